@@ -1,24 +1,26 @@
-/** IP addresses as numbers. */
-import { isIP } from 'node:net';
+/** IP addresses and ranges of them. Node parses and compares them. */
+import { BlockList, isIP, SocketAddress } from 'node:net';
 
 export interface Address {
   readonly version: 4 | 6;
-  /** 32 or 128 bits. */
-  readonly value: bigint;
+  /** The canonical text: lower case, shortened, the last 32 bits of an IPv4-mapped address with dots. */
+  readonly text: string;
 }
 
-/** The addresses that share their first `bits` with `address`. */
+/** The addresses of one version that share their first bits. */
 export interface AddressRange {
-  readonly address: Address;
-  readonly bits: number;
+  readonly version: 4 | 6;
+  readonly list: BlockList;
 }
+
+const familyOf = (version: 4 | 6) => (version === 4 ? 'ipv4' : 'ipv6');
 
 /** @returns undefined for anything but a plain address; a zone id would name an interface of this machine */
 export function parseAddress(text: string): Address | undefined {
   if (text.includes('%')) return undefined;
-  const version = isIP(text);
-  if (version === 4) return { version: 4, value: ipv4(text) };
-  return version === 6 ? { version: 6, value: ipv6(text) } : undefined;
+  const version = isIP(text) as 0 | 4 | 6;
+  if (version === 0) return undefined;
+  return { version, text: new SocketAddress({ address: text, family: familyOf(version) }).address };
 }
 
 /** `10.0.0.0/8`, or a single address. */
@@ -26,37 +28,32 @@ export function parseRange(text: string): AddressRange | undefined {
   const [name, length, more] = text.split('/') as [string, string?, string?];
   const address = parseAddress(name);
   if (address === undefined || more !== undefined) return undefined;
-  const whole = address.version === 4 ? 32 : 128;
-  if (length === undefined) return { address, bits: whole };
-  if (!/^\d{1,3}$/.test(length) || Number(length) > whole) return undefined;
-  return { address, bits: Number(length) };
+  const { version } = address;
+  const whole = version === 4 ? 32 : 128;
+  if (length !== undefined && (!/^\d{1,3}$/.test(length) || Number(length) > whole)) return undefined;
+  const list = new BlockList();
+  list.addSubnet(address.text, Number(length ?? whole), familyOf(version));
+  return { version, list };
 }
 
-export function inRange(address: Address, { address: first, bits }: AddressRange): boolean {
-  if (address.version !== first.version) return false;
-  const rest = BigInt((address.version === 4 ? 32 : 128) - bits);
-  return address.value >> rest === first.value >> rest;
+/** Compares the versions first: a `BlockList` also matches IPv4 addresses with IPv6 ranges, and the other way round. */
+export function inRange({ version, text }: Address, range: AddressRange): boolean {
+  return version === range.version && range.list.check(text, familyOf(version));
 }
 
 /** Converts an IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) to IPv4; returns others unchanged. */
 export function unmapped(address: Address): Address {
-  return address.version === 6 && address.value >> 32n === 0xffffn
-    ? { version: 4, value: address.value & 0xffff_ffffn }
-    : address;
+  const [, inside] = /^::ffff:([\d.]+)$/.exec(address.text) ?? [];
+  return (inside === undefined ? undefined : parseAddress(inside)) ?? address;
 }
 
-function ipv4(text: string): bigint {
-  return text.split('.').reduce((value, part) => (value << 8n) | BigInt(part), 0n);
-}
-
-/** @param text valid according to `isIP` */
-function ipv6(text: string): bigint {
-  const dotted = /^(.*:)([\d.]+\.[\d.]+)$/.exec(text);
-  const low = dotted === null ? 0n : ipv4(dotted[2]!);
-  const groups =
-    dotted === null ? text : `${dotted[1]}${(low >> 16n).toString(16)}:${(low & 0xffffn).toString(16)}`;
-  const [head, tail] = groups.split('::').map((half) => half.split(':').filter((group) => group !== ''));
-  const zeros = tail === undefined ? 0 : 8 - head!.length - tail.length;
-  const all = [...head!, ...new Array<string>(zeros).fill('0'), ...(tail ?? [])];
-  return all.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n);
+/** The first 64 bits of an IPv6 address as 16 hex digits: the network that a provider gives to one customer. */
+export function network64({ text }: Address): string {
+  const [head = [], tail = []] = text.split('::').map((half) => half.split(':').filter(Boolean));
+  // Where dots stand for the last two groups there are too many zeros, all of them in the first 64 bits.
+  const zeros = new Array<string>(8 - head.length - tail.length).fill('0');
+  return [...head, ...zeros, ...tail]
+    .slice(0, 4)
+    .map((group) => group.padStart(4, '0'))
+    .join('');
 }

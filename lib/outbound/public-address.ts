@@ -1,23 +1,16 @@
 /** Which IP addresses belong to the public internet. */
-import { type Address, type AddressRange, inRange, parseRange } from './address.ts';
+import { BlockList, isIPv6 } from 'node:net';
+import { type Address, unmapped } from './address.ts';
 
 /**
  * Whether a connection to this address leaves for the public internet: neither this machine nor a network around it
  * (RFC 6890 and the IANA special-purpose registries), whatever form the address is written in.
  */
 export function isPublic(address: Address): boolean {
-  if (address.version === 4) return !NOT_PUBLIC_4.some((range) => inRange(address, range));
-  for (const range of IPV4_INSIDE) {
-    if (inRange(address, range)) return isPublic({ version: 4, value: address.value & 0xffff_ffffn });
-  }
-  return inRange(address, GLOBAL_6) && !NOT_PUBLIC_6.some((range) => inRange(address, range));
+  const { version, text } = unmapped(address);
+  if (version === 4) return !NOT_PUBLIC.check(text, 'ipv4');
+  return GLOBAL_6.check(text, 'ipv6') && !NOT_PUBLIC.check(text, 'ipv6');
 }
-
-const range = (text: string): AddressRange => {
-  const parsed = parseRange(text);
-  if (parsed === undefined) throw new RangeError(`${text} is no range of addresses`);
-  return parsed;
-};
 
 /** https://www.iana.org/assignments/iana-ipv4-special-registry */
 const NOT_PUBLIC_4 = [
@@ -40,10 +33,7 @@ const NOT_PUBLIC_4 = [
   '203.0.113.0/24', // documentation
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, and broadcast
-].map(range);
-
-/** What is given out for global unicast; everything outside is local, reserved or not yet anybody's. */
-const GLOBAL_6 = range('2000::/3');
+];
 
 /** https://www.iana.org/assignments/iana-ipv6-special-registry */
 const NOT_PUBLIC_6 = [
@@ -52,9 +42,25 @@ const NOT_PUBLIC_6 = [
   '2002::/16', // 6to4: an IPv4 address inside, and no relays left
   '2620:4f:8000::/48', // AS112
   '3fff::/20', // documentation
-].map(range);
+];
 
-const MAPPED = range('::ffff:0:0/96');
+/** NAT64 (RFC 6052): the last 32 bits are the IPv4 address that is meant. */
+const NAT64 = '64:ff9b::';
+const inNat64 = (range: string): string => {
+  const [address, bits] = range.split('/');
+  return `${NAT64}${address}/${96 + Number(bits)}`;
+};
 
-/** Where the last 32 bits are the IPv4 address that is meant: mapped ones, and NAT64 (RFC 6052). */
-const IPV4_INSIDE = [MAPPED, range('64:ff9b::/96')];
+/** What is given out for global unicast, and NAT64; everything outside is local, reserved or not yet anybody's. */
+const GLOBAL_6 = listOf(['2000::/3', `${NAT64}/96`]);
+
+const NOT_PUBLIC = listOf([...NOT_PUBLIC_4, ...NOT_PUBLIC_6, ...NOT_PUBLIC_4.map(inNat64)]);
+
+function listOf(ranges: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/');
+    list.addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}

@@ -176,8 +176,8 @@ function watchConnection(
 }
 
 function sameAddress(one: string, other: string | undefined): boolean {
-  const [a, b] = [parseAddress(one), parseAddress(other ?? '')];
-  return a !== undefined && a.version === b?.version && a.value === b.value;
+  const known = parseAddress(one);
+  return known !== undefined && known.text === parseAddress(other ?? '')?.text;
 }
 
 async function* bounded(

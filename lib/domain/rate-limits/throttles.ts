@@ -2,7 +2,7 @@
  * Which throttles of the settings a request falls under. They limit requests as such, whatever these do: signed-in
  * callers by who they are, all others by where they come from. Limits of single actions are in `action-limits.ts`.
  */
-import { parseAddress, unmapped } from '../../outbound/address.ts';
+import { network64, parseAddress, unmapped } from '../../outbound/address.ts';
 import type { Actor } from '../actor.ts';
 import type { InstanceSettings } from '../settings/current.ts';
 
@@ -109,7 +109,6 @@ export function subjectOf(caller: Caller): string {
   const parsed = parseAddress(caller.address.split('%')[0]!);
   // Who comes from nowhere is counted as one.
   if (parsed === undefined) return `address ${caller.address}`;
-  const { version, value } = unmapped(parsed);
-  if (version === 4) return `address ${[24n, 16n, 8n, 0n].map((bits) => (value >> bits) & 255n).join('.')}`;
-  return `address ${(value >> 64n).toString(16).padStart(16, '0')}::/64`;
+  const address = unmapped(parsed);
+  return `address ${address.version === 4 ? address.text : `${network64(address)}::/64`}`;
 }

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Address, inRange, parseAddress, parseRange } from '../../../lib/outbound/address.ts';
+import { inRange, network64, parseAddress, parseRange, unmapped } from '../../../lib/outbound/address.ts';
 import { parseAllowList } from '../../../lib/outbound/allow-list.ts';
 import { urlProblem } from '../../../lib/outbound/destination.ts';
 import { isPublic } from '../../../lib/outbound/public-address.ts';
@@ -28,7 +28,34 @@ for (const [net, bits] of [
 
 const dotted = (value: number) => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
 const hex = (value: number) => value.toString(16).padStart(8, '0');
+const hex4 = (text: string) =>
+  text
+    .split('.')
+    .map((part) => Number(part).toString(16).padStart(2, '0'))
+    .join('');
+const bits = (text: string) =>
+  groupsOf(new URL(`http://[${text}]/`).hostname.slice(1, -1)).reduce(
+    (all, group) => (all << 16n) | BigInt(group),
+    0n,
+  );
+const six = (value: bigint) =>
+  written(Array.from({ length: 8 }, (_, i) => Number((value >> BigInt(112 - 16 * i)) & 0xffffn)));
 const groups = (value: number) => `${hex(value).slice(0, 4)}:${hex(value).slice(4)}`;
+
+/** The eight groups of an IPv6 address as the URL parser writes it. */
+const groupsOf = (canonical: string): number[] => {
+  const [head, tail] = canonical.split('::').map((half) => (half === '' ? [] : half.split(':')));
+  const zeros = tail === undefined ? 0 : 8 - head!.length - tail.length;
+  return [...head!, ...new Array<string>(zeros).fill('0'), ...(tail ?? [])].map((group) =>
+    Number.parseInt(group, 16),
+  );
+};
+const written = (numbers: readonly number[]) => numbers.map((group) => group.toString(16)).join(':');
+/** The address that differs in the last bit. */
+const neighbour = (canonical: string) => {
+  const numbers = groupsOf(canonical);
+  return written([...numbers.slice(0, 7), numbers[7]! ^ 1]);
+};
 
 /** Any IPv4 address, every other one of a range that is not public. */
 const ipv4 = fc.oneof(
@@ -147,6 +174,77 @@ describe('addresses', () => {
     expect(publicly(text)).toBe(false);
   });
 
+  // First and last address of each range, and whether those before and behind it are public.
+  test.each<[string, string, boolean, boolean]>([
+    ['0.0.0.0', '0.255.255.255', false, true],
+    ['10.0.0.0', '10.255.255.255', true, true],
+    ['100.64.0.0', '100.127.255.255', true, true],
+    ['127.0.0.0', '127.255.255.255', true, true],
+    ['168.63.129.16', '168.63.129.16', true, true],
+    ['169.254.0.0', '169.254.255.255', true, true],
+    ['172.16.0.0', '172.31.255.255', true, true],
+    ['192.0.0.0', '192.0.0.255', true, true],
+    ['192.0.2.0', '192.0.2.255', true, true],
+    ['192.31.196.0', '192.31.196.255', true, true],
+    ['192.52.193.0', '192.52.193.255', true, true],
+    ['192.88.99.0', '192.88.99.255', true, true],
+    ['192.168.0.0', '192.168.255.255', true, true],
+    ['192.175.48.0', '192.175.48.255', true, true],
+    ['198.18.0.0', '198.19.255.255', true, true],
+    ['198.51.100.0', '198.51.100.255', true, true],
+    ['203.0.113.0', '203.0.113.255', true, true],
+    ['224.0.0.0', '255.255.255.255', true, true],
+  ])('%s to %s are not public, alone and inside IPv6', (first, last, before, behind) => {
+    const [from, to] = [first, last].map((text) => Number.parseInt(hex4(text), 16));
+    const inside = [from!, from! + 1, Math.floor((from! + to!) / 2), to! - 1, to!].filter(
+      (v) => v >= from! && v <= to!,
+    );
+    const outside = [from! > 0 && from! - 1, to! < 0xffff_ffff && to! + 1].filter((v) => v !== false);
+    const ways = [dotted, (v: number) => `::ffff:${dotted(v)}`, (v: number) => `64:ff9b::${dotted(v)}`];
+    for (const way of ways) {
+      for (const value of inside) expect(publicly(way(value)), way(value)).toBe(false);
+      for (const value of outside)
+        expect(publicly(way(value)), way(value)).toBe(value < from! ? before : behind);
+    }
+  });
+
+  test.each<[string, string, boolean, boolean]>([
+    ['2001::', '2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff', true, true],
+    ['2001:db8::', '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff', true, true],
+    ['2002::', '2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff', true, true],
+    ['2620:4f:8000::', '2620:4f:8000:ffff:ffff:ffff:ffff:ffff', true, true],
+    ['3fff::', '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff', true, true],
+    ['::', '::fffe:ffff:ffff', false, false],
+    ['64:ff9b::1:0:0', '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', false, true],
+    ['4000::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', true, false],
+  ])('%s to %s are not public', (first, last, before, behind) => {
+    const [from, to] = [first, last].map((text) => bits(text));
+    for (const value of [from!, from! + 1n, (from! + to!) / 2n, to! - 1n, to!])
+      expect(publicly(six(value)), six(value)).toBe(false);
+    if (from! > 0n) expect(publicly(six(from! - 1n)), `before ${first}`).toBe(before);
+    if (to! < 2n ** 128n - 1n) expect(publicly(six(to! + 1n)), `behind ${last}`).toBe(behind);
+  });
+
+  test.each([
+    ['::ffff:10.0.0.1', '10.0.0.1'],
+    ['::FFFF:0a00:1', '10.0.0.1'],
+    ['::10.0.0.1', '::10.0.0.1'],
+    ['64:ff9b::10.0.0.1', '64:ff9b::a00:1'],
+    ['10.0.0.1', '10.0.0.1'],
+  ])('%s stands for %s', (text, meant) => {
+    expect(unmapped(parseAddress(text)!).text).toBe(meant);
+  });
+
+  test('of IPv6 stand in a network of their first 64 bits', () => {
+    fc.assert(
+      fc.property(fc.ipV6(), (text) => {
+        const canonical = new URL(`http://[${text}]/`).hostname.slice(1, -1);
+        const first = groupsOf(canonical).slice(0, 4);
+        expect(network64(parseAddress(text)!)).toBe(first.map((group) => hex(group).slice(4)).join(''));
+      }),
+    );
+  });
+
   test('inside others are judged as themselves, or refused with them', () => {
     fc.assert(
       fc.property(ipv4, carrier, (value, carry) => {
@@ -168,10 +266,9 @@ describe('addresses', () => {
         const canonical = new URL(`http://[${text}]/`).hostname.slice(1, -1);
         expect(parseAddress(text)).toEqual(parseAddress(canonical));
         // A range of one address holds that one and no neighbour.
-        const { value } = parseAddress(text) as Address;
         const alone = parseRange(`${text}/128`)!;
-        expect(inRange({ version: 6, value }, alone)).toBe(true);
-        expect(inRange({ version: 6, value: value ^ 1n }, alone)).toBe(false);
+        expect(inRange(parseAddress(text)!, alone)).toBe(true);
+        expect(inRange(parseAddress(neighbour(canonical))!, alone)).toBe(false);
       }),
     );
   });
@@ -228,6 +325,25 @@ describe('URLs', () => {
 });
 
 describe('the list of what is allowed', () => {
+  // Node's own list finds IPv4 addresses in ranges of IPv6.
+  test.each([
+    ['::/0', '10.0.0.1', false],
+    ['::/0', '::ffff:10.0.0.1', false],
+    ['::/0', 'fd00::1', true],
+    ['::ffff:0:0/96', '10.0.0.1', false],
+    ['::ffff:10.0.0.1', '::ffff:10.0.0.1', false],
+    ['0.0.0.0/0', '10.0.0.1', true],
+    ['0.0.0.0/0', '::ffff:10.0.0.1', true],
+    ['0.0.0.0/0', '64:ff9b::10.0.0.1', false],
+    ['0.0.0.0/0', '::1', false],
+    ['64:ff9b::/96', '64:ff9b::10.0.0.1', true],
+    ['10.0.0.0/31', '10.0.0.2', false],
+    ['fd00::/127', 'fd00::1', true],
+    ['fd00::/127', 'fd00::2', false],
+  ])('%s has %s: %s', (entry, text, permitted) => {
+    expect(parseAllowList(entry).permits('host', parseAddress(text)!, 80)).toBe(permitted);
+  });
+
   const allow = parseAllowList('127.0.0.1:8080, 10.1.0.0/16,[::1]:22, git.corp.internal , low.corp:81');
   const problem = (text: string) => urlProblem(new URL(text), { allow });
 
