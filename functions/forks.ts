@@ -1,4 +1,4 @@
-import { runForkJob } from '../lib/domain/forks/content.ts';
+import { runForkJob } from '../lib/domain/worker/dispatch-forks.ts';
 import { deps } from './deps.ts';
 import { worker } from './worker.ts';
 

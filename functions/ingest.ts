@@ -1,15 +1,11 @@
-import { ingestUpload } from '../lib/domain/git/receive-staged-push.ts';
-import { runImportJob } from '../lib/domain/imports/finish.ts';
+import { runIngestJob } from '../lib/domain/worker/dispatch-ingest.ts';
 import { deps } from './deps.ts';
-import { notOurs, receives, worker } from './worker.ts';
+import { receives, worker } from './worker.ts';
 
 /** As the queue counts; behind it are the dead letters. */
 const MAX_RECEIVES = 5;
 
-/** Takes in what waits in the staging area, one pack after the other: large pushes, and what was brought from elsewhere. */
-export const handler = worker(async (message, record) => {
-  const { id } = message.body;
-  if (message.type !== 'push.ingest') return runImportJob(deps(), message, receives(record) >= MAX_RECEIVES);
-  if (typeof id !== 'string') throw notOurs();
-  await ingestUpload(deps(), id);
-});
+/** Receives packs from the staging area, one after the other: large pushes, and imported repositories. */
+export const handler = worker((message, record) =>
+  runIngestJob(deps(), message, { lastDelivery: receives(record) >= MAX_RECEIVES }),
+);

@@ -61,7 +61,7 @@ export function worker(
   };
 }
 
-export const notOurs = () => new Error('a message that nobody here wrote');
+export const notOurs = () => new Error('unknown message type: not written by this service');
 
 /** How often the message was delivered, this time counted. */
 export const receives = ({ attributes }: SQSRecord): number => Number(attributes.ApproximateReceiveCount);

@@ -15,7 +15,13 @@ import { GitRemoteError, type GitRemoteFailure } from './git-remote-error.ts';
 import type { RemoteRefs } from './remote-refs.ts';
 import { unseal } from './seal.ts';
 
-/** The body of a queue message. */
+/** The job of the queue `outbound` that carries out a {@link StagingOrder}. */
+export const IMPORT_FETCH_JOB = 'repository.import-fetch';
+/** Jobs of the queue `ingest` by which it reports that it began, and how it ended ({@link StagingOutcome}). */
+export const IMPORT_STARTED_JOB = 'import.started';
+export const IMPORT_STAGED_JOB = 'import.staged';
+
+/** The body of that job. */
 export interface StagingOrder {
   /** URL of the repository, without credentials. */
   readonly url: string;

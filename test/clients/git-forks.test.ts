@@ -193,7 +193,7 @@ test('the source is deleted and swept, the fork maintained: clones of it stay so
   for (const days of [1, 2, 8, 10]) {
     const since = new Date(Date.now()).toISOString();
     const body = { ...unlisted, unlisted: await allPacks(networkId!), since };
-    await runJob(deps(days), { id: 'l', type: 'network.look', body });
+    await runJob(deps(days), { id: 'l', type: 'packs.gc', body });
     await runJob(deps(days), {
       id: 'm',
       type: 'repository.maintain',

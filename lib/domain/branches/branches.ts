@@ -160,11 +160,13 @@ export async function deleteBranch(
   await deleteAsRead(git, ref, unchanged);
 }
 
-/** Promises to delete what is merged: a worker does. @throws 403 */
+export const DELETE_MERGED_JOB = 'branches.delete-merged';
+
+/** Enqueues the deletion of all merged branches. @throws 403 */
 export async function requestDeleteMerged(deps: Deps, actor: Actor, access: ProjectAccess): Promise<void> {
   requirePush(actor, access);
   const body = { projectId: access.project.id, userId: signedIn(actor).user.id };
-  await deps.store.outbox.commit([], [message(MAINTENANCE, 'branches.delete-merged', body)]);
+  await deps.store.outbox.commit([], [message(MAINTENANCE, DELETE_MERGED_JOB, body)]);
 }
 
 /**

@@ -4,6 +4,7 @@ import { removeAbout } from '../../store/custom-attributes/custom-attributes.ts'
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import { removeRepository, WRITERS_GONE_MS } from '../../store/repository/removal.ts';
 import { removeBelongings } from '../../store/users/removal.ts';
+import { DELETE_USER_JOB } from '../../store/users/users.ts';
 import type { Requester } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { removeGroup, removeWhole } from './mark-and-delete.ts';
@@ -15,6 +16,9 @@ import { removeGroup, removeWhole } from './mark-and-delete.ts';
  * `deadline` is in milliseconds since 1970; a function that cannot end before it returns false and is to be called
  * again.
  */
+
+/** Removes what late writers put into a deleted repository. */
+export const SWEEP_JOB = 'repository.sweep';
 
 /** The network is told where the repository's own rows may be gone. */
 interface RemovedRepository {
@@ -58,7 +62,7 @@ export async function removeProject(
   if (!(await removeRepository(store, repository, deadline, deps.now()))) return false;
   await store.search.index('project', projectId, async () => undefined);
   if (project === undefined) return true;
-  await again(deps, 'repository.sweep', { ...repository });
+  await again(deps, SWEEP_JOB, { ...repository });
   await store.projects.forget(projectId);
   return true;
 }
@@ -89,7 +93,7 @@ export async function removeUser(
   };
   if (!(await removeBelongings(deps.store, removal, deadline, removing))) return false;
   await deps.store.search.index('user', removal.userId, async () => undefined);
-  if (!removal.last) await again(deps, 'user.delete', { ...removal, last: true });
+  if (!removal.last) await again(deps, DELETE_USER_JOB, { ...removal, last: true });
   return true;
 }
 

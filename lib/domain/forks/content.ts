@@ -1,12 +1,13 @@
-/** Messages of the forks queue. Each may come twice, late, or after one of its projects is gone. */
+/** Jobs of the queue `forks`. Each may be delivered twice, late, or after one of its projects is gone. */
 import { shortName } from '../../git/refname.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, TransactionRefused } from '../../store/errors.ts';
 import { type Inheritance, inherit, readInheritance } from '../../store/forks/content.ts';
+import { MAINTAIN_JOB } from '../../store/maintenance/last-runs.ts';
 import { FORKS, MAINTENANCE, message, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import { measureSoon } from '../../store/statistics/statistics.ts';
 import type { Deps } from '../deps.ts';
-import type { Job } from '../job.ts';
+import type { JobOutcome } from '../job.ts';
 import {
   failImport,
   importFills,
@@ -17,7 +18,12 @@ import {
 import { networkMember, protectingWrites } from '../repository/open.ts';
 import { isBelow } from '../visibility.ts';
 
-/** What a request promised that made a fork. */
+/** Gives a fork the content of its source. */
+export const FORK_FILL_JOB = 'fork.fill';
+/** Ends a fork that has no content in time. */
+export const FORK_ENDS_JOB = 'fork.ends';
+
+/** Body of both jobs. */
 export interface ForkOrder {
   readonly projectId: number;
   readonly sourceId: number;
@@ -25,33 +31,17 @@ export interface ForkOrder {
 
 /** A fork that is not filled by then has failed. */
 const FORK_ENDS_MS = 3 * 3600_000;
-/** Until somebody looks again whether a source is ready. */
-const NOT_READY_MS = 30_000;
+/** `fork.ends` sees to it that this does not go on for ever. */
+const NOT_READY: JobOutcome = { delayMs: 30_000 };
 const ATTEMPTS = 8;
 
 /** The promises of a request that makes a fork: that it is filled, and that it ends in any case. */
 export function forkPromises(deps: Deps, order: ForkOrder) {
   const ends = new Date(deps.now().getTime() + FORK_ENDS_MS);
   return {
-    messages: [message(FORKS, 'fork.fill', { ...order })],
-    alongside: [outboxWrite(messageAt(FORKS, 'fork.ends', { ...order }, ends))],
+    messages: [message(FORKS, FORK_FILL_JOB, { ...order })],
+    alongside: [outboxWrite(messageAt(FORKS, FORK_ENDS_JOB, { ...order }, ends))],
   };
-}
-
-/** @throws what went wrong: the message comes again */
-export async function runForkJob(deps: Deps, { type, body }: Job): Promise<void> {
-  const { projectId, sourceId } = body;
-  if (typeof projectId !== 'number' || typeof sourceId !== 'number')
-    throw new Error('a message without its projects');
-  switch (type) {
-    case 'fork.fill':
-      return fillFork(deps, { projectId, sourceId });
-    case 'fork.ends':
-      await failImport(deps, projectId, FAILURES.late);
-      return;
-    default:
-      throw new Error(`no job is called ${type}`);
-  }
 }
 
 /** Shown to whoever maintains the fork. */
@@ -61,33 +51,39 @@ const FAILURES = {
   late: 'The fork could not be made in time',
 } as const;
 
-async function fillFork(deps: Deps, order: ForkOrder): Promise<void> {
+/** Fails a fork that is not filled by now. */
+export async function giveUpFork(deps: Deps, { projectId }: ForkOrder): Promise<void> {
+  await failImport(deps, projectId, FAILURES.late);
+}
+
+/** @returns when to try again, where the source is not ready */
+export async function fillFork(deps: Deps, order: ForkOrder): Promise<JobOutcome> {
   const { projectId, sourceId } = order;
   const fork = await startImport(deps, projectId);
-  if (fork === undefined) return;
+  if (fork === undefined) return true;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const source = await deps.store.projects.get(sourceId);
     if (source === undefined) return fail(deps, fork, 'gone');
     if (isBelow(source.visibility, fork.visibility)) return fail(deps, fork, 'hidden');
-    if (isImporting(source)) return later(deps, order);
+    if (isImporting(source)) return NOT_READY;
     try {
       const inheritance = await readInheritance(deps.store, networkMember(source));
       if (inheritance.swaps.unsettled) {
         // A collection is at work, or died: until it is done, garbage may hold what a ref reaches.
         const body = { repositoryId: source.repositoryId };
-        await deps.store.outbox.commit([], [message(MAINTENANCE, 'repository.maintain', body)]);
-        return later(deps, order);
+        await deps.store.outbox.commit([], [message(MAINTENANCE, MAINTAIN_JOB, body)]);
+        return NOT_READY;
       }
       return await fill(deps, source, fork, inheritance);
     } catch (error) {
       if (error instanceof Missing) return fail(deps, fork, 'gone');
       if (!(error instanceof TransactionRefused)) throw error;
       // Somebody else has filled it, or it is gone.
-      if (error.has('import')) return;
+      if (error.has('import')) return true;
       // Packs were replaced under the reading, a rule was made, or the source is closed: the next look tells.
     }
   }
-  return later(deps, order);
+  return NOT_READY;
 }
 
 async function fill(
@@ -98,7 +94,7 @@ async function fill(
 ): Promise<void> {
   const { head, born } = inheritance;
   const first = born ? shortName(head) : undefined;
-  const follows = message(MAINTENANCE, 'repository.maintain', { repositoryId: fork.repositoryId });
+  const follows = message(MAINTENANCE, MAINTAIN_JOB, { repositoryId: fork.repositoryId });
   await inherit(
     deps.store,
     networkMember(source),
@@ -117,10 +113,4 @@ async function fill(
 
 async function fail(deps: Deps, fork: ProjectRecord, why: keyof typeof FAILURES): Promise<void> {
   await failImport(deps, fork.id, FAILURES[why]);
-}
-
-/** `fork.ends` sees to it that this does not go on for ever. */
-async function later(deps: Deps, order: ForkOrder): Promise<void> {
-  const at = new Date(deps.now().getTime() + NOT_READY_MS);
-  await deps.store.table.put(outboxWrite(messageAt(FORKS, 'fork.fill', { ...order }, at)));
 }

@@ -1,4 +1,4 @@
-/** What becomes of an import: messages of the ingest queue. Each may come twice, late, or after its project is gone. */
+/** What becomes of an import: jobs of the queue `ingest`. Each may be delivered twice, late, or after its project is gone. */
 import { parseOid, ZERO_OID } from '../../git/oid.ts';
 import type { PushReport } from '../../git/wire/push-report.ts';
 import { pushRequest } from '../../git/wire/push-request.ts';
@@ -8,53 +8,56 @@ import type { StagedRefs, StagingFailure } from '../../outbound/stage-repository
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Deps } from '../deps.ts';
 import { ingest } from '../git/receive-upload.ts';
-import type { Job } from '../job.ts';
 import { failImport, finishImport, isImporting, startImport } from '../repository/import-state.ts';
 import { openRepository } from '../repository/open.ts';
 import { maxImportBytes } from '../repository/size-limits.ts';
 import { SEALED_CREDENTIALS, STAGED_REFS } from './plan.ts';
 
-/**
- * @param last whether the message does not come again: what fails then has failed for good
- * @throws what went wrong on our side: the message comes again
- */
-export async function runImportJob(deps: Deps, job: Job, last: boolean): Promise<void> {
-  const { projectId, importId } = job.body;
-  if (typeof projectId !== 'number' || typeof importId !== 'string')
-    throw new Error('a message without its import');
-  const project = await deps.store.projects.get(projectId);
-  if (project === undefined || project.importSource?.id !== importId || !isImporting(project)) {
-    // Too late for whatever it says.
-    if (job.type === 'import.staged') await discard(deps, importId);
-    return;
-  }
-  switch (job.type) {
-    case 'import.started':
-      await startImport(deps, projectId);
-      return;
-    case 'import.staged':
-      return staged(deps, project, importId, job.body, last);
-    case 'import.ends':
-      await failImport(deps, projectId, FAILURES.timeout);
-      return discard(deps, importId);
-    default:
-      throw new Error(`no job is called ${job.type}`);
-  }
+/** Which import of which project. */
+interface ImportId {
+  readonly projectId: number;
+  readonly importId: string;
 }
 
-async function staged(
+/** @returns the project while that import is under way */
+async function importing(deps: Deps, { projectId, importId }: ImportId): Promise<ProjectRecord | undefined> {
+  const project = await deps.store.projects.get(projectId);
+  return project?.importSource?.id === importId && isImporting(project) ? project : undefined;
+}
+
+/** The worker that fetches the repository has begun. */
+export async function beginImport(deps: Deps, which: ImportId): Promise<void> {
+  if ((await importing(deps, which)) !== undefined) await startImport(deps, which.projectId);
+}
+
+/** The time of the import is over. */
+export async function endImport(deps: Deps, which: ImportId): Promise<void> {
+  if ((await importing(deps, which)) === undefined) return;
+  await failImport(deps, which.projectId, FAILURES.timeout);
+  await discard(deps, which.importId);
+}
+
+/**
+ * The worker that fetches the repository has ended.
+ * @param report.outcome `staged`, `empty`; anything else is a failure
+ * @param last whether the message is not delivered again: what fails then has failed for good
+ * @throws what went wrong on our side: the message is delivered again
+ */
+export async function importStaged(
   deps: Deps,
-  project: ProjectRecord,
-  importId: string,
-  report: Job['body'],
+  report: ImportId & { readonly outcome?: string; readonly failure?: string },
   last: boolean,
 ): Promise<void> {
-  if (report['outcome'] === 'empty') {
+  const { importId, outcome, failure } = report;
+  const project = await importing(deps, report);
+  // Too late, whatever the report says.
+  if (project === undefined) return discard(deps, importId);
+  if (outcome === 'empty') {
     await finishImport(deps, project.id);
     return discard(deps, importId);
   }
-  if (report['outcome'] !== 'staged') {
-    await failImport(deps, project.id, failureText(report['failure']));
+  if (outcome !== 'staged') {
+    await failImport(deps, project.id, failureText(failure));
     return discard(deps, importId);
   }
   try {
@@ -160,7 +163,8 @@ async function discard(deps: Deps, importId: string): Promise<void> {
   await staging.forget(importId, [STAGED_REFS, SEALED_CREDENTIALS]);
 }
 
-const failureText = (failure: unknown): string => FAILURES[failure as StagingFailure] ?? FAILURES.staging;
+const failureText = (failure: string | undefined): string =>
+  FAILURES[failure as StagingFailure] ?? FAILURES.staging;
 
 /**
  * What somebody may hear of a server that we called for them. Whether a host exists, and what it is if it is not

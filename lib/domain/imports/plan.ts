@@ -3,7 +3,7 @@ import { ulid } from 'ulid';
 import { parseAllowList } from '../../outbound/allow-list.ts';
 import { MAX_URL_LENGTH, urlProblem } from '../../outbound/destination.ts';
 import { seal } from '../../outbound/seal.ts';
-import type { StagingOrder } from '../../outbound/stage-repository.ts';
+import { IMPORT_FETCH_JOB, type StagingOrder } from '../../outbound/stage-repository.ts';
 import type { ImportSource } from '../../records/imports.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import {
@@ -25,6 +25,9 @@ export interface ImportOrder {
   readonly source: ImportSource;
   readonly credentials?: { readonly username: string; readonly password: string };
 }
+
+/** The ingest queue's job that ends an import nothing else ended. */
+export const IMPORT_ENDS_JOB = 'import.ends';
 
 /** An import that has not ended by then has failed: its workers have had all their attempts. */
 const IMPORT_ENDS_MS = 3 * 3600 * 1000;
@@ -104,8 +107,8 @@ export async function planImport(deps: Deps, order: ImportOrder): Promise<Import
     const about = { projectId: project.id, importId: id };
     const ends = new Date(deps.now().getTime() + IMPORT_ENDS_MS);
     return {
-      alongside: [outboxWrite(messageAt(INGEST, 'import.ends', about, ends))],
-      messages: [message(OUTBOUND, 'repository.stage', { ...about, ...repository })],
+      alongside: [outboxWrite(messageAt(INGEST, IMPORT_ENDS_JOB, about, ends))],
+      messages: [message(OUTBOUND, IMPORT_FETCH_JOB, { ...about, ...repository })],
     };
   };
 }

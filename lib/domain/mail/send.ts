@@ -5,12 +5,19 @@ import type { Mail, Mailer } from '../../store/mail/transport.ts';
 import { MAIL, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import { log } from '../../telemetry/log.ts';
 import type { Deps } from '../deps.ts';
-import type { Job } from '../job.ts';
 import type { MailRecipient } from '../notifications/recipients.ts';
 import { SEND } from './message.ts';
 
-/** A mail that waits to be sent. */
-interface Waiting extends Mail {
+/** What the mail worker works with. */
+export interface MailDeps extends Deps {
+  /** None where no sender is configured: mails are dropped, and that is logged. */
+  readonly mailer: Mailer | undefined;
+  /** The address a recipient is sent a mail to now; undefined when they are to be sent it no longer. */
+  readonly currentAddress: (deps: Deps, recipient: MailRecipient) => Promise<string | undefined>;
+}
+
+/** Body of the job: a mail that waits to be sent. */
+export interface WaitingMail extends Mail {
   /** Whom it was decided for; absent for what is told to an address. */
   readonly reader?: MailRecipient;
   /** ISO time, when it was promised first. */
@@ -25,34 +32,27 @@ interface Waiting extends Mail {
  * What SES takes no more of for now is promised anew for later, so that many mails at once wait for their turn instead of
  * being given up.
  *
- * @param mailer none where no sender is configured: the mail is dropped, and that is said
- * @param addressNow where a reader is sent it now; undefined when they are to be sent it no longer
- * @throws what may pass: the message comes again
+ * @param id of the message
+ * @throws what may pass: the message is delivered again
  */
-export async function sendMail(
-  deps: Deps,
-  mailer: Mailer | undefined,
-  job: Job,
-  addressNow: (deps: Deps, reader: MailRecipient) => Promise<string | undefined>,
-): Promise<void> {
-  const { store, now } = deps;
-  const { reader, since, original = job.id, ...mail } = job.body as unknown as Waiting;
-  if (job.type !== SEND || typeof mail.to !== 'string') throw new Error(`no job is called ${job.type}`);
-  if (mailer === undefined) return dropped(job, 'no sender is configured');
-  const to = reader === undefined ? mail.to : await addressNow(deps, reader);
+export async function sendMail(deps: MailDeps, id: string, waiting: WaitingMail): Promise<void> {
+  const { store, now, mailer, currentAddress } = deps;
+  const { reader, since, original = id, ...mail } = waiting;
+  if (mailer === undefined) return dropped(id, 'no sender is configured');
+  const to = reader === undefined ? mail.to : await currentAddress(deps, reader);
   // Nothing went wrong: nobody has to look.
-  if (to === undefined) return log('info', 'mail not wanted any more', { messageId: job.id });
+  if (to === undefined) return log('info', 'mail not wanted any more', { messageId: id });
   const begun = await store.processed.begin(MAIL, original, now(), MAX_MS);
   if (begun === 'done') return;
-  if (begun === 'under way') return afterwards(deps, job, original);
+  if (begun === 'under way') return afterwards(deps, waiting, original);
   try {
     await mailer.send(await asSet(deps, { ...mail, to }));
   } catch (error) {
     if (error instanceof MailDelayed)
-      return later(deps, { id: original, body: job.body }, since ?? now().toISOString(), error);
+      return later(deps, original, waiting, since ?? now().toISOString(), error);
     await store.processed.release(MAIL, original);
     if (!(error instanceof MailRefused)) throw error;
-    return dropped(job, String((error.cause as Error).name));
+    return dropped(id, String((error.cause as Error).name));
   }
   await store.processed.end(MAIL, original, now());
 }
@@ -64,9 +64,9 @@ const MAX_MS = 65_000;
  * Somebody else is at it, and may die at it: another message looks after that when its time is over. This one is done
  * with, since a queue gives up what comes back to it too often.
  */
-async function afterwards({ store, now }: Deps, { body }: Job, original: string): Promise<void> {
+async function afterwards({ store, now }: Deps, waiting: WaitingMail, original: string): Promise<void> {
   const due = new Date(now().getTime() + MAX_MS);
-  await store.table.transact([outboxWrite(messageAt(MAIL, SEND, { ...body, original }, due))]);
+  await store.table.transact([outboxWrite(messageAt(MAIL, SEND, { ...waiting, original }, due))]);
 }
 
 /** Milliseconds between which a mail that SES did not take tries again, so that they do not all come at once. */
@@ -77,7 +77,8 @@ const MAX_WAITED_MS = 2 * 86_400_000;
 /** Another message in the place of this one, which is done with. @throws what delayed it, when that goes on for days */
 async function later(
   deps: Deps,
-  { id, body: { original: _, ...body } }: Pick<Job, 'id' | 'body'>,
+  id: string,
+  { original: _, ...mail }: WaitingMail,
   since: string,
   error: MailDelayed,
 ): Promise<void> {
@@ -89,7 +90,7 @@ async function later(
   }
   const [least, most] = WAITS;
   const due = new Date(at.getTime() + least + Math.random() * (most - least));
-  const again = messageAt(MAIL, SEND, { ...body, since }, due);
+  const again = messageAt(MAIL, SEND, { ...mail, since }, due);
   try {
     await store.table.transact([store.processed.ends(MAIL, id, at), outboxWrite(again)]);
     log('warn', 'mail delayed', { messageId: id, again: again.id });
@@ -126,6 +127,6 @@ function withParagraph(html: string, text: string): string {
 }
 
 /** Says so without the address or the text. */
-function dropped({ id }: Job, why: string): void {
+function dropped(id: string, why: string): void {
   log('warn', 'mail not sent', { messageId: id, error: why });
 }

@@ -1,3 +1,4 @@
+import { MAINTAIN_JOB } from '../../store/maintenance/last-runs.ts';
 import { MAINTENANCE, message } from '../../store/outbox/outbox.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
@@ -11,5 +12,5 @@ export async function askForHousekeeping({ store, now }: Deps, { project }: Proj
   const { repositoryId } = project;
   if (await store.leases.isTaken(repositoryId, now())) throw conflict('Housekeeping is under way already');
   const order = { repositoryId, collect: true, refs: true };
-  await store.outbox.commit([], [message(MAINTENANCE, 'repository.maintain', order)]);
+  await store.outbox.commit([], [message(MAINTENANCE, MAINTAIN_JOB, order)]);
 }

@@ -10,7 +10,7 @@ import type { Notes } from '../../store/maintenance/last-runs.ts';
 import type { Lease } from '../../store/maintenance/leases.ts';
 import { type DerivedRow, replacedUntil, sweepDerived } from '../../store/repository/derived-files.ts';
 import { MaintainedGitObjects } from '../../store/repository/maintained-objects.ts';
-import { removeSuperseded, SUPERSEDED_MS, sweepUnlisted } from '../../store/repository/pack-gc.ts';
+import { removeSuperseded, removeUnlisted, SUPERSEDED_MS } from '../../store/repository/pack-gc.ts';
 import type { CataloguedPack } from '../../store/repository/pack-list.ts';
 import type { Repositories } from '../../store/repository/repositories.ts';
 import type { Deps } from '../deps.ts';
@@ -149,7 +149,7 @@ class Visit {
     const promised = visitAt > 0 && visitAt <= this.#now.getTime();
     if (promised) {
       await removeSuperseded(store, repositoryId, this.#now);
-      const young = await sweepUnlisted(store, repositoryId, this.#now);
+      const young = await removeUnlisted(store, repositoryId, this.#now);
       const derived = await this.#sweepDerived();
       for (const at of [young, derived]) if (at !== undefined) this.#later.push(at);
     }

@@ -24,8 +24,8 @@ import type { Deps } from '../deps.ts';
 import { membershipActivity } from '../events/record.ts';
 import { memberRemoved } from './audit.ts';
 
-/** The maintenance queue's job that takes somebody out of what is inside a group they left. */
-export const LEAVE_JOB = 'group.leave-below';
+/** The maintenance queue's job that ends a user's memberships below a group they left. */
+export const LEAVE_JOB = 'group.remove-descendant-memberships';
 
 /** Somebody who leaves a group. */
 export interface MembershipCascade {

@@ -9,7 +9,7 @@ import { type CataloguedPack, listingOf } from '../repository/pack-list.ts';
 import { countsOf, writeRefTable } from '../repository/ref-table-writer.ts';
 import type { Repositories } from '../repository/repositories.ts';
 import { changeGuards, checkReadable, type Guard } from '../repository/state.ts';
-import { LOOKS_MS, type SecondLook } from '../repository/unlisted-pack-gc.ts';
+import { PACKS_GC_JOB, SWEEP_DELAY_MS, type UnlistedMark } from '../repository/unlisted-pack-gc.ts';
 import { heirKey } from '../row-keys/forks.ts';
 import { leaseKey } from '../row-keys/maintenance.ts';
 import { headKey, packKey, refKey, refNamesKey } from '../row-keys/repository.ts';
@@ -136,19 +136,19 @@ async function giveUpOthers(
   for (const [, some] of Map.groupBy(others, (pack) => writerOf(pack).repositoryId)) {
     for (let i = 0; i < some.length; i += PACKS_AT_ONCE) {
       const part = some.slice(i, i + PACKS_AT_ONCE);
-      const look = {
+      const mark = {
         ...writerOf(part[0]!),
         unlisted: part.map(({ id }) => id),
         since: now.toISOString(),
-      } satisfies SecondLook;
-      const at = new Date(now.getTime() + LOOKS_MS);
+      } satisfies UnlistedMark;
+      const at = new Date(now.getTime() + SWEEP_DELAY_MS);
       await table.transact([
         waiting,
         ...part.flatMap(({ id }) => [
           { delete: packKey(repositoryId, id) },
           { delete: heirKey(id, repositoryId) },
         ]),
-        outboxWrite(messageAt(MAINTENANCE, 'network.look', { ...look }, at)),
+        outboxWrite(messageAt(MAINTENANCE, PACKS_GC_JOB, { ...mark }, at)),
       ]);
     }
   }

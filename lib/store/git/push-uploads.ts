@@ -46,6 +46,9 @@ export interface IngestProgress {
   readonly bytes: number;
 }
 
+/** The ingest queue's job that receives a staged push: `{ id }`. */
+export const INGEST_PUSH_JOB = 'push.ingest';
+
 /** Pushes one user may have under way. */
 export const UPLOADS_PER_USER = 10;
 const UPLOAD_SECONDS = 24 * 3600;
@@ -124,7 +127,7 @@ export class PushUploads {
     try {
       await this.#outbox.commit(
         [{ ...change, if: '#state = :was', values: { was: 'uploading' } }],
-        [message(INGEST, 'push.ingest', { id })],
+        [message(INGEST, INGEST_PUSH_JOB, { id })],
       );
       return true;
     } catch (error) {
@@ -156,7 +159,7 @@ export class PushUploads {
 
   /** Another message, for when whoever has it should be done or dead. */
   async askAgain(id: string, at: Date): Promise<void> {
-    await this.#table.put(outboxWrite(messageAt(INGEST, 'push.ingest', { id }, at)));
+    await this.#table.put(outboxWrite(messageAt(INGEST, INGEST_PUSH_JOB, { id }, at)));
   }
 
   /** @throws Stale when somebody else has it by now */

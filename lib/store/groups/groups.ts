@@ -26,6 +26,7 @@ import {
   treePrefix,
 } from '../row-keys/groups.ts';
 import { idOf } from '../row-keys/key.ts';
+import { indexMessage } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
 import { leave, type NameHolder, type Names, takenNames } from '../table/unique-names.ts';
@@ -34,7 +35,7 @@ import { PRESENT, type Update, type Write } from '../table/write.ts';
 /** The queue's job that carries a move on to what is below: `{ groupId }`. */
 export const MOVE_JOB = 'group.move';
 /** The job that takes away what is inside a deleted group, and then itself. */
-export const DELETE_JOB = 'group.delete';
+export const DELETE_GROUP_JOB = 'group.delete';
 
 export type NewGroup = Pick<
   GroupRecord,
@@ -130,7 +131,7 @@ export class Groups {
       ...(options.alongside ?? []),
     ];
     try {
-      await this.#outbox.commit(writes, [indexMessage(id), ...(options.messages ?? [])]);
+      await this.#outbox.commit(writes, [indexMessage('group', id), ...(options.messages ?? [])]);
     } catch (error) {
       throw refusedByParent(error) ?? taken(error) ?? error;
     }
@@ -273,7 +274,7 @@ export class Groups {
     ];
     const messages = [
       ...(moves
-        ? [message(MAINTENANCE, MOVE_JOB, moveBody(group, options.mover)), indexMessage(group.id)]
+        ? [message(MAINTENANCE, MOVE_JOB, moveBody(group, options.mover)), indexMessage('group', group.id)]
         : []),
       ...(options.messages ?? []),
     ];
@@ -305,11 +306,11 @@ export class Groups {
       ...(options.alongside ?? []),
     ];
     const messages = [
-      message(MAINTENANCE, DELETE_JOB, {
+      message(MAINTENANCE, DELETE_GROUP_JOB, {
         groupId: group.id,
         ...(options.by && { by: options.by }),
       }),
-      indexMessage(group.id),
+      indexMessage('group', group.id),
       ...(options.messages ?? []),
     ];
     await this.#commit(writes, messages);
@@ -372,5 +373,3 @@ const taken = (error: unknown) => (error instanceof TransactionRefused ? takenNa
 
 const existing = (group: GroupRecord | undefined): GroupRecord | undefined =>
   group?.deletedAt === null ? group : undefined;
-
-const indexMessage = (id: number) => message(MAINTENANCE, 'search.index', { kind: 'group', id });

@@ -8,6 +8,9 @@ import { leaseKey } from '../row-keys/maintenance.ts';
 import type { Table } from '../table/table.ts';
 import type { Lease } from './leases.ts';
 
+/** The maintenance queue's job that puts a repository in order: `{ repositoryId, collect?, refs? }`. */
+export const MAINTAIN_JOB = 'repository.maintain';
+
 export interface Notes {
   /** Milliseconds since 1970; a message is promised for then. 0 when none is. */
   readonly visitAt: number;
@@ -105,4 +108,4 @@ export class MaintenanceNotes {
 }
 
 const maintainAt = (repositoryId: string, at: Date) =>
-  outboxWrite(messageAt(MAINTENANCE, 'repository.maintain', { repositoryId }, at));
+  outboxWrite(messageAt(MAINTENANCE, MAINTAIN_JOB, { repositoryId }, at));

@@ -19,7 +19,7 @@ import { forkKey } from '../row-keys/forks.ts';
 import { orderedBy } from '../row-keys/key.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import { userKey } from '../row-keys/users.ts';
-import type { Search } from '../search/search.ts';
+import { indexMessage, type Search } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Page } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
@@ -27,13 +27,10 @@ import { type NameHolder, type Names, release, takenNames } from '../table/uniqu
 import { PRESENT, type Update, type Write } from '../table/write.ts';
 import { ProjectList } from './list.ts';
 import type { ListedProject, ProjectQuery } from './query.ts';
-import {
-  indexMessage,
-  type ProjectChange,
-  type ProjectUpdate,
-  projectTransfer,
-  projectUpdate,
-} from './update.ts';
+import { type ProjectChange, type ProjectUpdate, projectTransfer, projectUpdate } from './update.ts';
+
+/** The maintenance queue's job that removes what is left of a deleted project: `{ projectId, repositoryId, networkId? }`. */
+export const DELETE_PROJECT_JOB = 'project.delete';
 
 export type NewProject = Omit<
   ProjectRecord,
@@ -136,7 +133,7 @@ export class Projects {
       ...(options.alongside ?? []),
       ...(about?.alongside ?? []),
     ];
-    const messages = [indexMessage(id), ...(options.messages ?? []), ...(about?.messages ?? [])];
+    const messages = [indexMessage('project', id), ...(options.messages ?? []), ...(about?.messages ?? [])];
     try {
       await this.#outbox.commit(writes, messages);
     } catch (error) {
@@ -275,12 +272,12 @@ export class Projects {
       ...(options.alongside ?? []),
     ];
     const messages = [
-      message(MAINTENANCE, 'project.delete', {
+      message(MAINTENANCE, DELETE_PROJECT_JOB, {
         projectId: project.id,
         repositoryId: project.repositoryId,
         ...(project.networkId === undefined ? {} : { networkId: project.networkId }),
       }),
-      indexMessage(project.id),
+      indexMessage('project', project.id),
       ...(options.messages ?? []),
     ];
     await countedDown(

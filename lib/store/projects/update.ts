@@ -4,13 +4,14 @@ import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { VISIBILITIES } from '../../records/visibility.ts';
 import { Missing, Stale } from '../errors.ts';
-import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
+import type { OutboxMessage } from '../outbox/outbox.ts';
 import { checkNotDeleted } from '../placement/group.ts';
 import { moveProjectPath, type ProjectPlace } from '../placement/project.ts';
 import { toItem } from '../placement/project-item.ts';
 import { moveRows, treeRows } from '../placement/tree.ts';
 import { changeGuards } from '../repository/state.ts';
 import { userKey } from '../row-keys/users.ts';
+import { indexMessage } from '../search/search.ts';
 import { sameName } from '../table/unique-names.ts';
 import { type Check, PRESENT, type Update, type Write } from '../table/write.ts';
 
@@ -92,9 +93,6 @@ export function projectTransfer(
   };
 }
 
-export const indexMessage = (id: number): OutboxMessage =>
-  message(MAINTENANCE, 'search.index', { kind: 'project', id });
-
 const changed = (project: ProjectRecord, change: ProjectChange, now: Date): ProjectRecord => ({
   ...project,
   ...change,
@@ -165,6 +163,6 @@ function guardWrites({ repositoryId, archived, importStatus }: ProjectRecord): U
 }
 
 const reindexed = (was: ProjectRecord, is: ProjectRecord): OutboxMessage[] =>
-  was.name === is.name && was.path === is.path ? [] : [indexMessage(is.id)];
+  was.name === is.name && was.path === is.path ? [] : [indexMessage('project', is.id)];
 
 const rank = ({ visibility }: ProjectRecord): number => VISIBILITIES.indexOf(visibility);

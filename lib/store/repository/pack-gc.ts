@@ -7,7 +7,7 @@ import type { Table } from '../table/table.ts';
 import { type NetworkMember, type Networks, packPrefix } from './fork-networks.ts';
 import { packObjectKeys } from './pack-objects.ts';
 import type { Repositories } from './repositories.ts';
-import { firstLook, packIdOf, UNLISTED_MS } from './unlisted-pack-gc.ts';
+import { markUnlisted, packIdOf, UNLISTED_MS } from './unlisted-pack-gc.ts';
 
 /** Longer than any request, any presigned URL and any listing that somebody may still hold. */
 export const SUPERSEDED_MS = 24 * 3600_000;
@@ -24,7 +24,7 @@ interface Stores {
 
 /**
  * Packs that were superseded a day ago: the bytes first, then the row, so that what is left is found again. In a
- * network of several repositories the row alone: others may list the pack, so its bytes wait for two looks.
+ * network of several repositories the row alone: others may list the pack, so its bytes are marked and swept later.
  */
 export async function removeSuperseded(stores: Stores, repositoryId: string, now: Date): Promise<void> {
   const { blobs, repositories } = stores;
@@ -41,22 +41,22 @@ export async function removeSuperseded(stores: Stores, repositoryId: string, now
     }
     if (over.length < BATCH) break;
   }
-  // Were this not to happen any more, they would be found as what was never listed is.
-  if (forgotten.length > 0) await firstLook(stores, member, now, { forgotten });
+  // If this is interrupted, a later pass finds them as it finds packs that were never listed.
+  if (forgotten.length > 0) await markUnlisted(stores, member, now, { forgotten });
 }
 
 /**
- * What failed writers left: objects that no row lists, a week after they were written.
- * @returns when the oldest of those that are too young may go, in milliseconds since 1970
+ * Deletes what failed writers left: objects that no row lists, a week after they were written.
+ * @returns when the oldest of those that are too young may be deleted, in milliseconds since 1970
  */
-export async function sweepUnlisted(
+export async function removeUnlisted(
   stores: Stores,
   repositoryId: string,
   now: Date,
 ): Promise<number | undefined> {
   const { blobs, networks, repositories } = stores;
   const member = await memberOf(stores, repositoryId);
-  if (await networks.hasOthers(member)) return firstLook(stores, member, now);
+  if (await networks.hasOthers(member)) return markUnlisted(stores, member, now);
   const prefix = packPrefix(member);
   let next: number | undefined;
   let after: string | undefined;

@@ -8,6 +8,7 @@ import { type PackDescription, type Ref, RefConflict, type RefUpdate } from '../
 import { dropsTip } from '../../git/ref-tips.ts';
 import type { RefName } from '../../git/refname.ts';
 import { StoreUnavailable, TransactionRefused } from '../errors.ts';
+import { MAINTAIN_JOB } from '../maintenance/last-runs.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import { guardKey, refKey, refNamesKey } from '../row-keys/repository.ts';
 import { TRANSACTION_ITEMS } from '../table/table.ts';
@@ -144,7 +145,7 @@ export class RefSwaps {
       ...(collect ? { collect } : {}),
       ...(refs ? { refs } : {}),
     };
-    return [message(MAINTENANCE, 'repository.maintain', body)];
+    return [message(MAINTENANCE, MAINTAIN_JOB, body)];
   }
 
   #isDue(packs: readonly PackDescription[]): boolean {

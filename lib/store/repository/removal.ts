@@ -15,7 +15,7 @@ import { derivedPrefix } from './derived-files.ts';
 import { type Networks, packPrefix } from './fork-networks.ts';
 import { listingOf } from './pack-list.ts';
 import type { Repositories } from './repositories.ts';
-import { firstLook, releasePacks } from './unlisted-pack-gc.ts';
+import { markUnlisted, releasePacks } from './unlisted-pack-gc.ts';
 
 /** Rows read, or objects deleted, in one step. */
 const BATCH = 500;
@@ -36,11 +36,11 @@ interface Stores {
  * May be called any number of times, and goes on where an earlier call stopped: the guards, which say that the
  * repository is closed, go last.
  *
- * What it inherited stays, and what it wrote too while others are in its network: of both, what nobody lists is looked
- * at twice, a day apart, before it goes.
+ * Packs it inherited stay, and packs it wrote too while others are in its network: of both, those that nobody lists are
+ * marked, and swept a day later.
  *
  * @param deadline milliseconds since 1970; no new step begins after it
- * @returns whether everything is gone, or promised to be looked at
+ * @returns whether everything is deleted, or marked to be swept
  * @throws Error when the repository is not closed; then nothing was touched
  */
 export async function removeRepository(
@@ -62,7 +62,7 @@ export async function removeRepository(
   const shared = await networks.hasOthers(member);
   const inherited = (await listingOf(table, repositoryId)).packs.filter((pack) => pack.inherited === true);
   await releasePacks(stores, repositoryId, inherited, now);
-  if (shared) await firstLook(stores, member, now);
+  if (shared) await markUnlisted(stores, member, now);
   const done =
     (shared || (await removeBytes(blobs, packPrefix(member), deadline))) &&
     (await removeBytes(blobs, archivePrefix(repositoryId), deadline)) &&

@@ -1,6 +1,6 @@
 /**
- * What nobody in a fork network lists any more. It is looked at twice, a day apart, before its bytes go: the first look
- * notes what it found in the message that promises the second.
+ * Garbage collection of packs that no repository of a fork network lists any more, in two passes a day apart: the first
+ * marks them, in the message that enqueues the second; the second deletes those that still nobody lists.
  */
 import { decodeTime } from 'ulid';
 import type { Blobs } from '../blobs/blobs.ts';
@@ -12,12 +12,12 @@ import type { CataloguedPack } from './pack-list.ts';
 import type { Repositories } from './repositories.ts';
 import { randomStripe } from './state.ts';
 
-/** Between the two looks: longer than any request, any presigned URL and any listing that somebody may still hold. */
-export const LOOKS_MS = 24 * 3600_000;
-/** Nobody who stored a pack takes so long to list it. */
+/** Time between marking and sweeping: longer than any request, any presigned URL and any pack list held in memory. */
+export const SWEEP_DELAY_MS = 24 * 3600_000;
+/** Age from which an unlisted pack is garbage: no writer takes so long to list a pack it stored. */
 export const UNLISTED_MS = 7 * 24 * 3600_000;
-/** Packs that one message carries to the second look. What is beyond them is found by the looks after it. */
-const MAX_NOTED = 2000;
+/** Packs marked by one message. Later passes find the others. */
+const MAX_MARKED = 2000;
 
 interface Stores {
   readonly table: Table;
@@ -26,20 +26,23 @@ interface Stores {
   readonly repositories: Repositories;
 }
 
-/** The message of a second look. */
-export interface SecondLook extends NetworkMember {
-  /** Ids of packs that nobody listed at the first. */
+/** The maintenance queue's job that runs {@link sweepUnlisted}. */
+export const PACKS_GC_JOB = 'packs.gc';
+
+/** Body of that job. */
+export interface UnlistedMark extends NetworkMember {
+  /** Ids of packs that nobody listed when they were marked. */
   readonly unlisted: readonly string[];
-  /** ISO 8601, when that was. */
+  /** ISO 8601, when they were marked. */
   readonly since: string;
 }
 
 /**
- * Looks for what this repository wrote and nobody lists, and promises a second look at it.
+ * Marks packs that this repository wrote and nobody lists, and enqueues their sweep.
  * @param options.forgotten ids of packs that were listed once: they need not be a week old
- * @returns when the oldest of those that are too young may go, in milliseconds since 1970
+ * @returns when the oldest of those that are too young may be marked, in milliseconds since 1970
  */
-export async function firstLook(
+export async function markUnlisted(
   stores: Stores,
   writer: NetworkMember,
   now: Date,
@@ -51,32 +54,32 @@ export async function firstLook(
   for await (const { id, closed } of unlistedOf(stores, writer)) {
     const at = decodeTime(id) + UNLISTED_MS;
     if (!closed && !forgotten.has(id) && at > now.getTime()) next = Math.min(next ?? at, at);
-    else if (unlisted.size < MAX_NOTED) unlisted.add(id);
+    else if (unlisted.size < MAX_MARKED) unlisted.add(id);
   }
   if (unlisted.size > 0) {
-    const body = { ...writer, unlisted: [...unlisted], since: now.toISOString() } satisfies SecondLook;
-    const at = new Date(now.getTime() + LOOKS_MS);
-    await stores.table.put(outboxWrite(messageAt(MAINTENANCE, 'network.look', { ...body }, at)));
+    const body = { ...writer, unlisted: [...unlisted], since: now.toISOString() } satisfies UnlistedMark;
+    const at = new Date(now.getTime() + SWEEP_DELAY_MS);
+    await stores.table.put(outboxWrite(messageAt(MAINTENANCE, PACKS_GC_JOB, { ...body }, at)));
   }
   return next;
 }
 
-/** Removes the bytes of what nobody lists a day later either; what is found unlisted now waits for another look. */
-export async function secondLook(
+/** Deletes the bytes of marked packs that nobody lists a day later either; marks what is unlisted only now. */
+export async function sweepUnlisted(
   stores: Stores,
-  { networkId, repositoryId, unlisted, since }: SecondLook,
+  { networkId, repositoryId, unlisted, since }: UnlistedMark,
   now: Date,
 ): Promise<void> {
-  const noted = new Set(Date.parse(since) + LOOKS_MS <= now.getTime() ? unlisted : []);
+  const noted = new Set(Date.parse(since) + SWEEP_DELAY_MS <= now.getTime() ? unlisted : []);
   const goes: string[] = [];
   for await (const { id, key } of unlistedOf(stores, { networkId, repositoryId })) {
     if (noted.has(id)) goes.push(key);
   }
   for (let i = 0; i < goes.length; i += 1000) await stores.blobs.delete(goes.slice(i, i + 1000));
-  await firstLook(stores, { networkId, repositoryId }, now);
+  await markUnlisted(stores, { networkId, repositoryId }, now);
 }
 
-/** Takes inherited packs off the list of a repository, and looks at what their writers left. */
+/** Removes inherited packs from a repository's list, and marks those that nobody lists now. */
 export async function releasePacks(
   stores: Stores,
   repositoryId: string,
@@ -84,11 +87,11 @@ export async function releasePacks(
   now: Date,
 ): Promise<void> {
   await stores.networks.disinherit(repositoryId, packs);
-  // Before the rows that tell of the packs: whoever dies in between begins anew.
+  // Before the rows of the packs are deleted: a run that is interrupted in between starts again.
   const writers = new Map(packs.map((pack) => [writerOf(pack).repositoryId, pack]));
   for (const [writer, pack] of writers) {
     const ids = packs.filter((other) => writerOf(other).repositoryId === writer).map(({ id }) => id);
-    await firstLook(stores, writerOf(pack), now, { forgotten: ids });
+    await markUnlisted(stores, writerOf(pack), now, { forgotten: ids });
   }
   for (const { id } of packs) await stores.table.delete({ delete: packKey(repositoryId, id) });
 }
@@ -101,7 +104,7 @@ interface Unlisted {
   readonly closed: boolean;
 }
 
-/** The stored objects that neither their writer nor an heir lists. What is not named as a pack is not ours to judge. */
+/** The stored objects that neither their writer nor an heir lists. Objects that are not named as packs are skipped. */
 async function* unlistedOf(
   { table, blobs, networks, repositories }: Stores,
   writer: NetworkMember,

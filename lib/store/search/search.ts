@@ -2,11 +2,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SearchKind } from '../../records/search.ts';
 import { ConditionFailed } from '../errors.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
 import { folded, idOf } from '../row-keys/key.ts';
 import { gramKey, indexedKey } from '../row-keys/search.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item } from '../table/write.ts';
 import { gramsOf, lookupGrams, matchesWords, wordsOf } from './trigrams.ts';
+
+/** The maintenance queue's job that brings the search rows of a subject up to date. */
+export const INDEX_JOB = 'search.index';
+
+/** For the transaction that makes, names or deletes a project, user or group. */
+export const indexMessage = (kind: SearchKind, id: number): OutboxMessage =>
+  message(MAINTENANCE, INDEX_JOB, { kind, id });
 
 export interface Hits {
   /** Candidates, newest first; every one still to be judged by {@link matches}. */

@@ -6,7 +6,7 @@ import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox
 import { orderedBy } from '../row-keys/key.ts';
 import { nameKey } from '../row-keys/names.ts';
 import { internalUserKey, userKey } from '../row-keys/users.ts';
-import type { Search } from '../search/search.ts';
+import { indexMessage, type Search } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Page, PageRequest } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
@@ -25,6 +25,9 @@ type Derived =
   | 'createdAt'
   | 'updatedAt'
   | 'version';
+/** The maintenance queue's job that removes what is left of a deleted user: `{ userId, hard?, last?, by? }`. */
+export const DELETE_USER_JOB = 'user.delete';
+
 export type NewUser = Omit<UserRecord, Derived>;
 export type UserChange = Partial<Omit<UserRecord, Derived | 'type'>>;
 
@@ -85,7 +88,7 @@ export class Users {
       ...(alongside ?? []),
       ...(options.alongside ?? []),
     ];
-    await this.#commit(writes, [indexMessage(id), ...messages, ...(options.messages ?? [])]);
+    await this.#commit(writes, [indexMessage('user', id), ...messages, ...(options.messages ?? [])]);
     return record;
   }
 
@@ -202,7 +205,10 @@ export class Users {
       ...(options.alongside ?? []),
     ];
     const reindex = user.username !== updated.username || user.name !== updated.name;
-    await this.#commit(writes, [...(reindex ? [indexMessage(user.id)] : []), ...(options.messages ?? [])]);
+    await this.#commit(writes, [
+      ...(reindex ? [indexMessage('user', user.id)] : []),
+      ...(options.messages ?? []),
+    ]);
     return updated;
   }
 
@@ -263,8 +269,8 @@ export class Users {
         ...(options.alongside ?? []),
       ],
       [
-        message(MAINTENANCE, 'user.delete', { userId: user.id, ...(hard && { hard }), ...(by && { by }) }),
-        indexMessage(user.id),
+        message(MAINTENANCE, DELETE_USER_JOB, { userId: user.id, ...(hard && { hard }), ...(by && { by }) }),
+        indexMessage('user', user.id),
         ...(options.messages ?? []),
       ],
     );
@@ -306,8 +312,6 @@ const GHOST = {
   passwordHash: null,
   profile: { bio: 'Stands for people whose accounts are gone.' },
 } as const;
-
-const indexMessage = (id: number) => message(MAINTENANCE, 'search.index', { kind: 'user', id });
 
 /** The same in another case is the same name. */
 const without = (names: readonly string[], others: readonly string[]): string[] =>

@@ -532,7 +532,7 @@ describe('messages may come twice, late, or after the project', () => {
     const about = await importOf(made.body.id);
     const before = asked.length;
     const order = { ...about, url: `${remote.url}/plain.git`, packUrl: 'x', refsUrl: 'x', maxPackBytes: 1 };
-    expect(await invoke('outbound', 'repository.stage', order, 4)).toEqual(done);
+    expect(await invoke('outbound', 'repository.import-fetch', order, 4)).toEqual(done);
     expect((await ended(made)).body).toMatchObject({
       import_status: 'failed',
       import_error: 'The import failed on our side; try again',

@@ -4,9 +4,9 @@
  */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { runForkJob } from '../../../lib/domain/forks/content.ts';
 import { forkProject } from '../../../lib/domain/forks/forks.ts';
 import { runJob } from '../../../lib/domain/worker/dispatch.ts';
+import { runForkJob } from '../../../lib/domain/worker/dispatch-forks.ts';
 import { ObjectMissing } from '../../../lib/git/objects.ts';
 import { RefConflict } from '../../../lib/git/ports.ts';
 import type { ProjectRecord } from '../../../lib/records/projects.ts';

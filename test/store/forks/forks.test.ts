@@ -1,10 +1,10 @@
 /** What forks share in storage, and what becomes of it: each interleaving that could lose bytes or leave them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Deps } from '../../../lib/domain/deps.ts';
-import { runForkJob } from '../../../lib/domain/forks/content.ts';
 import { forkProject } from '../../../lib/domain/forks/forks.ts';
 import { codeBeside } from '../../../lib/domain/forks/network.ts';
 import { runJob } from '../../../lib/domain/worker/dispatch.ts';
+import { runForkJob } from '../../../lib/domain/worker/dispatch-forks.ts';
 import { collect } from '../../../lib/git/maintenance/collect.ts';
 import { ObjectMissing } from '../../../lib/git/objects.ts';
 import { ZERO_OID } from '../../../lib/git/oid.ts';
@@ -102,7 +102,7 @@ async function days(n: number): Promise<void> {
   const now = later(n * DAY + HOUR);
   for (const { type, body } of await yard.sentBy(now)) {
     delivered.add(type);
-    if (type === 'network.look' || type === 'repository.sweep')
+    if (type === 'packs.gc' || type === 'repository.sweep')
       await runJob(yard.deps(now), { id: 'l', type, body });
   }
 }
@@ -423,7 +423,7 @@ describe('bytes', () => {
     const left = await yard.store.table.query({ partition: `NETWORK#${root.project.repositoryId}` });
     expect(left.items).toEqual([]);
     await days(300);
-    expect(delivered).toContain('network.look');
+    expect(delivered).toContain('packs.gc');
   });
 
   test('of a fork that is deleted go, and the source stays as it is', async () => {

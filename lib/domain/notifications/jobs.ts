@@ -1,0 +1,55 @@
+import * as z from 'zod/mini';
+import { continuedWith, defineJob } from '../job.ts';
+import { idField, sourceField, textField } from '../job-fields.ts';
+import { type DomainEvent, NOTIFY_JOB } from './enqueue.ts';
+import { sendNotification } from './send.ts';
+
+export const jobs = [
+  defineJob({
+    name: NOTIFY_JOB,
+    body: () =>
+      z.object({
+        id: z.exactOptional(textField()),
+        actorId: z.nullable(idField()),
+        baseUrl: z.string(),
+        happening: domainEventField(),
+        position: z.exactOptional(z.object({ stage: textField(), after: z.number() })),
+      }),
+    run: async (deps, body, { messageId, deadline }) =>
+      continuedWith(await sendNotification(deps, body.id ?? messageId, body, deadline)),
+  }),
+];
+
+const domainEventField = (): z.ZodMiniType<DomainEvent> => {
+  const outcome = z.enum(['success', 'failed']);
+  return z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('note'), projectId: idField(), commit: textField(), noteId: idField() }),
+    z.object({
+      kind: z.literal('pipeline'),
+      projectId: idField(),
+      sha: textField(),
+      pipelineId: idField(),
+      outcome,
+      before: z.nullable(outcome),
+    }),
+    z.object({
+      kind: z.literal('moved'),
+      projectId: idField(),
+      from: textField(),
+      fromIds: z.exactOptional(z.array(z.number())),
+    }),
+    z.object({
+      kind: z.literal('membership'),
+      source: sourceField(),
+      userId: idField(),
+      what: z.enum(['granted', 'changed', 'denied']),
+    }),
+    z.object({
+      kind: z.literal('invitation'),
+      source: sourceField(),
+      email: textField(),
+      inviterId: idField(),
+      userId: z.nullable(idField()),
+    }),
+  ]);
+};
