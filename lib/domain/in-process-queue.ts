@@ -1,32 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The latest turn of each key that is still waiting or at work. */
+/** By key: the latest work that waits or runs. */
 const latest = new Map<string, Promise<void>>();
 
 /**
- * Runs `work` after what this process began before under the same key. Manners, not a lock: whoever has waited
- * `patience` milliseconds goes on anyway, and other processes know nothing of it. What must not happen twice needs a
- * condition in the store.
- * @param work is told whether it had to wait, so that what was read before may be out of date
+ * Runs `work` after all work that this process began before under the same key, which saves lost races. It is no lock:
+ * after `timeoutMs` milliseconds `work` runs anyway, and other processes are not serialized. What must not happen twice
+ * needs a condition in the store.
+ * @param work is told whether it had to wait: then what was read before may be out of date
  */
-export async function inTurn<T>(
+export async function serializeByKey<T>(
   key: string,
-  patience: number,
+  timeoutMs: number,
   work: (waited: boolean) => Promise<T>,
 ): Promise<T> {
   const before = latest.get(key);
-  const { promise: turn, resolve: end } = Promise.withResolvers<void>();
-  latest.set(key, turn);
+  const { promise: done, resolve: end } = Promise.withResolvers<void>();
+  latest.set(key, done);
   try {
     if (before !== undefined) {
-      const tired = new AbortController();
-      const waited = sleep(patience, undefined, { signal: tired.signal }).catch(() => {});
-      await Promise.race([before, waited]);
-      tired.abort();
+      const timer = new AbortController();
+      const timeout = sleep(timeoutMs, undefined, { signal: timer.signal }).catch(() => {});
+      await Promise.race([before, timeout]);
+      timer.abort();
     }
     return await work(before !== undefined);
   } finally {
     end();
-    if (latest.get(key) === turn) latest.delete(key);
+    if (latest.get(key) === done) latest.delete(key);
   }
 }

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RefConflict } from '../git/ports.ts';
 
-export interface Persistence {
-  /** In all. */
+export interface RetryLimits {
+  /** The first one included. */
   readonly attempts?: number;
   /** Milliseconds; no attempt begins later than this. */
   readonly within?: number;
 }
 
 /**
- * Does again from the start what lost a race, after a pause that grows.
- * @param lost whether an error says that somebody else was first
+ * Repeats an attempt that lost a race, after a jittered pause that grows.
+ * @param lost whether an error says that another writer was first
  * @throws the last error
  */
-export async function persist<T>(
+export async function retryOnConflict<T>(
   attempt: () => Promise<T>,
   lost: (error: unknown) => boolean,
-  { attempts = 20, within = 15_000 }: Persistence = {},
+  { attempts = 20, within = 15_000 }: RetryLimits = {},
 ): Promise<T> {
   const deadline = performance.now() + within;
   for (let n = 1; ; n++) {

@@ -10,7 +10,7 @@ import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid, notFound } from '../errors.ts';
-import { persist } from '../retry-on-conflict.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
 
 /** @throws `404 User Not Found` */
 export async function userOfId({ store }: Deps, id: number): Promise<UserRecord> {
@@ -59,7 +59,7 @@ export async function changeUser(
     return deps.store.users.update(user, change, { ...options, now: deps.now() });
   };
   try {
-    return await persist(attempt, (error) => error instanceof Stale, { attempts: 5 });
+    return await retryOnConflict(attempt, (error) => error instanceof Stale, { attempts: 5 });
   } catch (error) {
     throw userChangeError(error);
   }

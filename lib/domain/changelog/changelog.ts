@@ -8,13 +8,13 @@ import type { Actor } from '../actor.ts';
 import { writeRefusal } from '../commits/actions.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, refused, tooManyRequests } from '../errors.ts';
-import { inTurn } from '../in-process-queue.ts';
+import { serializeByKey } from '../in-process-queue.ts';
 import { subjectFor } from '../rate-limits/throttles.ts';
 import { branchProtection } from '../refs/protection.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
 import { identityOf } from '../repository/identity.ts';
 import { blob, codeOf } from '../repository/read.ts';
-import { lostRef, persist } from '../retry-on-conflict.ts';
+import { lostRef, retryOnConflict } from '../retry-on-conflict.ts';
 import { authorsOf } from './authors.ts';
 import { changelogConfig } from './config.ts';
 import { changelogEntries } from './entries.ts';
@@ -46,7 +46,7 @@ export interface ChangelogCommit {
 
 /** Per user, or address, and project. */
 const LIMIT: RateLimit = { kind: 'changelog', limit: 5, seconds: 60 };
-const TURN_MS = 8000;
+const QUEUE_TIMEOUT_MS = 8000;
 
 /**
  * The section of a release, in Markdown. Nothing is written.
@@ -100,7 +100,9 @@ export async function addToChangelog(
     });
   };
   try {
-    await inTurn(`${access.project.repositoryId} ${branch}`, TURN_MS, () => persist(attempt, lostRef));
+    await serializeByKey(`${access.project.repositoryId} ${branch}`, QUEUE_TIMEOUT_MS, () =>
+      retryOnConflict(attempt, lostRef),
+    );
   } catch (error) {
     throw writeRefusal(error, name);
   }

@@ -13,7 +13,7 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, notFound, refused } from '../errors.ts';
 import { codeBeside, related } from '../forks/network.ts';
-import { inTurn } from '../in-process-queue.ts';
+import { serializeByKey } from '../in-process-queue.ts';
 import { BRANCH_REFUSALS, branchProtection } from '../refs/protection.ts';
 import { refConflictError } from '../repository/conflicts.ts';
 import { identityOf } from '../repository/identity.ts';
@@ -54,7 +54,7 @@ export interface RefusalTexts {
 }
 
 /** With the 15 s in which a commit tries again, within the gateway's 29 s. */
-const TURN_MS = 12_000;
+const QUEUE_TIMEOUT_MS = 12_000;
 
 const NO_BRANCH = 'You can only create or edit files when you are on a branch';
 
@@ -109,7 +109,7 @@ export async function commitActions(
   };
   try {
     // Writers of one process would only make each other begin again.
-    return await inTurn(`${access.project.repositoryId} ${branch}`, TURN_MS, commit);
+    return await serializeByKey(`${access.project.repositoryId} ${branch}`, QUEUE_TIMEOUT_MS, commit);
   } catch (error) {
     if (source !== undefined && error instanceof ObjectMissing) {
       throw refused('The history of the start project is too large to be taken over');

@@ -8,12 +8,12 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, notFound, refused } from '../errors.ts';
-import { inTurn } from '../in-process-queue.ts';
+import { serializeByKey } from '../in-process-queue.ts';
 import { BRANCH_REFUSALS, branchProtection } from '../refs/protection.ts';
 import { identityOf } from '../repository/identity.ts';
 import { codeOf } from '../repository/read.ts';
 import { sizeExcess, tooLargeForMore } from '../repository/size-limits.ts';
-import { lostRef, persist } from '../retry-on-conflict.ts';
+import { lostRef, retryOnConflict } from '../retry-on-conflict.ts';
 import { started } from '../started.ts';
 import { writeRefusal } from './actions.ts';
 
@@ -28,7 +28,7 @@ export interface PickInput {
   readonly dryRun: boolean;
 }
 
-const TURN_MS = 8000;
+const QUEUE_TIMEOUT_MS = 8000;
 
 /**
  * Puts what a commit changed upon a branch, or takes it back there, in a commit of its own. Of a merge it is the
@@ -58,7 +58,9 @@ export async function pickCommit(
   const committer = identityOf(signedIn(actor).user, deps.now());
   const attempt = () => pickOnce(codeOf(deps, access, actor), { kind, input, picked, branch, committer });
   try {
-    return await inTurn(`${access.project.repositoryId} ${branch}`, TURN_MS, () => persist(attempt, lostRef));
+    return await serializeByKey(`${access.project.repositoryId} ${branch}`, QUEUE_TIMEOUT_MS, () =>
+      retryOnConflict(attempt, lostRef),
+    );
   } catch (error) {
     throw writeRefusal(error, input.branch);
   }

@@ -18,11 +18,11 @@ import { pinCommit } from '../commits/pin.ts';
 import { refsContaining } from '../commits/refs.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid, notFound, refused, unprocessable } from '../errors.ts';
-import { inTurn } from '../in-process-queue.ts';
+import { serializeByKey } from '../in-process-queue.ts';
 import { type DomainEvent, enqueueNotification } from '../notifications/enqueue.ts';
 import { branchProtection } from '../refs/protection.ts';
 import { codeOf, resolved } from '../repository/read.ts';
-import { persist } from '../retry-on-conflict.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
 import { started } from '../started.ts';
 import { moved, pipelineStatus } from './status.ts';
 
@@ -45,7 +45,7 @@ export interface StatusReport {
   readonly coverage?: number | undefined;
 }
 
-const TURN_MS = 8000;
+const QUEUE_TIMEOUT_MS = 8000;
 const MAX_TEXT = 255;
 
 /** Statuses of a commit, by id. @throws `404 Commit Not Found` */
@@ -102,7 +102,9 @@ export async function reportStatus(
   const key = `statuses ${access.project.id} ${commit}`;
   const stale = (error: unknown) => error instanceof Stale;
   try {
-    const status = await inTurn(key, TURN_MS, () => persist(attempt, stale, { attempts: 40 }));
+    const status = await serializeByKey(key, QUEUE_TIMEOUT_MS, () =>
+      retryOnConflict(attempt, stale, { attempts: 40 }),
+    );
     return { status, author: user };
   } catch (error) {
     throw refusal(error);

@@ -1,6 +1,6 @@
 import { LastOwner, Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
 import { conflict, notFound, unauthorized } from '../errors.ts';
-import { persist } from '../retry-on-conflict.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
 import { notUnique } from './errors.ts';
 
 /**
@@ -9,7 +9,7 @@ import { notUnique } from './errors.ts';
  */
 export async function attempted<T>(attempt: () => Promise<T>): Promise<T> {
   try {
-    return await persist(attempt, isLost, { attempts: 5 });
+    return await retryOnConflict(attempt, isLost, { attempts: 5 });
   } catch (error) {
     throw told(error);
   }

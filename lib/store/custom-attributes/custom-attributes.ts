@@ -11,7 +11,7 @@ import { padded } from '../row-keys/key.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import { ABOUT } from '../row-keys/subjects.ts';
 import { userKey } from '../row-keys/users.ts';
-import { removeSome } from '../table/delete-page.ts';
+import { deletePage } from '../table/delete-page.ts';
 import { type IdSource, idsOfIndex } from '../table/id-sources.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/write.ts';
@@ -117,7 +117,7 @@ export async function haveAll(
 
 /** Takes away what was noted on a subject that is gone, its avatar too. @returns whether any is left */
 export const removeAbout = (table: Table, subject: Subject, limit = 200): Promise<boolean> =>
-  removeSome(table, { partition: attributesKey(subject).pk, prefix: ABOUT, limit });
+  deletePage(table, { partition: attributesKey(subject).pk, prefix: ABOUT, limit });
 
 const recordKey = { user: userKey, group: groupKey, project: projectKey } as const;
 

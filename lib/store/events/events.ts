@@ -7,7 +7,7 @@
 import { authorEventsPartition, eventFacetSort, eventKey, eventsPartition } from '../row-keys/events.ts';
 import type { Key } from '../row-keys/key.ts';
 import type { Counters } from '../table/counters.ts';
-import { removeSome } from '../table/delete-page.ts';
+import { deletePage } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
 import type { Item, Put } from '../table/write.ts';
 
@@ -135,7 +135,7 @@ export class Events {
 
   /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left. */
   removeOfProject(projectId: number, limit = 500): Promise<boolean> {
-    return removeSome(this.#table, { partition: eventsPartition(projectId), limit });
+    return deletePage(this.#table, { partition: eventsPartition(projectId), limit });
   }
 
   /**

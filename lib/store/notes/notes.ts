@@ -6,7 +6,7 @@ import { checkProjectExists } from '../placement/project-item.ts';
 import { noteKey, notePrefix, notesPartition } from '../row-keys/notes.ts';
 import { userPartition, userRow } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
-import { removeSome } from '../table/delete-page.ts';
+import { deletePage } from '../table/delete-page.ts';
 import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, type Write } from '../table/write.ts';
@@ -101,7 +101,7 @@ export class Notes {
 
   /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left. */
   removeOfProject(projectId: number, limit = 500): Promise<boolean> {
-    return removeSome(this.#table, { partition: notesPartition(projectId), limit });
+    return deletePage(this.#table, { partition: notesPartition(projectId), limit });
   }
 }
 

@@ -8,7 +8,7 @@ import { Missing, TransactionRefused } from '../errors.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import { threadKey, threadPrefix, threadsPartition } from '../row-keys/notes.ts';
 import { userKey, userPartition, userRow } from '../row-keys/users.ts';
-import { removeSome } from '../table/delete-page.ts';
+import { deletePage } from '../table/delete-page.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT, type Update } from '../table/write.ts';
@@ -69,7 +69,7 @@ export class Threads {
 
   /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left. */
   removeOfProject(projectId: number, limit = 500): Promise<boolean> {
-    return removeSome(this.#table, { partition: threadsPartition(projectId), limit });
+    return deletePage(this.#table, { partition: threadsPartition(projectId), limit });
   }
 }
 

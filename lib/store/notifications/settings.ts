@@ -14,7 +14,7 @@ import { checkSourceExists } from '../members/item.ts';
 import { memberPartition } from '../row-keys/members.ts';
 import { NOTIFY, notifyEverywhereKey, notifyKey, WATCHERS, watcherKey } from '../row-keys/notifications.ts';
 import { userKey, userPartition, userRow } from '../row-keys/users.ts';
-import { removeSome } from '../table/delete-page.ts';
+import { deletePage } from '../table/delete-page.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT, type Write } from '../table/write.ts';
@@ -102,7 +102,7 @@ export class NotificationSettings {
 
   /** Takes away those of what is gone, some at a time. @returns whether any are left */
   removeOfResource(source: MemberSource, limit = 500): Promise<boolean> {
-    return removeSome(this.#table, { partition: memberPartition(source), prefix: NOTIFY, limit });
+    return deletePage(this.#table, { partition: memberPartition(source), prefix: NOTIFY, limit });
   }
 }
 

@@ -21,7 +21,7 @@ import {
 } from '../row-keys/pipelines.ts';
 import { userPartition, userRow } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
-import { removeSome } from '../table/delete-page.ts';
+import { deletePage } from '../table/delete-page.ts';
 import { chunkFor, cutPage, MAX_TOTAL, type Page, type PageRequest } from '../table/paging.ts';
 import { mergeKeys, rowSource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
@@ -234,7 +234,7 @@ export class Pipelines {
 
   /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left. */
   removeOfProject(projectId: number, limit = 500): Promise<boolean> {
-    return removeSome(this.#table, { partition: pipelinesPartition(projectId), limit });
+    return deletePage(this.#table, { partition: pipelinesPartition(projectId), limit });
   }
 }
 

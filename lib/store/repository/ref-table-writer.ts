@@ -2,7 +2,7 @@
 import type { Ref } from '../../git/ports.ts';
 import { type RefSpace, spaceOf } from '../../git/refname.ts';
 import { REF_TABLES, refRankKey, refSort, refTableKey, refTablePartition } from '../row-keys/repository.ts';
-import { removeEach } from '../table/delete-matching.ts';
+import { deleteMatching } from '../table/delete-matching.ts';
 import type { Table } from '../table/table.ts';
 import { chunkRow, isListed, lineOf } from './ref-table.ts';
 
@@ -49,7 +49,7 @@ export async function writeRefTable(
 /** Takes a table away that no guard names. */
 export async function removeRefTable(table: Table, repositoryId: string, tableId: string): Promise<void> {
   const partition = refTablePartition(repositoryId, tableId);
-  await removeEach(table, table.queryAll({ partition, only: ['pk', 'sk'] }), () => ({}));
+  await deleteMatching(table, table.queryAll({ partition, only: ['pk', 'sk'] }), () => ({}));
   await table.delete({ delete: refTableKey(repositoryId, tableId) });
 }
 

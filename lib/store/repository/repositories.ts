@@ -10,7 +10,7 @@ import { ConditionFailed, Missing, Stale, TransactionRefused } from '../errors.t
 import { fencedBy, type Lease, swappedBy } from '../maintenance/leases.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { guardKey, oldPackKey, REF, refNamesKey, repositoryPartition } from '../row-keys/repository.ts';
-import { removeEach } from '../table/delete-matching.ts';
+import { deleteMatching } from '../table/delete-matching.ts';
 import type { Table } from '../table/table.ts';
 import { type DerivedRow, forgetReplaced, listDerived } from './derived-files.ts';
 import { type CataloguedPack, listPack, supersededOf, supersedePacks } from './pack-list.ts';
@@ -180,9 +180,12 @@ export class Repositories {
   async sweepRefs(repositoryId: string, now = new Date()): Promise<void> {
     const { refTable } = await this.guard(repositoryId);
     const rows = { partition: repositoryPartition(repositoryId), prefix: REF } as const;
-    await removeEach(this.#table, this.#table.queryAll({ ...rows, only: ['pk', 'sk', 'table'] }), (row) =>
-      // A name written again since then carries the table in force.
-      row['table'] === refTable ? undefined : { if: '#table = :was', values: { was: row['table'] } },
+    await deleteMatching(
+      this.#table,
+      this.#table.queryAll({ ...rows, only: ['pk', 'sk', 'table'] }),
+      (row) =>
+        // A name written again since then carries the table in force.
+        row['table'] === refTable ? undefined : { if: '#table = :was', values: { was: row['table'] } },
     );
     for await (const { id, writtenAt } of refTables(this.#table, repositoryId)) {
       const age = now.getTime() - writtenAt;

@@ -7,7 +7,7 @@ import { idOf } from '../row-keys/key.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import { STAR, starKey } from '../row-keys/stars.ts';
 import { userKey, userPartition, userRow } from '../row-keys/users.ts';
-import { removeSome } from '../table/delete-page.ts';
+import { deletePage } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Update } from '../table/write.ts';
 
@@ -77,7 +77,7 @@ export class Stars {
 
   /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left */
   removeOfProject(projectId: number, limit = 500): Promise<boolean> {
-    return removeSome(this.#table, { partition: projectKey(projectId).pk, prefix: STAR, limit });
+    return deletePage(this.#table, { partition: projectKey(projectId).pk, prefix: STAR, limit });
   }
 
   async #changed(writes: Parameters<Table['transact']>[0]): Promise<boolean> {

@@ -2,8 +2,13 @@ import { ConditionFailed } from '../errors.ts';
 import type { Table } from './table.ts';
 import type { Item } from './write.ts';
 
-/** Sixteen at a time; `on` gives each row's condition, or undefined to leave it. A refused one stays. */
-export async function removeEach(
+const CONCURRENCY = 16;
+
+/**
+ * Deletes rows, 16 at a time.
+ * @param on returns a row's condition, or undefined to keep the row. A row whose condition fails is kept
+ */
+export async function deleteMatching(
   table: Table,
   rows: AsyncIterable<Item>,
   on: (row: Item) => { if?: string; values?: Item } | undefined,
@@ -16,7 +21,7 @@ export async function removeEach(
     const deletion = table.delete({ delete: { pk, sk }, ...condition }).catch((error: unknown) => {
       if (!(error instanceof ConditionFailed)) throw error;
     });
-    if (running.push(deletion) === 16) {
+    if (running.push(deletion) === CONCURRENCY) {
       await Promise.all(running);
       running = [];
     }

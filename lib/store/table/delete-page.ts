@@ -1,8 +1,8 @@
 import type { Key } from '../row-keys/key.ts';
 import type { Table } from './table.ts';
 
-/** Takes away the first rows of a partition, those of a subject that is gone. @returns whether any are left */
-export async function removeSome(
+/** Deletes the first `limit` rows of a partition. @returns whether any are left */
+export async function deletePage(
   table: Table,
   rows: { readonly partition: string; readonly prefix?: string; readonly limit: number },
 ): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { inTurn } from '../../../lib/domain/in-process-queue.ts';
+import { serializeByKey } from '../../../lib/domain/in-process-queue.ts';
 
 test('work under one key runs in order, one at a time; other keys do not wait', async () => {
   const log: string[] = [];
@@ -11,10 +11,10 @@ test('work under one key runs in order, one at a time; other keys do not wait', 
     return name;
   };
   const answers = await Promise.all([
-    inTurn('key', 5000, job('first', 30)),
-    inTurn('key', 5000, job('second', 1)),
-    inTurn('key', 5000, job('third', 1)),
-    inTurn('other', 5000, job('other', 1)),
+    serializeByKey('key', 5000, job('first', 30)),
+    serializeByKey('key', 5000, job('second', 1)),
+    serializeByKey('key', 5000, job('third', 1)),
+    serializeByKey('other', 5000, job('other', 1)),
   ]);
   expect(answers).toEqual(['first', 'second', 'third', 'other']);
   expect(log.filter((line) => !line.startsWith('other'))).toEqual(
@@ -24,17 +24,17 @@ test('work under one key runs in order, one at a time; other keys do not wait', 
 });
 
 test('a failure ends its turn and is its own', async () => {
-  const failed = inTurn('fails', 5000, () => Promise.reject(new Error('mine')));
-  const next = inTurn('fails', 5000, async () => 'fine');
+  const failed = serializeByKey('fails', 5000, () => Promise.reject(new Error('mine')));
+  const next = serializeByKey('fails', 5000, async () => 'fine');
   await expect(failed).rejects.toThrow('mine');
   expect(await next).toBe('fine');
 });
 
-test('nobody waits longer than they have patience', async () => {
+test('work that waited for the timeout runs anyway', async () => {
   const { promise: stuck, resolve: release } = Promise.withResolvers<void>();
-  const first = inTurn('stuck', 5000, () => stuck);
-  expect(await inTurn('stuck', 20, async () => 'went on')).toBe('went on');
+  const first = serializeByKey('stuck', 5000, () => stuck);
+  expect(await serializeByKey('stuck', 20, async () => 'went on')).toBe('went on');
   release();
   await first;
-  expect(await inTurn('stuck', 5000, async () => 'free')).toBe('free');
+  expect(await serializeByKey('stuck', 5000, async () => 'free')).toBe('free');
 });
