@@ -16,7 +16,12 @@ import { History, type KnownHistory, type LogQuery, type WalkBounds } from './hi
 import { type MergeOptions, type MergeOutcome, mergeCommits } from './merge/commits.ts';
 import { ObjectMissing, type SyncObjects } from './objects.ts';
 import { EMPTY_TREE, type Oid, ZERO_OID } from './oid.ts';
-import { type StreamedObject, streamObject } from './pack/stream-object.ts';
+import {
+  type DigestedObject,
+  digestObject,
+  type StreamedObject,
+  streamObject,
+} from './pack/stream-object.ts';
 import {
   type Commit,
   encodeTag,
@@ -302,6 +307,12 @@ export class GitRepository {
   async streamBlob(oid: Oid): Promise<StreamedObject | undefined> {
     if ((await this.blobHeader(oid)) === undefined) return undefined;
     return streamObject(this.#ports.store, oid);
+  }
+
+  /** The same with its digest: see {@link digestObject}. @returns undefined when there is no such blob */
+  async digestBlob(oid: Oid): Promise<DigestedObject | undefined> {
+    if ((await this.blobHeader(oid)) === undefined) return undefined;
+    return digestObject(this.#ports.store, oid);
   }
 
   /** Every file of a commit that is `wanted`, with its size and attributes: see {@link fileSizes}. */

@@ -14,8 +14,9 @@ import type { Oid } from '../../lib/git/oid.ts';
 import { BLOB, OFS_DELTA, writeDistance, writeEntryHeader } from '../../lib/git/pack/entry.ts';
 import { type IndexPackLimits, indexPack } from '../../lib/git/pack/index-pack.ts';
 import { listObjects } from '../../lib/git/pack/object-list.ts';
+import { keptBytes } from '../../lib/git/pack/replay.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
-import { streamObject } from '../../lib/git/pack/stream-object.ts';
+import { digestObject, streamObject } from '../../lib/git/pack/stream-object.ts';
 import { writePack } from '../../lib/git/pack/write.ts';
 import { addPack, generator, packObjects, pieces, revList, scratch } from './pack-fixture.ts';
 import { collected, readZip } from './read-zip.ts';
@@ -148,6 +149,43 @@ describe('a large object', () => {
       expect(bytes.length).toBeGreaterThan(0);
       break;
     }
+  });
+
+  it('is read once for its digest and its content', async () => {
+    const { repository } = await stored();
+    const { objects } = repository;
+    let read = 0;
+    const store = new PackStore({
+      ...objects,
+      open: (one, part) => {
+        const file = objects.open(one, part);
+        const counted = async (from: number, count: number) => {
+          read += count;
+          return file.read(from, count);
+        };
+        return { size: file.size, read: counted };
+      },
+    });
+    for (const [name, data] of Object.entries(files)) {
+      await store.header(oidOf(name));
+      read = 0;
+      const { size, sha256, content } = await digestObject(store, oidOf(name));
+      expect([size, sha256]).toEqual([data.length, createHash('sha256').update(data).digest('hex')]);
+      const before = read;
+      expect(Buffer.compare(await collected(content), data), name).toBe(0);
+      expect([name, read]).toEqual([name, before]);
+      expect(keptBytes()).toBe(0);
+    }
+  });
+
+  it('is not kept for a reader who stops early, or never begins', async () => {
+    const { store } = await stored();
+    const unread = await digestObject(store, oidOf('noise.bin'));
+    expect(keptBytes()).toBeGreaterThan(8 * MB);
+    await unread.content[Symbol.asyncIterator]().return?.();
+    expect(keptBytes()).toBe(0);
+    for await (const _ of (await digestObject(store, oidOf('noise.bin'))).content) break;
+    expect(keptBytes()).toBe(0);
   });
 
   it('is sent as it is stored', async () => {

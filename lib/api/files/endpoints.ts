@@ -4,7 +4,7 @@ import { commitActions } from '../../domain/commits/actions.ts';
 import { notFound, refused } from '../../domain/errors.ts';
 import { blameFile } from '../../domain/files/blame.ts';
 import { RAW_BLOBS, withinRate } from '../../domain/rate-limits/action-limits.ts';
-import { codeOf, openFile, readFile, resolved } from '../../domain/repository/read.ts';
+import { codeOf, digestFile, openFile, readFile, resolved } from '../../domain/repository/read.ts';
 import type { EditAction } from '../../git/edit.ts';
 import { project } from '../../http/access.ts';
 import { brandHeaders } from '../../http/headers.ts';
@@ -54,7 +54,7 @@ const get = endpoint({
     const headersOf = (facts: ReturnType<typeof fileFacts>) =>
       brandHeaders(deps.environment.serviceName, fileHeaders(facts));
     if (request.method === 'HEAD') {
-      const facts = fileFacts(await openFile(git, query.ref, params.file_path), query.ref);
+      const facts = fileFacts(await digestFile(git, query.ref, params.file_path), query.ref);
       return reply({ headers: headersOf(facts), type: 'application/json' });
     }
     const { content, ...facts } = fileRecord(await readFile(git, query.ref, params.file_path), query.ref);
@@ -80,13 +80,14 @@ const getRaw = endpoint({
   returns: { type: 'text/plain', headers: HEADER_NAMES },
   errors: [...errors, { status: 429, description: 'The rate limit for this file is exceeded' }],
   prefetch: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
-  handle: async ({ project, params, query }, deps) => {
+  handle: async ({ project, params, query, request }, deps) => {
     const name = query.ref ?? 'HEAD';
+    const read: typeof digestFile | typeof openFile = request.method === 'HEAD' ? digestFile : openFile;
     const file = await withinRate(deps, RAW_BLOBS, `${project.project.id} ${params.file_path}`, () =>
-      openFile(codeOf(deps, project), name, params.file_path),
+      read(codeOf(deps, project), name, params.file_path),
     );
     return reply({
-      body: file.content,
+      body: file.content ?? null,
       type: 'text/plain; charset=utf-8',
       headers: {
         ...NOT_CACHED,

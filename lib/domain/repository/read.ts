@@ -42,11 +42,16 @@ export interface FileRecord extends FileFacts {
   readonly data: Uint8Array;
 }
 
-/** A file of any size. */
-export interface OpenFile extends FileFacts {
+/** A file of any size with its digest. */
+export interface FileDigest extends FileFacts {
   /** SHA-256 of the content, in hex. */
   readonly sha256: string;
-  /** To be read once, if at all. */
+  readonly content?: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+/** A file of any size with its content. */
+export interface OpenFile extends FileDigest {
+  /** To be read once, or to be ended: it may hold memory. */
   readonly content: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
@@ -64,14 +69,34 @@ export async function readFile(git: GitRepository, ref: string, path: string): P
 
 /** @throws `404 Commit Not Found`, `404 File Not Found` */
 export async function openFile(git: GitRepository, ref: string, path: string): Promise<OpenFile> {
-  const { facts, content } = await findFile(git, ref, path, (oid) => openBlob(git, oid));
-  if (content === undefined) throw notFound('File');
+  const { facts, content: found } = await findFile(git, ref, path, (oid) => digestBlob(git, oid));
+  if (found === undefined) throw notFound('File');
+  const { size, sha256, content } = found;
+  return { ...facts, size, sha256, content };
+}
+
+/** As {@link openFile}, for a caller that does not need the content. */
+export async function digestFile(git: GitRepository, ref: string, path: string): Promise<FileDigest> {
+  const { facts, content: found } = await findFile(git, ref, path, (oid) => openBlob(git, oid));
+  if (found === undefined) throw notFound('File');
+  const { size, content } = found;
   const sha = createHash('sha256');
-  if (content.content instanceof Uint8Array) sha.update(content.content);
-  else for await (const bytes of content.content) sha.update(bytes);
-  const again = content.content instanceof Uint8Array ? content : await openBlob(git, facts.entry.id);
-  if (again === undefined) throw notFound('File');
-  return { ...facts, size: content.size, sha256: sha.digest('hex'), content: again.content };
+  if (content instanceof Uint8Array) sha.update(content);
+  else for await (const bytes of content) sha.update(bytes);
+  return { ...facts, size, sha256: sha.digest('hex') };
+}
+
+/** A blob of any size with its digest. Above {@link HELD_BYTES} its part of the pack is held instead of the content. */
+async function digestBlob(
+  git: GitRepository,
+  oid: Oid,
+): Promise<Pick<OpenFile, 'size' | 'sha256' | 'content'> | undefined> {
+  const header = await git.blobHeader(oid);
+  if (header === undefined || header.size > HELD_BYTES) return git.digestBlob(oid);
+  const data = await git.readBlob(oid);
+  return (
+    data && { size: data.length, sha256: createHash('sha256').update(data).digest('hex'), content: data }
+  );
 }
 
 async function findFile<T>(git: GitRepository, ref: string, path: string, read: (oid: Oid) => Promise<T>) {

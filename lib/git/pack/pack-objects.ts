@@ -318,12 +318,15 @@ export class PackObjects implements SyncObjects {
     const end = Math.min(block.length, limit - start);
     this.#deflated = inflateInto(block, from - start, end, out, 0, size);
     if (this.#deflated !== NEED_MORE) return out.subarray(0, size);
-    for (let span = Math.max(BLOCK_SIZE, size >>> 3); ; span *= 2) {
+    // Stored without compression, which is the most that an encoder makes of it.
+    const incompressible = size + (size >>> 8) + 64;
+    for (let span = Math.max(BLOCK_SIZE, size >>> 3); ; ) {
       const to = Math.min(from + span, limit);
       const bytes = file.slice(from, to);
       this.#deflated = inflateInto(bytes, 0, bytes.length, out, 0, size);
       if (this.#deflated !== NEED_MORE) return out.subarray(0, size);
       if (to === limit) throw new CorruptData('pack-truncated', `entry data at ${from} do not end`);
+      span = span < incompressible ? Math.min(2 * span, incompressible) : 2 * span;
     }
   }
 

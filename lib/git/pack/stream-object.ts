@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { CorruptData } from '../corrupt-data.ts';
 import { ObjectMissing, type ObjectType } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes } from '../oid.ts';
-import type { PackDescription, RandomAccess } from '../ports.ts';
+import type { RandomAccess } from '../ports.ts';
 import { EntryHeader, MAX_ENTRY_HEADER, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';
 import { InflateStream } from './inflate.ts';
+import { Replay } from './replay.ts';
 import type { PackStore } from './store.ts';
 
 export interface StreamedObject {
@@ -27,6 +29,44 @@ const INPUT_STEP_BYTES = 8 * 1024;
  * @throws ObjectMissing; CorruptData, `object-too-large` for a delta above the store's limit
  */
 export async function streamObject(store: PackStore, oid: Oid): Promise<StreamedObject> {
+  const { type, size, stored } = await open(store, oid);
+  if (stored instanceof Uint8Array) return { type, size, content: only(stored) };
+  return { type, size, content: inflated(stored.read(), stored.from, size) };
+}
+
+/** An object and the SHA-256 of its content in hex. */
+export interface DigestedObject extends StreamedObject {
+  readonly sha256: string;
+}
+
+/**
+ * As {@link streamObject}, with the digest, for which all of the object is read first. Its part of the pack is kept for
+ * `content`, where the process has room for it, and read again where not.
+ */
+export async function digestObject(store: PackStore, oid: Oid): Promise<DigestedObject> {
+  const { type, size, stored } = await open(store, oid);
+  const sha256 = createHash('sha256');
+  if (stored instanceof Uint8Array)
+    return { type, size, sha256: sha256.update(stored).digest('hex'), content: only(stored) };
+  const replay = new Replay(stored.read);
+  try {
+    for await (const bytes of inflated(replay.first(), stored.from, size)) sha256.update(bytes);
+  } catch (error) {
+    replay.drop();
+    throw error;
+  }
+  const content = ending(inflated(replay.second(), stored.from, size), () => replay.drop());
+  return { type, size, sha256: sha256.digest('hex'), content };
+}
+
+interface Entry {
+  readonly type: ObjectType;
+  readonly size: number;
+  readonly stored: Uint8Array | { readonly from: number; readonly read: () => AsyncIterable<Uint8Array> };
+}
+
+/** The content, or where a pack has it and how that is read. */
+async function open(store: PackStore, oid: Oid): Promise<Entry> {
   const entry = await store.run((objects) => {
     if (!objects.locate(oidBytes(oid), 0)) {
       if (oid === EMPTY_TREE) return undefined;
@@ -45,24 +85,44 @@ export async function streamObject(store: PackStore, oid: Oid): Promise<Streamed
   });
   if (entry === undefined) {
     const { type, data } = await store.read(oid);
-    return { type, size: data.length, content: only(data) };
+    return { type, size: data.length, stored: data };
   }
   const { description, type, size, from } = entry;
-  return { type: typeName(type), size, content: inflated(store, description, from, size) };
+  const read = () => readInOrder(store.database.open(description, 'pack'), from);
+  return { type: typeName(type), size, stored: { from, read } };
 }
 
 async function* only(data: Uint8Array): AsyncGenerator<Uint8Array> {
   yield data;
 }
 
+/** Calls `end` when no more pieces are requested, which may be before the first one. */
+function ending(source: AsyncGenerator<Uint8Array>, end: () => void): AsyncIterable<Uint8Array> {
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next() {
+      try {
+        const result = await source.next();
+        if (result.done) end();
+        return result;
+      } catch (error) {
+        end();
+        throw error;
+      }
+    },
+    return() {
+      end();
+      return source.return(undefined);
+    },
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
+}
+
 async function* inflated(
-  store: PackStore,
-  pack: PackDescription,
+  input: AsyncIterable<Uint8Array>,
   from: number,
   size: number,
 ): AsyncGenerator<Uint8Array> {
   const inflate = new InflateStream(size);
-  const input = readInOrder(store.database.open(pack, 'pack'), from);
   try {
     for await (const bytes of input) {
       // A few input bytes at a time, because they may inflate to a thousand times as many.
