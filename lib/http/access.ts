@@ -1,5 +1,6 @@
 /** The access rules that endpoints declare, and the port that enforces them. */
-import type { GroupAbility, OpenRequest, ProjectAbility, RequestContext } from '../domain/access/types.ts';
+import type { GroupAbility, ProjectAbility } from '../domain/access/abilities/all.ts';
+import type { OpenRequest, RequestContext } from '../domain/access/types.ts';
 import type { Actor, Credential, Origin } from '../domain/actor.ts';
 import type { TokenScope } from '../records/tokens.ts';
 

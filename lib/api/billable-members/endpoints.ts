@@ -1,4 +1,4 @@
-import { LEVEL_NAMES } from '../../domain/access/permissions.ts';
+import { LEVEL_NAMES } from '../../domain/access/levels.ts';
 import {
   BILLABLE_SORTS,
   type BillableMember,

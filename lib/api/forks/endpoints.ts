@@ -1,4 +1,4 @@
-import { MAINTAINER, OWNER } from '../../domain/access/permissions.ts';
+import { MAINTAINER, OWNER } from '../../domain/access/levels.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import * as forks from '../../domain/forks/forks.ts';
 import { listProjects } from '../../domain/projects/projects.ts';

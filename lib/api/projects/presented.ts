@@ -1,4 +1,5 @@
-import { can, MAINTAINER } from '../../domain/access/permissions.ts';
+import { MAINTAINER } from '../../domain/access/levels.ts';
+import { can } from '../../domain/access/permissions.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { isAdministrator } from '../../domain/actor.ts';

@@ -1,4 +1,4 @@
-import { MAINTAINER } from '../../domain/access/permissions.ts';
+import { MAINTAINER } from '../../domain/access/levels.ts';
 import { entityOf } from '../../domain/members/audit.ts';
 import type { MembershipResource } from '../../domain/members/list.ts';
 import {

@@ -11,8 +11,9 @@ import { exceedsAddressLimit, requireFewAddresses } from '../rate-limits/address
 import { whileCounted } from '../rate-limits/request-counting.ts';
 import type { Caller } from '../rate-limits/throttles.ts';
 import { effectiveAccess, MembershipCache, type Resource } from './effective-level.ts';
+import { OWNER } from './levels.ts';
 import { type Located, locateGroup, locateProject } from './locate.ts';
-import { canSee, canSeeGroup, OWNER } from './permissions.ts';
+import { canSee, canSeeGroup } from './permissions.ts';
 import { type Prefetch, Prefetched } from './prefetch.ts';
 import { requireActive, tokenHash } from './token-check.ts';
 import type { GroupAccess, OpenRequest, ProjectAccess, RequestContext } from './types.ts';

@@ -50,44 +50,6 @@ export interface RequestContext {
   readonly group?: GroupAccess;
 }
 
-export type GroupAbility =
-  | 'read_group'
-  | 'read_group_members'
-  | 'create_projects'
-  | 'create_subgroup'
-  | 'admin_group_members'
-  | 'read_deploy_tokens'
-  | 'admin_deploy_tokens'
-  /** Of oneself at least. */
-  | 'read_audit_events'
-  | 'admin_group'
-  | 'remove_group';
-
-export type ProjectAbility =
-  | 'read_project'
-  | 'read_code'
-  /** Code as branches and commits: these are not there where the repository is switched off. */
-  | 'read_history'
-  | 'fork_project'
-  | 'comment_on_code'
-  | 'push_code'
-  | 'read_pipelines'
-  /** Of commits, as others' builds have them. */
-  | 'report_statuses'
-  | 'read_branch_rules'
-  | 'read_members'
-  | 'read_statistics'
-  | 'admin_members'
-  | 'read_deploy_tokens'
-  | 'admin_deploy_tokens'
-  /** Of oneself at least. */
-  | 'read_audit_events'
-  | 'admin_project'
-  | 'archive_project'
-  | 'change_namespace'
-  | 'change_visibility_level'
-  | 'remove_project';
-
 export interface GitAccess {
   readonly actor: Actor;
   readonly project: ProjectAccess;

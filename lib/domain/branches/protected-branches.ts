@@ -1,7 +1,7 @@
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { BranchRule, RuleLevel } from '../../records/refs.ts';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.ts';
-import { DEVELOPER, MAINTAINER } from '../access/permissions.ts';
+import { DEVELOPER, MAINTAINER } from '../access/levels.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { audited } from '../audit-events/event.ts';

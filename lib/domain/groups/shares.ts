@@ -6,7 +6,7 @@ import { MAX_SHARES, type ShareRecord } from '../../records/shares.ts';
 import { Missing, Stale, TransactionRefused } from '../../store/errors.ts';
 import { inviteGroup, uninviteGroup } from '../../store/placement/group.ts';
 import type { Write } from '../../store/table/write.ts';
-import { LEVEL_NAMES } from '../access/permissions.ts';
+import { LEVEL_NAMES } from '../access/levels.ts';
 import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { happened } from '../audit-events/setting-changes.ts';

@@ -1,7 +1,8 @@
 import { type GroupRecord, MAX_DEPTH } from '../../records/groups.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
 import { placeBelow } from '../../store/placement/group.ts';
-import { canInGroup, OWNER } from '../access/permissions.ts';
+import { OWNER } from '../access/levels.ts';
+import { canInGroup } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { auditedResource } from '../audit-events/event.ts';

@@ -2,7 +2,7 @@
 import type { MemberRecord } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { Put } from '../../store/table/write.ts';
-import { LEVEL_NAMES } from '../access/permissions.ts';
+import { LEVEL_NAMES } from '../access/levels.ts';
 import { type AuditAuthor, type AuditedEntity, audited, auditedResource } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import type { MembershipResource } from './list.ts';

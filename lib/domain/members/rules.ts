@@ -2,7 +2,8 @@
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
-import { LEVEL_NAMES, MAINTAINER, requireAbility, requireGroupAbility } from '../access/permissions.ts';
+import { LEVEL_NAMES, MAINTAINER } from '../access/levels.ts';
+import { requireAbility, requireGroupAbility } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';

@@ -2,7 +2,7 @@
 import type { Giver } from '../../store/members/members.ts';
 import type { ListedNamespace } from '../../store/namespaces/list.ts';
 import type { Page } from '../../store/table/paging.ts';
-import { OWNER } from '../access/permissions.ts';
+import { OWNER } from '../access/levels.ts';
 import { visibleGroups } from '../access/visibility-filter.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';

@@ -3,7 +3,7 @@
 import { titleOf } from '../../git/commit-title.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import type { ProjectAbility } from '../access/types.ts';
+import type { ProjectAbility } from '../access/abilities/all.ts';
 import type { Deps } from '../deps.ts';
 import { cloneRoot, cloneUrl } from '../repository/clone-url.ts';
 import { codeOf } from '../repository/read.ts';

@@ -1,6 +1,6 @@
 /** What somebody is told of their own membership, and of one that they offered. */
 import type { MemberSource } from '../../records/members.ts';
-import { LEVEL_NAMES } from '../access/permissions.ts';
+import { LEVEL_NAMES } from '../access/levels.ts';
 import type { Deps } from '../deps.ts';
 import { type NotificationContent, named } from './audience.ts';
 import type { DomainEvent, Notification } from './enqueue.ts';

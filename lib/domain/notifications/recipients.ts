@@ -2,10 +2,10 @@
 
 import type { MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
+import type { GroupAbility, ProjectAbility } from '../access/abilities/all.ts';
 import { MembershipCache } from '../access/effective-level.ts';
 import { groupAccess, projectAccess } from '../access/open-request.ts';
 import { can, canInGroup } from '../access/permissions.ts';
-import type { GroupAbility, ProjectAbility } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { addressesOf, isReached } from './address.ts';
 import { effective } from './levels.ts';

@@ -6,7 +6,7 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import { MAX_SHARES, type ShareRecord } from '../../records/shares.ts';
 import { Missing, Stale } from '../../store/errors.ts';
 import { keepsProjectsToItself } from '../access/effective-level.ts';
-import { LEVEL_NAMES } from '../access/permissions.ts';
+import { LEVEL_NAMES } from '../access/levels.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { happened, targetingProject } from '../audit-events/setting-changes.ts';

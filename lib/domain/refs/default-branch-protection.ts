@@ -1,6 +1,6 @@
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { BranchRule } from '../../records/refs.ts';
-import { DEVELOPER, MAINTAINER } from '../access/permissions.ts';
+import { DEVELOPER, MAINTAINER } from '../access/levels.ts';
 import type { Deps } from '../deps.ts';
 
 /**

@@ -1,5 +1,6 @@
 import type { BranchRule, RuleLevel, TagRule } from '../../records/refs.ts';
-import { can, DEVELOPER, MAINTAINER } from '../access/permissions.ts';
+import { DEVELOPER, MAINTAINER } from '../access/levels.ts';
+import { can } from '../access/permissions.ts';
 import { readRules } from '../access/prefetch.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';

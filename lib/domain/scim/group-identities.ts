@@ -5,7 +5,7 @@ import type { UserRecord } from '../../records/users.ts';
 import type { ScimIdentity } from '../../store/scim/identities.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { type Identity, identitiesOf } from '../../store/users/item.ts';
-import { OWNER } from '../access/permissions.ts';
+import { OWNER } from '../access/levels.ts';
 import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';

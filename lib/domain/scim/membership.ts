@@ -5,7 +5,7 @@ import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import { joining, leaving } from '../../store/scim/memberships.ts';
 import type { Write } from '../../store/table/write.ts';
-import { LEVEL_NAMES } from '../access/permissions.ts';
+import { LEVEL_NAMES } from '../access/levels.ts';
 import { auditedResource, auditing } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { targeting } from '../members/audit.ts';

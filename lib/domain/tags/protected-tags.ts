@@ -1,6 +1,6 @@
 import type { RuleLevel, TagRule } from '../../records/refs.ts';
 import { AlreadyExists } from '../../store/errors.ts';
-import { MAINTAINER } from '../access/permissions.ts';
+import { MAINTAINER } from '../access/levels.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { audited } from '../audit-events/event.ts';

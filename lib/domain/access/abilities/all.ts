@@ -1,0 +1,40 @@
+import * as auditEvents from './audit-events.ts';
+import * as commits from './commits.ts';
+import * as forks from './forks.ts';
+import * as groups from './groups.ts';
+import * as members from './members.ts';
+import * as pipelines from './pipelines.ts';
+import * as projects from './projects.ts';
+import * as refs from './refs.ts';
+import * as repository from './repository.ts';
+import type { GroupRule, ProjectRule } from './rules.ts';
+import * as statistics from './statistics.ts';
+import * as tokens from './tokens.ts';
+
+/** What every subject lets people do in a project: one line for each subject. */
+const project = {
+  ...auditEvents.project,
+  ...commits.project,
+  ...forks.project,
+  ...members.project,
+  ...pipelines.project,
+  ...projects.project,
+  ...refs.project,
+  ...repository.project,
+  ...statistics.project,
+  ...tokens.project,
+};
+
+/** The same in a group. */
+const group = {
+  ...auditEvents.group,
+  ...groups.group,
+  ...members.group,
+  ...tokens.group,
+};
+
+export type ProjectAbility = keyof typeof project;
+export type GroupAbility = keyof typeof group;
+
+export const PROJECT_RULES: Readonly<Record<ProjectAbility, ProjectRule>> = project;
+export const GROUP_RULES: Readonly<Record<GroupAbility, GroupRule>> = group;
