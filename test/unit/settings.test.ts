@@ -11,7 +11,7 @@ import type { StoredSettings } from '../../lib/store/settings/settings.ts';
 
 const environment = readEnvironment({});
 
-test('whatever is among the settings that are obeyed, some rule reads', () => {
+test('every setting with a default that has an effect is read by some rule', () => {
   const declarations = /^lib\/domain\/settings\/(attributes|change|defaults|kinds|together)/;
   const files = globSync('lib/**/*.ts').filter((file) => !declarations.test(file));
   // Without the names that comments and descriptions quote.
@@ -30,7 +30,7 @@ test('whatever is among the settings that are obeyed, some rule reads', () => {
   expect(unread).toEqual([]);
 });
 
-test('whatever no rule reads is listed among what waits for its feature', () => {
+test('every setting that no rule reads is listed as waiting in docs/not-yet.md', () => {
   const rows = readFileSync('docs/not-yet.md', 'utf8').split('\n');
   const first = rows.findIndex((row) => row.startsWith('| `PUT /application/settings`'));
   const others = rows.slice(first + 1).findIndex((row) => !row.startsWith('| the same |'));
