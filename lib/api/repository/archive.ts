@@ -63,7 +63,10 @@ const inFormat = endpoint({
   area,
   summary: 'Download an archive of a repository in a given format',
   access,
-  params: () => p.params({ format: p.routeWord(Object.keys(FORMATS) as Suffix[]) }),
+  params: () =>
+    p.params({
+      format: p.routeWord(Object.keys(FORMATS) as Suffix[], { description: 'Format of the archive' }),
+    }),
   query,
   returns,
   errors,

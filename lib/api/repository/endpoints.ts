@@ -65,12 +65,15 @@ const TOO_MANY_BLOBS = {
     'More than five blobs above 10 MB per minute; for raw content also the setting `raw_blob_request_limit`',
 };
 
+const blobSha = () => p.params({ sha: p.string({ required: true, description: 'SHA of the blob' }) });
+
 const getBlob = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/blobs/:sha',
   area,
   summary: 'Get a blob with its Base64-encoded content',
   access,
+  params: blobSha,
   returns: { body: shapes.blob },
   errors: [NO_BLOB, TOO_MANY_BLOBS],
   prefetch: () => ({}),
@@ -92,6 +95,7 @@ const getRawBlob = endpoint({
   area,
   summary: 'Get the raw content of a blob',
   access,
+  params: blobSha,
   returns: { type: 'text/plain' },
   errors: [NO_BLOB, TOO_MANY_BLOBS],
   prefetch: () => ({}),

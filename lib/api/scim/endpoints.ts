@@ -142,12 +142,23 @@ const userFields = (required: boolean) => ({
     required,
     description: 'Name that the user signs in with; the username of the account is derived from it',
   }),
-  emails: p.array(p.object({ type: p.string(), value: p.string({ required: true }), primary: p.boolean() }), {
-    required,
-    description: 'Email addresses; the primary one, or else the work address, is stored',
-  }),
+  emails: p.array(
+    p.object({
+      type: p.string({ description: '`work` or another type' }),
+      value: p.string({ required: true, description: 'The address' }),
+      primary: p.boolean({ description: 'Whether it is the primary address' }),
+    }),
+    {
+      required,
+      description: 'Email addresses; the primary one, or else the work address, is stored',
+    },
+  ),
   name: p.object(
-    { formatted: p.string(), givenName: p.string(), familyName: p.string() },
+    {
+      formatted: p.string({ description: 'Full name' }),
+      givenName: p.string({ description: 'First name' }),
+      familyName: p.string({ description: 'Last name' }),
+    },
     {
       required,
       description: 'Name of the user, or the full name as a string; default: `displayName` or `userName`',
@@ -209,10 +220,13 @@ const patch = endpoint({
           p.object({
             op: p.string({
               required: true,
+              description: 'Operation, in any case',
               told: ['Add', 'Replace', 'Remove', 'add', 'replace', 'remove'],
             }),
-            path: p.string(),
-            value: p.anything(),
+            path: p.string({
+              description: 'Attribute to change; without it, `value` is an object of attributes',
+            }),
+            value: p.anything({ description: 'New value' }),
           }),
           { required: true, description: 'Operations to apply, in order' },
         ),

@@ -1,6 +1,7 @@
 import { codeOf, resolved } from '../../domain/repository/read.ts';
 import { signatureOf } from '../../domain/signatures/verify.ts';
 import { project } from '../../http/access.ts';
+import { commitSha } from '../commits/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { signature } from './present.ts';
 import * as shapes from './shapes.ts';
@@ -11,6 +12,7 @@ const get = endpoint({
   area: 'signatures',
   summary: 'Get the signature of a commit',
   access: project('read_history', { anonymous: true }),
+  params: commitSha,
   returns: { body: shapes.signature },
   errors: [{ status: 404, description: 'The commit does not exist or is not signed' }],
   handle: async ({ project, params, request }, deps) => {

@@ -63,12 +63,15 @@ const list = endpoint({
   },
 });
 
+const tagName = () => p.params({ tag_name: p.string({ required: true, description: 'Name of the tag' }) });
+
 const get = endpoint({
   method: 'GET',
   path: '/projects/:id/repository/tags/:tag_name',
   area,
   summary: 'Get a tag',
   access: readable,
+  params: tagName,
   returns: { body: shapes.tag },
   errors: [absent],
   prefetch: ({ params }) => ({ tags: [params.tag_name], rules: 'tag' }),
@@ -116,6 +119,7 @@ const remove = endpoint({
   area,
   summary: 'Delete a tag',
   access: project('read_code'),
+  params: tagName,
   returns: { status: 204 },
   errors: [{ status: 403, description: 'The caller may not push, or the tag is protected' }, absent],
   prefetch: ({ params }) => ({ tags: [params.tag_name], rules: 'tag' }),

@@ -26,12 +26,16 @@ const list = endpoint({
   },
 });
 
+const ruleName = () =>
+  p.params({ name: p.string({ required: true, description: 'Name of the tag, or the wildcard' }) });
+
 const get = endpoint({
   method: 'GET',
   path: '/projects/:id/protected_tags/:name',
   area,
   summary: 'Get a protected tag or wildcard',
   access,
+  params: ruleName,
   returns: { body: shapes.protectedTag },
   errors: [absent],
   handle: async ({ project, params }, deps) =>
@@ -74,6 +78,7 @@ const unprotect = endpoint({
   area,
   summary: 'Unprotect a tag or wildcard',
   access,
+  params: ruleName,
   returns: { status: 204 },
   errors: [absent, { status: 409, description: 'The rule was changed by another request' }],
   handle: async ({ actor, project, params, unmodifiedSince }, deps) => {

@@ -299,7 +299,11 @@ const dropIdentity = endpoint({
   area,
   summary: 'Delete an identity of a user',
   access: administrator(),
-  params: idOfUser,
+  params: () =>
+    p.params({
+      id: p.routeInteger({ description: 'Id of the user' }),
+      provider: p.string({ required: true, description: 'Name of the identity provider' }),
+    }),
   returns: { status: 204 },
   errors: [{ status: 404, description: 'The user or identity does not exist' }],
   handle: async ({ actor, params }, deps) => {
