@@ -22,7 +22,7 @@ test('every endpoint has a row, with a line for each subject', () => {
   }
   expect(
     missing.join('\n\n'),
-    'each needs a row in a file of test/matrix/rows/*, statuses from the rules (docs/architecture.md says how)',
+    'each needs a row in a file of test/matrix/rows/*, statuses from the rules (CONTRIBUTING.md says how)',
   ).toBe('');
 });
 
