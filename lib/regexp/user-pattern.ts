@@ -10,6 +10,10 @@ export class PatternError extends Error {
   }
 }
 
+export interface PatternOptions {
+  readonly ignoreCase?: boolean;
+}
+
 export interface UserPattern {
   /**
    * The named groups of the first match, those that took part; undefined without a match.
@@ -37,7 +41,7 @@ const MAX_FOLDED_RANGES = 10;
  */
 export async function userPattern(
   source: string,
-  { ignoreCase = false }: { readonly ignoreCase?: boolean } = {},
+  { ignoreCase = false }: PatternOptions = {},
 ): Promise<UserPattern> {
   refuseLarge(source, ignoreCase);
   // Most requests meet no pattern, and the engine is a sixth of a function's code: it is loaded for the first one.

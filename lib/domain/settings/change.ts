@@ -11,6 +11,7 @@ import { conflict, invalid } from '../errors.ts';
 import { scheduleLifetimeCheck } from '../tokens/lifetimes.ts';
 import { allDefaults, attributes, isSecret } from './attributes.ts';
 import { defaultSettings } from './defaults.ts';
+import { patternProblem } from './patterns.ts';
 import { storeSecrets } from './secrets.ts';
 import { problemsTogether } from './together.ts';
 
@@ -142,10 +143,12 @@ async function problemsOf(
   name: string,
   value: SettingValue,
 ): Promise<readonly (readonly [string, string])[]> {
-  const { nullable, problem } = attributes[name]!;
+  const { nullable, problem, pattern } = attributes[name]!;
   if (value === null) return nullable ? [] : [[name, "can't be blank"]];
   if (value === '' && !nullable) return [[name, "can't be blank"]];
-  const text = await problem?.(value as never);
+  const text =
+    problem?.(value as never) ??
+    (pattern && value ? await patternProblem(String(value), pattern) : undefined);
   return text === undefined ? [] : [[name, text]];
 }
 

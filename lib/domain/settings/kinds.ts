@@ -1,5 +1,6 @@
 /** The kinds of settings, and the validation of their values with the messages of model validations. */
 
+import type { PatternOptions } from '../../regexp/user-pattern.ts';
 import type { SettingValue } from '../../store/settings/settings.ts';
 
 export interface Attribute {
@@ -13,11 +14,10 @@ export interface Attribute {
   /** Allowed values, which the parameter itself checks. */
   readonly values?: readonly (string | number)[];
   /** Validates a value of the type. Returns an error message without its subject. */
-  readonly problem?: (value: never) => Problem | Promise<Problem>;
+  readonly problem?: (value: never) => string | undefined;
+  /** The text is a regular expression, compiled with these options. `patternProblem` validates it. */
+  readonly pattern?: PatternOptions;
 }
-
-/** An error message, or undefined for a valid value. */
-type Problem = string | undefined;
 
 export interface DescribedAttribute extends Attribute {
   /** Meaning and unit for the API documentation. */
@@ -82,20 +82,26 @@ function numeric(
 const MAX_INTEGER = 2_147_483_647;
 
 /** One line of text, by default null. */
-export const line = (options: Defaulted<string> & TextCheck & { readonly max?: number } = {}): Attribute =>
+export const line = (options: Defaulted<string> & Check & { readonly max?: number } = {}): Attribute =>
   textual({ max: MAX_LINE, ...options });
 
 /** Several lines of text. */
-export const text = (options: Defaulted<string> & TextCheck & { readonly max?: number } = {}): Attribute => ({
+export const text = (options: Defaulted<string> & Check & { readonly max?: number } = {}): Attribute => ({
   ...textual({ max: MAX_TEXT, ...options }),
   large: true,
 });
 
-interface TextCheck {
-  readonly check?: (value: string) => Problem | Promise<Problem>;
+/** A regular expression. */
+export const pattern = (options: PatternOptions = {}): Attribute => ({
+  ...text({ max: 1000 }),
+  pattern: options,
+});
+
+interface Check {
+  readonly check?: (value: string) => string | undefined;
 }
 
-function textual(options: Defaulted<string> & TextCheck & { readonly max: number }): Attribute {
+function textual(options: Defaulted<string> & Check & { readonly max: number }): Attribute {
   return {
     ...base('string', { nullable: true, ...options, default: options.default ?? null }),
     problem: (value: string) =>
@@ -122,9 +128,7 @@ export const word = (values: readonly string[], options: Defaulted<string> = {})
   values,
 });
 
-interface ListOptions {
-  /** Validates one entry. */
-  readonly check?: (value: string) => Problem;
+interface ListOptions extends Check {
   readonly default?: readonly string[];
   readonly max?: number;
 }

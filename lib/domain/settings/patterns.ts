@@ -1,15 +1,13 @@
-/** Regular expressions among the settings. */
-import { PatternError, userPattern } from '../../regexp/user-pattern.ts';
+/** Regular expressions in settings. */
+import { PatternError, type PatternOptions, userPattern } from '../../regexp/user-pattern.ts';
 
-/** Says what is wrong with a pattern that rules compile with these options. */
-export const patternProblem =
-  (options: Parameters<typeof userPattern>[1] = {}) =>
-  async (pattern: string): Promise<string | undefined> => {
-    try {
-      await userPattern(pattern, options);
-      return undefined;
-    } catch (error) {
-      if (error instanceof PatternError) return `not valid RE2 syntax: ${error.message}`;
-      throw error;
-    }
-  };
+/** Validates a pattern. Returns an error message without its subject. */
+export async function patternProblem(source: string, options: PatternOptions): Promise<string | undefined> {
+  try {
+    await userPattern(source, options);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PatternError) return `not valid RE2 syntax: ${error.message}`;
+    throw error;
+  }
+}

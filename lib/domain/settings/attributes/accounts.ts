@@ -1,7 +1,18 @@
 /** Accounts: who may sign up, passwords, keys, tokens, sessions, terms. */
 
-import { type Attribute, bool, described, int, line, list, obeyed, secret, text, url } from '../kinds.ts';
-import { patternProblem } from '../patterns.ts';
+import {
+  type Attribute,
+  bool,
+  described,
+  int,
+  line,
+  list,
+  obeyed,
+  pattern,
+  secret,
+  text,
+  url,
+} from '../kinds.ts';
 
 /** Restriction of one kind of SSH key: 0 allows any, -1 none, other values are the minimum size in bits. */
 function restriction(sizes: readonly number[]): Attribute {
@@ -44,12 +55,12 @@ export const accountAttributes = {
   ),
   email_restrictions: described(
     'Regular expression (RE2) of email addresses that users cannot sign up with',
-    obeyed(text({ max: 1000, check: patternProblem() })),
+    obeyed(pattern()),
   ),
   user_default_external: described('Make new users external by default', bool()),
   user_default_internal_regex: described(
     'Regular expression (RE2, ignoring case) of email addresses whose users are internal even if new users are external by default',
-    obeyed(text({ max: 1000, check: patternProblem({ ignoreCase: true }) })),
+    obeyed(pattern({ ignoreCase: true })),
   ),
   updating_name_disabled_for_users: described('Prevent users from changing their name', bool(false)),
   deactivate_dormant_users: described('Deactivate users without activity automatically', bool()),
