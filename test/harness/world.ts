@@ -53,10 +53,9 @@ const yesterday = () => new Date(Date.now() - 86_400_000).toISOString().slice(0,
 export async function makeWorld(service: Service): Promise<World> {
   const store = storeOf();
   const names = ['stranger', 'guest', 'reporter', 'developer', 'maintainer', 'owner', 'former', 'blocked'];
-  const made = await Promise.all([
-    ...names.map((name) => service.user(name)),
-    service.user('external', { external: true }),
-  ]);
+  const made = await Promise.all(names.map((name) => service.user(name)));
+  // After the others: lists by id have it last.
+  made.push(await service.user('external', { external: true }));
   const users = new Map(made.map((user) => [user.username, user]));
   const idOf = (name: string) => users.get(name)!.id;
   const owner = users.get('owner')!;

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 
 const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md').sort()];
 const ROOTS = readdirSync('.', { withFileTypes: true }).flatMap((entry) =>
-  entry.isDirectory() && entry.name !== 'node_modules' ? [entry.name] : [],
+  entry.isDirectory() && !['node_modules', '.git'].includes(entry.name) ? [entry.name] : [],
 );
 const FILES = new Set(
   globSync(ROOTS.map((root) => `${root}/**/*.*`))

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Language } from 'linguist-languages';
 import * as linguist from 'linguist-languages';
 
-export const TABLE = join(import.meta.dirname, '../lib/domain/statistics/language-table.ts');
+export const TABLE = join(import.meta.dirname, 'language-table.ts');
 
 /**
  * Extensions of several languages for which {@link ownerOf} would choose one that is rare, and those that say too little
