@@ -1,4 +1,4 @@
-/** Everything the domain reaches the world through, made once per process. */
+/** The domain's access to storage, queues and AWS services; created once per process. */
 import { AccessRequests } from './access-requests/access-requests.ts';
 import { AuditEvents } from './audit-events/audit-events.ts';
 import { Avatars } from './avatars/avatars.ts';
@@ -125,7 +125,7 @@ export interface Store {
   readonly pushUploads: PushUploads;
 }
 
-/** Made of the process's own clients, by `clients.ts`. */
+/** Creates the store, by default with the process's own clients (`clients.ts`). */
 export function createStore(
   environment: StoreEnvironment = readEnvironment(),
   clients: AwsClients = awsClients(),
@@ -133,11 +133,11 @@ export function createStore(
 ): Store {
   const client = documentClient(clients.dynamodb);
   const table = new Table(client, environment.tableName, retries);
-  const hasty = new Table(client, environment.tableName, FAIL_FAST);
+  const failFast = new Table(client, environment.tableName, FAIL_FAST);
   const queues = new Queues(clients.sqs, environment.queueUrls);
   const counters = new Counters(table);
   const names = new Names(table);
-  // Without queues, as in a command, messages wait for the sweep.
+  // Without queues, as in a command-line tool, messages wait for the sweep.
   const outbox = new Outbox(table, Object.keys(environment.queueUrls).length > 0 ? queues : undefined);
   const search = new Search(table);
   const members = new Members(table);
@@ -218,8 +218,8 @@ export function createStore(
     archives: new Archives(blobs),
     avatars: new Avatars(table),
     customAttributes: new CustomAttributes(table),
-    rateLimits: new RateLimits(table, hasty),
-    userAddresses: new UserAddresses(hasty),
+    rateLimits: new RateLimits(table, failFast),
+    userAddresses: new UserAddresses(failFast),
     settings: new SettingsRows(table),
     staging: new Staging(clients.s3, blobs),
     pushUploads: new PushUploads(table, outbox),
