@@ -34,7 +34,7 @@ import { Processed } from './outbox/idempotency.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { Queues } from './outbox/queues.ts';
 import { Pipelines } from './pipelines/pipelines.ts';
-import { OwnNamespaces } from './placement/personal-namespace.ts';
+import { PersonalNamespaces } from './placement/personal-namespace.ts';
 import { ProjectShares } from './project-relations/shares.ts';
 import { Projects } from './projects/projects.ts';
 import { FAIL_FAST, RateLimits } from './rate-limits/rate-limits.ts';
@@ -77,7 +77,7 @@ export interface Store {
   readonly tokens: Tokens;
   readonly deployTokens: DeployTokens;
   readonly projects: Projects;
-  readonly ownNamespaces: OwnNamespaces;
+  readonly personalNamespaces: PersonalNamespaces;
   readonly members: Members;
   readonly accessRequests: AccessRequests;
   readonly invitations: Invitations;
@@ -100,7 +100,7 @@ export interface Store {
   readonly events: Events;
   readonly eventFeed: EventFeed;
   readonly forks: Forks;
-  readonly keeps: PinnedCommits;
+  readonly pinnedCommits: PinnedCommits;
   readonly notes: Notes;
   readonly notificationSettings: NotificationSettings;
   readonly threads: Threads;
@@ -165,7 +165,7 @@ export function createStore(
     tokens,
     deployTokens,
     projects,
-    ownNamespaces: new OwnNamespaces(table, users, outbox),
+    personalNamespaces: new PersonalNamespaces(table, users, outbox),
     members,
     accessRequests,
     invitations,
@@ -200,7 +200,7 @@ export function createStore(
     events: new Events(table, counters),
     eventFeed: new EventFeed(table),
     forks: new Forks(table),
-    keeps: new PinnedCommits(table),
+    pinnedCommits: new PinnedCommits(table),
     notes: new Notes(table, counters),
     notificationSettings,
     threads: new Threads(table),

@@ -29,7 +29,7 @@ import { idOf } from '../row-keys/key.ts';
 import { indexMessage } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
-import { leave, type NameHolder, type Names, takenNames } from '../table/unique-names.ts';
+import { vacate, type NameHolder, type Names, takenNames } from '../table/unique-names.ts';
 import { PRESENT, type Update, type Write } from '../table/write.ts';
 
 /** The job that moves a group's descendants after it: `{ groupId }`. */
@@ -304,7 +304,7 @@ export class Groups {
         values: { path: group.fullPath, null: 'NULL' },
         reason: 'version',
       },
-      leave('path', group.fullPath, { type: 'group', id: group.id }, 'path'),
+      vacate('path', group.fullPath, { type: 'group', id: group.id }, 'path'),
       ...(options.alongside ?? []),
     ];
     const messages = [

@@ -2,7 +2,7 @@
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel } from '../../records/members.ts';
-import { type Attributes, haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
+import { type Attributes, haveAllAttributes, idsWithAttributes } from '../custom-attributes/custom-attributes.ts';
 import type { Members } from '../members/members.ts';
 import { AccessibleIds } from '../members/reachable.ts';
 import { groupClass, groupItem, groupOf } from '../placement/group-item.ts';
@@ -45,7 +45,7 @@ import type { Table } from '../table/table.ts';
 
 export interface GroupQuery extends PageRequest {
   readonly viewer: Viewer;
-  readonly judge: VisibilityFilter<GroupRecord>;
+  readonly filter: VisibilityFilter<GroupRecord>;
   /** `similarity`: to the search term, best match first, if all matches are known; else by name. */
   readonly order?: 'id' | 'name' | 'path' | 'similarity';
   readonly direction?: Direction;
@@ -144,7 +144,7 @@ export class GroupList {
     pendingMoves: PendingMoves,
   ): IdSource | undefined {
     const { below, attributes } = query;
-    if (attributes !== undefined) return rowsWith(this.#table, 'group', attributes);
+    if (attributes !== undefined) return idsWithAttributes(this.#table, 'group', attributes);
     if (below !== undefined) {
       return unionOf(async () => [
         idsOfTree(this.#table, below.id, 'DIRECT', 'group'),
@@ -168,12 +168,12 @@ export class GroupList {
     return async (ids) => {
       const [items, haveAttributes, moving] = await Promise.all([
         this.#table.batchGet(ids.map(groupKey)),
-        haveAll(this.#table, 'group', ids, query.attributes),
+        haveAllAttributes(this.#table, 'group', ids, query.attributes),
         pendingMoves(),
-        query.judge.ahead(ids),
+        query.filter.prefetch(ids),
       ]);
       const records = items.map(groupOf);
-      const levels = await query.judge.levels(records);
+      const levels = await query.filter.levels(records);
       const listed = records.map(async (group, i) => {
         const level = levels[i];
         if (

@@ -63,7 +63,7 @@ export class GroupMoves {
    * Moves all descendants of a group. Idempotent; may run concurrently, and continues where an earlier call stopped.
    * @param deadline milliseconds since 1970; no further group or project is started after it
    */
-  async settle(
+  async moveDescendants(
     groupId: number,
     deadline: number,
     messageFor: MoveMessage = () => undefined,
@@ -84,7 +84,7 @@ export class GroupMoves {
     const note = (of: MoveProgress) => {
       if (of !== 'done' && progress !== 'more') progress = of;
     };
-    if (!(await this.#shares.follow(group, run.deadline))) note('more');
+    if (!(await this.#shares.moveRows(group, run.deadline))) note('more');
     for await (const children of this.#children(group, 'group'))
       for (const id of children) note(await this.#moveGroup(id, group, run));
     for await (const children of this.#children(group, 'project')) {

@@ -80,7 +80,7 @@ export class GroupOwners {
    * For a transaction that makes a group top-level: checks that an existing owner stays one, or else makes `heir` an
    * owner. Refused as `owner` when that owner is removed concurrently.
    */
-  async secured(groupId: number, heir: number, now: Date): Promise<Write> {
+  async ensureOwner(groupId: number, heir: number, now: Date): Promise<Write> {
     const source: MemberSource = { kind: 'group', id: groupId };
     const owner = await this.#otherOwner(source, undefined);
     if (owner !== undefined) return this.#stillOwner(source, owner);
@@ -107,7 +107,7 @@ export class GroupOwners {
    * The writes that remove an owner of a top-level group in the caller's transaction, provided that another owner stays;
    * refused as `member` or `owner`. @throws LastOwner
    */
-  async departure(groupId: number, userId: number): Promise<Write[]> {
+  async ownerRemoval(groupId: number, userId: number): Promise<Write[]> {
     const source: MemberSource = { kind: 'group', id: groupId };
     const other = await this.#otherOwner(source, userId);
     if (other === undefined) throw new LastOwner();

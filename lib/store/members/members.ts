@@ -29,7 +29,7 @@ export interface ListedMembership {
 }
 
 /** A project or group whose members are inherited; those of an invited group have at most its share's level. */
-export interface Giver {
+export interface MembershipGrant {
   readonly source: MemberSource;
   readonly atMost?: AccessLevel;
 }
@@ -71,7 +71,7 @@ export class Members {
   }
 
   /** Members of any of the sources, each once with the highest level, by user id, ascending. */
-  async listAll(givers: readonly Giver[], query: PageRequest): Promise<Page<MemberRecord>> {
+  async listAll(givers: readonly MembershipGrant[], query: PageRequest): Promise<Page<MemberRecord>> {
     const items: MemberRecord[] = [];
     const first = (query.page - 1) * query.perPage;
     let total = 0;
@@ -89,7 +89,7 @@ export class Members {
   }
 
   /** @param limit rows read at once; default: up to 1 MB */
-  async *#merged(givers: readonly Giver[], limit?: number): AsyncGenerator<MemberRecord> {
+  async *#merged(givers: readonly MembershipGrant[], limit?: number): AsyncGenerator<MemberRecord> {
     const heads = await Promise.all(
       givers.map(async (giver) => {
         const rows = this.#of(giver, limit);
@@ -111,7 +111,7 @@ export class Members {
     }
   }
 
-  async *#of({ source, atMost }: Giver, limit?: number): AsyncGenerator<MemberRecord, undefined> {
+  async *#of({ source, atMost }: MembershipGrant, limit?: number): AsyncGenerator<MemberRecord, undefined> {
     const rows = { partition: memberPartition(source), prefix: MEMBER, ...(limit && { limit }) } as const;
     for await (const item of this.#table.queryAll(rows)) {
       const member = unexpired(fromItem(item));
@@ -121,7 +121,7 @@ export class Members {
   }
 
   /** Those of the users who are members of any of the sources: each once with the highest level, by user id. */
-  async among(givers: readonly Giver[], userIds: readonly number[]): Promise<MemberRecord[]> {
+  async among(givers: readonly MembershipGrant[], userIds: readonly number[]): Promise<MemberRecord[]> {
     const found = await Promise.all(givers.map(({ source }) => this.getMany(source, userIds)));
     const best = new Map<number, MemberRecord>();
     for (const [i, records] of found.entries()) {
@@ -136,7 +136,7 @@ export class Members {
   }
 
   /** A user's membership of the highest level in any of the sources. */
-  async highest(givers: readonly Giver[], userId: number): Promise<MemberRecord | undefined> {
+  async highest(givers: readonly MembershipGrant[], userId: number): Promise<MemberRecord | undefined> {
     const found = await this.ofUserIn(
       userId,
       givers.map(({ source }) => source),
@@ -228,7 +228,7 @@ export class Members {
    * Removes several memberships of one user in one transaction.
    * @throws Missing when one of them was removed or replaced, or when a `namespace` condition of `alongside` fails
    */
-  async endTogether(members: readonly MemberRecord[], alongside: readonly Write[]): Promise<void> {
+  async removeMany(members: readonly MemberRecord[], alongside: readonly Write[]): Promise<void> {
     const rows = members.map(({ source, userId, createdAt }) => ({
       delete: memberKey(source, userId),
       if: '#createdAt = :createdAt',

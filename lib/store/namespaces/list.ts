@@ -35,7 +35,7 @@ export type ListedNamespace =
   | { readonly kind: 'group'; readonly group: GroupRecord };
 
 export interface NamespaceQuery extends PageRequest {
-  readonly judge: VisibilityFilter<GroupRecord>;
+  readonly filter: VisibilityFilter<GroupRecord>;
   /** Part of a name or path, without case. */
   readonly search?: string;
   /** No groups in groups. */
@@ -105,15 +105,15 @@ export class NamespaceList {
     return filtered ? page : { ...page, total };
   }
 
-  async #load({ judge }: NamespaceQuery, ids: readonly number[]): Promise<(ListedNamespace | undefined)[]> {
+  async #load({ filter }: NamespaceQuery, ids: readonly number[]): Promise<(ListedNamespace | undefined)[]> {
     const groupIds = ids.filter((id) => id > 0);
     const [users, items] = await Promise.all([
       this.#users.getMany(ids.filter((id) => id < 0).map((id) => -id)),
       this.#table.batchGet(groupIds.map(groupKey)),
-      judge.ahead(groupIds),
+      filter.prefetch(groupIds),
     ]);
     const groups = items.map(groupOf);
-    const levels = await judge.levels(groups);
+    const levels = await filter.levels(groups);
     const found = new Map<number, ListedNamespace>();
     for (const user of users) if (user !== undefined) found.set(idOfUser(user.id), { kind: 'user', user });
     for (const [i, group] of groups.entries())

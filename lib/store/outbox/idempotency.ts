@@ -18,7 +18,7 @@ export class Processed {
   }
 
   /** Returns those of the messages that were handled. */
-  async those(consumer: string, messageIds: readonly string[]): Promise<Set<string>> {
+  async filterHandled(consumer: string, messageIds: readonly string[]): Promise<Set<string>> {
     const rows = await this.#table.batchGet(messageIds.map((id) => processedKey(consumer, id)));
     return new Set(messageIds.filter((_, i) => rows[i] !== undefined));
   }
@@ -36,7 +36,7 @@ export class Processed {
    * Takes a lease on a message, for work outside a transaction such as calling another server. It is exclusive for `ms`
    * milliseconds, and ends with {@link end} or {@link release}.
    */
-  async begin(consumer: string, messageId: string, now: Date, ms: number): Promise<Begun> {
+  async begin(consumer: string, messageId: string, now: Date, ms: number): Promise<BeginResult> {
     const row = this.mark(consumer, messageId, now).put;
     const at = now.getTime();
     try {
@@ -55,7 +55,7 @@ export class Processed {
   /** Marks the message as handled. */
   async end(consumer: string, messageId: string, now = new Date()): Promise<void> {
     try {
-      await this.#table.put(this.ends(consumer, messageId, now));
+      await this.#table.put(this.endWrite(consumer, messageId, now));
     } catch (error) {
       // The lease had expired, and another worker has finished the work too.
       if (!(error instanceof ConditionFailed)) throw error;
@@ -63,7 +63,7 @@ export class Processed {
   }
 
   /** The same as a write, for a transaction: refused as `processed` when the message was already handled. */
-  ends(consumer: string, messageId: string, now = new Date()): Put {
+  endWrite(consumer: string, messageId: string, now = new Date()): Put {
     return { ...this.mark(consumer, messageId, now), if: 'attribute_exists(#until)' };
   }
 
@@ -74,4 +74,4 @@ export class Processed {
 }
 
 /** `under way`: another worker holds the lease. */
-export type Begun = 'begun' | 'done' | 'under way';
+export type BeginResult = 'begun' | 'done' | 'under way';

@@ -51,13 +51,13 @@ export function refusedByOwner(error: TransactionRefused): Missing | LimitReache
 }
 
 /** Progress of a move; `blocked`: concurrent writers keep changing something. */
-export type OwnMoveProgress = 'done' | 'more' | 'blocked';
+export type PersonalMoveProgress = 'done' | 'more' | 'blocked';
 
 const CONCURRENCY = 4;
 /** Attempts per project, if it is changed concurrently. */
 const ATTEMPTS = 5;
 
-export class OwnNamespaces {
+export class PersonalNamespaces {
   readonly #table: Table;
   readonly #users: Users;
   readonly #outbox: Outbox;
@@ -73,14 +73,14 @@ export class OwnNamespaces {
    * @param options.last the index is up to date by now: clears `movedFrom` when all projects have moved
    * @param options.deadline milliseconds since 1970; no further project is started after it
    */
-  async settle(
+  async moveProjects(
     userId: number,
     { deadline, last }: { readonly deadline: number; readonly last: boolean },
     messageFor: MoveMessage = () => undefined,
-  ): Promise<OwnMoveProgress> {
+  ): Promise<PersonalMoveProgress> {
     const owner = await this.#users.get(userId);
     if (owner === undefined) return 'done';
-    let progress: OwnMoveProgress = 'done';
+    let progress: PersonalMoveProgress = 'done';
     const rows = this.#table.queryAll({
       index: 'byUser',
       partition: userPartition(userId),
@@ -105,7 +105,7 @@ export class OwnNamespaces {
     id: number,
     owner: UserRecord,
     { deadline, messageFor }: { readonly deadline: number; readonly messageFor: MoveMessage },
-  ): Promise<OwnMoveProgress> {
+  ): Promise<PersonalMoveProgress> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (Date.now() > deadline) return 'more';
       const project = fromItem(await this.#table.get(projectKey(id)));

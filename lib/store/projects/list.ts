@@ -1,7 +1,7 @@
 /** Lists of projects: who sees which, in six orders, by offset or by keyset. */
 
 import type { Visibility } from '../../records/visibility.ts';
-import { haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
+import { haveAllAttributes, idsWithAttributes } from '../custom-attributes/custom-attributes.ts';
 import type { Members } from '../members/members.ts';
 import { AccessibleIds } from '../members/reachable.ts';
 import { fromItem, listClass, sortValues } from '../placement/project-item.ts';
@@ -110,7 +110,7 @@ export class ProjectList {
     const { viewer, inGroup } = query;
     const table = this.#table;
     if (query.starredBy !== undefined) return idsOfUser(table, query.starredBy, 'STAR');
-    if (query.attributes !== undefined) return rowsWith(table, 'project', query.attributes);
+    if (query.attributes !== undefined) return idsWithAttributes(table, 'project', query.attributes);
     if (query.forksOf !== undefined) return idsOfForks(table, query.forksOf);
     if (query.ownerId !== undefined) return idsOfUser(table, query.ownerId, 'OWN');
     if (inGroup !== undefined) {
@@ -200,12 +200,12 @@ export class ProjectList {
     return async (ids) => {
       const [items, noted, below] = await Promise.all([
         this.#table.batchGet(ids.map(projectKey)),
-        haveAll(this.#table, 'project', ids, query.attributes),
+        haveAllAttributes(this.#table, 'project', ids, query.attributes),
         settling(),
-        query.judge.ahead(ids),
+        query.filter.prefetch(ids),
       ]);
       const records = items.map(fromItem);
-      const levels = await query.judge.levels(records);
+      const levels = await query.filter.levels(records);
       return records.map((project, i) => {
         const level = levels[i];
         if (project === undefined || level === undefined || !noted[i]) return undefined;

@@ -5,7 +5,7 @@ import type { ImportStatus } from '../../records/imports.ts';
 import type { MemberRecord } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, Stale, type StoreError, TransactionRefused } from '../errors.ts';
-import { countedDown, forkOf } from '../forks/forks.ts';
+import { withDecrements, forkOf } from '../forks/forks.ts';
 import { memberWrite } from '../members/item.ts';
 import type { Members } from '../members/members.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
@@ -204,7 +204,7 @@ export class Projects {
       project.namespaceKind === 'user'
         ? [{ key: userKey(project.ownerId), count: 'projectsCount', reason: 'former owner' }]
         : [];
-    await countedDown(counted, async (counts) => {
+    await withDecrements(counted, async (counts) => {
       await this.#make({ updated, writes: [...writes, ...into, ...counts], messages }, options);
     });
     return updated;
@@ -226,7 +226,7 @@ export class Projects {
   }
 
   /** Moves an import on, for a transaction; refused as `import` in another state. Changes no version. */
-  importMoves(id: number, from: readonly ImportStatus[], to: ImportStatus, importError?: string): Update {
+  importTransition(id: number, from: readonly ImportStatus[], to: ImportStatus, importError?: string): Update {
     return {
       update: projectKey(id),
       set: { importStatus: to, importError: importError ?? null },
@@ -237,13 +237,13 @@ export class Projects {
   }
 
   /** The end of an import and what a first push changes: one write, because a transaction takes one of an item. */
-  importFills(
+  importCompletion(
     id: number,
     from: readonly ImportStatus[],
     at: Date,
     change: { defaultBranch?: string },
   ): Update {
-    const end = this.importMoves(id, from, 'finished');
+    const end = this.importTransition(id, from, 'finished');
     return { ...end, set: { ...this.activity(id, at, change).set, ...end.set } };
   }
 
@@ -280,7 +280,7 @@ export class Projects {
       indexMessage('project', project.id),
       ...(options.messages ?? []),
     ];
-    await countedDown(
+    await withDecrements(
       [
         ...(project.namespaceKind === 'user'
           ? [{ key: userKey(project.ownerId), count: 'projectsCount', reason: 'owner' }]
@@ -292,7 +292,7 @@ export class Projects {
   }
 
   /** Takes the marked record itself away, last of all: the worker's last step. */
-  async forget(id: number): Promise<void> {
+  async removeRecord(id: number): Promise<void> {
     await this.#table.delete({ delete: projectKey(id) });
   }
 

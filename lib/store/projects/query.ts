@@ -22,7 +22,7 @@ export type Viewer =
 /** Decides for one viewer what lists show; the lists themselves only know where to look. */
 export interface VisibilityFilter<R> {
   /** Reads what is known to be needed, beside the records themselves. */
-  ahead(ids: readonly number[]): Promise<void>;
+  prefetch(ids: readonly number[]): Promise<void>;
   /** The level the viewer holds in each; undefined for what the viewer may not see (any more). */
   levels(records: readonly (R | undefined)[]): Promise<readonly (AccessLevel | 0 | undefined)[]>;
 }
@@ -51,7 +51,7 @@ interface InGroup {
 
 export interface ProjectQuery extends PageRequest {
   readonly viewer: Viewer;
-  readonly judge: VisibilityFilter<ProjectRecord>;
+  readonly filter: VisibilityFilter<ProjectRecord>;
   readonly order?: ProjectOrder;
   readonly direction?: Direction;
   readonly visibility?: Visibility;

@@ -37,7 +37,7 @@ export async function removeSuperseded(stores: Stores, repositoryId: string, now
     if (shared) forgotten.push(...over.map(({ id }) => id));
     else if (over.length > 0) await blobs.delete(over.flatMap(packObjectKeys));
     for (let i = 0; i < over.length; i += 16) {
-      await Promise.all(over.slice(i, i + 16).map((pack) => repositories.forgetPack(repositoryId, pack)));
+      await Promise.all(over.slice(i, i + 16).map((pack) => repositories.removePackRow(repositoryId, pack)));
     }
     if (over.length < BATCH) break;
   }

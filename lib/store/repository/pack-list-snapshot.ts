@@ -37,7 +37,7 @@ export class PackListSnapshots {
       this.#looks.guard ??
         this.#looks.table
           .get(guardKey(this.#looks.id, randomStripe()))
-          .then((item) => this.#looks.note(item)),
+          .then((item) => this.#looks.noteGuard(item)),
       listingOf(this.#looks.table, this.#looks.id),
     ]);
     if (guard.state === 'deleted') throw new Missing('repository');

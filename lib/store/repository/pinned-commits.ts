@@ -20,7 +20,7 @@ export interface PinnedCommitsSnapshot {
   /** The collection epoch: see {@link PinnedCommits.writes}. */
   readonly epoch: number;
   /** Those of the asked that are not kept yet, each once. */
-  readonly unkept: readonly Oid[];
+  readonly unpinned: readonly Oid[];
 }
 
 export class PinnedCommits {
@@ -30,7 +30,7 @@ export class PinnedCommits {
   }
 
   /** Strongly consistent, one round trip. @throws Missing for a repository that is not there or is being deleted */
-  async look(repositoryId: string, oids: readonly Oid[]): Promise<PinnedCommitsSnapshot> {
+  async snapshot(repositoryId: string, oids: readonly Oid[]): Promise<PinnedCommitsSnapshot> {
     const asked = [...new Set(oids)];
     const [guardItem, ...rows] = await this.#table.batchGet([
       guardKey(repositoryId, randomStripe()),
@@ -38,7 +38,7 @@ export class PinnedCommits {
     ]);
     const guard = guardOf(guardItem);
     if (guard === undefined || guard.state === 'deleted') throw new Missing('repository');
-    return { repositoryId, epoch: guard.epoch, unkept: asked.filter((_, i) => rows[i] === undefined) };
+    return { repositoryId, epoch: guard.epoch, unpinned: asked.filter((_, i) => rows[i] === undefined) };
   }
 
   /**
@@ -47,10 +47,10 @@ export class PinnedCommits {
    * @param packs stored ones that hold what only garbage held, to be listed with it
    */
   writes(
-    { repositoryId, epoch, unkept }: PinnedCommitsSnapshot,
+    { repositoryId, epoch, unpinned }: PinnedCommitsSnapshot,
     packs: readonly PackDescription[] = [],
   ): Write[] {
-    if (unkept.length === 0) return [];
+    if (unpinned.length === 0) return [];
     return [
       {
         check: guardKey(repositoryId, randomStripe()),
@@ -60,7 +60,7 @@ export class PinnedCommits {
         values: packs.length > 0 ? { open: 'open', epoch } : { deleted: 'deleted', epoch },
         reason: PIN_REFUSED,
       },
-      ...unkept.map((oid) => ({ put: { ...pinnedCommitKey(repositoryId, oid) } })),
+      ...unpinned.map((oid) => ({ put: { ...pinnedCommitKey(repositoryId, oid) } })),
       ...packs.map((pack) => listPack(repositoryId, pack, PIN_REFUSED)),
     ];
   }

@@ -17,7 +17,7 @@ export interface RefState {
 
 export interface RefSnapshot {
   readonly guard: Guard;
-  readonly standing: ReadonlyMap<RefName, RefState>;
+  readonly states: ReadonlyMap<RefName, RefState>;
 }
 
 /** The version of the ref names: older than any look that comes after it. */
@@ -52,7 +52,7 @@ export class RefSnapshots {
     this.id = repositoryId;
   }
 
-  async look(names: readonly RefName[]): Promise<RefSnapshot> {
+  async read(names: readonly RefName[]): Promise<RefSnapshot> {
     for (let n = 0; ; n++) {
       const at = Date.now();
       const [guardItem, version, ...rows] = await this.table.batchGet([
@@ -60,9 +60,9 @@ export class RefSnapshots {
         refNamesKey(this.id),
         ...names.map((name) => refKey(this.id, name)),
       ]);
-      const guard = this.note(guardItem);
+      const guard = this.noteGuard(guardItem);
       if (version !== undefined) this.names = namesOf(version, at);
-      const standing = new Map<RefName, RefState>();
+      const states = new Map<RefName, RefState>();
       const inRows = (i: number) => rows[i] !== undefined && rows[i]['table'] === guard.refTable;
       const elsewhere = names.filter((_, i) => !inRows(i));
       // The guard may be older than what was read with it: a row may belong to the next table.
@@ -74,13 +74,13 @@ export class RefSnapshots {
       for (const [i, name] of names.entries()) {
         const row = rows[i];
         const ref = row !== undefined && inRows(i) ? refOfRow(row) : stored.get(name);
-        standing.set(name, { ref, row: row as unknown as RefState['row'] });
+        states.set(name, { ref, row: row as unknown as RefState['row'] });
       }
       // A table is removed an hour after it was replaced: whoever took so long to read it looks again.
       const late = Date.now() - at > LOOK_MS;
       if (doubtful && n < 5 && (late || guardOf(again)?.refTable !== guard.refTable)) continue;
-      for (const [name, stands] of standing) this.#seen.set(name, stands);
-      return { guard, standing };
+      for (const [name, stands] of states) this.#seen.set(name, stands);
+      return { guard, states };
     }
   }
 
@@ -88,13 +88,13 @@ export class RefSnapshots {
   recall(updates: readonly RefUpdate[]): RefSnapshot | undefined {
     const guard = this.guard;
     if (guard === undefined || guard.frozenBy !== '') return undefined;
-    const standing = new Map<RefName, RefState>();
+    const states = new Map<RefName, RefState>();
     for (const { name, from } of updates) {
       const seen = this.#seen.get(name);
       if (seen === undefined || (seen.ref?.oid ?? ZERO_OID) !== from) return undefined;
-      standing.set(name, seen);
+      states.set(name, seen);
     }
-    return { guard, standing };
+    return { guard, states };
   }
 
   /** Read before the names it stands for: whoever creates one in between raises it. */
@@ -105,7 +105,7 @@ export class RefSnapshots {
     return namesOf(item, at);
   }
 
-  note(item: Item | undefined): Guard {
+  noteGuard(item: Item | undefined): Guard {
     const guard = guardOf(item);
     if (guard === undefined) throw new Missing('repository');
     this.epoch ??= guard.epoch;

@@ -104,22 +104,22 @@ export class RefSwaps {
       recalled === undefined ? this.#lookAt(updates, first) : { ...recalled, ...NOTHING_CREATED },
       this.#packs.unsure && !deletes ? this.#packs.listing() : undefined,
     ]);
-    const { guard, standing } = look;
+    const { guard, states } = look;
     if (!(await this.#ready(guard, deletes))) return false;
-    const rejections = staleUpdates(updates, (name) => standing.get(name)?.ref?.oid);
+    const rejections = staleUpdates(updates, (name) => states.get(name)?.ref?.oid);
     rejections.push(...prefixConflicts(creating.length > 0 ? updates : [], look.neighbours));
     if (rejections.length > 0) throw new RefConflict(rejections);
     const [before, after] = [look.names, look.names + creating.length].map((n) => Math.floor(n / FOLD_AFTER));
-    const amending = updates.filter(({ name }) => guard.refTable !== standing.get(name)?.row?.table).length;
+    const amending = updates.filter(({ name }) => guard.refTable !== states.get(name)?.row?.table).length;
     const folding =
       (creating.length > 0 && before !== after) ||
       (guard.refTable !== '' && Math.random() < amending * FOLD_CHANCE);
     options.messages.push(...this.#upkeep(updates, options, folding));
     const writes: Write[] = [
       checkGuard(this.#id, guard),
-      ...updates.map((update) => refWrite(this.#id, update, standing.get(update.name)!, guard, by)),
+      ...updates.map((update) => refWrite(this.#id, update, states.get(update.name)!, guard, by)),
       ...namesWrite(this.#id, updates, look),
-      ...recordOldTips(this.#id, updates, (name) => standing.get(name)?.ref, by),
+      ...recordOldTips(this.#id, updates, (name) => states.get(name)?.ref, by),
       ...companions(this.#id, options, by),
     ];
     return this.#transact(writes, updates, options, by);
@@ -170,7 +170,7 @@ export class RefSwaps {
     options: SwapOptions,
     change: (refs: AsyncIterable<readonly Ref[]>) => AsyncIterable<readonly Ref[]>,
   ): Promise<boolean> {
-    const guard = this.#looks.note(await this.#table.get(guardKey(this.#id, randomStripe())));
+    const guard = this.#looks.noteGuard(await this.#table.get(guardKey(this.#id, randomStripe())));
     if (!(await this.#ready(guard))) return false;
     const tableId = ulid();
     let frozen: Guard = { ...guard, frozenBy: tableId };
@@ -287,12 +287,12 @@ export class RefSwaps {
   async #lookAt(updates: readonly RefUpdate[], first: boolean): Promise<CreationLook> {
     const created = updates.filter(creates).map((update) => update.name);
     if (created.length === 0)
-      return { ...(await this.#looks.look(updates.map((update) => update.name))), ...NOTHING_CREATED };
+      return { ...(await this.#looks.read(updates.map((update) => update.name))), ...NOTHING_CREATED };
     const known = this.#looks.names;
     const recent = first && known !== undefined && Date.now() - known.at < NAMES_MS;
     const { version: names, refs } = recent ? known : await this.#looks.namesVersion();
     if (created.length > MAX_NEIGHBOUR_LOOKUPS && refs <= FEW_REFS) {
-      const look = await this.#looks.look(updates.map((update) => update.name));
+      const look = await this.#looks.read(updates.map((update) => update.name));
       const neighbours: RefName[] = [];
       for await (const some of (await this.#views.view()).refs())
         neighbours.push(...some.map(({ name }) => name));
@@ -304,12 +304,12 @@ export class RefSwaps {
       Promise.all(created.map((name) => this.#views.anyBelow(`${name}/`, guard, removed)));
     const guard = this.#looks.guard;
     const [look, early] = await Promise.all([
-      this.#looks.look([...new Set([...updates.map((update) => update.name), ...above])]),
+      this.#looks.read([...new Set([...updates.map((update) => update.name), ...above])]),
       guard && lookBelow(guard),
     ]);
     const usable = early !== undefined && guard?.refTable === look.guard.refTable;
     const below = usable ? early : await lookBelow(look.guard);
-    const neighbours = [...look.standing.values()].flatMap(({ ref }) =>
+    const neighbours = [...look.states.values()].flatMap(({ ref }) =>
       ref === undefined ? [] : [ref.name],
     );
     neighbours.push(...below.filter((name) => name !== undefined));

@@ -52,7 +52,7 @@ export class RefViews {
           this.#looks.table.queryAll({ partition, from, to: refNamesKey(this.#looks.id).sk, reverse: true }),
         ),
       ]);
-      const guard = this.#looks.note(guardItem);
+      const guard = this.#looks.noteGuard(guardItem);
       if (guard.state === 'deleted') throw new Missing('repository');
       const [guardAfter, after] = await this.#looks.table.batchGet([
         guardKey(this.#looks.id, randomStripe()),
@@ -98,7 +98,7 @@ export class RefViews {
       const rows = this.#pageRows(query);
       const first = rows.next().catch((error: Error) => error);
       const [guardItem, names] = await table.batchGet([guardKey(id, randomStripe()), refNamesKey(id)]);
-      const guard = this.#looks.note(guardItem);
+      const guard = this.#looks.noteGuard(guardItem);
       if (guard.state === 'deleted') throw new Missing('repository');
       const begun = await first;
       if (begun instanceof Error) throw begun;

@@ -52,7 +52,7 @@ export function refWrite(
 export function namesWrite(
   repositoryId: string,
   updates: readonly RefUpdate[],
-  { standing, names }: { readonly standing: ReadonlyMap<RefName, RefState>; readonly names: number },
+  { states, names }: { readonly states: ReadonlyMap<RefName, RefState>; readonly names: number },
 ): Write[] {
   const created = updates.filter(creates).length;
   const several = updates.filter((update) => update.from !== update.to).length > 1;
@@ -60,7 +60,7 @@ export function namesWrite(
   for (const update of updates) {
     const space = spaceOf(update.name);
     if (space === undefined) continue;
-    const ref = standing.get(update.name)?.ref;
+    const ref = states.get(update.name)?.ref;
     if (update.to !== ZERO_OID && isListed(refOf(update))) counts[space]++;
     if (ref !== undefined && isListed(ref)) counts[space]--;
   }

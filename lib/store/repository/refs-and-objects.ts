@@ -58,9 +58,9 @@ export class RepositoryRefs implements RefDatabase {
   }
 
   async get(names: readonly RefName[]): Promise<ReadonlyMap<RefName, Ref>> {
-    const { standing } = await this.#looks.look(names);
+    const { states } = await this.#looks.read(names);
     const found = new Map<RefName, Ref>();
-    for (const [name, { ref }] of standing) if (ref !== undefined) found.set(name, ref);
+    for (const [name, { ref }] of states) if (ref !== undefined) found.set(name, ref);
     return found;
   }
 

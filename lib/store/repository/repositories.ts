@@ -147,7 +147,7 @@ export class Repositories {
   }
 
   /** Takes the row of a superseded pack away, after its bytes. */
-  async forgetPack(repositoryId: string, { id, supersededAt }: CataloguedPack): Promise<void> {
+  async removePackRow(repositoryId: string, { id, supersededAt }: CataloguedPack): Promise<void> {
     if (supersededAt === undefined) throw new RangeError(`pack ${id} is in use`);
     await this.#table.delete({ delete: oldPackKey(repositoryId, supersededAt, id) });
   }

@@ -57,12 +57,12 @@ export function moveName(
   extra: Item,
 ) {
   const claimed = claim(kind, next, owner, label, extra);
-  if (!sameName(previous, next)) return [claimed, leave(kind, previous, owner, label)];
+  if (!sameName(previous, next)) return [claimed, vacate(kind, previous, owner, label)];
   return [{ ...claimed, if: '#type = :type AND #id = :id', values: { type: owner.type, id: owner.id } }];
 }
 
 /** Gives up a name: it redirects to its owner until another owner takes it. */
-export function leave(kind: NameKind, name: string, owner: NameOwner, label: string): Update {
+export function vacate(kind: NameKind, name: string, owner: NameOwner, label: string): Update {
   return {
     update: nameKey(kind, name),
     set: { current: false },
