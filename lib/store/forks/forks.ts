@@ -108,10 +108,7 @@ export const forkRoot = ({ id, forkRootId }: Pick<ProjectRecord, 'id' | 'forkRoo
   forkRootId ?? id;
 
 /** The row and the count under a parent that is as it was seen; refused as `parent`. */
-export function addForkRows(
-  { id, visibility }: Pick<Related, 'id' | 'visibility'>,
-  forkId: number,
-): Write[] {
+export function addForkRows({ id, visibility }: Pick<Related, 'id' | 'visibility'>, forkId: number): Write[] {
   return [
     { put: { ...forkKey(id, forkId) } },
     {

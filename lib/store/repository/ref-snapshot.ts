@@ -1,4 +1,4 @@
-/** What one request has read of a repository's refs by their names, and the guard that it read with them. */
+/** Refs that one request has read by name, and the guard that was read with them. */
 import { ZERO_OID } from '../../git/oid.ts';
 import type { Ref, RefUpdate } from '../../git/ports.ts';
 import type { RefName } from '../../git/refname.ts';
@@ -9,7 +9,7 @@ import type { Item } from '../table/write.ts';
 import { RefTable } from './ref-table.ts';
 import { type Guard, guardOf, randomStripe } from './state.ts';
 
-/** What stands under a name: the ref, if any, and the row that says so, if one does. */
+/** State of a name: its ref, if any, and its row, if there is one. */
 export interface RefState {
   readonly ref: Ref | undefined;
   readonly row: { readonly oid: string; readonly table: string; readonly was?: true } | undefined;
@@ -20,10 +20,10 @@ export interface RefSnapshot {
   readonly states: ReadonlyMap<RefName, RefState>;
 }
 
-/** The version of the ref names: older than any look that comes after it. */
+/** The version of the ref names, read before the refs it is used for. */
 export interface NamesVersion {
   readonly version: number;
-  /** Branches and tags in all. */
+  /** Total number of branches and tags. */
   readonly refs: number;
   /** When it was read, in milliseconds since 1970. */
   readonly at: number;
@@ -35,13 +35,13 @@ const namesOf = ({ names, heads = 0, tags = 0 }: Item, at: number): NamesVersion
   at,
 });
 
-/** What a look at some refs may take, far below the time for which a replaced table stays. */
-const LOOK_MS = 60_000;
+/** Maximum milliseconds for reading refs: much less than replaced tables are kept. */
+const MAX_READ_MS = 60_000;
 
 export class RefSnapshots {
   readonly id: string;
   readonly table: Table;
-  /** Of the first look: a collection that began since then invalidates what the caller checked. */
+  /** As of the first read: a garbage collection that began since then invalidates what the caller checked. */
   epoch: number | undefined;
   guard: Guard | undefined;
   names: NamesVersion | undefined;
@@ -65,7 +65,7 @@ export class RefSnapshots {
       const states = new Map<RefName, RefState>();
       const inRows = (i: number) => rows[i] !== undefined && rows[i]['table'] === guard.refTable;
       const elsewhere = names.filter((_, i) => !inRows(i));
-      // The guard may be older than what was read with it: a row may belong to the next table.
+      // The guard may be older than the rows read with it: a row may belong to the next table.
       const doubtful = names.some((_, i) => !inRows(i) && (rows[i] !== undefined || guard.refTable !== ''));
       const [again, stored] = await Promise.all([
         doubtful ? this.table.get(guardKey(this.id, randomStripe())) : guardItem,
@@ -76,15 +76,15 @@ export class RefSnapshots {
         const ref = row !== undefined && inRows(i) ? refOfRow(row) : stored.get(name);
         states.set(name, { ref, row: row as unknown as RefState['row'] });
       }
-      // A table is removed an hour after it was replaced: whoever took so long to read it looks again.
-      const late = Date.now() - at > LOOK_MS;
+      // A table is deleted an hour after it was replaced: after a slow read, read again.
+      const late = Date.now() - at > MAX_READ_MS;
       if (doubtful && n < 5 && (late || guardOf(again)?.refTable !== guard.refTable)) continue;
       for (const [name, stands] of states) this.#seen.set(name, stands);
       return { guard, states };
     }
   }
 
-  /** What this request read before; a caller that was told of it has based `from` on it. */
+  /** Returns what this request read before, if the updates are based on it. */
   recall(updates: readonly RefUpdate[]): RefSnapshot | undefined {
     const guard = this.guard;
     if (guard === undefined || guard.frozenBy !== '') return undefined;
@@ -97,7 +97,7 @@ export class RefSnapshots {
     return { guard, states };
   }
 
-  /** Read before the names it stands for: whoever creates one in between raises it. */
+  /** To be read before the names: a creation in between increments it. */
   async namesVersion(): Promise<NamesVersion> {
     const at = Date.now();
     const item = await this.table.get(refNamesKey(this.id));
@@ -120,7 +120,7 @@ export class RefSnapshots {
   }
 }
 
-/** @returns undefined for a row that says its ref is gone. */
+/** @returns undefined for a row that marks its ref as deleted. */
 export function refOfRow(row: Item): Ref | undefined {
   if (row['oid'] === '') return undefined;
   const { name, oid, peeled, committed } = row as unknown as Ref;
