@@ -1,6 +1,6 @@
 /**
- * All that paths begin with: people's own names, and groups. For administrators, who see every one. In the order of the
- * ids of people and of groups, merged: those of one kind stand as they were made.
+ * Namespaces: users and groups. For administrators, who see all of them. Sorted by the ids of users and groups, merged;
+ * within each kind in order of creation.
  */
 
 import type { GroupRecord } from '../../records/groups.ts';
@@ -36,13 +36,13 @@ export type ListedNamespace =
 
 export interface NamespaceQuery extends PageRequest {
   readonly filter: VisibilityFilter<GroupRecord>;
-  /** Part of a name or path, without case. */
+  /** Substring of a name or path, ignoring case. */
   readonly search?: string;
-  /** No groups in groups. */
+  /** Without subgroups. */
   readonly topLevelOnly?: boolean;
 }
 
-/** Ids of people and of groups are of two series; in one list those of people are negative. */
+/** Users and groups have separate ids; in the merged list those of users are negative. */
 const idOfUser = (id: number): number => -id;
 
 export class NamespaceList {
@@ -76,7 +76,7 @@ export class NamespaceList {
     if (users?.complete && groups?.complete) {
       const ids = [...users.ids.map(idOfUser), ...groups.ids];
       const keys = ids.map((id) => ({ sort: padded(Math.abs(id)), id }));
-      // All of them: they are bounded, and so the total is told.
+      // All matches are loaded: their number is limited, so the total is known.
       return cutPage(mergeKeys([listSource(keys, 'asc')], 'asc'), query, {
         load,
         where: matches,
