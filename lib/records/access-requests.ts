@@ -1,6 +1,6 @@
 import type { MemberSource } from './members.ts';
 
-/** Somebody asks to be let in; whoever they are in the project or group until then, they are no member. */
+/** A user's request to become a member of a project or group. The user is not a member until it is approved. */
 export interface AccessRequestRecord {
   readonly source: MemberSource;
   readonly userId: number;

@@ -1,3 +1,3 @@
-// What was done to users, groups and projects: a partition of its own for each, which stays when they go.
+// Audit events of users, groups and projects. Each has its own partition, which outlives the deletion of the entity.
 
 export type AuditedKind = 'User' | 'Group' | 'Project';

@@ -1,8 +1,8 @@
-/** What a record says of its avatar; the bytes are in a row of their own. */
+/** Describes an avatar within its owner's record; the bytes are in a separate row. */
 export interface AvatarRecord {
-  /** The last part of its URL. */
+  /** Last segment of its URL. */
   readonly filename: string;
   readonly type: string;
-  /** ULID: another for each image. */
+  /** ULID, new for each uploaded image. */
   readonly version: string;
 }

@@ -1,4 +1,4 @@
-/** That somebody asked for the deletion of a project or group that some days are to pass before. */
+/** A scheduled deletion: a project or group is deleted some days after the request. */
 export interface DeletionMark {
   readonly askedAt: string;
   /** The day on which it is deleted, `YYYY-MM-DD`. */

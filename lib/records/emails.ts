@@ -1,4 +1,4 @@
-/** An address beside the one in the user's record. */
+/** A secondary e-mail address; the primary one is in the user's record. */
 export interface EmailRecord {
   readonly id: number;
   readonly userId: number;

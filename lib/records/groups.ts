@@ -5,8 +5,8 @@ import type { ShareRecord } from './shares.ts';
 import type { Visibility } from './visibility.ts';
 
 /**
- * A group of projects and groups. `parentId` decides where it stands; `ancestorIds`, `fullPath` and `fullName` follow
- * from it, and those below a large group follow some time after it moved.
+ * A group of projects and groups. `parentId` is authoritative; `ancestorIds`, `fullPath` and `fullName` are derived from
+ * it. After a large group moves, those of its descendants are updated with a delay.
  */
 export interface GroupRecord {
   readonly id: number;
@@ -16,7 +16,7 @@ export interface GroupRecord {
   /** Names joined with ` / `. */
   readonly fullName: string;
   readonly parentId: number | null;
-  /** Outermost first; what to read ahead of walking the parents. */
+  /** Top-level group first. Used to prefetch the ancestors before walking `parentId`. */
   readonly ancestorIds: readonly number[];
   readonly visibility: Visibility;
   readonly description: string;
@@ -24,20 +24,20 @@ export interface GroupRecord {
   readonly creatorId: number | null;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** A deletion that is to come, with all inside; absent or null: none. */
+  /** Scheduled deletion of the group and all its descendants; absent or null: none. */
   readonly deletion?: DeletionMark | null;
-  /** Set when it is deleted; from then on it and all inside answer 404 to everyone. */
+  /** Set when it is deleted; from then on it and its descendants answer 404 to everyone. */
   readonly deletedAt: string | null;
-  /** Its path until the move under way: what is inside is still found below that one. */
+  /** Previous path while a move is in progress: descendants may still have paths below it. Null: not moving. */
   readonly movedFrom: string | null;
   /** Groups invited to it, at most {@link MAX_SHARES}. */
   readonly shares: readonly ShareRecord[];
-  /** Of an outermost group; absent or null: never set up. */
+  /** Of a top-level group only; absent or null: never configured. */
   readonly sso?: GroupSso | null;
-  /** Everything the parameters set and no rule reads in the store. */
+  /** Settings that the store keeps and never reads. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly version: number;
 }
 
-/** Groups in each other, the outermost counted. */
+/** Maximum nesting depth of groups, the top-level group included. */
 export const MAX_DEPTH = 20;

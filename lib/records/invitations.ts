@@ -1,21 +1,21 @@
 import type { AccessLevel, MemberSource } from './members.ts';
 
-/** A membership for whoever has an e-mail address. */
+/** An invitation to become a member, sent to an e-mail address. */
 export interface InvitationRecord {
   readonly id: number;
   readonly source: MemberSource;
-  /** As it was written. */
+  /** In the case it was entered with. */
   readonly email: string;
   readonly accessLevel: AccessLevel;
-  /** Of the membership: `YYYY-MM-DD`, or null. */
+  /** Expiry date of the membership: `YYYY-MM-DD`, or null. */
   readonly expiresAt: string | null;
   readonly createdAt: string;
   readonly createdById: number;
   /** Digest of the token in the mailed link. */
   readonly hash: string;
-  /** What links in mail about it begin with; earlier releases wrote none. */
+  /** Base URL of links in its mails; absent in rows of earlier releases. */
   readonly baseUrl?: string;
 }
 
-/** Invitations of one project or group that nobody has taken yet. */
+/** Maximum number of pending invitations of one project or group. */
 export const MAX_INVITATIONS = 1000;

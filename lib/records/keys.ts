@@ -1,4 +1,4 @@
-/** Times are ISO 8601 in all three. */
+/** Times in these records are ISO 8601. */
 export interface SshKeyRecord {
   readonly id: number;
   readonly userId: number;
@@ -21,11 +21,11 @@ export type SshKeyUsage = (typeof SSH_KEY_USAGES)[number];
 export interface GpgKeyRecord {
   readonly id: number;
   readonly userId: number;
-  /** Armored, as it was given. */
+  /** ASCII-armored, as uploaded. */
   readonly key: string;
   /** Upper-case hex. */
   readonly fingerprint: string;
-  /** Those that sign, with ids of their own. */
+  /** Signing subkeys; `id` is their public id. */
   readonly subkeys: readonly { readonly id: number; readonly keyId: string }[];
   readonly createdAt: string;
 }

@@ -8,11 +8,11 @@ export interface MemberRecord {
   readonly createdAt: string;
   readonly expiresAt: string | null;
   readonly createdById: number | null;
-  /** The bot of an access token: nobody who counts, and no owner to rely on. */
+  /** The bot user of an access token: it is not counted as a member, nor as an owner of a group. */
   readonly bot?: true;
 }
 
-/** What people are members of. */
+/** A project or group that users are members of. */
 export interface MemberSource {
   readonly kind: 'project' | 'group';
   readonly id: number;

@@ -1,6 +1,6 @@
-// What a project says about its commits: a partition of its own for each kind, so that it goes with the project.
+// Notes on a project's commits: in partitions of the project, so that they are deleted with it.
 
-/** What notes are about: a commit by its id. */
+/** The object of a note: a commit, by its id. */
 export interface Noteable {
   readonly kind: 'commit';
   readonly id: string;

@@ -1,4 +1,4 @@
-/** How much mail somebody wants; `global`: as the groups above say, then as it is for everything else. */
+/** How much mail a user gets; `global`: the level set on the nearest group above, else the user's global level. */
 export const NOTIFICATION_LEVELS = [
   'disabled',
   'participating',
@@ -10,7 +10,7 @@ export const NOTIFICATION_LEVELS = [
 
 export type NotificationLevel = (typeof NOTIFICATION_LEVELS)[number];
 
-/** What mail may be about. */
+/** Events that mail is sent for. */
 export const NOTIFICATION_EVENTS = [
   'new_release',
   'new_note',
@@ -36,10 +36,10 @@ export const NOTIFICATION_EVENTS = [
 
 export type NotificationEvent = (typeof NOTIFICATION_EVENTS)[number];
 
-/** What somebody chose; what is absent they never did. */
+/** A user's notification setting for one project or group, or globally; absent fields were never set. */
 export interface NotificationChoice {
   readonly level?: NotificationLevel;
   readonly events: Readonly<Partial<Record<NotificationEvent, boolean>>>;
-  /** Where mail goes; null: to the first address. Of the choice for everything alone. */
+  /** Address that mail is sent to; null: the primary one. Only in the global setting. */
   readonly email?: string | null;
 }

@@ -8,7 +8,7 @@ export interface ProjectRecord {
   readonly id: number;
   readonly name: string;
   readonly path: string;
-  /** `namespace/path` with the case its owner gave it. */
+  /** `namespace/path`, in the case it was created with. */
   readonly fullPath: string;
   readonly namespaceId: number;
   readonly namespacePath: string;
@@ -17,7 +17,7 @@ export interface ProjectRecord {
   /** The owner of a personal namespace. */
   readonly ownerId: number;
   readonly creatorId: number;
-  /** Ids of the groups above, outermost first; empty in a personal namespace. */
+  /** Ids of its groups, top-level group first; empty in a personal namespace. */
   readonly ancestorIds: readonly number[];
   readonly visibility: Visibility;
   /** Groups it is shared with, at most {@link MAX_SHARES}. */
@@ -27,35 +27,35 @@ export interface ProjectRecord {
   /** The branch HEAD points to once it exists; null while the repository is empty. */
   readonly defaultBranch: string | null;
   readonly repositoryId: string;
-  /** The fork network its packs lie in; absent: a network of its own, named by the repository's id. */
+  /** The fork network that holds its packs; absent: its own network, named by the repository's id. */
   readonly networkId?: string;
-  /** The project it is a fork of, as long as both are there and say so. */
+  /** The project it is a fork of, as long as both exist and the fork relation does. */
   readonly forkedFromId?: number;
-  /** The first of the projects it descends from by that: equal in all that are related. */
+  /** Root of that chain of forks: the same in all related projects. */
   readonly forkRootId?: number;
-  /** How many say that they are forks of this one. */
+  /** Number of its forks. */
   readonly forksCount?: number;
-  /** How many have starred it. */
+  /** Number of users who starred it. */
   readonly starsCount?: number;
-  /** Names of what it is written in, as it was measured last (`statistics.ts`). */
+  /** Names of its programming languages, as last measured (`statistics.ts`). */
   readonly languages?: readonly string[];
   readonly importStatus: ImportStatus;
-  /** Why the last import failed, in words that tell nothing private; null otherwise. */
+  /** Why the last import failed, without private details; null: it did not fail. */
   readonly importError: string | null;
-  /** Of a project that was made from somebody else's repository. */
+  /** Of a project that was imported from a remote repository. */
   readonly importSource?: ImportSource;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly lastActivityAt: string;
-  /** A deletion that is to come; absent or null: none. */
+  /** Scheduled deletion; absent or null: none. */
   readonly deletion?: DeletionMark | null;
   /** Set when it is deleted; from then on the project answers 404 to everyone. */
   readonly deletedAt: string | null;
   readonly avatar?: AvatarRecord | null;
-  /** Bytes of its repository's own packs, as measured last; absent: never. */
+  /** Bytes of its repository's own packs, as last measured; absent: never measured. */
   readonly repositorySize?: number;
   readonly topics: readonly string[];
-  /** Feature access levels and settings as given: stored and returned. */
+  /** Feature access levels and other settings, stored and returned unchanged. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly version: number;
 }

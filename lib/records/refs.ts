@@ -1,9 +1,9 @@
-/** Who may do what a rule is about: 0 nobody, 30 Developers, 40 Maintainers, each with those above, 60 administrators. */
+/** Minimum access level that a rule requires: 30 Developer, 40 Maintainer, 60 administrator; 0: nobody. */
 export const RULE_LEVELS = [0, 30, 40, 60] as const;
 
 export type RuleLevel = (typeof RULE_LEVELS)[number];
 
-/** Protects the branches of a name, or of a pattern in which `*` stands for any text. */
+/** Protects the branches that match a name or a pattern, in which `*` matches any text. */
 export interface BranchRule {
   readonly kind: 'branch';
   readonly id: number;
@@ -16,7 +16,7 @@ export interface BranchRule {
   readonly updatedAt: string;
 }
 
-/** Protects the tags of a name or pattern. */
+/** Protects the tags that match a name or pattern. */
 export interface TagRule {
   readonly kind: 'tag';
   readonly projectId: number;

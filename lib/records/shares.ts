@@ -1,8 +1,8 @@
 import type { AccessLevel } from './members.ts';
 
-/** A project or group that another group was invited to: its members get at most this level. */
+/** A project or group shared with another group, whose members get at most this access level. */
 export interface ShareRecord {
-  /** Of a project's. */
+  /** Only of a project's shares. */
   readonly id?: number;
   readonly groupId: number;
   readonly accessLevel: AccessLevel;
@@ -11,5 +11,5 @@ export interface ShareRecord {
   readonly createdAt: string;
 }
 
-/** Groups that one project or group may be shared with. */
+/** Maximum number of groups that one project or group may be shared with. */
 export const MAX_SHARES = 100;

@@ -25,21 +25,21 @@ export interface TokenRecord {
   readonly revoked: boolean;
   /** Lower-case hex SHA-256 of the token's text. The text itself is never stored. */
   readonly hash: string;
-  /** An administrator's way to act as the user, who does not see it. */
+  /** An impersonation token: made by an administrator, not shown to the user. */
   readonly impersonation?: true;
-  /** Of such a one: the username that its maker had. */
+  /** Of an impersonation token: its creator's username at that time. */
   readonly impersonator?: string;
   /** The project or group that `userId` is a bot of; absent: the user is a person. */
   readonly resource?: MemberSource;
-  /** What that bot is in it. */
+  /** The bot's access level in it. */
   readonly accessLevel?: AccessLevel;
-  /** Who made it, where that was somebody else. */
+  /** Its creator, where that is not the user. */
   readonly createdById?: number;
-  /** The first of the tokens that took each other's place; absent: itself. */
+  /** The first token in a chain of rotations; absent: this token. */
   readonly familyId?: number;
 }
 
-/** What deploy tokens may be for. Only repositories are there to be read yet. */
+/** Scopes of deploy tokens. Only `read_repository` has an effect yet. */
 export const DEPLOY_TOKEN_SCOPES = [
   'read_repository',
   'read_registry',
@@ -50,17 +50,17 @@ export const DEPLOY_TOKEN_SCOPES = [
 
 export type DeployTokenScope = (typeof DEPLOY_TOKEN_SCOPES)[number];
 
-/** Reads a project, or all in a group, as nobody in particular. */
+/** A token without a user, which can read one project or all projects of a group. */
 export interface DeployTokenRecord {
   readonly id: number;
   readonly resource: MemberSource;
   readonly name: string;
-  /** Shown with the token, as the user of HTTP Basic. */
+  /** Username of HTTP Basic, shown together with the token. */
   readonly username: string;
   readonly scopes: readonly DeployTokenScope[];
   readonly createdAt: string;
   readonly createdById: number;
-  /** A time; from then on it is no good. */
+  /** ISO 8601 time from which it is no longer valid. */
   readonly expiresAt: string | null;
   readonly hash: string;
 }

@@ -1,6 +1,6 @@
 import type { AvatarRecord } from './avatars.ts';
 
-/** `blocked_pending_approval`: asked for an account, and nobody has decided. Only `active` ones may do anything. */
+/** `blocked_pending_approval`: signed up and not approved yet. Only `active` users have access. */
 export const USER_STATES = [
   'active',
   'blocked',
@@ -11,15 +11,15 @@ export const USER_STATES = [
 
 export type UserState = (typeof USER_STATES)[number];
 
-/** Accounts that are nobody's: `ghost` stands for those who are gone, `project_bot` is what an access token acts as. */
+/** Accounts without a person: `ghost` owns what deleted users leave, `project_bot` is the user of an access token. */
 type UserType = 'ghost' | 'project_bot';
 
-/** What somebody says they are at. Times are ISO 8601. */
+/** A user's status message. Times are ISO 8601. */
 export interface UserStatus {
   readonly emoji: string;
   readonly message: string | null;
   readonly availability: 'not_set' | 'busy';
-  /** From then on it is none. */
+  /** The status is cleared at this time; null: never. */
   readonly clearAt: string | null;
 }
 
@@ -27,41 +27,41 @@ export interface UserStatus {
 export interface UserRecord {
   readonly id: number;
   readonly username: string;
-  /** Their username before the move under way: projects of theirs may still be found below that one. */
+  /** Previous username while a rename is in progress: projects may still have paths below it. */
   readonly movedFrom?: string | null;
   readonly name: string;
   readonly email: string;
   readonly state: UserState;
-  /** Absent: a person. */
+  /** Absent: a regular user. */
   readonly type?: UserType;
   readonly admin: boolean;
   readonly external: boolean;
   readonly privateProfile: boolean;
   readonly canCreateGroup: boolean;
   readonly projectsLimit: number;
-  /** Whole projects owned in the personal namespace: counted against `projectsLimit`. */
+  /** Number of projects in the personal namespace: counted against `projectsLimit`. */
   readonly projectsCount: number;
   readonly namespaceId: number;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly confirmedAt: string | null;
   readonly lastActivityOn: string | null;
-  /** The day an administrator activated them again. */
+  /** The day an administrator reactivated the user. */
   readonly activatedOn?: string;
-  /** `scrypt$N$r$p$salt$hash`, or null: no password can sign in. */
+  /** `scrypt$N$r$p$salt$hash`; null: no sign-in with a password. */
   readonly passwordHash: string | null;
-  /** Somebody else chose the password: it is to be replaced at the next sign-in with it. */
+  /** The password was set by another user: it must be changed at the next sign-in. */
   readonly passwordExpired?: boolean;
-  /** The one link by which a password may be chosen: digest of its token, and until when it leads there. */
+  /** The valid password reset link: digest of its token, and when it expires. */
   readonly passwordReset?: { readonly hash: string; readonly expiresAt: string } | null;
-  /** An address that is to take the place of `email` once it is confirmed. */
+  /** An address that replaces `email` once it is confirmed. */
   readonly unconfirmedEmail?: string | null;
   readonly avatar?: AvatarRecord | null;
   readonly status?: UserStatus | null;
-  /** How many follow them, and whom they follow. */
+  /** Numbers of followers and of users followed. */
   readonly followers?: number;
   readonly following?: number;
-  /** Everything the parameters set and no rule reads yet: bio, location, note, identities, ... */
+  /** Attributes that the store keeps and never reads: bio, location, note, identities, ... */
   readonly profile: Readonly<Record<string, unknown>>;
   readonly version: number;
 }

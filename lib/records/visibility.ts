@@ -1,4 +1,4 @@
-/** From the fewest who see it to the most. */
+/** From the least to the most visible. */
 export const VISIBILITIES = ['private', 'internal', 'public'] as const;
 
 export type Visibility = (typeof VISIBILITIES)[number];

@@ -1,5 +1,5 @@
 /**
- * The SDK's clients, one of each per process. The embedded host and the tests replace what is below them
+ * The SDK's clients, one of each per process. The embedded host and the tests replace their transport
  * (`useTransport`), never the clients themselves.
  */
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
@@ -13,9 +13,9 @@ export interface Transports {
   readonly dynamodb?: DynamoDBClientConfig;
   readonly s3?: S3ClientConfig;
   readonly sqs?: SQSClientConfig;
-  /** For the client that `mailer.ts` makes. */
+  /** For the client in `mail/transport.ts`. */
   readonly ses?: SESv2ClientConfig;
-  /** The same for `master-key.ts`. */
+  /** For the client in `secrets/master-key.ts`. */
   readonly ssm?: SSMClientConfig;
 }
 
@@ -28,7 +28,7 @@ export interface AwsClients {
 let chosen: Transports = {};
 let clients: AwsClients | undefined;
 
-/** Where the clients send their requests from now on; clients made before are let go. */
+/** Sets the transport of the clients. Existing clients are dropped and created again. */
 export function useTransport(transport: Transports): void {
   chosen = transport;
   clients = undefined;
@@ -42,12 +42,12 @@ export function awsClients(): AwsClients {
   return clients;
 }
 
-/** Milliseconds. A table that answers slower than this is asked again. */
+/** Milliseconds; a slower request is retried. */
 const TABLE_TIMEOUTS = { connectionTimeout: 1000, requestTimeout: 4000, throwOnRequestTimeout: true };
 
 export function makeClients(transport: Transports): AwsClients {
   return {
-    // `retry.ts` repeats: it can tell a lost answer from a refused condition, the SDK's strategy cannot.
+    // `retry.ts` retries: it can tell a lost response from a failed condition, the SDK's strategy cannot.
     dynamodb: new DynamoDBClient({ maxAttempts: 1, requestHandler: TABLE_TIMEOUTS, ...transport.dynamodb }),
     s3: new S3Client({
       maxAttempts: 4,

@@ -1,5 +1,5 @@
 /**
- * What a function learns from its environment variables; `cdk` and `local` set the same ones.
+ * Configuration from environment variables; `cdk` and `local` set the same ones.
  */
 export interface StoreEnvironment {
   /** DynamoDB table name. `TABLE_NAME` */
@@ -14,26 +14,26 @@ export interface StoreEnvironment {
   readonly serviceName: string;
   /** The name HEAD points to in a new repository. `DEFAULT_BRANCH_NAME` */
   readonly defaultBranchName: string;
-  /** Where pushes are sent that a gateway could not hold, without a trailing slash. `GIT_FRONT_URL` */
+  /** Base URL for pushes that exceed the gateway's limit, without a trailing slash. `GIT_FRONT_URL` */
   readonly gitFrontUrl: string | undefined;
-  /** Whether pushes reach the Git function as a stream of any size, because no gateway is before it. `STREAM_PUSHES=1` */
+  /** Whether pushes of any size reach the Git function as a stream, without a gateway. `STREAM_PUSHES=1` */
   readonly streamsPushes: boolean;
   /**
-   * What may be called although it is not on the public internet: names, addresses and ranges, comma-separated.
+   * Hosts outside the public internet that may be called: names, addresses and ranges, comma-separated.
    * `OUTBOUND_ALLOW`
    */
   readonly outboundAllow: string;
-  /** Whom mail comes from: an address, or `Name <address>`. Without it none is sent. `MAIL_FROM` */
+  /** Sender of mail: an address, or `Name <address>`. If not set, no mail is sent. `MAIL_FROM` */
   readonly mailFrom: string | undefined;
-  /** The parameter that holds the keys of secrets. `MASTER_KEY_PARAMETER` */
+  /** SSM parameter that holds the master keys of secrets. `MASTER_KEY_PARAMETER` */
   readonly masterKeyParameter: string;
   /** Days between a request to delete a group, or a project in one, and its deletion. `DELETION_DELAY_DAYS` */
   readonly deletionDelayDays: number;
-  /** Bytes of the largest pack that is imported. `IMPORT_MAX_BYTES` */
+  /** Maximum size of an imported pack, in bytes. `IMPORT_MAX_BYTES` */
   readonly importMaxBytes: number;
 }
 
-/** As a push. */
+/** The same as for a push. */
 const IMPORT_MAX_BYTES = 2 * 1024 ** 3;
 
 export function readEnvironment(

@@ -1,21 +1,21 @@
 /**
- * What can go wrong in the store, as values. The SDK's own exceptions never leave `lib/store`.
- * The domain turns these into its own family where a caller is to be told.
+ * Errors of the store. The SDK's own exceptions never leave `lib/store`.
+ * The domain translates these into its own errors where the caller gets to see them.
  */
 export type StoreErrorCode =
   /** A unique name is held by another owner. */
   | 'taken'
-  /** A condition on the present state failed: somebody else was first. */
+  /** A condition on the current state failed because of a concurrent write. */
   | 'refused'
-  /** The subject is not there (any more). */
+  /** The subject does not exist, or no longer. */
   | 'missing'
-  /** The subject is there already. */
+  /** The subject already exists. */
   | 'exists'
-  /** A count would pass its limit. */
+  /** A count would exceed its limit. */
   | 'limit'
-  /** The cursor or page asked for cannot be served. */
+  /** The requested cursor or page cannot be served. */
   | 'bad-page'
-  /** The service kept failing; `ambiguous` tells whether the write may have happened. */
+  /** The service kept failing; `ambiguous` says whether the write may have happened. */
   | 'unavailable';
 
 export class StoreError extends Error {
@@ -27,7 +27,7 @@ export class StoreError extends Error {
   }
 }
 
-/** One write's condition failed; `item` is what stood there instead, when anything did. */
+/** The condition of a single write failed; `item` is the item found there, if any. */
 export class ConditionFailed extends StoreError {
   override readonly name = 'ConditionFailed';
   readonly item: Readonly<Record<string, unknown>> | undefined;
@@ -37,13 +37,13 @@ export class ConditionFailed extends StoreError {
   }
 }
 
-/** A failed condition of a transaction: the label its write was given, and what stood there. */
+/** A failed condition of a transaction: the `reason` given with its write, and the item found there, if any. */
 export interface Refusal {
   readonly reason: string;
   readonly item: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Nothing of the transaction was done. */
+/** A transaction was rolled back because of failed conditions. */
 export class TransactionRefused extends StoreError {
   override readonly name = 'TransactionRefused';
   readonly refusals: readonly Refusal[];
@@ -59,7 +59,7 @@ export class TransactionRefused extends StoreError {
   }
 }
 
-/** The names that were taken, by what they are names of: `username`, `email`, `path`. */
+/** Names that are already taken, by their labels: `username`, `email`, `path`. */
 export class NameTaken extends StoreError {
   override readonly name = 'NameTaken';
   readonly names: readonly string[];
@@ -69,7 +69,7 @@ export class NameTaken extends StoreError {
   }
 }
 
-/** The record changed since it was read, or is gone. */
+/** The record changed since it was read, or was deleted. */
 export class Stale extends StoreError {
   override readonly name = 'Stale';
   constructor(what: string) {
@@ -91,7 +91,7 @@ export class AlreadyExists extends StoreError {
   }
 }
 
-/** A group would be left without anybody who owns it. */
+/** The write would leave a group without an owner. */
 export class LastOwner extends StoreError {
   override readonly name = 'LastOwner';
   constructor() {
@@ -108,7 +108,7 @@ export class LimitReached extends StoreError {
   }
 }
 
-/** Retries are used up. When `ambiguous`, the answer was lost and the write may or may not have happened. */
+/** Retries are exhausted. When `ambiguous`, the response was lost and the write may or may not have happened. */
 export class StoreUnavailable extends StoreError {
   override readonly name = 'StoreUnavailable';
   readonly ambiguous: boolean;
@@ -120,7 +120,7 @@ export class StoreUnavailable extends StoreError {
   }
 }
 
-/** So much mail was sent that no more is taken for now; this one was not sent. */
+/** The sending quota is exhausted for now; this mail was not sent. */
 export class MailDelayed extends StoreError {
   override readonly name = 'MailDelayed';
   constructor(cause: unknown) {
@@ -128,7 +128,7 @@ export class MailDelayed extends StoreError {
   }
 }
 
-/** The mail as it stands can never be sent: it is no use to try again. */
+/** The mail was rejected permanently: a retry does not help. */
 export class MailRefused extends StoreError {
   override readonly name = 'MailRefused';
   constructor(cause: unknown) {

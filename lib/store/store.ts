@@ -1,4 +1,4 @@
-/** Everything the domain reaches the world through, made once per process. */
+/** The domain's access to storage, queues and AWS services; created once per process. */
 import { AccessRequests } from './access-requests/access-requests.ts';
 import { AuditEvents } from './audit-events/audit-events.ts';
 import { Avatars } from './avatars/avatars.ts';
@@ -34,7 +34,7 @@ import { Processed } from './outbox/idempotency.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { Queues } from './outbox/queues.ts';
 import { Pipelines } from './pipelines/pipelines.ts';
-import { OwnNamespaces } from './placement/personal-namespace.ts';
+import { PersonalNamespaces } from './placement/personal-namespace.ts';
 import { ProjectShares } from './project-relations/shares.ts';
 import { Projects } from './projects/projects.ts';
 import { FAIL_FAST, RateLimits } from './rate-limits/rate-limits.ts';
@@ -77,7 +77,7 @@ export interface Store {
   readonly tokens: Tokens;
   readonly deployTokens: DeployTokens;
   readonly projects: Projects;
-  readonly ownNamespaces: OwnNamespaces;
+  readonly personalNamespaces: PersonalNamespaces;
   readonly members: Members;
   readonly accessRequests: AccessRequests;
   readonly invitations: Invitations;
@@ -100,7 +100,7 @@ export interface Store {
   readonly events: Events;
   readonly eventFeed: EventFeed;
   readonly forks: Forks;
-  readonly keeps: PinnedCommits;
+  readonly pinnedCommits: PinnedCommits;
   readonly notes: Notes;
   readonly notificationSettings: NotificationSettings;
   readonly threads: Threads;
@@ -125,7 +125,7 @@ export interface Store {
   readonly pushUploads: PushUploads;
 }
 
-/** Made of the process's own clients, by `clients.ts`. */
+/** Creates the store, by default with the process's own clients (`clients.ts`). */
 export function createStore(
   environment: StoreEnvironment = readEnvironment(),
   clients: AwsClients = awsClients(),
@@ -133,11 +133,11 @@ export function createStore(
 ): Store {
   const client = documentClient(clients.dynamodb);
   const table = new Table(client, environment.tableName, retries);
-  const hasty = new Table(client, environment.tableName, FAIL_FAST);
+  const failFast = new Table(client, environment.tableName, FAIL_FAST);
   const queues = new Queues(clients.sqs, environment.queueUrls);
   const counters = new Counters(table);
   const names = new Names(table);
-  // Without queues, as in a command, messages wait for the sweep.
+  // Without queues, as in a command-line tool, messages wait for the sweep.
   const outbox = new Outbox(table, Object.keys(environment.queueUrls).length > 0 ? queues : undefined);
   const search = new Search(table);
   const members = new Members(table);
@@ -165,7 +165,7 @@ export function createStore(
     tokens,
     deployTokens,
     projects,
-    ownNamespaces: new OwnNamespaces(table, users, outbox),
+    personalNamespaces: new PersonalNamespaces(table, users, outbox),
     members,
     accessRequests,
     invitations,
@@ -200,7 +200,7 @@ export function createStore(
     events: new Events(table, counters),
     eventFeed: new EventFeed(table),
     forks: new Forks(table),
-    keeps: new PinnedCommits(table),
+    pinnedCommits: new PinnedCommits(table),
     notes: new Notes(table, counters),
     notificationSettings,
     threads: new Threads(table),
@@ -218,8 +218,8 @@ export function createStore(
     archives: new Archives(blobs),
     avatars: new Avatars(table),
     customAttributes: new CustomAttributes(table),
-    rateLimits: new RateLimits(table, hasty),
-    userAddresses: new UserAddresses(hasty),
+    rateLimits: new RateLimits(table, failFast),
+    userAddresses: new UserAddresses(failFast),
     settings: new SettingsRows(table),
     staging: new Staging(clients.s3, blobs),
     pushUploads: new PushUploads(table, outbox),

@@ -97,8 +97,8 @@ async function costOf(id: string, notification: Notification, readers: number): 
   // What the process keeps is there already.
   await sendNotification(deps(), `${id} before`, notification, Number.MAX_VALUE);
   const taken = await trips.of(() => sendNotification(deps(), id, notification, Number.MAX_VALUE));
-  const { ids } = await storeOf().notificationSettings.hearingEverywhere(0, 100_000);
-  const done = await storeOf().processed.those(
+  const { ids } = await storeOf().notificationSettings.globalSubscribers(0, 100_000);
+  const done = await storeOf().processed.filterHandled(
     'notification',
     ids.map((userId) => `${id}#${userId}`),
   );
@@ -154,7 +154,7 @@ test('a group that is called by name: each member once, at the same cost, in as 
         left = await sendNotification(deps(), name, left, 0);
     });
     const { ids } = await storeOf().members.idsAfter({ kind: 'group', id: group }, 0, 100_000);
-    const done = await storeOf().processed.those(
+    const done = await storeOf().processed.filterHandled(
       'notification',
       ids.map((userId) => `${name}#${userId}`),
     );

@@ -10,7 +10,7 @@ export async function accessesTo(
   ids: readonly number[],
 ): Promise<(ProjectAccess | undefined)[]> {
   const judge = visibleProjects(deps, actor);
-  const [projects] = await Promise.all([deps.store.projects.getMany(ids), judge.ahead(ids)]);
+  const [projects] = await Promise.all([deps.store.projects.getMany(ids), judge.prefetch(ids)]);
   const levels = await judge.levels(projects);
   return projects.map((project, i) => {
     const level = levels[i];

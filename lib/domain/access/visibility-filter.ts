@@ -43,7 +43,7 @@ function judge<R extends { ancestorIds: readonly number[]; shares: readonly Shar
   const surroundings = new MembershipCache(deps);
   const userId = actor.kind === 'user' ? actor.user.id : undefined;
   return {
-    async ahead(ids) {
+    async prefetch(ids) {
       if (userId === undefined) return;
       const sources = ids
         .map((id) => ({ kind, id }))

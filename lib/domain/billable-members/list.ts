@@ -4,7 +4,7 @@ import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberRecord } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { UserRecord } from '../../records/users.ts';
-import type { BillableList, BillableOrder, Listed } from '../../store/billable-members/lists.ts';
+import type { BillableList, BillableOrder, ListedMember } from '../../store/billable-members/lists.ts';
 import { MAINTENANCE, message } from '../../store/outbox/outbox.ts';
 import { folded } from '../../store/row-keys/key.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
@@ -17,7 +17,7 @@ import { membershipCascade } from '../members/cascade-removal.ts';
 import { removeMember } from '../members/members.ts';
 import { buildList, REFRESH_JOB } from './refresh.ts';
 
-export interface BillableMember extends Listed {
+export interface BillableMember extends ListedMember {
   readonly user: UserRecord;
 }
 
@@ -76,7 +76,7 @@ export async function listBillable(
 /** Where there is none, the request builds it, or leaves it to a worker. @throws 503 when neither is done in time */
 async function listInForce(deps: Deps, groupId: number): Promise<BillableList> {
   const { billableLists, outbox } = deps.store;
-  let list = await billableLists.getAndKeep(groupId, deps.now());
+  let list = await billableLists.getAndExtend(groupId, deps.now());
   if (list !== undefined) return list;
   const deadline = Date.now() + BUILD_MS;
   if ((await billableLists.claim(groupId, deps.now())) && !(await buildList(deps, groupId, deadline)))
@@ -89,7 +89,7 @@ async function listInForce(deps: Deps, groupId: number): Promise<BillableList> {
   }
 }
 
-async function withUsers({ store }: Deps, listed: readonly Listed[]): Promise<BillableMember[]> {
+async function withUsers({ store }: Deps, listed: readonly ListedMember[]): Promise<BillableMember[]> {
   const users = await store.users.getMany(listed.map(({ userId }) => userId));
   return listed.flatMap(({ userId, type }, i) => {
     const user = users[i];

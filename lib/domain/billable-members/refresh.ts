@@ -4,7 +4,7 @@ import { isExpired } from '../../records/expiry.ts';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberRecord, MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import { type Billable, MEMBERSHIP_TYPES } from '../../store/billable-members/lists.ts';
+import { type BillableMember, MEMBERSHIP_TYPES } from '../../store/billable-members/lists.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Deps } from '../deps.ts';
 
@@ -24,7 +24,7 @@ const BUILD_MS = 5 * 60_000;
 /** Enqueues a refresh of each group's list that is kept. Idempotent. */
 export async function refreshAll({ store, now }: Deps): Promise<void> {
   let messages: OutboxMessage[] = [];
-  for await (const groupId of store.billableLists.kept(now())) {
+  for await (const groupId of store.billableLists.groupsToRefresh(now())) {
     messages.push(message(MAINTENANCE, REFRESH_JOB, { groupId }));
     if (messages.length < MESSAGES) continue;
     await store.outbox.commit([], messages);
@@ -78,11 +78,11 @@ class Walk {
   }
 
   /** Those who have an account that may do something, and are people. @throws OutOfTime */
-  async peopleOf(group: GroupRecord): Promise<Billable[]> {
+  async peopleOf(group: GroupRecord): Promise<BillableMember[]> {
     for (const kind of ['group', 'project'] as const) await this.#lookBelow(group, kind);
     await this.#lookIntoInvited();
     const all = [...this.#people.values()];
-    const people: Billable[] = [];
+    const people: BillableMember[] = [];
     for (let at = 0; at < all.length; at += USERS)
       people.push(...(await this.#billable(all.slice(at, at + USERS))));
     return people;
@@ -132,7 +132,7 @@ class Walk {
     }
   }
 
-  async #billable(rows: readonly Row[]): Promise<Billable[]> {
+  async #billable(rows: readonly Row[]): Promise<BillableMember[]> {
     this.#checkTime();
     const users = await this.#deps.store.users.getMany(rows.map(([id]) => id));
     return rows.flatMap(([userId, type, level, joined], i) => {

@@ -89,7 +89,7 @@ export async function commentOnCommit(
   });
   const happening = { kind: 'note', projectId: access.project.id, commit, noteId: id } as const;
   const told = enqueueNotification(deps, actor, happening);
-  const joins = deps.store.threads.joins(note, author.id);
+  const joins = deps.store.threads.joinWrite(note, author.id);
   try {
     await pinCommit(deps, access.project, commit, (keep) =>
       deps.store.notes.create(note, [...keep, joins, event, outboxWrite(told)]),

@@ -33,19 +33,19 @@ export async function pinCommits<T>(
   commits: readonly Oid[],
   write: (keep: readonly Write[]) => Promise<T>,
 ): Promise<T> {
-  const { keeps } = deps.store;
+  const { pinnedCommits } = deps.store;
   for (let attempt = 1; ; attempt++) {
     // The look comes first: what is listed afterwards is no older than its epoch.
-    const look = await keeps.look(project.repositoryId, commits).catch(gone);
+    const look = await pinnedCommits.snapshot(project.repositoryId, commits).catch(gone);
     const repository = openRepository(deps, project);
     let resurrected: PackDescription | undefined;
     try {
-      resurrected = look.unkept.length === 0 ? undefined : await resurrect(repository, look.unkept);
+      resurrected = look.unpinned.length === 0 ? undefined : await resurrect(repository, look.unpinned);
     } catch (error) {
       throw error instanceof ObjectMissing ? notFound('Commit') : error;
     }
     try {
-      return await write(keeps.writes(look, resurrected === undefined ? [] : [resurrected]));
+      return await write(pinnedCommits.writes(look, resurrected === undefined ? [] : [resurrected]));
     } catch (error) {
       // Only a refusal says for sure that nothing was listed.
       if (resurrected !== undefined && error instanceof TransactionRefused)

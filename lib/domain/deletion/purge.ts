@@ -56,14 +56,14 @@ export async function removeProject(
   while (await store.notes.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.threads.removeOfProject(projectId)) if (Date.now() > deadline) return false;
   while (await store.pipelines.removeOfProject(projectId)) if (Date.now() > deadline) return false;
-  while (await store.forks.orphan(projectId)) if (Date.now() > deadline) return false;
+  while (await store.forks.unrelateAll(projectId)) if (Date.now() > deadline) return false;
   while (await removeAbout(store.table, { kind: 'project', id: projectId }))
     if (Date.now() > deadline) return false;
   if (!(await removeRepository(store, repository, deadline, deps.now()))) return false;
   await store.search.index('project', projectId, async () => undefined);
   if (project === undefined) return true;
   await again(deps, SWEEP_JOB, { ...repository });
-  await store.projects.forget(projectId);
+  await store.projects.removeRecord(projectId);
   return true;
 }
 

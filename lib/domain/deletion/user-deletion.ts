@@ -36,7 +36,7 @@ export async function deleteUser(
     const { shared, sole } = await ownedGroups(deps, user.id);
     if (sole > 0 && !hard) throw new LastOwner();
     const departures = (groups: readonly GroupRecord[]): Promise<Write[][]> =>
-      Promise.all(groups.map(({ id }) => store.groupOwners.departure(id, user.id)));
+      Promise.all(groups.map(({ id }) => store.groupOwners.ownerRemoval(id, user.id)));
     for (const group of shared.slice(AT_ONCE)) {
       const left = await memberRemoved(deps, actor, auditedResource('Group', group), user);
       await store.groupOwners.remove(group.id, user.id, { needsOwner: true, alongside: [left] });

@@ -34,7 +34,7 @@ export function confirmationOf(
   const link = `${baseUrl}${CONFIRMATION_PAGE}?confirmation_token=${token}`;
   const text = `Follow this link within three days to confirm that ${asked.email} is your address:\n\n${link}\n\nIf you did not ask for it, ignore this mail.\n`;
   return {
-    alongside: [store.confirmations.opens(hashOf(token), { ...asked, expiresAt })],
+    alongside: [store.confirmations.createWrite(hashOf(token), { ...asked, expiresAt })],
     messages: [mailMessage({ to: asked.email, subject: 'Confirm your e-mail address', text })],
   };
 }
@@ -101,6 +101,6 @@ async function confirmFirst(
   await store.users.update(
     user,
     { ...change, confirmedAt: now().toISOString() },
-    { now: now(), alongside: [store.confirmations.closes(hash), event], messages: [addressConfirmed(email)] },
+    { now: now(), alongside: [store.confirmations.removeWrite(hash), event], messages: [addressConfirmed(email)] },
   );
 }

@@ -5,7 +5,7 @@ import { Missing, TransactionRefused } from '../../store/errors.ts';
 import { type Inheritance, inherit, readInheritance } from '../../store/forks/content.ts';
 import { MAINTAIN_JOB } from '../../store/maintenance/last-runs.ts';
 import { FORKS, MAINTENANCE, message, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
-import { measureSoon } from '../../store/statistics/statistics.ts';
+import { scheduleMeasuring } from '../../store/statistics/statistics.ts';
 import type { Deps } from '../deps.ts';
 import type { JobOutcome } from '../job.ts';
 import {
@@ -104,7 +104,7 @@ async function fill(
       importFills(deps, fork.id, first === undefined ? {} : { defaultBranch: first }),
       ...(first === undefined ? [] : await protectingWrites(deps, fork, first)),
       outboxWrite(follows),
-      measureSoon(fork.id, deps.now()),
+      scheduleMeasuring(fork.id, deps.now()),
     ],
     deps.now(),
   );

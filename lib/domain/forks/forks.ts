@@ -3,7 +3,7 @@
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
-import { becomesParent, forkRoot } from '../../store/forks/forks.ts';
+import { addForkRows, forkRoot } from '../../store/forks/forks.ts';
 import { inheritedVisibility } from '../access/instance-visibility.ts';
 import { can, canInGroup } from '../access/permissions.ts';
 import { accessesTo } from '../access/project-accesses.ts';
@@ -90,7 +90,7 @@ export async function forkProject(
           const created = told({ authorId: owner.id, projectId: id, action: 'created' });
           return {
             messages,
-            alongside: [...alongside, ...becomesParent(parent, id), record!(fork), created],
+            alongside: [...alongside, ...addForkRows(parent, id), record!(fork), created],
           };
         },
       },

@@ -52,7 +52,7 @@ export async function beginUpload(
   const { staging, pushUploads } = deps.store;
   const now = deps.now();
   try {
-    await pushUploads.demandSlot(actor.user.id, now);
+    await pushUploads.requireSlot(actor.user.id, now);
     const staged = await staging.create(size, now);
     try {
       await staging.note(staged.id, REQUEST, request);

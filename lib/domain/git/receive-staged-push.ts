@@ -27,7 +27,7 @@ export async function ingestUpload(deps: Deps, id: string): Promise<void> {
   if (upload === 'over') return;
   if (upload === 'busy') {
     // Not a failure, of which a message has few: that worker lives, or its hold ends by then.
-    return pushUploads.askAgain(id, new Date(deps.now().getTime() + LEASE_SECONDS * 1000));
+    return pushUploads.requeueAt(id, new Date(deps.now().getTime() + LEASE_SECONDS * 1000));
   }
   let failure: string | null = null;
   try {

@@ -177,7 +177,7 @@ export const HELP_MS = 1_000;
 export async function followed(deps: Deps, group: GroupRecord, mover: Mover): Promise<GroupRecord> {
   if (group.movedFrom === null) return group;
   try {
-    const progress = await deps.store.groupMoves.settle(group.id, Date.now() + HELP_MS, moveMails(mover));
+    const progress = await deps.store.groupMoves.moveDescendants(group.id, Date.now() + HELP_MS, moveMails(mover));
     return progress === 'done' ? { ...group, movedFrom: null } : group;
   } catch {
     // The job does it.

@@ -10,6 +10,6 @@ export const jobs = [
     name: MOVE_JOB,
     body: () => z.object({ groupId: idField(), mover: moverField() }),
     run: async ({ store }, { groupId, mover }, { deadline }) =>
-      outcomeOf(await store.groupMoves.settle(groupId, deadline, moveMails(mover))),
+      outcomeOf(await store.groupMoves.moveDescendants(groupId, deadline, moveMails(mover))),
   }),
 ];

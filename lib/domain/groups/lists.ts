@@ -11,7 +11,7 @@ import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { starredByActor } from '../stars/stars.ts';
 
-export interface GroupListInput extends Omit<GroupQuery, 'viewer' | 'judge' | 'all' | 'below' | 'after'> {
+export interface GroupListInput extends Omit<GroupQuery, 'viewer' | 'filter' | 'all' | 'below' | 'after'> {
   /** Also groups that memberships do not give; default: only for administrators. Anonymous callers see these alone. */
   readonly allAvailable?: boolean;
   /** Where an earlier page of the same list for the same caller ended. */
@@ -47,7 +47,7 @@ export async function listGroups(
     ...(below === undefined ? {} : { below: { id: below.access.group.id, deep: below.deep, open } }),
     ...(cursor === undefined ? {} : { after: decodeCursor(which, cursor) }),
     viewer: viewerOf(actor),
-    judge: visibleGroups(deps, actor),
+    filter: visibleGroups(deps, actor),
   });
   const next = found.more && found.last !== undefined ? { next: encodeCursor(which, found.last) } : {};
   return { ...found, ...next };
@@ -63,7 +63,7 @@ export async function listGroupProjects(
     shared,
     starred,
     ...query
-  }: Omit<ProjectQuery, 'viewer' | 'judge' | 'inGroup'> & {
+  }: Omit<ProjectQuery, 'viewer' | 'filter' | 'inGroup'> & {
     deep: boolean;
     /** Also those the group was invited to, or only these. */
     shared: boolean | 'only';
@@ -78,7 +78,7 @@ export async function listGroupProjects(
     ...(starred ? await starredByActor(deps, actor, query) : {}),
     inGroup: { id: access.group.id, deep, shared, open: opens(actor, access, true) },
     viewer: viewerOf(actor),
-    judge: visibleProjects(deps, actor),
+    filter: visibleProjects(deps, actor),
   });
 }
 

@@ -48,7 +48,7 @@ export async function transferGroup(
     const visibility = lower(group.visibility, target?.group.visibility ?? 'public');
     const moved = { ...group, ...placeBelow(target?.group, group), visibility };
     const secured =
-      target === undefined ? await groupOwners.secured(group.id, actor.user.id, now) : undefined;
+      target === undefined ? await groupOwners.ensureOwner(group.id, actor.user.id, now) : undefined;
     const owner = { accessLevel: OWNER, expiresAt: null } as const;
     const alongside = [
       ...(secured === undefined ? [] : [secured]),

@@ -92,7 +92,7 @@ async function later(
   const due = new Date(at.getTime() + least + Math.random() * (most - least));
   const again = messageAt(MAIL, SEND, { ...mail, since }, due);
   try {
-    await store.table.transact([store.processed.ends(MAIL, id, at), outboxWrite(again)]);
+    await store.table.transact([store.processed.endWrite(MAIL, id, at), outboxWrite(again)]);
     log('warn', 'mail delayed', { messageId: id, again: again.id });
   } catch (refused) {
     // Whoever took this one for dead has seen to it.

@@ -214,7 +214,7 @@ class Visit {
       epoch,
       now: this.#now,
     });
-    if (collected !== undefined) await store.maintenanceNotes.settle(this.#lease);
+    if (collected !== undefined) await store.maintenanceNotes.clearUnsettled(this.#lease);
     await store.maintenanceNotes.clearGarbage(this.#lease, garbage);
   }
 
@@ -226,8 +226,8 @@ class Visit {
     const later = [...this.#later, ...dueTimes(garbage, packs)];
     const next = Math.max(Math.min(...later), now + VISITS_MS);
     if (visitAt > now && visitAt <= next) return;
-    if (later.length > 0) await maintenanceNotes.promiseVisit(this.#lease, new Date(next));
-    else if (visitAt > 0) await maintenanceNotes.promiseVisit(this.#lease, undefined);
+    if (later.length > 0) await maintenanceNotes.scheduleVisit(this.#lease, new Date(next));
+    else if (visitAt > 0) await maintenanceNotes.scheduleVisit(this.#lease, undefined);
   }
 }
 

@@ -180,7 +180,7 @@ async function endTogether(deps: Deps, leaving: Leaving, inside: readonly Inside
   for (let n = 0; ending.length > 0; n++) {
     try {
       const events = await Promise.all(ending.map(told));
-      await members.endTogether(
+      await members.removeMany(
         ending.map(({ member }) => member),
         events.flat(),
       );

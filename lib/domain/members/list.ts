@@ -3,7 +3,7 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberRecord, MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
-import type { Giver } from '../../store/members/members.ts';
+import type { MembershipGrant } from '../../store/members/members.ts';
 import type { PageRequest } from '../../store/table/paging.ts';
 import { effectiveAccess, keepsProjectsToItself, MembershipCache } from '../access/effective-level.ts';
 import { resourceOf } from '../access/open-request.ts';
@@ -65,7 +65,7 @@ export async function listMembers(
 /** Those of a large place who are asked for are looked up, however many others are members. */
 async function candidates(
   { store: { members, search } }: Deps,
-  givers: readonly Giver[],
+  givers: readonly MembershipGrant[],
   wanted: ReadonlySet<number> | undefined,
   term: string,
 ): Promise<readonly MemberRecord[]> {
@@ -106,7 +106,7 @@ export async function parentsOf(deps: Deps, place: MembershipResource): Promise<
 }
 
 /** Everything by which somebody is a member, the place itself first. */
-async function giversOf(deps: Deps, place: MembershipResource): Promise<Giver[]> {
+async function giversOf(deps: Deps, place: MembershipResource): Promise<MembershipGrant[]> {
   const parents = await parentsOf(deps, place);
   const own = [{ source: sourceOf(place) }, ...parents.map(asGiver)];
   if ('group' in place) return own;
@@ -116,7 +116,7 @@ async function giversOf(deps: Deps, place: MembershipResource): Promise<Giver[]>
     ({ expiresAt }) => !keptOut && (expiresAt === null || expiresAt > today),
   );
   const invited = await Promise.all(
-    shares.map(async ({ groupId, accessLevel }): Promise<Giver[]> => {
+    shares.map(async ({ groupId, accessLevel }): Promise<MembershipGrant[]> => {
       const subject = { source: { kind: 'group', id: groupId } as const, parentId: groupId, shares: [] };
       const found = await effectiveAccess(new MembershipCache(deps), subject, undefined);
       return (found?.parents ?? []).map((group) => ({ ...asGiver(group), atMost: accessLevel }));
@@ -125,7 +125,7 @@ async function giversOf(deps: Deps, place: MembershipResource): Promise<Giver[]>
   return [...own, ...invited.flat()];
 }
 
-const asGiver = ({ id }: GroupRecord): Giver => ({ source: { kind: 'group', id } });
+const asGiver = ({ id }: GroupRecord): MembershipGrant => ({ source: { kind: 'group', id } });
 
 async function withUsers(deps: Deps, records: readonly MemberRecord[]): Promise<Member[]> {
   const users = await deps.store.users.getMany(records.map((record) => record.userId));

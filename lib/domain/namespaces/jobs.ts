@@ -10,6 +10,6 @@ export const jobs = [
     name: NAMESPACE_MOVE_JOB,
     body: () => z.object({ userId: idField(), last: z._default(z.boolean(), false), mover: moverField() }),
     run: async ({ store }, { userId, last, mover }, { deadline }) =>
-      outcomeOf(await store.ownNamespaces.settle(userId, { deadline, last }, moveMails(mover))),
+      outcomeOf(await store.personalNamespaces.moveProjects(userId, { deadline, last }, moveMails(mover))),
   }),
 ];

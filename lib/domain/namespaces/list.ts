@@ -1,5 +1,5 @@
 /** What paths begin with, as lists and look-ups tell it. */
-import type { Giver } from '../../store/members/members.ts';
+import type { MembershipGrant } from '../../store/members/members.ts';
 import type { ListedNamespace } from '../../store/namespaces/list.ts';
 import type { Page } from '../../store/table/paging.ts';
 import { OWNER } from '../access/levels.ts';
@@ -27,7 +27,7 @@ export async function listNamespaces(
 ): Promise<Page<Namespace>> {
   const { user } = actor;
   if (isAdministrator(actor) && !query.ownedOnly)
-    return deps.store.namespaceList.page({ ...query, count: true, judge: visibleGroups(deps, actor) });
+    return deps.store.namespaceList.page({ ...query, count: true, filter: visibleGroups(deps, actor) });
   const term = query.search?.trim().toLowerCase() ?? '';
   const own = [user.name, user.username].some((text) => text.toLowerCase().includes(term));
   const groups = (page: number) =>
@@ -124,7 +124,7 @@ export async function membersWithDescendants(
 ): Promise<(number | undefined)[]> {
   const judge = visibleGroups(deps, actor);
   const groups = namespaces.map((each) => (each.kind === 'group' ? each.group : undefined));
-  await judge.ahead(groups.flatMap((group) => (group === undefined ? [] : [group.id])));
+  await judge.prefetch(groups.flatMap((group) => (group === undefined ? [] : [group.id])));
   const levels = await judge.levels(groups);
   const places = await Promise.all(
     groups.map((group, i) => {
@@ -144,7 +144,7 @@ export async function membersWithDescendants(
 }
 
 /** The group and those inside, more than are counted when there are. */
-async function withDescendants({ store }: Deps, groupId: number): Promise<Giver[]> {
+async function withDescendants({ store }: Deps, groupId: number): Promise<MembershipGrant[]> {
   const ids = [groupId];
   for (const row of ['DIRECT', 'DEEP'] as const) {
     for await (const id of store.groups.rowsBelow(groupId, row, 'group')) {

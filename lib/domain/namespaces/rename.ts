@@ -57,5 +57,5 @@ const HELP_MS = 1_000;
 export async function helpNamespaceMove(deps: Deps, userId: number, mover: Mover): Promise<void> {
   const deadline = Date.now() + HELP_MS;
   // The job does what this does not.
-  await deps.store.ownNamespaces.settle(userId, { deadline, last: false }, moveMails(mover)).catch(() => {});
+  await deps.store.personalNamespaces.moveProjects(userId, { deadline, last: false }, moveMails(mover)).catch(() => {});
 }

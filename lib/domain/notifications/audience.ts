@@ -120,7 +120,7 @@ function watchers(deps: Deps, { project, groups, memberSources }: ProjectResourc
   return [
     ...sources.map((source) => ({
       name: nameOf('watching', source),
-      find: (after: number, limit: number) => notificationSettings.hearing(source, after, limit),
+      find: (after: number, limit: number) => notificationSettings.subscribers(source, after, limit),
     })),
     named(project.namespaceKind === 'user' ? [project.ownerId] : [], 'owner'),
     ...memberSources.map((source) => ({
@@ -142,7 +142,7 @@ async function watchingMembers(
 ): Promise<IdPage> {
   const [members, hearing] = await Promise.all([
     store.members.idsAfter(source, after, limit),
-    store.notificationSettings.hearingEverywhere(after, limit),
+    store.notificationSettings.globalSubscribers(after, limit),
   ]);
   const reach = ({ until }: IdPage) => until ?? Number.POSITIVE_INFINITY;
   if (reach(members) >= reach(hearing)) return members;

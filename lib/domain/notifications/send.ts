@@ -86,7 +86,7 @@ async function tell(
           sender,
         );
         const joins = bulletin.joins?.userIds.has(user.id) === true ? bulletin.joins.thread : undefined;
-        return { mail, writes: joins === undefined ? [] : [store.threads.joins(joins, user.id)], user };
+        return { mail, writes: joins === undefined ? [] : [store.threads.joinWrite(joins, user.id)], user };
       }),
     );
     await promise(
@@ -117,7 +117,7 @@ async function promise(deps: Deps, mails: readonly Promised[]): Promise<void> {
       );
     } catch (error) {
       if (!(error instanceof TransactionRefused && error.has('processed'))) throw error;
-      const done = await processed.those(
+      const done = await processed.filterHandled(
         CONSUMER,
         left.map(({ mark }) => mark),
       );
@@ -147,7 +147,7 @@ async function readersAmong(
     store.users.getMany(ids),
     audience.relations(ids),
     store.notificationSettings.getMany(ids, everything),
-    store.processed.those(
+    store.processed.filterHandled(
       CONSUMER,
       ids.map((userId) => markOf(id, userId)),
     ),

@@ -182,7 +182,7 @@ export const topicProblems = (topics: readonly string[]): string[] =>
   topics.length > MAX_TOPICS ? ['is too long (maximum is 100 topics)'] : [];
 
 /** What lists of projects are asked for. */
-export interface ProjectListInput extends Omit<ProjectQuery, 'viewer' | 'judge'> {
+export interface ProjectListInput extends Omit<ProjectQuery, 'viewer' | 'filter'> {
   /** Only those the actor has starred. */
   readonly starred?: boolean;
 }
@@ -200,7 +200,7 @@ export async function listProjects(
     ...query,
     ...(starred ? await starredByActor(deps, actor, query) : {}),
     viewer: viewerOf(actor),
-    judge: visibleProjects(deps, actor),
+    filter: visibleProjects(deps, actor),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { ProjectRecord } from '../../records/projects.ts';
 import { LimitReached, Missing, NameTaken, Stale } from '../../store/errors.ts';
-import { measureSoon } from '../../store/statistics/statistics.ts';
+import { scheduleMeasuring } from '../../store/statistics/statistics.ts';
 import { canInGroup } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
@@ -64,7 +64,7 @@ export async function transferProject(
         now: deps.now(),
         messages: [...unlinkPromises(deps, project, visibility), moveMail(deps, actor, project)],
         // Its bytes are another group's from now on.
-        alongside: [measureSoon(project.id, deps.now()), ...events],
+        alongside: [scheduleMeasuring(project.id, deps.now()), ...events],
       },
     );
   } catch (error) {

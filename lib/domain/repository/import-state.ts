@@ -19,17 +19,17 @@ export const isImporting = ({ importStatus }: ProjectRecord): boolean => UNDER_W
  */
 export async function startImport(deps: Deps, projectId: number): Promise<ProjectRecord | undefined> {
   const { projects, table } = deps.store;
-  if (!(await moved(table.update(projects.importMoves(projectId, UNDER_WAY, 'started'))))) return undefined;
+  if (!(await moved(table.update(projects.importTransition(projectId, UNDER_WAY, 'started'))))) return undefined;
   return projects.get(projectId);
 }
 
 /** For the transaction that fills the repository; refused as `import` when it is not for this worker to do any more. */
 const importFinishes = ({ store }: Pick<Deps, 'store'>, projectId: number): Update =>
-  store.projects.importMoves(projectId, UNDER_WAY, 'finished');
+  store.projects.importTransition(projectId, UNDER_WAY, 'finished');
 
 /** The same in a transaction that makes the first branch, which belongs to the project's item too. */
 export const importFills = (deps: Deps, projectId: number, change: { defaultBranch?: string }): Update =>
-  deps.store.projects.importFills(projectId, UNDER_WAY, deps.now(), change);
+  deps.store.projects.importCompletion(projectId, UNDER_WAY, deps.now(), change);
 
 /** For the transactions before that one; refused as `import` too. */
 export const mayStillImport = ({ store }: Pick<Deps, 'store'>, projectId: number): Check => {
@@ -43,7 +43,7 @@ export const finishImport = (deps: Deps, projectId: number): Promise<boolean> =>
 
 /** @param error shown to whoever maintains the project. @returns false when it had ended otherwise */
 export const failImport = (deps: Deps, projectId: number, error: string): Promise<boolean> =>
-  moved(deps.store.table.update(deps.store.projects.importMoves(projectId, UNDER_WAY, 'failed', error)));
+  moved(deps.store.table.update(deps.store.projects.importTransition(projectId, UNDER_WAY, 'failed', error)));
 
 /** The refs of a repository that is being filled, for everybody but the worker: none, and none can be made. */
 export function withoutContent(refs: RefDatabase): RefDatabase {

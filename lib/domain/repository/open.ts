@@ -11,7 +11,7 @@ import type { NetworkMember } from '../../store/repository/fork-networks.ts';
 import { GitObjects } from '../../store/repository/pack-objects.ts';
 import { snapshotOf } from '../../store/repository/ref-views.ts';
 import type { RepositoryRefs } from '../../store/repository/refs-and-objects.ts';
-import { measureSoon } from '../../store/statistics/statistics.ts';
+import { scheduleMeasuring } from '../../store/statistics/statistics.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Prefetched } from '../access/prefetch.ts';
 import type { Actor } from '../actor.ts';
@@ -150,7 +150,7 @@ class ProjectRefs implements RefDatabase {
     const alongside = first === undefined ? [] : await protectingWrites(this.#deps, this.#project, first);
     if (this.#finishing) alongside.push(importFills(this.#deps, id, change));
     else if (first !== undefined) alongside.push(projects.activity(id, now, change));
-    alongside.push(measureSoon(id, now), ...events);
+    alongside.push(scheduleMeasuring(id, now), ...events);
     try {
       await this.#refs.compareAndSwap(updates, { ...options, alongside });
     } catch (error) {

@@ -3,7 +3,7 @@
 import type { MemberRecord } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import { joining, leaving } from '../../store/scim/memberships.ts';
+import { addMembershipWrites, removeMembershipWrites } from '../../store/scim/memberships.ts';
 import type { Write } from '../../store/table/write.ts';
 import { LEVEL_NAMES } from '../access/levels.ts';
 import { auditedResource, auditing } from '../audit-events/event.ts';
@@ -49,7 +49,7 @@ export async function addMembership(
     };
     return {
       alongside: [
-        ...joining(record, now.slice(0, 10)),
+        ...addMembershipWrites(record, now.slice(0, 10)),
         event({ entity: auditedResource('Group', group), details }),
       ],
       messages: [newMembershipMail(record, baseUrl)],
@@ -74,7 +74,7 @@ export async function endMembership(
   { group, author }: ScimCaller,
   user: UserRecord,
 ): Promise<MembershipChange> {
-  const [writes, event] = await Promise.all([leaving(deps.store, group.id, user.id), auditing(deps, author)]);
+  const [writes, event] = await Promise.all([removeMembershipWrites(deps.store, group.id, user.id), auditing(deps, author)]);
   const details = { remove: 'user_access', ...targeting(user) };
   const told = writes.length === 0 ? [] : [event({ entity: auditedResource('Group', group), details })];
   const { promise, finish } = membershipCascade(deps, group.id, user.id, author);

@@ -1,4 +1,4 @@
-import { KEYS_KEPT, type MasterKey } from '../../store/secrets/master-key.ts';
+import { KEYS_CACHE_MS, type MasterKey } from '../../store/secrets/master-key.ts';
 import type { Secrets } from '../../store/secrets/secrets.ts';
 import type { Deps } from '../deps.ts';
 import { refused } from '../errors.ts';
@@ -36,7 +36,7 @@ export async function changeMasterKey(
     let keys = await masterKey.keys();
     if (step === undefined) return stateOf(keys, 0);
     const since = Date.parse(keys.keys[keys.current]!.since);
-    if (step === 'retire' && now().getTime() - since < Math.max(GRACE, KEYS_KEPT)) {
+    if (step === 'retire' && now().getTime() - since < Math.max(GRACE, KEYS_CACHE_MS)) {
       throw refused(
         `the key is of ${new Date(since).toISOString()}: others may be in use for twenty minutes`,
       );

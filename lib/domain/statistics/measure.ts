@@ -27,7 +27,7 @@ export async function measureProject(deps: Deps, projectId: number): Promise<voi
     if (project === undefined || isImporting(project)) return;
     try {
       const is = await measured(deps, project, was);
-      if (was === undefined || changed(was, is)) await statistics.keep(projectId, was, is);
+      if (was === undefined || changed(was, is)) await statistics.save(projectId, was, is);
       return;
     } catch (error) {
       if (error instanceof Missing) return;

@@ -38,7 +38,7 @@ export function invitation({ store, now }: Deps, baseUrl: string): Invitation {
   const link = `${baseUrl}/users/password/edit?reset_password_token=${token}`;
   return {
     change: { passwordReset: reset },
-    opens: (userId) => store.passwordResets.opens(userId, reset),
+    opens: (userId) => store.passwordResets.createWrite(userId, reset),
     mail: (to) => mailMessage({ to: to.email, subject: 'Choose a password', text: textOf(to, link) }),
   };
 }
@@ -74,7 +74,7 @@ export async function choosePassword(
     const change = { passwordHash, passwordExpired: false, passwordReset: null };
     const told = { entity: auditedUser(user), details: { change: 'password' } };
     const event = await audited(deps, actor, told);
-    const alongside = [deps.store.passwordResets.closes(passwordReset), event];
+    const alongside = [deps.store.passwordResets.removeWrite(passwordReset), event];
     return { change, alongside, messages: passwordMails(user, 'owner') };
   });
   return changed ?? found;

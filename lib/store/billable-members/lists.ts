@@ -26,13 +26,13 @@ type MembershipType = (typeof MEMBERSHIP_TYPES)[number];
 const BILLABLE_ORDERS = ['name', 'level', 'joined', 'activity'] as const;
 export type BillableOrder = (typeof BILLABLE_ORDERS)[number];
 
-export interface Listed {
+export interface ListedMember {
   readonly userId: number;
   readonly type: MembershipType;
 }
 
 /** What orders and searches are made of. */
-export interface Billable extends Listed {
+export interface BillableMember extends ListedMember {
   readonly level: number;
   /** When the first of their memberships was given, ISO 8601. */
   readonly joined: string;
@@ -77,7 +77,7 @@ export class BillableLists {
   }
 
   /** As `get`, for a request: the list is refreshed each day for the next {@link KEPT_DAYS}. */
-  async getAndKeep(groupId: number, now: Date): Promise<BillableList | undefined> {
+  async getAndExtend(groupId: number, now: Date): Promise<BillableList | undefined> {
     const row = await this.#table.get(billableListKey(groupId));
     const ttl = seconds(now) + KEPT_DAYS * DAY_SECONDS;
     if (ttlOf(row) < ttl - DAY_SECONDS)
@@ -86,7 +86,7 @@ export class BillableLists {
   }
 
   /** Ids of the groups whose lists are to be refreshed. */
-  async *kept(now: Date): AsyncGenerator<number> {
+  async *groupsToRefresh(now: Date): AsyncGenerator<number> {
     for (const partition of billableShards()) {
       for await (const row of this.#table.queryAll({ partition, only: ['sk', 'ttl'] }))
         if (ttlOf(row) > seconds(now)) yield idOf(row['sk'] as string);
@@ -113,7 +113,7 @@ export class BillableLists {
   }
 
   /** Puts a list in force; of a group whose list is not kept (any more), it does nothing that lasts. */
-  async publish(groupId: number, people: readonly Billable[], now: Date): Promise<void> {
+  async publish(groupId: number, people: readonly BillableMember[], now: Date): Promise<void> {
     const listId = ulid();
     const ttl = seconds(now) + (IN_FORCE_DAYS + 1) * DAY_SECONDS;
     const write = async (series: string, rows: readonly unknown[]) => {
@@ -140,7 +140,7 @@ export class BillableLists {
     order: BillableOrder,
     descending: boolean,
     { page, perPage }: PageRequest,
-  ): Promise<{ items: Listed[]; total: number | undefined; more: boolean }> {
+  ): Promise<{ items: ListedMember[]; total: number | undefined; more: boolean }> {
     const first = (page - 1) * perPage;
     const places = Array.from({ length: Math.max(0, Math.min(perPage, count - first)) }, (_, i) =>
       descending ? count - 1 - first - i : first + i,
@@ -148,7 +148,7 @@ export class BillableLists {
     const numbers = [...new Set(places.map((place) => Math.floor(place / PART)))];
     const keys = numbers.map((number) => billablePartKey(groupId, listId, order, number));
     const found = await this.#table.batchGet(keys);
-    const parts = new Map(found.map((item, i) => [numbers[i], rowsIn<Listed>(item)]));
+    const parts = new Map(found.map((item, i) => [numbers[i], rowsIn<ListedMember>(item)]));
     const items = places.map((place) => parts.get(Math.floor(place / PART))![place % PART]!);
     const total = count > MAX_TOTAL ? undefined : count;
     return { items, total, more: first + items.length < count };
@@ -159,12 +159,12 @@ export class BillableLists {
     { groupId, listId }: BillableList,
     order: BillableOrder,
     descending: boolean,
-    matches: (one: Billable) => boolean,
-  ): Promise<Billable[]> {
-    const found: Billable[] = [];
+    matches: (one: BillableMember) => boolean,
+  ): Promise<BillableMember[]> {
+    const found: BillableMember[] = [];
     const rows = { partition: billablePartition(groupId, listId), prefix: billablePartPrefix(ALL) };
     for await (const item of this.#table.queryAll(rows)) {
-      found.push(...rowsIn<Billable>(item).filter(matches));
+      found.push(...rowsIn<BillableMember>(item).filter(matches));
       if (found.length >= MAX_TOTAL) break;
     }
     const sorted = found.slice(0, MAX_TOTAL).sort(COMPARE[order]);
@@ -201,11 +201,11 @@ function partsOf(rows: readonly unknown[]): Buffer[] {
 const rowsIn = <T>(item: Item | undefined): T[] =>
   item === undefined ? [] : (JSON.parse(inflateRawSync(item['people'] as Uint8Array).toString()) as T[]);
 
-const listed = ({ userId, type }: Billable): Listed => ({ userId, type });
+const listed = ({ userId, type }: BillableMember): ListedMember => ({ userId, type });
 
-type Compare = (a: Billable, b: Billable) => number;
+type Compare = (a: BillableMember, b: BillableMember) => number;
 const by =
-  (value: (one: Billable) => string | number): Compare =>
+  (value: (one: BillableMember) => string | number): Compare =>
   (a, b) => {
     const [x, y] = [value(a), value(b)];
     return x < y ? -1 : x > y ? 1 : a.userId - b.userId;

@@ -94,14 +94,14 @@ export class CustomAttributes {
 const attributesOf = (row: Item | undefined): Attributes =>
   (row?.['attributes'] as Attributes | undefined) ?? {};
 
-/** What has one of these: by an index that may be late, so each is to be judged by {@link haveAll}. */
-export function rowsWith(table: Table, kind: Subject['kind'], attributes: Attributes): IdSource {
+/** What has one of these: by an index that may be late, so each is to be judged by {@link haveAllAttributes}. */
+export function idsWithAttributes(table: Table, kind: Subject['kind'], attributes: Attributes): IdSource {
   const [[name, value] = ['', '']] = Object.entries(attributes);
   return idsOfIndex(table, attributePartition(kind, name, value));
 }
 
 /** Which of these have all of the attributes; nothing is read where none is wanted. */
-export async function haveAll(
+export async function haveAllAttributes(
   table: Table,
   kind: Subject['kind'],
   ids: readonly number[],

@@ -1,6 +1,6 @@
 import type { EmailRecord } from '../../records/emails.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
-import { type Beside, OwnedRows } from '../keys/owned-rows.ts';
+import { type WriteOptions, OwnedRows } from '../keys/owned-rows.ts';
 import { confirmationKey } from '../row-keys/emails.ts';
 import { ownKey } from '../row-keys/keys.ts';
 import { nameKey } from '../row-keys/names.ts';
@@ -23,7 +23,7 @@ export interface Confirmation {
 /** Addresses of users beside their first. All addresses of an instance are unique, without regard to case. */
 export class Emails extends OwnedRows<EmailRecord> {
   /** @throws NameTaken `email`, LimitReached, Missing when the user is gone */
-  async add(record: EmailRecord, options: Beside = {}): Promise<void> {
+  async add(record: EmailRecord, options: WriteOptions = {}): Promise<void> {
     const extra = { emailId: record.id, ...(record.confirmedAt === null ? { confirmed: false } : {}) };
     const owner = { type: 'user', id: record.userId } as const;
     await this.create(record, [claim('email', record.email, owner, 'email', extra)], options);
@@ -38,7 +38,7 @@ export class Confirmations {
   }
 
   /** For the transaction that promises the mail with the link. */
-  opens(hash: string, confirmation: Confirmation): Put {
+  createWrite(hash: string, confirmation: Confirmation): Put {
     const ttl = Math.ceil(Date.parse(confirmation.expiresAt) / 1000);
     return { put: { ...confirmationKey(hash), ...confirmation, ttl } };
   }
@@ -52,7 +52,7 @@ export class Confirmations {
   }
 
   /** For a transaction that does what the token is for: it serves once, refused as `token`. */
-  closes(hash: string): Write {
+  removeWrite(hash: string): Write {
     return { delete: confirmationKey(hash), if: PRESENT, reason: 'token' };
   }
 
@@ -66,7 +66,7 @@ export class Confirmations {
     if (emailId === null) throw new Missing('email');
     try {
       await this.#table.transact([
-        this.closes(hash),
+        this.removeWrite(hash),
         {
           update: ownKey(userId, 'ADDRESS', emailId),
           set: { confirmedAt: now.toISOString() },

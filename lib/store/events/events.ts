@@ -102,10 +102,10 @@ const TARGET_TYPES: Readonly<Record<EventTarget['type'], EventTargetType>> = {
 const YEARS_KEPT = 3;
 
 /** The time of the earliest event that is there at `now`. */
-export const keptSince = (now: Date): Date => yearsFrom(now, -YEARS_KEPT);
+export const retainedSince = (now: Date): Date => yearsFrom(now, -YEARS_KEPT);
 
 /** Until when an event is there. */
-export const keptUntil = (createdAt: string): Date => yearsFrom(new Date(createdAt), YEARS_KEPT);
+export const retainedUntil = (createdAt: string): Date => yearsFrom(new Date(createdAt), YEARS_KEPT);
 
 /** A day that only leap years have becomes the beginning of the next: what came earlier goes no later. */
 function yearsFrom(at: Date, years: number): Date {
@@ -170,7 +170,7 @@ export function eventWrite(event: EventRecord): Put {
       list: authorEventsPartition(authorId),
       byUpdated: key.sk,
       byName: byFacet,
-      ttl: Math.ceil(keptUntil(createdAt).getTime() / 1000),
+      ttl: Math.ceil(retainedUntil(createdAt).getTime() / 1000),
     },
   };
 }

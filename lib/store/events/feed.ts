@@ -7,7 +7,7 @@ import { chunkFor, countPartitions, cutPage, type Page, type PageRequest } from 
 import { type Direction, type KeySource, mergeKeys, querySource } from '../table/sorted-sources.ts';
 import type { QueryOptions, Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
-import { EVENT_FACETS, type EventFacet, type EventRecord, eventOf, facetName, keptSince } from './events.ts';
+import { EVENT_FACETS, type EventFacet, type EventRecord, eventOf, facetName, retainedSince } from './events.ts';
 
 /** Where to look. Several together are one feed, in which each event comes once. */
 export interface FeedView {
@@ -127,7 +127,7 @@ function rangesOf(
 ): Range[] {
   const { after, before, now } = request;
   // A day sorts before its own times, and with a tilde behind them.
-  const [since, until] = [keptSince(now).toISOString(), before ?? '~'];
+  const [since, until] = [retainedSince(now).toISOString(), before ?? '~'];
   const from = after !== undefined && `${after}~` > since ? `${after}~` : since;
   if (facets === undefined && of === 'author')
     return [{ index: 'byUpdated', partition: authorEventsPartition(id), from, to: until }];

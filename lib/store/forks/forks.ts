@@ -41,7 +41,7 @@ export class Forks {
         values: { null: 'NULL', visibility: fork.visibility },
         reason: 'fork',
       },
-      ...becomesParent(parent, fork.id),
+      ...addForkRows(parent, fork.id),
     ];
     await this.#transact(writes);
   }
@@ -61,14 +61,14 @@ export class Forks {
       { delete: forkKey(parent, fork.id) },
     ];
     const counts = [{ key: projectKey(parent), count: 'forksCount', reason: 'parent' }];
-    await countedDown(counts, (counted) => this.#transact([...writes, ...counted]));
+    await withDecrements(counts, (counted) => this.#transact([...writes, ...counted]));
   }
 
   /**
    * Ends the relations of a project that is gone, some at a time; its forks stay related to each other.
    * @returns whether any are left
    */
-  async orphan(parentId: number): Promise<boolean> {
+  async unrelateAll(parentId: number): Promise<boolean> {
     const rows = { partition: projectKey(parentId).pk, prefix: FORK, limit: BATCH, only: ['pk', 'sk'] };
     const page = await this.#table.query(rows);
     for (const row of page.items) {
@@ -108,10 +108,7 @@ export const forkRoot = ({ id, forkRootId }: Pick<ProjectRecord, 'id' | 'forkRoo
   forkRootId ?? id;
 
 /** The row and the count under a parent that is as it was seen; refused as `parent`. */
-export function becomesParent(
-  { id, visibility }: Pick<Related, 'id' | 'visibility'>,
-  forkId: number,
-): Write[] {
+export function addForkRows({ id, visibility }: Pick<Related, 'id' | 'visibility'>, forkId: number): Write[] {
   return [
     { put: { ...forkKey(id, forkId) } },
     {
@@ -137,7 +134,7 @@ interface Counted {
 }
 
 /** Commits with one less in each count. A subject that is gone counts nothing, and does not come back. */
-export async function countedDown(
+export async function withDecrements(
   counted: readonly Counted[],
   commit: (counts: readonly Write[]) => Promise<void>,
 ): Promise<void> {

@@ -102,7 +102,7 @@ export class PushUploads {
   }
 
   /** Asked before anything is stored for an upload. @throws LimitReached */
-  async demandSlot(userId: number, now = new Date()): Promise<void> {
+  async requireSlot(userId: number, now = new Date()): Promise<void> {
     await this.#freeSlot(userId, seconds(now));
   }
 
@@ -158,7 +158,7 @@ export class PushUploads {
   }
 
   /** Another message, for when whoever has it should be done or dead. */
-  async askAgain(id: string, at: Date): Promise<void> {
+  async requeueAt(id: string, at: Date): Promise<void> {
     await this.#table.put(outboxWrite(messageAt(INGEST, INGEST_PUSH_JOB, { id }, at)));
   }
 

@@ -1,4 +1,4 @@
-/** Groups: record, path and place in the tree of groups. Moves are in `group-moves.ts`, lists in `group-list.ts`. */
+/** Groups: record, path and position in the tree of groups. Moves are in `moves.ts`, lists in `list.ts`. */
 
 import { type GroupRecord, MAX_DEPTH } from '../../records/groups.ts';
 import { VISIBILITIES, type Visibility } from '../../records/visibility.ts';
@@ -29,12 +29,12 @@ import { idOf } from '../row-keys/key.ts';
 import { indexMessage } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
-import { leave, type NameHolder, type Names, takenNames } from '../table/unique-names.ts';
+import { vacate, type NameHolder, type Names, takenNames } from '../table/unique-names.ts';
 import { PRESENT, type Update, type Write } from '../table/write.ts';
 
-/** The queue's job that carries a move on to what is below: `{ groupId }`. */
+/** The job that moves a group's descendants after it: `{ groupId }`. */
 export const MOVE_JOB = 'group.move';
-/** The job that takes away what is inside a deleted group, and then itself. */
+/** The job that deletes the descendants of a deleted group, and then its own rows. */
 export const DELETE_GROUP_JOB = 'group.delete';
 
 export type NewGroup = Pick<
@@ -42,7 +42,7 @@ export type NewGroup = Pick<
   'name' | 'path' | 'visibility' | 'description' | 'creatorId' | 'settings' | 'avatar'
 >;
 
-/** What an update may set. A new path takes everything below along. */
+/** What an update may set. A new path moves all descendants. */
 export type GroupChange = Partial<
   Pick<
     GroupRecord,
@@ -56,7 +56,7 @@ interface Options {
   readonly messages?: readonly OutboxMessage[];
 }
 
-/** Something directly inside may be seen by more people than the group is to be. */
+/** A child is more visible than the requested visibility of the group. */
 export class MoreVisibleInside extends Stale {
   readonly kind: 'group' | 'project';
   constructor(kind: 'group' | 'project') {
@@ -65,10 +65,10 @@ export class MoreVisibleInside extends Stale {
   }
 }
 
-/** As long as a group that becomes less visible refuses what is more visible, before anybody looked inside. */
+/** Milliseconds for which a group rejects more visible children while its visibility is being lowered. */
 const CEILING_MS = 60_000;
-/** Groups on their way into one that are looked into. */
-const MAX_COMING = 1000;
+/** Maximum number of groups being moved in that are searched. */
+const MAX_PENDING = 1000;
 
 export class Groups {
   readonly #table: Table;
@@ -84,10 +84,10 @@ export class Groups {
   }
 
   /**
-   * The group, its path, its rows below its ancestors and its creator's ownership: one transaction. What stands in a
-   * less visible group is refused.
-   * @throws NameTaken `path`; LimitReached `depth`; Missing when the parent is gone; Stale when it moved, or is less
-   *   visible
+   * Creates a group with its path, its rows at its ancestors and its creator as owner, in one transaction. A group may not
+   * be more visible than its parent.
+   * @throws NameTaken `path`; LimitReached `depth`; Missing when the parent was deleted; Stale when it was moved, or is
+   *   less visible
    */
   async create(
     group: NewGroup,
@@ -138,22 +138,22 @@ export class Groups {
     return record;
   }
 
-  /** Deleted groups are not there. */
+  /** Returns a group; undefined also for deleted ones. */
   async get(id: number): Promise<GroupRecord | undefined> {
     return existing(await this.getEvenDeleted(id));
   }
 
-  /** Also deleted ones that the worker has not taken away yet. */
+  /** Returns a group, or a deleted one whose rows the worker has not removed yet. */
   async getEvenDeleted(id: number): Promise<GroupRecord | undefined> {
     return groupOf(await this.#table.get(groupKey(id)));
   }
 
-  /** In the order of the ids; deleted ones are told apart by `deletedAt`: what is inside them is gone too. */
+  /** In the order of the ids. Includes deleted groups (`deletedAt` is set), whose descendants count as deleted too. */
   async getMany(ids: readonly number[]): Promise<(GroupRecord | undefined)[]> {
     return (await this.#table.batchGet(ids.map(groupKey))).map(groupOf);
   }
 
-  /** One read. Case is ignored; former paths lead on. */
+  /** One read. Ignores case; follows redirects of previous paths. */
   async holderOfPath(fullPath: string): Promise<NameHolder | undefined> {
     const holder = await this.#names.holder('path', fullPath);
     return holder?.type === 'group' ? holder : undefined;
@@ -165,7 +165,7 @@ export class Groups {
     return holder && this.get(holder.id);
   }
 
-  /** Whether groups stand more than so many levels below one. */
+  /** Whether a group has descendant groups more than `levels` levels below it. */
   async reachesBelow(id: number, levels: number): Promise<boolean> {
     const filter = { where: '#below > :levels', values: { levels }, only: ['sk'] };
     for (const row of ['DIRECT', 'DEEP'] as const) {
@@ -176,24 +176,24 @@ export class Groups {
   }
 
   /**
-   * Whether a project stands anywhere below: also below what has just come in, of which the rows here do not know yet.
-   * While a great many groups are coming in, one is taken to.
+   * Whether a group has a project among its descendants. Includes groups that were just moved in and whose descendants
+   * have no rows here yet. True while more than {@link MAX_PENDING} groups are being moved in.
    */
   async holdsProjects(id: number): Promise<boolean> {
-    // Those found on the way are looked at too.
-    const coming = new Set([id]);
-    for (const each of coming) {
-      // First: what has arrived meanwhile is in the rows.
-      const rows = { partition: treePartition(each), prefix: PENDING_MOVE, only: ['sk'] };
-      for await (const { sk } of this.#table.queryAll(rows)) coming.add(idOf(sk as string));
-      if (coming.size > MAX_COMING) return true;
+    // The set grows while it is iterated.
+    const pending = new Set([id]);
+    for (const groupId of pending) {
+      // Pending moves first: a move that finishes in between has its rows by then.
+      const rows = { partition: treePartition(groupId), prefix: PENDING_MOVE, only: ['sk'] };
+      for await (const { sk } of this.#table.queryAll(rows)) pending.add(idOf(sk as string));
+      if (pending.size > MAX_PENDING) return true;
       for (const row of ['DIRECT', 'DEEP'] as const)
-        for await (const _ of this.rowsBelow(each, row, 'project')) return true;
+        for await (const _ of this.rowsBelow(groupId, row, 'project')) return true;
     }
     return false;
   }
 
-  /** Ids of what stands in a row below a group, the newest first: as far as the rows know. */
+  /** Ids of the children or deeper descendants of a group, newest first. May be stale while a group moves. */
   async *rowsBelow(id: number, row: TreeRow, kind: TreeKind): AsyncGenerator<number> {
     const rows = { partition: treePartition(id), prefix: treePrefix(row, kind), reverse: true };
     for await (const item of this.#table.queryAll({ ...rows, limit: 200, only: ['sk'] }))
@@ -201,11 +201,12 @@ export class Groups {
   }
 
   /**
-   * Changes what is given, on condition that the record is still the one that was read. Whatever is inside follows a
-   * new place, path or name some time later (`group-moves.ts`), and is found below both paths until then; what is more visible than
-   * a group that was put elsewhere is made less visible as it follows. One move at a time: a group does not move while it, or one above, is at it.
-   * @param options.parents for another path, name or place: the groups it is to stand in, the innermost first
-   * @param options.mover who moves it: plain data, for the message that brings along what is inside
+   * Updates a group, on condition that its record is unchanged. Descendants follow a new parent, path or name some time
+   * later (`moves.ts`), and are found below both paths until then; after a transfer, those that are more visible than
+   * the group are made less visible as they follow. One move at a time: a group cannot move while it or an ancestor is
+   * moving.
+   * @param options.parents for another path, name or parent: the new ancestors, the parent first
+   * @param options.mover the user who moves it: JSON data, for the message that moves the descendants
    * @throws Stale, Missing, NameTaken `path`, MoreVisibleInside
    */
   async update(
@@ -239,17 +240,17 @@ export class Groups {
       updatedAt: now.toISOString(),
       version: group.version + 1,
     };
-    const rises = visibilityRank(updated.visibility) > visibilityRank(group.visibility);
-    const sinks = visibilityRank(updated.visibility) < visibilityRank(group.visibility);
-    // What moves along is made less visible on its way.
-    if (sinks && !transfers) await this.#lower(group, updated.visibility, now);
+    const raised = visibilityRank(updated.visibility) > visibilityRank(group.visibility);
+    const lowered = visibilityRank(updated.visibility) < visibilityRank(group.visibility);
+    // A transfer lowers the visibility of descendants as they follow.
+    if (lowered && !transfers) await this.#prepareLowering(group, updated.visibility, now);
     const { pk, sk, movedFrom, ...set } = groupItem(updated);
     const writes: Write[] = [
       {
         update: { pk, sk },
-        // Otherwise the end of a move under way is its own.
+        // Otherwise only the move in progress may change it.
         set: moves ? { ...set, movedFrom } : set,
-        ...(sinks ? { remove: ['ceiling', 'ceilingUntil'] } : {}),
+        ...(lowered ? { remove: ['ceiling', 'ceilingUntil'] } : {}),
         if: `${PRESENT} AND #version = :was AND attribute_type(#deletedAt, :null)${moves ? ' AND attribute_type(#movedFrom, :null)' : ''}`,
         values: { was: group.version, null: 'NULL' },
         reason: 'version',
@@ -260,14 +261,14 @@ export class Groups {
             ...moveRows({ kind: 'group', ...group }, { kind: 'group', ...updated }),
             ...pendingMoveRows(group, updated),
           ]
-        : rises || sinks || moves
+        : raised || lowered || moves
           ? treeRows({ kind: 'group', ...updated })
           : []),
       ...(parent === undefined
         ? []
         : moves
           ? [...addTo(parent, updated, now), ...parents.slice(1).map(checkNotMoving)]
-          : rises
+          : raised
             ? [checkNotDeleted(parent, updated.visibility, now)]
             : []),
       ...(options.alongside ?? []),
@@ -283,8 +284,9 @@ export class Groups {
   }
 
   /**
-   * Gone at once for everybody, with all inside: whoever looks at something below finds a deleted ancestor. Its path is
-   * free; rows and bytes are taken away by the worker. @param options.by plain data, for the message that promises that
+   * Deletes a group with immediate effect, also for its descendants: requests for these find a deleted ancestor. Its path
+   * becomes free; a worker removes rows and files.
+   * @param options.by the user who deletes it: JSON data, for the message to that worker
    * @throws Stale, Missing
    */
   async remove(
@@ -302,7 +304,7 @@ export class Groups {
         values: { path: group.fullPath, null: 'NULL' },
         reason: 'version',
       },
-      leave('path', group.fullPath, { type: 'group', id: group.id }, 'path'),
+      vacate('path', group.fullPath, { type: 'group', id: group.id }, 'path'),
       ...(options.alongside ?? []),
     ];
     const messages = [
@@ -317,10 +319,10 @@ export class Groups {
   }
 
   /**
-   * Two steps, so that nothing more visible slips in between the look inside and the change: first the group takes
-   * nothing above its new visibility, for a minute; then its children are looked at.
+   * Prepares a lower visibility in two steps, so that no more visible child can be added in between: first the group
+   * rejects children above the new visibility for a minute; then its existing children are checked.
    */
-  async #lower(group: GroupRecord, visibility: Visibility, now: Date): Promise<void> {
+  async #prepareLowering(group: GroupRecord, visibility: Visibility, now: Date): Promise<void> {
     const until = new Date(now.getTime() + CEILING_MS).toISOString();
     await this.#commit(
       [
@@ -334,18 +336,22 @@ export class Groups {
       ],
       [],
     );
-    const above = VISIBILITIES.slice(visibilityRank(visibility) + 1);
+    const moreVisible = VISIBILITIES.slice(visibilityRank(visibility) + 1);
     for (const kind of ['group', 'project'] as const) {
       const rows = this.#table.queryAll({
         partition: treePartition(group.id),
         prefix: treePrefix('DIRECT', kind),
-        where: `#visibility IN (${above.map((v) => `:${v}`).join(', ')})`,
-        values: Object.fromEntries(above.map((v) => [v, v])),
+        where: `#visibility IN (${moreVisible.map((v) => `:${v}`).join(', ')})`,
+        values: Object.fromEntries(moreVisible.map((v) => [v, v])),
         only: ['sk'],
       });
       for await (const _ of rows) {
-        const open: Update = { update: groupKey(group.id), remove: ['ceiling', 'ceilingUntil'], if: PRESENT };
-        await this.#table.update(open);
+        const removeCeiling: Update = {
+          update: groupKey(group.id),
+          remove: ['ceiling', 'ceilingUntil'],
+          if: PRESENT,
+        };
+        await this.#table.update(removeCeiling);
         throw new MoreVisibleInside(kind);
       }
     }

@@ -1,8 +1,8 @@
-/** Lists of groups: who sees which, in three orders, by offset or by keyset. */
+/** Lists of the groups a viewer may see, in three orders, by offset or by keyset. */
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel } from '../../records/members.ts';
-import { type Attributes, haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
+import { type Attributes, haveAllAttributes, idsWithAttributes } from '../custom-attributes/custom-attributes.ts';
 import type { Members } from '../members/members.ts';
 import { AccessibleIds } from '../members/reachable.ts';
 import { groupClass, groupItem, groupOf } from '../placement/group-item.ts';
@@ -45,46 +45,46 @@ import type { Table } from '../table/table.ts';
 
 export interface GroupQuery extends PageRequest {
   readonly viewer: Viewer;
-  readonly judge: VisibilityFilter<GroupRecord>;
-  /** `similarity`: to what is searched for, the best first, as far as hits are all known; else by name. */
+  readonly filter: VisibilityFilter<GroupRecord>;
+  /** `similarity`: to the search term, best match first, if all matches are known; else by name. */
   readonly order?: 'id' | 'name' | 'path' | 'similarity';
   readonly direction?: Direction;
-  /** Every group the viewer may see; else what memberships give, and the visible groups above that. */
+  /** Every group the viewer may see; else those of memberships, and their visible ancestors. */
   readonly all: boolean;
   readonly below?: {
     readonly id: number;
-    /** Also below the groups inside. */
+    /** All descendants, not only children. */
     readonly deep: boolean;
-    /** The viewer sees everything that stands in the group, and the list is to hold it. */
+    /** The viewer may see everything in the group, and the list is to include it. */
     readonly open: boolean;
   };
   /** Only groups the viewer is a direct member of. */
   readonly direct?: boolean;
   /** Only groups the viewer is a direct owner of. */
   readonly owned?: boolean;
-  /** Only groups where the viewer holds at least this. */
+  /** Only groups where the viewer has at least this access level. */
   readonly minAccessLevel?: AccessLevel;
   readonly topLevelOnly?: boolean;
   readonly skip?: readonly number[];
   /** Only groups with all of these custom attributes. */
   readonly attributes?: Attributes;
-  /** Substring of name or path, without case; below a group of the path alone. */
+  /** Substring of name or path, ignoring case; with `below`, of the path only. */
   readonly search?: string;
-  /** Only what follows this place in the order. */
+  /** Only groups after this position in the order. */
   readonly after?: Position;
 }
 
 export interface ListedGroup {
   readonly group: GroupRecord;
-  /** The viewer's, as the query's judge has it. */
+  /** The viewer's access level, as determined by the query's filter. */
   readonly level: AccessLevel | 0;
 }
 
 const INDEX = { id: 'byId', name: 'byName', path: 'byPath', similarity: 'byName' } as const;
 type Index = (typeof INDEX)[keyof typeof INDEX];
 
-/** Groups loaded at once to tell a total. */
-const LOADED = 500;
+/** Groups loaded at once to determine a total. */
+const LOAD_BATCH = 500;
 
 export class GroupList {
   readonly #table: Table;
@@ -102,14 +102,14 @@ export class GroupList {
     const index = INDEX[query.order ?? 'name'];
     const reach = this.#reach(query);
     const { below } = query;
-    const settling = below?.deep ? pendingMovesBelow(this.#table, below.id) : async () => [];
-    const load = this.#loader(query, reach, settling);
+    const pendingMoves = below?.deep ? pendingMovesBelow(this.#table, below.id) : async () => [];
+    const load = this.#loader(query, reach, pendingMoves);
     if (hasText(query.search)) {
       const found = await this.#searched(query, load, index, direction);
       if (found !== undefined) return found;
     }
     const partitions = partitionsOf(query, index, direction);
-    const rows = this.#rows(query, reach, load, settling);
+    const rows = this.#rows(query, reach, load, pendingMoves);
     const chunk = chunkFor(query, partitions.length + 1);
     const sources: KeySource[] = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
     if (rows !== undefined) {
@@ -124,7 +124,7 @@ export class GroupList {
       cutPage(following(mergeKeys(sources, direction), query.after, direction), query, {
         load,
         where,
-        countWalk: countWalk(everyones(query) ? query.search : undefined),
+        countWalk: countWalk(includesPublic(query) ? query.search : undefined),
       }),
       query.count && where === undefined ? this.#total(load, partitions, rows) : undefined,
     ]);
@@ -136,58 +136,58 @@ export class GroupList {
     return new AccessibleIds(this.#table, this.#members, viewer.id, owned ? 50 : 0);
   }
 
-  /** The rows that have to be merged with what everybody sees, or that are the list. */
+  /** The rows to merge with the public lists, or that are the whole list. */
   #rows(
     query: GroupQuery,
     reach: AccessibleIds | undefined,
     load: Load,
-    settling: Settling,
+    pendingMoves: PendingMoves,
   ): IdSource | undefined {
     const { below, attributes } = query;
-    if (attributes !== undefined) return rowsWith(this.#table, 'group', attributes);
+    if (attributes !== undefined) return idsWithAttributes(this.#table, 'group', attributes);
     if (below !== undefined) {
       return unionOf(async () => [
         idsOfTree(this.#table, below.id, 'DIRECT', 'group'),
         ...(below.deep
           ? [
               idsOfTree(this.#table, below.id, 'DEEP', 'group'),
-              idsBelowMovingGroups(this.#table, settling, 'group'),
+              idsBelowMovingGroups(this.#table, pendingMoves, 'group'),
             ]
           : []),
       ]);
     }
     if (query.owned || query.direct) return reach?.direct();
-    // An administrator's list of all holds everything already.
-    if (query.viewer.kind === 'admin' && everyones(query)) return undefined;
+    // An administrator's list of all groups includes these already.
+    if (query.viewer.kind === 'admin' && includesPublic(query)) return undefined;
     return reach?.groups(load, { ancestors: query.minAccessLevel === undefined });
   }
 
-  /** Loads records, and leaves out what the viewer may not see (any more). */
-  #loader(query: GroupQuery, reach: AccessibleIds | undefined, settling: Settling): Load {
+  /** Loads records, and leaves out those that the viewer may not see. */
+  #loader(query: GroupQuery, reach: AccessibleIds | undefined, pendingMoves: PendingMoves): Load {
     const words = wordsOf(query.search ?? '');
     return async (ids) => {
-      const [items, noted, inside] = await Promise.all([
+      const [items, haveAttributes, moving] = await Promise.all([
         this.#table.batchGet(ids.map(groupKey)),
-        haveAll(this.#table, 'group', ids, query.attributes),
-        settling(),
-        query.judge.ahead(ids),
+        haveAllAttributes(this.#table, 'group', ids, query.attributes),
+        pendingMoves(),
+        query.filter.prefetch(ids),
       ]);
       const records = items.map(groupOf);
-      const levels = await query.judge.levels(records);
-      const kept = records.map(async (group, i) => {
+      const levels = await query.filter.levels(records);
+      const listed = records.map(async (group, i) => {
         const level = levels[i];
         if (
           group === undefined ||
           level === undefined ||
-          !noted[i] ||
-          !passes(query, words, { group, level }, inside)
+          !haveAttributes[i] ||
+          !passes(query, words, { group, level }, moving)
         )
           return undefined;
         if ((query.owned || query.direct) && !(await reach?.isDirectMember(group.id))) return undefined;
-        // What is above one's own groups is listed with them.
+        // Ancestors of the viewer's groups are listed with them.
         return query.all || level > 0 || (await reach?.isAbove(group.id)) ? { group, level } : undefined;
       });
-      return Promise.all(kept);
+      return Promise.all(listed);
     };
   }
 
@@ -196,31 +196,31 @@ export class GroupList {
     partitions: readonly IndexPartition[],
     rows: IdSource | undefined,
   ): Promise<number | undefined> {
-    const everyones = await countPartitions(this.#table, partitions);
-    if (everyones === undefined || rows === undefined) return everyones;
+    const publicTotal = await countPartitions(this.#table, partitions);
+    if (publicTotal === undefined || rows === undefined) return publicTotal;
     const counted = new Set(partitions.map((p) => p.partition.slice(0, p.partition.lastIndexOf('#'))));
     const unknown: number[] = [];
-    let rest = 0;
+    let others = 0;
     for await (const { id, visibility } of allRows(rows)) {
       if (visibility === undefined) unknown.push(id);
-      else if (!counted.has(groupClass(visibility as GroupRecord['visibility']))) rest++;
-      if (rest + unknown.length > MAX_TOTAL) return undefined;
+      else if (!counted.has(groupClass(visibility as GroupRecord['visibility']))) others++;
+      if (others + unknown.length > MAX_TOTAL) return undefined;
     }
-    for (let i = 0; i < unknown.length; i += LOADED) {
-      for (const listed of await load(unknown.slice(i, i + LOADED))) {
-        if (listed !== undefined && !counted.has(groupClass(listed.group.visibility))) rest++;
+    for (let i = 0; i < unknown.length; i += LOAD_BATCH) {
+      for (const listed of await load(unknown.slice(i, i + LOAD_BATCH))) {
+        if (listed !== undefined && !counted.has(groupClass(listed.group.visibility))) others++;
       }
     }
-    const total = everyones + rest;
+    const total = publicTotal + others;
     return total > MAX_TOTAL ? undefined : total;
   }
 
-  /** @returns undefined when so many match that walking the list in its order finds them sooner. */
+  /** @returns undefined when there are so many matches that walking the list in its order is faster. */
   async #searched(
     query: GroupQuery,
     load: Load,
     index: Index,
-    asked: Direction,
+    requestedDirection: Direction,
   ): Promise<Page<ListedGroup> | undefined> {
     const term = query.search!.trim();
     const hits = await this.#search.find('group', term);
@@ -228,9 +228,9 @@ export class GroupList {
     const matching = (await load(hits.ids)).filter((listed) => listed !== undefined);
     const byId = new Map(matching.map((listed) => [listed.group.id, listed]));
     const bySimilarity = query.order === 'similarity';
-    const direction = bySimilarity ? 'asc' : asked;
+    const direction = bySimilarity ? 'asc' : requestedDirection;
     const keys = matching.map(({ group }) => ({
-      // Those that are as close stand by name.
+      // Equal matches are sorted by name.
       sort: `${bySimilarity ? 9 - similarity(term, group) : ''}${groupItem(group)[index]}`,
       id: group.id,
     }));
@@ -242,16 +242,16 @@ export class GroupList {
   }
 }
 
-/** Groups that came in below the one that is asked for, and whose content has no rows there yet. */
-type Settling = () => Promise<readonly number[]>;
+/** Groups that were moved in below the requested one, and whose descendants have no rows there yet. */
+type PendingMoves = () => Promise<readonly number[]>;
 type Load = (ids: readonly number[]) => Promise<(ListedGroup | undefined)[]>;
 
-/** Whether everything that the viewer's kind sees is in the list. */
-const everyones = ({ all, attributes, below, direct, owned, minAccessLevel }: GroupQuery): boolean =>
+/** Whether the list includes everything visible to viewers of this kind. */
+const includesPublic = ({ all, attributes, below, direct, owned, minAccessLevel }: GroupQuery): boolean =>
   all && attributes === undefined && below === undefined && !direct && !owned && minAccessLevel === undefined;
 
 function partitionsOf(query: GroupQuery, index: Index, direction: Direction): IndexPartition[] {
-  if (!everyones(query)) return [];
+  if (!includesPublic(query)) return [];
   return visibleTo(query.viewer)
     .flatMap((visibility) => listPartitions(groupClass(visibility)))
     .map((partition) => ({ index, partition, ...rangeAfter(query.after, direction) }));
@@ -260,7 +260,7 @@ function partitionsOf(query: GroupQuery, index: Index, direction: Direction): In
 const rangeAfter = (after: Position | undefined, direction: Direction) =>
   after === undefined ? {} : direction === 'asc' ? { from: after.sort } : { to: after.sort };
 
-/** Whether keys alone decide what is in the list; else every record on the way is loaded. */
+/** Whether the keys alone determine the list; else every record has to be loaded. */
 function byKeysAlone({ below, minAccessLevel, topLevelOnly, skip, search, ...query }: GroupQuery): boolean {
   if (query.attributes !== undefined) return false;
   if (minAccessLevel !== undefined || topLevelOnly || (skip ?? []).length > 0 || hasText(search))
@@ -268,17 +268,18 @@ function byKeysAlone({ below, minAccessLevel, topLevelOnly, skip, search, ...que
   return below === undefined || (below.open && !query.owned && !query.direct);
 }
 
-/** The conditions of the query on a loaded group; those of the keys too, because rows may be late. */
+/** Whether a loaded group matches the query; checks the keys' conditions too, because rows may be stale. */
 function passes(
   query: GroupQuery,
   words: readonly string[],
   { group, level }: ListedGroup,
-  settling: readonly number[],
+  pendingMoves: readonly number[],
 ): boolean {
   const { below, minAccessLevel } = query;
   if (below !== undefined) {
-    const above = (id: number) => group.ancestorIds.includes(id);
-    if (below.deep ? !above(below.id) && !settling.some(above) : group.parentId !== below.id) return false;
+    const isAncestor = (id: number) => group.ancestorIds.includes(id);
+    if (below.deep ? !isAncestor(below.id) && !pendingMoves.some(isAncestor) : group.parentId !== below.id)
+      return false;
   }
   return (
     (!query.owned || level >= 50) &&
@@ -289,7 +290,7 @@ function passes(
   );
 }
 
-/** The keys behind a place in their order. */
+/** The keys after a position in their order. */
 async function* following(
   keys: AsyncGenerator<Position>,
   after: Position | undefined,

@@ -1,9 +1,10 @@
 /**
- * What is inside a group follows it to another path, name or place, and becomes no more visible than the group: from the outside inwards, each group and project
- * in a transaction of its own, so that at each moment everything is found by its old path or its new one.
+ * Moves the descendants of a group after the group itself got another path, name or parent, and lowers their visibility
+ * to the group's. It goes top-down, with a transaction per group and project, so that each is always found by its old
+ * path or its new one.
  *
- * A group that moved says in `movedFrom` that something inside may not have followed; that is cleared when all has.
- * Whoever comes into a group meanwhile is found among its children, which are listed after the group itself moved.
+ * While `movedFrom` of a group is set, descendants may not have followed yet. Children added during the move are found
+ * too, because children are listed after the group itself was moved.
  */
 
 import type { GroupRecord } from '../../records/groups.ts';
@@ -25,25 +26,25 @@ import type { Table } from '../table/table.ts';
 import { type Check, PRESENT, type Write } from '../table/write.ts';
 import type { Groups } from './groups.ts';
 
-/** How far a move came: `blocked` by something that is on its way elsewhere, or that others change all the time. */
+/** Progress of a move; `blocked`: a descendant is being moved elsewhere, or concurrent writers keep changing it. */
 export type MoveProgress = 'done' | 'more' | 'blocked';
 
-/** What a project's move promises besides, by the project as it was: written in the transaction that moves it. */
-export type MovePromise = (was: ProjectRecord) => OutboxMessage | undefined;
+/** Returns a message to enqueue in the transaction that moves a project, if any; takes the project before the move. */
+export type MoveMessage = (previous: ProjectRecord) => OutboxMessage | undefined;
 
-/** One call of `settle`. */
+/** State of one call. */
 interface Run {
   /** Milliseconds since 1970. */
   readonly deadline: number;
-  readonly promise: MovePromise;
-  /** Promised, and not delivered yet. */
-  readonly promised: OutboxMessage[];
+  readonly messageFor: MoveMessage;
+  /** Written to the outbox, and not delivered yet. */
+  readonly undelivered: OutboxMessage[];
 }
 
-const BATCH = 100;
-const AT_ONCE = 4;
-/** Tries at one node that others change. */
-const TRIES = 5;
+const BATCH_SIZE = 100;
+const CONCURRENCY = 4;
+/** Attempts per group or project, if it is changed concurrently. */
+const ATTEMPTS = 5;
 
 export class GroupMoves {
   readonly #table: Table;
@@ -59,71 +60,71 @@ export class GroupMoves {
   }
 
   /**
-   * May be called any number of times, at once too; goes on where an earlier call stopped.
-   * @param deadline milliseconds since 1970; no new node begins after it
+   * Moves all descendants of a group. Idempotent; may run concurrently, and continues where an earlier call stopped.
+   * @param deadline milliseconds since 1970; no further group or project is started after it
    */
-  async settle(
+  async moveDescendants(
     groupId: number,
     deadline: number,
-    promise: MovePromise = () => undefined,
+    messageFor: MoveMessage = () => undefined,
   ): Promise<MoveProgress> {
     const group = await this.#groups.get(groupId);
     if (group === undefined || group.movedFrom === null) return 'done';
-    const run: Run = { deadline, promise, promised: [] };
+    const run: Run = { deadline, messageFor, undelivered: [] };
     try {
-      return await this.#settle(group, run);
+      return await this.#moveDescendants(group, run);
     } finally {
       await this.#deliver(run);
     }
   }
 
-  /** Brings everything below a group to where it is, then clears its `movedFrom`. */
-  async #settle(group: GroupRecord, run: Run): Promise<MoveProgress> {
+  /** Moves all descendants of a group, then clears its `movedFrom`. */
+  async #moveDescendants(group: GroupRecord, run: Run): Promise<MoveProgress> {
     let progress: MoveProgress = 'done';
     const note = (of: MoveProgress) => {
       if (of !== 'done' && progress !== 'more') progress = of;
     };
-    if (!(await this.#shares.follow(group, run.deadline))) note('more');
+    if (!(await this.#shares.moveRows(group, run.deadline))) note('more');
     for await (const children of this.#children(group, 'group'))
-      for (const id of children) note(await this.#bringGroup(id, group, run));
+      for (const id of children) note(await this.#moveGroup(id, group, run));
     for await (const children of this.#children(group, 'project')) {
       const ids = [...children];
       const work = async () => {
         for (let id = ids.pop(); id !== undefined; id = ids.pop())
-          note(await this.#bringProject(id, group, run));
+          note(await this.#moveProject(id, group, run));
       };
-      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      await Promise.all(Array.from({ length: CONCURRENCY }, work));
       await this.#deliver(run);
     }
-    if (progress === 'done' && !(await this.#arrived(group))) return 'blocked';
+    if (progress === 'done' && !(await this.#clearMovedFrom(group))) return 'blocked';
     return progress;
   }
 
-  /** Children by the hundred. */
+  /** Yields the ids of children, a hundred at a time. */
   async *#children(group: GroupRecord, kind: TreeKind): AsyncGenerator<number[]> {
     let ids: number[] = [];
     for await (const id of this.#groups.rowsBelow(group.id, 'DIRECT', kind)) {
       ids.push(id);
-      if (ids.length < BATCH) continue;
+      if (ids.length < BATCH_SIZE) continue;
       yield ids;
       ids = [];
     }
     if (ids.length > 0) yield ids;
   }
 
-  async #bringGroup(id: number, parent: GroupRecord, run: Run): Promise<MoveProgress> {
-    for (let tries = 0; tries < TRIES; tries++) {
+  async #moveGroup(id: number, parent: GroupRecord, run: Run): Promise<MoveProgress> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (Date.now() > run.deadline) return 'more';
       const child = await this.#groups.get(id);
       if (child === undefined || child.parentId !== parent.id) return 'done';
-      // What is inside it comes to where it is now before it goes on.
+      // Its own descendants are moved to its current location before it moves on.
       if (child.movedFrom !== null) {
-        const settled = await this.#settle(child, run);
-        if (settled !== 'done') return settled;
+        const progress = await this.#moveDescendants(child, run);
+        if (progress !== 'done') return progress;
         continue;
       }
       const place = placeBelow(parent, child);
-      const visibility = lower(child, parent);
+      const visibility = cappedVisibility(child, parent);
       const follows = samePlace(child, place) && child.fullName === place.fullName;
       if (follows && child.visibility === visibility) return 'done';
       const moved = { ...child, ...place, visibility, movedFrom: child.fullPath, version: child.version + 1 };
@@ -138,7 +139,7 @@ export class GroupMoves {
         },
         ...moveGroupPath(child, moved),
         ...moveRows({ kind: 'group', ...child }, { kind: 'group', ...moved }),
-        stands(parent),
+        checkLocation(parent),
       ]);
       if (refused === 'version') continue;
       if (refused !== undefined) return 'blocked';
@@ -146,23 +147,23 @@ export class GroupMoves {
     return 'blocked';
   }
 
-  async #bringProject(id: number, parent: GroupRecord, run: Run): Promise<MoveProgress> {
-    for (let tries = 0; tries < TRIES; tries++) {
+  async #moveProject(id: number, parent: GroupRecord, run: Run): Promise<MoveProgress> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (Date.now() > run.deadline) return 'more';
       const project = await this.#projectOf(id);
       if (project === undefined || project.deletedAt !== null || project.namespaceId !== parent.id)
         return 'done';
-      const visibility = lower(project, parent);
+      const visibility = cappedVisibility(project, parent);
       if (visibility !== project.visibility) {
-        const { writes, messages } = lowers(project, visibility);
-        const refused = await this.#refused([...writes, stands(parent)], messages);
+        const { writes, messages } = lowerVisibility(project, visibility);
+        const refused = await this.#refused([...writes, checkLocation(parent)], messages);
         if (refused !== undefined && refused !== 'version') return 'blocked';
         continue;
       }
       const place = placeInGroup(parent, project);
       if (samePlace(project, place) && project.namespaceName === place.namespaceName) return 'done';
       const moved: ProjectRecord = { ...project, ...place, version: project.version + 1 };
-      const promised = moved.fullPath === project.fullPath ? undefined : run.promise(project);
+      const message = moved.fullPath === project.fullPath ? undefined : run.messageFor(project);
       const refused = await this.#refused([
         {
           update: projectKey(id),
@@ -173,11 +174,11 @@ export class GroupMoves {
         },
         ...moveProjectPath(project, moved),
         ...moveRows({ kind: 'project', ...project }, { kind: 'project', ...moved }),
-        stands(parent),
-        ...(promised === undefined ? [] : [outboxWrite(promised)]),
+        checkLocation(parent),
+        ...(message === undefined ? [] : [outboxWrite(message)]),
       ]);
       if (refused === undefined) {
-        if (promised !== undefined) run.promised.push(promised);
+        if (message !== undefined) run.undelivered.push(message);
         return 'done';
       }
       if (refused !== 'version') return 'blocked';
@@ -185,10 +186,10 @@ export class GroupMoves {
     return 'blocked';
   }
 
-  /** All is where the group is, and under the groups above it. @returns false when it has moved on, or changed */
-  async #arrived(group: GroupRecord): Promise<boolean> {
-    const now = await this.#groups.get(group.id);
-    if (now === undefined || now.movedFrom === null) return true;
+  /** Clears `movedFrom`, when all descendants have followed. @returns false when the group changed meanwhile */
+  async #clearMovedFrom(group: GroupRecord): Promise<boolean> {
+    const current = await this.#groups.get(group.id);
+    if (current === undefined || current.movedFrom === null) return true;
     const refused = await this.#refused([
       {
         update: groupKey(group.id),
@@ -198,25 +199,25 @@ export class GroupMoves {
           path: group.fullPath,
           name: group.fullName,
           former: group.movedFrom,
-          visibility: now.visibility,
+          visibility: current.visibility,
           null: 'NULL',
         },
         reason: 'version',
       },
-      ...(isArriving(now) ? finishedMoveRows(now) : []),
+      ...(isArriving(current) ? finishedMoveRows(current) : []),
     ]);
     return refused === undefined;
   }
 
-  #deliver({ promised }: Run): Promise<void> {
-    return this.#outbox.deliver(promised.splice(0));
+  #deliver({ undelivered }: Run): Promise<void> {
+    return this.#outbox.deliver(undelivered.splice(0));
   }
 
   async #projectOf(id: number): Promise<ProjectRecord | undefined> {
     return fromItem(await this.#table.get(projectKey(id)));
   }
 
-  /** @returns why not, when the transaction was refused */
+  /** @returns the reason when the transaction was refused; undefined: it succeeded */
   async #refused(
     writes: readonly Write[],
     messages: readonly OutboxMessage[] = [],
@@ -232,20 +233,20 @@ export class GroupMoves {
   }
 }
 
-/** That the group is still where its content is brought. */
-const stands = ({ id, fullPath, fullName }: GroupRecord): Check => ({
+/** Checks that the group is still at the location its descendants are moved to. */
+const checkLocation = ({ id, fullPath, fullName }: GroupRecord): Check => ({
   check: groupKey(id),
   if: `${PRESENT} AND #fullPath = :path AND #fullName = :name`,
   values: { path: fullPath, name: fullName },
   reason: 'parent',
 });
 
-/** Nothing is more visible than the group that it stands in. */
-const lower = (node: { visibility: Visibility }, parent: GroupRecord): Visibility =>
+/** Nothing may be more visible than the group it is in. */
+const cappedVisibility = (node: { visibility: Visibility }, parent: GroupRecord): Visibility =>
   visibilityRank(node.visibility) > visibilityRank(parent.visibility) ? parent.visibility : node.visibility;
 
-/** A project that becomes less visible leaves its fork relations too. */
-function lowers(
+/** Lowers a project's visibility, which also schedules the removal of its fork relation. */
+function lowerVisibility(
   project: ProjectRecord,
   visibility: Visibility,
 ): { writes: readonly Write[]; messages: readonly OutboxMessage[] } {

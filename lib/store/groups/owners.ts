@@ -1,4 +1,4 @@
-/** Changes of a group's memberships that leave somebody who owns it. */
+/** Changes of a group's memberships that keep at least one owner. */
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
@@ -18,7 +18,7 @@ import type { Table } from '../table/table.ts';
 import type { Check, Delete, Update, Write } from '../table/write.ts';
 
 interface Options {
-  /** Whether somebody else has to own the group: an outermost one, which inherits no owner. */
+  /** Whether another owner is required: of a top-level group, which inherits none. */
   readonly needsOwner: boolean;
 }
 
@@ -30,8 +30,8 @@ interface ChangeOptions extends Options {
   readonly alongside?: AlongsideChange;
 }
 
-/** Tries while others change the same memberships. */
-const TRIES = 5;
+/** Attempts, if the memberships are changed concurrently. */
+const ATTEMPTS = 5;
 const OWNER = 50 satisfies AccessLevel;
 
 export class GroupOwners {
@@ -43,13 +43,15 @@ export class GroupOwners {
     this.#members = members;
   }
 
-  /** @throws Missing when there is no such membership; LastOwner; Stale when others change the same all the time */
+  /** Removes a member.
+   * @throws Missing when there is no such membership; LastOwner; Stale when concurrent writers keep changing it
+   */
   async remove(groupId: number, userId: number, options: RemovalOptions): Promise<void> {
     const { alongside = [] } = options;
     await this.#write(groupId, userId, options, async (key) => [{ delete: key }, ...alongside]);
   }
 
-  /** Changes level and, when given, expiry. @throws as {@link remove} */
+  /** Changes a member's level and, if given, expiry. @throws as {@link remove} */
   async change(
     groupId: number,
     userId: number,
@@ -57,28 +59,28 @@ export class GroupOwners {
     options: ChangeOptions,
   ): Promise<MemberRecord> {
     const written = membershipChange(change);
-    const stays = (was: MemberRecord) => {
-      const is = changedMember(was, change);
-      return is.accessLevel === OWNER && is.expiresAt === null;
+    const staysOwner = (previous: MemberRecord) => {
+      const current = changedMember(previous, change);
+      return current.accessLevel === OWNER && current.expiresAt === null;
     };
-    const was = await this.#write(
+    const previous = await this.#write(
       groupId,
       userId,
       options,
-      async (key, was) => [
+      async (key, before) => [
         { update: key, ...written },
-        ...((await options.alongside?.(was, changedMember(was, change))) ?? []),
+        ...((await options.alongside?.(before, changedMember(before, change))) ?? []),
       ],
-      stays,
+      staysOwner,
     );
-    return changedMember(was, change);
+    return changedMember(previous, change);
   }
 
   /**
-   * What sees to it, in a transaction that takes a group out of the groups above, that somebody owns it: an owner it has
-   * is still one, or else `heir` becomes it. Refused as `owner` when an owner leaves at this moment.
+   * For a transaction that makes a group top-level: checks that an existing owner stays one, or else makes `heir` an
+   * owner. Refused as `owner` when that owner is removed concurrently.
    */
-  async secured(groupId: number, heir: number, now: Date): Promise<Write> {
+  async ensureOwner(groupId: number, heir: number, now: Date): Promise<Write> {
     const source: MemberSource = { kind: 'group', id: groupId };
     const owner = await this.#otherOwner(source, undefined);
     if (owner !== undefined) return this.#stillOwner(source, owner);
@@ -92,20 +94,20 @@ export class GroupOwners {
       createdById: heir,
     };
     const { put } = memberWrite(record);
-    // Whatever they were in it before.
+    // Overwrites any membership that `heir` has.
     return { put, reason: 'owner' };
   }
 
-  /** Whether a group would be without an owner if that one left: groups inside others inherit theirs. */
+  /** Whether a user is the only owner of a top-level group; subgroups inherit owners. */
   async isSole({ id, parentId }: Pick<GroupRecord, 'id' | 'parentId'>, userId: number): Promise<boolean> {
     return parentId === null && (await this.#otherOwner({ kind: 'group', id }, userId)) === undefined;
   }
 
   /**
-   * What takes an owner out of an outermost group, in a transaction of the caller's, on condition that another stays;
+   * The writes that remove an owner of a top-level group in the caller's transaction, provided that another owner stays;
    * refused as `member` or `owner`. @throws LastOwner
    */
-  async departure(groupId: number, userId: number): Promise<Write[]> {
+  async ownerRemoval(groupId: number, userId: number): Promise<Write[]> {
     const source: MemberSource = { kind: 'group', id: groupId };
     const other = await this.#otherOwner(source, userId);
     if (other === undefined) throw new LastOwner();
@@ -122,30 +124,33 @@ export class GroupOwners {
   }
 
   /**
-   * On condition that the membership is still as it was read, and that the other owner still is one: of two
-   * owners who remove each other, one is told that there is no other.
+   * Writes on condition that the membership is unchanged and that another owner stays one: of two owners who remove each
+   * other concurrently, one gets LastOwner.
    */
   async #write(
     groupId: number,
     userId: number,
     { needsOwner }: Options,
-    write: (key: Key, was: MemberRecord) => Promise<[Update | Delete, ...Write[]]>,
-    stays: (was: MemberRecord) => boolean = () => false,
+    write: (key: Key, previous: MemberRecord) => Promise<[Update | Delete, ...Write[]]>,
+    staysOwner: (previous: MemberRecord) => boolean = () => false,
   ): Promise<MemberRecord> {
     const source: MemberSource = { kind: 'group', id: groupId };
-    for (let n = 0; n < TRIES; n++) {
-      const was = await this.#members.get(source, userId);
-      if (was === undefined) throw new Missing('member');
-      const [own, ...alongside] = await write(memberKey(source, userId), was);
-      const writes: Write[] = [{ ...own, ...checkUnchangedMember(was), reason: 'member' }, ...alongside];
-      if (needsOwner && was.accessLevel === OWNER && !stays(was)) {
+    for (let n = 0; n < ATTEMPTS; n++) {
+      const previous = await this.#members.get(source, userId);
+      if (previous === undefined) throw new Missing('member');
+      const [memberChange, ...alongside] = await write(memberKey(source, userId), previous);
+      const writes: Write[] = [
+        { ...memberChange, ...checkUnchangedMember(previous), reason: 'member' },
+        ...alongside,
+      ];
+      if (needsOwner && previous.accessLevel === OWNER && !staysOwner(previous)) {
         const other = await this.#otherOwner(source, userId);
         if (other === undefined) throw new LastOwner();
         writes.push(this.#stillOwner(source, other));
       }
       try {
         await this.#table.transact(writes);
-        return was;
+        return previous;
       } catch (error) {
         if (!(error instanceof TransactionRefused)) throw error;
       }
@@ -153,16 +158,16 @@ export class GroupOwners {
     throw new Stale('member');
   }
 
-  /** One without an end, if there is. */
+  /** Returns another owner, preferably one whose membership does not expire. */
   async #otherOwner(source: MemberSource, userId: number | undefined): Promise<number | undefined> {
-    let found: number | undefined;
+    let expiring: number | undefined;
     const rows = { partition: memberPartition(source), prefix: MEMBER, where: '#accessLevel = :owner' };
     for await (const item of this.#table.queryAll({ ...rows, values: { owner: OWNER } })) {
       const member = unexpired(fromItem(item));
       if (member === undefined || member.userId === userId || member.bot === true) continue;
       if (member.expiresAt === null) return member.userId;
-      found ??= member.userId;
+      expiring ??= member.userId;
     }
-    return found;
+    return expiring;
   }
 }

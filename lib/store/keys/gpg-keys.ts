@@ -3,7 +3,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import { gpgKeyIdKey } from '../row-keys/keys.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
-import { type Beside, claimOf, type OwnedKind, OwnedRows } from './owned-rows.ts';
+import { type WriteOptions, claimOf, type OwnedKind, OwnedRows } from './owned-rows.ts';
 
 export const MAX_GPG_KEYS = 50;
 
@@ -21,7 +21,7 @@ export class GpgKeys extends OwnedRows<GpgKeyRecord> {
   }
 
   /** @throws NameTaken `fingerprint`, LimitReached, Missing when the user is gone */
-  async add(record: GpgKeyRecord, options: Beside = {}): Promise<void> {
+  async add(record: GpgKeyRecord, options: WriteOptions = {}): Promise<void> {
     const ids = [record.fingerprint.slice(-16), ...record.subkeys.map(({ keyId }) => keyId)];
     await this.create(
       record,

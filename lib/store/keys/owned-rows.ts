@@ -34,7 +34,7 @@ export interface OwnedKind {
 }
 
 /** What else the transaction holds. */
-export interface Beside {
+export interface WriteOptions {
   readonly alongside?: readonly Write[];
   readonly messages?: readonly OutboxMessage[];
 }
@@ -60,7 +60,7 @@ export class OwnedRows<T extends Owned> {
    * @param claims puts under keys of their own, refused as `taken:<name>`
    * @throws NameTaken, LimitReached, Missing when the user is gone
    */
-  async create(record: T, claims: readonly Put[], options: Beside = {}): Promise<void> {
+  async create(record: T, claims: readonly Put[], options: WriteOptions = {}): Promise<void> {
     const { row, limit } = this.#kind;
     const claimed = claims.map(keyOf).map(({ pk, sk }) => ({ pk, sk }));
     const writes: Write[] = [
@@ -116,7 +116,7 @@ export class OwnedRows<T extends Owned> {
   }
 
   /** @throws Missing when it, or the user, is not there any more */
-  async remove(record: T, { alongside = [], messages = [] }: Beside = {}): Promise<void> {
+  async remove(record: T, { alongside = [], messages = [] }: WriteOptions = {}): Promise<void> {
     const key = ownKey(record.userId, this.#kind.row, record.id);
     const item = await this.#table.get(key);
     if (item === undefined) throw new Missing(this.#kind.row);

@@ -1,13 +1,13 @@
 import type { SshKeyRecord } from '../../records/keys.ts';
 import { sshFingerprintKey, sshKeyIdKey } from '../row-keys/keys.ts';
-import { type Beside, claimOf, OwnedRows } from './owned-rows.ts';
+import { type WriteOptions, claimOf, OwnedRows } from './owned-rows.ts';
 
 export const MAX_SSH_KEYS = 100;
 
 /** SSH keys of users. No two keys of an instance have a fingerprint in common. */
 export class SshKeys extends OwnedRows<SshKeyRecord> {
   /** @throws NameTaken `fingerprint`, LimitReached, Missing when the user is gone */
-  async add(record: SshKeyRecord, options: Beside = {}): Promise<void> {
+  async add(record: SshKeyRecord, options: WriteOptions = {}): Promise<void> {
     const claims = [
       claimOf(sshKeyIdKey(record.id), 'id', record),
       claimOf(sshFingerprintKey(record.md5), 'fingerprint', record),

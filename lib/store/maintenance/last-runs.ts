@@ -36,7 +36,7 @@ export class MaintenanceNotes {
   }
 
   /** Everything that refs reach lies in packs that stay: see `swappedBy`. */
-  async settle({ repositoryId, fence }: Lease): Promise<void> {
+  async clearUnsettled({ repositoryId, fence }: Lease): Promise<void> {
     await this.#unlessRefused(
       this.#table.transact([
         {
@@ -64,7 +64,7 @@ export class MaintenanceNotes {
   }
 
   /** Promises a job for that time; without one, notes that none is promised. Without the lease, nothing. */
-  async promiseVisit(lease: Lease, at: Date | undefined): Promise<void> {
+  async scheduleVisit(lease: Lease, at: Date | undefined): Promise<void> {
     const { repositoryId, fence } = lease;
     await this.#unlessRefused(
       this.#table.transact([

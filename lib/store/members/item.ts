@@ -1,4 +1,4 @@
-/** The row of a membership: how it is written, read and changed. */
+/** The row of a membership: writing, reading and changing it. */
 
 import { isExpired } from '../../records/expiry.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
@@ -8,10 +8,10 @@ import { memberKey } from '../row-keys/members.ts';
 import { userPartition, userRow } from '../row-keys/users.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Put } from '../table/write.ts';
 
-/** The row of the index by users, by what it is a membership of. */
+/** Row kinds in the index by user, for memberships of projects and of groups. */
 export const ROW = { project: 'MEMBER', group: 'GROUPMEMBER' } as const;
 
-/** That the project or group is there, for a transaction that writes something of it; refused as `project` or `group`. */
+/** Checks that the project or group exists, in a transaction that writes rows of it; refused as `project` or `group`. */
 export const checkSourceExists = ({ kind, id }: MemberSource): Check =>
   kind === 'project' ? checkProjectExists(id) : groupLives(id);
 
@@ -22,7 +22,7 @@ const groupLives = (id: number): Check => ({
   reason: 'group',
 });
 
-/** The condition that a membership is as it was read. */
+/** The condition that a membership is unchanged since it was read. */
 export const checkUnchangedMember = ({ accessLevel, expiresAt }: MemberRecord) => ({
   if: `${PRESENT} AND #accessLevel = :was AND ${
     expiresAt === null ? 'attribute_type(#expiresAt, :null)' : '#expiresAt = :expires'
@@ -31,11 +31,11 @@ export const checkUnchangedMember = ({ accessLevel, expiresAt }: MemberRecord) =
 });
 
 export const changedMember = (
-  was: MemberRecord,
+  previous: MemberRecord,
   { accessLevel, expiresAt }: { accessLevel: AccessLevel; expiresAt?: string | null },
-): MemberRecord => ({ ...was, accessLevel, ...(expiresAt === undefined ? {} : { expiresAt }) });
+): MemberRecord => ({ ...previous, accessLevel, ...(expiresAt === undefined ? {} : { expiresAt }) });
 
-/** What a change of a membership writes. A worker takes away what has expired, or else the table does. */
+/** Attributes that a change of a membership writes. A worker deletes expired memberships, or else the table's TTL. */
 export function membershipChange(change: { accessLevel: AccessLevel; expiresAt?: string | null }) {
   const { accessLevel, expiresAt } = change;
   return {
@@ -44,17 +44,17 @@ export function membershipChange(change: { accessLevel: AccessLevel; expiresAt?:
   };
 }
 
-/** A week behind the end, in which a worker finds it: see `member-expiry.ts`. */
+/** A week after the expiry, so that a worker finds it before the TTL deletes it. */
 const keptUntil = (day: string): number => Date.parse(`${day}T00:00:00Z`) / 1000 + 7 * 86_400;
 
-/** The row of a membership, for the transaction that makes it. */
+/** The row of a membership, for the transaction that creates it. */
 export function memberWrite(member: MemberRecord): Put {
   const { source, userId, expiresAt } = member;
   return {
     put: {
       ...memberKey(source, userId),
       ...member,
-      // A bot goes with its token, which takes its membership along.
+      // A bot is deleted with its token, which deletes its membership too.
       ...(expiresAt === null || member.bot === true ? {} : { ttl: keptUntil(expiresAt) }),
       who: userPartition(userId),
       what: userRow(ROW[source.kind], source.id),

@@ -1,4 +1,4 @@
-/** Memberships of projects and groups: stored once, where they were given; a user's are found through an index. */
+/** Memberships of projects and groups: stored with the project or group; a user's are found through an index. */
 
 import { isExpired } from '../../records/expiry.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
@@ -22,25 +22,25 @@ import {
   unexpired,
 } from './item.ts';
 
-/** A membership as the index shows it: for rights ask {@link Members.get}, an index may be late. */
+/** A membership as in the index, which may be stale: for access decisions use {@link Members.get}. */
 export interface ListedMembership {
   readonly source: MemberSource;
   readonly accessLevel: AccessLevel;
 }
 
-/** A project or group whose members are others' too; through an invitation up to its level. */
-export interface Giver {
+/** A project or group whose members are inherited; those of an invited group have at most its share's level. */
+export interface MembershipGrant {
   readonly source: MemberSource;
   readonly atMost?: AccessLevel;
 }
 
-/** Writes for the transaction that changes a membership. */
-export type AlongsideChange = (was: MemberRecord, is: MemberRecord) => Promise<readonly Write[]>;
+/** Returns further writes for the transaction that changes a membership. */
+export type AlongsideChange = (previous: MemberRecord, current: MemberRecord) => Promise<readonly Write[]>;
 
-/** Rows of members read at once where not all are wanted. */
-const AT_ONCE = 1000;
-/** Tries while others change the same membership. */
-const TRIES = 5;
+/** Rows of members read at once where not all are needed. */
+const BATCH_SIZE = 1000;
+/** Attempts, if the membership is changed concurrently. */
+const ATTEMPTS = 5;
 
 export class Members {
   readonly #table: Table;
@@ -48,18 +48,18 @@ export class Members {
     this.#table = table;
   }
 
-  /** Strongly consistent; expired memberships are gone. */
+  /** Strongly consistent; undefined for expired memberships. */
   async get(source: MemberSource, userId: number): Promise<MemberRecord | undefined> {
     return unexpired(fromItem(await this.#table.get(memberKey(source, userId))));
   }
 
-  /** Of many users in one project or group, in their order. */
+  /** Memberships of many users in one project or group, in the order of the users. */
   async getMany(source: MemberSource, userIds: readonly number[]): Promise<(MemberRecord | undefined)[]> {
     const items = await this.#table.batchGet(userIds.map((id) => memberKey(source, id)));
     return items.map((item) => unexpired(fromItem(item)));
   }
 
-  /** Of many projects and groups, in their order. */
+  /** Memberships of one user in many projects and groups, in the order of these. */
   async ofUserIn(userId: number, sources: readonly MemberSource[]): Promise<(MemberRecord | undefined)[]> {
     const items = await this.#table.batchGet(sources.map((source) => memberKey(source, userId)));
     return items.map((item) => unexpired(fromItem(item)));
@@ -70,12 +70,12 @@ export class Members {
     return this.listAll([{ source }], query);
   }
 
-  /** Members of any of these, each once and at their highest level, by user id, ascending. */
-  async listAll(givers: readonly Giver[], query: PageRequest): Promise<Page<MemberRecord>> {
+  /** Members of any of the sources, each once with the highest level, by user id, ascending. */
+  async listAll(givers: readonly MembershipGrant[], query: PageRequest): Promise<Page<MemberRecord>> {
     const items: MemberRecord[] = [];
     const first = (query.page - 1) * query.perPage;
     let total = 0;
-    const limit = query.count ? undefined : Math.min(AT_ONCE, first + query.perPage + 1);
+    const limit = query.count ? undefined : Math.min(BATCH_SIZE, first + query.perPage + 1);
     for await (const member of this.#merged(givers, limit)) {
       if (total >= first && items.length < query.perPage) items.push(member);
       total++;
@@ -88,8 +88,8 @@ export class Members {
     };
   }
 
-  /** @param limit rows read at once; as many as there are in 1 MB when it is not given */
-  async *#merged(givers: readonly Giver[], limit?: number): AsyncGenerator<MemberRecord> {
+  /** @param limit rows read at once; default: up to 1 MB */
+  async *#merged(givers: readonly MembershipGrant[], limit?: number): AsyncGenerator<MemberRecord> {
     const heads = await Promise.all(
       givers.map(async (giver) => {
         const rows = this.#of(giver, limit);
@@ -111,7 +111,7 @@ export class Members {
     }
   }
 
-  async *#of({ source, atMost }: Giver, limit?: number): AsyncGenerator<MemberRecord, undefined> {
+  async *#of({ source, atMost }: MembershipGrant, limit?: number): AsyncGenerator<MemberRecord, undefined> {
     const rows = { partition: memberPartition(source), prefix: MEMBER, ...(limit && { limit }) } as const;
     for await (const item of this.#table.queryAll(rows)) {
       const member = unexpired(fromItem(item));
@@ -120,8 +120,8 @@ export class Members {
     return undefined;
   }
 
-  /** Of these users, those who are members of any of these: each once and at their highest level, by user id. */
-  async among(givers: readonly Giver[], userIds: readonly number[]): Promise<MemberRecord[]> {
+  /** Those of the users who are members of any of the sources: each once with the highest level, by user id. */
+  async among(givers: readonly MembershipGrant[], userIds: readonly number[]): Promise<MemberRecord[]> {
     const found = await Promise.all(givers.map(({ source }) => this.getMany(source, userIds)));
     const best = new Map<number, MemberRecord>();
     for (const [i, records] of found.entries()) {
@@ -135,8 +135,8 @@ export class Members {
     return [...best.values()].sort((a, b) => a.userId - b.userId);
   }
 
-  /** What one user is by any of these: the highest. */
-  async highest(givers: readonly Giver[], userId: number): Promise<MemberRecord | undefined> {
+  /** A user's membership of the highest level in any of the sources. */
+  async highest(givers: readonly MembershipGrant[], userId: number): Promise<MemberRecord | undefined> {
     const found = await this.ofUserIn(
       userId,
       givers.map(({ source }) => source),
@@ -151,9 +151,9 @@ export class Members {
   }
 
   /**
-   * Whoever asked to be let in is in, and asks no more.
-   * @param options.requested whether there has to be such a request
-   * @throws AlreadyExists; Missing when the project, the group, the user or the request is not there (any more)
+   * Adds a member, and deletes the user's access request if there is one.
+   * @param options.requested whether there must be an access request
+   * @throws AlreadyExists; Missing when the project, the group, the user or the request does not exist
    */
   async add(
     member: MemberRecord,
@@ -165,7 +165,7 @@ export class Members {
       await this.#table.transact([
         {
           ...memberWrite(member),
-          // An expired membership counts as gone.
+          // An expired membership counts as deleted.
           if: `${ABSENT} OR #expiresAt <= :today`,
           values: { today: new Date().toISOString().slice(0, 10) },
           reason: 'member',
@@ -183,10 +183,10 @@ export class Members {
   }
 
   /**
-   * Changes level and, when given, expiry.
-   * @param options.was as it was read last; @param options.alongside writes of the same transaction, from what it was
-   *   to what it is
-   * @throws Missing, also when it has expired; Stale when others change it all the time
+   * Changes a member's level and, if given, expiry.
+   * @param options.was the membership as last read, which saves a read
+   * @param options.alongside further writes of the same transaction, from the previous and the current membership
+   * @throws Missing, also when it has expired; Stale when concurrent writers keep changing it
    */
   async change(
     source: MemberSource,
@@ -195,10 +195,10 @@ export class Members {
     options: { was?: MemberRecord; alongside?: AlongsideChange } = {},
   ): Promise<MemberRecord> {
     let { was } = options;
-    for (let n = 0; n < TRIES; n++) {
+    for (let n = 0; n < ATTEMPTS; n++) {
       was ??= await this.get(source, userId);
       if (was === undefined) throw new Missing('member');
-      const is = changedMember(was, change);
+      const current = changedMember(was, change);
       try {
         await this.#table.transact([
           {
@@ -207,9 +207,9 @@ export class Members {
             ...checkUnchangedMember(was),
             reason: 'member',
           },
-          ...((await options.alongside?.(was, is)) ?? []),
+          ...((await options.alongside?.(was, current)) ?? []),
         ]);
-        return is;
+        return current;
       } catch (error) {
         if (!(error instanceof TransactionRefused && error.has('member'))) throw error;
       }
@@ -221,39 +221,39 @@ export class Members {
   /** @param alongside writes of the same transaction @throws Missing */
   async remove(source: MemberSource, userId: number, alongside: readonly Write[] = []): Promise<void> {
     const row = { delete: memberKey(source, userId), if: PRESENT, reason: 'member' };
-    await this.#takeAway([row], alongside);
+    await this.#delete([row], alongside);
   }
 
   /**
-   * Several of one user's in one transaction, as many as it takes.
-   * @throws Missing when one of them is gone, or given anew, or what `alongside` asks of a `namespace` does not hold
+   * Removes several memberships of one user in one transaction.
+   * @throws Missing when one of them was removed or replaced, or when a `namespace` condition of `alongside` fails
    */
-  async endTogether(members: readonly MemberRecord[], alongside: readonly Write[]): Promise<void> {
+  async removeMany(members: readonly MemberRecord[], alongside: readonly Write[]): Promise<void> {
     const rows = members.map(({ source, userId, createdAt }) => ({
       delete: memberKey(source, userId),
       if: '#createdAt = :createdAt',
       values: { createdAt },
       reason: 'member',
     }));
-    await this.#takeAway(rows, alongside);
+    await this.#delete(rows, alongside);
   }
 
-  /** Strongly consistent, as long as its row is there. */
+  /** Strongly consistent; returns expired memberships too, until they are deleted. */
   async getEvenExpired(source: MemberSource, userId: number): Promise<MemberRecord | undefined> {
     return fromItem(await this.#table.get(memberKey(source, userId)));
   }
 
-  /** Takes away what has expired, while it is as it was read. @throws Missing */
+  /** Deletes an expired membership if it is unchanged since it was read. @throws Missing */
   async expire(member: MemberRecord, alongside: readonly Write[]): Promise<void> {
     const row = {
       delete: memberKey(member.source, member.userId),
       ...checkUnchangedMember(member),
       reason: 'member',
     };
-    await this.#takeAway([row], alongside);
+    await this.#delete([row], alongside);
   }
 
-  async #takeAway(rows: readonly Delete[], alongside: readonly Write[]): Promise<void> {
+  async #delete(rows: readonly Delete[], alongside: readonly Write[]): Promise<void> {
     try {
       await this.#table.transact([...rows, ...alongside]);
     } catch (error) {
@@ -262,7 +262,7 @@ export class Members {
     }
   }
 
-  /** Everything a user is a member of: groups, then projects, each by id. */
+  /** A user's memberships: groups, then projects, each by id. */
   async *ofUser(
     userId: number,
     kinds: readonly MemberSource['kind'][] = ['group', 'project'],
@@ -287,7 +287,7 @@ export class Members {
     yield* this.#of({ source });
   }
 
-  /** Ids of direct members above `after`, ascending, expired ones among them. */
+  /** Ids of direct members above `after`, ascending, expired ones included. */
   async idsAfter(source: MemberSource, after: number, limit: number): Promise<IdPage> {
     const page = await this.#table.query({
       partition: memberPartition(source),
@@ -299,18 +299,18 @@ export class Members {
     return idPage(page);
   }
 
-  /** Ids of people who hold a level or more: so many, of so many members looked at, by id. */
-  async atLeast(source: MemberSource, level: AccessLevel, most: number, lookAt: number): Promise<number[]> {
+  /** Ids of users with at least this level, by id: up to `limit`, among the first `maxRead` members. */
+  async atLeast(source: MemberSource, level: AccessLevel, limit: number, maxRead: number): Promise<number[]> {
     const found: number[] = [];
-    let seen = 0;
+    let read = 0;
     for await (const member of this.#of({ source })) {
       if (member.accessLevel >= level && member.bot !== true) found.push(member.userId);
-      if (found.length >= most || ++seen >= lookAt) break;
+      if (found.length >= limit || ++read >= maxRead) break;
     }
     return found;
   }
 
-  /** Takes away the rows of what is gone, some at a time. @returns whether any are left. */
+  /** Deletes the members of a deleted project or group, `limit` at a time. @returns whether any remain. */
   async removeAll(source: MemberSource, limit = 500): Promise<boolean> {
     const page = await this.#table.query({
       partition: memberPartition(source),

@@ -1,4 +1,4 @@
-/** What a user reaches through memberships of groups: all below these, and what they were invited to. */
+/** What a user can access through memberships of groups: their descendants, and what the groups were invited to. */
 
 import type { AccessLevel } from '../../records/members.ts';
 import { groupKey, MOVED_AWAY, PENDING_MOVE, type TreeKind, treePartition } from '../row-keys/groups.ts';
@@ -17,37 +17,37 @@ import {
 import type { Table } from '../table/table.ts';
 import type { Members } from './members.ts';
 
-/** Memberships of groups that a list looks at, the oldest groups first. */
+/** Maximum number of group memberships considered, the oldest groups first. */
 const MAX_GROUPS = 1000;
-/** Memberships of projects that a list of groups looks at, the oldest projects first. */
+/** Maximum number of project memberships that a list of groups considers, the oldest projects first. */
 const MAX_PROJECTS = 1000;
-/** Things that a list finds through invitations of one group, and of those below it. */
+/** Maximum number of shares followed from one group and its descendants. */
 const MAX_SHARED = 1000;
 
-interface Reached {
+interface Accessible {
   /** The groups the user is a direct member of. */
   readonly groups: readonly (Row & { readonly accessLevel: AccessLevel })[];
-  /** Groups above them. */
+  /** Their ancestors. */
   readonly ancestors: ReadonlySet<number>;
-  /** The outermost of the user's groups: all else of theirs is below these. */
+  /** Those of the groups without an ancestor among them: all others are descendants of these. */
   readonly trees: readonly number[];
-  readonly shared: Elsewhere;
+  readonly shared: OutsideTrees;
 }
 
-/** What the user's groups were invited to, and groups that came in below them and whose content has no rows there yet. */
-type Elsewhere = Readonly<Record<TreeKind | 'settling', readonly number[]>>;
+/** What the user's groups were invited to, and groups moved in below them whose descendants have no rows there yet. */
+type OutsideTrees = Readonly<Record<TreeKind | 'settling', readonly number[]>>;
 
-/** As the list loads what it shows: what the viewer may not see is not there. */
+/** Loads records as the list does; undefined for those that the viewer may not see. */
 type Load = (ids: readonly number[]) => Promise<readonly unknown[]>;
 
-/** For one list: read once, when it is first asked for. */
+/** Ids for one list; read once, when first needed. */
 export class AccessibleIds {
   readonly #table: Table;
   readonly #members: Members;
   readonly #userId: number;
   readonly #from: number;
-  #reached: Promise<Reached> | undefined;
-  #around: Promise<ReadonlySet<number>> | undefined;
+  #accessible: Promise<Accessible> | undefined;
+  #ancestorsOfProjects: Promise<ReadonlySet<number>> | undefined;
 
   /** @param from only memberships of this level or more */
   constructor(table: Table, members: Members, userId: number, from: AccessLevel | 0 = 0) {
@@ -57,7 +57,7 @@ export class AccessibleIds {
     this.#from = from;
   }
 
-  /** Projects in these groups and below. */
+  /** Projects in these groups and their descendants. */
   projects(load: Load): IdSource {
     return unionOf(async () => {
       const { trees, shared } = await this.#read();
@@ -65,17 +65,17 @@ export class AccessibleIds {
         ...idsBelow(this.#table, trees, 'project'),
         ...this.#belowAll(shared.settling, 'project'),
         ...this.#belowAll(shared.group, 'project').map((set) => filteredBy(set, load)),
-        filteredBy(atHand(shared.project), load),
+        filteredBy(fixed(shared.project), load),
       ];
     });
   }
 
-  /** These groups, those below and, when asked for, those above, and above projects of the user's. */
+  /** These groups, their descendants and, if requested, their ancestors and those of the user's projects. */
   groups(load: Load, options: { ancestors: boolean }): IdSource {
     return unionOf(async () => {
       const [{ groups, ancestors, trees, shared }, around] = await Promise.all([
         this.#read(),
-        options.ancestors ? this.#aroundProjects() : new Set<number>(),
+        options.ancestors ? this.#projectAncestors() : new Set<number>(),
       ]);
       const above = options.ancestors ? [...ancestors, ...around] : [];
       return [
@@ -83,7 +83,7 @@ export class AccessibleIds {
         ...idsBelow(this.#table, trees, 'group'),
         ...this.#belowAll(shared.settling, 'group'),
         ...this.#belowAll(shared.group, 'group').map((set) => filteredBy(set, load)),
-        filteredBy(atHand([...shared.group, ...above]), load),
+        filteredBy(fixed([...shared.group, ...above]), load),
       ];
     });
   }
@@ -97,19 +97,19 @@ export class AccessibleIds {
     return (await this.#read()).groups.some(({ id }) => id === groupId);
   }
 
-  /** Whether the user is a direct member of something inside. */
+  /** Whether the user is a direct member of a descendant. */
   async isAbove(groupId: number): Promise<boolean> {
-    const [{ ancestors }, around] = await Promise.all([this.#read(), this.#aroundProjects()]);
+    const [{ ancestors }, around] = await Promise.all([this.#read(), this.#projectAncestors()]);
     return ancestors.has(groupId) || around.has(groupId);
   }
 
-  /** Groups that projects stand in that the user is a direct member of: of the oldest of these memberships. */
-  #aroundProjects(): Promise<ReadonlySet<number>> {
-    this.#around ??= this.#readAround();
-    return this.#around;
+  /** Ancestors of the projects that the user is a direct member of, for the oldest of these memberships. */
+  #projectAncestors(): Promise<ReadonlySet<number>> {
+    this.#ancestorsOfProjects ??= this.#readProjectAncestors();
+    return this.#ancestorsOfProjects;
   }
 
-  async #readAround(): Promise<ReadonlySet<number>> {
+  async #readProjectAncestors(): Promise<ReadonlySet<number>> {
     const ids: number[] = [];
     for await (const { source, accessLevel } of this.#members.ofUser(this.#userId, ['project'])) {
       if (accessLevel >= this.#from) ids.push(source.id);
@@ -119,7 +119,7 @@ export class AccessibleIds {
     return new Set(records.flatMap((record) => (record?.['ancestorIds'] as number[] | undefined) ?? []));
   }
 
-  /** What stands below these, with what came in below and has no rows there yet. */
+  /** Descendants of these groups, including those of groups moved in that have no rows there yet. */
   #belowAll(ids: readonly number[], kind: TreeKind): IdSource[] {
     const settling = ids.map((id) =>
       idsBelowMovingGroups(this.#table, pendingMovesBelow(this.#table, id), kind),
@@ -127,12 +127,12 @@ export class AccessibleIds {
     return [...idsBelow(this.#table, ids, kind), ...settling];
   }
 
-  #read(): Promise<Reached> {
-    this.#reached ??= this.#readOnce();
-    return this.#reached;
+  #read(): Promise<Accessible> {
+    this.#accessible ??= this.#readOnce();
+    return this.#accessible;
   }
 
-  async #readOnce(): Promise<Reached> {
+  async #readOnce(): Promise<Accessible> {
     const memberships: { id: number; accessLevel: AccessLevel }[] = [];
     for await (const { source, accessLevel } of this.#members.ofUser(this.#userId, ['group'])) {
       if (accessLevel >= this.#from) memberships.push({ id: source.id, accessLevel });
@@ -143,24 +143,24 @@ export class AccessibleIds {
       this.#table.batchGet(ids.map(groupKey), { only: ['ancestorIds', 'visibility'] }),
       this.#elsewhere(ids),
     ]);
-    const mine = new Set(ids);
-    const above = records.map((record) => (record?.['ancestorIds'] as number[] | undefined) ?? []);
+    const own = new Set(ids);
+    const ancestors = records.map((record) => (record?.['ancestorIds'] as number[] | undefined) ?? []);
     return {
       groups: memberships.flatMap((membership, i) => {
         const visibility = records[i]?.['visibility'] as string | undefined;
         return records[i] === undefined ? [] : [{ ...membership, visibility }];
       }),
-      ancestors: new Set(above.flat()),
-      trees: ids.filter((_, i) => !above[i]!.some((id) => mine.has(id))),
+      ancestors: new Set(ancestors.flat()),
+      trees: ids.filter((_, i) => !ancestors[i]!.some((id) => own.has(id))),
       shared: invitations,
     };
   }
 
-  async #elsewhere(ids: readonly number[]): Promise<Elsewhere> {
+  async #elsewhere(ids: readonly number[]): Promise<OutsideTrees> {
     const found = { group: new Set<number>(), project: new Set<number>(), settling: new Set<number>() };
-    const rest = [...ids];
+    const queue = [...ids];
     const reader = async () => {
-      for (let id = rest.pop(); id !== undefined; id = rest.pop()) {
+      for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
         const { items } = await this.#table.query({
           partition: treePartition(id),
           ...MOVED_AWAY,
@@ -182,4 +182,4 @@ export class AccessibleIds {
   }
 }
 
-const atHand = (ids: readonly number[]) => fixedIds(ids.map((id) => ({ id })));
+const fixed = (ids: readonly number[]) => fixedIds(ids.map((id) => ({ id })));

@@ -1,6 +1,6 @@
 /**
- * All that paths begin with: people's own names, and groups. For administrators, who see every one. In the order of the
- * ids of people and of groups, merged: those of one kind stand as they were made.
+ * Namespaces: users and groups. For administrators, who see all of them. Sorted by the ids of users and groups, merged;
+ * within each kind in order of creation.
  */
 
 import type { GroupRecord } from '../../records/groups.ts';
@@ -35,14 +35,14 @@ export type ListedNamespace =
   | { readonly kind: 'group'; readonly group: GroupRecord };
 
 export interface NamespaceQuery extends PageRequest {
-  readonly judge: VisibilityFilter<GroupRecord>;
-  /** Part of a name or path, without case. */
+  readonly filter: VisibilityFilter<GroupRecord>;
+  /** Substring of a name or path, ignoring case. */
   readonly search?: string;
-  /** No groups in groups. */
+  /** Without subgroups. */
   readonly topLevelOnly?: boolean;
 }
 
-/** Ids of people and of groups are of two series; in one list those of people are negative. */
+/** Users and groups have separate ids; in the merged list those of users are negative. */
 const idOfUser = (id: number): number => -id;
 
 export class NamespaceList {
@@ -76,7 +76,7 @@ export class NamespaceList {
     if (users?.complete && groups?.complete) {
       const ids = [...users.ids.map(idOfUser), ...groups.ids];
       const keys = ids.map((id) => ({ sort: padded(Math.abs(id)), id }));
-      // All of them: they are bounded, and so the total is told.
+      // All matches are loaded: their number is limited, so the total is known.
       return cutPage(mergeKeys([listSource(keys, 'asc')], 'asc'), query, {
         load,
         where: matches,
@@ -105,15 +105,15 @@ export class NamespaceList {
     return filtered ? page : { ...page, total };
   }
 
-  async #load({ judge }: NamespaceQuery, ids: readonly number[]): Promise<(ListedNamespace | undefined)[]> {
+  async #load({ filter }: NamespaceQuery, ids: readonly number[]): Promise<(ListedNamespace | undefined)[]> {
     const groupIds = ids.filter((id) => id > 0);
     const [users, items] = await Promise.all([
       this.#users.getMany(ids.filter((id) => id < 0).map((id) => -id)),
       this.#table.batchGet(groupIds.map(groupKey)),
-      judge.ahead(groupIds),
+      filter.prefetch(groupIds),
     ]);
     const groups = items.map(groupOf);
-    const levels = await judge.levels(groups);
+    const levels = await filter.levels(groups);
     const found = new Map<number, ListedNamespace>();
     for (const user of users) if (user !== undefined) found.set(idOfUser(user.id), { kind: 'user', user });
     for (const [i, group] of groups.entries())

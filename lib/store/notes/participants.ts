@@ -31,7 +31,7 @@ export class Threads {
   }
 
   /** For the transaction by which somebody comes to take part; who left it stays away. */
-  joins(thread: Thread, userId: number): Update {
+  joinWrite(thread: Thread, userId: number): Update {
     return { update: keyOf(thread, userId), set: { ...namesOf(thread, userId), takesPart: true } };
   }
 

@@ -76,7 +76,7 @@ export class NotificationSettings {
   }
 
   /** Ids of those who chose to hear of all or of some that goes on in a project or group, above `after`, ascending. */
-  async hearing(source: MemberSource, after: number, limit: number): Promise<IdPage> {
+  async subscribers(source: MemberSource, after: number, limit: number): Promise<IdPage> {
     const page = await this.#table.query({
       partition: memberPartition(source),
       from: notifyKey(source, after + 1).sk,
@@ -90,7 +90,7 @@ export class NotificationSettings {
   }
 
   /** Ids of those who chose so for everything. */
-  async hearingEverywhere(after: number, limit: number): Promise<IdPage> {
+  async globalSubscribers(after: number, limit: number): Promise<IdPage> {
     const page = await this.#table.query({
       partition: WATCHERS,
       from: watcherKey(after + 1).sk,

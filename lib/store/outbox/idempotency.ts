@@ -1,10 +1,10 @@
-/** Marks of messages that were handled, for handlers whose work is not idempotent by itself. */
+/** Marks handled messages, for handlers whose work is not idempotent by itself. */
 import { ConditionFailed } from '../errors.ts';
 import { processedKey } from '../row-keys/outbox.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Put } from '../table/write.ts';
 
-/** Longer than SQS keeps a message (14 days at most). */
+/** Longer than the 14 days for which SQS keeps a message at most. */
 const KEPT_SECONDS = 15 * 24 * 3600;
 
 export class Processed {
@@ -17,13 +17,13 @@ export class Processed {
     return (await this.#table.get(processedKey(consumer, messageId))) !== undefined;
   }
 
-  /** Which of these were handled. */
-  async those(consumer: string, messageIds: readonly string[]): Promise<Set<string>> {
+  /** Returns those of the messages that were handled. */
+  async filterHandled(consumer: string, messageIds: readonly string[]): Promise<Set<string>> {
     const rows = await this.#table.batchGet(messageIds.map((id) => processedKey(consumer, id)));
     return new Set(messageIds.filter((_, i) => rows[i] !== undefined));
   }
 
-  /** For the transaction that does the work: refused as `processed` when it was done before. */
+  /** The mark, for the transaction that does the work: refused as `processed` when it was already done. */
   mark(consumer: string, messageId: string, now = new Date()): Put {
     return {
       put: { ...processedKey(consumer, messageId), ttl: Math.floor(now.getTime() / 1000) + KEPT_SECONDS },
@@ -33,10 +33,10 @@ export class Processed {
   }
 
   /**
-   * For work that no transaction can hold, such as calling somebody else: whoever begins it has it for itself until `ms`
-   * have passed, and ends it with {@link end} or {@link release}.
+   * Takes a lease on a message, for work outside a transaction such as calling another server. It is exclusive for `ms`
+   * milliseconds, and ends with {@link end} or {@link release}.
    */
-  async begin(consumer: string, messageId: string, now: Date, ms: number): Promise<Begun> {
+  async begin(consumer: string, messageId: string, now: Date, ms: number): Promise<BeginResult> {
     const row = this.mark(consumer, messageId, now).put;
     const at = now.getTime();
     try {
@@ -52,26 +52,26 @@ export class Processed {
     }
   }
 
-  /** It was done. */
+  /** Marks the message as handled. */
   async end(consumer: string, messageId: string, now = new Date()): Promise<void> {
     try {
-      await this.#table.put(this.ends(consumer, messageId, now));
+      await this.#table.put(this.endWrite(consumer, messageId, now));
     } catch (error) {
-      // Whoever took this one for dead has done it too.
+      // The lease had expired, and another worker has finished the work too.
       if (!(error instanceof ConditionFailed)) throw error;
     }
   }
 
-  /** The same for a transaction, which is refused as `processed` when it has ended. */
-  ends(consumer: string, messageId: string, now = new Date()): Put {
+  /** The same as a write, for a transaction: refused as `processed` when the message was already handled. */
+  endWrite(consumer: string, messageId: string, now = new Date()): Put {
     return { ...this.mark(consumer, messageId, now), if: 'attribute_exists(#until)' };
   }
 
-  /** It was not done: whoever comes next may begin. */
+  /** Gives up the lease: the work was not done and another worker may begin. */
   async release(consumer: string, messageId: string): Promise<void> {
     await this.#table.delete({ delete: processedKey(consumer, messageId) });
   }
 }
 
-/** `under way`: somebody else is at it. */
-export type Begun = 'begun' | 'done' | 'under way';
+/** `under way`: another worker holds the lease. */
+export type BeginResult = 'begun' | 'done' | 'under way';

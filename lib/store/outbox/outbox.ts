@@ -1,7 +1,7 @@
 /**
- * What a request promises and a worker fulfils. The row is written in the request's own transaction, sent
- * after the commit and then deleted; what a crash left behind, a sweep sends. A message may therefore
- * arrive twice: its id lets the handler know (`processed.ts`).
+ * The outbox: messages from requests to workers. The row is written in the request's own transaction, sent to its queue
+ * after the commit and then deleted; a sweep sends what a crash left. Delivery is at least once: handlers recognise
+ * a repeated message by its id (`idempotency.ts`).
  */
 import { decodeTime, encodeTime, ulid as freshUlid, monotonicFactory } from 'ulid';
 import { requestId } from '../../telemetry/correlation.ts';
@@ -14,27 +14,27 @@ export interface OutboxMessage {
   /** ULID; the same at every delivery. */
   readonly id: string;
   readonly queue: string;
-  /** What is to be done: `project.delete`, `search.index`. */
+  /** The job: `project.delete`, `search.index`. */
   readonly type: string;
-  /** Plain data; together with the rest below 200 KB. */
+  /** JSON data; less than 200 KB including the other fields. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** The request that led to it, for who looks for what became of it; the rules know nothing of it. */
+  /** The request that wrote it, for correlation in logs only. */
   readonly requestId?: string | undefined;
 }
 
-/** The queues as this file needs them. */
+/** Port to the queues. */
 export interface MessageSender {
   /** Resolves when every message is safely queued. */
   send(queue: string, messages: readonly { readonly id: string; readonly body: string }[]): Promise<void>;
 }
 
-/** The queue of everything that is done behind a request's back. */
+/** The queue of background jobs. */
 export const MAINTENANCE = 'maintenance';
-/** The queue of forks that are to be given their content. */
+/** The queue of forks whose content is to be copied. */
 export const FORKS = 'forks';
-/** The queue of what is done by calling servers that somebody else named. */
+/** The queue of jobs that call servers chosen by users. */
 export const OUTBOUND = 'outbound';
-/** The queue of packs that wait in the staging area: of large pushes, and of repositories brought from elsewhere. */
+/** The queue of packs in the staging area: of large pushes and of imported repositories. */
 export const INGEST = 'ingest';
 /** The queue of mail. */
 export const MAIL = 'mail';
@@ -46,7 +46,7 @@ export function message(queue: string, type: string, body: Readonly<Record<strin
 }
 
 /**
- * A message for later: its id is dated ahead, so the sweep finds it when its time has come. Write it with
+ * Creates a scheduled message: its id has the due time, so that the sweep sends it then. Write it with
  * {@link outboxWrite}; do not deliver it.
  */
 export function messageAt(
@@ -55,18 +55,18 @@ export function messageAt(
   body: Readonly<Record<string, unknown>>,
   at: Date,
 ): OutboxMessage {
-  // Not of the monotonic series, which would give every later id this time.
+  // Not from the monotonic factory, which would give all later ids this time.
   return { id: freshUlid(at.getTime()), queue, type, body, requestId: requestId() };
 }
 
-/** The row of a message, for the transaction that promises it. */
+/** The row of a message, for the transaction that enqueues it. */
 export function outboxWrite({ id, queue, type, body, requestId }: OutboxMessage): Put {
   return { put: { ...outboxKey(id), queue, type, body, ...(requestId === undefined ? {} : { requestId }) } };
 }
 
 /**
- * What travels in the queue; parse it with {@link parseMessage}. SQS takes the characters of XML alone: two more of
- * those that JSON leaves as they are have to be escaped, or whoever writes one would be in the way of all that waits.
+ * Serialises a message for the queue; {@link parseMessage} reads it. SQS accepts only the characters of XML: U+FFFE and
+ * U+FFFF, which JSON does not escape, are escaped here. Otherwise one such message would block all others.
  */
 export const messageText = ({ id, type, body, requestId }: OutboxMessage): string =>
   JSON.stringify({ id, type, body, requestId }).replace(
@@ -74,7 +74,7 @@ export const messageText = ({ id, type, body, requestId }: OutboxMessage): strin
     (character) => `\\u${character.charCodeAt(0).toString(16)}`,
   );
 
-/** @returns the message, or undefined when the text is not one of ours. Earlier releases told no `requestId`. */
+/** @returns the message; undefined when the text is not a message. Those of earlier releases have no `requestId`. */
 export function parseMessage(text: string): Omit<OutboxMessage, 'queue'> | undefined {
   try {
     const { id, type, body, requestId } = JSON.parse(text) as Record<string, unknown>;
@@ -89,7 +89,7 @@ export function parseMessage(text: string): Omit<OutboxMessage, 'queue'> | undef
 
 export interface SweepReport {
   readonly sent: number;
-  /** True when the bound was reached: more is waiting. */
+  /** True when the limit was reached and more messages are due. */
   readonly more: boolean;
 }
 
@@ -97,37 +97,37 @@ export class Outbox {
   readonly #table: Table;
   readonly #sender: MessageSender | undefined;
 
-  /** Without a sender, messages wait for the sweep of somebody who has one. */
+  /** Without a sender, messages wait for the sweep of a process that has one. */
   constructor(table: Table, sender?: MessageSender) {
     this.#table = table;
     this.#sender = sender;
   }
 
-  /** The transaction with its promises, then their delivery. @throws what `transact` throws. */
+  /** Commits a transaction together with its messages, then delivers these. @throws what `transact` throws. */
   async commit(writes: readonly Write[], messages: readonly OutboxMessage[] = []): Promise<void> {
     await this.#table.transact([...writes, ...messages.map(outboxWrite)]);
     await this.deliver(messages);
   }
 
-  /** Never throws: the promise is kept by the row, and the sweep sends what this could not. */
+  /** Sends messages. Never throws: the rows remain, and the sweep sends what could not be sent. */
   async deliver(messages: readonly OutboxMessage[]): Promise<void> {
     if (this.#sender === undefined || messages.length === 0) return;
     try {
       await this.#send(messages);
     } catch (error) {
-      // The sweep sends it; said here, because a missing right would otherwise only show as slowness.
+      // The sweep sends it later. Logged, because a missing permission would otherwise only show as slowness.
       log('warn', 'outbox delivery failed', { count: messages.length, error: String(error) });
     }
   }
 
   /**
-   * Sends rows written before `now - olderThan`, oldest first in each shard. What cannot be sent is in the way of its
-   * shard's alone.
-   * @param olderThan milliseconds; leaves time for the request itself to deliver
-   * @throws what the queue throws, so that the schedule's alarm sees it
+   * Sends rows written before `now - olderThan`, oldest first in each shard. A message that cannot be sent blocks only
+   * its own shard.
+   * @param olderThan milliseconds; leaves the request time to deliver its messages itself
+   * @throws what the queue throws, so that the alarm of the schedule is raised
    */
   async sweep(now: Date, olderThan: number, limit = 1000): Promise<SweepReport> {
-    // Behind every id of that millisecond.
+    // Sorts after every id of that millisecond.
     const until = `${encodeTime(Math.max(0, now.getTime() - olderThan), 10)}~`;
     let sent = 0;
     let more = false;

@@ -1,10 +1,10 @@
-/** Sending to the queues. Receiving is the event source's: workers are called with batches. */
+/** Sends to the SQS queues. Lambda's event source receives from them and calls workers with batches. */
 import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { StoreUnavailable } from '../errors.ts';
 import type { MessageSender } from './outbox.ts';
 
-const BATCH = 10;
-/** SQS takes 1 MiB in one call; a batch ends well below it. */
+const BATCH_SIZE = 10;
+/** SQS accepts 1 MiB per call; batches stay well below it. */
 const BATCH_BYTES = 200_000;
 
 export class Queues implements MessageSender {
@@ -16,13 +16,13 @@ export class Queues implements MessageSender {
     this.#urls = urls;
   }
 
-  /** @throws StoreUnavailable; some of the messages may be queued then, and come again */
+  /** @throws StoreUnavailable; some of the messages may be queued then, and are sent again */
   async send(
     queue: string,
     messages: readonly { readonly id: string; readonly body: string }[],
   ): Promise<void> {
     const QueueUrl = this.#urls[queue];
-    if (QueueUrl === undefined) throw new StoreUnavailable(false, new Error(`no queue is called ${queue}`));
+    if (QueueUrl === undefined) throw new StoreUnavailable(false, new Error(`unknown queue: ${queue}`));
     for (const batch of batches(messages)) {
       const Entries = batch.map(({ body }, index) => ({ Id: String(index), MessageBody: body }));
       let failed: readonly { Code?: string | undefined }[];
@@ -42,7 +42,7 @@ function* batches<T extends { readonly body: string }>(messages: readonly T[]): 
   let bytes = 0;
   for (const message of messages) {
     const size = Buffer.byteLength(message.body);
-    if (batch.length === BATCH || (batch.length > 0 && bytes + size > BATCH_BYTES)) {
+    if (batch.length === BATCH_SIZE || (batch.length > 0 && bytes + size > BATCH_BYTES)) {
       yield batch;
       batch = [];
       bytes = 0;

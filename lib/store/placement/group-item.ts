@@ -1,4 +1,4 @@
-/** A group's record as an item, with the attributes of its lists. */
+/** A group's record as a table item, with its index attributes. */
 import { dirname } from 'node:path/posix';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { Visibility } from '../../records/visibility.ts';
@@ -7,15 +7,15 @@ import { folded, type Key, orderedBy, padded } from '../row-keys/key.ts';
 import { listPartition } from '../row-keys/lists.ts';
 import type { Item } from '../table/write.ts';
 
-/** Which list a group stands in. */
+/** The list a group is in. */
 export const groupClass = (visibility: Visibility): string => `GROUP#${visibility}`;
 
 const LIST_ATTRIBUTES = ['list', 'byId', 'byName', 'byPath'];
 
-/** What lists find a group by; a deleted one stands in none. */
+/** Index attributes of a group; a deleted one has none. */
 export const groupListAttributes: readonly string[] = LIST_ATTRIBUTES;
 
-/** Their places in the orders of lists. */
+/** Sort keys of groups in lists. */
 export const groupOrders = ({ id, name, fullPath }: Pick<GroupRecord, 'id' | 'name' | 'fullPath'>) => ({
   byName: orderedBy(folded(name), id),
   byPath: orderedBy(folded(fullPath), id),
@@ -30,7 +30,7 @@ export function groupItem(group: GroupRecord): Item & Key {
   return { ...groupKey(id), ...group, ...lists };
 }
 
-/** Also what a change of visibility under way leaves beside the record. */
+/** Includes the attributes of a visibility change in progress. */
 const NOT_OF_RECORD = new Set(['pk', 'sk', 'w', 'ceiling', 'ceilingUntil', ...LIST_ATTRIBUTES]);
 
 export function groupOf(item: Item | undefined): GroupRecord | undefined {
@@ -40,8 +40,8 @@ export function groupOf(item: Item | undefined): GroupRecord | undefined {
 }
 
 /**
- * Whether the groups above may have no rows yet of what is inside. Another group may have taken the path that the former
- * parent left.
+ * Whether the new ancestors of a moved group may lack rows of its descendants. `movedFrom` may equal `fullPath`: another
+ * group may have taken the path of the previous parent.
  */
 export const isArriving = ({ movedFrom, fullPath }: GroupRecord): boolean =>
   movedFrom !== null && (dirname(movedFrom) !== dirname(fullPath) || movedFrom === fullPath);

@@ -1,4 +1,4 @@
-/** Where a group stands, and what a transaction that puts something there must find. */
+/** A group's location, and the conditions for adding something to a group. */
 
 import type { GroupRecord } from '../../records/groups.ts';
 import { VISIBILITIES, type Visibility } from '../../records/visibility.ts';
@@ -8,7 +8,7 @@ import { claim, freeName, moveName, sameName } from '../table/unique-names.ts';
 import { type Check, PRESENT, type Write } from '../table/write.ts';
 import { groupOf } from './group-item.ts';
 
-/** Where a group of this name and path stands below its parent. */
+/** Returns the location of a group with this name and path below a parent. */
 export function placeBelow(
   parent: GroupRecord | undefined,
   { name, path }: Pick<GroupRecord, 'name' | 'path'>,
@@ -23,26 +23,27 @@ export function placeBelow(
 }
 
 /**
- * For the transaction that puts something into a group: that this is where it was, and takes it. While the group moves,
- * something inside may still be on its way to the path. Refused as `namespace`, or as a taken `path`.
+ * For a transaction that adds something to a group: checks that the group was not moved or deleted and allows the
+ * visibility. While the group moves, a descendant that has not followed may still need the path: the path below the
+ * old location must be free too. Refused as `namespace`, or as a taken `path`.
  */
 export function addTo(
   parent: GroupRecord,
   { path, visibility }: { readonly path: string; readonly visibility: Visibility },
   now: Date,
 ): Check[] {
-  const open = checkNotDeleted(parent, visibility, now);
+  const exists = checkNotDeleted(parent, visibility, now);
   const former = parent.movedFrom ?? parent.fullPath;
-  const still = {
-    ...open,
-    if: `${open.if} AND (attribute_type(#movedFrom, :null) OR #movedFrom = :former)`,
-    values: { ...open.values, former },
+  const unmoved = {
+    ...exists,
+    if: `${exists.if} AND (attribute_type(#movedFrom, :null) OR #movedFrom = :former)`,
+    values: { ...exists.values, former },
   };
-  if (sameName(former, parent.fullPath)) return [still];
-  return [still, freeName('path', `${former}/${path}`, 'path')];
+  if (sameName(former, parent.fullPath)) return [unmoved];
+  return [unmoved, freeName('path', `${former}/${path}`, 'path')];
 }
 
-/** That a group stands in the same one as when it was read. Refused as `namespace`. */
+/** Checks that a group has the same parent as when it was read. Refused as `namespace`. */
 export const checkUnmoved = ({ id, parentId }: Pick<GroupRecord, 'id' | 'parentId'>): Check => ({
   check: groupKey(id),
   if: parentId === null ? 'attribute_type(#parentId, :null)' : '#parentId = :parent',
@@ -50,7 +51,7 @@ export const checkUnmoved = ({ id, parentId }: Pick<GroupRecord, 'id' | 'parentI
   reason: 'namespace',
 });
 
-/** That a group further above a place is where it was and is not moving, for a move there. Refused as `namespace`. */
+/** Checks that a higher ancestor of a move's target was not moved and is not moving. Refused as `namespace`. */
 export const checkNotMoving = ({ id, parentId }: GroupRecord): Check => ({
   check: groupKey(id),
   if: `${PRESENT} AND attribute_type(#deletedAt, :null) AND attribute_type(#movedFrom, :null) AND ${
@@ -60,10 +61,10 @@ export const checkNotMoving = ({ id, parentId }: GroupRecord): Check => ({
   reason: 'namespace',
 });
 
-/** For the transaction that puts something of this visibility into a group. Refused as `namespace`. */
+/** Checks that a group exists unchanged and allows this visibility in it. Refused as `namespace`. */
 export function checkNotDeleted(parent: GroupRecord, visibility: Visibility, now: Date): Check {
-  const enough = VISIBILITIES.slice(visibilityRank(visibility));
-  const list = enough.map((v) => `:${v}`).join(', ');
+  const allowed = VISIBILITIES.slice(visibilityRank(visibility));
+  const list = allowed.map((v) => `:${v}`).join(', ');
   return {
     check: groupKey(parent.id),
     if:
@@ -74,16 +75,16 @@ export function checkNotDeleted(parent: GroupRecord, visibility: Visibility, now
       path: parent.fullPath,
       name: parent.fullName,
       now: now.toISOString(),
-      ...Object.fromEntries(enough.map((v) => [v, v])),
+      ...Object.fromEntries(allowed.map((v) => [v, v])),
     },
     reason: 'namespace',
   };
 }
 
-/** From the least to the most visible. */
+/** Rank from the least to the most visible. */
 export const visibilityRank = (visibility: Visibility): number => VISIBILITIES.indexOf(visibility);
 
-/** @returns what the parent's refusal of {@link addTo} means */
+/** @returns the error for a refusal of {@link addTo} by the parent */
 export function refusedByParent(error: unknown): Missing | Stale | undefined {
   if (!(error instanceof TransactionRefused)) return undefined;
   const refusal = error.get('namespace');
@@ -91,19 +92,21 @@ export function refusedByParent(error: unknown): Missing | Stale | undefined {
   return groupOf(refusal.item)?.deletedAt !== null ? new Missing('parent') : new Stale('parent');
 }
 
-/** Takes the path of a new group. */
+/** Claims the path of a new group. */
 export function claimGroupPath(group: GroupRecord) {
   const owner = { type: 'group', id: group.id } as const;
   return claim('path', group.fullPath, owner, 'path', { ancestorIds: [...group.ancestorIds] });
 }
 
-/** The old path leads on to the group for as long as nobody else takes it. */
-export function moveGroupPath(was: GroupRecord, is: GroupRecord): Write[] {
-  const ancestorIds = [...is.ancestorIds];
-  return moveName('path', was.fullPath, is.fullPath, { type: 'group', id: is.id }, 'path', { ancestorIds });
+/** Moves the path. The old one redirects to the group until another owner takes it. */
+export function moveGroupPath(previous: GroupRecord, current: GroupRecord): Write[] {
+  const ancestorIds = [...current.ancestorIds];
+  return moveName('path', previous.fullPath, current.fullPath, { type: 'group', id: current.id }, 'path', {
+    ancestorIds,
+  });
 }
 
-/** The row that leads from a group to one it is invited to, for the transaction that invites it. Refused as `invited`. */
+/** The row that lists a group under one invited to it, for the transaction of the invitation. Refused as `invited`. */
 export const inviteGroup = (invitedId: number, groupId: number): Write[] => [
   { put: { ...treeKey(invitedId, 'SHARED', 'group', groupId) } },
   {
@@ -114,7 +117,7 @@ export const inviteGroup = (invitedId: number, groupId: number): Write[] => [
   },
 ];
 
-/** Takes that row away. */
+/** Deletes that row. */
 export const uninviteGroup = (invitedId: number, groupId: number): Write[] => [
   { delete: treeKey(invitedId, 'SHARED', 'group', groupId) },
 ];

@@ -1,15 +1,15 @@
 /**
- * A person's own namespace: what takes a project in, and what is in it follows its owner to another username or name.
+ * Personal namespaces: adding projects, and moving them when the owner's username or name changes.
  *
- * A user who has moved says in `movedFrom` that projects may still stand below the former username. Projects are found
- * through an index, which may be late: that is cleared by a call some time later, when whatever came in before the move
- * is in the index. Whoever comes in meanwhile comes in under the new username.
+ * While `movedFrom` of a user is set, projects may still have paths below the previous username. Projects are found
+ * through an eventually consistent index, so a later call clears it, when all projects added before the rename are in
+ * the index. Projects added meanwhile get the new username.
  */
 
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
-import type { MovePromise } from '../groups/moves.ts';
+import type { MoveMessage } from '../groups/moves.ts';
 import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
 import { idOf } from '../row-keys/key.ts';
 import { projectKey } from '../row-keys/projects.ts';
@@ -21,10 +21,10 @@ import type { Users } from '../users/users.ts';
 import { moveProjectPath } from './project.ts';
 import { fromItem } from './project-item.ts';
 
-/** The owner as they were read: their projects' paths begin with the username. */
+/** The owner as last read: the projects' paths begin with the username. */
 export type Owner = Pick<UserRecord, 'id' | 'username' | 'projectsLimit' | 'movedFrom'>;
 
-/** For the transaction that puts a project of this path into a namespace. Refused as `own-namespace`, or a taken `path`. */
+/** For a transaction that adds a project to a personal namespace. Refused as `own-namespace`, or as a taken `path`. */
 export function addToPersonal({ id, username, movedFrom }: Owner, path: string): Write[] {
   const former = movedFrom ?? null;
   const counted: Write = {
@@ -37,11 +37,11 @@ export function addToPersonal({ id, username, movedFrom }: Owner, path: string):
     reason: 'own-namespace',
   };
   if (former === null || sameName(former, username)) return [counted];
-  // It may still be held by something on its way to the new path.
+  // A project that has not been moved yet may need it.
   return [counted, freeName('path', `${former}/${path}`, 'path')];
 }
 
-/** @returns what the refusal of {@link addToPersonal} means */
+/** @returns the error for a refusal of {@link addToPersonal} */
 export function refusedByOwner(error: TransactionRefused): Missing | LimitReached | Stale | undefined {
   const refusal = error.get('own-namespace');
   if (refusal === undefined) return undefined;
@@ -50,14 +50,14 @@ export function refusedByOwner(error: TransactionRefused): Missing | LimitReache
   return projectsCount < projectsLimit ? new Stale('owner') : new LimitReached('projects', projectsLimit);
 }
 
-/** How far a move came: `blocked` by something that others change all the time. */
-export type OwnMoveProgress = 'done' | 'more' | 'blocked';
+/** Progress of a move; `blocked`: concurrent writers keep changing something. */
+export type PersonalMoveProgress = 'done' | 'more' | 'blocked';
 
-const AT_ONCE = 4;
-/** Tries at one project that others change. */
-const TRIES = 5;
+const CONCURRENCY = 4;
+/** Attempts per project, if it is changed concurrently. */
+const ATTEMPTS = 5;
 
-export class OwnNamespaces {
+export class PersonalNamespaces {
   readonly #table: Table;
   readonly #users: Users;
   readonly #outbox: Outbox;
@@ -69,18 +69,18 @@ export class OwnNamespaces {
   }
 
   /**
-   * Brings the projects that the index knows to where their owner is. May be called any number of times, at once too.
-   * @param options.last the index has had its time: whatever was to follow has followed
-   * @param options.deadline milliseconds since 1970; no new project begins after it
+   * Moves the projects that are in the index to the owner's current username. Idempotent; may run concurrently.
+   * @param options.last the index is up to date by now: clears `movedFrom` when all projects have moved
+   * @param options.deadline milliseconds since 1970; no further project is started after it
    */
-  async settle(
+  async moveProjects(
     userId: number,
     { deadline, last }: { readonly deadline: number; readonly last: boolean },
-    promise: MovePromise = () => undefined,
-  ): Promise<OwnMoveProgress> {
+    messageFor: MoveMessage = () => undefined,
+  ): Promise<PersonalMoveProgress> {
     const owner = await this.#users.get(userId);
     if (owner === undefined) return 'done';
-    let progress: OwnMoveProgress = 'done';
+    let progress: PersonalMoveProgress = 'done';
     const rows = this.#table.queryAll({
       index: 'byUser',
       partition: userPartition(userId),
@@ -88,22 +88,25 @@ export class OwnNamespaces {
     });
     const work = async () => {
       for (let row = await rows.next(); !row.done; row = await rows.next()) {
-        const came = await this.#bring(idOf(row.value['what'] as string), owner, { deadline, promise });
-        if (came !== 'done' && progress !== 'more') progress = came;
-        if (came === 'more') return;
+        const result = await this.#moveProject(idOf(row.value['what'] as string), owner, {
+          deadline,
+          messageFor,
+        });
+        if (result !== 'done' && progress !== 'more') progress = result;
+        if (result === 'more') return;
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
-    if (progress === 'done' && last && !(await this.#arrived(owner))) return 'blocked';
+    await Promise.all(Array.from({ length: CONCURRENCY }, work));
+    if (progress === 'done' && last && !(await this.#clearMovedFrom(owner))) return 'blocked';
     return progress;
   }
 
-  async #bring(
+  async #moveProject(
     id: number,
     owner: UserRecord,
-    { deadline, promise }: { readonly deadline: number; readonly promise: MovePromise },
-  ): Promise<OwnMoveProgress> {
-    for (let tries = 0; tries < TRIES; tries++) {
+    { deadline, messageFor }: { readonly deadline: number; readonly messageFor: MoveMessage },
+  ): Promise<PersonalMoveProgress> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (Date.now() > deadline) return 'more';
       const project = fromItem(await this.#table.get(projectKey(id)));
       if (project === undefined || project.deletedAt !== null || !isOwn(project, owner)) return 'done';
@@ -114,8 +117,8 @@ export class OwnNamespaces {
       };
       if (project.fullPath === place.fullPath && project.namespaceName === place.namespaceName) return 'done';
       const moved: ProjectRecord = { ...project, ...place, version: project.version + 1 };
-      const promised = moved.fullPath === project.fullPath ? undefined : promise(project);
-      const messages = promised === undefined ? [] : [promised];
+      const message = moved.fullPath === project.fullPath ? undefined : messageFor(project);
+      const messages = message === undefined ? [] : [message];
       const writes: Write[] = [
         {
           update: projectKey(id),
@@ -139,8 +142,8 @@ export class OwnNamespaces {
     return 'blocked';
   }
 
-  /** @returns false when they have moved on, or changed */
-  async #arrived({ id, movedFrom, version }: UserRecord): Promise<boolean> {
+  /** @returns false when the user was renamed again, or changed */
+  async #clearMovedFrom({ id, movedFrom, version }: UserRecord): Promise<boolean> {
     if ((movedFrom ?? null) === null) return true;
     const refused = await this.#refused([
       {
@@ -154,7 +157,7 @@ export class OwnNamespaces {
     return refused === undefined;
   }
 
-  /** @returns why not, when the transaction was refused */
+  /** @returns the reason when the transaction was refused; undefined: it succeeded */
   async #refused(
     writes: readonly Write[],
     messages: readonly OutboxMessage[] = [],

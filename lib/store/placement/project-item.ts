@@ -1,4 +1,4 @@
-/** A project's record as an item, with the attributes of its lists. */
+/** A project's record as a table item, with its index attributes. */
 
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Visibility } from '../../records/visibility.ts';
@@ -8,11 +8,11 @@ import { projectKey } from '../row-keys/projects.ts';
 import { userPartition, userRow } from '../row-keys/users.ts';
 import { type Check, type Item, PRESENT } from '../table/write.ts';
 
-/** Which list a project stands in: archived projects are few and kept apart. */
+/** The list a project is in: archived projects are few and have their own. */
 export const listClass = (visibility: Visibility, archived: boolean): string =>
   `PROJECT#${visibility}#${archived ? 'archived' : 'live'}`;
 
-/** The values of the ordered indexes. */
+/** Sort keys of the indexes. */
 export const sortValues = (project: ProjectRecord) => ({
   byId: padded(project.id),
   byName: orderedBy(folded(project.name), project.id),
@@ -22,7 +22,7 @@ export const sortValues = (project: ProjectRecord) => ({
   bySize: bySize(project.repositorySize ?? 0, project.id),
 });
 
-/** For a size in bytes. */
+/** Sort key of a size in bytes. */
 export const bySize = (bytes: number, id: number): string => orderedBy(String(bytes).padStart(16, '0'), id);
 
 const LIST_ATTRIBUTES = [
@@ -37,7 +37,7 @@ const LIST_ATTRIBUTES = [
   'what',
 ];
 
-/** A deleted project stands in no list. */
+/** Deleted projects are in no list. */
 export function toItem(project: ProjectRecord): Item & { pk: string; sk: string } {
   const lists =
     project.deletedAt === null
@@ -63,7 +63,7 @@ export function fromItem(item: Item | undefined): ProjectRecord | undefined {
   ) as unknown as ProjectRecord;
 }
 
-/** That the project is there, for a transaction that writes something of it; refused as `project`. */
+/** Checks that the project exists, in a transaction that writes rows of it; refused as `project`. */
 export const checkProjectExists = (projectId: number): Check => ({
   check: projectKey(projectId),
   if: `${PRESENT} AND attribute_type(#deletedAt, :null)`,

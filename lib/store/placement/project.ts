@@ -1,17 +1,17 @@
-/** Where a project stands, and the path that leads there. */
+/** A project's location: its namespace and path. */
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { claim, moveName } from '../table/unique-names.ts';
 import type { Put, Write } from '../table/write.ts';
 
-/** What a project's record says of its namespace. */
+/** The fields of a project's record that describe its namespace. */
 export type ProjectPlace = Pick<
   ProjectRecord,
   'namespaceId' | 'namespacePath' | 'namespaceName' | 'namespaceKind' | 'ownerId' | 'ancestorIds'
 >;
 
-/** Where a project stands in a group. */
+/** Returns a project's location in a group. */
 export function placeInGroup(
   group: GroupRecord,
   { path }: Pick<ProjectRecord, 'path'>,
@@ -26,16 +26,23 @@ export function placeInGroup(
   };
 }
 
-/** Takes the path of a new project. */
+/** Claims the path of a new project. */
 export const claimProjectPath = (project: ProjectRecord): Put =>
-  claim('path', project.fullPath, { type: 'project', id: project.id }, 'path', readNext(project));
+  claim('path', project.fullPath, { type: 'project', id: project.id }, 'path', prefetchHints(project));
 
-/** The old path leads on to the project for as long as nobody else takes it. */
-export const moveProjectPath = (was: ProjectRecord, is: ProjectRecord): Write[] =>
-  moveName('path', was.fullPath, is.fullPath, { type: 'project', id: is.id }, 'path', readNext(is));
+/** Moves the path. The old one redirects to the project until another owner takes it. */
+export const moveProjectPath = (previous: ProjectRecord, current: ProjectRecord): Write[] =>
+  moveName(
+    'path',
+    previous.fullPath,
+    current.fullPath,
+    { type: 'project', id: current.id },
+    'path',
+    prefetchHints(current),
+  );
 
-/** What whoever comes by the path reads next, beside the record. */
-const readNext = ({ ancestorIds, repositoryId }: ProjectRecord) => ({
+/** Stored with the path, so that a request can prefetch ancestors and refs together with the record. */
+const prefetchHints = ({ ancestorIds, repositoryId }: ProjectRecord) => ({
   ancestorIds: [...ancestorIds],
   repositoryId,
 });

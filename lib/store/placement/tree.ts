@@ -1,6 +1,6 @@
 /**
- * What stands below a group: one row per ancestor, written with what it is about. Rows may be late while a large group
- * moves, so what they lead to is loaded and judged by its own parents.
+ * Descendants of groups: each group and project has one row per ancestor, written in the transaction that creates or
+ * moves it. The rows may be stale while a large group moves, so the records are loaded and checked for their parents.
  */
 
 import type { Visibility } from '../../records/visibility.ts';
@@ -13,27 +13,27 @@ export interface TreeNode {
   readonly kind: TreeKind;
   readonly id: number;
   readonly visibility: Visibility;
-  /** Outermost first. */
+  /** Top-level group first. */
   readonly ancestorIds: readonly number[];
   readonly name: string;
   readonly fullPath: string;
 }
 
-/** The rows of a node under everything above it, with how far below. */
+/** The rows of a node, one per ancestor, with its depth below that. */
 export function treeRows(node: TreeNode): Put[] {
   const { kind, id, visibility, ancestorIds } = node;
   return ancestorIds.map((ancestor, i) => ({
     put: {
       ...treeKey(ancestor, rowOf(ancestorIds, i), kind, id),
       visibility,
-      // A list of groups in these orders reads no record for its order; projects have orders that move with every push.
+      // Lists of groups sort by these without reading records. Sort keys of projects change with every push.
       ...(kind === 'group' ? groupOrders(node) : {}),
       below: ancestorIds.length - i,
     },
   }));
 }
 
-/** Takes away all rows of a node. */
+/** Deletes all rows of a node. */
 export const removeTreeRows = ({
   kind,
   id,
@@ -41,24 +41,24 @@ export const removeTreeRows = ({
 }: Pick<TreeNode, 'kind' | 'id' | 'ancestorIds'>): Delete[] =>
   ancestorIds.map((ancestor, i) => ({ delete: treeKey(ancestor, rowOf(ancestorIds, i), kind, id) }));
 
-/** The rows of a node that stands elsewhere now. */
-export function moveRows(was: TreeNode, is: TreeNode): (Put | Delete)[] {
-  const puts = treeRows(is);
-  const kept = new Set(puts.map(({ put }) => put.pk + put.sk));
-  const left = removeTreeRows(was).filter(({ delete: row }) => !kept.has(row.pk + row.sk));
-  return [...left, ...puts];
+/** Replaces the rows of a moved node. */
+export function moveRows(previous: TreeNode, current: TreeNode): (Put | Delete)[] {
+  const puts = treeRows(current);
+  const rewritten = new Set(puts.map(({ put }) => put.pk + put.sk));
+  const obsolete = removeTreeRows(previous).filter(({ delete: row }) => !rewritten.has(row.pk + row.sk));
+  return [...obsolete, ...puts];
 }
 
-/** A group is here with all that is inside, which lists find under the group itself until its own rows have followed. */
+/** Marks a moved group at its new ancestors: until its descendants have rows there, lists read those under the group. */
 export const pendingMoveRows = (
-  was: Pick<TreeNode, 'ancestorIds'>,
-  is: Pick<TreeNode, 'id' | 'ancestorIds'>,
+  previous: Pick<TreeNode, 'ancestorIds'>,
+  current: Pick<TreeNode, 'id' | 'ancestorIds'>,
 ): Put[] =>
-  is.ancestorIds
-    .filter((ancestor) => !was.ancestorIds.includes(ancestor))
-    .map((ancestor) => ({ put: { ...pendingMoveKey(ancestor, is.id) } }));
+  current.ancestorIds
+    .filter((ancestor) => !previous.ancestorIds.includes(ancestor))
+    .map((ancestor) => ({ put: { ...pendingMoveKey(ancestor, current.id) } }));
 
-/** They have followed, or are gone. */
+/** Deletes those marks, when all descendants have followed or the group is deleted. */
 export const finishedMoveRows = ({ id, ancestorIds }: Pick<TreeNode, 'id' | 'ancestorIds'>): Delete[] =>
   ancestorIds.map((ancestor) => ({ delete: pendingMoveKey(ancestor, id) }));
 

@@ -101,7 +101,7 @@ export class ProjectShares {
    * Brings the rows above a group to where it is now, after it moved.
    * @param deadline milliseconds since 1970. @returns whether all are there
    */
-  async follow({ id, ancestorIds }: GroupRecord, deadline: number): Promise<boolean> {
+  async moveRows({ id, ancestorIds }: GroupRecord, deadline: number): Promise<boolean> {
     const late: SharedRow[] = [];
     for await (const row of this.#rowsOf(id)) if (!same(row.above, ancestorIds)) late.push(row);
     let inTime = true;

@@ -1,7 +1,7 @@
-/** Lists of projects: who sees which, in six orders, by offset or by keyset. */
+/** Lists of the projects a viewer may see, in six orders, by offset or by keyset. */
 
 import type { Visibility } from '../../records/visibility.ts';
-import { haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
+import { haveAllAttributes, idsWithAttributes } from '../custom-attributes/custom-attributes.ts';
 import type { Members } from '../members/members.ts';
 import { AccessibleIds } from '../members/reachable.ts';
 import { fromItem, listClass, sortValues } from '../placement/project-item.ts';
@@ -52,17 +52,17 @@ import {
   passes,
 } from './query.ts';
 
-/** What a list may be limited to and rows do not tell. */
+/** Attributes that lists filter by and rows do not hold. */
 const CLASS = ['visibility', 'archived'];
-/** Groups and people that one term may find for what stands in them to be listed by it. */
+/** Maximum number of groups and users whose projects a search in namespaces includes. */
 const MAX_NAMESPACES = 100;
-/** Projects that may stand in them. */
+/** Maximum number of projects in them. */
 const MAX_HITS = 2000;
-/** Projects loaded at once to tell a total. */
-const LOADED = 500;
+/** Projects loaded at once to determine a total. */
+const LOAD_BATCH = 500;
 
-/** Groups that came in below the one that is asked for, and whose content has no rows there yet. */
-type Settling = () => Promise<readonly number[]>;
+/** Groups that were moved in below the requested one, and whose descendants have no rows there yet. */
+type PendingMoves = () => Promise<readonly number[]>;
 type Load = (ids: readonly number[]) => Promise<(ListedProject | undefined)[]>;
 
 export class ProjectList {
@@ -79,15 +79,15 @@ export class ProjectList {
   async page(query: ProjectQuery): Promise<Page<ListedProject>> {
     const direction = query.direction ?? 'desc';
     const index = INDEX[query.order ?? 'created_at'];
-    // Stars are few, and no search knows of them.
+    // Stars are few, and not in the search rows.
     if (hasText(query.search) && query.starredBy === undefined) {
       const found = await this.#searched(query, index, direction);
       if (found !== undefined) return found;
     }
     const partitions = partitionsOf(query, index);
-    const settling = this.#settling(query);
-    const load = this.#loader(query, settling);
-    const rows = this.#rows(query, load, settling);
+    const pendingMoves = this.#pendingMoves(query);
+    const load = this.#loader(query, pendingMoves);
+    const rows = this.#rows(query, load, pendingMoves);
     const chunk = chunkFor(query, partitions.length + 1);
     const sources: KeySource[] = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
     if (rows !== undefined) sources.push(await this.#keys(query, rows, index, direction, chunk));
@@ -105,12 +105,12 @@ export class ProjectList {
     return where === undefined ? { ...page, total } : page;
   }
 
-  /** The rows that have to be merged with what everybody sees, or that are the list. */
-  #rows(query: ProjectQuery, load: Load, settling: Settling): IdSource | undefined {
+  /** The rows to merge with the public lists, or that are the whole list. */
+  #rows(query: ProjectQuery, load: Load, pendingMoves: PendingMoves): IdSource | undefined {
     const { viewer, inGroup } = query;
     const table = this.#table;
     if (query.starredBy !== undefined) return idsOfUser(table, query.starredBy, 'STAR');
-    if (query.attributes !== undefined) return rowsWith(table, 'project', query.attributes);
+    if (query.attributes !== undefined) return idsWithAttributes(table, 'project', query.attributes);
     if (query.forksOf !== undefined) return idsOfForks(table, query.forksOf);
     if (query.ownerId !== undefined) return idsOfUser(table, query.ownerId, 'OWN');
     if (inGroup !== undefined) {
@@ -121,7 +121,7 @@ export class ProjectList {
         ...(inGroup.deep
           ? [
               idsOfTree(table, inGroup.id, 'DEEP', 'project'),
-              idsBelowMovingGroups(table, settling, 'project'),
+              idsBelowMovingGroups(table, pendingMoves, 'project'),
             ]
           : []),
         ...(inGroup.shared ? [shared] : []),
@@ -136,9 +136,9 @@ export class ProjectList {
       ]);
     }
     if (!onlyRows(query)) {
-      // An administrator's lists hold everything already.
+      // An administrator's lists include these already.
       if (viewer.kind === 'admin') return undefined;
-      // Whoever asks for public projects finds their own among everybody's.
+      // The viewer's own public projects are in the public list.
       if (query.visibility === 'public' || (query.visibility === 'internal' && viewer.internal))
         return undefined;
     }
@@ -167,48 +167,48 @@ export class ProjectList {
     return hasClass(query) ? this.#inClass(query, keys, chunk) : keys;
   }
 
-  /** Rows do not tell whether their project is archived, and pages of keys alone must not hold others. */
+  /** Filters keys by attributes that rows do not hold, by reading these from the records. */
   #inClass(query: ProjectQuery, keys: KeySource, chunk: number): KeySource {
     return {
       next: async () => {
         for (;;) {
-          const some: Position[] = [];
-          while (some.length < chunk) {
+          const batch: Position[] = [];
+          while (batch.length < chunk) {
             const more = await keys.next();
             if (more.length === 0) break;
-            some.push(...more);
+            batch.push(...more);
           }
-          if (some.length === 0) return [];
+          if (batch.length === 0) return [];
           const items = await this.#table.batchGet(
-            some.map(({ id }) => projectKey(id)),
+            batch.map(({ id }) => projectKey(id)),
             { only: CLASS },
           );
-          const kept = some.filter((_, i) => inClass(query, items[i]));
-          if (kept.length > 0) return kept;
+          const matching = batch.filter((_, i) => inClass(query, items[i]));
+          if (matching.length > 0) return matching;
         }
       },
     };
   }
 
-  #settling({ inGroup }: ProjectQuery): Settling {
+  #pendingMoves({ inGroup }: ProjectQuery): PendingMoves {
     return inGroup?.deep ? pendingMovesBelow(this.#table, inGroup.id) : async () => [];
   }
 
-  /** Loads records, and leaves out what the viewer may not see (any more). */
-  #loader(query: ProjectQuery, settling = this.#settling(query)): Load {
+  /** Loads records, and leaves out those that the viewer may not see. */
+  #loader(query: ProjectQuery, pendingMoves = this.#pendingMoves(query)): Load {
     const words = wordsOf(query.search ?? '');
     return async (ids) => {
-      const [items, noted, below] = await Promise.all([
+      const [items, haveAttributes, below] = await Promise.all([
         this.#table.batchGet(ids.map(projectKey)),
-        haveAll(this.#table, 'project', ids, query.attributes),
-        settling(),
-        query.judge.ahead(ids),
+        haveAllAttributes(this.#table, 'project', ids, query.attributes),
+        pendingMoves(),
+        query.filter.prefetch(ids),
       ]);
       const records = items.map(fromItem);
-      const levels = await query.judge.levels(records);
+      const levels = await query.filter.levels(records);
       return records.map((project, i) => {
         const level = levels[i];
-        if (project === undefined || level === undefined || !noted[i]) return undefined;
+        if (project === undefined || level === undefined || !haveAttributes[i]) return undefined;
         return passes(query, words, { project, level }, below) ? { project, level } : undefined;
       });
     };
@@ -220,19 +220,19 @@ export class ProjectList {
     partitions: readonly IndexPartition[],
     rows: IdSource | undefined,
   ): Promise<number | undefined> {
-    const everyones = await countPartitions(this.#table, partitions);
-    if (everyones === undefined || rows === undefined) return everyones;
+    const publicTotal = await countPartitions(this.#table, partitions);
+    if (publicTotal === undefined || rows === undefined) return publicTotal;
     const own = new Map<number, Row>();
     for await (const row of allRows(rows)) {
       own.set(row.id, row);
       if (own.size > MAX_TOTAL) return undefined;
     }
-    const total = everyones + (await this.#besides(query, load, partitions, own));
+    const total = publicTotal + (await this.#countOthers(query, load, partitions, own));
     return total > MAX_TOTAL ? undefined : total;
   }
 
-  /** How many of the rows no partition holds already: the private ones, as a rule. */
-  async #besides(
+  /** Counts the rows that are in none of the partitions: usually the private ones. */
+  async #countOthers(
     query: ProjectQuery,
     load: Load,
     partitions: readonly IndexPartition[],
@@ -249,8 +249,8 @@ export class ProjectList {
       } else if (partitions.length === 0 && query.visibility === undefined) count++;
       else unknown.push(id);
     }
-    for (let i = 0; i < unknown.length; i += LOADED) {
-      for (const listed of await load(unknown.slice(i, i + LOADED))) {
+    for (let i = 0; i < unknown.length; i += LOAD_BATCH) {
+      for (const listed of await load(unknown.slice(i, i + LOAD_BATCH))) {
         if (listed === undefined) continue;
         if (!counted.has(listClass(listed.project.visibility, listed.project.archived))) count++;
       }
@@ -258,11 +258,11 @@ export class ProjectList {
     return count;
   }
 
-  /** @returns undefined when so many match that walking the list in its order finds them sooner. */
+  /** @returns undefined when there are so many matches that walking the list in its order is faster. */
   async #searched(
     query: ProjectQuery,
     index: Index,
-    asked: Direction,
+    requestedDirection: Direction,
   ): Promise<Page<ListedProject> | undefined> {
     const term = query.search!.trim();
     const hits = await (query.searchNamespaces
@@ -273,7 +273,7 @@ export class ProjectList {
     const matching = loaded.filter((listed) => listed !== undefined && (query.where?.(listed) ?? true));
     const byId = new Map(matching.map((listed) => [listed!.project.id, listed!]));
     const bySimilarity = query.order === 'similarity';
-    const direction = bySimilarity ? 'desc' : asked;
+    const direction = bySimilarity ? 'desc' : requestedDirection;
     const keys = [...byId.values()].map(({ project }) => ({
       sort: bySimilarity ? String(similarity(term, project)) : sortValues(project)[index],
       id: project.id,
@@ -284,9 +284,9 @@ export class ProjectList {
     return { ...page, total: query.count ? matching.length : undefined };
   }
 
-  /** What a term may find by name, and what stands in anything that it may find. */
+  /** Candidates for a term: projects that match by name, and projects of namespaces that match. */
   async #inNamespaces(term: string): Promise<Pick<Hits, 'ids' | 'complete'>> {
-    // A path may be asked for: what it names last, or one before, holds the longest part.
+    // The term may be a path: its longest segment is part of the name of a project or namespace.
     const parts = wordsOf(term).flatMap((word) => word.split('/'));
     const part = parts.reduce((longest, each) => (each.length > longest.length ? each : longest), '');
     const [projects, groups, users] = await Promise.all(

@@ -1,11 +1,11 @@
-/** Projects: creation, change and deletion. What a change writes is in `project-update.ts`, lists in `project-list.ts`. */
+/** Projects: creation, change and deletion. The writes of a change are in `update.ts`, lists in `list.ts`. */
 import { ulid } from 'ulid';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ImportStatus } from '../../records/imports.ts';
 import type { MemberRecord } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, Stale, type StoreError, TransactionRefused } from '../errors.ts';
-import { countedDown, forkOf } from '../forks/forks.ts';
+import { forkOf, withDecrements } from '../forks/forks.ts';
 import { memberWrite } from '../members/item.ts';
 import type { Members } from '../members/members.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
@@ -46,7 +46,7 @@ export type NewProject = Omit<
   | 'shares'
   | 'version'
 > & {
-  /** Until the import has ended its repository reads as empty and takes no writes. Default `none`. */
+  /** Until the import has ended, the repository is empty and read-only. Default `none`. */
   readonly importStatus?: 'none' | 'scheduled';
 };
 
@@ -79,11 +79,11 @@ export class Projects {
   }
 
   /**
-   * The project, its path, its place in its owner's count or below the groups above it, its creator's membership
-   * (level 40) and its empty repository, whose HEAD points to `refs/heads/<headBranch>`: one transaction.
+   * Creates a project with its path, its count of the owner or its rows at the ancestors, its creator's membership
+   * (level 40) and an empty repository, whose HEAD points to `refs/heads/<headBranch>`, in one transaction.
    * @param options.owner of the personal namespace; @param options.parent the group that is its namespace
-   * @throws NameTaken `path`, LimitReached, Missing when the owner or the group is gone, Stale when the group moved or
-   *   is less visible
+   * @throws NameTaken `path`, LimitReached, Missing when the owner or the group was deleted, Stale when the group was
+   *   moved or is less visible
    */
   async create(
     project: NewProject,
@@ -93,7 +93,7 @@ export class Projects {
       parent?: GroupRecord;
       /** Whether its creator becomes a member; default true. */
       member?: boolean;
-      /** What else the transaction writes and promises, where that names the project. */
+      /** Further writes and messages that need the project's id. */
       about?: (project: ProjectRecord) => Pick<Options, 'alongside' | 'messages'>;
     },
   ): Promise<ProjectRecord> {
@@ -143,7 +143,7 @@ export class Projects {
     return record;
   }
 
-  /** Deleted projects are not there. */
+  /** Returns a project; undefined also for deleted ones. */
   async get(id: number): Promise<ProjectRecord | undefined> {
     return existing(fromItem(await this.#table.get(projectKey(id))));
   }
@@ -152,12 +152,12 @@ export class Projects {
     return (await this.#table.batchGet(ids.map(projectKey))).map((item) => existing(fromItem(item)));
   }
 
-  /** Also deleted ones that the worker has not taken away yet. */
+  /** Returns a project, or a deleted one whose rows the worker has not removed yet. */
   async getEvenDeleted(id: number): Promise<ProjectRecord | undefined> {
     return fromItem(await this.#table.get(projectKey(id)));
   }
 
-  /** One read: id, ancestors and repository, for the round trip after it. Case is ignored. */
+  /** One read: id, ancestors and repository, for the next round trip. Ignores case. */
   async holderOfPath(fullPath: string): Promise<NameHolder | undefined> {
     const holder = await this.#names.holder('path', fullPath);
     return holder?.type === 'project' ? holder : undefined;
@@ -170,9 +170,9 @@ export class Projects {
   }
 
   /**
-   * Changes what is given, on condition that the record is still the one that was read.
+   * Updates a project, on condition that its record is unchanged.
    * @param options.parent as {@link projectUpdate} needs it
-   * @throws Stale also while the group moves or has less visibility, Missing, NameTaken `path`
+   * @throws Stale, also while the group moves or if it is less visible; Missing; NameTaken `path`
    */
   async update(
     project: ProjectRecord,
@@ -180,12 +180,12 @@ export class Projects {
     options: Options & { parent?: GroupRecord | undefined } = {},
   ): Promise<ProjectRecord> {
     const { now = new Date(), parent } = options;
-    return this.#make(projectUpdate(project, change, { now, parent }), options);
+    return this.#write(projectUpdate(project, change, { now, parent }), options);
   }
 
   /**
-   * Puts a project elsewhere, in one transaction: from then on that decides who sees it.
-   * @param place with what it is bound by there, as in {@link create}
+   * Transfers a project to another namespace in one transaction, which also changes who may see it.
+   * @param place the target, with its owner or parent as in {@link create}
    * @throws NameTaken `path`, LimitReached, Stale, Missing
    */
   async transfer(
@@ -204,15 +204,15 @@ export class Projects {
       project.namespaceKind === 'user'
         ? [{ key: userKey(project.ownerId), count: 'projectsCount', reason: 'former owner' }]
         : [];
-    await countedDown(counted, async (counts) => {
-      await this.#make({ updated, writes: [...writes, ...into, ...counts], messages }, options);
+    await withDecrements(counted, async (counts) => {
+      await this.#write({ updated, writes: [...writes, ...into, ...counts], messages }, options);
     });
     return updated;
   }
 
   /**
-   * What a push changes in its project, for the push's own transaction (`alongside` of a compare-and-swap).
-   * Changes no version: pushes do not race with edits of the record.
+   * The update of a project by a push, for the push's own transaction (`alongside` of a compare-and-swap).
+   * Does not change the version, so that pushes do not conflict with edits of the record.
    */
   activity(id: number, at: Date, change: { defaultBranch?: string | null } = {}): Update {
     const lastActivityAt = at.toISOString();
@@ -225,8 +225,13 @@ export class Projects {
     };
   }
 
-  /** Moves an import on, for a transaction; refused as `import` in another state. Changes no version. */
-  importMoves(id: number, from: readonly ImportStatus[], to: ImportStatus, importError?: string): Update {
+  /** Changes the import status, for a transaction; refused as `import` in another state. Does not change the version. */
+  importTransition(
+    id: number,
+    from: readonly ImportStatus[],
+    to: ImportStatus,
+    importError?: string,
+  ): Update {
     return {
       update: projectKey(id),
       set: { importStatus: to, importError: importError ?? null },
@@ -236,20 +241,20 @@ export class Projects {
     };
   }
 
-  /** The end of an import and what a first push changes: one write, because a transaction takes one of an item. */
-  importFills(
+  /** The end of an import and the update of a first push in one write: a transaction may write an item only once. */
+  importCompletion(
     id: number,
     from: readonly ImportStatus[],
     at: Date,
     change: { defaultBranch?: string },
   ): Update {
-    const end = this.importMoves(id, from, 'finished');
+    const end = this.importTransition(id, from, 'finished');
     return { ...end, set: { ...this.activity(id, at, change).set, ...end.set } };
   }
 
   /**
-   * Gone at once, for everybody: record marked, path freed, lists left, repository closed. Rows and bytes are
-   * taken away by the worker (`project.delete`). @throws Stale, Missing
+   * Deletes a project with immediate effect: marks the record, frees the path, leaves all lists, closes the repository. A
+   * worker deletes rows and objects (`project.delete`). @throws Stale, Missing
    */
   async remove(project: ProjectRecord, options: Options = {}): Promise<void> {
     const at = (options.now ?? new Date()).toISOString();
@@ -280,7 +285,7 @@ export class Projects {
       indexMessage('project', project.id),
       ...(options.messages ?? []),
     ];
-    await countedDown(
+    await withDecrements(
       [
         ...(project.namespaceKind === 'user'
           ? [{ key: userKey(project.ownerId), count: 'projectsCount', reason: 'owner' }]
@@ -291,17 +296,17 @@ export class Projects {
     );
   }
 
-  /** Takes the marked record itself away, last of all: the worker's last step. */
-  async forget(id: number): Promise<void> {
+  /** Deletes the marked record: the worker's last step. */
+  async removeRecord(id: number): Promise<void> {
     await this.#table.delete({ delete: projectKey(id) });
   }
 
-  /** Projects that somebody may see; default order: created_at descending. */
+  /** Projects that the viewer may see; default order: created_at descending. */
   list(query: ProjectQuery): Promise<Page<ListedProject>> {
     return this.#list.page(query);
   }
 
-  async #make({ updated, writes, messages }: ProjectUpdate, options: Options): Promise<ProjectRecord> {
+  async #write({ updated, writes, messages }: ProjectUpdate, options: Options): Promise<ProjectRecord> {
     await this.#commit([...writes, ...(options.alongside ?? [])], [...messages, ...(options.messages ?? [])]);
     return updated;
   }
@@ -316,7 +321,7 @@ export class Projects {
   }
 }
 
-/** @returns what the refusal of a change of a project means, when it was one of the project's own writes */
+/** @returns the error for a refused change, if one of the project's own writes was refused */
 export function refusedUpdate(error: TransactionRefused): StoreError | undefined {
   const refusal = error.get('version');
   if (refusal !== undefined)

@@ -1,4 +1,4 @@
-/** What a list of projects may be asked for, and which of its conditions the keys alone decide. */
+/** The query of a list of projects, and which of its conditions can be decided by keys alone. */
 
 import { isExpired } from '../../records/expiry.ts';
 import type { AccessLevel } from '../../records/members.ts';
@@ -13,21 +13,21 @@ import type { PageRequest } from '../table/paging.ts';
 import type { Direction, IndexPartition, Range } from '../table/sorted-sources.ts';
 import type { Item } from '../table/write.ts';
 
-/** Who looks. `internal`: may see internal projects (external users may not). */
+/** Who reads the list. `internal`: may see internal projects (external users may not). */
 export type Viewer =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'user'; readonly id: number; readonly internal: boolean }
   | { readonly kind: 'admin'; readonly id: number };
 
-/** Decides for one viewer what lists show; the lists themselves only know where to look. */
+/** Decides what one viewer may see in lists; the lists themselves only find candidates. */
 export interface VisibilityFilter<R> {
-  /** Reads what is known to be needed, beside the records themselves. */
-  ahead(ids: readonly number[]): Promise<void>;
-  /** The level the viewer holds in each; undefined for what the viewer may not see (any more). */
+  /** Prefetches what is needed besides the records. */
+  prefetch(ids: readonly number[]): Promise<void>;
+  /** The viewer's access level in each record; undefined for records that the viewer may not see. */
   levels(records: readonly (R | undefined)[]): Promise<readonly (AccessLevel | 0 | undefined)[]>;
 }
 
-/** `similarity`: to what is searched for, the best first, as far as hits are all known; else by creation. */
+/** `similarity`: to the search term, best match first, if all matches are known; else by creation. */
 export type ProjectOrder =
   | 'id'
   | 'name'
@@ -41,22 +41,22 @@ export type ProjectOrder =
 /** The projects of one group. */
 interface InGroup {
   readonly id: number;
-  /** Also of the groups below. */
+  /** Also of descendant groups. */
   readonly deep: boolean;
-  /** Also those it was invited to; `only` these. */
+  /** Also projects shared with the group; `only`: just these. */
   readonly shared: boolean | 'only';
-  /** The viewer sees everything that stands in the group. */
+  /** The viewer may see everything in the group. */
   readonly open: boolean;
 }
 
 export interface ProjectQuery extends PageRequest {
   readonly viewer: Viewer;
-  readonly judge: VisibilityFilter<ProjectRecord>;
+  readonly filter: VisibilityFilter<ProjectRecord>;
   readonly order?: ProjectOrder;
   readonly direction?: Direction;
   readonly visibility?: Visibility;
   readonly archived?: boolean;
-  /** Only projects the viewer holds a level in, by whatever membership. */
+  /** Only projects in which the viewer has an access level, by any membership. */
   readonly membership?: boolean;
   /** Only projects the viewer owns: in the personal namespace, or in groups. */
   readonly owned?: boolean;
@@ -67,7 +67,7 @@ export interface ProjectQuery extends PageRequest {
   readonly starredBy?: number;
   /** Only forks of this project. */
   readonly forksOf?: number;
-  /** Only projects where the viewer holds at least this. */
+  /** Only projects in which the viewer has at least this access level. */
   readonly minAccessLevel?: AccessLevel;
   /** Exclusive; with order `id` or `created_at` this is the keyset. */
   readonly idAfter?: number;
@@ -75,19 +75,19 @@ export interface ProjectQuery extends PageRequest {
   /** ISO 8601 UTC with milliseconds, exclusive. */
   readonly lastActivityAfter?: string;
   readonly lastActivityBefore?: string;
-  /** Substring of name or path, without case. */
+  /** Substring of name or path, ignoring case. */
   readonly search?: string;
-  /** The search is also in the names and paths of what projects stand in. */
+  /** The search includes the names and paths of the projects' namespaces. */
   readonly searchNamespaces?: boolean;
   /** Only projects with all of these custom attributes. */
   readonly attributes?: Attributes;
-  /** A further condition; every project on the way is loaded for it, 5,000 at most. */
+  /** A further condition; up to 5,000 projects are loaded to check it. */
   readonly where?: (listed: ListedProject) => boolean;
 }
 
 export interface ListedProject {
   readonly project: ProjectRecord;
-  /** The viewer's, as the query's judge has it. */
+  /** The viewer's access level, as determined by the query's filter. */
   readonly level: AccessLevel | 0;
 }
 
@@ -105,7 +105,7 @@ export const INDEX = {
 } as const;
 export type Index = (typeof INDEX)[ProjectOrder];
 
-/** What everybody of the viewer's kind sees. */
+/** Visibilities that all viewers of this kind may see. */
 export const visibleTo = (viewer: Viewer): Visibility[] =>
   VISIBILITIES.filter(
     (v) =>
@@ -114,7 +114,7 @@ export const visibleTo = (viewer: Viewer): Visibility[] =>
       (v === 'internal' && viewer.kind === 'user' && viewer.internal),
   );
 
-/** The index partitions that hold that. */
+/** The index partitions of these. */
 export function partitionsOf(query: ProjectQuery, index: Index): IndexPartition[] {
   if (onlyRows(query)) return [];
   const archived = query.archived === undefined ? [false, true] : [query.archived];
@@ -125,7 +125,7 @@ export function partitionsOf(query: ProjectQuery, index: Index): IndexPartition[
     .map((partition) => ({ index, partition, ...bounds(query, index) }));
 }
 
-/** Whether the list is made of rows, of a user or below a group, and of nothing else. */
+/** Whether the list consists only of rows of a user, group or project, without public lists. */
 export function onlyRows({ viewer, owned, membership, minAccessLevel, ...query }: ProjectQuery): boolean {
   const { ownerId, forksOf, inGroup, starredBy, attributes } = query;
   if ([ownerId, forksOf, inGroup, starredBy, attributes].some((each) => each !== undefined)) return true;
@@ -134,33 +134,33 @@ export function onlyRows({ viewer, owned, membership, minAccessLevel, ...query }
   );
 }
 
-/** Whether a project found another way stands in those rows. */
+/** Whether a project found by search is in those rows. */
 function inRows(
   query: ProjectQuery,
   { project, level }: ListedProject,
-  settling: readonly number[],
+  pendingMoves: readonly number[],
 ): boolean {
   const { viewer, ownerId, forksOf, inGroup } = query;
   if (forksOf !== undefined && project.forkedFromId !== forksOf) return false;
   if (ownerId !== undefined && (project.namespaceKind !== 'user' || project.ownerId !== ownerId))
     return false;
-  if (inGroup !== undefined && !standsIn(project, inGroup, settling)) return false;
+  if (inGroup !== undefined && !isInGroup(project, inGroup, pendingMoves)) return false;
   if (viewer.kind === 'anonymous') return true;
   return !(query.owned && level < 50) && !(query.membership && level === 0);
 }
 
-function standsIn(
+function isInGroup(
   project: ProjectRecord,
   { id, deep, shared }: InGroup,
-  settling: readonly number[],
+  pendingMoves: readonly number[],
 ): boolean {
   if (shared && project.shares.some((share) => share.groupId === id && !isExpired(share))) return true;
   if (shared === 'only') return false;
   if (!deep) return project.ancestorIds.at(-1) === id;
-  return project.ancestorIds.includes(id) || settling.some((each) => project.ancestorIds.includes(each));
+  return project.ancestorIds.includes(id) || pendingMoves.some((each) => project.ancestorIds.includes(each));
 }
 
-/** Whether keys alone decide what is in the list; else every record on the way is loaded. */
+/** Whether the keys alone determine the list; else every record has to be loaded. */
 export function byKeysAlone(query: ProjectQuery, index: Index): boolean {
   const { viewer } = query;
   const activity = query.lastActivityAfter ?? query.lastActivityBefore;
@@ -179,14 +179,14 @@ export function byKeysAlone(query: ProjectQuery, index: Index): boolean {
 }
 
 /**
- * The conditions of the query on a loaded project; those of the keys too, because indexes may be late.
- * @param settling groups in the query's group whose content does not say yet that it stands there
+ * Whether a loaded project matches the query; checks the keys' conditions too, because indexes may be stale.
+ * @param pendingMoves groups moved into the query's group whose descendants have not followed yet
  */
 export function passes(
   query: ProjectQuery,
   words: readonly string[],
   listed: ListedProject,
-  settling: readonly number[],
+  pendingMoves: readonly number[],
 ): boolean {
   const { project, level } = listed;
   return (
@@ -198,7 +198,7 @@ export function passes(
     (query.lastActivityBefore === undefined || project.lastActivityAt < query.lastActivityBefore) &&
     (query.minAccessLevel === undefined || level >= query.minAccessLevel) &&
     (words.length === 0 || matchesWords(words, searched(query, project))) &&
-    inRows(query, listed, settling)
+    inRows(query, listed, pendingMoves)
   );
 }
 
@@ -207,7 +207,7 @@ const searched = ({ searchNamespaces }: ProjectQuery, project: ProjectRecord): s
   return searchNamespaces ? [name, path, fullPath, `${namespaceName} / ${name}`] : [name, path];
 };
 
-/** Of the sort keys of an index. */
+/** Bounds of the sort keys of an index. */
 export function bounds(query: ProjectQuery, index: Index): Range {
   if (index === 'byId') {
     return {
@@ -217,7 +217,7 @@ export function bounds(query: ProjectQuery, index: Index): Range {
   }
   if (index !== 'byActivity') return {};
   return {
-    // Sort keys are `<time>\0<id>`: this bound stands behind every id of that very moment.
+    // Sort keys are `<time>\0<id>`: this bound sorts after every id of that time.
     ...(query.lastActivityAfter === undefined ? {} : { from: `${query.lastActivityAfter}\u0000:` }),
     ...(query.lastActivityBefore === undefined ? {} : { to: query.lastActivityBefore }),
   };
@@ -225,11 +225,11 @@ export function bounds(query: ProjectQuery, index: Index): Range {
 
 export const hasText = (text: string | undefined): boolean => (text?.trim() ?? '') !== '';
 
-/** Whether the query asks for a visibility or for archived projects or others, which rows do not tell. */
+/** Whether the query filters by visibility or by archived, which rows do not hold. */
 export const hasClass = (query: ProjectQuery): boolean =>
   query.archived !== undefined || query.visibility !== undefined;
 
-/** For an item, or as much of one as was read. */
+/** Whether an item, or its read attributes, matches these filters. */
 export const inClass = (query: ProjectQuery, item: Item | undefined): boolean =>
   item !== undefined &&
   (query.visibility === undefined || item['visibility'] === query.visibility) &&

@@ -1,4 +1,4 @@
-/** What changes of a project write: its record, its paths, its rows below groups, and whether its repository takes writes. */
+/** The writes of a project's change: record, paths, rows at its ancestors, and the repository's state. */
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
@@ -15,7 +15,7 @@ import { indexMessage } from '../search/search.ts';
 import { sameName } from '../table/unique-names.ts';
 import { type Check, PRESENT, type Update, type Write } from '../table/write.ts';
 
-/** What an update may set. A former path leads on until somebody else takes it. */
+/** What an update may set. The previous path redirects until another owner takes it. */
 export type ProjectChange = Partial<
   Pick<
     ProjectRecord,
@@ -33,7 +33,7 @@ export type ProjectChange = Partial<
   >
 >;
 
-/** A change that is ready to be written, with whatever else its transaction is to hold. */
+/** A change that is ready to be written, with the messages of its transaction. */
 export interface ProjectUpdate {
   readonly updated: ProjectRecord;
   /** Refused as `version`, `namespace`, `moving` or a taken `path`. */
@@ -42,8 +42,9 @@ export interface ProjectUpdate {
 }
 
 /**
- * @param options.parent the group it stands in, for another path there or a higher visibility
- * @throws Stale while that group moves: a path below it may be two. While an owner moves it is refused as `moving`.
+ * @param options.parent the project's group, required for another path or a higher visibility
+ * @throws Stale while that group moves, when paths below it are ambiguous. While the owner of a personal namespace is
+ *   being renamed, the writes are refused as `moving`.
  */
 export function projectUpdate(
   project: ProjectRecord,
@@ -52,16 +53,16 @@ export function projectUpdate(
 ): ProjectUpdate {
   const updated = changed(project, change, now);
   const renamed = updated.path !== project.path;
-  const rises = rank(updated) > rank(project);
+  const raised = rank(updated) > rank(project);
   return {
     updated,
     writes: [
       recordWrite(project, updated, change),
       ...(renamed ? moveProjectPath(project, updated) : []),
-      ...(project.namespaceKind === 'group' && (renamed || rises)
-        ? [standsFor(parent, project, updated, renamed, now)]
+      ...(project.namespaceKind === 'group' && (renamed || raised)
+        ? [checkParent(parent, project, updated, renamed, now)]
         : []),
-      ...(project.namespaceKind === 'user' && renamed ? [ownerStands(project)] : []),
+      ...(project.namespaceKind === 'user' && renamed ? [checkOwnerNotMoving(project)] : []),
       ...(updated.visibility === project.visibility ? [] : treeRows({ kind: 'project', ...updated })),
       ...(updated.archived === project.archived ? [] : guardWrites(updated)),
     ],
@@ -70,8 +71,8 @@ export function projectUpdate(
 }
 
 /**
- * Puts a project elsewhere. Whoever puts it into a group adds that this takes it (`group-place.ts`).
- * @param place with the path that the namespace has now
+ * Transfers a project. The caller adds the checks of the target group or owner (`placement/`).
+ * @param place the target, with the current path of the namespace
  */
 export function projectTransfer(
   project: ProjectRecord,
@@ -80,12 +81,12 @@ export function projectTransfer(
   now: Date,
 ): ProjectUpdate {
   const updated = changed({ ...project, ...place }, change, now);
-  // What stands in a group is in no person's own list.
-  const left = Object.keys(toItem(project)).filter((name) => !(name in toItem(updated)));
+  // A project in a group loses the index attributes of a personal namespace.
+  const obsolete = Object.keys(toItem(project)).filter((name) => !(name in toItem(updated)));
   return {
     updated,
     writes: [
-      { ...recordWrite(project, updated, change), remove: left },
+      { ...recordWrite(project, updated, change), remove: obsolete },
       ...moveProjectPath(project, updated),
       ...moveRows({ kind: 'project', ...project }, { kind: 'project', ...updated }),
     ],
@@ -101,23 +102,23 @@ const changed = (project: ProjectRecord, change: ProjectChange, now: Date): Proj
   version: project.version + 1,
 });
 
-function recordWrite(was: ProjectRecord, is: ProjectRecord, change: ProjectChange): Update {
-  const { pk, sk, ...item } = toItem(is);
-  const own = Object.entries(item).filter(([name]) => name in change || !MOVE_WITHOUT_VERSION.has(name));
+function recordWrite(previous: ProjectRecord, current: ProjectRecord, change: ProjectChange): Update {
+  const { pk, sk, ...item } = toItem(current);
+  const own = Object.entries(item).filter(([name]) => name in change || !UNVERSIONED.has(name));
   return {
     update: { pk, sk },
     set: {
       ...Object.fromEntries(own),
       ...('lastActivityAt' in change ? { byActivity: item['byActivity'] } : {}),
     },
-    if: `${PRESENT} AND #version = :was AND attribute_type(#deletedAt, :null)`,
-    values: { was: was.version, null: 'NULL' },
+    if: `${PRESENT} AND #version = :previous AND attribute_type(#deletedAt, :null)`,
+    values: { previous: previous.version, null: 'NULL' },
     reason: 'version',
   };
 }
 
-/** By pushes, imports, forks, stars and measuring: only set when a change is about them. */
-const MOVE_WITHOUT_VERSION = new Set([
+/** Changed by pushes, imports, forks, stars and measuring without a new version: only set when the change includes them. */
+const UNVERSIONED = new Set([
   'lastActivityAt',
   'byActivity',
   'defaultBranch',
@@ -132,37 +133,40 @@ const MOVE_WITHOUT_VERSION = new Set([
   'bySize',
 ]);
 
-/** That the group takes it as it is to be; for another path, that no path in it is about to change. */
-function standsFor(
+/** Checks that the group allows the project's visibility; for another path, that the group is not moving. */
+function checkParent(
   parent: GroupRecord | undefined,
-  was: ProjectRecord,
-  is: ProjectRecord,
+  previous: ProjectRecord,
+  current: ProjectRecord,
   renamed: boolean,
   now: Date,
 ): Check {
   if (parent === undefined) throw new Missing('parent');
-  if (parent.id !== was.namespaceId) throw new TypeError('a project is named in its group');
-  const open = checkNotDeleted(parent, is.visibility, now);
-  if (!renamed) return open;
-  if (parent.movedFrom !== null || !sameName(parent.fullPath, was.namespacePath)) throw new Stale('parent');
-  return { ...open, if: `${open.if} AND attribute_type(#movedFrom, :null)` };
+  if (parent.id !== previous.namespaceId) throw new TypeError('a project current named in its group');
+  const exists = checkNotDeleted(parent, current.visibility, now);
+  if (!renamed) return exists;
+  if (parent.movedFrom !== null || !sameName(parent.fullPath, previous.namespacePath))
+    throw new Stale('parent');
+  return { ...exists, if: `${exists.if} AND attribute_type(#movedFrom, :null)` };
 }
 
-/** That the owner goes by the name in the project's path, and none of their projects is still on its way there. */
-const ownerStands = ({ ownerId, namespacePath }: ProjectRecord): Check => ({
+/** Checks that the owner still has the username in the project's path, and that no rename is in progress. */
+const checkOwnerNotMoving = ({ ownerId, namespacePath }: ProjectRecord): Check => ({
   check: userKey(ownerId),
   if: `#username = :username AND (attribute_not_exists(#movedFrom) OR attribute_type(#movedFrom, :null))`,
   values: { username: namespacePath, null: 'NULL' },
   reason: 'moving',
 });
 
-/** Pushes under way are refused with the same transaction. One that is being filled takes none anyway. */
+/** Sets the repository read-only or open, which also refuses pushes in progress. During an import it is read-only anyway. */
 function guardWrites({ repositoryId, archived, importStatus }: ProjectRecord): Update[] {
   if (archived && (importStatus === 'scheduled' || importStatus === 'started')) return [];
   return changeGuards(repositoryId, { state: archived ? 'read-only' : 'open' });
 }
 
-const reindexed = (was: ProjectRecord, is: ProjectRecord): OutboxMessage[] =>
-  was.name === is.name && was.path === is.path ? [] : [indexMessage('project', is.id)];
+const reindexed = (previous: ProjectRecord, current: ProjectRecord): OutboxMessage[] =>
+  previous.name === current.name && previous.path === current.path
+    ? []
+    : [indexMessage('project', current.id)];
 
 const rank = ({ visibility }: ProjectRecord): number => VISIBILITIES.indexOf(visibility);

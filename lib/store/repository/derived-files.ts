@@ -1,6 +1,6 @@
 /**
- * Files that maintenance makes of a repository's packs: a row per kind, listed with the packs, and immutable objects
- * under a prefix of the repository's own, whatever network its packs lie in.
+ * Files that maintenance derives from a repository's packs: a row per kind, listed with the packs, and immutable objects
+ * under the repository's own prefix, even if its packs are in another network.
  */
 import { decodeTime, ulid } from 'ulid';
 import type { DerivedContent, DerivedFile, DerivedKind, Provenance, RandomAccess } from '../../git/ports.ts';
@@ -8,7 +8,7 @@ import type { Blobs } from '../blobs/blobs.ts';
 import { derivedKey } from '../row-keys/repository.ts';
 import { ABSENT, type Item, type Put, type Update } from '../table/write.ts';
 
-/** One that was replaced, until its bytes are removed. */
+/** A replaced file, until its object is deleted. */
 interface Replaced {
   readonly location: string;
   /** ISO 8601. */
@@ -20,17 +20,17 @@ export interface DerivedRow extends DerivedFile {
   readonly replaced: readonly Replaced[];
 }
 
-/** Longer than any request, any presigned URL and any listing that somebody may still hold. */
+/** Longer than any request, presigned URL or listing in use may last. */
 const REPLACED_MS = 24 * 3600_000;
-/** Nobody who stored a file takes so long to list it. */
+/** A stored file is listed much sooner than this, or never. */
 const UNLISTED_MS = 7 * 24 * 3600_000;
-/** Of one kind, within a day. Beyond it, whoever still reads the oldest finds it missing and does without. */
+/** Per kind and day. Beyond that, readers of the oldest find it missing and do without it. */
 const MAX_REPLACED = 16;
 
-/** Where the derived files of a repository lie. */
+/** Prefix of a repository's derived files. */
 export const derivedPrefix = (repositoryId: string): string => `derived/${repositoryId}/`;
 
-/** Stores the bytes of a file, unlisted. */
+/** Stores the content of a file without listing it. */
 export async function storeDerived(
   blobs: Blobs,
   repositoryId: string,
@@ -60,15 +60,17 @@ export function openDerived(blobs: Blobs, { location }: DerivedFile): RandomAcce
   };
 }
 
-/** For the transaction that lists a file in place of the one of its kind. */
+/** The row of a file that replaces the one of its kind, for a transaction. */
 export function listDerived(
   repositoryId: string,
   { kind, id, size, checksumsCrc, provenance, location }: DerivedFile,
-  was: DerivedRow | undefined,
+  previous: DerivedRow | undefined,
   now: Date,
 ): Put {
   const replaced =
-    was === undefined ? [] : [{ location: was.location, at: now.toISOString() }, ...was.replaced];
+    previous === undefined
+      ? []
+      : [{ location: previous.location, at: now.toISOString() }, ...previous.replaced];
   return {
     put: {
       ...derivedKey(repositoryId, kind),
@@ -77,7 +79,7 @@ export function listDerived(
       ...(checksumsCrc === undefined ? {} : { sums: checksumsCrc }),
       replaced: replaced.filter(({ at }) => isKept(at, now)).slice(0, MAX_REPLACED),
     },
-    ...(was === undefined ? { if: ABSENT } : { if: '#id = :was', values: { was: was.id } }),
+    ...(previous === undefined ? { if: ABSENT } : { if: '#id = :was', values: { was: previous.id } }),
     reason: 'derived',
   };
 }
@@ -93,7 +95,7 @@ export function derivedOf(item: Item): DerivedRow {
 
 const isKept = (at: string, now: Date) => Date.parse(at) + REPLACED_MS > now.getTime();
 
-/** For a row whose replaced files are removed by now. */
+/** Removes entries of replaced files whose objects are deleted by now. */
 export function forgetReplaced(
   repositoryId: string,
   { kind, id, replaced }: DerivedRow,
@@ -106,15 +108,15 @@ export function forgetReplaced(
   ];
 }
 
-/** When bytes of these may be removed, in milliseconds since 1970. */
+/** When the objects of replaced files may be deleted, in milliseconds since 1970. */
 export function replacedUntil(rows: readonly DerivedRow[]): number[] {
   return rows.flatMap(({ replaced }) => replaced.map(({ at }) => Date.parse(at) + REPLACED_MS));
 }
 
 /**
- * Takes away the bytes of files that were replaced a day ago, and of those that no row has listed for a week.
+ * Deletes the objects of files that were replaced a day ago, and of those that no row has listed for a week.
  * @param listed reads the rows
- * @returns when the oldest of those that are too young may go, in milliseconds since 1970
+ * @returns when the oldest of the remaining ones may be deleted, in milliseconds since 1970
  */
 export async function sweepDerived(
   blobs: Blobs,
@@ -128,25 +130,25 @@ export async function sweepDerived(
   do {
     const page = await blobs.list(prefix, after === undefined ? {} : { after });
     if (page.keys.length === 0) return next;
-    // Read behind the keys: what is listed by now was stored before.
+    // Read after the keys: everything stored and listed before is included.
     const rows = await listed();
     const used = new Set(rows.map(({ location }) => location));
     const replaced = new Map(rows.flatMap((row) => row.replaced.map(({ location, at }) => [location, at])));
-    const goes: string[] = [];
+    const deletable: string[] = [];
     for (const key of page.keys) {
       if (used.has(key)) continue;
       const at = replaced.get(key);
       const until = at === undefined ? storedAt(key) + UNLISTED_MS : Date.parse(at) + REPLACED_MS;
-      if (until <= now.getTime()) goes.push(key);
+      if (until <= now.getTime()) deletable.push(key);
       else next = Math.min(next ?? until, until);
     }
-    if (goes.length > 0) await blobs.delete(goes);
+    if (deletable.length > 0) await blobs.delete(deletable);
     after = page.more ? page.keys.at(-1) : undefined;
   } while (after !== undefined);
   return next;
 }
 
-/** The name begins with a ULID; what does not is nobody's, and as old as can be. */
+/** The name begins with a ULID; other objects belong to no row and count as oldest. */
 function storedAt(key: string): number {
   const [, id] = /\/([0-7][0-9A-HJKMNP-TV-Z]{25})\.[a-z-]+$/.exec(key) ?? [];
   return id === undefined ? 0 : decodeTime(id);

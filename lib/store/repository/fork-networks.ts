@@ -1,6 +1,6 @@
 /**
- * Fork networks. A repository's own packs lie under a prefix of its own within its network's; a fork lists its
- * parent's packs among its own, and beside each such row stands one that says so to whoever would remove the bytes.
+ * Fork networks. A repository's own packs have its own prefix within that of its network. A fork also lists packs of its
+ * parent, and for each of these a second row protects the pack's objects from deletion.
  */
 import type { PackDescription } from '../../git/ports.ts';
 import { heirKey, heirsPartition, networkMemberKey, networkPartition } from '../row-keys/forks.ts';
@@ -10,13 +10,13 @@ import type { Table } from '../table/table.ts';
 import type { Put } from '../table/write.ts';
 import { type CataloguedPack, storedSource } from './pack-list.ts';
 
-/** A repository, and the network its packs lie in: its own id when it never was a fork. */
+/** A repository, and the network of its packs: its own id if it never was a fork. */
 export interface NetworkMember {
   readonly repositoryId: string;
   readonly networkId: string;
 }
 
-/** Below it lies what this repository wrote. Nobody but this repository adds anything there. */
+/** Prefix of the packs that this repository wrote. No other repository writes there. */
 export const packPrefix = ({ networkId, repositoryId }: NetworkMember): string =>
   `networks/${networkId}/packs/${repositoryId}/`;
 
@@ -32,14 +32,14 @@ export class Networks {
     this.#table = table;
   }
 
-  /** Whether another repository may list what this one wrote. */
+  /** Whether other repositories may list packs of this one. */
   async hasOthers({ networkId, repositoryId }: NetworkMember): Promise<boolean> {
     const rows = { partition: networkPartition(networkId), prefix: MEMBER, limit: 2, only: ['sk'] };
     const { items } = await this.#table.query(rows);
     return items.some(({ sk }) => sk !== networkMemberKey(networkId, repositoryId).sk);
   }
 
-  /** Those of these packs that a repository lists which did not write them. */
+  /** Returns those of the packs that are listed by a repository that did not write them. */
   async inherited(packIds: readonly string[]): Promise<Set<string>> {
     const listed = new Set<string>();
     for (let i = 0; i < packIds.length; i += 16) {
@@ -57,7 +57,7 @@ export class Networks {
     return listed;
   }
 
-  /** These packs are no longer listed by a repository that did not write them: what is left of them is to be looked at. */
+  /** Removes the protection of packs that a fork no longer lists. The caller has to schedule the gc of unlisted packs. */
   async disinherit(repositoryId: string, packs: readonly PackDescription[]): Promise<void> {
     for (let i = 0; i < packs.length; i += 16) {
       await Promise.all(
@@ -71,11 +71,11 @@ export class Networks {
   }
 }
 
-/** Both are members from then on; each of the writes may be done twice. */
+/** Makes repositories members of a network; idempotent writes. */
 export const joinNetwork = (networkId: string, ...repositoryIds: readonly string[]): Put[] =>
   repositoryIds.map((id) => ({ put: { ...networkMemberKey(networkId, id) } }));
 
-/** Lists another repository's packs: two writes each, which may be done twice. */
+/** Lists another repository's packs: two idempotent writes each. */
 export function inheritPacks(repositoryId: string, packs: readonly CataloguedPack[], by: string): Put[] {
   return packs.flatMap(({ id, source, objectCount, packSize, indexSize, layout, location }): Put[] => [
     {

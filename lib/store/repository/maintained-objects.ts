@@ -57,13 +57,13 @@ export class MaintainedGitObjects extends GitObjects implements MaintainedObject
   ): Promise<DerivedFile> {
     const { repositoryId } = this.#lease;
     const { derived } = await this.#repositories.open(repositoryId).listing();
-    const was = derived.find((file) => file.kind === kind);
+    const previous = derived.find((file) => file.kind === kind);
     const file = await storeDerived(this.#blobs, repositoryId, kind, content, provenance);
     try {
-      await this.#repositories.replaceDerived(this.#lease, file, was, this.#now);
+      await this.#repositories.replaceDerived(this.#lease, file, previous, this.#now);
     } catch (error) {
       if (!(error instanceof Stale)) throw error;
-      // Never listed: what cannot be deleted now is swept.
+      // Never listed: if it cannot be deleted now, a sweep does.
       await this.#blobs.delete([file.location]).catch(() => {});
       throw new PacksChanged();
     }

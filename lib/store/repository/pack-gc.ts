@@ -1,4 +1,4 @@
-/** Takes away the bytes of packs that nobody reads any more. */
+/** Deletes the objects of packs that are no longer read. */
 import { decodeTime } from 'ulid';
 import type { Blobs } from '../blobs/blobs.ts';
 import { networkOf } from '../maintenance/leases.ts';
@@ -9,11 +9,11 @@ import { packObjectKeys } from './pack-objects.ts';
 import type { Repositories } from './repositories.ts';
 import { markUnlisted, packIdOf, UNLISTED_MS } from './unlisted-pack-gc.ts';
 
-/** Longer than any request, any presigned URL and any listing that somebody may still hold. */
+/** Longer than any request, presigned URL or listing in use may last. */
 export const SUPERSEDED_MS = 24 * 3600_000;
 
-/** Packs removed in one step. */
-const BATCH = 400;
+/** Packs removed per step. */
+const BATCH_SIZE = 400;
 
 interface Stores {
   readonly table: Table;
@@ -23,8 +23,8 @@ interface Stores {
 }
 
 /**
- * Packs that were superseded a day ago: the bytes first, then the row, so that what is left is found again. In a
- * network of several repositories the row alone: others may list the pack, so its bytes are marked and swept later.
+ * Deletes packs that were superseded a day ago: the objects first, then the row, so that an interrupted run is continued.
+ * In a network of several repositories only the row: others may list the pack, so the gc of unlisted packs deletes it.
  */
 export async function removeSuperseded(stores: Stores, repositoryId: string, now: Date): Promise<void> {
   const { blobs, repositories } = stores;
@@ -33,13 +33,15 @@ export async function removeSuperseded(stores: Stores, repositoryId: string, now
   const shared = await stores.networks.hasOthers(member);
   const forgotten: string[] = [];
   for (;;) {
-    const over = await repositories.superseded(repositoryId, { until, most: BATCH });
-    if (shared) forgotten.push(...over.map(({ id }) => id));
-    else if (over.length > 0) await blobs.delete(over.flatMap(packObjectKeys));
-    for (let i = 0; i < over.length; i += 16) {
-      await Promise.all(over.slice(i, i + 16).map((pack) => repositories.forgetPack(repositoryId, pack)));
+    const superseded = await repositories.superseded(repositoryId, { until, most: BATCH_SIZE });
+    if (shared) forgotten.push(...superseded.map(({ id }) => id));
+    else if (superseded.length > 0) await blobs.delete(superseded.flatMap(packObjectKeys));
+    for (let i = 0; i < superseded.length; i += 16) {
+      await Promise.all(
+        superseded.slice(i, i + 16).map((pack) => repositories.removePackRow(repositoryId, pack)),
+      );
     }
-    if (over.length < BATCH) break;
+    if (superseded.length < BATCH_SIZE) break;
   }
   // If this is interrupted, a later pass finds them as it finds packs that were never listed.
   if (forgotten.length > 0) await markUnlisted(stores, member, now, { forgotten });
@@ -47,7 +49,7 @@ export async function removeSuperseded(stores: Stores, repositoryId: string, now
 
 /**
  * Deletes what failed writers left: objects that no row lists, a week after they were written.
- * @returns when the oldest of those that are too young may be deleted, in milliseconds since 1970
+ * @returns when the oldest of the remaining ones may be deleted, in milliseconds since 1970
  */
 export async function removeUnlisted(
   stores: Stores,
@@ -62,17 +64,17 @@ export async function removeUnlisted(
   let after: string | undefined;
   do {
     const page = await blobs.list(prefix, after === undefined ? {} : { after });
-    // Read behind the keys: what is listed by now was stored before.
+    // Read after the keys: everything stored and listed before is included.
     const listed = new Set((await repositories.open(repositoryId).catalogue()).flatMap(packObjectKeys));
-    const goes: string[] = [];
+    const deletable: string[] = [];
     for (const key of page.keys) {
       const id = packIdOf(key.slice(prefix.length));
       if (id === undefined || listed.has(key)) continue;
       const at = decodeTime(id) + UNLISTED_MS;
-      if (at <= now.getTime()) goes.push(key);
+      if (at <= now.getTime()) deletable.push(key);
       else next = Math.min(next ?? at, at);
     }
-    if (goes.length > 0) await blobs.delete(goes);
+    if (deletable.length > 0) await blobs.delete(deletable);
     after = page.more ? page.keys.at(-1) : undefined;
   } while (after !== undefined);
   return next;

@@ -1,4 +1,4 @@
-/** The packs of one repository, as rows. Their bytes are `git-objects.ts`'s business. */
+/** The packs of one repository, as rows. Their objects are in `pack-objects.ts`. */
 import type { PackDescription, PackSource } from '../../git/ports.ts';
 import {
   DERIVED,
@@ -13,7 +13,7 @@ import { ABSENT, type Item, PRESENT, type Put, type Write } from '../table/write
 import { type DerivedRow, derivedOf } from './derived-files.ts';
 
 export interface CataloguedPack extends PackDescription {
-  /** Superseded packs hold nothing that active ones lack, and stay readable for a while. */
+  /** Superseded packs hold no objects that active ones lack, and stay readable for a while. */
   readonly state: 'active' | 'superseded';
   /** ISO 8601, when it was superseded. */
   readonly supersededAt?: string;
@@ -34,7 +34,7 @@ const SOURCES = new Map(
 /** The source of a pack as its row spells it. */
 export const storedSource = (source: PackSource): string => STORED_SOURCES[source];
 
-/** @param by the transaction that lists it, by which a writer knows its own row again */
+/** @param by id of the transaction, by which a writer recognises its own row */
 export function listPack(repositoryId: string, pack: PackDescription, by: string): Put {
   return {
     put: {
@@ -50,8 +50,8 @@ export function listPack(repositoryId: string, pack: PackDescription, by: string
 }
 
 /**
- * Takes packs out of the list in the transaction that lists what replaces them: two writes each.
- * @throws RangeError for one that another repository wrote: it stays listed as long as this repository is there
+ * Marks packs as superseded, in the transaction that lists their replacement: two writes each.
+ * @throws RangeError for an inherited pack: it stays listed as long as this repository exists
  */
 export function supersedePacks(repositoryId: string, packs: readonly PackDescription[], at: Date): Write[] {
   const supersededAt = at.toISOString();
@@ -72,13 +72,13 @@ export function supersedePacks(repositoryId: string, packs: readonly PackDescrip
 }
 
 export interface Listing {
-  /** Those in use, newest first. */
+  /** Active packs, newest first. */
   readonly packs: readonly CataloguedPack[];
-  /** What maintenance has made of them, one of each kind at most. */
+  /** Derived files of the packs, at most one of each kind. */
   readonly derived: readonly DerivedRow[];
 }
 
-/** Strongly consistent. */
+/** Reads the list of packs, strongly consistent. */
 export async function listingOf(table: Table, repositoryId: string): Promise<Listing> {
   const packs: CataloguedPack[] = [];
   const derived: DerivedRow[] = [];
@@ -91,8 +91,8 @@ export async function listingOf(table: Table, repositoryId: string): Promise<Lis
 }
 
 /**
- * Those superseded, those first that were so first.
- * @param options.until at that time at the latest
+ * Returns superseded packs, oldest first.
+ * @param options.until superseded at that time at the latest
  */
 export function supersededOf(
   table: Table,
@@ -103,7 +103,7 @@ export function supersededOf(
   const range = {
     partition: repositoryPartition(repositoryId),
     from: OLD_PACK,
-    // Behind the ids of packs of that very millisecond.
+    // Sorts after the ids of packs of that millisecond.
     to: `${OLD_PACK}${until === undefined ? '' : until.toISOString()}~`,
   };
   return collect(table, most === undefined ? range : { ...range, limit: most }, most);

@@ -15,14 +15,14 @@ import type { Blobs } from '../blobs/blobs.ts';
 import { openDerived } from './derived-files.ts';
 import { type NetworkMember, packPrefix } from './fork-networks.ts';
 
-/** Who lists packs: the repository's catalogue in the table. */
+/** The list of packs: the repository's catalogue in the table. */
 export interface PackCatalogue {
   listPacks(options?: { fresh?: boolean }): Promise<readonly PackDescription[]>;
-  /** As the last listing told. */
+  /** As of the last listing. */
   derived(kind: DerivedKind): DerivedFile | undefined;
 }
 
-/** Up to here pack and index are one object: one PUT per API commit. */
+/** Up to this size pack and index are one object: one PUT per API commit. */
 const JOINED_BYTES = 8 * 1024 * 1024;
 
 /** The stored objects of a pack. */
@@ -35,7 +35,7 @@ export class GitObjects implements ObjectDatabase {
   readonly #catalogue: PackCatalogue;
   readonly #prefix: string;
 
-  /** @param networkId the fork network; the repository's own id when it is no fork */
+  /** @param networkId the fork network; the repository's own id if it is not a fork */
   constructor(blobs: Blobs, catalogue: PackCatalogue, repositoryId: string, networkId = repositoryId) {
     this.#blobs = blobs;
     this.#catalogue = catalogue;
@@ -86,12 +86,12 @@ export class GitObjects implements ObjectDatabase {
 
   async rollbackPack(pack: PackDescription): Promise<void> {
     await this.#blobs.delete(packObjectKeys(pack)).catch(() => {
-      // Never listed: the sweeper takes it away.
+      // Never listed: a sweep deletes it.
     });
   }
 }
 
-/** A large pack written as it is made; its index follows in an object of its own. */
+/** Streams a large pack to the bucket; its index follows in a separate object. */
 export function packSinkTo(blobs: Blobs, owner: NetworkMember): PackSink {
   const id = ulid();
   const location = packPrefix(owner) + id;

@@ -1,6 +1,6 @@
 /**
- * Commits that API objects hold: comments, statuses, pipelines, merge requests. No branch may reach them, and they are
- * to stay as long as the repository does, with all below them. One row each, beside the refs and not among them.
+ * Pinned commits: commits that API objects such as comments, statuses and pipelines refer to. They and all objects they
+ * reach are kept as long as the repository, even if no ref reaches them. One row each, separate from the refs.
  */
 import type { Oid } from '../../git/oid.ts';
 import type { PackDescription } from '../../git/ports.ts';
@@ -11,16 +11,16 @@ import type { Write } from '../table/write.ts';
 import { listPack } from './pack-list.ts';
 import { guardOf, randomStripe } from './state.ts';
 
-/** How a transaction is refused that keeps a commit while a collection begins, or in a closed repository. */
+/** Reason for refusing a transaction that pins a commit while a garbage collection begins, or in a closed repository. */
 export const PIN_REFUSED = 'keep';
 
-/** What stands when somebody looks whether commits are kept, before looking at their objects. */
+/** Which commits are pinned, read before their objects are checked. */
 export interface PinnedCommitsSnapshot {
   readonly repositoryId: string;
-  /** The collection epoch: see {@link PinnedCommits.writes}. */
+  /** The garbage collection epoch: see {@link PinnedCommits.writes}. */
   readonly epoch: number;
-  /** Those of the asked that are not kept yet, each once. */
-  readonly unkept: readonly Oid[];
+  /** The requested commits that are not pinned yet, each once. */
+  readonly unpinned: readonly Oid[];
 }
 
 export class PinnedCommits {
@@ -29,44 +29,44 @@ export class PinnedCommits {
     this.#table = table;
   }
 
-  /** Strongly consistent, one round trip. @throws Missing for a repository that is not there or is being deleted */
-  async look(repositoryId: string, oids: readonly Oid[]): Promise<PinnedCommitsSnapshot> {
-    const asked = [...new Set(oids)];
+  /** Strongly consistent, one round trip. @throws Missing for a repository that does not exist or is being deleted */
+  async snapshot(repositoryId: string, oids: readonly Oid[]): Promise<PinnedCommitsSnapshot> {
+    const requested = [...new Set(oids)];
     const [guardItem, ...rows] = await this.#table.batchGet([
       guardKey(repositoryId, randomStripe()),
-      ...asked.map((oid) => pinnedCommitKey(repositoryId, oid)),
+      ...requested.map((oid) => pinnedCommitKey(repositoryId, oid)),
     ]);
     const guard = guardOf(guardItem);
     if (guard === undefined || guard.state === 'deleted') throw new Missing('repository');
-    return { repositoryId, epoch: guard.epoch, unkept: asked.filter((_, i) => rows[i] === undefined) };
+    return { repositoryId, epoch: guard.epoch, unpinned: requested.filter((_, i) => rows[i] === undefined) };
   }
 
   /**
-   * The writes that keep what was not kept, for the transaction of whatever holds it. They may be done twice, and are
-   * refused as {@link PIN_REFUSED} when a collection began after the look: what was then seen of the objects is void.
-   * @param packs stored ones that hold what only garbage held, to be listed with it
+   * The writes that pin the commits, for the transaction of the object that refers to them. Idempotent; refused as
+   * {@link PIN_REFUSED} when a garbage collection began after the snapshot, because the objects must be checked again.
+   * @param packs stored packs with objects that were only in garbage, to be listed in the same transaction
    */
   writes(
-    { repositoryId, epoch, unkept }: PinnedCommitsSnapshot,
+    { repositoryId, epoch, unpinned }: PinnedCommitsSnapshot,
     packs: readonly PackDescription[] = [],
   ): Write[] {
-    if (unkept.length === 0) return [];
+    if (unpinned.length === 0) return [];
     return [
       {
         check: guardKey(repositoryId, randomStripe()),
-        // Nothing but a new pack minds a repository that is being moved.
+        // Only new packs require an open repository.
         if:
           packs.length > 0 ? '#state = :open AND #epoch = :epoch' : '#state <> :deleted AND #epoch = :epoch',
         values: packs.length > 0 ? { open: 'open', epoch } : { deleted: 'deleted', epoch },
         reason: PIN_REFUSED,
       },
-      ...unkept.map((oid) => ({ put: { ...pinnedCommitKey(repositoryId, oid) } })),
+      ...unpinned.map((oid) => ({ put: { ...pinnedCommitKey(repositoryId, oid) } })),
       ...packs.map((pack) => listPack(repositoryId, pack, PIN_REFUSED)),
     ];
   }
 }
 
-/** Every commit that is kept, by id. */
+/** Yields all pinned commits, by id. */
 export async function* pinnedIn(table: Table, repositoryId: string): AsyncGenerator<Oid> {
   const rows = { partition: repositoryPartition(repositoryId), prefix: PINNED, only: ['sk'] };
   for await (const { sk } of table.queryAll(rows)) yield (sk as string).slice(PINNED.length) as Oid;

@@ -1,6 +1,6 @@
 /**
- * Where refs pointed that were deleted or forced a moment ago: whoever listed them before may still ask for what they
- * saw. One row for each transaction that moved some, gone by itself.
+ * Old targets of refs that were recently deleted or force-updated: clients that listed the refs before may still request
+ * them. One row per transaction, which expires by its TTL.
  */
 import { encodeTime } from 'ulid';
 import type { Oid } from '../../git/oid.ts';
@@ -11,17 +11,17 @@ import { RECENT_TIP, recentTipKey, repositoryPartition } from '../row-keys/repos
 import type { Table } from '../table/table.ts';
 import type { Write } from '../table/write.ts';
 
-/** A fetch that listed refs has asked for them by then: only the slowest negotiations take minutes. */
+/** Milliseconds for which they may be fetched: only the slowest negotiations take minutes. */
 export const RECENT_TIP_MS = 15 * 60_000;
-/** Of one transaction: an item takes 400 KB, and names take up to 1 KB each. */
+/** Per transaction: an item is limited to 400 KB, and a name to 1 KB. */
 const MAX_TIPS = 200;
-/** Rows read, newest first: many more leave nobody a quarter of an hour. */
+/** Maximum number of rows read, newest first. */
 const MAX_ROWS = 200;
 
 /**
- * For the transaction that moves them.
- * @param before what stood there, where it was read: it knows what annotated tags lead to
- * @param by ULID of the swap: when it was
+ * The row of old targets, for the transaction that moves the refs.
+ * @param before returns the previous ref if it was read, with the peeled id of an annotated tag
+ * @param by ULID of the transaction, with its time
  */
 export function recordOldTips(
   repositoryId: string,
@@ -41,7 +41,7 @@ export function recordOldTips(
   return [{ put: { ...recentTipKey(repositoryId, by), tips, ttl: Math.ceil((now + RECENT_TIP_MS) / 1000) } }];
 }
 
-/** Newest first. */
+/** Returns recent old targets, newest first. */
 export async function recentTips(table: Table, repositoryId: string, now = Date.now()): Promise<Ref[]> {
   const from = `${RECENT_TIP}${encodeTime(Math.max(0, now - RECENT_TIP_MS), 10)}`;
   const { items } = await table.query({

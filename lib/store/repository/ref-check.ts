@@ -1,4 +1,4 @@
-/** Whether updates may be made against what stands there now. Pure. */
+/** Checks updates against the current refs. Pure. */
 import { type Oid, ZERO_OID } from '../../git/oid.ts';
 import type { RefRejection, RefUpdate } from '../../git/ports.ts';
 import type { RefName } from '../../git/refname.ts';
@@ -11,13 +11,13 @@ export interface Rejection {
 export const creates = (update: RefUpdate): boolean => update.from === ZERO_OID && update.to !== ZERO_OID;
 export const removes = (update: RefUpdate): boolean => update.from !== ZERO_OID && update.to === ZERO_OID;
 
-/** @param oid what stands there; undefined: no such ref */
+/** @param oid current target; undefined: no such ref */
 export function staleUpdate(update: RefUpdate, oid: Oid | undefined): Rejection | undefined {
   if ((oid ?? ZERO_OID) === update.from) return undefined;
   return { name: update.name, reason: update.from === ZERO_OID ? 'exists' : 'stale' };
 }
 
-/** Updates whose `from` is not what stands there. */
+/** Rejections of updates whose `from` is not the current target. */
 export function staleUpdates(
   updates: readonly RefUpdate[],
   current: (name: RefName) => Oid | undefined,
@@ -26,7 +26,7 @@ export function staleUpdates(
 }
 
 /**
- * `refs/heads/a/b/c` → `refs/heads/a/b`, `refs/heads/a`: names that cannot stand beside it. No ref has fewer than
+ * `refs/heads/a/b/c` → `refs/heads/a/b`, `refs/heads/a`: names that conflict with it. Refs have at least
  * three parts.
  */
 export function namesAbove(name: string): RefName[] {
@@ -39,12 +39,12 @@ export function namesAbove(name: string): RefName[] {
 }
 
 /**
- * Creations that git could not hold beside a ref that exists or is created with them: `a` against `a/b`. What stays is
- * told one by one, in any order; memory holds the creations alone.
+ * Finds creations that conflict with another ref by their path, as `a` with `a/b`. Existing refs are passed one by one,
+ * in any order; only the creations are held in memory.
  */
 export class PrefixConflicts {
   readonly #names: readonly RefName[];
-  /** With the slash before every other character, so that what is below a name follows it. */
+  /** With the slash sorted before all other characters, so that a name is followed by its descendants. */
   readonly #keys: readonly string[];
   readonly #found = new Set<number>();
 
@@ -57,13 +57,13 @@ export class PrefixConflicts {
     this.#amongThem();
   }
 
-  /** A ref that exists and is not removed by the same updates. */
+  /** Checks a ref that exists and is not deleted by the same updates. */
   beside(name: string): void {
     if (this.#keys.length === 0) return;
     const key = keyOf(name);
     const below = `${key}${SLASH}`;
     for (let i = this.#from(below); this.#keys[i]?.startsWith(below); i++) this.#found.add(i);
-    // Were there one above it that is not next before it, that one would conflict with the next.
+    // Only the preceding creation can be its ancestor: an earlier one would conflict with that itself.
     const above = this.#from(key) - 1;
     if (above >= 0 && key.startsWith(`${this.#keys[above]}${SLASH}`)) this.#found.add(above);
   }
@@ -84,7 +84,7 @@ export class PrefixConflicts {
     }
   }
 
-  /** The first that is not before the key. */
+  /** Index of the first key that is not smaller. */
   #from(key: string): number {
     let low = 0;
     let high = this.#keys.length;
@@ -97,17 +97,17 @@ export class PrefixConflicts {
   }
 }
 
-/** No ref name has it, and it sorts first. */
+/** Not allowed in ref names, and sorts first. */
 const SLASH = '\u0000';
 
-/** A character for each byte of the name. */
+/** One character per byte of the name. */
 function keyOf(name: string): string {
   const bytes = Buffer.from(name);
   for (let at = bytes.indexOf(0x2f); at >= 0; at = bytes.indexOf(0x2f, at + 1)) bytes[at] = 0;
   return bytes.toString('latin1');
 }
 
-/** @param existing every live ref that might be in the way of one of the creations, at least */
+/** @param existing at least all refs that may conflict with a creation */
 export function prefixConflicts(updates: readonly RefUpdate[], existing: Iterable<RefName>): Rejection[] {
   const conflicts = new PrefixConflicts(updates.filter(creates).map(({ name }) => name));
   const removed = new Set(updates.filter(removes).map(({ name }) => name));
@@ -115,7 +115,7 @@ export function prefixConflicts(updates: readonly RefUpdate[], existing: Iterabl
   return inOrder(updates, conflicts.rejections());
 }
 
-/** As the updates were given. */
+/** Sorts rejections in the order of the updates. */
 export function inOrder(updates: readonly RefUpdate[], rejections: readonly Rejection[]): Rejection[] {
   const place = new Map(updates.map(({ name }, i) => [name, i]));
   return rejections.toSorted((a, b) => place.get(a.name!)! - place.get(b.name!)!);

@@ -1,4 +1,4 @@
-/** Ref rows in order, and a table of refs as they amend it. */
+/** Ref rows in order, and their merge with the ref table they amend. */
 import type { Ref } from '../../git/ports.ts';
 import { refSort } from '../row-keys/repository.ts';
 import { compareText } from '../table/text-order.ts';
@@ -6,16 +6,16 @@ import type { Item } from '../table/write.ts';
 import { refOfRow } from './ref-snapshot.ts';
 import { isListed } from './ref-table.ts';
 
-/** What a row says about a name; rows that amend a table which was replaced say nothing. */
+/** A row of the current table's amendments; rows of a replaced table are ignored. */
 export interface RefRow {
   readonly sort: string;
-  /** undefined: it is gone. */
+  /** undefined: deleted. */
   readonly ref: Ref | undefined;
-  /** The table in force has a ref of this name that lists have. */
+  /** Whether the table has a listed ref of this name. */
   readonly was: boolean;
 }
 
-/** @returns those rows that amend the table, under a prefix. */
+/** @returns the rows with a prefix that amend the table. */
 export function rowsOf(items: readonly Item[], refTable: string, prefix: string): RefRow[] {
   return items.flatMap((item) => {
     if (item['table'] !== refTable || !(item['name'] as string).startsWith(prefix)) return [];
@@ -23,13 +23,13 @@ export function rowsOf(items: readonly Item[], refTable: string, prefix: string)
   });
 }
 
-/** How many branches or tags more or less there are by these rows. */
+/** The change in the number of branches or tags by these rows. */
 export const addedBy = (rows: readonly RefRow[]): number =>
   rows.reduce((sum, { ref, was }) => sum + Number(ref !== undefined && isListed(ref)) - Number(was), 0);
 
 /**
- * Refs of a table amended by rows, in order.
- * @param rows in order too, some at a time
+ * Merges the refs of a table with the rows that amend it, in order.
+ * @param rows sorted too, in batches
  */
 export async function* amended(
   stored: AsyncIterable<readonly Ref[]>,
@@ -86,7 +86,7 @@ class RowQueue {
     return rest;
   }
 
-  /** Reads on where nothing is left. */
+  /** Reads the next batch if the current one is used up. */
   async fill(): Promise<void> {
     while (this.#at >= this.#rows.length) {
       const { done, value } = await this.#source.next();

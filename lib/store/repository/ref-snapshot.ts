@@ -1,4 +1,4 @@
-/** What one request has read of a repository's refs by their names, and the guard that it read with them. */
+/** Refs that one request has read by name, and the guard that was read with them. */
 import { ZERO_OID } from '../../git/oid.ts';
 import type { Ref, RefUpdate } from '../../git/ports.ts';
 import type { RefName } from '../../git/refname.ts';
@@ -9,7 +9,7 @@ import type { Item } from '../table/write.ts';
 import { RefTable } from './ref-table.ts';
 import { type Guard, guardOf, randomStripe } from './state.ts';
 
-/** What stands under a name: the ref, if any, and the row that says so, if one does. */
+/** State of a name: its ref, if any, and its row, if there is one. */
 export interface RefState {
   readonly ref: Ref | undefined;
   readonly row: { readonly oid: string; readonly table: string; readonly was?: true } | undefined;
@@ -17,13 +17,13 @@ export interface RefState {
 
 export interface RefSnapshot {
   readonly guard: Guard;
-  readonly standing: ReadonlyMap<RefName, RefState>;
+  readonly states: ReadonlyMap<RefName, RefState>;
 }
 
-/** The version of the ref names: older than any look that comes after it. */
+/** The version of the ref names, read before the refs it is used for. */
 export interface NamesVersion {
   readonly version: number;
-  /** Branches and tags in all. */
+  /** Total number of branches and tags. */
   readonly refs: number;
   /** When it was read, in milliseconds since 1970. */
   readonly at: number;
@@ -35,13 +35,13 @@ const namesOf = ({ names, heads = 0, tags = 0 }: Item, at: number): NamesVersion
   at,
 });
 
-/** What a look at some refs may take, far below the time for which a replaced table stays. */
-const LOOK_MS = 60_000;
+/** Maximum milliseconds for reading refs: much less than replaced tables are kept. */
+const MAX_READ_MS = 60_000;
 
 export class RefSnapshots {
   readonly id: string;
   readonly table: Table;
-  /** Of the first look: a collection that began since then invalidates what the caller checked. */
+  /** As of the first read: a garbage collection that began since then invalidates what the caller checked. */
   epoch: number | undefined;
   guard: Guard | undefined;
   names: NamesVersion | undefined;
@@ -52,7 +52,7 @@ export class RefSnapshots {
     this.id = repositoryId;
   }
 
-  async look(names: readonly RefName[]): Promise<RefSnapshot> {
+  async read(names: readonly RefName[]): Promise<RefSnapshot> {
     for (let n = 0; ; n++) {
       const at = Date.now();
       const [guardItem, version, ...rows] = await this.table.batchGet([
@@ -60,12 +60,12 @@ export class RefSnapshots {
         refNamesKey(this.id),
         ...names.map((name) => refKey(this.id, name)),
       ]);
-      const guard = this.note(guardItem);
+      const guard = this.noteGuard(guardItem);
       if (version !== undefined) this.names = namesOf(version, at);
-      const standing = new Map<RefName, RefState>();
+      const states = new Map<RefName, RefState>();
       const inRows = (i: number) => rows[i] !== undefined && rows[i]['table'] === guard.refTable;
       const elsewhere = names.filter((_, i) => !inRows(i));
-      // The guard may be older than what was read with it: a row may belong to the next table.
+      // The guard may be older than the rows read with it: a row may belong to the next table.
       const doubtful = names.some((_, i) => !inRows(i) && (rows[i] !== undefined || guard.refTable !== ''));
       const [again, stored] = await Promise.all([
         doubtful ? this.table.get(guardKey(this.id, randomStripe())) : guardItem,
@@ -74,30 +74,30 @@ export class RefSnapshots {
       for (const [i, name] of names.entries()) {
         const row = rows[i];
         const ref = row !== undefined && inRows(i) ? refOfRow(row) : stored.get(name);
-        standing.set(name, { ref, row: row as unknown as RefState['row'] });
+        states.set(name, { ref, row: row as unknown as RefState['row'] });
       }
-      // A table is removed an hour after it was replaced: whoever took so long to read it looks again.
-      const late = Date.now() - at > LOOK_MS;
+      // A table is deleted an hour after it was replaced: after a slow read, read again.
+      const late = Date.now() - at > MAX_READ_MS;
       if (doubtful && n < 5 && (late || guardOf(again)?.refTable !== guard.refTable)) continue;
-      for (const [name, stands] of standing) this.#seen.set(name, stands);
-      return { guard, standing };
+      for (const [name, stands] of states) this.#seen.set(name, stands);
+      return { guard, states };
     }
   }
 
-  /** What this request read before; a caller that was told of it has based `from` on it. */
+  /** Returns what this request read before, if the updates are based on it. */
   recall(updates: readonly RefUpdate[]): RefSnapshot | undefined {
     const guard = this.guard;
     if (guard === undefined || guard.frozenBy !== '') return undefined;
-    const standing = new Map<RefName, RefState>();
+    const states = new Map<RefName, RefState>();
     for (const { name, from } of updates) {
       const seen = this.#seen.get(name);
       if (seen === undefined || (seen.ref?.oid ?? ZERO_OID) !== from) return undefined;
-      standing.set(name, seen);
+      states.set(name, seen);
     }
-    return { guard, standing };
+    return { guard, states };
   }
 
-  /** Read before the names it stands for: whoever creates one in between raises it. */
+  /** To be read before the names: a creation in between increments it. */
   async namesVersion(): Promise<NamesVersion> {
     const at = Date.now();
     const item = await this.table.get(refNamesKey(this.id));
@@ -105,7 +105,7 @@ export class RefSnapshots {
     return namesOf(item, at);
   }
 
-  note(item: Item | undefined): Guard {
+  noteGuard(item: Item | undefined): Guard {
     const guard = guardOf(item);
     if (guard === undefined) throw new Missing('repository');
     this.epoch ??= guard.epoch;
@@ -120,7 +120,7 @@ export class RefSnapshots {
   }
 }
 
-/** @returns undefined for a row that says its ref is gone. */
+/** @returns undefined for a row that marks its ref as deleted. */
 export function refOfRow(row: Item): Ref | undefined {
   if (row['oid'] === '') return undefined;
   const { name, oid, peeled, committed } = row as unknown as Ref;

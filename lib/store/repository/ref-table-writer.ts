@@ -1,4 +1,4 @@
-/** Writes a table of any number of refs; memory holds a few rows of it. */
+/** Writes a table of any number of refs; only a few rows of it are held in memory. */
 import type { Ref } from '../../git/ports.ts';
 import { type RefSpace, spaceOf } from '../../git/refname.ts';
 import { REF_TABLES, refRankKey, refSort, refTableKey, refTablePartition } from '../row-keys/repository.ts';
@@ -6,7 +6,7 @@ import { deleteMatching } from '../table/delete-matching.ts';
 import type { Table } from '../table/table.ts';
 import { chunkRow, isListed, lineOf } from './ref-table.ts';
 
-/** Branches and tags that lists have. */
+/** Numbers of listed branches and tags. */
 export type RefCounts = Readonly<Record<RefSpace, number>>;
 
 export function countsOf(refs: readonly Ref[]): RefCounts {
@@ -18,13 +18,13 @@ export function countsOf(refs: readonly Ref[]): RefCounts {
   return counts;
 }
 
-/** Characters of refs in one row, before it is compressed to less than half. */
+/** Characters of refs in one row; compression reduces them to less than half. */
 const CHUNK = 32_000;
-const PUTS_AT_ONCE = 16;
+const PUT_CONCURRENCY = 16;
 
 /**
- * Registers the table and writes its rows. Nobody reads them before a guard names them.
- * @param refs by their keys, as {@link RefTable.walk} tells them
+ * Registers the table and writes its rows. They are not read before the guards name the table.
+ * @param refs sorted by key, as {@link RefTable.walk} yields them
  */
 export async function writeRefTable(
   table: Table,
@@ -38,7 +38,7 @@ export async function writeRefTable(
   try {
     for await (const some of refs) {
       for (const ref of some) writer.add(ref);
-      await writer.keptUp();
+      await writer.drain();
     }
     return await writer.finish();
   } finally {
@@ -46,14 +46,14 @@ export async function writeRefTable(
   }
 }
 
-/** Takes a table away that no guard names. */
+/** Deletes a table that no guard names. */
 export async function removeRefTable(table: Table, repositoryId: string, tableId: string): Promise<void> {
   const partition = refTablePartition(repositoryId, tableId);
   await deleteMatching(table, table.queryAll({ partition, only: ['pk', 'sk'] }), () => ({}));
   await table.delete({ delete: refTableKey(repositoryId, tableId) });
 }
 
-/** Every table of a repository that was written and not taken away. */
+/** Yields all tables of a repository that were written and not deleted. */
 export async function* refTables(table: Table, repositoryId: string) {
   const { pk, sk: prefix } = refTableKey(repositoryId, '');
   for await (const { sk, writtenAt } of table.queryAll({ partition: pk, prefix }))
@@ -66,7 +66,7 @@ class Writer {
   readonly #tableId: string;
   readonly #puts = new Set<Promise<void>>();
   #failure: unknown;
-  /** A run waits for the key of the one behind it. */
+  /** A run is written when the key of the next one is known. */
   #closed: Ref[] = [];
   #run: Ref[] = [];
   #size = 0;
@@ -81,7 +81,7 @@ class Writer {
 
   add(ref: Ref): void {
     const space = spaceOf(ref.name);
-    // Places are counted in runs: none is of branches and of tags.
+    // Ranks are counted by run: no run has both branches and tags.
     if (this.#run.length > 0 && (this.#size >= CHUNK || space !== this.#space)) this.#close();
     if (this.#run.length === 0) this.#begin(ref, space);
     this.#run.push(ref);
@@ -89,9 +89,9 @@ class Writer {
     if (space !== undefined && isListed(ref)) this.#counts[space]++;
   }
 
-  /** Waits while many rows are on their way. */
-  async keptUp(): Promise<void> {
-    while (this.#puts.size >= PUTS_AT_ONCE) await Promise.race(this.#puts);
+  /** Waits while too many writes are in progress. */
+  async drain(): Promise<void> {
+    while (this.#puts.size >= PUT_CONCURRENCY) await Promise.race(this.#puts);
     if (this.#failure !== undefined) throw this.#failure;
   }
 

@@ -1,7 +1,7 @@
 /**
- * An immutable sorted table of refs: its rows are written first, the guards name it afterwards. Each row holds a run
- * of refs under the first one's key, so a name is found with one small query, a prefix with one range, and the n-th
- * branch or tag with a row that says where it stands.
+ * An immutable sorted table of refs: its rows are written first, then the guards are set to it. Each row holds a run of
+ * refs under the key of the first, so one small query finds a name, one range a prefix, and rank rows lead to the n-th
+ * branch or tag.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Oid } from '../../git/oid.ts';
@@ -22,16 +22,16 @@ import type { Table } from '../table/table.ts';
 import { compareText } from '../table/text-order.ts';
 import type { Item } from '../table/write.ts';
 
-/** Names looked up each by themselves; more share what they read. */
-const ALONE = 8;
-const LOOKUPS_AT_ONCE = 8;
-/** Runs read on by who wants a few refs only. */
+/** Up to this many names are looked up individually; more share what is read. */
+const MAX_SINGLE_LOOKUPS = 8;
+const LOOKUP_CONCURRENCY = 8;
+/** Runs read per further page for callers that need only a few refs. */
 const FEW = 4;
 
-/** Behind every key that starts with what stands before it. */
+/** Appended to a prefix, sorts after every key with that prefix. */
 const LAST = '\u{10ffff}';
 
-/** A table that guards name, or named; the one called '' is empty. */
+/** A current or former ref table; the table with the id '' is empty. */
 export class RefTable {
   readonly #table: Table;
   readonly #partition: string;
@@ -43,16 +43,17 @@ export class RefTable {
     this.#empty = tableId === '';
   }
 
-  /** @returns those of the names that are in the table. A few cost one round trip. */
+  /** @returns the refs of those names that are in the table; one round trip for a few names. */
   async named(names: readonly RefName[]): Promise<ReadonlyMap<RefName, Ref>> {
     const found = new Map<RefName, Ref>();
     if (this.#empty) return found;
-    const wanted = [...new Set(names)]
+    const requested = [...new Set(names)]
       .map((name) => ({ name, sort: refSort(name) }))
       .toSorted((a, b) => compareText(a.sort, b.sort));
-    const width = wanted.length <= ALONE ? 1 : Math.ceil(wanted.length / LOOKUPS_AT_ONCE);
-    const slices: (typeof wanted)[] = [];
-    for (let i = 0; i < wanted.length; i += width) slices.push(wanted.slice(i, i + width));
+    const width =
+      requested.length <= MAX_SINGLE_LOOKUPS ? 1 : Math.ceil(requested.length / LOOKUP_CONCURRENCY);
+    const slices: (typeof requested)[] = [];
+    for (let i = 0; i < requested.length; i += width) slices.push(requested.slice(i, i + width));
     await Promise.all(
       slices.map(async (slice) => {
         for (let i = 0; i < slice.length; ) {
@@ -74,9 +75,9 @@ export class RefTable {
   }
 
   /**
-   * Refs under a prefix, in the order of their keys, a run at a time.
-   * @param options.from the least key; the prefix's own when absent
-   * @param options.few the caller will probably stop soon
+   * Yields refs with a prefix, sorted by key, a run at a time.
+   * @param options.from smallest key; default: that of the prefix
+   * @param options.few the caller will probably stop early
    */
   async *walk(
     prefix: string,
@@ -94,7 +95,7 @@ export class RefTable {
     const all = prefix === '' && from === REF;
     const within = (ref: Ref) =>
       ref.name.startsWith(prefix) && (from === start || compareText(refSort(ref.name), from) >= 0);
-    // Each run tells the key of the next one: a table that was replaced long ago may be taken away meanwhile.
+    // Each run holds the key of the next: this detects a table that is being deleted, long after it was replaced.
     let expected: string | undefined;
     const read = (item: Item): readonly Ref[] => {
       if (expected !== undefined && item['sk'] !== expected) throw gone();
@@ -115,7 +116,7 @@ export class RefTable {
     if (expected !== undefined && compareText(expected, range.to) <= 0) throw gone();
   }
 
-  /** The key of a run that begins at that place among the branches or tags or before it, and its place. */
+  /** Returns the key and rank of the last run that begins at or before a rank among the branches or tags. */
   async placeOf(
     space: RefSpace,
     rank: number,
@@ -132,7 +133,7 @@ export class RefTable {
     return row && { from: row['chunk'] as string, rank: rankOf(row['sk'] as string) };
   }
 
-  /** The row in whose run this key falls. */
+  /** The row whose run includes this key. */
   async #chunkAt(to: string): Promise<Item | undefined> {
     const { items } = await this.#table.query({
       partition: this.#partition,
@@ -157,7 +158,7 @@ export class RefTable {
 
 const gone = () => new StoreUnavailable(false, new Error('the ref table was replaced long ago'));
 
-/** Whether lists of branches and tags have it: not a tag that leads to no commit. */
+/** Whether lists of branches and tags include the ref: tags of objects other than commits are left out. */
 export const isListed = (ref: Ref): boolean => {
   const space = spaceOf(ref.name);
   return space === 'heads' || (space === 'tags' && ref.committed !== null);

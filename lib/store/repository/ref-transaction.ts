@@ -23,43 +23,43 @@ import type { RefViews } from './ref-views.ts';
 import { companions, namesWrite, refWrite, type SwapOptions } from './ref-writes.ts';
 import { changeGuards, checkGuard, type Guard, randomStripe } from './state.ts';
 
-/** One attempt at a swap, which adds messages of its own. */
+/** Options of one attempt, which adds messages of its own. */
 interface Attempt extends SwapOptions {
   readonly messages: OutboxMessage[];
 }
 
-/** What is looked at before names are created. */
-interface CreationLook extends RefSnapshot {
-  /** Live refs that could be in the way of a creation. */
+/** What is read before refs are created. */
+interface CreationSnapshot extends RefSnapshot {
+  /** Existing refs that may conflict with a creation. */
   readonly neighbours: readonly RefName[];
-  /** Version of the ref names when this was read; only with creations. */
+  /** Version of the ref names before this was read; 0 without creations. */
   readonly names: number;
 }
 
-const NOTHING_CREATED = { neighbours: [], names: 0 };
+const NO_CREATIONS = { neighbours: [], names: 0 };
 
 /** More changes than this are written as a new ref table. */
 const MAX_ROWS_CHANGED = 90;
-/** More names than this have their neighbours looked up among all refs, if these are few. */
+/** With more created names than this, all refs are read to find conflicts, if there are at most {@link FEW_REFS}. */
 const MAX_NEIGHBOUR_LOOKUPS = 8;
 const FEW_REFS = 2000;
-/** How long a version of the ref names is worth trying: whoever creates a name meanwhile makes the write begin again. */
+/** Milliseconds for which a known version of the ref names is used: a concurrent creation forces a retry. */
 const NAMES_MS = 1000;
 const ATTEMPTS = 40;
-/** A writer of a ref table that takes longer than this has died. */
+/** Milliseconds after which a writer of a ref table is assumed dead. */
 export const FREEZE_MS = 60_000;
-/** Every so many new names somebody looks whether ref rows are worth folding. */
+/** Maintenance checks for rows to fold after every so many created refs. */
 const FOLD_AFTER = 100;
-/** Of the writes that may add such a row, one in so many has somebody look. */
+/** Probability of such a check per write that may add a row. */
 const FOLD_CHANCE = 1 / 100;
 export class RefSwaps {
-  readonly #looks: RefSnapshots;
+  readonly #snapshots: RefSnapshots;
   readonly #views: RefViews;
   readonly #packs: PackListSnapshots;
   readonly #outbox: Outbox;
 
-  constructor(looks: RefSnapshots, views: RefViews, packs: PackListSnapshots, outbox: Outbox) {
-    this.#looks = looks;
+  constructor(snapshots: RefSnapshots, views: RefViews, packs: PackListSnapshots, outbox: Outbox) {
+    this.#snapshots = snapshots;
     this.#views = views;
     this.#packs = packs;
     this.#outbox = outbox;
@@ -79,18 +79,18 @@ export class RefSwaps {
         ? await this.#swapLarge(updates, { ...options, messages }, by)
         : await this.#swapSmall(updates, { ...options, messages }, by, n === 0);
       if (done) {
-        this.#looks.forget();
+        this.#snapshots.forget();
         await this.#outbox.deliver(messages);
         return;
       }
     }
-    // Whoever writes a new ref table is slow or has died; the next writers break the freeze when its time is over.
-    if (this.#looks.guard !== undefined && this.#looks.guard.frozenBy !== '')
+    // The writer of a new ref table is slow or has died; later writers break the freeze when it expires.
+    if (this.#snapshots.guard !== undefined && this.#snapshots.guard.frozenBy !== '')
       throw new RefConflict([{ name: null, reason: 'read-only' }]);
     throw new StoreUnavailable(false, new Error('the repository is too busy'));
   }
 
-  /** @returns false when somebody else was first and it is worth looking again. */
+  /** @returns false when a concurrent write won and another attempt may succeed. */
   async #swapSmall(
     updates: readonly RefUpdate[],
     options: Attempt,
@@ -99,42 +99,44 @@ export class RefSwaps {
   ): Promise<boolean> {
     const creating = updates.filter(creates);
     const deletes = !options.packs?.length && updates.every(({ to }) => to === ZERO_OID);
-    const recalled = first && creating.length === 0 ? this.#looks.recall(updates) : undefined;
-    const [look] = await Promise.all([
-      recalled === undefined ? this.#lookAt(updates, first) : { ...recalled, ...NOTHING_CREATED },
+    const recalled = first && creating.length === 0 ? this.#snapshots.recall(updates) : undefined;
+    const [snapshot] = await Promise.all([
+      recalled === undefined ? this.#readForSwap(updates, first) : { ...recalled, ...NO_CREATIONS },
       this.#packs.unsure && !deletes ? this.#packs.listing() : undefined,
     ]);
-    const { guard, standing } = look;
+    const { guard, states } = snapshot;
     if (!(await this.#ready(guard, deletes))) return false;
-    const rejections = staleUpdates(updates, (name) => standing.get(name)?.ref?.oid);
-    rejections.push(...prefixConflicts(creating.length > 0 ? updates : [], look.neighbours));
+    const rejections = staleUpdates(updates, (name) => states.get(name)?.ref?.oid);
+    rejections.push(...prefixConflicts(creating.length > 0 ? updates : [], snapshot.neighbours));
     if (rejections.length > 0) throw new RefConflict(rejections);
-    const [before, after] = [look.names, look.names + creating.length].map((n) => Math.floor(n / FOLD_AFTER));
-    const amending = updates.filter(({ name }) => guard.refTable !== standing.get(name)?.row?.table).length;
+    const [before, after] = [snapshot.names, snapshot.names + creating.length].map((n) =>
+      Math.floor(n / FOLD_AFTER),
+    );
+    const amending = updates.filter(({ name }) => guard.refTable !== states.get(name)?.row?.table).length;
     const folding =
       (creating.length > 0 && before !== after) ||
       (guard.refTable !== '' && Math.random() < amending * FOLD_CHANCE);
     options.messages.push(...this.#upkeep(updates, options, folding));
     const writes: Write[] = [
       checkGuard(this.#id, guard),
-      ...updates.map((update) => refWrite(this.#id, update, standing.get(update.name)!, guard, by)),
-      ...namesWrite(this.#id, updates, look),
-      ...recordOldTips(this.#id, updates, (name) => standing.get(name)?.ref, by),
+      ...updates.map((update) => refWrite(this.#id, update, states.get(update.name)!, guard, by)),
+      ...namesWrite(this.#id, updates, snapshot),
+      ...recordOldTips(this.#id, updates, (name) => states.get(name)?.ref, by),
       ...companions(this.#id, options, by),
     ];
     return this.#transact(writes, updates, options, by);
   }
 
-  /** A whole new ref table: atomic for every reader, at any size. */
+  /** Writes a new ref table: atomic for all readers, with any number of updates. */
   async #swapLarge(updates: readonly RefUpdate[], options: Attempt, by: string): Promise<boolean> {
     if (this.#packs.unsure) await this.#packs.listing();
     options.messages.push(...this.#upkeep(updates, options, true));
-    const left = recordOldTips(this.#id, updates, () => undefined, by);
-    const alongside = [...(options.alongside ?? []), ...left];
+    const oldTips = recordOldTips(this.#id, updates, () => undefined, by);
+    const alongside = [...(options.alongside ?? []), ...oldTips];
     return this.#rewrite(by, { ...options, alongside }, (refs) => updated(refs, updates));
   }
 
-  /** What this write leaves for maintenance to do, as far as is known without reading anything. */
+  /** Messages for maintenance after this write, as far as is known without further reads. */
   #upkeep(updates: readonly RefUpdate[], { packs = [] }: SwapOptions, refs: boolean): OutboxMessage[] {
     const listed = [...packs, ...(this.#packs.listed?.packs ?? [])];
     const grown = packs.length > 0 && (compactionPlan(listed).length > 0 || this.#isDue(listed));
@@ -152,7 +154,7 @@ export class RefSwaps {
     return dueKinds(packs, (kind) => this.#packs.derived(kind)).length > 0;
   }
 
-  /** Moves every ref into a new table, so that rows are few again. For the maintenance worker. */
+  /** Folds all refs into a new table, which leaves few rows. For the maintenance worker. */
   async foldRefs(): Promise<void> {
     for (let n = 0; n < ATTEMPTS; n++) {
       if (n > 0) await sleep(Math.random() * Math.min(500, 10 * 2 ** n));
@@ -162,22 +164,22 @@ export class RefSwaps {
   }
 
   /**
-   * Writers wait while this reads the refs, writes them and names the new table in the guards. A freeze whose
-   * owner died is broken by the next writer; the dead one's last transaction then fails.
+   * Writers wait while this reads the refs, writes the new table and puts it into the guards. If the owner of a freeze
+   * dies, the next writer breaks the freeze, which makes the owner's last transaction fail.
    */
   async #rewrite(
     by: string,
     options: SwapOptions,
     change: (refs: AsyncIterable<readonly Ref[]>) => AsyncIterable<readonly Ref[]>,
   ): Promise<boolean> {
-    const guard = this.#looks.note(await this.#table.get(guardKey(this.#id, randomStripe())));
+    const guard = this.#snapshots.noteGuard(await this.#table.get(guardKey(this.#id, randomStripe())));
     if (!(await this.#ready(guard))) return false;
     const tableId = ulid();
     let frozen: Guard = { ...guard, frozenBy: tableId };
-    // Until it is known otherwise: when the answer is lost, they may be frozen.
+    // Assumed until the response: if it is lost, the guards may be frozen.
     let frozenByUs = true;
     let done = false;
-    // Of a million refs it takes longer than others wait for one that may have died.
+    // With a million refs this takes longer than FREEZE_MS: renew the freeze.
     const renewing = async function* (this: RefSwaps, refs: AsyncIterable<readonly Ref[]>) {
       for await (const some of refs) {
         if (decodeTime(frozen.frozenBy) + FREEZE_MS / 3 < Date.now()) {
@@ -202,7 +204,7 @@ export class RefSwaps {
       done = await this.#transact(writes, [], options, by);
       return done;
     } catch (error) {
-      if (error instanceof RefConflict) await this.#giveUp(tableId);
+      if (error instanceof RefConflict) await this.#discardTable(tableId);
       if (error instanceof Unfrozen) return false;
       throw error;
     } finally {
@@ -210,8 +212,8 @@ export class RefSwaps {
     }
   }
 
-  /** What is left of it goes with the next sweep. */
-  async #giveUp(tableId: string): Promise<void> {
+  /** What cannot be deleted now is deleted by the next sweep. */
+  async #discardTable(tableId: string): Promise<void> {
     await removeRefTable(this.#table, this.#id, tableId).catch(() => {});
   }
 
@@ -226,16 +228,16 @@ export class RefSwaps {
   }
 
   /**
-   * @param deletes nothing is made reachable: a collection in between does not matter
-   * @returns whether writing may go on; waits for somebody else's ref table. @throws RefConflict
+   * @param deletes only deletions: a garbage collection in between does not matter
+   * @returns whether the write may proceed; false after waiting for another writer's ref table. @throws RefConflict
    */
   async #ready(guard: Guard, deletes = false): Promise<boolean> {
     const refuse = (reason: 'read-only' | 'deleted' | 'collected') =>
       new RefConflict([{ name: null, reason }]);
     if (guard.state !== 'open') throw refuse(guard.state);
-    if (this.#looks.epoch !== guard.epoch && !deletes) {
-      this.#looks.forget();
-      this.#looks.epoch = undefined;
+    if (this.#snapshots.epoch !== guard.epoch && !deletes) {
+      this.#snapshots.forget();
+      this.#snapshots.epoch = undefined;
       this.#packs.forget();
       throw refuse('collected');
     }
@@ -271,7 +273,7 @@ export class RefSwaps {
     }
   }
 
-  /** After a lost answer: one's own pack or ref row says whether it happened. */
+  /** After a lost response: the pack or ref row shows whether the transaction succeeded. */
   async #happened(updates: readonly RefUpdate[], options: SwapOptions, by: string): Promise<boolean> {
     const moved = updates.find((update) => update.to !== ZERO_OID);
     const packs = options.packs?.length ? await this.#packs.catalogue() : [];
@@ -281,51 +283,51 @@ export class RefSwaps {
   }
 
   /**
-   * The updated refs, and for creations whatever could be in their way.
-   * @param first a version of the names that was read a moment ago will do
+   * Reads the updated refs, and for creations the refs that may conflict with them.
+   * @param first first attempt: a recently read version of the names may be used
    */
-  async #lookAt(updates: readonly RefUpdate[], first: boolean): Promise<CreationLook> {
+  async #readForSwap(updates: readonly RefUpdate[], first: boolean): Promise<CreationSnapshot> {
     const created = updates.filter(creates).map((update) => update.name);
     if (created.length === 0)
-      return { ...(await this.#looks.look(updates.map((update) => update.name))), ...NOTHING_CREATED };
-    const known = this.#looks.names;
+      return { ...(await this.#snapshots.read(updates.map((update) => update.name))), ...NO_CREATIONS };
+    const known = this.#snapshots.names;
     const recent = first && known !== undefined && Date.now() - known.at < NAMES_MS;
-    const { version: names, refs } = recent ? known : await this.#looks.namesVersion();
+    const { version: names, refs } = recent ? known : await this.#snapshots.namesVersion();
     if (created.length > MAX_NEIGHBOUR_LOOKUPS && refs <= FEW_REFS) {
-      const look = await this.#looks.look(updates.map((update) => update.name));
+      const snapshot = await this.#snapshots.read(updates.map((update) => update.name));
       const neighbours: RefName[] = [];
       for await (const some of (await this.#views.view()).refs())
         neighbours.push(...some.map(({ name }) => name));
-      return { ...look, names, neighbours };
+      return { ...snapshot, names, neighbours };
     }
-    const above = created.flatMap(namesAbove);
+    const ancestors = created.flatMap(namesAbove);
     const removed = new Set(updates.filter(removes).map(({ name }) => name));
-    const lookBelow = (guard: Guard) =>
+    const readDescendants = (guard: Guard) =>
       Promise.all(created.map((name) => this.#views.anyBelow(`${name}/`, guard, removed)));
-    const guard = this.#looks.guard;
-    const [look, early] = await Promise.all([
-      this.#looks.look([...new Set([...updates.map((update) => update.name), ...above])]),
-      guard && lookBelow(guard),
+    const guard = this.#snapshots.guard;
+    const [snapshot, prefetched] = await Promise.all([
+      this.#snapshots.read([...new Set([...updates.map((update) => update.name), ...ancestors])]),
+      guard && readDescendants(guard),
     ]);
-    const usable = early !== undefined && guard?.refTable === look.guard.refTable;
-    const below = usable ? early : await lookBelow(look.guard);
-    const neighbours = [...look.standing.values()].flatMap(({ ref }) =>
+    const usable = prefetched !== undefined && guard?.refTable === snapshot.guard.refTable;
+    const descendants = usable ? prefetched : await readDescendants(snapshot.guard);
+    const neighbours = [...snapshot.states.values()].flatMap(({ ref }) =>
       ref === undefined ? [] : [ref.name],
     );
-    neighbours.push(...below.filter((name) => name !== undefined));
-    return { ...look, names, neighbours };
+    neighbours.push(...descendants.filter((name) => name !== undefined));
+    return { ...snapshot, names, neighbours };
   }
 
   get #id(): string {
-    return this.#looks.id;
+    return this.#snapshots.id;
   }
 
   get #table() {
-    return this.#looks.table;
+    return this.#snapshots.table;
   }
 }
 
-/** Somebody broke the freeze. */
+/** Another writer broke the freeze. */
 class Unfrozen extends Error {
   constructor() {
     super('the freeze of the refs was broken');

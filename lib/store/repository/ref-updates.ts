@@ -1,4 +1,4 @@
-/** Updates of refs applied to all of them, as they come by. Pure. */
+/** Applies updates to a stream of all refs. Pure. */
 import { ZERO_OID } from '../../git/oid.ts';
 import { type Ref, RefConflict, type RefUpdate } from '../../git/ports.ts';
 import { refSort } from '../row-keys/repository.ts';
@@ -7,9 +7,9 @@ import { creates, inOrder, PrefixConflicts, type Rejection, staleUpdate } from '
 import { refOf } from './ref-writes.ts';
 
 /**
- * @param stored every ref there is, by its key
- * @returns the same with the updates made, by their keys too
- * @throws RefConflict at the end, when any of them could not be made
+ * @param stored all refs, sorted by key
+ * @returns the refs after the updates, sorted by key
+ * @throws RefConflict at the end, if an update could not be applied
  */
 export async function* updated(
   stored: AsyncIterable<readonly Ref[]>,

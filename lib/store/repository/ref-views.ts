@@ -1,4 +1,4 @@
-/** Many refs of a repository at once: a view of all or of those under prefixes, and pages of branches and tags. */
+/** Reads of many refs: a consistent view of all or of those with certain prefixes, and pages of branches and tags. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ref, RefPage, RefPageQuery, RefSnapshot, RefView } from '../../git/ports.ts';
 import { type RefName, spacePrefix } from '../../git/refname.ts';
@@ -19,44 +19,52 @@ import type { RefSnapshots } from './ref-snapshot.ts';
 import { isListed, RefTable } from './ref-table.ts';
 import { type Guard, guardOf, randomStripe } from './state.ts';
 
-const SNAPSHOTS = 30;
-/** Of more prefixes the whole is read. */
+const MAX_ATTEMPTS = 30;
+/** With more prefixes all refs are read. */
 const MAX_RANGES = 16;
-/** Rows read at first for a page, and rows read on at a time. */
-const SOME_ROWS = 100;
+/** Rows read at a time for a page. */
+const ROW_BATCH = 100;
 const LAST = '\u{10ffff}';
 
 export class RefViews {
-  readonly #looks: RefSnapshots;
-  constructor(looks: RefSnapshots) {
-    this.#looks = looks;
+  readonly #snapshots: RefSnapshots;
+  constructor(snapshots: RefSnapshots) {
+    this.#snapshots = snapshots;
   }
 
   /**
-   * Transactions of several refs raise `multi`, which is read before the rows and again after them. When it moved
-   * meanwhile, part of such a transaction may have been seen, so they are read again. It sorts behind all refs, so
-   * backwards it comes before them, with one query. The table in force never changes, and is read as it is walked.
+   * Reads a consistent view. Transactions of several refs increment `multi`, which is read before the rows and again after
+   * them. If it changed, the rows may hold only a part of such a transaction and are read again. It sorts after all refs,
+   * so one descending query reads it before them. The ref table is immutable, and is read lazily.
    */
   async view(prefixes: readonly string[] = ['']): Promise<RefView> {
     const ranges = rangesOf(prefixes);
-    const partition = repositoryPartition(this.#looks.id);
-    // Rows are few: one query down to the first of the ranges.
+    const partition = repositoryPartition(this.#snapshots.id);
+    // Rows are few: one query covers all ranges.
     const from = ranges
       .map((prefix) => (prefix === '' ? REF : refPrefixSort(prefix)))
       .toSorted(compareText)[0]!;
-    for (let n = 0; n < SNAPSHOTS; n++) {
+    for (let n = 0; n < MAX_ATTEMPTS; n++) {
       if (n > 3) await sleep(Math.random() * 5 * n);
       const [[guardItem, head], [before, ...rows]] = await Promise.all([
-        this.#looks.table.batchGet([guardKey(this.#looks.id, randomStripe()), headKey(this.#looks.id)]),
+        this.#snapshots.table.batchGet([
+          guardKey(this.#snapshots.id, randomStripe()),
+          headKey(this.#snapshots.id),
+        ]),
         collect(
-          this.#looks.table.queryAll({ partition, from, to: refNamesKey(this.#looks.id).sk, reverse: true }),
+          this.#snapshots.table.queryAll({
+            partition,
+            from,
+            to: refNamesKey(this.#snapshots.id).sk,
+            reverse: true,
+          }),
         ),
       ]);
-      const guard = this.#looks.note(guardItem);
+      const guard = this.#snapshots.noteGuard(guardItem);
       if (guard.state === 'deleted') throw new Missing('repository');
-      const [guardAfter, after] = await this.#looks.table.batchGet([
-        guardKey(this.#looks.id, randomStripe()),
-        refNamesKey(this.#looks.id),
+      const [guardAfter, after] = await this.#snapshots.table.batchGet([
+        guardKey(this.#snapshots.id, randomStripe()),
+        refNamesKey(this.#snapshots.id),
       ]);
       if (after?.['multi'] !== before?.['multi'] || guardOf(guardAfter)?.refTable !== guard.refTable)
         continue;
@@ -78,33 +86,33 @@ export class RefViews {
     };
   }
 
-  /** Whether any ref stands under a prefix, as they stand while they are read; `but` do not count. */
-  async anyBelow(prefix: string, guard: Guard, but: ReadonlySet<RefName>): Promise<RefName | undefined> {
+  /** Returns a ref with a prefix, if there is any besides `except`. Not a consistent view. */
+  async anyBelow(prefix: string, guard: Guard, except: ReadonlySet<RefName>): Promise<RefName | undefined> {
     const stored = this.#tableOf(guard.refTable).walk(prefix, { few: true });
     for await (const refs of amended(stored, this.#rows(prefix, undefined, guard))) {
-      const found = refs.find(({ name }) => !but.has(name));
+      const found = refs.find(({ name }) => !except.has(name));
       if (found !== undefined) return found.name;
     }
     return undefined;
   }
 
   /**
-   * What it costs does not depend on how many refs there are, but on how many rows amend the table: a page further on
-   * reads them all, for they tell how many names come before it.
+   * Returns a page of branches or tags. The cost depends on the number of rows that amend the table, not of refs: a page
+   * at an offset reads all rows, to know how many names come before it.
    */
   async page(query: RefPageQuery): Promise<RefPage> {
-    const { id, table } = this.#looks;
-    for (let n = 0; n < SNAPSHOTS; n++) {
+    const { id, table } = this.#snapshots;
+    for (let n = 0; n < MAX_ATTEMPTS; n++) {
       const rows = this.#pageRows(query);
       const first = rows.next().catch((error: Error) => error);
       const [guardItem, names] = await table.batchGet([guardKey(id, randomStripe()), refNamesKey(id)]);
-      const guard = this.#looks.note(guardItem);
+      const guard = this.#snapshots.noteGuard(guardItem);
       if (guard.state === 'deleted') throw new Missing('repository');
       const begun = await first;
       if (begun instanceof Error) throw begun;
       const total = (names?.[query.space] as number | undefined) ?? 0;
       const page = await this.#pageOf(query, guard, total, begun.value ?? [], rows);
-      // When the table was replaced, rows that amend it may be gone.
+      // If the table was replaced meanwhile, rows that amend it may be deleted.
       if (page !== undefined) return page;
     }
     throw new StoreUnavailable(false, new Error('the refs keep changing'));
@@ -119,20 +127,20 @@ export class RefViews {
   ): Promise<RefPage | undefined> {
     const { space, after, descending = false } = query;
     const prefix = spacePrefix(space);
-    const asked = query.offset ?? 0;
-    const offset = descending ? Math.max(0, total - asked - query.limit) : asked;
-    const limit = descending ? Math.min(query.limit, total - asked) : query.limit;
+    const requested = query.offset ?? 0;
+    const offset = descending ? Math.max(0, total - requested - query.limit) : requested;
+    const limit = descending ? Math.min(query.limit, total - requested) : query.limit;
     const stored = this.#tableOf(guard.refTable);
     let from = after === undefined ? undefined : behind(after);
     let checking = this.#stillInForce(guard);
     let rows: readonly RefRow[] = rowsOf(begun, guard.refTable, prefix);
     let skip = offset;
     if (offset > 0) {
-      const place = await stored.placeOf(space, Math.max(0, offset - rows.filter(isNew).length));
-      if (place !== undefined && place.rank > 0) {
-        from = place.from;
-        skip -= place.rank + addedBy(rows.filter(({ sort }) => compareText(sort, place.from) < 0));
-        rows = rows.filter(({ sort }) => compareText(sort, place.from) >= 0);
+      const start = await stored.placeOf(space, Math.max(0, offset - rows.filter(isNew).length));
+      if (start !== undefined && start.rank > 0) {
+        from = start.from;
+        skip -= start.rank + addedBy(rows.filter(({ sort }) => compareText(sort, start.from) < 0));
+        rows = rows.filter(({ sort }) => compareText(sort, start.from) >= 0);
       }
     }
     let readOn = false;
@@ -163,11 +171,11 @@ export class RefViews {
   }
 
   async #stillInForce({ refTable }: Guard): Promise<boolean> {
-    const { id, table } = this.#looks;
+    const { id, table } = this.#snapshots;
     return guardOf(await table.get(guardKey(id, randomStripe())))?.refTable === refTable;
   }
 
-  /** All rows of a space where their number matters, else some at a time. */
+  /** All rows of a space at once where their number matters, else in batches. */
   #pageRows({ space, after, offset = 0, descending }: RefPageQuery): AsyncGenerator<readonly Item[]> {
     const prefix = spacePrefix(space);
     if (offset > 0 || descending === true) return this.#allItems(prefix);
@@ -175,18 +183,18 @@ export class RefViews {
   }
 
   async *#allItems(prefix: string): AsyncGenerator<readonly Item[]> {
-    const partition = repositoryPartition(this.#looks.id);
-    yield await collect(this.#looks.table.queryAll({ partition, prefix: refPrefixSort(prefix) }));
+    const partition = repositoryPartition(this.#snapshots.id);
+    yield await collect(this.#snapshots.table.queryAll({ partition, prefix: refPrefixSort(prefix) }));
   }
 
   async *#items(prefix: string, after: string | undefined): AsyncGenerator<readonly Item[]> {
     const start = refPrefixSort(prefix);
     const from = after === undefined ? start : later(behind(after), start);
-    const range = { partition: repositoryPartition(this.#looks.id), from, to: `${start}${LAST}` };
+    const range = { partition: repositoryPartition(this.#snapshots.id), from, to: `${start}${LAST}` };
     for (let startKey: Item | undefined; ; ) {
-      const page = await this.#looks.table.query({
+      const page = await this.#snapshots.table.query({
         ...range,
-        limit: SOME_ROWS,
+        limit: ROW_BATCH,
         ...(startKey === undefined ? {} : { startKey }),
       });
       yield page.items;
@@ -200,11 +208,11 @@ export class RefViews {
   }
 
   #tableOf(refTable: string): RefTable {
-    return new RefTable(this.#looks.table, this.#looks.id, refTable);
+    return new RefTable(this.#snapshots.table, this.#snapshots.id, refTable);
   }
 }
 
-/** All of a view at once. */
+/** Reads a whole view. */
 export async function snapshotOf({ head, refs }: RefView, prefix = ''): Promise<RefSnapshot> {
   const all: Ref[] = [];
   for await (const some of refs(prefix)) all.push(...some);
@@ -212,11 +220,11 @@ export async function snapshotOf({ head, refs }: RefView, prefix = ''): Promise<
 }
 
 const isNew = ({ ref, was }: RefRow) => !was && ref !== undefined && isListed(ref);
-/** The least key that a name behind this one may have. */
+/** The smallest key after this name. */
 const behind = (name: string) => `${refSort(name)}\u0000`;
 const later = (a: string, b: string) => (compareText(a, b) > 0 ? a : b);
 
-/** None of them within another; of too many, all there is. */
+/** The prefixes to read; all refs if there are too many. */
 function rangesOf(prefixes: readonly string[]): readonly string[] {
   return prefixes.length === 0 || prefixes.length > MAX_RANGES ? [''] : prefixes;
 }

@@ -1,4 +1,4 @@
-/** The writes by which refs change, for a transaction. Pure. */
+/** The writes of ref updates, for a transaction. Pure. */
 
 import { ZERO_OID } from '../../git/oid.ts';
 import type { PackDescription, Ref, RefUpdate } from '../../git/ports.ts';
@@ -15,12 +15,12 @@ import type { Guard } from './state.ts';
 export interface SwapOptions {
   readonly packs?: readonly PackDescription[];
   readonly head?: RefName;
-  /** Writes of others in the same transaction. When one of them is refused, TransactionRefused is thrown. */
+  /** Further writes of the same transaction. If one of them is refused, TransactionRefused is thrown. */
   readonly alongside?: readonly Write[];
   readonly messages?: readonly OutboxMessage[];
 }
 
-/** The row of a ref, on condition that what stands there is as it was seen. */
+/** The write of a ref's row, on condition that the ref is unchanged since it was read. */
 export function refWrite(
   repositoryId: string,
   update: RefUpdate,
@@ -40,19 +40,19 @@ export function refWrite(
   const listed = current ? row.was === true : ref !== undefined && isListed(ref);
   const about = { table, by, ...(table !== '' && listed ? { was: true } : {}) };
   if (update.to !== ZERO_OID) return { put: { ...key, ...refOf(update), ...about }, ...expected };
-  // A table may hold the name: a row without an object says that it is gone.
+  // The table may hold the name: a row without an object id marks it as deleted.
   if (table !== '') return { put: { ...key, name: update.name, oid: '', ...about }, ...expected };
   return { delete: key, ...expected };
 }
 
 /**
- * Creators exclude each other by the version, which rises by as many as they create; what changes several refs at once
- * tells readers so; branches and tags are counted.
+ * Updates the row of the ref names: creations conflict with each other by its version, which is incremented per created
+ * ref; `multi` tells readers of a change of several refs; branches and tags are counted.
  */
 export function namesWrite(
   repositoryId: string,
   updates: readonly RefUpdate[],
-  { standing, names }: { readonly standing: ReadonlyMap<RefName, RefState>; readonly names: number },
+  { states, names }: { readonly states: ReadonlyMap<RefName, RefState>; readonly names: number },
 ): Write[] {
   const created = updates.filter(creates).length;
   const several = updates.filter((update) => update.from !== update.to).length > 1;
@@ -60,7 +60,7 @@ export function namesWrite(
   for (const update of updates) {
     const space = spaceOf(update.name);
     if (space === undefined) continue;
-    const ref = standing.get(update.name)?.ref;
+    const ref = states.get(update.name)?.ref;
     if (update.to !== ZERO_OID && isListed(refOf(update))) counts[space]++;
     if (ref !== undefined && isListed(ref)) counts[space]--;
   }
@@ -80,7 +80,7 @@ export function namesWrite(
   ];
 }
 
-/** What stands in the same transaction. */
+/** The other writes of the same transaction. */
 export function companions(
   repositoryId: string,
   { packs = [], head, alongside = [], messages = [] }: SwapOptions,

@@ -1,4 +1,4 @@
-/** The reference database and pack catalogue of one repository, over the table (`lib/git/ports.ts`). */
+/** The ref database and pack catalogue of one repository, stored in the table (`lib/git/ports.ts`). */
 import type { Oid } from '../../git/oid.ts';
 import type {
   DerivedFile,
@@ -30,7 +30,7 @@ export class RepositoryRefs implements RefDatabase {
   readonly id: string;
   readonly #table: Table;
   readonly #likelyHead: RefName | undefined;
-  readonly #looks: RefSnapshots;
+  readonly #snapshots: RefSnapshots;
   readonly #views: RefViews;
   readonly #packs: PackListSnapshots;
   readonly #swaps: RefSwaps;
@@ -39,10 +39,10 @@ export class RepositoryRefs implements RefDatabase {
     this.id = repositoryId;
     this.#table = table;
     this.#likelyHead = likelyHead;
-    this.#looks = new RefSnapshots(table, repositoryId);
-    this.#views = new RefViews(this.#looks);
-    this.#packs = new PackListSnapshots(this.#looks);
-    this.#swaps = new RefSwaps(this.#looks, this.#views, this.#packs, outbox);
+    this.#snapshots = new RefSnapshots(table, repositoryId);
+    this.#views = new RefViews(this.#snapshots);
+    this.#packs = new PackListSnapshots(this.#snapshots);
+    this.#swaps = new RefSwaps(this.#snapshots, this.#views, this.#packs, outbox);
   }
 
   async all({ prefix = '' }: { prefix?: string } = {}): Promise<RefSnapshot> {
@@ -58,9 +58,9 @@ export class RepositoryRefs implements RefDatabase {
   }
 
   async get(names: readonly RefName[]): Promise<ReadonlyMap<RefName, Ref>> {
-    const { standing } = await this.#looks.look(names);
+    const { states } = await this.#snapshots.read(names);
     const found = new Map<RefName, Ref>();
-    for (const [name, { ref }] of standing) if (ref !== undefined) found.set(name, ref);
+    for (const [name, { ref }] of states) if (ref !== undefined) found.set(name, ref);
     return found;
   }
 
@@ -90,17 +90,17 @@ export class RepositoryRefs implements RefDatabase {
     return (await this.listing()).packs;
   }
 
-  /** What maintenance made of the packs, as the last listing told. */
+  /** Returns a derived file, as of the last listing. */
   derived(kind: DerivedKind): DerivedFile | undefined {
     return this.#packs.derived(kind);
   }
 
-  /** Packs and what was made of them, as they are now. */
+  /** Reads the current packs and derived files. */
   listing(): Promise<Listing> {
     return this.#packs.listing();
   }
 
-  /** Superseded packs too, behind those in use. */
+  /** All packs, the superseded after the active ones. */
   catalogue(): Promise<readonly CataloguedPack[]> {
     return this.#packs.catalogue();
   }
@@ -109,7 +109,7 @@ export class RepositoryRefs implements RefDatabase {
     return this.#swaps.compareAndSwap(updates, options);
   }
 
-  /** Moves every ref into a new table, so that rows are few again. For the maintenance worker. */
+  /** Folds all refs into a new table, which leaves few rows. For the maintenance worker. */
   foldRefs(): Promise<void> {
     return this.#swaps.foldRefs();
   }

@@ -1,4 +1,4 @@
-/** Takes a closed repository away: its bytes, its ref tables and its rows. */
+/** Deletes a closed repository: its objects, its ref tables and its rows. */
 import { archivePrefix } from '../blobs/archives.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { networkOf } from '../maintenance/leases.ts';
@@ -17,11 +17,11 @@ import { listingOf } from './pack-list.ts';
 import type { Repositories } from './repositories.ts';
 import { markUnlisted, releasePacks } from './unlisted-pack-gc.ts';
 
-/** Rows read, or objects deleted, in one step. */
-const BATCH = 500;
+/** Rows read, or objects deleted, per step. */
+const BATCH_SIZE = 500;
 /**
- * A writer that began before the repository was closed may still put a pack or the chunks of a ref table; none
- * lives longer. What such a writer leaves, the sweep after this time takes away.
+ * A writer that began before the repository was closed may still write a pack or chunks of a ref table, but not for
+ * longer than this. The sweep after this time deletes what it left.
  */
 export const WRITERS_GONE_MS = 24 * 3600_000;
 
@@ -33,15 +33,14 @@ interface Stores {
 }
 
 /**
- * May be called any number of times, and goes on where an earlier call stopped: the guards, which say that the
- * repository is closed, go last.
+ * Idempotent; continues where an earlier call stopped. The guards, which mark the repository as closed, are deleted last.
  *
- * Packs it inherited stay, and packs it wrote too while others are in its network: of both, those that nobody lists are
- * marked, and swept a day later.
+ * Inherited packs are not deleted, nor are its own while its network has other members: of both, packs that no repository
+ * lists are deleted by a sweep a day later.
  *
- * @param deadline milliseconds since 1970; no new step begins after it
- * @returns whether everything is deleted, or marked to be swept
- * @throws Error when the repository is not closed; then nothing was touched
+ * @param deadline milliseconds since 1970; no further step is started after it
+ * @returns whether everything is deleted, or scheduled for that sweep
+ * @throws Error when the repository is not closed; then nothing was deleted
  */
 export async function removeRepository(
   stores: Stores,
@@ -51,8 +50,8 @@ export async function removeRepository(
 ): Promise<boolean> {
   const { table, blobs, networks } = stores;
   const guards = Array.from({ length: GUARD_STRIPES }, (_, stripe) => guardKey(repositoryId, stripe));
-  const standing = await table.batchGet(guards);
-  if (standing.some((guard) => guard !== undefined && guard['state'] !== 'deleted')) {
+  const current = await table.batchGet(guards);
+  if (current.some((guard) => guard !== undefined && guard['state'] !== 'deleted')) {
     throw new Error(`repository ${repositoryId} is not closed`);
   }
   const member = {
@@ -79,14 +78,14 @@ export async function removeRepository(
 async function removeBytes(blobs: Blobs, prefix: string, deadline: number): Promise<boolean> {
   for (let more = true; more; ) {
     if (Date.now() > deadline) return false;
-    const page = await blobs.list(prefix, { limit: BATCH });
+    const page = await blobs.list(prefix, { limit: BATCH_SIZE });
     if (page.keys.length > 0) await blobs.delete(page.keys);
     more = page.more;
   }
   return true;
 }
 
-/** The row that leads to a table stays as long as somebody may still be writing the table's chunks. */
+/** The row of a table is kept as long as a writer may still be writing its chunks. */
 async function removeRefTables(table: Table, repositoryId: string, deadline: number): Promise<boolean> {
   const tables = table.queryAll({ partition: repositoryPartition(repositoryId), prefix: REF_TABLES });
   for await (const row of tables) {
@@ -104,7 +103,7 @@ function removeRows(table: Table, repositoryId: string, deadline: number): Promi
   return removeRange(table, rows, (sk) => !stays(sk), deadline);
 }
 
-/** @returns false when the deadline came first */
+/** @returns false when the deadline passed first */
 async function removeRange(
   table: Table,
   range: { readonly partition: string },
@@ -116,7 +115,7 @@ async function removeRange(
     if (Date.now() > deadline) return false;
     const page = await table.query({
       ...range,
-      limit: BATCH,
+      limit: BATCH_SIZE,
       only: ['pk', 'sk'],
       ...(startKey === undefined ? {} : { startKey }),
     });

@@ -1,6 +1,5 @@
 /**
- * Repositories: their refs and packs, their state, and what maintenance does to their rows. A deleted one is taken
- * away by `repository-removal.ts`.
+ * Repositories: their refs and packs, their state, and maintenance of their rows. Deletion is in `removal.ts`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeTime } from 'ulid';
@@ -22,7 +21,7 @@ import { changeGuards, type Guard, guardOf, type RepositoryState, randomStripe }
 const MIN_ROWS = 250;
 const MAX_ROWS = 2000;
 
-/** Readers with an old guard in hand have long finished, and writers of a table have given up. */
+/** After this time no reader uses a guard with the old table, and no writer is still writing one. */
 const REPLACED_TABLE_MS = 3600_000;
 
 export class Repositories {
@@ -34,8 +33,8 @@ export class Repositories {
   }
 
   /**
-   * Nothing is read before the first call; use one per request.
-   * @param likelyHead what HEAD most likely points to: then both are read together
+   * Returns a repository's refs and packs; reads nothing yet. Use one per request.
+   * @param likelyHead probable target of HEAD, which is then read together with HEAD
    */
   open(repositoryId: string, likelyHead?: RefName): RepositoryRefs {
     return new RepositoryRefs(this.#table, this.#outbox, repositoryId, likelyHead);
@@ -48,19 +47,19 @@ export class Repositories {
     return guard;
   }
 
-  /** Every writer of the moment is refused from then on, or let in again. A deleted one stays deleted. */
+  /** Sets the state, which also refuses concurrent writers. A deleted repository stays deleted. */
   async setState(repositoryId: string, state: RepositoryState): Promise<void> {
     await this.#change(repositoryId, () => ({ state }));
   }
 
-  /** A push that began before is told to check connectivity again. @returns the new epoch */
+  /** Starts a new epoch: pushes in progress have to check connectivity again. @returns the new epoch */
   async raiseEpoch(repositoryId: string): Promise<number> {
     await this.#unfrozen(repositoryId);
     const guard = await this.#change(repositoryId, ({ epoch }) => ({ epoch: epoch + 1 }));
     return guard.epoch;
   }
 
-  /** Waits for whoever writes a ref table: the work would be void if the guards changed under it. */
+  /** Waits for a writer of a ref table: a change of the guards would invalidate its work. */
   async #unfrozen(repositoryId: string): Promise<Guard> {
     for (;;) {
       const guard = await this.guard(repositoryId);
@@ -85,10 +84,10 @@ export class Repositories {
   }
 
   /**
-   * Lists packs in place of others, in one transaction under the lease. A new pack is one write, a replaced one two:
-   * 90 in all.
-   * @param epoch of the collection that does it: the guards are raised beyond it with the same transaction
-   * @throws Stale when one of the replaced is not active any more, the lease was lost, or the epoch has passed
+   * Replaces packs in the list, in one transaction under the lease. A new pack is one write, a replaced one two; at most
+   * 90 in total.
+   * @param epoch of a garbage collection, after which the same transaction starts a new epoch
+   * @throws Stale when a replaced pack is no longer active, the lease was lost, or the epoch is over
    */
   async replacePacks(
     lease: Lease,
@@ -120,8 +119,8 @@ export class Repositories {
   }
 
   /**
-   * Lists a derived file in place of the one of its kind, under the lease.
-   * @throws Stale when another stands there, or the lease was lost
+   * Replaces the derived file of a kind, under the lease.
+   * @throws Stale when another one was stored meanwhile, or the lease was lost
    */
   async replaceDerived(
     lease: Lease,
@@ -136,23 +135,23 @@ export class Repositories {
     }
   }
 
-  /** Notes that the bytes of derived files that were replaced a day ago are gone. */
+  /** Removes entries of derived files that were replaced a day ago, after the deletion of their objects. */
   async forgetReplaced(repositoryId: string, rows: readonly DerivedRow[], now: Date): Promise<void> {
     for (const update of rows.flatMap((row) => forgetReplaced(repositoryId, row, now))) {
       await this.#table.update(update).catch((error: unknown) => {
-        // Replaced again meanwhile, which forgets as well.
+        // Replaced again meanwhile, which removes them too.
         if (!(error instanceof ConditionFailed)) throw error;
       });
     }
   }
 
-  /** Takes the row of a superseded pack away, after its bytes. */
-  async forgetPack(repositoryId: string, { id, supersededAt }: CataloguedPack): Promise<void> {
+  /** Deletes the row of a superseded pack, after its objects. */
+  async removePackRow(repositoryId: string, { id, supersededAt }: CataloguedPack): Promise<void> {
     if (supersededAt === undefined) throw new RangeError(`pack ${id} is in use`);
     await this.#table.delete({ delete: oldPackKey(repositoryId, supersededAt, id) });
   }
 
-  /** Packs superseded by then, those first that were so first. */
+  /** Packs superseded until a time, oldest first. */
   superseded(
     repositoryId: string,
     options: { readonly until?: Date; readonly most?: number } = {},
@@ -161,8 +160,8 @@ export class Repositories {
   }
 
   /**
-   * Whether ref rows are worth folding: they are read with every view and by pages further on. A table of many refs is
-   * written seldom.
+   * Whether there are enough ref rows to fold them into a table. Every view reads them; the more refs the table has, the
+   * more rows are tolerated.
    */
   async hasManyRefRows(repositoryId: string): Promise<boolean> {
     const names = await this.#table.get(refNamesKey(repositoryId));
@@ -171,12 +170,12 @@ export class Repositories {
     return (await this.countRefRows(repositoryId, bound)) === undefined;
   }
 
-  /** Up to a cap; undefined above it. */
+  /** Counts ref rows up to `cap`; undefined above it. */
   async countRefRows(repositoryId: string, cap: number): Promise<number | undefined> {
     return this.#table.count({ partition: repositoryPartition(repositoryId), prefix: REF }, cap);
   }
 
-  /** Takes away ref rows that a newer table has replaced, and tables that are no longer in force. */
+  /** Deletes ref rows that a newer table has replaced, and old tables. */
   async sweepRefs(repositoryId: string, now = new Date()): Promise<void> {
     const { refTable } = await this.guard(repositoryId);
     const rows = { partition: repositoryPartition(repositoryId), prefix: REF } as const;
@@ -184,7 +183,7 @@ export class Repositories {
       this.#table,
       this.#table.queryAll({ ...rows, only: ['pk', 'sk', 'table'] }),
       (row) =>
-        // A name written again since then carries the table in force.
+        // A row rewritten since then names the current table.
         row['table'] === refTable ? undefined : { if: '#table = :was', values: { was: row['table'] } },
     );
     for await (const { id, writtenAt } of refTables(this.#table, repositoryId)) {

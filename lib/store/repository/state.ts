@@ -1,4 +1,4 @@
-/** The first rows of a repository and the state of its guards. */
+/** Creation of a repository's rows, and the state of its guards. */
 
 import { leaseKey } from '../row-keys/maintenance.ts';
 import { GUARD_STRIPES, guardKey, headKey, refNamesKey } from '../row-keys/repository.ts';
@@ -6,23 +6,24 @@ import { ABSENT, type Check, type Item, PRESENT, type Put, type Update } from '.
 
 export type RepositoryState = 'open' | 'read-only' | 'deleted';
 
-/** What every stripe of the guard says. A change of it is a change of all stripes in one transaction. */
+/** The repository's state, stored in every stripe of the guard. A change writes all stripes in one transaction. */
 export interface Guard {
   readonly state: RepositoryState;
-  /** Raised by every collection. */
+  /** Incremented by every garbage collection. */
   readonly epoch: number;
-  /** The immutable ref table in force; empty: refs are items only. */
+  /** The current immutable ref table; empty: refs are in rows only. */
   readonly refTable: string;
-  /** Who is writing a new ref table (ULID, so its time is known); until they are done, writers wait. Or empty. */
+  /** ULID (with its time) of the writer of a new ref table, for which other writers wait; or empty. */
   readonly frozenBy: string;
 }
 
-const AS_EXPECTED = '#state = :state AND #epoch = :epoch AND #refTable = :refTable AND #frozenBy = :frozenBy';
+const UNCHANGED = '#state = :state AND #epoch = :epoch AND #refTable = :refTable AND #frozenBy = :frozenBy';
 const stripes = Array.from({ length: GUARD_STRIPES }, (_, stripe) => stripe);
 
 /**
- * Guards, HEAD and the version of the ref names with the numbers of branches and tags, for the transaction that makes the repository's owner.
- * @param networkId whose prefix its packs will lie under; its own when it is no fork
+ * Guards, HEAD and the version of the ref names with the numbers of branches and tags, for the transaction that creates
+ * the repository's project.
+ * @param networkId fork network under whose prefix its packs are stored; its own id when it is no fork
  */
 export function newRepository(repositoryId: string, headBranch: string, networkId = repositoryId): Put[] {
   const guard: Guard = { state: 'open', epoch: 0, refTable: '', frozenBy: '' };
@@ -34,22 +35,22 @@ export function newRepository(repositoryId: string, headBranch: string, networkI
     })),
     { put: { ...headKey(repositoryId), target: `refs/heads/${headBranch}` } },
     { put: { ...refNamesKey(repositoryId), names: 0, multi: 0, heads: 0, tags: 0 } },
-    // Where whoever maintains it looks.
+    // Read by maintenance.
     ...(networkId === repositoryId ? [] : [{ put: { ...leaseKey(repositoryId), network: networkId } }]),
   ];
 }
 
-/** From the transaction on, every writer is refused as `deleted`. */
+/** Closes a repository: afterwards every writer is refused as `deleted`. */
 export function closeRepository(repositoryId: string): Update[] {
   return changeGuards(repositoryId, { state: 'deleted' });
 }
 
-/** Excludes all writers of the moment: each of them checks one stripe. */
+/** Changes the guards. Conflicts with all concurrent writers, because each of them checks one stripe. */
 export function changeGuards(repositoryId: string, change: Partial<Guard>, expected?: Guard): Update[] {
   return stripes.map((stripe) => ({
     update: guardKey(repositoryId, stripe),
     set: { ...change },
-    if: expected === undefined ? PRESENT : AS_EXPECTED,
+    if: expected === undefined ? PRESENT : UNCHANGED,
     ...(expected === undefined ? {} : { values: { ...expected } }),
     reason: 'guard',
   }));
@@ -59,13 +60,13 @@ export function changeGuards(repositoryId: string, change: Partial<Guard>, expec
 export function checkGuard(repositoryId: string, expected: Guard): Check {
   return {
     check: guardKey(repositoryId, randomStripe()),
-    if: AS_EXPECTED,
+    if: UNCHANGED,
     values: { ...expected },
     reason: 'guard',
   };
 }
 
-/** For a transaction that reads from a repository what must not go while it does. Refused as `source`. */
+/** Checks that a repository still exists, in a transaction that relies on its content. Refused as `source`. */
 export function checkReadable(repositoryId: string): Check {
   return {
     check: guardKey(repositoryId, randomStripe()),

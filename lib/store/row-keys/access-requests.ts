@@ -2,7 +2,7 @@ import type { MemberSource } from '../../records/members.ts';
 import { type Key, padded } from './key.ts';
 import { memberPartition } from './members.ts';
 
-/** That somebody asks to be let in. */
+/** An access request. */
 export const REQUEST = 'REQUEST#';
 
 export const accessRequestKey = (source: MemberSource, userId: number): Key => ({

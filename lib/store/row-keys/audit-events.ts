@@ -12,9 +12,9 @@ export const auditEventKey = (kind: AuditedKind, entityId: number, createdAt: st
   sk: auditPosition(createdAt, id),
 });
 
-/** What one user did to it; ids of nobody are below zero. */
+/** Events of one author on an entity; ids below zero are not users. */
 export const auditOwnPartition = (kind: AuditedKind, entityId: number, authorId: number): string =>
   `${auditPartition(kind, entityId)}#BY#${padded(authorId)}`;
 
-/** Of all that was done to things of a kind. */
+/** The list of all events on entities of a kind. */
 export const auditListClass = (kind: AuditedKind): string => `AUDIT#${kind}`;

@@ -1,7 +1,7 @@
 import { type Key, padded } from './key.ts';
 import { LIST_SHARDS } from './lists.ts';
 
-/** Which list of billable members is in force in a top-level group, and until when it is refreshed each day. */
+/** The current list of billable members of a top-level group, and until when it is refreshed daily. */
 export const billableListKey = (groupId: number): Key => ({
   pk: `BILLABLES#${groupId % LIST_SHARDS}`,
   sk: padded(groupId),
@@ -10,7 +10,7 @@ export const billableListKey = (groupId: number): Key => ({
 export const billableShards = (): readonly string[] =>
   Array.from({ length: LIST_SHARDS }, (_, shard) => `BILLABLES#${shard}`);
 
-/** The parts of one list, each order of it in parts of its own. */
+/** The parts of one list; each order has its own parts. */
 export const billablePartition = (groupId: number, listId: string): string =>
   `BILLABLE#${padded(groupId)}#${listId}`;
 

@@ -7,7 +7,7 @@ export const attributesKey = (subject: Subject): Key => ({
   sk: `${ABOUT}ATTRIBUTES`,
 });
 
-/** One of them, which an index finds by its value. */
+/** A single attribute, which an index finds by its value. */
 export const attributeKey = (subject: Subject, name: string): Key => ({
   pk: subjectPartition(subject),
   sk: `${ABOUT}ATTRIBUTE#${digestOf(name)}`,

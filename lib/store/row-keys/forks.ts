@@ -2,7 +2,7 @@ import { type Key, padded } from './key.ts';
 import { MEMBER } from './members.ts';
 import { projectKey } from './projects.ts';
 
-/** A project that was forked from this one. */
+/** A fork of the project. */
 export const FORK = 'FORK#';
 
 export const forkKey = (projectId: number, forkId: number): Key => ({
@@ -10,7 +10,7 @@ export const forkKey = (projectId: number, forkId: number): Key => ({
   sk: `${FORK}${padded(forkId)}`,
 });
 
-// Fork networks: repositories whose packs lie under one prefix and may be listed by several of them.
+// Fork networks: repositories whose packs have a common prefix and may be listed by several of them.
 
 export const networkPartition = (networkId: string): string => `NETWORK#${networkId}`;
 
@@ -19,7 +19,7 @@ export const networkMemberKey = (networkId: string, repositoryId: string): Key =
   sk: `${MEMBER}${repositoryId}`,
 });
 
-/** Who lists a pack besides the repository that wrote it. */
+/** Repositories that list a pack, besides the one that wrote it. */
 export const heirsPartition = (packId: string): string => `HEIRS#${packId}`;
 
 export const heirKey = (packId: string, repositoryId: string): Key => ({

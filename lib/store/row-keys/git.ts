@@ -1,9 +1,9 @@
 import { type Key, padded } from './key.ts';
 
-/** A push by way of the staging area. */
+/** A large push through the staging area. */
 export const pushUploadKey = (id: string): Key => ({ pk: `UPLOAD#${id}`, sk: 'UPLOAD' });
 
-/** Places of a user's pushes under way: as many as there are, so many may be. */
+/** A user's slots for concurrent large pushes: their number is the limit. */
 export const SLOT = 'SLOT#';
 
 export const uploadSlotsPartition = (userId: number): string => `UPLOADS#${padded(userId)}`;

@@ -1,14 +1,14 @@
 import { type Key, padded } from './key.ts';
 
-/** The id is a namespace's: those of groups and of users are of one series. */
+/** The id is a namespace id: groups and users share one counter. */
 export const groupKey = (id: number): Key => ({ pk: `GROUP#${padded(id)}`, sk: 'GROUP' });
 
-/** What stands below a group, one row per ancestor. */
+/** Descendants of a group. */
 export const treePartition = (groupId: number): string => `TREE#${padded(groupId)}`;
 
 export type TreeKind = 'group' | 'project';
 
-/** `DIRECT#`: children. `DEEP#`: what is below them. `SHARED#`: what the group was invited to. */
+/** `DIRECT#`: children. `DEEP#`: deeper descendants. `SHARED#`: what the group was invited to. */
 export type TreeRow = 'DIRECT' | 'DEEP' | 'SHARED';
 
 export const treePrefix = (row: TreeRow, kind: TreeKind): string => `${row}#${kind.toUpperCase()}#`;
@@ -18,7 +18,7 @@ export const treeKey = (ancestorId: number, row: TreeRow, kind: TreeKind, id: nu
   sk: treePrefix(row, kind) + padded(id),
 });
 
-/** A group that came in, and whose content has no rows here yet: it is found under the group itself. */
+/** A group that was moved in, and whose descendants have no rows here yet: read those under the group itself. */
 export const PENDING_MOVE = 'SETTLING#';
 
 export const pendingMoveKey = (ancestorId: number, id: number): Key => ({
@@ -26,10 +26,10 @@ export const pendingMoveKey = (ancestorId: number, id: number): Key => ({
   sk: PENDING_MOVE + padded(id),
 });
 
-/** Bounds of the rows of those, and of all that a group was invited to, and that groups below it were. */
+/** Range of the rows of pending moves, and of what the group and its descendants were invited to. */
 export const MOVED_AWAY = { from: PENDING_MOVE, to: 'SHAREDBELOW#~' } as const;
 
-/** A project that a group below this one was invited to. */
+/** A project that a descendant group was invited to. */
 export const sharedBelowKey = (ancestorId: number, invitedId: number, projectId: number): Key => ({
   pk: treePartition(ancestorId),
   sk: `SHAREDBELOW#${padded(invitedId)}#${padded(projectId)}`,

@@ -2,7 +2,7 @@ import type { MemberSource } from '../../records/members.ts';
 import { folded, type Key, padded, wholeOrDigest } from './key.ts';
 import { memberPartition } from './members.ts';
 
-/** That an address is invited, whoever it may be. */
+/** An invitation of an e-mail address. */
 export const INVITE = 'INVITE#';
 
 export const inviteKey = (source: MemberSource, email: string): Key => ({
@@ -10,13 +10,13 @@ export const inviteKey = (source: MemberSource, email: string): Key => ({
   sk: INVITE + wholeOrDigest(folded(email)),
 });
 
-/** How many of them there are; sorts behind them. */
+/** Number of invitations; sorts after them. */
 export const inviteCountKey = (source: MemberSource): Key => ({
   pk: memberPartition(source),
   sk: 'INVITES',
 });
 
-/** What an address is invited to. */
+/** Invitations of an address. */
 export const invitedPartition = (email: string): string => `INVITED#${wholeOrDigest(folded(email))}`;
 
 export const invitedKey = ({ kind, id }: MemberSource, email: string): Key => ({
@@ -24,5 +24,5 @@ export const invitedKey = ({ kind, id }: MemberSource, email: string): Key => ({
   sk: `${kind.toUpperCase()}#${padded(id)}`,
 });
 
-/** Leads from the digest of a link's token to the invitation it was mailed with. */
+/** Maps the digest of a mailed link's token to its invitation. */
 export const invitationKey = (hash: string): Key => ({ pk: `INVITATION#${hash}`, sk: 'INVITATION' });

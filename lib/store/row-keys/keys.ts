@@ -1,7 +1,7 @@
 import { type Key, padded } from './key.ts';
 import { userKey } from './users.ts';
 
-/** What a user has several of: SSH keys, GPG keys, e-mail addresses beside the first. */
+/** Kinds of rows that a user owns: SSH keys, GPG keys, secondary e-mail addresses. */
 export type OwnKind = 'SSHKEY' | 'GPGKEY' | 'ADDRESS';
 
 export const ownPrefix = (kind: OwnKind): string => `${kind}#`;
@@ -11,17 +11,17 @@ export const ownKey = (userId: number, kind: OwnKind, id: number): Key => ({
   sk: ownPrefix(kind) + padded(id),
 });
 
-/** How many there are of each kind. */
+/** Number of rows of each kind. */
 export const ownCountKey = (userId: number): Key => ({ pk: userKey(userId).pk, sk: 'OWNED' });
 
-/** Leads from the public id of an SSH key to whose it is. */
+/** Maps the public id of an SSH key to its owner. */
 export const sshKeyIdKey = (id: number): Key => ({ pk: `SSHKEYID#${padded(id)}`, sk: 'SSHKEYID' });
 
-/** The same from a fingerprint: MD5 with colons, or SHA-256 in base64. */
+/** Maps a fingerprint (MD5 with colons, or SHA-256 in base64) to the owner. */
 export const sshFingerprintKey = (fingerprint: string): Key => ({
   pk: `SSHKEY#${fingerprint}`,
   sk: 'SSHKEY',
 });
 
-/** From the id of an OpenPGP key or of a subkey that signs, 16 digits of hex. */
+/** Maps the id of an OpenPGP key or signing subkey (16 hex digits) to the owner. */
 export const gpgKeyIdKey = (keyId: string): Key => ({ pk: `GPGKEY#${keyId}`, sk: 'GPGKEY' });

@@ -3,7 +3,7 @@ import { type Key, padded } from './key.ts';
 
 export const notesPartition = (projectId: number): string => `NOTES#${padded(projectId)}`;
 
-/** Ids rise with time: the notes of one thing are read from the oldest or from the newest. */
+/** Ids increase with time: notes can be read oldest or newest first. */
 export const notePrefix = ({ kind, id }: Noteable): string => `${kind}#${id}#`;
 
 export const noteKey = (projectId: number, noteable: Noteable, id: number): Key => ({
@@ -11,7 +11,7 @@ export const noteKey = (projectId: number, noteable: Noteable, id: number): Key 
   sk: notePrefix(noteable) + padded(id),
 });
 
-/** Who takes part in what is said about the things of a project, or wants to hear no more of one. */
+/** Participants of discussions in a project, and users who unsubscribed from one. */
 export const threadsPartition = (projectId: number): string => `THREADS#${padded(projectId)}`;
 
 export const threadPrefix = ({ kind, id }: Noteable): string => `${kind}#${id}#`;

@@ -3,9 +3,9 @@ import { type Key, padded } from './key.ts';
 import { memberPartition } from './members.ts';
 import { userKey } from './users.ts';
 
-// What people want mail of.
+// Notification settings.
 
-/** How somebody wants to hear of one project or group. */
+/** A user's setting for one project or group. */
 export const NOTIFY = 'NOTIFY#';
 
 export const notifyKey = (source: MemberSource, userId: number): Key => ({
@@ -13,13 +13,13 @@ export const notifyKey = (source: MemberSource, userId: number): Key => ({
   sk: `${NOTIFY}${padded(userId)}`,
 });
 
-/** The same of everything else. */
+/** A user's global setting. */
 export const notifyEverywhereKey = (userId: number): Key => ({ pk: userKey(userId).pk, sk: 'NOTIFY' });
 
-/** That somebody wants to hear of all that goes on, or of some of it, wherever they are a member. */
+/** Users whose global setting subscribes them to all or some events of their projects and groups. */
 export const WATCHERS = 'WATCHERS#';
 
 export const watcherKey = (userId: number): Key => ({ pk: WATCHERS, sk: padded(userId) });
 
-/** What links in mail are signed with, by what they do. */
+/** Secrets that sign links in mail, by purpose. */
 export const linkSecretKey = (purpose: string): Key => ({ pk: `LINKSECRET#${purpose}`, sk: 'LINKSECRET' });

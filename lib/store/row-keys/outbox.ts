@@ -1,6 +1,6 @@
 import type { Key } from './key.ts';
 
-// Work outside the request.
+// The outbox, and marks of handled messages.
 
 export const OUTBOX_SHARDS = 8;
 

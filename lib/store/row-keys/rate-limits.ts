@@ -1,16 +1,16 @@
 import { cut, type Key, padded } from './key.ts';
 
-/** What one subject did of a kind within one window of time. */
+/** Count of a subject's actions of a kind within one time window. */
 export const rateKey = (kind: string, subject: string, window: number): Key => ({
   pk: `${RATE_LIMITS}${kind}#${cut(subject, 900)}`,
   sk: `WINDOW#${padded(window)}`,
 });
 
-/** Where a user came from lately: counted as rates are, also by functions that only read. */
+/** Recent IP addresses of a user; like rate limits, also written by functions that otherwise only read. */
 export const userAddressesKey = (userId: number): Key => ({
   pk: `${RATE_LIMITS}addresses#${padded(userId)}`,
   sk: 'ADDRESSES',
 });
 
-/** What the partitions of rate limits begin with: functions that write nothing else may write these. */
+/** Prefix of the partitions that otherwise read-only functions may write. */
 export const RATE_LIMITS = 'RATE#';

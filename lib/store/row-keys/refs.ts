@@ -13,5 +13,5 @@ export const ruleKey = (projectId: number, kind: RuleKind, name: string): Key =>
   sk: rulePrefix(kind) + wholeOrDigest(name),
 });
 
-/** How many rules a project has; sorts behind them. */
+/** Number of rules of a project; sorts after them. */
 export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });

@@ -13,7 +13,7 @@ export const guardKey = (repositoryId: string, stripe: number): Key => ({
 
 export const headKey = (repositoryId: string): Key => ({ pk: repositoryPartition(repositoryId), sk: 'HEAD' });
 
-/** Commits that stay although no ref may lead to them; not among the refs, so a million of them delay no listing. */
+/** Pinned commits, which are kept even if no ref reaches them. Not among the refs, so that they do not slow listings down. */
 export const PINNED = 'KEEP#';
 
 export const pinnedCommitKey = (repositoryId: string, oid: string): Key => ({
@@ -21,7 +21,7 @@ export const pinnedCommitKey = (repositoryId: string, oid: string): Key => ({
   sk: `${PINNED}${oid}`,
 });
 
-/** Where refs pointed that were deleted or forced, by the ULID of the write. */
+/** Old targets of deleted or force-updated refs, by the ULID of the write. */
 export const RECENT_TIP = 'LEFT#';
 
 export const recentTipKey = (repositoryId: string, by: string): Key => ({
@@ -36,7 +36,7 @@ export const packKey = (repositoryId: string, packId: string): Key => ({
   sk: `${PACK}${packId}`,
 });
 
-/** A file made of packs. With the prefix `PACK` one query reads these rows and those of the packs. */
+/** A derived file. With the prefix `PACK` one query reads these rows and those of the packs. */
 export const PACK_ROWS = 'PACK';
 
 export const DERIVED = 'PACKFILE#';
@@ -46,7 +46,7 @@ export const derivedKey = (repositoryId: string, kind: string): Key => ({
   sk: `${DERIVED}${kind}`,
 });
 
-/** Packs that were replaced, by when: out of the way of whoever lists those in use. */
+/** Superseded packs, by time: not in the range of the active ones. */
 export const OLD_PACK = 'OLDPACK#';
 
 /** @param at ISO 8601 */
@@ -62,19 +62,19 @@ export const refKey = (repositoryId: string, name: string): Key => ({
   sk: refSort(name),
 });
 
-/** Sorts behind every `REF#` row, so one query reads the refs and then this. */
+/** Sorts after every `REF#` row, so that one query reads the refs and then this. */
 export const refNamesKey = (repositoryId: string): Key => ({
   pk: repositoryPartition(repositoryId),
   sk: 'REFNAMES',
 });
 
-/** A sort key holds 1,024 bytes and a ref name may too: long ones are cut and told apart by their digest. */
+/** Sort keys are limited to 1,024 bytes, as ref names are: long names are cut and distinguished by their digest. */
 export const refSort = (name: string): string => REF + wholeOrDigest(name);
 
 /** The longest part of a ref prefix that {@link refSort} keeps for names of any length. */
 export const refPrefixSort = (prefix: string): string => REF + cut(prefix, REF_WHOLE - 66);
 
-/** A ref table that was written for this repository, in force or not: lets a worker find and remove it. */
+/** A ref table of this repository, current or not, so that a worker can find and remove it. */
 export const REF_TABLES = 'REFTABLES#';
 
 export const refTableKey = (repositoryId: string, tableId: string): Key => ({
@@ -91,7 +91,7 @@ export const refChunkKey = (repositoryId: string, tableId: string, firstName: st
   sk: refSort(firstName),
 });
 
-/** Leads to the chunk that begins with that branch or tag, counted from 0. */
+/** Points to the chunk that begins with the n-th branch or tag, counted from 0. */
 export const refRankPrefix = (space: 'heads' | 'tags'): string => `RANK#${space}#`;
 
 export const refRankKey = (

@@ -1,13 +1,13 @@
 import { groupKey } from './groups.ts';
 import { folded, type Key, padded, wholeOrDigest } from './key.ts';
 
-/** Whom a group's identity provider provisioned, by what it calls them, letter by letter. */
+/** A user provisioned by a group's identity provider, by the provider's id (case-sensitive). */
 export const scimIdentityKey = (groupId: number, externUid: string): Key => ({
   pk: groupKey(groupId).pk,
   sk: `SCIM#${wholeOrDigest(externUid)}`,
 });
 
-/** Lead to those: in the order of the users, and by the names that the provider signs them in with. */
+/** Point to those rows: by user id, and by the provider's user name. */
 export const SCIM_USER = 'SCIMUSER#';
 
 export const scimUserKey = (groupId: number, userId: number): Key => ({
@@ -20,10 +20,10 @@ export const scimNameKey = (groupId: number, userName: string): Key => ({
   sk: `SCIMNAME#${wholeOrDigest(folded(userName))}`,
 });
 
-/** How many there are. */
+/** Number of provisioned users. */
 export const scimCountKey = (groupId: number): Key => ({ pk: groupKey(groupId).pk, sk: 'SCIMCOUNT' });
 
-/** The token that the provider shows: of its group, and leading there from its digest. */
+/** The provider's token: a row of its group, and a row that maps its digest to the group. */
 export const scimTokenOfKey = (groupId: number): Key => ({ pk: groupKey(groupId).pk, sk: 'SCIMTOKEN' });
 
 export const scimTokenKey = (hash: string): Key => ({ pk: `SCIMTOKEN#${hash}`, sk: 'SCIMTOKEN' });

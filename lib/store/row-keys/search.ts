@@ -4,7 +4,7 @@ import { type Key, padded } from './key.ts';
 import { projectKey } from './projects.ts';
 import { userKey } from './users.ts';
 
-/** What the search rows of a subject were made from, so that they can be taken away again. */
+/** The texts that a subject's search rows were made from, so that the rows can be deleted. */
 export const indexedKey = (kind: SearchKind, id: number): Key => ({
   pk: { project: projectKey, user: userKey, group: groupKey }[kind](id).pk,
   sk: 'INDEXED',

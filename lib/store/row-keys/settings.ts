@@ -1,4 +1,4 @@
 import type { Key } from './key.ts';
 
-/** `row`: which of the instance's settings. */
+/** @param row the group of settings of the instance */
 export const settingsKey = (row: 'effective' | 'kept'): Key => ({ pk: 'SETTINGS#', sk: row.toUpperCase() });

@@ -1,7 +1,7 @@
 import { type Key, padded } from './key.ts';
 import { projectKey } from './projects.ts';
 
-/** That a user starred this project. */
+/** A user's star of this project. */
 export const STAR = 'STAR#';
 
 export const starKey = (projectId: number, userId: number): Key => ({

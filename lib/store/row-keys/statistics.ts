@@ -2,5 +2,5 @@ import type { MemberSource } from '../../records/members.ts';
 import type { Key } from './key.ts';
 import { memberPartition } from './members.ts';
 
-/** What a project was measured to be, and what the projects directly in a group come to. */
+/** Statistics of a project, or the sums of a group's own projects. */
 export const statisticsKey = (of: MemberSource): Key => ({ pk: memberPartition(of), sk: 'STATISTICS' });

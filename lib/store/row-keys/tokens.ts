@@ -3,13 +3,13 @@ import { type Key, padded } from './key.ts';
 import { memberPartition } from './members.ts';
 import { userKey } from './users.ts';
 
-/** Found by the hash alone: what access needs is one GetItem. */
+/** By hash: authentication needs one GetItem. */
 export const tokenKey = (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKEN' });
 
-/** Leads from the public id to the hash. */
+/** Maps the public id to the hash. */
 export const tokenIdKey = (id: number): Key => ({ pk: `TOKENID#${padded(id)}`, sk: 'TOKENID' });
 
-/** Found by the hash, as an access token is. */
+/** By hash, as access tokens are. */
 export const deployTokenKey = (hash: string): Key => ({ pk: `DEPLOYTOKEN#${hash}`, sk: 'DEPLOYTOKEN' });
 
 export const deployTokenIdKey = (id: number): Key => ({
@@ -17,13 +17,13 @@ export const deployTokenIdKey = (id: number): Key => ({
   sk: 'DEPLOYTOKENID',
 });
 
-/** Whose tokens are counted and listed: a user, or the project or group whose bots act with them. */
+/** Owner of tokens for counts and lists: a user, or the project or group of a bot. */
 export type TokenOwner = { readonly kind: 'user'; readonly id: number } | MemberSource;
 
 const tokenOwnerPartition = (owner: TokenOwner): string =>
   owner.kind === 'user' ? userKey(owner.id).pk : memberPartition(owner);
 
-/** How many live tokens an owner has; of a project or group also how many bots it ever had. */
+/** Number of an owner's active tokens; of a project or group also of all bots it ever had. */
 export const tokenCountKey = (owner: TokenOwner): Key => ({ pk: tokenOwnerPartition(owner), sk: 'TOKENS' });
 
 /** Tokens of a project or group. */

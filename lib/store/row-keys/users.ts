@@ -2,10 +2,10 @@ import { type Key, padded } from './key.ts';
 
 export const userKey = (id: number): Key => ({ pk: `USER#${padded(id)}`, sk: 'USER' });
 
-/** Leads to the one user of a type that the service made for itself. */
+/** Points to the single internal user of a type. */
 export const internalUserKey = (type: string): Key => ({ pk: `INTERNAL#${type}`, sk: 'INTERNAL' });
 
-/** Who follows a user (`FOLLOWER`), and whom they follow (`FOLLOWING`): a row with each of the two. */
+/** A follow relation has two rows: `FOLLOWER` of the followed user, `FOLLOWING` of the follower. */
 export type FollowRow = 'FOLLOWER' | 'FOLLOWING';
 
 export const followPrefix = (row: FollowRow): string => `${row}#`;
@@ -15,7 +15,7 @@ export const followKey = (userId: number, row: FollowRow, otherId: number): Key 
   sk: followPrefix(row) + padded(otherId),
 });
 
-/** Leads from the digest of a link's token to the user who may choose a password by it. */
+/** Maps the digest of a password reset token to the user. */
 export const passwordResetKey = (hash: string): Key => ({ pk: `RESET#${hash}`, sk: 'RESET' });
 
 export const userPartition = (userId: number): string => `USER#${padded(userId)}`;

@@ -86,10 +86,10 @@ export class ScimIdentities {
     let startKey: Item | undefined;
     for (let skip = from; skip > 0; ) {
       const ahead = Math.min(skip, AT_ONCE);
-      const some = await this.#table.countSome({ ...rows, ...(startKey && { startKey }) }, ahead);
-      skip -= some.count;
-      if (some.next === undefined) return [];
-      startKey = some.next;
+      const page = await this.#table.countPage({ ...rows, ...(startKey && { startKey }) }, ahead);
+      skip -= page.count;
+      if (page.next === undefined) return [];
+      startKey = page.next;
     }
     const uids: string[] = [];
     const wanted = { ...rows, limit: count, ...(startKey && { startKey }), only: ['externUid'] };
@@ -187,7 +187,7 @@ export class ScimIdentities {
     });
   }
 
-  /** Takes away those of a group that is gone, and says so to the accounts, some at a time. @returns whether any are left */
+  /** Takes away those of a group that is gone, and says so to the accounts, page at a time. @returns whether any are left */
   async removeOfResource({ kind, id }: MemberSource, limit = 25): Promise<boolean> {
     if (kind !== 'group') return false;
     const rows = { partition: groupKey(id).pk, prefix: SCIM_USER, limit };

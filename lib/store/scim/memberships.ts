@@ -11,7 +11,7 @@ import { ABSENT, PRESENT, type Write } from '../table/write.ts';
 const OWNER = 50 satisfies AccessLevel;
 
 /** Lets somebody into a group who is no member of it; refused as `member` when they are by now. */
-export function joining(member: MemberRecord, today: string): Write[] {
+export function addMembershipWrites(member: MemberRecord, today: string): Write[] {
   return [
     // An expired membership counts as gone.
     { ...memberWrite(member), if: `${ABSENT} OR #expiresAt <= :today`, values: { today } },
@@ -23,7 +23,7 @@ export function joining(member: MemberRecord, today: string): Write[] {
  * Takes somebody out of an outermost group, who has to be what they were; nothing for who is no member. Refused as
  * `member` or `owner` when somebody changed it meanwhile. @throws LastOwner
  */
-export async function leaving(
+export async function removeMembershipWrites(
   { members, groupOwners }: { readonly members: Members; readonly groupOwners: GroupOwners },
   groupId: number,
   userId: number,
@@ -31,7 +31,7 @@ export async function leaving(
   const source = { kind: 'group', id: groupId } as const;
   const was = await members.get(source, userId);
   if (was === undefined) return [];
-  if (was.accessLevel === OWNER) return groupOwners.departure(groupId, userId);
+  if (was.accessLevel === OWNER) return groupOwners.ownerRemoval(groupId, userId);
   return [
     {
       delete: memberKey(source, userId),

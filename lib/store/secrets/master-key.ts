@@ -27,7 +27,7 @@ export interface Keyring {
 }
 
 /** Milliseconds for which a process goes on sealing with a key that was replaced. */
-export const KEYS_KEPT = 60_000;
+export const KEYS_CACHE_MS = 60_000;
 
 export class MasterKey implements Keyring {
   readonly #name: string;
@@ -42,7 +42,7 @@ export class MasterKey implements Keyring {
 
   async keys(known?: string): Promise<MasterKeys> {
     const kept = this.#kept;
-    if (kept !== undefined && Date.now() - kept.at < KEYS_KEPT) {
+    if (kept !== undefined && Date.now() - kept.at < KEYS_CACHE_MS) {
       const keys = await kept.keys;
       if (known === undefined || known in keys.keys) return keys;
     }

@@ -58,7 +58,7 @@ export class Statistics {
    * @param was what was read before measuring
    * @throws Stale when somebody else has measured it meanwhile, Missing when the project is gone
    */
-  async keep(
+  async save(
     projectId: number,
     was: ProjectStatistics | undefined,
     is: Omit<ProjectStatistics, 'version'>,
@@ -139,7 +139,7 @@ const TOGETHER_MS = 20_000;
  * Promises to measure a project soon, for the transaction that changes it. Its id is that of all such promises of these
  * seconds: they are one row.
  */
-export function measureSoon(projectId: number, now: Date): Put {
+export function scheduleMeasuring(projectId: number, now: Date): Put {
   const at = (Math.floor(now.getTime() / TOGETHER_MS) + 2) * TOGETHER_MS;
   const id = `${encodeTime(at, 10)}0000${padded(projectId)}`;
   return outboxWrite({ id, queue: MAINTENANCE, type: MEASURE_JOB, body: { projectId } });

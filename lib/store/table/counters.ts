@@ -1,13 +1,13 @@
-/** Public integer ids. A counter never falls behind an id in use: the id is taken before it is used. */
+/** Public integer ids. A counter is incremented before its id is used, so ids are never repeated. */
 import { type CounterKind, counterKey } from '../row-keys/counters.ts';
 import type { Table } from './table.ts';
 
-/** Ids of a block: few enough that those a process loses when it ends are no loss. */
-const BLOCK = 50;
+/** Ids leased at once: few enough that it does not matter when a process ends and loses the rest. */
+const BLOCK_SIZE = 50;
 
 interface Block {
   next: number;
-  /** The last id of it. */
+  /** The last id of the block. */
   readonly last: number;
 }
 
@@ -18,15 +18,15 @@ export class Counters {
     this.#table = table;
   }
 
-  /** @returns an id above every id returned before. A lost answer leaves a gap, never a double. */
+  /** @returns an id above every id returned before. A lost response leaves a gap, never a duplicate. */
   async next(kind: CounterKind): Promise<number> {
     const item = await this.#table.update({ update: counterKey(kind), add: { n: 1 } });
     return item['n'] as number;
   }
 
   /**
-   * An id of a block that this process took for itself: one round trip for fifty of them, for what is made at a high
-   * rate. Ids of several processes do not rise with time, and those that a process did not use are never used.
+   * Returns an id from a block that this process leased: one round trip per fifty ids, for rows created at a high rate.
+   * Ids of different processes do not increase with time, and a process's unused ids are lost.
    * @returns an id that was never returned before
    */
   async leased(kind: CounterKind): Promise<number> {
@@ -34,27 +34,27 @@ export class Counters {
       const taken = this.#blocks.get(kind) ?? this.#take(kind);
       const block = await taken;
       if (block.next <= block.last) return block.next++;
-      // Whoever finds the block used up first takes the next one, for all who wait.
+      // The first caller that finds the block exhausted leases the next one for all waiting callers.
       if (this.#blocks.get(kind) === taken) this.#blocks.delete(kind);
     }
   }
 
-  /** Has a block at hand for whoever leases one next, without waiting for it. */
+  /** Leases a block for the next caller of {@link leased}, without waiting for it. */
   prepare(kind: CounterKind): void {
     const taken = this.#blocks.get(kind) ?? this.#take(kind);
     taken.then(
       (block) => {
         if (block.next > block.last && this.#blocks.get(kind) === taken) this.#take(kind).catch(() => {});
       },
-      // Whoever leases one is told.
+      // The next caller of `leased` gets the error.
       () => {},
     );
   }
 
   #take(kind: CounterKind): Promise<Block> {
     const taken = this.#table
-      .update({ update: counterKey(kind), add: { n: BLOCK } })
-      .then((item) => ({ next: (item['n'] as number) - BLOCK + 1, last: item['n'] as number }));
+      .update({ update: counterKey(kind), add: { n: BLOCK_SIZE } })
+      .then((item) => ({ next: (item['n'] as number) - BLOCK_SIZE + 1, last: item['n'] as number }));
     this.#blocks.set(kind, taken);
     taken.catch(() => {
       if (this.#blocks.get(kind) === taken) this.#blocks.delete(kind);

@@ -1,7 +1,7 @@
 /**
- * Opaque paging cursors, bound to the query they came from. Nothing secret is in one and no right hangs on
- * one: the digest finds cursors that were cut, edited or carried to another query, and the position is
- * checked for its shape before it is used.
+ * Opaque paging cursors, bound to the query they came from. A cursor holds no secret and grants nothing: the digest
+ * detects cursors that were truncated, edited or used with another query, and the position's shape is checked
+ * before use.
  */
 import { createHash } from 'node:crypto';
 import { StoreError } from '../errors.ts';
@@ -14,13 +14,13 @@ export interface Position {
 
 const MAX_LENGTH = 4096;
 
-/** @param query whatever decides which list this is: filters, order, direction, who asks */
+/** @param query all that determines the list: filters, order, direction, viewer */
 export function encodeCursor(query: unknown, { sort, id }: Position): string {
   const position = JSON.stringify([sort, id]);
   return Buffer.from(digest(query, position) + position).toString('base64url');
 }
 
-/** @throws StoreError `bad-page` when the cursor is not one that this query gave out. */
+/** @throws StoreError `bad-page` when the cursor was not issued for this query. */
 export function decodeCursor(query: unknown, cursor: string): Position {
   const refuse = () => new StoreError('bad-page', 'the cursor is not valid for this list');
   if (cursor.length > MAX_LENGTH || !/^[A-Za-z0-9_-]+$/.test(cursor)) throw refuse();

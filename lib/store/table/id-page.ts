@@ -1,14 +1,14 @@
 import { idOf } from '../row-keys/key.ts';
 import type { QueryPage } from './table.ts';
 
-/** Some ids, ascending. */
+/** A page of ids, ascending. */
 export interface IdPage {
   readonly ids: readonly number[];
-  /** The id that was looked at last; absent when there is nothing behind it. */
+  /** The last id that was read; absent at the end of the list. */
   readonly until?: number;
 }
 
-/** Of rows whose sort keys end in ids. */
+/** Returns the ids of rows whose sort keys end in ids. */
 export function idPage({ items, next }: QueryPage): IdPage {
   const ids = items.map(({ sk }) => idOf(sk as string));
   return next === undefined ? { ids } : { ids, until: idOf(next['sk'] as string) };

@@ -1,4 +1,4 @@
-/** Ids of what is listed, from rows of the table that stand in the order of these ids. */
+/** Sources of ids for lists: rows of the table that are sorted by these ids. */
 
 import { isExpired } from '../../records/expiry.ts';
 import { FORK } from '../row-keys/forks.ts';
@@ -20,32 +20,32 @@ import type { Item } from './write.ts';
 
 export interface Row {
   readonly id: number;
-  /** As far as the row tells it. */
+  /** Undefined where the row does not hold it. */
   readonly visibility?: string | undefined;
-  /** Its places in orders other than by id, as far as the row tells them. */
+  /** Its sort keys in other orders, where the row holds them. */
   readonly orders?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface IdSource {
-  /** In order of the ids, some at a time, `limit` at first; bounds are padded ids, inclusive. */
+  /** Reads ids in order, in chunks of `limit` at first; bounds are padded ids, inclusive. */
   read(direction: Direction, range: Range, limit: number): AsyncGenerator<readonly Row[]>;
 }
 
-/** The most rows that are sorted in memory for an order other than by id. */
+/** Maximum number of rows sorted in memory for an order other than by id. */
 const MAX_ROWS = 10_000;
 
-/** What a user owns, has starred or is a member of; what is over is left out. */
+/** Projects a user owns, starred or is a member of; expired memberships are left out. */
 export const idsOfUser = (table: Table, userId: number, row: 'OWN' | 'STAR' | 'MEMBER'): IdSource => ({
   async *read(direction, { from, to }, limit) {
     const bounds = boundsOf(`${row}#`, from, to);
     const where = { index: 'byUser', partition: userPartition(userId), ...bounds } as const;
     for await (const items of pages(table, where, direction, limit)) {
-      yield items.filter((item) => !over(item)).map((item) => rowOf(item, item['what'] as string));
+      yield items.filter((item) => !hasExpired(item)).map((item) => rowOf(item, item['what'] as string));
     }
   },
 });
 
-/** What an index finds under a partition of its own, by padded ids. */
+/** Ids of an index partition that is sorted by padded ids. */
 export const idsOfIndex = (table: Table, partition: string): IdSource => ({
   async *read(direction, { from, to }, limit) {
     const where = { index: 'byUser', partition, ...boundsOf('', from, to) } as const;
@@ -55,7 +55,7 @@ export const idsOfIndex = (table: Table, partition: string): IdSource => ({
   },
 });
 
-/** What stands below a group, directly or deeper, or what it was invited to. */
+/** Children or deeper descendants of a group, or what it was invited to. */
 export const idsOfTree = (table: Table, groupId: number, row: TreeRow, kind: TreeKind): IdSource => ({
   async *read(direction, { from, to }, limit) {
     const bounds = boundsOf(treePrefix(row, kind), from, to);
@@ -67,55 +67,55 @@ export const idsOfTree = (table: Table, groupId: number, row: TreeRow, kind: Tre
   },
 });
 
-/** Groups below one that came in, and whose content has no rows here yet; more than these are waited for. */
-const MAX_SETTLING = 100;
+/** Maximum number of pending moves followed: groups that were moved in and whose descendants have no rows here yet. */
+const MAX_PENDING_MOVES = 100;
 
-/** Which those are, those in those too; read once, when it is first asked. */
+/** Returns a function that reads the ids of those groups, nested ones included, once when first called. */
 export function pendingMovesBelow(table: Table, groupId: number): () => Promise<readonly number[]> {
-  let found: Promise<readonly number[]> | undefined;
+  let ids: Promise<readonly number[]> | undefined;
   const read = async () => {
     const ids: number[] = [];
     const seen = new Set([groupId]);
-    for (let next = [groupId]; next.length > 0 && ids.length < MAX_SETTLING; ) {
-      const where = { prefix: PENDING_MOVE, limit: MAX_SETTLING, only: ['sk'], consistent: false };
+    for (let next = [groupId]; next.length > 0 && ids.length < MAX_PENDING_MOVES; ) {
+      const where = { prefix: PENDING_MOVE, limit: MAX_PENDING_MOVES, only: ['sk'], consistent: false };
       const read = await Promise.all(
         next.map((id) => table.query({ ...where, partition: treePartition(id) })),
       );
       next = [...new Set(read.flatMap(({ items }) => items.map(({ sk }) => idOf(sk as string))))];
-      next = next.filter((id) => !seen.has(id)).slice(0, MAX_SETTLING - ids.length);
+      next = next.filter((id) => !seen.has(id)).slice(0, MAX_PENDING_MOVES - ids.length);
       for (const id of next) seen.add(id);
       ids.push(...next);
     }
     return ids;
   };
   return () => {
-    found ??= read();
-    return found;
+    ids ??= read();
+    return ids;
   };
 }
 
-/** What stands below those, which rows here do not tell. */
+/** Descendants of the groups with pending moves. */
 export const idsBelowMovingGroups = (
   table: Table,
-  settling: () => Promise<readonly number[]>,
+  pendingMoves: () => Promise<readonly number[]>,
   kind: TreeKind,
 ): IdSource => ({
   async *read(direction, range, limit) {
-    const ids = await settling();
+    const ids = await pendingMoves();
     if (ids.length > 0) yield* unionOf(async () => idsBelow(table, ids, kind)).read(direction, range, limit);
   },
 });
 
-/** All that stands below these groups. */
+/** All descendants of these groups. */
 export const idsBelow = (table: Table, ids: readonly number[], kind: TreeKind): IdSource[] =>
   ids.flatMap((id) => (['DIRECT', 'DEEP'] as const).map((row) => idsOfTree(table, id, row, kind)));
 
-/** What rows below groups tell of groups. */
+/** Sort keys that the rows of descendant groups hold. */
 const ORDERS = ['byName', 'byPath'] as const;
 const ordersOf = ({ byName, byPath }: Item): Row['orders'] =>
   typeof byName === 'string' && typeof byPath === 'string' ? { byName, byPath } : undefined;
 
-/** The projects that were forked from one; who may see each is its own business. */
+/** Forks of a project; their visibility is not checked here. */
 export const idsOfForks = (table: Table, projectId: number): IdSource => ({
   async *read(direction, { from, to }, limit) {
     const where = { partition: projectKey(projectId).pk, ...boundsOf(FORK, from, to), only: ['sk'] };
@@ -125,54 +125,54 @@ export const idsOfForks = (table: Table, projectId: number): IdSource => ({
   },
 });
 
-/** Rows that are at hand. */
+/** Rows in memory. */
 export const fixedIds = (rows: readonly Row[]): IdSource => ({
   async *read(direction, { from, to }) {
-    const inside = rows.filter(
+    const inRange = rows.filter(
       ({ id }) => (from === undefined || padded(id) >= from) && (to === undefined || padded(id) <= to),
     );
-    yield inside.toSorted((a, b) => (direction === 'asc' ? a.id - b.id : b.id - a.id));
+    yield inRange.toSorted((a, b) => (direction === 'asc' ? a.id - b.id : b.id - a.id));
   },
 });
 
-/** Several sets as one; they are found out when the first row is wanted. */
-export const unionOf = (sets: () => Promise<readonly IdSource[]>): IdSource => ({
+/** Union of several sources, which are determined when the first row is read. */
+export const unionOf = (sources: () => Promise<readonly IdSource[]>): IdSource => ({
   async *read(direction, range, limit) {
     const rows = new Map<number, Row>();
-    const sources = (await sets()).map((set) =>
-      keysById(set, direction, range, limit, (row) => void rows.set(row.id, row)),
+    const keySources = (await sources()).map((source) =>
+      keysById(source, direction, range, limit, (row) => void rows.set(row.id, row)),
     );
-    for await (const { id } of mergeKeys(sources, direction)) {
+    for await (const { id } of mergeKeys(keySources, direction)) {
       yield [rows.get(id)!];
       rows.delete(id);
     }
   },
 });
 
-/** Only what can be loaded: for rows that do not say by themselves that the viewer sees what they lead to. */
+/** Only ids that `load` returns: for rows that do not imply that the viewer may see the record. */
 export const filteredBy = (
-  set: IdSource,
+  source: IdSource,
   load: (ids: readonly number[]) => Promise<readonly unknown[]>,
 ): IdSource => ({
   async *read(direction, range, limit) {
-    for await (const rows of set.read(direction, range, Math.min(limit, JUDGED))) {
+    for await (const rows of source.read(direction, range, Math.min(limit, LOAD_BATCH))) {
       if (rows.length === 0) continue;
       const loaded = await load(rows.map(({ id }) => id));
       yield rows.filter((_, i) => loaded[i] !== undefined);
     }
   },
 });
-const JUDGED = 100;
+const LOAD_BATCH = 100;
 
-/** The ids as a list in their order has them. */
+/** The ids as keys, sorted by id. */
 export function keysById(
-  set: IdSource,
+  source: IdSource,
   direction: Direction,
   range: Range,
   limit: number,
   seen: (row: Row) => void = () => {},
 ): KeySource {
-  const rows = set.read(direction, range, limit);
+  const rows = source.read(direction, range, limit);
   return {
     async next() {
       for (;;) {
@@ -185,15 +185,15 @@ export function keysById(
   };
 }
 
-/** The ids in another order: {@link MAX_ROWS} at most are sorted, by what the rows or else the records say of it. */
+/** The ids in another order. At most {@link MAX_ROWS} are sorted, by sort keys in the rows or else in the records. */
 export async function keysSorted(
   table: Table,
-  set: IdSource,
+  source: IdSource,
   direction: Direction,
   by: {
     index: string;
     keyOf: (id: number) => Key;
-    /** By the row, and by these attributes of the record. */
+    /** Filters: `wanted` by the row, `keep` by the attributes `with` of the record. */
     wanted?: (row: Row) => boolean;
     with?: readonly string[];
     keep?: (item: Item) => boolean;
@@ -201,7 +201,7 @@ export async function keysSorted(
 ): Promise<KeySource> {
   const keys: Position[] = [];
   const ids: number[] = [];
-  for await (const row of allRows(set)) {
+  for await (const row of allRows(source)) {
     if (!(by.wanted?.(row) ?? true)) continue;
     const sort = by.keep === undefined ? row.orders?.[by.index] : undefined;
     if (sort === undefined) ids.push(row.id);
@@ -216,8 +216,8 @@ export async function keysSorted(
   return listSource(keys, direction);
 }
 
-export async function* allRows(set: IdSource): AsyncGenerator<Row> {
-  for await (const rows of set.read('asc', {}, 1000)) yield* rows;
+export async function* allRows(source: IdSource): AsyncGenerator<Row> {
+  for await (const rows of source.read('asc', {}, 1000)) yield* rows;
 }
 
 const rowOf = (item: Item, key: string): Row => ({
@@ -231,8 +231,9 @@ const boundsOf = (prefix: string, from = padded(0), to = LAST) => ({
 });
 const LAST = padded(Number.MAX_SAFE_INTEGER);
 
-/** Whether a row is of a membership that has expired. */
-const over = ({ expiresAt }: Item): boolean => typeof expiresAt === 'string' && isExpired({ expiresAt });
+/** Whether a row is of an expired membership. */
+const hasExpired = ({ expiresAt }: Item): boolean =>
+  typeof expiresAt === 'string' && isExpired({ expiresAt });
 
 async function* pages(
   table: Table,

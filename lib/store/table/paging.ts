@@ -1,6 +1,6 @@
 /**
- * Pages of lists that are spread over several partitions: keys are merged in order, and only the page
- * itself is loaded.
+ * Pages of lists that are spread over several partitions: keys are merged in order, and only the records of the page
+ * are loaded.
  */
 
 import { StoreError } from '../errors.ts';
@@ -9,58 +9,58 @@ import { MAX_CHUNK } from './sorted-sources.ts';
 import type { QueryOptions, Table } from './table.ts';
 import type { Item } from './write.ts';
 
-/** How many records a filtered list loads at once when it has to go far. */
-const MAX_STEP = 400;
-/** How many records a filtered list loads to tell its total. */
+/** Maximum number of records that a filtered list loads at once. */
+const MAX_BATCH_SIZE = 400;
+/** Maximum number of records that a filtered list loads to determine its total. */
 const COUNT_WALK = 1000;
-/** More match a search that was not found out than a total is counted for. */
+/** Returns how many records to load to determine the total: none for a search, whose matches are too many by then. */
 export const countWalk = (search: string | undefined): number =>
   (search?.trim() ?? '') === '' ? COUNT_WALK : 0;
-/** Beyond this offset a list must be read by keyset. */
+/** Maximum offset: beyond it a list must be read by keyset. */
 export const MAX_OFFSET = 50_000;
-/** Totals above this are not told. */
+/** Larger totals are not returned. */
 export const MAX_TOTAL = 10_000;
 
 export interface PageRequest {
   /** From 1. */
   readonly page: number;
   readonly perPage: number;
-  /** Tell the total: a keyset page does not need it, and it costs reads. */
+  /** Whether to return the total: keyset pages do not need it, and it costs reads. */
   readonly count?: boolean;
 }
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Undefined above {@link MAX_TOTAL}, or where it was not asked for. */
+  /** Undefined above {@link MAX_TOTAL}, or if not requested. */
   readonly total: number | undefined;
   /** Whether another page follows. */
   readonly more: boolean;
-  /** A filter looked at as many records as it may before the page was full: there may be more. */
+  /** The filter reached its limit of loaded records before the page was full: there may be more. */
   readonly truncated?: true;
-  /** Of the last item, for a cursor; absent on an empty page. */
+  /** Position of the last item, for a cursor; absent on an empty page. */
   readonly last?: Position;
 }
 
-/** How many keys to read at once from each source so that the page needs one read of each, two at most. */
+/** Returns how many keys to read at once from each source, so that a page needs one or two reads of each. */
 export function chunkFor({ page, perPage }: PageRequest, sources: number): number {
-  const wanted = (page - 1) * perPage;
-  return Math.min(MAX_CHUNK, perPage + 1 + Math.ceil((wanted * 1.1) / Math.max(1, sources)));
+  const offset = (page - 1) * perPage;
+  return Math.min(MAX_CHUNK, perPage + 1 + Math.ceil((offset * 1.1) / Math.max(1, sources)));
 }
 
 export interface LoadOptions<T> {
-  /** The records behind keys, in their order; undefined where one is gone or not to be seen. */
+  /** Loads records, in the order of the ids; undefined where one was deleted or is not visible. */
   readonly load: (ids: readonly number[]) => Promise<readonly (T | undefined)[]>;
-  /** When given, only loaded records that pass count, and all on the way are loaded. */
+  /** A filter. If given, every record up to the end of the page is loaded. */
   readonly where?: ((record: T) => boolean) | undefined;
-  /** How many may be loaded to find those that pass. */
+  /** Maximum number of records loaded to fill the page. */
   readonly walk?: number;
-  /** How many may be loaded to tell the total once the page is complete. */
+  /** Maximum number of records loaded to determine the total once the page is complete. */
   readonly countWalk?: number;
 }
 
 /**
  * Cuts one page out of merged keys.
- * A filtered walk that was bounded before the page was full answers with what it found and no total.
+ * If a filtered list reaches its limit before the page is full, the page is partial and has no total.
  * @throws StoreError `bad-page` beyond {@link MAX_OFFSET}
  */
 export async function cutPage<T>(
@@ -78,17 +78,18 @@ export async function cutPage<T>(
   }
   let loaded = 0;
   let matches = 0;
-  let step = 100;
+  let batchSize = 100;
   let batch: Position[] = [];
   let more = false;
   let ended = false;
   const countAll = where !== undefined && (request.count ?? false);
-  // Once the page is complete, only the total is left to find, and that may cost less.
-  const most = () => (more ? (countAll ? countWalk : 0) : walk);
-  while (!ended && loaded < most()) {
-    // Unfiltered, one key beyond the page tells whether another follows; then only what late rows left open.
-    const size = where === undefined ? request.perPage - items.length : Math.min(step, most() - loaded);
-    step = Math.min(MAX_STEP, 2 * step);
+  // Once the page is complete, only the total remains, which has a smaller budget.
+  const maxLoaded = () => (more ? (countAll ? countWalk : 0) : walk);
+  while (!ended && loaded < maxLoaded()) {
+    // Unfiltered, one key beyond the page shows whether another follows; later rounds fill gaps of stale index rows.
+    const size =
+      where === undefined ? request.perPage - items.length : Math.min(batchSize, maxLoaded() - loaded);
+    batchSize = Math.min(MAX_BATCH_SIZE, 2 * batchSize);
     batch = [];
     while (batch.length < size) {
       const key = await keys.next();
@@ -128,36 +129,36 @@ export async function cutPage<T>(
 }
 
 /**
- * Counts keys of several partitions at the same time, each its share of what may be counted, so that they are not all
- * counted up to the limit. @returns undefined above {@link MAX_TOTAL}.
+ * Counts the keys of several partitions in parallel. Each gets a share of the limit, so that not every partition is
+ * counted up to it. @returns undefined above {@link MAX_TOTAL}.
  */
 export async function countPartitions(
   table: Table,
   partitions: readonly CountedPartition[],
 ): Promise<number | undefined> {
-  let rest: { where: CountedPartition; startKey?: Item }[] = partitions.map((where) => ({ where }));
+  let remaining: { where: CountedPartition; startKey?: Item }[] = partitions.map((where) => ({ where }));
   let total = 0;
-  while (rest.length > 0) {
+  while (remaining.length > 0) {
     if (total > MAX_TOTAL) return undefined;
-    const share = Math.max(MIN_SHARE, Math.ceil((MAX_TOTAL + 1 - total) / rest.length));
+    const share = Math.max(MIN_SHARE, Math.ceil((MAX_TOTAL + 1 - total) / remaining.length));
     const counted = await Promise.all(
-      rest.map(async ({ where, startKey }) => {
-        const { count, next } = await table.countSome({ ...where, ...(startKey && { startKey }) }, share);
+      remaining.map(async ({ where, startKey }) => {
+        const { count, next } = await table.countPage({ ...where, ...(startKey && { startKey }) }, share);
         total += count;
         return next === undefined ? [] : [{ where, startKey: next }];
       }),
     );
-    rest = counted.flat();
+    remaining = counted.flat();
   }
   return total > MAX_TOTAL ? undefined : total;
 }
 type CountedPartition = Pick<QueryOptions, 'index' | 'partition' | 'from' | 'to' | 'consistent'>;
-/** Keys that one unit pays for, many times over. */
+/** Minimum number of keys counted per request. */
 const MIN_SHARE = 500;
 
 /**
- * One page of the table's own rows below a prefix, in the order of their sort keys. What comes before it is read and
- * not transferred.
+ * Returns one page of the table's rows with a prefix, in the order of their sort keys. Skipped rows are read but not
+ * transferred.
  * @throws StoreError `bad-page` beyond {@link MAX_OFFSET}
  */
 export async function pageOfRows(
@@ -168,7 +169,7 @@ export async function pageOfRows(
   const offset = (request.page - 1) * request.perPage;
   if (offset > MAX_OFFSET) throw new StoreError('bad-page', `an offset above ${MAX_OFFSET}`);
   const total = request.count ? table.count(rows, MAX_TOTAL) : undefined;
-  // Its failure is told where it is awaited.
+  // Its failure is thrown where it is awaited.
   total?.catch(() => {});
   let startKey: Item | undefined;
   for (let skip = offset; skip > 0; ) {
@@ -183,8 +184,8 @@ export async function pageOfRows(
     startKey = page.next;
   }
   const items: Item[] = [];
-  const wanted = { ...rows, limit: request.perPage + 1, ...(startKey === undefined ? {} : { startKey }) };
-  for await (const item of table.queryAll(wanted)) {
+  const query = { ...rows, limit: request.perPage + 1, ...(startKey === undefined ? {} : { startKey }) };
+  for await (const item of table.queryAll(query)) {
     items.push(item);
     if (items.length > request.perPage) break;
   }

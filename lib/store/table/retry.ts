@@ -1,6 +1,6 @@
 /**
- * How calls to the table are repeated. The SDK's own retries are off for DynamoDB (`clients.ts`): they
- * cannot tell a lost answer from a refused condition, and this file can.
+ * Retries of calls to the table. The SDK's own retries are off for DynamoDB (`clients.ts`): they cannot tell a lost
+ * response from a failed condition.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailable } from '../errors.ts';
@@ -12,21 +12,21 @@ export interface RetryPolicy {
   readonly cap: number;
 }
 
-/** About six seconds when every attempt fails at once: within the gateway's 29. */
+/** About six seconds in total when every attempt fails immediately: well within the gateway's 29. */
 export const standardRetries: RetryPolicy = { attempts: 14, base: 15, cap: 900 };
 
 type Failure =
-  /** Refused before anything was done, for a reason that passes: conflict, throttling. */
-  | 'passing'
-  /** The answer is missing: it may have been done. */
+  /** Rejected before anything was written, for a temporary reason: conflict, throttling. */
+  | 'transient'
+  /** The response was lost: the call may have succeeded. */
   | 'ambiguous'
-  /** Repeating does not help. */
+  /** A retry does not help. */
   | 'final';
 
 /**
  * Runs `attempt` until it succeeds or fails for good.
- * `attempt` is told whether an earlier one may have been done without an answer.
- * @throws StoreUnavailable when the attempts are used up, or the error of a final failure.
+ * The argument of `attempt` says whether an earlier attempt may have succeeded without a response.
+ * @throws StoreUnavailable when all attempts failed; or the error of a final failure.
  */
 export async function retrying<T>(
   policy: RetryPolicy,
@@ -47,7 +47,7 @@ export async function retrying<T>(
 }
 
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
-const PASSING = new Set([
+const TRANSIENT = new Set([
   'TransactionConflictException',
   'TransactionInProgressException',
   'ProvisionedThroughputExceededException',
@@ -55,14 +55,14 @@ const PASSING = new Set([
   'RequestLimitExceeded',
   'LimitExceededException',
 ]);
-const PASSING_REASONS = new Set([
+const TRANSIENT_REASONS = new Set([
   'None',
   'TransactionConflict',
   'ThrottlingError',
   'ProvisionedThroughputExceeded',
 ]);
-const TRANSPORT = new Set(['TimeoutError', 'RequestTimeout', 'RequestTimeoutException', 'AbortError']);
-const BROKEN = new Set([
+const TIMEOUTS = new Set(['TimeoutError', 'RequestTimeout', 'RequestTimeoutException', 'AbortError']);
+const CONNECTION_ERRORS = new Set([
   'ECONNRESET',
   'ECONNREFUSED',
   'EPIPE',
@@ -89,13 +89,13 @@ interface ServiceError {
 function classify(error: unknown): Failure {
   if (typeof error !== 'object' || error === null) return 'final';
   const { name = '', code = '', CancellationReasons, $metadata } = error as ServiceError;
-  if (PASSING.has(name)) return 'passing';
+  if (TRANSIENT.has(name)) return 'transient';
   if (name === 'TransactionCanceledException') {
     const reasons = CancellationReasons ?? [];
-    return reasons.length > 0 && reasons.every((r) => PASSING_REASONS.has(r.Code ?? 'None'))
-      ? 'passing'
+    return reasons.length > 0 && reasons.every((r) => TRANSIENT_REASONS.has(r.Code ?? 'None'))
+      ? 'transient'
       : 'final';
   }
-  if (TRANSPORT.has(name) || BROKEN.has(code)) return 'ambiguous';
+  if (TIMEOUTS.has(name) || CONNECTION_ERRORS.has(code)) return 'ambiguous';
   return ($metadata?.httpStatusCode ?? 0) >= 500 ? 'ambiguous' : 'final';
 }

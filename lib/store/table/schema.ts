@@ -1,12 +1,12 @@
 /**
- * The one table, as plain data: `cdk` makes the template from it, the embedded host and the tests the
- * `CreateTable` call. Nothing else states an index or its projection.
+ * Schema of the table, as plain data: `cdk` makes the template from it, the embedded host and the tests the
+ * `CreateTable` call. This is the only definition of indexes and their projections.
  */
 export interface IndexDefinition {
   readonly name: string;
   readonly partitionKey: string;
   readonly sortKey: string;
-  /** Keys only when absent. */
+  /** Projected attributes; absent: keys only. */
   readonly include?: readonly string[];
 }
 
@@ -16,18 +16,18 @@ const LIST = 'list';
 export const indexes: readonly IndexDefinition[] = [
   // Projects, users and tokens in order of creation: ids rise with it. Also the order of keyset pages.
   { name: 'byId', partitionKey: LIST, sortKey: 'byId' },
-  // Projects and users by name, case-insensitive; what an author did, by what it was.
+  // Projects and users by name, case-insensitive; an author's events, by action.
   { name: 'byName', partitionKey: LIST, sortKey: 'byName' },
   // Projects by path, users by username, case-insensitive.
   { name: 'byPath', partitionKey: LIST, sortKey: 'byPath' },
-  // Projects and users by time of their last change; what an author did.
+  // Projects and users by time of their last change; an author's events.
   { name: 'byUpdated', partitionKey: LIST, sortKey: 'byUpdated' },
   // Projects by time of their last activity.
   { name: 'byActivity', partitionKey: LIST, sortKey: 'byActivity' },
   // Projects by the bytes of their repository.
   { name: 'bySize', partitionKey: LIST, sortKey: 'bySize' },
-  // What a user has: memberships, owned projects, tokens. Rows carry what a list of memberships shows. What was done in a
-  // project, by what it was.
+  // Rows of a user: memberships, owned projects, tokens. Projects the attributes that a list of memberships shows. Also
+  // a project's events, by action.
   {
     name: 'byUser',
     partitionKey: 'who',
@@ -41,24 +41,24 @@ export type IndexName = 'byId' | 'byName' | 'byPath' | 'byUpdated' | 'byActivity
 export const table = {
   partitionKey: 'pk',
   sortKey: 'sk',
-  /** Seconds since 1970; the item may be deleted any time after, and counts as gone from then on. */
+  /** Seconds since 1970; from then on the item counts as deleted, and DynamoDB deletes it some time later. */
   ttl: 'ttl',
   billing: 'PAY_PER_REQUEST',
 } as const;
 
-/** Objects below this prefix can be made again: a rule of the bucket takes them away after some days. */
+/** Objects with this prefix can be regenerated: a lifecycle rule of the bucket deletes them after some days. */
 export const ARCHIVES = 'archives/';
 
-/** Objects below this prefix wait for a worker; what nobody fetched is taken away after two days. */
+/** Objects with this prefix wait for a worker; a lifecycle rule deletes what was not processed in two days. */
 export const STAGING = 'staging/';
 export const STAGING_DAYS = 2;
 
-/** Every attribute that is a key anywhere; all are strings. */
+/** All attributes used in keys of the table or an index; all are strings. */
 const keyAttributes: readonly string[] = [
   ...new Set([table.partitionKey, table.sortKey, ...indexes.flatMap((i) => [i.partitionKey, i.sortKey])]),
 ];
 
-/** Time to live is switched on by a call of its own. */
+/** Time to live has to be enabled with a separate call. */
 export const TABLE_TTL_ATTRIBUTE = table.ttl;
 
 /** The input of `CreateTableCommand`. */

@@ -1,4 +1,4 @@
-/** Keys of lists, from wherever they come, merged into one order. */
+/** Sorted sources of keys, and their merge into one order. */
 
 import { idOf } from '../row-keys/key.ts';
 import type { Position } from './cursor.ts';
@@ -15,9 +15,9 @@ export interface Range {
   readonly to?: string;
 }
 
-/** Keys in one order, from wherever they come. */
+/** A source of keys in one order. */
 export interface KeySource {
-  /** @returns the next keys, none at the end. */
+  /** @returns the next keys; an empty list at the end. */
   next(): Promise<readonly Position[]>;
 }
 
@@ -26,12 +26,12 @@ export interface IndexPartition extends Range {
   readonly partition: string;
 }
 
-/** The most keys that are read at once. */
+/** Maximum number of keys read at once. */
 export const MAX_CHUNK = 1000;
-/** Whoever reads on may read far: twice as many keys each time. */
+/** Each further read of a source takes twice as many keys. */
 export const nextChunk = (chunk: number): number => Math.min(MAX_CHUNK, 2 * chunk);
 
-/** Keys of one partition of an index, `chunk` at first; only keys are read. */
+/** Keys of one partition of an index, `chunk` at first; the records are not read. */
 export const indexSource = (
   table: Table,
   where: IndexPartition,
@@ -43,7 +43,7 @@ export const indexSource = (
     id: idOf(item['pk'] as string),
   }));
 
-/** Keys as `keyOf` makes them of what a query finds, `chunk` at first. */
+/** Keys that `keyOf` derives from a query's items, `chunk` at first. */
 export function querySource(
   table: Table,
   query: Omit<QueryOptions, 'reverse' | 'limit' | 'startKey'>,
@@ -73,7 +73,7 @@ export function querySource(
   };
 }
 
-/** Keys of the table's own rows below a prefix, `chunk` at a time; their sort keys end in the ids. */
+/** Keys of the table's rows with a prefix, `chunk` at a time; their sort keys end in the ids. */
 export function rowSource(
   table: Table,
   where: { readonly partition: string; readonly prefix: string },
@@ -99,19 +99,19 @@ export function rowSource(
   };
 }
 
-/** Keys that are at hand already; sorted here. */
+/** Keys in memory; they are sorted here. */
 export function listSource(keys: readonly Position[], direction: Direction): KeySource {
-  let rest: readonly Position[] = keys.toSorted(comparing(direction));
+  let remaining: readonly Position[] = keys.toSorted(comparing(direction));
   return {
     async next() {
-      const all = rest;
-      rest = [];
+      const all = remaining;
+      remaining = [];
       return all;
     },
   };
 }
 
-/** All sources as one order; what stands in several comes once. First chunks are read at the same time. */
+/** Merges sources into one order; a key in several sources comes once. The first chunks are read in parallel. */
 export async function* mergeKeys(
   sources: readonly KeySource[],
   direction: Direction,
@@ -120,11 +120,11 @@ export async function* mergeKeys(
   const heads = await Promise.all(
     sources.map(async (source) => ({ source, keys: await source.next(), at: 0 })),
   );
-  const given = new Set<number>();
+  const seen = new Set<number>();
   for (;;) {
     let first: (typeof heads)[number] | undefined;
     for (const head of heads) {
-      // Only now: a page that ended with the last key does not read on.
+      // Refill only now: a page that ends with the chunk's last key needs no further read.
       if (head.at > 0 && head.at === head.keys.length) {
         head.keys = await head.source.next();
         head.at = 0;
@@ -134,8 +134,8 @@ export async function* mergeKeys(
     }
     if (first === undefined) return;
     const key = first.keys[first.at++]!;
-    if (given.has(key.id)) continue;
-    given.add(key.id);
+    if (seen.has(key.id)) continue;
+    seen.add(key.id);
     yield key;
   }
 }

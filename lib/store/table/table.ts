@@ -1,6 +1,6 @@
 /**
- * The one table behind everything. Reads are strongly consistent unless they say otherwise; every write
- * says what it expects. There is no scan.
+ * The single DynamoDB table. Reads are strongly consistent unless stated otherwise; writes carry their conditions.
+ * There is no scan.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,7 +36,7 @@ import {
 export interface QueryOptions {
   readonly partition: string;
   readonly index?: IndexName;
-  /** Name of the sort key attribute when an index is given; it is the index's own name but for `byUser`. */
+  /** The start of the sort key. An index's sort key attribute has the index's name, except that of `byUser`. */
   readonly prefix?: string;
   /** Inclusive bounds of the sort key. */
   readonly from?: string;
@@ -45,7 +45,7 @@ export interface QueryOptions {
   /** Items read per page, before the filter. */
   readonly limit?: number;
   readonly startKey?: Item;
-  /** A filter expression on what is read; it saves the wire, not the reading. */
+  /** A filter expression. It reduces what is transferred, not what is read and paid for. */
   readonly where?: string;
   readonly values?: Values;
   /** Only these attributes are returned. */
@@ -55,14 +55,14 @@ export interface QueryOptions {
 
 export interface QueryPage {
   readonly items: readonly Item[];
-  /** Where to go on; absent at the end. */
+  /** `startKey` of the next page; absent at the end. */
   readonly next?: Item;
 }
 
-const BATCH = 100;
-/** DynamoDB's limit of items in one transaction. */
+const BATCH_SIZE = 100;
+/** DynamoDB's maximum number of items in one transaction. */
 export const TRANSACTION_ITEMS = 100;
-/** Written with every conditional write of one item, so that a writer whose answer was lost knows its own. */
+/** Attribute of every conditional write of one item, by which a writer recognises its write after a lost response. */
 const STAMP = 'w';
 
 export class Table {
@@ -87,23 +87,23 @@ export class Table {
     return answer.Item;
   }
 
-  /** @returns what exists of the keys, in their order; undefined where nothing does. */
+  /** @returns the items, in the order of the keys; undefined where there is none. */
   async batchGet(
     keys: readonly Key[],
     options: { consistent?: boolean; only?: readonly string[] } = {},
   ): Promise<(Item | undefined)[]> {
     const distinct = new Map(keys.map((key) => [identity(key), onlyKey(key)]));
     const found = new Map<string, Item>();
-    const wanted = [...distinct.values()];
+    const missing = [...distinct.values()];
     const chunks: Key[][] = [];
-    for (let i = 0; i < wanted.length; i += BATCH) chunks.push(wanted.slice(i, i + BATCH));
+    for (let i = 0; i < missing.length; i += BATCH_SIZE) chunks.push(missing.slice(i, i + BATCH_SIZE));
     await mapLimit(4, chunks, async (chunk) => {
       for (const item of await this.#batch(chunk, options)) found.set(identity(item as Item & Key), item);
     });
     return keys.map((key) => found.get(identity(key)));
   }
 
-  /** What a batch leaves unprocessed is throttled: asked again after a pause, within the same bound. */
+  /** Keys that a batch leaves unprocessed were throttled: they are retried with backoff, up to the same limit. */
   async #batch(chunk: Key[], options: { consistent?: boolean; only?: readonly string[] }): Promise<Item[]> {
     const items: Item[] = [];
     const only = options.only === undefined ? undefined : [...new Set(['pk', 'sk', ...options.only])];
@@ -131,9 +131,9 @@ export class Table {
     return items;
   }
 
-  /** One page. An index cannot be read consistently: what it finds is checked against the table. */
+  /** Reads one page. Indexes are eventually consistent: check what they find against the table. */
   async query(options: QueryOptions): Promise<QueryPage> {
-    // DynamoDB refuses BETWEEN with bounds the wrong way round; an empty range is an empty answer.
+    // DynamoDB rejects BETWEEN with swapped bounds; here that is an empty range.
     if (options.from !== undefined && options.to !== undefined && options.from > options.to)
       return { items: [] };
     const answer = await this.#query(options);
@@ -142,7 +142,7 @@ export class Table {
       : { items: answer.Items ?? [], next: answer.LastEvaluatedKey };
   }
 
-  /** Every item of a range, page after page. */
+  /** Yields every item of a range, page by page. */
   async *queryAll(options: QueryOptions): AsyncGenerator<Item> {
     let startKey = options.startKey;
     do {
@@ -152,20 +152,20 @@ export class Table {
     } while (startKey !== undefined);
   }
 
-  /** Items in a range without transferring them; stops counting above `cap`. @returns undefined above it. */
+  /** Counts the items of a range without transferring them. @returns undefined above `cap`. */
   async count(options: QueryOptions, cap: number): Promise<number | undefined> {
     let total = 0;
     let startKey: Item | undefined;
     do {
-      const some = await this.countSome({ ...options, ...(startKey ? { startKey } : {}) }, cap + 1 - total);
-      total += some.count;
-      startKey = some.next;
+      const page = await this.countPage({ ...options, ...(startKey ? { startKey } : {}) }, cap + 1 - total);
+      total += page.count;
+      startKey = page.next;
     } while (startKey !== undefined && total <= cap);
     return total > cap ? undefined : total;
   }
 
-  /** The first of them in one request, 1 MB of them at most. */
-  async countSome(options: QueryOptions, limit: number): Promise<{ count: number; next?: Item }> {
+  /** Counts up to `limit` items, and at most 1 MB of them, in one request. */
+  async countPage(options: QueryOptions, limit: number): Promise<{ count: number; next?: Item }> {
     if (options.from !== undefined && options.to !== undefined && options.from > options.to)
       return { count: 0 };
     const { Count: count = 0, LastEvaluatedKey: next } = await this.#query({ ...options, limit }, true);
@@ -211,7 +211,7 @@ export class Table {
     return retrying(this.#retries, () => this.#client.send(command));
   }
 
-  /** @throws ConditionFailed with the item that stood there. */
+  /** @throws ConditionFailed with the item found there. */
   async put(write: Put): Promise<void> {
     const item = write.if === undefined ? write.put : { ...write.put, [STAMP]: randomUUID() };
     const command = new PutCommand({ TableName: this.name, Item: item, ...condition(write) });
@@ -219,8 +219,8 @@ export class Table {
   }
 
   /**
-   * @returns the item as it is afterwards.
-   * @throws ConditionFailed with the item that stood there.
+   * @returns the item after the update.
+   * @throws ConditionFailed with the item found there.
    */
   async update(write: Update): Promise<Item> {
     const stamp = write.if === undefined ? undefined : { [STAMP]: randomUUID() };
@@ -238,9 +238,9 @@ export class Table {
   }
 
   /**
-   * Nothing remains that could carry a stamp, so a conditional deletion is a transaction of one: its token
-   * tells whether a lost answer was ours.
-   * @throws ConditionFailed with the item that stood there.
+   * A deleted item cannot carry a stamp, so a conditional deletion is a transaction of one write: its token
+   * makes a retry after a lost response safe.
+   * @throws ConditionFailed with the item found there.
    */
   async delete(write: Delete): Promise<void> {
     if (write.if !== undefined) {
@@ -268,15 +268,15 @@ export class Table {
         const item = found((error as { Item?: WireItem }).Item);
         if (!ambiguousBefore) throw new ConditionFailed(item, write.reason);
         if (item !== undefined && item[STAMP] === stamp?.[STAMP]) return { kind: 'found', item } as const;
-        // An earlier attempt may have been done and overwritten since, or not done at all: nobody can tell.
+        // An earlier attempt may have succeeded and been overwritten since, or may have failed: that is unknowable.
         throw new StoreUnavailable(true, error);
       }
     });
   }
 
   /**
-   * All of the writes or none. Conflicts, throttling and lost answers are retried under one token, which
-   * DynamoDB remembers for ten minutes: a transaction that was done is answered so, and not done twice.
+   * Applies all writes or none. Conflicts, throttling and lost responses are retried with one idempotency token, which
+   * DynamoDB remembers for ten minutes, so a transaction is not applied twice.
    * @throws TransactionRefused naming every condition that failed.
    */
   async transact(writes: readonly Write[], options: { token?: string } = {}): Promise<void> {
@@ -325,7 +325,7 @@ function condition(write: Write, expression?: string, values: Values | undefined
   };
 }
 
-/** The conditions that failed, by their labels; undefined when the transaction failed of something else. */
+/** Returns the failed conditions, by their labels; undefined when the transaction failed for another reason. */
 function refused(error: unknown, writes: readonly Write[]): TransactionRefused | undefined {
   if ((error as Error).name !== 'TransactionCanceledException') return undefined;
   const reasons =

@@ -1,4 +1,4 @@
-/** Names that must be unique are items of their own, written in their owner's transaction. */
+/** Unique names: each is an item of its own, written in its owner's transaction. */
 import { NameTaken, type TransactionRefused } from '../errors.ts';
 import { folded } from '../row-keys/key.ts';
 import { type NameKind, nameKey } from '../row-keys/names.ts';
@@ -10,25 +10,25 @@ export type NameOwner =
   | { readonly type: 'group'; readonly id: number }
   | { readonly type: 'project'; readonly id: number };
 
-/** Who holds a name, with what the next round trip needs to know. */
+/** The holder of a name, with what the caller needs to read the holder's records next. */
 export interface NameHolder {
   readonly type: NameOwner['type'];
   readonly id: number;
-  /** False when the holder has another name by now: then this leads to it, until somebody else takes the name. */
+  /** False: the holder was renamed, and the old name redirects to it until another owner takes the name. */
   readonly current: boolean;
-  /** False of an address that its holder has not shown to be theirs yet. */
+  /** False: an e-mail address that its holder has not confirmed. */
   readonly confirmed: boolean;
-  /** Groups above a project, outermost first. */
+  /** Ancestor groups, top-level group first. */
   readonly ancestorIds: readonly number[];
-  /** Of a project. */
+  /** Only of a project. */
   readonly repositoryId?: string;
 }
 
 const FREE = `${ABSENT} OR #current = :former`;
 
 /**
- * Takes a name that nobody has, or nobody has any more.
- * @param label how the name is called when it is taken: `username`, `email`, `path`
+ * Claims a name that is free or only redirects.
+ * @param label name of the field in {@link NameTaken}: `username`, `email`, `path`
  */
 export function claim(kind: NameKind, name: string, owner: NameOwner, label: string, extra: Item = {}): Put {
   return {
@@ -39,7 +39,7 @@ export function claim(kind: NameKind, name: string, owner: NameOwner, label: str
   };
 }
 
-/** That nobody has a name, for a transaction that takes another; refused as if it took this one. */
+/** Checks that a name is free, in a transaction that claims another; refused as {@link claim} is. */
 export const freeName = (kind: NameKind, name: string, label: string): Check => ({
   check: nameKey(kind, name),
   if: FREE,
@@ -47,22 +47,22 @@ export const freeName = (kind: NameKind, name: string, label: string): Check => 
   reason: `taken:${label}`,
 });
 
-/** Takes a name or another form of it for its holder: the old one leads on, until somebody else takes it. */
+/** Renames a holder. The old name redirects until another owner takes it; a change of case keeps one row. */
 export function moveName(
   kind: NameKind,
-  was: string,
-  is: string,
+  previous: string,
+  next: string,
   owner: NameOwner,
   label: string,
   extra: Item,
 ) {
-  const taken = claim(kind, is, owner, label, extra);
-  if (!sameName(was, is)) return [taken, leave(kind, was, owner, label)];
-  return [{ ...taken, if: '#type = :type AND #id = :id', values: { type: owner.type, id: owner.id } }];
+  const claimed = claim(kind, next, owner, label, extra);
+  if (!sameName(previous, next)) return [claimed, vacate(kind, previous, owner, label)];
+  return [{ ...claimed, if: '#type = :type AND #id = :id', values: { type: owner.type, id: owner.id } }];
 }
 
-/** Leaves a name to whoever wants it; until then it leads to where its owner is. */
-export function leave(kind: NameKind, name: string, owner: NameOwner, label: string): Update {
+/** Gives up a name: it redirects to its owner until another owner takes it. */
+export function vacate(kind: NameKind, name: string, owner: NameOwner, label: string): Update {
   return {
     update: nameKey(kind, name),
     set: { current: false },
@@ -82,13 +82,13 @@ export function release(kind: NameKind, name: string, owner: NameOwner, label: s
   };
 }
 
-/** @returns the error that tells which names were taken, when that is why a transaction was refused. */
+/** @returns the error that lists the taken names, if these are why a transaction was refused. */
 export function takenNames(error: TransactionRefused): NameTaken | undefined {
   const names = error.refusals.flatMap((r) => (r.reason.startsWith('taken:') ? [r.reason.slice(6)] : []));
   return names.length === 0 ? undefined : new NameTaken(names);
 }
 
-/** Compared as names are: without regard to case. */
+/** Compares names, ignoring case. */
 export const sameName = (a: string, b: string): boolean => folded(a) === folded(b);
 
 export class Names {
@@ -97,12 +97,12 @@ export class Names {
     this.#table = table;
   }
 
-  /** One strongly consistent read. */
+  /** Returns the holder of a name: one strongly consistent read. */
   async holder(kind: NameKind, name: string): Promise<NameHolder | undefined> {
     return holderOf(await this.#table.get(nameKey(kind, name)));
   }
 
-  /** Of many names, in their order; one round trip for a hundred. */
+  /** Returns the holders of many names, in their order; one round trip per hundred. */
   async holders(kind: NameKind, names: readonly string[]): Promise<(NameHolder | undefined)[]> {
     return (await this.#table.batchGet(names.map((name) => nameKey(kind, name)))).map(holderOf);
   }

@@ -1,4 +1,4 @@
-/** Writes as plain values, and their translation to expressions. */
+/** Writes as plain values, and their translation into DynamoDB expressions. */
 import type { Key } from '../row-keys/key.ts';
 
 export type Item = Record<string, unknown>;
@@ -8,7 +8,7 @@ export type Values = Readonly<Record<string, unknown>>;
 interface Conditional {
   readonly if?: string;
   readonly values?: Values;
-  /** How a failed condition of this write is called in `TransactionRefused`. */
+  /** Label of this write's failed condition in `TransactionRefused`. */
   readonly reason?: string;
 }
 
@@ -28,7 +28,7 @@ export interface Delete extends Conditional {
   readonly delete: Key;
 }
 
-/** Only in transactions: nothing is written. */
+/** A condition without a write; only in transactions. */
 export interface Check extends Conditional {
   readonly check: Key;
   readonly if: string;
@@ -37,11 +37,11 @@ export interface Check extends Conditional {
 
 export type Write = Put | Update | Delete | Check;
 
-/** Conditions on the item as a whole, so that they read the same everywhere. */
+/** Conditions on whether the item exists. */
 export const ABSENT = 'attribute_not_exists(#pk)';
 export const PRESENT = 'attribute_exists(#pk)';
 
-/** A write of this transaction that finds the key in use means that the name is taken. */
+/** Returns the key that a write is for. */
 export const keyOf = (write: Write): Key => {
   if ('put' in write) return write.put;
   if ('update' in write) return write.update;
@@ -53,7 +53,7 @@ export interface Expressions {
   ExpressionAttributeValues?: Record<string, unknown>;
 }
 
-/** Names are found in the expressions themselves; values are handed over, those in use. */
+/** Builds the maps of names (from the expressions) and of values (undefined ones are left out). */
 export function placeholders(expressions: readonly (string | undefined)[], values: Values = {}): Expressions {
   const text = expressions.filter((e) => e !== undefined).join(' ');
   const names: Record<string, string> = {};

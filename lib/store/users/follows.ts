@@ -1,6 +1,6 @@
 /** Who follows whom: a row with each of the two, and their counts. */
 import { Missing, TransactionRefused } from '../errors.ts';
-import { countedDown } from '../forks/forks.ts';
+import { withDecrements } from '../forks/forks.ts';
 import { idOf } from '../row-keys/key.ts';
 import { type FollowRow, followKey, followPrefix, userKey } from '../row-keys/users.ts';
 import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
@@ -56,7 +56,7 @@ export class Follows {
       { key: userKey(followerId), count: 'following', reason: 'follower' },
     ];
     try {
-      await countedDown(counts, (counted) => this.#table.transact([...writes, ...counted]));
+      await withDecrements(counts, (counted) => this.#table.transact([...writes, ...counted]));
       return 'done';
     } catch (error) {
       if (error instanceof TransactionRefused && error.has('follows')) return 'unchanged';

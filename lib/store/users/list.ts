@@ -1,7 +1,7 @@
 /** Lists of users: over the indexes, by search, by custom attributes. */
 
 import { USER_STATES, type UserRecord, type UserState } from '../../records/users.ts';
-import { type Attributes, haveAll, rowsWith } from '../custom-attributes/custom-attributes.ts';
+import { type Attributes, haveAllAttributes, idsWithAttributes } from '../custom-attributes/custom-attributes.ts';
 import { padded } from '../row-keys/key.ts';
 import { listPartitions } from '../row-keys/lists.ts';
 import { userKey } from '../row-keys/users.ts';
@@ -97,12 +97,12 @@ export class UserList {
     const load = async (ids: readonly number[]) => {
       const [users, noted] = await Promise.all([
         this.#users.getMany(ids),
-        haveAll(this.#table, 'user', ids, attributes),
+        haveAllAttributes(this.#table, 'user', ids, attributes),
       ]);
       return users.map((user, i) => (noted[i] ? user : undefined));
     };
     if (found?.complete) {
-      const noted = await haveAll(
+      const noted = await haveAllAttributes(
         this.#table,
         'user',
         found.users.map(({ id }) => id),
@@ -157,7 +157,7 @@ export class UserList {
     bounds: Range,
     chunk: number,
   ): Promise<KeySource> {
-    const rows = rowsWith(this.#table, 'user', attributes);
+    const rows = idsWithAttributes(this.#table, 'user', attributes);
     if (index === 'byId') return keysById(rows, direction, bounds, chunk);
     return keysSorted(this.#table, rows, direction, { index, keyOf: userKey });
   }

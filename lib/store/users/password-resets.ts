@@ -18,13 +18,13 @@ export class PasswordResets {
   }
 
   /** For the transaction that puts it into the user's record. */
-  opens(userId: number, { hash, expiresAt }: PasswordReset): Put {
+  createWrite(userId: number, { hash, expiresAt }: PasswordReset): Put {
     const ttl = Math.ceil(Date.parse(expiresAt) / 1000);
     return { put: { ...passwordResetKey(hash), userId, ttl } };
   }
 
   /** For the transaction that takes it out. */
-  closes({ hash }: PasswordReset): Delete {
+  removeWrite({ hash }: PasswordReset): Delete {
     return { delete: passwordResetKey(hash) };
   }
 

@@ -101,7 +101,7 @@ export const jobs: readonly Operation[] = [
       const body = { id, actorId: ground.owner.id, baseUrl: scene.service.url, happening };
       return job(scene, NOTIFY_JOB, body, async () => {
         const marks = readers.map((reader) => `${id}#${reader.id}`);
-        const { size } = await scene.store.processed.those('notification', marks);
+        const { size } = await scene.store.processed.filterHandled('notification', marks);
         return size === 0 ? 'before' : size === marks.length ? 'after' : 'half';
       });
     },
@@ -224,7 +224,7 @@ export const jobs: readonly Operation[] = [
       const path = scene.fresh('billed');
       const { id } = await scene.done('POST', '/groups', { token, json: { name: path, path } });
       // As the first request for it does.
-      await scene.store.billableLists.getAndKeep(id, new Date());
+      await scene.store.billableLists.getAndExtend(id, new Date());
       return job(scene, 'billable.refresh', { groupId: id }, async () =>
         (await scene.store.billableLists.get(id, new Date())) === undefined ? 'before' : 'after',
       );

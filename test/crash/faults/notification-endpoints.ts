@@ -11,7 +11,7 @@ export const notificationWrites: readonly Operation[] = [
     return {
       ...sent,
       state: async () => {
-        const { ids } = await notificationSettings.hearingEverywhere(id - 1, 1);
+        const { ids } = await notificationSettings.globalSubscribers(id - 1, 1);
         const watching = ids.includes(id) ? 'after' : 'before';
         return (await state()) === watching ? watching : 'half';
       },

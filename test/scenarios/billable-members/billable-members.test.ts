@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as noon } from '../../../functions/daily.ts';
 import { deps } from '../../../functions/deps.ts';
 import { buildList } from '../../../lib/domain/billable-members/refresh.ts';
-import { type Billable, BillableLists } from '../../../lib/store/billable-members/lists.ts';
+import { type BillableMember, BillableLists } from '../../../lib/store/billable-members/lists.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { absent, NO_RECORD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
@@ -223,7 +223,7 @@ test('of two owners who take each other out at once, one stays', async () => {
 
 test('lists of more than a part, read and replaced', async () => {
   const lists = new BillableLists(world.store.table);
-  const some = (count: number): Billable[] =>
+  const some = (count: number): BillableMember[] =>
     Array.from({ length: count }, (_, i) => ({
       userId: i + 1,
       type: i % 2 === 0 ? 'group_member' : 'project_invite',
@@ -238,7 +238,7 @@ test('lists of more than a part, read and replaced', async () => {
   const daysLater = (days: number) => new Date(now.getTime() + days * 86_400_000);
   // A list that nobody asked for is put in force nowhere.
   await lists.publish(77, some(1), now);
-  expect(await lists.getAndKeep(77, now)).toBeUndefined();
+  expect(await lists.getAndExtend(77, now)).toBeUndefined();
   expect(await lists.claim(77, now)).toBe(true);
   expect(await lists.claim(77, now)).toBe(false);
   expect(await lists.claim(77, daysLater(1))).toBe(true);
@@ -256,10 +256,10 @@ test('lists of more than a part, read and replaced', async () => {
   expect(await lists.get(77, daysLater(2))).toBeDefined();
   expect(await lists.get(77, daysLater(4))).toBeUndefined();
   const kept = async (at: Date) => {
-    for await (const groupId of lists.kept(at)) if (groupId === 77) return true;
+    for await (const groupId of lists.groupsToRefresh(at)) if (groupId === 77) return true;
     return false;
   };
   expect([await kept(daysLater(29)), await kept(daysLater(31))]).toEqual([true, false]);
-  await lists.getAndKeep(77, daysLater(20));
+  await lists.getAndExtend(77, daysLater(20));
   expect(await kept(daysLater(49))).toBe(true);
 });

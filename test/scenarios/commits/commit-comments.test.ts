@@ -209,7 +209,7 @@ test('a commit that no branch has any more keeps its comments; a project that go
   const path = comments(String(project.id), commit);
   await ask(world, 'owner', 'POST', path, { note: 'kept' });
   const { repositoryId } = (await store.projects.get(project.id))!;
-  expect((await store.keeps.look(repositoryId, [commit])).unkept).toEqual([]);
+  expect((await store.pinnedCommits.snapshot(repositoryId, [commit])).unpinned).toEqual([]);
   await ask(world, 'owner', 'DELETE', `/projects/${project.id}`);
   const left = () =>
     store.notes.list(project.id, { kind: 'commit', id: commit }, { page: 1, perPage: 5, count: true });

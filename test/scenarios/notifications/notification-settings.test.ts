@@ -338,7 +338,7 @@ describe('what is gone', () => {
       threadsPartition(project.body.id),
     ];
     const counts = async () => (await Promise.all(partitions.map(rowsOf))).map(({ length }) => length);
-    const watching = async () => (await world.store.notificationSettings.hearingEverywhere(id - 1, 1)).ids;
+    const watching = async () => (await world.store.notificationSettings.globalSubscribers(id - 1, 1)).ids;
     expect([await counts(), await watching()]).toEqual([[2, 2, 2], [id]]);
     await service.call('DELETE', `/users/${id}`, { token: world.tokens.administrator! });
     await settled();

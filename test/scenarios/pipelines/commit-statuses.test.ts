@@ -298,7 +298,7 @@ describe('pipelines', () => {
     expect((await made.report('owner', { state: 'success', ref: 'brief' }, sha)).status).toBe(201);
     // From now on it needs none.
     const { repositoryId } = (await world.store.projects.get(made.id))!;
-    expect((await world.store.keeps.look(repositoryId, [sha as never])).unkept).toEqual([]);
+    expect((await world.store.pinnedCommits.snapshot(repositoryId, [sha as never])).unpinned).toEqual([]);
   });
 });
 

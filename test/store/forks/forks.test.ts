@@ -299,7 +299,7 @@ describe('while the source', () => {
 
   async function settled({ ground }: Forked) {
     const lease = (await yard.store.leases.acquire(ground.id, 900))!;
-    await yard.store.maintenanceNotes.settle(lease);
+    await yard.store.maintenanceNotes.clearUnsettled(lease);
     await yard.store.leases.release(lease);
   }
 });

@@ -15,7 +15,7 @@ import type { Write } from '../../../lib/store/table/write.ts';
 import { listGroups, listProjects } from '../projects/judges.ts';
 import { measured, newProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
-type Query = Partial<Omit<GroupQuery, 'judge' | 'viewer'>>;
+type Query = Partial<Omit<GroupQuery, 'filter' | 'viewer'>>;
 
 /** A group as it is stored with its rows; creation itself is tested elsewhere. */
 function groupWrites(

@@ -123,7 +123,7 @@ test('a group of fifty moves, stopped at every step, and everything is found by 
       return real.apply(opened.store.table, args);
     };
     const ended = await moves()
-      .settle(top.id, FAR())
+      .moveDescendants(top.id, FAR())
       .catch(() => 'stopped');
     opened.store.table.transact = real;
     if (runs % 3 === 1) {
@@ -169,7 +169,7 @@ test('whoever comes into a group that moves keeps out of the way of what is stil
   // `busier/child` is free by name, and is somebody's all the same.
   await expect(put('child', moved)).rejects.toBeInstanceOf(NameTaken);
   const other = await put('other', moved);
-  expect(await moves().settle(top.id, FAR())).toBe('done');
+  expect(await moves().moveDescendants(top.id, FAR())).toBe('done');
   expect((await opened.store.projects.get(child.id))!.fullPath).toBe('busier/child');
   expect((await opened.store.projects.get(other.id))!.fullPath).toBe('busier/other');
 });
@@ -197,7 +197,7 @@ test('what moves into a less visible group becomes no more visible than that, wh
       return real.apply(opened.store.table, args);
     };
     const ended = await moves()
-      .settle(top.id, FAR())
+      .moveDescendants(top.id, FAR())
       .catch(() => 'stopped');
     opened.store.table.transact = real;
     if (ended === 'done') break;
@@ -225,7 +225,7 @@ test('two moves that follow each other, the later one first', async () => {
   const renamed = await groups().update(inner, { path: 'within' }, { parents: [top] });
   expect(renamed.movedFrom).toBe('first/inner');
   await groups().update(top, { path: 'second' });
-  expect(await moves().settle(top.id, FAR())).toBe('done');
+  expect(await moves().moveDescendants(top.id, FAR())).toBe('done');
   expect((await groups().get(inner.id))!).toMatchObject({ fullPath: 'second/within', movedFrom: null });
   for (const path of ['first/inner/code', 'first/within/code', 'second/within/code'])
     expect((await locateProject(deps, path)).id, path).toBe(project.id);
@@ -238,9 +238,9 @@ test('content on its way out of a path blocks what comes there, and no longer', 
   const two = await make('two');
   const mine = await put('same', two);
   await groups().update(two, { path: 'here' });
-  expect(await moves().settle(two.id, FAR())).toBe('blocked');
-  expect(await moves().settle(one.id, FAR())).toBe('done');
-  expect(await moves().settle(two.id, FAR())).toBe('done');
+  expect(await moves().moveDescendants(two.id, FAR())).toBe('blocked');
+  expect(await moves().moveDescendants(one.id, FAR())).toBe('done');
+  expect(await moves().moveDescendants(two.id, FAR())).toBe('done');
   expect((await locateProject(deps, 'here/same')).id).toBe(mine.id);
 });
 
@@ -253,7 +253,7 @@ test('groups never come to stand in each other, at any depth', async () => {
       groups().update(b, {}, { parents: [inA, a] }),
     ]);
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1);
-    for (const group of [a, b]) await moves().settle(group.id, FAR());
+    for (const group of [a, b]) await moves().moveDescendants(group.id, FAR());
     for (let id: number | null = inA.id, steps = 0; id !== null; steps++) {
       expect(steps).toBeLessThan(5);
       id = (await groups().get(id))!.parentId;
@@ -316,7 +316,7 @@ test('what is promised of each project is promised once, wherever a run is cut o
     // Two at the same moment, as when a message comes twice.
     const runs = [1, 2].map(() =>
       moves()
-        .settle(top.id, FAR(), promise)
+        .moveDescendants(top.id, FAR(), promise)
         .catch(() => 'stopped'),
     );
     ended = (await Promise.all(runs)).includes('done') ? 'done' : '';
@@ -325,6 +325,6 @@ test('what is promised of each project is promised once, wherever a run is cut o
   expect(await promised()).toEqual(projects.map(({ id, fullPath }) => [id, fullPath]));
 
   const renamed = await groups().update((await groups().get(top.id))!, { name: 'Told' }, { parents: [] });
-  expect(await moves().settle(renamed.id, FAR(), promise)).toBe('done');
+  expect(await moves().moveDescendants(renamed.id, FAR(), promise)).toBe('done');
   expect(await promised()).toHaveLength(projects.length);
 });

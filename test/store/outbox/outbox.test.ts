@@ -183,7 +183,7 @@ test('a message is worked off once, however often it comes', async () => {
   await processed.end('mail', id);
   await processed.end('mail', id);
   expect(await begin(new Date(now.getTime() + 100_000))).toBe('done');
-  const again = opened.store.table.transact([processed.ends('mail', id)]);
+  const again = opened.store.table.transact([processed.endWrite('mail', id)]);
   await expect(again).rejects.toMatchObject({ refusals: [{ reason: 'processed' }] });
   expect(await processed.has('mail', id)).toBe(true);
   expect(await processed.has('hooks', id)).toBe(false);

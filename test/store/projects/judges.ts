@@ -19,8 +19,8 @@ function actorOf(viewer: Viewer): Actor {
 
 const depsOf = (store: Store) => ({ store, now: () => new Date() }) as unknown as Deps;
 
-export const listProjects = (store: Store, query: Omit<ProjectQuery, 'judge'>) =>
-  store.projects.list({ ...query, judge: visibleProjects(depsOf(store), actorOf(query.viewer)) });
+export const listProjects = (store: Store, query: Omit<ProjectQuery, 'filter'>) =>
+  store.projects.list({ ...query, filter: visibleProjects(depsOf(store), actorOf(query.viewer)) });
 
-export const listGroups = (store: Store, query: Omit<GroupQuery, 'judge'>) =>
-  store.groupList.page({ ...query, judge: visibleGroups(depsOf(store), actorOf(query.viewer)) });
+export const listGroups = (store: Store, query: Omit<GroupQuery, 'filter'>) =>
+  store.groupList.page({ ...query, filter: visibleGroups(depsOf(store), actorOf(query.viewer)) });

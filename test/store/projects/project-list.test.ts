@@ -21,7 +21,7 @@ import {
 } from '../table/store-fixture.ts';
 import { listProjects } from './judges.ts';
 
-type Query = Omit<ProjectQuery, 'judge'>;
+type Query = Omit<ProjectQuery, 'filter'>;
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 
 describe('who sees which projects, in which order', () => {

@@ -146,7 +146,7 @@ test('in a group: not above its visibility, and no new path while it moves', asy
   const moving = await opened.store.groups.update(home, { path: 'home2' }, { parents: [] });
   await expect(projects().update(seen, { path: 'part' }, { parent: moving })).rejects.toBeInstanceOf(Stale);
   await expect(projects().update(seen, { path: 'part' }, { parent: home })).rejects.toBeInstanceOf(Stale);
-  await opened.store.groupMoves.settle(home.id, FAR());
+  await opened.store.groupMoves.moveDescendants(home.id, FAR());
   const settled = (await opened.store.groups.get(home.id))!;
   const part = await projects().update(await now(made), { path: 'part' }, { parent: settled });
   expect(part.fullPath).toBe('home2/part');
@@ -197,7 +197,7 @@ test('a person moves: everything is found by both paths at each step, and by the
   const fresh = await createProject(opened.store, eva, 'p6');
 
   const settle = (last: boolean, deadline = FAR()) =>
-    opened.store.ownNamespaces.settle(eva.id, { deadline, last });
+    opened.store.personalNamespaces.moveProjects(eva.id, { deadline, last });
   expect(await settle(false, 0)).toBe('more');
   await both();
   expect(await Promise.all([settle(false), settle(false)])).not.toContain('more');

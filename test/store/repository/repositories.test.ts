@@ -114,12 +114,12 @@ describe('packs', () => {
     await expect(repositories.replacePacks(lease, [pack('01D')], [pack('01A')])).rejects.toBeInstanceOf(
       Stale,
     );
-    await expect(repositories.forgetPack(id, all[0]!)).rejects.toThrow('in use');
+    await expect(repositories.removePackRow(id, all[0]!)).rejects.toThrow('in use');
     expect(await repositories.superseded(id, { until: new Date(now.getTime() - 1) })).toEqual([]);
     const [first] = await repositories.superseded(id, { until: now, most: 1 });
     expect(first).toEqual({ ...pack('01A'), state: 'superseded', supersededAt: now.toISOString() });
-    await repositories.forgetPack(id, first!);
-    await repositories.forgetPack(id, first!);
+    await repositories.removePackRow(id, first!);
+    await repositories.removePackRow(id, first!);
     expect((await repositories.open(id).catalogue()).map((p) => p.id)).toEqual(['01C', '01B']);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { keptSince, keptUntil } from '../../../lib/store/events/events.ts';
+import { retainedSince, retainedUntil } from '../../../lib/store/events/events.ts';
 
 const YEAR = 365 * 86_400_000;
 const moments = fc.date({ min: new Date('2000-01-01'), max: new Date('2099-12-31'), noInvalidDate: true });
@@ -12,7 +12,7 @@ test.each([
   // A day that the third year after does not have.
   ['2024-02-29T18:00:00.000Z', '2027-03-01T00:00:00.000Z'],
 ])('what came at %s is there until %s', (came, until) => {
-  expect(keptUntil(came).toISOString()).toBe(until);
+  expect(retainedUntil(came).toISOString()).toBe(until);
 });
 
 test('an event is shown for as long as its row is to be there, on every day of every year', () => {
@@ -20,9 +20,9 @@ test('an event is shown for as long as its row is to be there, on every day of e
     fc.property(moments, fc.integer({ min: -2 * 86_400_000, max: 2 * 86_400_000 }), (came, off) => {
       // At the very millisecond, either will do.
       fc.pre(off !== 0);
-      const until = keptUntil(came.toISOString());
+      const until = retainedUntil(came.toISOString());
       const now = new Date(until.getTime() + off);
-      expect(came.getTime() >= keptSince(now).getTime()).toBe(off < 0);
+      expect(came.getTime() >= retainedSince(now).getTime()).toBe(off < 0);
       expect(until.getTime() - came.getTime()).toBeGreaterThan(3 * YEAR - 1);
       expect(until.getTime() - came.getTime()).toBeLessThanOrEqual(3 * YEAR + 86_400_000);
     }),
@@ -42,9 +42,9 @@ test('around the days that leap years add', () => {
   ];
   const times = ['00:00:00.000', '06:00:00.000', '18:00:00.000', '23:59:59.999'];
   const came = days.flatMap((day) => times.map((time) => `${day}T${time}Z`)).sort();
-  const ends = came.map((at) => keptUntil(at).getTime());
+  const ends = came.map((at) => retainedUntil(at).getTime());
   expect(ends).toEqual(ends.toSorted((a, b) => a - b));
   for (const [i, at] of came.entries())
     for (const now of ends.flatMap((end) => [end - 2, end + 2]))
-      expect(new Date(at) >= keptSince(new Date(now))).toBe(now < ends[i]!);
+      expect(new Date(at) >= retainedSince(new Date(now))).toBe(now < ends[i]!);
 });
