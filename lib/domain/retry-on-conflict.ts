@@ -4,7 +4,7 @@ import { RefConflict } from '../git/ports.ts';
 export interface RetryLimits {
   /** The first one included. */
   readonly attempts?: number;
-  /** Milliseconds; no attempt begins later than this. */
+  /** Milliseconds; no attempt starts later than this. */
   readonly within?: number;
 }
 
@@ -29,7 +29,7 @@ export async function retryOnConflict<T>(
   }
 }
 
-/** Another writer moved the ref, or a collection began. */
+/** Whether another writer moved the ref, or a garbage collection started. */
 export const lostRef = (error: unknown): boolean =>
   error instanceof RefConflict &&
   error.rejections.every(({ reason }) => reason === 'stale' || reason === 'collected');
