@@ -61,7 +61,7 @@ export function worker(
   };
 }
 
-export const notOurs = () => new Error('unknown message type: not written by this service');
+export const unknownMessage = () => new Error('unknown message type: not written by this service');
 
 /** Number of deliveries of the message, including this one. */
 export const receives = ({ attributes }: SQSRecord): number => Number(attributes.ApproximateReceiveCount);

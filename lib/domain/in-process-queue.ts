@@ -24,7 +24,7 @@ export async function serializeByKey<T>(
       await Promise.race([before, timeout]);
       timer.abort();
     }
-    return await work(previous !== undefined);
+    return await work(before !== undefined);
   } finally {
     end();
     if (latest.get(key) === done) latest.delete(key);

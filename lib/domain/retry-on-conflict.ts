@@ -4,7 +4,7 @@ import { RefConflict } from '../git/ports.ts';
 export interface RetryLimits {
   /** The first one included. */
   readonly attempts?: number;
-  /** Milliseconds; no attempt starts later than this. */
+  /** Milliseconds; no attempt begins later than this. */
   readonly within?: number;
 }
 
@@ -29,7 +29,7 @@ export async function retryOnConflict<T>(
   }
 }
 
-/** Whether another writer moved the ref, or a garbage collection started. */
+/** Another writer moved the ref, or a collection began. */
 export const lostRef = (error: unknown): boolean =>
   error instanceof RefConflict &&
   error.rejections.every(({ reason }) => reason === 'stale' || reason === 'collected');

@@ -36,7 +36,7 @@ function hasVisibilityAccess(actor: Viewer, visibility: Visibility): boolean {
   }
 }
 
-/** Whether somebody who sees the project may do this in it. An archived project takes no pushes, from anyone. */
+/** Whether the actor has an ability in a project. In an archived project nobody has abilities that write. */
 export function can(actor: Viewer, access: ProjectAccess, ability: ProjectAbility): boolean {
   if (!canSee(actor, access)) return false;
   const rule = PROJECT_RULES[ability];
@@ -51,12 +51,12 @@ export function can(actor: Viewer, access: ProjectAccess, ability: ProjectAbilit
   return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
 }
 
-/** Whether somebody who sees the group may do this in it. */
+/** Whether the actor has an ability in a group. */
 export function canInGroup(actor: Viewer, access: GroupAccess, ability: GroupAbility): boolean {
   if (!canSeeGroup(actor, access)) return false;
   const rule = GROUP_RULES[ability];
   const { creation } = rule;
-  const set = creation?.levels[String(access.group.settings[creation.setting])];
+  const configured = creation?.levels[String(access.group.settings[creation.setting])];
   // Nothing is created in what is about to be deleted.
   if (creation !== undefined && [access.group, ...access.parents].some(isMarkedForDeletion)) return false;
   if (isAdministrator(actor)) return true;

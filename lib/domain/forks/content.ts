@@ -94,8 +94,8 @@ async function fill(
   inheritance: Inheritance,
 ): Promise<void> {
   const { head, born } = inheritance;
-  const first = born ? shortName(head) : undefined;
-  const follows = message(MAINTENANCE, MAINTAIN_JOB, { repositoryId: fork.repositoryId });
+  const firstBranch = born ? shortName(head) : undefined;
+  const maintenance = message(MAINTENANCE, MAINTAIN_JOB, { repositoryId: fork.repositoryId });
   await inherit(
     deps.store,
     networkMember(source),

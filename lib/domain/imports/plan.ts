@@ -107,8 +107,8 @@ export async function planImport(deps: Deps, order: ImportOrder): Promise<Import
     const ids = { projectId: project.id, importId: id };
     const ends = new Date(deps.now().getTime() + IMPORT_ENDS_MS);
     return {
-      alongside: [outboxWrite(messageAt(INGEST, IMPORT_ENDS_JOB, about, ends))],
-      messages: [message(OUTBOUND, IMPORT_FETCH_JOB, { ...about, ...repository })],
+      alongside: [outboxWrite(messageAt(INGEST, IMPORT_ENDS_JOB, ids, ends))],
+      messages: [message(OUTBOUND, IMPORT_FETCH_JOB, { ...ids, ...repository })],
     };
   };
 }

@@ -149,7 +149,7 @@ class Visit {
     const scheduled = visitAt > 0 && visitAt <= this.#now.getTime();
     if (scheduled) {
       await removeSuperseded(store, repositoryId, this.#now);
-      const young = await removeUnlisted(store, repositoryId, this.#now);
+      const unlisted = await removeUnlisted(store, repositoryId, this.#now);
       const derived = await this.#sweepDerived();
       for (const at of [unlisted, derived]) if (at !== undefined) this.#dueTimes.push(at);
     }

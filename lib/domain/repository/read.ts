@@ -86,13 +86,13 @@ export async function digestFile(git: GitRepository, ref: string, path: string):
   return { ...facts, size, sha256: sha.digest('hex') };
 }
 
-/** A blob of any size with its digest. Above {@link HELD_BYTES} its part of the pack is held instead of the content. */
+/** A blob of any size with its digest. Above {@link BUFFERED_BYTES} its part of the pack is held instead of the content. */
 async function digestBlob(
   git: GitRepository,
   oid: Oid,
 ): Promise<Pick<OpenFile, 'size' | 'sha256' | 'content'> | undefined> {
   const header = await git.blobHeader(oid);
-  if (header === undefined || header.size > HELD_BYTES) return git.digestBlob(oid);
+  if (header === undefined || header.size > BUFFERED_BYTES) return git.digestBlob(oid);
   const data = await git.readBlob(oid);
   return (
     data && { size: data.length, sha256: createHash('sha256').update(data).digest('hex'), content: data }
