@@ -17,7 +17,7 @@ export interface AlarmsProps {
 
 const WATCHED_QUEUE = 'Queue-maintenance';
 
-/** What somebody should look at. Each alarm costs 0.10 $ a month, so they are few: at most ten. */
+/** Alarms for the operator. Each costs 0.10 $ a month, so there are at most ten. */
 export class Alarms extends Construct {
   readonly all: Alarm[] = [];
   #topic: Topic | undefined;
@@ -40,10 +40,10 @@ export class Alarms extends Construct {
         threshold: 0,
       });
     }
-    // Whoever waits for work of another queue sees it fail after hours at most, and says so; for this one nobody waits.
+    // Users notice delays of the other queues; nobody waits for jobs of this one.
     for (const { node, queue } of queues.filter(({ node }) => node.id === WATCHED_QUEUE)) {
       this.#alarm(`${node.id}Age`, {
-        alarmDescription: 'Work has waited for more than an hour: the worker is failing or throttled',
+        alarmDescription: 'The oldest message is more than an hour old: the worker is failing or throttled',
         metric: queue.metricApproximateAgeOfOldestMessage({ period: Duration.minutes(5) }),
         threshold: 3600,
       });
@@ -62,7 +62,7 @@ export class Alarms extends Construct {
       ...props,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       evaluationPeriods: 1,
-      // Nothing measured is nothing wrong: an idle instance has no data points.
+      // An idle instance has no data points: missing data is no failure.
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
     this.all.push(alarm);

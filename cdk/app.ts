@@ -10,7 +10,7 @@ import { acknowledgeFindings } from './nag-suppressions.ts';
 import { ServiceStack } from './service-stack.ts';
 import { readSettings } from './settings.ts';
 
-/** One instance: its data, which outlives its code, and its code. */
+/** One instance: a stack for its data, which outlives its code, and one for its code. */
 export function instance(
   app: App,
   code: (area: Area) => Code,

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { areas } from '../functions/areas.ts';
 import { type Bundle, bundle } from './bundle.ts';
 
-/** What a cold start may cost: an API function's bundle, uncompressed. */
+/** Maximum uncompressed size of an API function's bundle, which limits the time of a cold start. */
 const API_BUNDLE_LIMIT = 900_000;
 
 const root = join(import.meta.dirname, '..');
@@ -29,7 +29,7 @@ for (const area of areas) {
 }
 process.exitCode = failed ? 1 : 0;
 
-/** Milliseconds that importing the bundle takes in a process of its own: the median of five. */
+/** Milliseconds to import the bundle in a new process: the median of five runs. */
 function importTime({ directory }: Bundle): number {
   const url = pathToFileURL(join(directory, 'index.mjs')).href;
   const script = `const t = performance.now(); await import(${JSON.stringify(url)}); console.log(performance.now() - t); process.exit()`;

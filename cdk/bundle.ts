@@ -6,18 +6,18 @@ import type { Area } from '../functions/areas.ts';
 import { apiDocument } from '../lib/api/all.ts';
 import { packViewer } from '../lib/api/meta/viewer/pack.ts';
 
-/** One function's code, ready to be deployed: `<directory>/index.mjs` exports `handler`. */
+/** The deployable code of a function: `<directory>/index.mjs` exports `handler`. */
 export interface Bundle {
   readonly area: Area;
   readonly directory: string;
-  /** Size of what a cold start loads, uncompressed: `index.mjs`, and the files it imports at once. */
+  /** Uncompressed bytes that a cold start loads: `index.mjs` and the files it imports statically. */
   readonly bytes: number;
 }
 
 /**
- * Bundles the areas' entries into `output/<name>/index.mjs`, with a source map beside each that is not deployed. What
- * code imports with `import()` is a file of its own, loaded when it is called for.
- * @param entries folder of the modules the manifest names. An area whose entry is not there is left out of the result.
+ * Bundles the areas' entries into `output/<name>/index.mjs`, each with a source map, which is not deployed. Modules
+ * imported with `import()` become separate files, loaded on demand.
+ * @param entries folder of the modules in the manifest. Areas without an entry are left out of the result.
  */
 export async function bundle(
   areas: readonly Area[],
@@ -43,9 +43,9 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
     platform: 'node',
     target: 'node24',
     format: 'esm',
-    // The SDK's ESM build is half the size of what `main` points to, and starts 20 ms sooner.
+    // The SDK's ESM build is half the size of its `main` build, and starts 20 ms faster.
     mainFields: ['module', 'main'],
-    // CommonJS dependencies ask for node's own modules through `require`, which ESM does not have.
+    // CommonJS dependencies load node's modules with `require`, which ESM does not have.
     banner: {
       js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
@@ -69,7 +69,7 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
       join(directory, 'git-remote-lemnos'),
     );
   }
-  // Code that finds its library beside itself: see `lib/git/archive/bzip2.ts`.
+  // Code that loads its library from its own directory: see `lib/git/archive/bzip2.ts`.
   if (Object.keys(result.metafile.inputs).some((path) => path.endsWith('lib/git/archive/bzip2.ts'))) {
     const library = createRequire(import.meta.url).resolve('bzip2-wasm/bzip2-1.0.8/bzip2.wasm');
     copyFileSync(library, join(directory, 'bzip2.wasm'));
@@ -84,7 +84,7 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
   return { area, directory, bytes: loadedAtOnce(result.metafile) };
 }
 
-/** Bytes of the entry and of all it imports, and they import, without being asked to wait. */
+/** Bytes of the entry and of all its static imports, transitively. */
 function loadedAtOnce({ outputs }: Metafile): number {
   const entry = Object.keys(outputs).find((path) => path.endsWith('index.mjs'));
   const files = new Set(entry === undefined ? [] : [entry]);
@@ -97,8 +97,8 @@ function loadedAtOnce({ outputs }: Metafile): number {
 }
 
 /**
- * Leaves out the SDK's ways to credentials that a function never has: profiles, sign-in, other programs, and the
- * clients they need, together a tenth of a bundle. The SDK imports each when it comes to it; here that fails.
+ * Leaves out the SDK's credential providers that a function never uses (profiles, SSO, processes) and the clients they
+ * need, together a tenth of a bundle. The SDK imports each on demand; in the bundle that import fails.
  */
 const ownCredentialsOnly: Plugin = {
   name: 'own-credentials-only',
@@ -113,13 +113,13 @@ const ownCredentialsOnly: Plugin = {
   },
 };
 
-/** Errors that the SDK tries again because their class says so. */
+/** Errors that the SDK retries by their class. */
 const RETRYABLE = new Set(['ReplicatedWriteConflictException']);
 
 /**
- * Leaves out the SDK's schemas of operations that nobody calls, which in S3's client are most of it. They are plain lists,
- * but esbuild cannot know that of keys made from names, and keeps them all. Errors that say nothing but a message need
- * no schema either: the SDK makes them of their name and what came, as it does with all that it does not know.
+ * Leaves out the SDK's schemas of unused operations, which are most of S3's client. They are plain lists, but esbuild
+ * cannot tree-shake them because of their computed keys. Errors with nothing but a message need no schema either: the
+ * SDK creates them from their name and the response, as it does with all unknown errors.
  */
 const schemasInUse: Plugin = {
   name: 'schemas-in-use',
@@ -135,7 +135,7 @@ const schemasInUse: Plugin = {
   },
 };
 
-/** Answers that are streams of events come from operations that nobody calls. */
+/** Event streams are responses of unused operations only. */
 const noEventStreams: Plugin = {
   name: 'no-event-streams',
   setup({ onLoad }) {
@@ -150,7 +150,7 @@ export class EventStreamSerde { constructor() { throw new Error('this bundle rea
   },
 };
 
-/** What writes JSON schemas is for the OpenAPI document, which is made with the build: {@link documentOfTheBuild}. */
+/** JSON schemas are only needed for the OpenAPI document, which is generated at build time: {@link documentOfTheBuild}. */
 const noSchemaDocuments: Plugin = {
   name: 'no-schema-documents',
   setup({ onLoad }) {
@@ -159,14 +159,14 @@ const noSchemaDocuments: Plugin = {
 export { absent as createToJSONSchemaMethod, absent as createStandardJSONSchemaMethod, absent as initializeContext,
   absent as processSchema, absent as process, absent as extractDefs, absent as finalize, absent as handleUnrepresentable };`,
     }));
-    // Reached only by what is absent above.
+    // Used only by the modules replaced above.
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]json-schema-processors\.js$/ }, () => ({
       contents: 'module.exports = {};',
     }));
   },
 };
 
-/** The SDK's clients read their own version, and would bring all of their package's file for it. */
+/** The SDK's clients read their version from package.json, which would be bundled as a whole. */
 const versionsOnly: Plugin = {
   name: 'versions-only',
   setup({ onLoad }) {
@@ -177,7 +177,7 @@ const versionsOnly: Plugin = {
   },
 };
 
-/** The parser of forms is asked for `multipart/form-data` alone (`lib/http/multipart.ts`). */
+/** The form parser is used for `multipart/form-data` only (`lib/http/multipart.ts`). */
 const multipartOnly: Plugin = {
   name: 'multipart-only',
   setup({ onLoad }) {
@@ -190,8 +190,8 @@ const multipartOnly: Plugin = {
 const DOCUMENTED = /[\\/]lib[\\/]api[\\/]all\.ts$/;
 
 /**
- * The OpenAPI document as it is now, in a file beside the bundle, in place of all that it is made from: the function that serves it would
- * otherwise hold every other function's code.
+ * Replaces the sources of the OpenAPI document with the generated document in a file beside the bundle: otherwise the
+ * function that serves it would contain every other function's code.
  */
 const documentOfTheBuild: Plugin = {
   name: 'document-of-the-build',
@@ -205,7 +205,7 @@ export const apiDocument = () => JSON.parse(readFileSync(new URL('./openapi.json
 
 const VIEWER = /[\\/]lib[\\/]api[\\/]meta[\\/]viewer[\\/]files\.ts$/;
 
-/** The viewer of the API's documentation, in files beside the bundle that are read when they are asked for. */
+/** The API documentation viewer, in files beside the bundle that are read on request. */
 const viewerOfTheBuild: Plugin = {
   name: 'viewer-of-the-build',
   setup({ onLoad }) {

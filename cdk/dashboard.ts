@@ -27,19 +27,19 @@ export interface DashboardProps {
   readonly resources: Resources;
   readonly sweep: LambdaFunction;
   readonly alarms: readonly Alarm[];
-  /** Logs of the functions that serve requests, and of those that work for them. */
+  /** Log groups of the API functions, and of the workers. */
   readonly requestLogs: readonly LogGroup[];
   readonly workerLogs: readonly LogGroup[];
 }
 
-/** Log groups that one query may read. */
+/** Maximum number of log groups in one query. */
 const QUERIED_GROUPS = 50;
 
 /**
- * What an operator looks at, on one page: what is wrong, requests, work outside of them, the table, what costs. AWS
- * counts requests, errors and time of each function and queue by itself; what only this service knows (routes, jobs)
- * is asked of its log lines, which costs when somebody looks and nothing while nobody does. Where endpoints and jobs
- * have metrics of their own (`endpointMetrics`), those that lead are drawn over time too.
+ * The operator's dashboard: alarms, requests, background jobs, the table, and cost drivers. AWS provides requests,
+ * errors and durations of functions and queues; routes and jobs are queried from the service's log lines, which costs
+ * only while the dashboard is viewed. If endpoints and jobs have metrics of their own (`endpointMetrics`), the top ones
+ * are also drawn over time.
  */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
@@ -138,7 +138,7 @@ export class Dashboard extends Construct {
         ],
         resources.mailFrom === undefined ? 24 : 16,
       ),
-      // Of the account: SES tells them no other way.
+      // Per account: SES has no finer metrics.
       ...(resources.mailFrom === undefined
         ? []
         : [graph('Mail', [ses('Send'), ses('Bounce'), ses('Complaint')])]),
@@ -209,7 +209,7 @@ const dynamo = (TableName: string, metricName: string) =>
     label: metricName,
   });
 
-/** What `lib/telemetry/metrics.ts` counts by area. */
+/** Metrics that `lib/telemetry/metrics.ts` counts by area. */
 const own = ({ instance, serviceName }: Settings, metricName: string, area: string) =>
   new Metric({
     namespace: instance,
@@ -219,16 +219,16 @@ const own = ({ instance, serviceName }: Settings, metricName: string, area: stri
     label: metricName,
   });
 
-/** As many as a graph can show, and the free dashboard has room for. */
+/** Limited by the readability of a graph and by the free dashboard. */
 const LEADING = 5;
 
-/** The endpoints, or the kinds of jobs, that lead in what is shown: CloudWatch finds them when somebody looks. */
+/** The top endpoints or job types by the metric; CloudWatch finds them when the dashboard is viewed. */
 const leading = ({ instance }: Settings, by: 'endpoint' | 'job', metricName: string, statistic: string) => {
   const schema = `{"${instance}",service,area,${by}}`;
   const found = `SEARCH('${schema} MetricName="${metricName}"', '${statistic}', 300)`;
   return new MathExpression({
     expression: `SLICE(SORT(${found}, MAX, DESC), 0, ${LEADING})`,
-    // CloudWatch's own notation, for what each line is named by.
+    // CloudWatch's placeholder for the label of each line.
     label: `\${PROP('Dim.${by}')}`,
     usingMetrics: {},
   });

@@ -15,11 +15,11 @@ import type { Settings } from './settings.ts';
 const text = (name: string): Attribute => ({ name, type: AttributeType.STRING });
 
 /**
- * What would be lost: the table and the objects. Nothing here is ever deleted by deploying, and the stack changes
- * about as often as the schema does.
+ * The persistent data: the table and the objects. Deployments never delete any of it, and the stack changes about as
+ * often as the schema does.
  */
 export class DataStack extends Stack {
-  /** The one in use. */
+  /** The table in use. */
   readonly table: ITable;
   readonly indexes: readonly string[] = indexes.map((index) => index.name);
   readonly objects: Bucket;
@@ -35,7 +35,8 @@ export class DataStack extends Stack {
         ? // The interface declares optional properties without `undefined`, the class with it.
           (own as ITable)
         : Table.fromTableName(this, 'Restored', restoredTable);
-    // Told whether or not they are in use: what another stack imports cannot be taken away before it is deployed anew.
+    // Exported whether or not they are in use: an export that another stack imports cannot be removed before that stack
+    // is redeployed.
     for (const name of [own.tableName, own.tableArn]) this.exportValue(name);
     this.objects = this.#objects();
   }
@@ -67,15 +68,15 @@ export class DataStack extends Stack {
     return new Bucket(this, 'Objects', {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      // S3's own key: one in KMS would cost a dollar a month and a call per object.
+      // Encrypted with S3's own key: a KMS key would cost a dollar a month and a call per object.
       encryption: BucketEncryption.S3_MANAGED,
       enforceSSL: true,
-      // With the table's point-in-time recovery: a deleted pack can be brought back for as long as its item can.
+      // Matches the table's point-in-time recovery: a deleted pack can be restored as long as its item can.
       versioned: true,
       removalPolicy: RemovalPolicy.RETAIN,
       lifecycleRules: [
         { id: 'abandoned-uploads', abortIncompleteMultipartUploadAfter: Duration.days(7) },
-        // Made again when asked for; as old versions they would only cost.
+        // A cache: old versions would only cost money.
         {
           id: 'kept-archives',
           prefix: ARCHIVES,
@@ -91,7 +92,7 @@ export class DataStack extends Stack {
         },
         {
           id: 'deleted-objects',
-          // PITR reaches back 35 days; versions go a little later, never sooner.
+          // Point-in-time recovery covers 35 days; versions expire slightly later, never earlier.
           noncurrentVersionExpiration: Duration.days(36),
           expiredObjectDeleteMarker: true,
         },

@@ -36,24 +36,24 @@ import type { Settings } from './settings.ts';
 export interface FrontStackProps {
   readonly resources: Resources;
   readonly settings: Settings;
-  /** The address pushes are sent to. */
+  /** The URL that pushes are redirected to. */
   readonly url: string;
-  /** Of that name: ARN of a certificate in this region. */
+  /** ARN of a certificate for that host, in this region. */
   readonly certificate: string;
 }
 
 const PORT = 8080;
-/** A push is silent while the client packs; a load balancer waits that long. */
+/** Idle timeout of the load balancer: a client sends nothing while it packs. */
 const IDLE = Duration.minutes(60);
 
 /**
- * The Git front in a container behind a load balancer: a stock `git push` of any size. Off by default, because unlike
- * everything else here it costs while nobody uses it, about 50 $ a month.
+ * The Git front in a container behind a load balancer, for a stock `git push` of any size. Off by default: unlike
+ * everything else it costs money while idle, about 50 $ a month.
  */
 export class FrontStack extends Stack {
   constructor(scope: Construct, id: string, { resources, settings, url, certificate }: FrontStackProps) {
     super(scope, id, { description: 'Lemnos: source hosting without servers (Git front)' });
-    // Public subnets and no NAT, which would cost as much again; the table and the bucket are reached inside AWS.
+    // Public subnets without NAT, which would double the cost; table and bucket are reached within AWS.
     const vpc = new Vpc(this, 'Vpc', {
       maxAzs: 2,
       natGateways: 0,
@@ -62,7 +62,7 @@ export class FrontStack extends Stack {
         S3: { service: GatewayVpcEndpointAwsService.S3 },
         DynamoDB: { service: GatewayVpcEndpointAwsService.DYNAMODB },
       },
-      // The interfaces declare optional properties without `undefined`, the classes with it.
+      // The interfaces declare optional properties without `undefined`, but the classes with it.
     }) as IVpc;
     const task = new FargateTaskDefinition(this, 'Task', {
       cpu: 1024,
@@ -113,7 +113,7 @@ export class FrontStack extends Stack {
     balancer
       .addListener('Https', {
         port: 443,
-        // The group above says who may.
+        // The security group above decides who may connect.
         open: false,
         certificates: [Certificate.fromCertificateArn(this, 'Certificate', certificate)],
         sslPolicy: SslPolicy.RECOMMENDED_TLS,

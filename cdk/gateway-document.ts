@@ -5,24 +5,24 @@ import { type ApiArea, areasOf } from '../functions/areas.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { Settings } from './settings.ts';
 
-/** What an integration may take unless the account's quota was raised. */
+/** Maximum integration timeout unless the account's quota was raised. */
 const BUFFERED_LIMIT_SECONDS = 29;
 
-/** The security scheme that is the authorizer for Git. */
+/** Name of the security scheme of the Git authorizer. */
 const GIT = 'git';
 
 export interface GatewayDocumentProps {
   readonly settings: Settings;
-  /** The function of an area, by its name. */
+  /** Returns the function of an area by the area's name. */
   readonly functionOf: (name: string) => LambdaFunction;
   /** The name of the area that authorizes Git. */
   readonly authorizer: string;
 }
 
 /**
- * The gateway's routes and own answers as an OpenAPI document with API Gateway's extensions: every path of the manifest, for every method,
- * with its function. Each path would be two resources of CloudFormation, of which a stack takes 500. What is not in the
- * document an update may take away, so nothing of the API is declared beside it.
+ * The gateway's routes and own responses as an OpenAPI document with API Gateway's extensions: every path of the
+ * manifest, for every method, with its function. As CloudFormation resources each path would need two, and a stack can
+ * have 500. An update may remove what is not in the document, so nothing of the API is declared elsewhere.
  */
 export function gatewayDocument(scope: Construct, props: GatewayDocumentProps): object {
   const { settings, functionOf } = props;
@@ -32,16 +32,16 @@ export function gatewayDocument(scope: Construct, props: GatewayDocumentProps): 
   return {
     openapi: '3.0.1',
     info: { title: settings.instance, version: '4' },
-    // Every body arrives and leaves as bytes: packs, files, archives.
+    // All bodies are binary: packs, files, archives.
     'x-amazon-apigateway-binary-media-types': ['*/*'],
     'x-amazon-apigateway-gateway-responses': gatewayResponses(settings.serviceName),
     paths: Object.fromEntries(routes),
     components: {
       securitySchemes: {
-        // Asked on every request: whoever lost a right loses it with the next request, and anonymous ones reach it too.
+        // Called for every request: revoked rights take effect at once, and anonymous requests reach it too.
         [GIT]: {
           type: 'apiKey',
-          // A scheme needs both; without a cache the authorizer looks where it likes.
+          // A scheme needs both; without a cache the authorizer may read any header.
           name: 'Unused',
           in: 'header',
           'x-amazon-apigateway-authtype': 'custom',
@@ -64,7 +64,7 @@ function operation(scope: Construct, area: ApiArea, { settings, functionOf }: Ga
     ...(area.authorizer === 'git' ? { security: [{ [GIT]: [] }] } : {}),
     'x-amazon-apigateway-integration': {
       type: 'aws_proxy',
-      // Of the call to Lambda, whatever the client's is.
+      // Method of the call to Lambda, independent of the client's.
       httpMethod: 'POST',
       uri: uri(scope, functionOf(area.name), stream),
       responseTransferMode: stream ? 'STREAM' : 'BUFFERED',
@@ -73,7 +73,7 @@ function operation(scope: Construct, area: ApiArea, { settings, functionOf }: Ga
   };
 }
 
-/** Where the gateway calls a function: an answer that is streamed comes from another action than one that is not. */
+/** The invocation URL of a function; streamed and buffered responses use different actions. */
 function uri(scope: Construct, { functionArn }: LambdaFunction, stream: boolean): string {
   const { partition, region } = Stack.of(scope);
   const [version, action] = stream

@@ -1,4 +1,4 @@
-/** As API Gateway's extension of OpenAPI has it. */
+/** In the format of API Gateway's OpenAPI extension. */
 interface GatewayResponse {
   readonly statusCode?: string;
   readonly responseParameters: Readonly<Record<string, string>>;
@@ -7,7 +7,7 @@ interface GatewayResponse {
 
 interface Answer {
   readonly statusCode?: string;
-  /** Expressions: a text is in quotes of its own. */
+  /** Mapping expressions: literal texts need their own quotes. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly templates: Readonly<Record<string, string>>;
 }
@@ -16,12 +16,12 @@ const json = (body: object) => ({ 'application/json': JSON.stringify(body) });
 const message = (text: string) => json({ message: text });
 
 /**
- * The answers the gateway makes without asking a function, in the words the API itself would use: the status stands
- * in the text, `message` for refusals, `error` where no route matches.
+ * The gateway's own responses, in the API's format: the status is part of the text, in `message` for refusals and in
+ * `error` if no route matches.
  */
 export function gatewayResponses(serviceName: string): Record<string, GatewayResponse> {
   const responses: Record<string, Answer> = {
-    // Git sends no credentials before it has seen this header, and a proxy integration cannot send it: API Gateway
+    // Git sends no credentials before it has received this header. A proxy integration cannot send it: API Gateway
     // renames it to x-amzn-Remapped-WWW-Authenticate.
     UNAUTHORIZED: {
       statusCode: '401',
@@ -32,7 +32,7 @@ export function gatewayResponses(serviceName: string): Record<string, GatewayRes
       statusCode: '403',
       templates: message('403 Forbidden'),
     },
-    // What the gateway calls a missing token is a path that no resource matches.
+    // The gateway's "missing token" means that no resource matches the path.
     MISSING_AUTHENTICATION_TOKEN: {
       statusCode: '404',
       templates: json({ error: '404 Not Found' }),
@@ -58,13 +58,13 @@ export function gatewayResponses(serviceName: string): Record<string, GatewayRes
       statusCode: '504',
       templates: message('504 Gateway Timeout'),
     },
-    // The function could not be reached or was throttled: worth another try, which 503 says and 500 does not.
+    // The function could not be reached or was throttled: 503 tells the client to retry, 500 does not.
     INTEGRATION_FAILURE: {
       statusCode: '503',
       headers: { 'Retry-After': "'1'" },
       templates: message('503 Service Unavailable'),
     },
-    // Without a status of their own: one here would change that of every kind not named above.
+    // Without a status: one here would override the status of every type not listed above.
     DEFAULT_4XX: {
       templates: { 'application/json': '{"message":$context.error.messageString}' },
     },
@@ -79,7 +79,7 @@ export function gatewayResponses(serviceName: string): Record<string, GatewayRes
         ...(statusCode === undefined ? {} : { statusCode }),
         responseParameters: parameters({
           ...headers,
-          // A browser hides an answer without it from the page that asked, and the page sees a network error.
+          // Without it a browser hides the response from the page, which sees a network error.
           'Access-Control-Allow-Origin': "'*'",
         }),
         responseTemplates: templates,

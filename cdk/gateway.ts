@@ -16,18 +16,18 @@ import { areasOf } from '../functions/areas.ts';
 import { gatewayDocument } from './gateway-document.ts';
 import type { Settings } from './settings.ts';
 
-/** Requests a second, and at once, that the stage lets through: what protects the bill, not a limit per user. */
+/** Requests per second and burst of the stage: protects against cost, not a limit per user. */
 const THROTTLE = { rate: 500, burst: 1000 };
 
 export interface GatewayProps {
   readonly settings: Settings;
-  /** The function of an area, by its name. */
+  /** Returns the function of an area by the area's name. */
   readonly functionOf: (name: string) => LambdaFunction;
 }
 
 /**
- * The REST API. An HTTP API would be cheaper, but it hands on a decoded path, and `projects/group%2Fname` lives from
- * its `%2F`; only a REST API streams answers.
+ * The REST API. An HTTP API would be cheaper, but it passes on decoded paths, and `projects/group%2Fname` needs its
+ * `%2F`; also, only a REST API streams responses.
  */
 export class Gateway extends Construct {
   readonly api: SpecRestApi;
@@ -51,16 +51,16 @@ export class Gateway extends Construct {
       restApiName: settings.instance,
       description: 'REST v4 and Git over smart HTTP',
       endpointTypes: [EndpointType.REGIONAL],
-      // Every body arrives and leaves as bytes: packs, files, archives.
+      // All bodies are binary: packs, files, archives.
       binaryMediaTypes: ['*/*'],
-      // Stages write logs with a role of the account, not of the API; it stays when this instance goes.
+      // Stages log with a role of the account, not of the API; it is kept when this instance is deleted.
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
         stageName: 'prod',
         throttlingRateLimit: THROTTLE.rate,
         throttlingBurstLimit: THROTTLE.burst,
-        // The gateway's own mistakes only. Data tracing stays off: it would log tokens and contents.
+        // Only errors of the gateway. Data tracing is off: it would log tokens and contents.
         loggingLevel: MethodLoggingLevel.ERROR,
         dataTraceEnabled: false,
         accessLogDestination: new LogGroupLogDestination(this.accessLog),
@@ -68,7 +68,7 @@ export class Gateway extends Construct {
       },
     });
     const caller = new ServicePrincipal('apigateway.amazonaws.com');
-    // One permission per function for the whole API: one per path would outgrow a function's 20 KB policy.
+    // One permission per function for the whole API: one per path would exceed the 20 KB of a function's policy.
     for (const { name } of areasOf('api')) {
       functionOf(name).addPermission('Gateway', {
         principal: caller,
@@ -86,13 +86,13 @@ export class Gateway extends Construct {
   }
 }
 
-/** One JSON line per request. No query strings and no headers: tokens travel in both. */
+/** One JSON line per request, without query strings and headers: both may contain tokens. */
 function accessLogFormat(): AccessLogFormat {
   return AccessLogFormat.custom(
     JSON.stringify({
       time: AccessLogField.contextRequestTimeEpoch(),
       requestId: AccessLogField.contextRequestId(),
-      // The call of the function, as its own lines tell it.
+      // The request ID of the function, as in its own log lines.
       invocation: '$context.integration.requestId',
       ip: AccessLogField.contextIdentitySourceIp(),
       agent: AccessLogField.contextIdentityUserAgent(),

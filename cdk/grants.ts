@@ -5,8 +5,8 @@ import { RATE_LIMITS } from '../lib/store/row-keys/rate-limits.ts';
 import type { Resources } from './resources.ts';
 
 /**
- * Grants a function the actions its manifest entry names, by name: no `dynamodb:*`, no Scan, no bucket-wide `s3:*`.
- * CDK's own `grantReadWriteData` gives Scan, streams and DescribeTable besides, so it is not used.
+ * Grants a function the rights of its manifest entry as single actions: no `dynamodb:*`, no Scan, no bucket-wide `s3:*`.
+ * CDK's `grantReadWriteData` is not used, as it also grants Scan, streams and DescribeTable.
  */
 export function grantRights(role: IRole, rights: Rights, resources: Resources): void {
   const allow = (actions: string[], targets: string[]) =>
@@ -21,7 +21,7 @@ export function grantRights(role: IRole, rights: Rights, resources: Resources): 
         resources.indexes.map((index) => `${tableArn}/index/${index}`),
       );
     }
-    // TransactWriteItems has no action of its own: it needs those of the parts it is made of.
+    // TransactWriteItems has no action of its own: it needs those of its parts.
     if (rights.table === 'write') {
       allow(
         [
@@ -45,7 +45,7 @@ export function grantRights(role: IRole, rights: Rights, resources: Resources): 
   }
 
   if (rights.objects !== undefined) {
-    // Without ListBucket a GET of a key that does not exist answers 403, and could not be told from a missing right.
+    // Without ListBucket a GET of a missing key returns 403, like a missing right.
     allow(['s3:ListBucket'], [resources.objects.bucketArn]);
     allow(['s3:GetObject'], [resources.objects.arnForObjects('*')]);
     // PutObject also starts, feeds and completes multipart uploads.
@@ -61,7 +61,7 @@ export function grantRights(role: IRole, rights: Rights, resources: Resources): 
     role.addToPrincipalPolicy(
       new PolicyStatement({
         actions: ['ses:SendEmail', 'ses:SendRawEmail'],
-        // Which identity answers for an address, its domain or itself, is the account's to decide.
+        // Whether the address or its domain is the verified identity depends on the account.
         resources: [Stack.of(role).formatArn({ service: 'ses', resource: 'identity', resourceName: '*' })],
         conditions: { StringEquals: { 'ses:FromAddress': addressOf(resources.mailFrom) } },
       }),
@@ -74,13 +74,13 @@ export function grantRights(role: IRole, rights: Rights, resources: Resources): 
       resource: 'parameter',
       resourceName: resources.masterKeyParameter.replace(/^\//, ''),
     });
-    // The account's own key of the Parameter Store lets whoever may read a parameter decrypt it.
+    // The account's default key of the Parameter Store lets every reader of a parameter decrypt it.
     allow(['ssm:GetParameter'], [parameter]);
     role.addToPrincipalPolicy(
       new PolicyStatement({
         actions: ['ssm:PutParameter'],
         resources: [parameter],
-        // It makes the key where there is none, and can replace none.
+        // May create the key, but not replace it.
         ...(rights.masterKey === 'use' ? { conditions: { StringEquals: { 'ssm:Overwrite': 'false' } } } : {}),
       }),
     );

@@ -1,6 +1,6 @@
 import { PRICE } from './prices.ts';
 
-/** What an instance costs in a month in which nobody uses it, counted from its templates. */
+/** The cost of an idle instance per month, computed from its templates. */
 export interface CostItem {
   readonly what: string;
   readonly dollars: number;
@@ -14,20 +14,20 @@ export interface Template {
 
 const SECONDS_PER_MONTH = 30 * 24 * 3600;
 
-/** What an idle instance is taken to hold and do; the rest is in the template. */
+/** Assumed data and activity of an idle instance; the rest is in the template. */
 const ASSUMED = {
   tableGb: 0.1,
   objectsGb: 2,
   /** Lambda keeps five pollers on an idle queue, each waiting 20 s for messages (AWS Lambda developer guide, SQS). */
   pollers: 5,
   pollSeconds: 20,
-  /** Per run of a scheduled function: one that finds nothing to do. */
+  /** Per run of a scheduled function that finds nothing to do. */
   runSeconds: 0.2,
   runReadUnits: 32,
   runLogBytes: 600,
 } as const;
 
-/** Free while idle: they cost by use, or nothing. A type that is not here and not priced below is an error. */
+/** Types that are free while idle. A type that is neither here nor priced below is an error. */
 const FREE = new Set([
   'AWS::ApiGateway::Account',
   'AWS::ApiGateway::Deployment',
@@ -47,7 +47,7 @@ const FREE = new Set([
   'AWS::SQS::QueuePolicy',
 ]);
 
-/** @throws RangeError for a resource whose idle cost nobody has looked up. */
+/** @throws RangeError for a resource type without a known idle cost */
 export function idleCost(templates: readonly Template[]): CostItem[] {
   const resources = templates.flatMap((template) => Object.entries(template.Resources));
   const lambdas = new Map(resources.filter(([, { Type }]) => Type === 'AWS::Lambda::Function'));
@@ -75,12 +75,12 @@ export function idleCost(templates: readonly Template[]): CostItem[] {
         return item(runsPerMonth(String(Properties['ScheduleExpression'])) * costOfRun(memory));
       }
       default:
-        throw new RangeError(`${Type} (${id}): what does it cost in an idle month?`);
+        throw new RangeError(`${Type} (${id}): unknown cost of an idle month`);
     }
   });
 }
 
-/** Metrics that a dashboard names; what it asks of logs is none, and is paid for when somebody looks. */
+/** Number of metrics of a dashboard. Log queries are not metrics; they are paid when the dashboard is viewed. */
 export function metricsOf(body: unknown): number {
   const text = typeof body === 'string' ? body : joined(body);
   const { widgets } = JSON.parse(text) as { widgets: { properties: { metrics?: unknown[][] } }[] };
@@ -89,22 +89,22 @@ export function metricsOf(body: unknown): number {
     .reduce((sum, row) => sum + linesOf(row), 0);
 }
 
-/** A search is as many metrics as it shows at most. */
+/** A search counts as the maximum number of metrics it shows. */
 function linesOf(row: readonly unknown[]): number {
   const { expression } = (row.at(-1) ?? {}) as { expression?: string };
   if (expression === undefined) return 1;
   const [, most] = /^SLICE\(.*, 0, (\d+)\)$/.exec(expression) ?? [];
-  if (most === undefined) throw new RangeError(`how many metrics does this show? ${expression}`);
+  if (most === undefined) throw new RangeError(`unknown number of metrics: ${expression}`);
   return Number(most);
 }
 
-/** The text that `Fn::Join` makes, with a word for whatever is only known when it is deployed. */
+/** The result of `Fn::Join`, with a placeholder for values known only at deployment. */
 function joined(value: unknown): string {
   const [separator, parts] = (value as { 'Fn::Join': [string, unknown[]] })['Fn::Join'];
   return parts.map((part) => (typeof part === 'string' ? part : 'deployed')).join(separator);
 }
 
-/** The schedule itself is free; each run is an invocation, its time, its reads and its log lines. */
+/** The schedule itself is free; a run costs an invocation, its duration, its reads and its log lines. */
 function costOfRun(memory: number): number {
   return (
     PRICE.invocation +
@@ -116,7 +116,7 @@ function costOfRun(memory: number): number {
 
 function runsPerMonth(expression: string): number {
   const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
-  // A cron expression of ours names a time of the day.
+  // All our cron expressions are daily.
   if (count === undefined || unit === undefined) return 30;
   const seconds = { minute: 60, hour: 3600, day: 86_400 }[unit]!;
   return SECONDS_PER_MONTH / (Number(count) * seconds);

@@ -4,7 +4,7 @@ import type { DataStack } from './data-stack.ts';
 import type { FrontStack } from './front-stack.ts';
 import type { ServiceStack } from './service-stack.ts';
 
-/** Every finding of cdk-nag's AwsSolutions pack that we live with, and why. A new finding fails `npm run synth`. */
+/** Accepted findings of cdk-nag's AwsSolutions pack, with reasons. A new finding fails `npm run synth`. */
 export function acknowledgeFindings(
   data: DataStack,
   service: ServiceStack,
@@ -26,7 +26,7 @@ export function acknowledgeFindings(
     'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
       'The role with which API Gateway writes logs is the account’s, and this policy is the one AWS documents for it.',
   });
-  // cdk-nag names a finding after the resource as the template has it, here an import of the data stack's export.
+  // cdk-nag names a finding after the resource in the template, here an import of the data stack's export.
   const bucketArn = service.resolve(data.exportValue(data.objects.bucketArn))['Fn::ImportValue'];
   const objects = {
     [`AwsSolutions-IAM5[Resource::${bucketArn}/*]`]:
@@ -44,7 +44,7 @@ export function acknowledgeFindings(
       'Fetching an image begins with ecr:GetAuthorizationToken, which knows no resources.',
     'AwsSolutions-ECS2':
       'The variables are names of resources and the public address; no secret is among them.',
-    'AwsSolutions-ECS4': 'Container Insights costs more than it would tell of one small service.',
+    'AwsSolutions-ECS4': 'Container Insights costs more than its metrics of one small service are worth.',
     'AwsSolutions-EC23':
       'Whoever pushes comes from anywhere; only HTTPS is open, and only at the load balancer.',
     'AwsSolutions-VPC7':

@@ -1,14 +1,13 @@
 /**
- * Approximate list prices of us-east-1 in dollars, without the free tier; the pages named beside them tell the present
- * ones.
+ * Approximate list prices of us-east-1 in dollars, without the free tier; the linked pages have the current ones.
  */
 export const PRICE = {
-  /** https://aws.amazon.com/cloudwatch/pricing: a standard-resolution alarm, and a GB of logs taken in. */
+  /** https://aws.amazon.com/cloudwatch/pricing: a standard-resolution alarm, and a GB of ingested logs. */
   alarm: 0.1,
   logsPerGb: 0.5,
-  /** The same page: a metric of one's own told in every hour of a month; in fewer it costs their share. */
+  /** The same page: a custom metric reported in every hour of a month; prorated if in fewer. */
   metric: 0.3,
-  /** The same page: three dashboards of an account cost nothing while none names more metrics than this. */
+  /** The same page: three dashboards per account are free if none has more metrics than this. */
   dashboard: 3,
   dashboardFreeMetrics: 50,
   /** https://aws.amazon.com/sqs/pricing: a million requests to a standard queue. */

@@ -22,8 +22,8 @@ export interface ServiceFunctionProps {
 }
 
 /**
- * A Lambda function of this service. Runtime, logs, environment and rights are the same for all and are fixed here;
- * the rest comes from the manifest.
+ * A Lambda function of this service. Runtime, logging, environment and rights follow the same rules for all functions
+ * and are set here; the rest comes from the manifest.
  */
 export class ServiceFunction extends Construct {
   readonly function: LambdaFunction;
@@ -35,7 +35,7 @@ export class ServiceFunction extends Construct {
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    // A role of its own without AWS's managed policies: what is not granted below, it cannot do.
+    // A role without AWS's managed policies: it has only the rights granted below.
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       description: `Lemnos function ${area.name}`,
@@ -54,13 +54,13 @@ export class ServiceFunction extends Construct {
       ...(area.scratch === undefined ? {} : { ephemeralStorageSize: Size.mebibytes(area.scratch) }),
       logGroup: this.logGroup,
       environment: environmentOf(area, resources, settings),
-      // A long job hands its rest to a message of its own; Lambda would take that for an endless loop.
+      // A long job continues in a new message, which Lambda would mistake for an endless loop.
       ...(area.kind === 'worker' ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),
     });
   }
 }
 
-/** The variables that `lib/store/environment.ts`, `lib/telemetry` and Powertools read, and how the adapter answers. */
+/** The variables read by `lib/store/environment.ts`, `lib/telemetry` and Powertools, and the adapter's response mode. */
 export function environmentOf(area: Area, resources: Resources, settings: Settings): Record<string, string> {
   const variables: Record<string, string> = {
     SERVICE_NAME: settings.serviceName,

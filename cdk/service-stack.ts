@@ -20,7 +20,7 @@ export interface ServiceStackProps {
   readonly code: (area: Area) => Code;
 }
 
-/** Everything that can be deleted and deployed again without losing anything: gateway, functions, queues, alarms. */
+/** Everything without persistent data, which can be deleted and redeployed: gateway, functions, queues, alarms. */
 export class ServiceStack extends Stack {
   readonly gateway: Gateway;
   readonly functions: ReadonlyMap<string, ServiceFunction>;
@@ -55,7 +55,7 @@ export class ServiceStack extends Stack {
     for (const area of areasOf('scheduled')) {
       new Rule(this, `Schedule-${area.name}`, {
         schedule: Schedule.expression(area.schedule),
-        // The next run does what this one did not.
+        // No retries: the next run catches up.
         targets: [
           new LambdaTarget(functionOf(area.name), { retryAttempts: 0, maxEventAge: Duration.minutes(1) }),
         ],
@@ -89,7 +89,7 @@ export class ServiceStack extends Stack {
 
   #outputs(settings: Settings, functionOf: (name: string) => LambdaFunction): void {
     new CfnOutput(this, 'Url', {
-      description: 'Where the API and Git answer',
+      description: 'Base URL of the API and of Git',
       // Without its trailing slash: paths are appended to it.
       value: settings.baseUrl ?? this.gateway.api.urlForPath('/').replace(/\/$/, ''),
     });
@@ -98,7 +98,7 @@ export class ServiceStack extends Stack {
       const name = area.name.replace(/(^|-)(.)/g, (_match, _dash, letter: string) => letter.toUpperCase());
       new CfnOutput(this, `${name}Function`, { value: functionName });
       new CfnOutput(this, `${name}Command`, {
-        description: `Runs ${area.name}; only who may invoke the function in this account can`,
+        description: `Runs ${area.name}; needs the right to invoke the function`,
         value: [
           `aws lambda invoke --function-name ${functionName}`,
           '--cli-binary-format raw-in-base64-out',

@@ -5,7 +5,7 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { WorkerArea } from '../functions/areas.ts';
 
-/** A queue with the dead-letter queue its messages end in after five attempts. */
+/** A queue with a dead-letter queue for messages that failed five times. */
 export class WorkQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
@@ -21,14 +21,14 @@ export class WorkQueue extends Construct {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod: Duration.days(4),
-      // A message comes back when this has passed, also one its worker reported as failed: as short as the worker's
-      // own time limit allows.
+      // Delay of redelivery, also of messages that the worker reported as failed: as short as the worker's timeout
+      // allows.
       visibilityTimeout: Duration.seconds(worker.timeout + 60),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: 5 },
     });
   }
 
-  /** Partial batch answers: a failed message comes back alone. */
+  /** Partial batch responses: only failed messages are redelivered. */
   feed(worker: LambdaFunction, batchSize: number): void {
     worker.addEventSource(
       new SqsEventSource(this.queue, {

@@ -1,19 +1,19 @@
 /**
- * The area manifest: which function serves which paths, with what it needs. The deployed gateway, the IAM
- * grants, the bundles, the local host and the OpenAPI document are all made from this one list.
+ * The area manifest: which function serves which paths, with its resources and rights. The deployed gateway, the IAM
+ * grants, the bundles, the local host and the OpenAPI document are all generated from this list.
  */
 
-/** What a function may do with the table, the buckets and the queues; grants are made from it and nothing else. */
+/** Rights of a function to the table, the buckets and the queues. IAM grants are generated from them alone. */
 export interface Rights {
   readonly table?: 'read' | 'write';
-  /** Whether a function that only reads may count requests: rows of rate limits, and nothing else, it writes. */
+  /** Whether a read-only function may count requests: it may write rate-limit rows, and nothing else. */
   readonly counts?: true;
   readonly objects?: 'read' | 'write';
   /** Queues it may send to. */
   readonly sends?: readonly QueueName[];
   /** Whether it may send mail. */
   readonly mail?: true;
-  /** The keys of secrets: `use` reads them, and makes them where there are none; `change` replaces them. */
+  /** The master keys: `use` reads them, and creates the first one; `change` replaces them. */
   readonly masterKey?: 'use' | 'change';
 }
 
@@ -26,7 +26,7 @@ interface Common {
   readonly memory: number;
   /** Seconds. */
   readonly timeout: number;
-  /** MB of the function's own disk, where Lambda's 512 do not do. */
+  /** Ephemeral storage in MB, if Lambda's default of 512 is not enough. */
   readonly scratch?: number;
   readonly rights: Rights;
 }
@@ -39,18 +39,18 @@ export interface ApiArea extends Common {
    * A named segment such as `{id}` matches one segment.
    */
   readonly resources: readonly string[];
-  /** `git`: the catch-all at the root whose refusals leave through the authorizer. */
+  /** `git`: the catch-all at the root, whose 401 responses come from the authorizer. */
   readonly authorizer?: 'git';
 }
 
-/** Reads one queue. */
+/** Processes one queue. */
 export interface WorkerArea extends Common {
   readonly kind: 'worker';
   readonly queue: QueueName;
   readonly batchSize: number;
 }
 
-/** Runs on a schedule: `rate(1 minute)` or `cron(...)`, as EventBridge writes it. */
+/** Runs on an EventBridge schedule: `rate(1 minute)` or `cron(...)`. */
 interface ScheduledArea extends Common {
   readonly kind: 'scheduled';
   readonly schedule: string;
@@ -61,7 +61,7 @@ interface AuthorizerArea extends Common {
   readonly kind: 'authorizer';
 }
 
-/** Invoked by hand by somebody who holds the AWS rights to do so. */
+/** Invoked manually by an operator with the AWS permission to do so. */
 interface CommandArea extends Common {
   readonly kind: 'command';
 }
@@ -88,12 +88,12 @@ const reads: Rights = { table: 'read', counts: true };
 const writes: Rights = { table: 'write', sends: ['maintenance'] };
 const writesObjects: Rights = { table: 'write', objects: 'write', sends: ['maintenance'] };
 const repository = { memory: 2048, timeout: 900 };
-/** A collection and what is below it; clients may write `.json` behind the collection's name. */
+/** A collection and everything below it; clients may append `.json` to the collection's name. */
 const collection = (path: string) => [path, `${path}.json`, `${path}/{proxy+}`];
-/** The same where other areas serve some of what is below `{id}`. */
+/** Like `collection`, if other areas serve some paths below `{id}`. */
 const entities = (path: string) => [path, `${path}.json`, `${path}/{id}`, `${path}/{id}/{proxy+}`];
 const inProject = (name: string) => collection(`/api/v4/projects/{id}/${name}`);
-/** A resource with nothing below it. */
+/** A resource without subpaths. */
 const oneInProject = (name: string) => [
   `/api/v4/projects/{id}/${name}`,
   `/api/v4/projects/{id}/${name}.json`,
@@ -139,7 +139,7 @@ export const areas: readonly Area[] = [
   api(
     'groups',
     [...entities('/api/v4/groups'), ...collection('/api/v4/namespaces')],
-    // Groups show their projects, whose READMEs and refs none of this reads.
+    // Lists projects of groups, but never reads their repositories.
     writes,
   ),
   api(
@@ -285,7 +285,7 @@ export const areas: readonly Area[] = [
     batchSize: 1,
     memory: 3008,
     timeout: 900,
-    // A pack of 2 GiB, completed, beside the deltas that do not fit the memory.
+    // A completed pack of 2 GiB, and the deltas that do not fit in memory.
     scratch: 6144,
     rights: writesObjects,
   },
@@ -297,9 +297,9 @@ export const areas: readonly Area[] = [
     batchSize: 1,
     memory: 1024,
     timeout: 900,
-    // A pack of 2 GiB on its way.
+    // A pack of 2 GiB in transit.
     scratch: 3072,
-    // It talks with strangers: whoever took it over could tell of what was brought, and nothing else.
+    // It talks to foreign servers: if compromised, it could only report imports.
     rights: { sends: ['ingest'] },
   },
   {
@@ -310,7 +310,7 @@ export const areas: readonly Area[] = [
     batchSize: 1,
     memory: 1024,
     timeout: 300,
-    // Packs are listed anew, and none is read.
+    // Shares the source's packs; reads no objects.
     rights: { table: 'write', sends: ['maintenance'] },
   },
   {
@@ -321,7 +321,7 @@ export const areas: readonly Area[] = [
     batchSize: 10,
     memory: 256,
     timeout: 60,
-    // Asks whether its reader may still read it, marks what was sent; texts come with the messages.
+    // Checks that the recipient may still read the content, and marks sent mails; the texts are in the messages.
     rights: { table: 'write', mail: true },
   },
   {
@@ -360,7 +360,7 @@ export const areas: readonly Area[] = [
   },
 ];
 
-/** Areas of one kind, typed as such. */
+/** Returns the areas of one kind. */
 export function areasOf<K extends Area['kind']>(kind: K): readonly Extract<Area, { kind: K }>[] {
   return areas.filter((area): area is Extract<Area, { kind: K }> => area.kind === kind);
 }

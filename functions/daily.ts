@@ -3,7 +3,7 @@ import { DORMANT_JOB } from '../lib/domain/users/dormant.ts';
 import { MAINTENANCE, message } from '../lib/store/outbox/outbox.ts';
 import { deps } from './deps.ts';
 
-/** Each noon, UTC: the worker makes lists of billable members anew, and looks for people who were not here for long. */
+/** Daily at noon, UTC: enqueues the refresh of the lists of billable members and the search for dormant users. */
 export const handler = async () => {
   await deps().store.outbox.commit(
     [],

@@ -9,17 +9,17 @@ import { createStore } from '../lib/store/store.ts';
 import type { RetryPolicy } from '../lib/store/table/retry.ts';
 import { log } from '../lib/telemetry/log.ts';
 
-let made: ApiDeps | undefined;
+let shared: ApiDeps | undefined;
 
 warnTo((message, facts) => log('warn', message, facts));
 
-/** What every function works with; clients and caches are made once per process and shared. */
+/** The dependencies of every function; clients and caches are created once per process. */
 export function deps(): ApiDeps {
-  made ??= makeDeps();
-  return made;
+  shared ??= makeDeps();
+  return shared;
 }
 
-/** The same anew, as a process that just started has it: empty caches, clients over the transports in force. */
+/** Creates new dependencies, as in a process that has just started: empty caches, clients over the current transports. */
 export function makeDeps(options: { readonly retries?: RetryPolicy } = {}): ApiDeps {
   const environment = readEnvironment();
   const store = createStore(environment, awsClients(), options.retries);

@@ -3,13 +3,13 @@ import { mayPass } from '../lib/api/git/authorize.ts';
 import { deps } from './deps.ts';
 
 /**
- * A REST API's proxy integration renames `WWW-Authenticate`, so a challenge can only leave through the gateway's
- * own UNAUTHORIZED answer: this decides who needs one. Everything else the Git function answers itself.
+ * A REST API's proxy integration renames `WWW-Authenticate`, so only the gateway's own UNAUTHORIZED response can carry
+ * a challenge. The authorizer decides which requests get it; the Git function responds to all others.
  */
 export const handler = async (
   event: APIGatewayRequestAuthorizerEvent,
 ): Promise<APIGatewayAuthorizerResult> => {
-  // The very word that makes the gateway answer 401.
+  // Exactly this text makes the gateway respond with 401.
   if (!(await mayPass(event, deps()))) throw new Error('Unauthorized');
   const Resource = event.methodArn;
   return {

@@ -2,7 +2,7 @@ import { runIngestJob } from '../lib/domain/worker/dispatch-ingest.ts';
 import { deps } from './deps.ts';
 import { receives, worker } from './worker.ts';
 
-/** As the queue counts; behind it are the dead letters. */
+/** Deliveries before the queue moves a message to its dead-letter queue. */
 const MAX_RECEIVES = 5;
 
 /** Receives packs from the staging area, one after the other: large pushes, and imported repositories. */

@@ -3,7 +3,7 @@ import { MasterKey } from '../lib/store/secrets/master-key.ts';
 import { Secrets } from '../lib/store/secrets/secrets.ts';
 import { deps } from './deps.ts';
 
-/** Invoked by hand: `{ "step"?: "rotate" | "retire" }`. Answers `{ "current", "keys", "resealed" }`: ids, no keys. */
+/** Invoked manually with `{ "step"?: "rotate" | "retire" }`. Returns `{ "current", "keys", "resealed" }`: key IDs only. */
 export const handler = async (event: { step?: unknown } | null) => {
   const { store, environment } = deps();
   const masterKey = new MasterKey(environment.masterKeyParameter);

@@ -2,18 +2,18 @@ import { log } from '../lib/telemetry/log.ts';
 import { count } from '../lib/telemetry/metrics.ts';
 import { deps } from './deps.ts';
 
-/** A request delivers its own messages at once: what is older than this fell due, or was left behind. */
-const LEFT_BEHIND_MS = 30_000;
+/** Requests deliver their own messages at once: an older one was scheduled, or its request has crashed. */
+const UNDELIVERED_AFTER_MS = 30_000;
 const AREA = 'outbox-sweep';
 
 /**
- * Sends what was dated ahead, and what a crash left between a commit and its queue. Invoked by hand it takes
- * `{ "olderThan": milliseconds }`, 0 for everything that is due.
+ * Sends scheduled messages that are due, and messages that a crash left undelivered after their commit. A manual
+ * invocation may pass `{ "olderThan": milliseconds }`; 0 sends everything that is due.
  */
 export const handler = async (event?: { olderThan?: number }) => {
   const { store, now } = deps();
-  const report = await store.outbox.sweep(now(), event?.olderThan ?? LEFT_BEHIND_MS);
-  // Said only where there was something: it runs each minute, and every line and metric costs.
+  const report = await store.outbox.sweep(now(), event?.olderThan ?? UNDELIVERED_AFTER_MS);
+  // Logged only if something was sent: it runs every minute, and log lines and metrics cost money.
   if (report.sent > 0) {
     log('info', 'swept', { area: AREA, ...report, MessagesSwept: report.sent });
     count(AREA, { MessagesSwept: report.sent });

@@ -9,16 +9,16 @@ import { plainError } from '../lib/telemetry/plain-error.ts';
 export type Message = Omit<OutboxMessage, 'queue'>;
 
 /**
- * The handler of a queue's worker. Each message is on its own: one whose work fails comes again, the others are done.
- * One line tells of each, under the id of the request that led to it.
+ * Creates the handler of a queue's worker. Messages are independent: a failed one is redelivered, the others are done.
+ * Each is logged in one line, with the ID of the request that caused it.
  *
- * @param told what is written down of an error, for one whose text may hold secrets
+ * @param errorFacts the log fields of an error; needed if its message may contain secrets
  */
 export function worker(
   work: (message: Message, record: SQSRecord, context: Context) => Promise<void>,
-  told: (error: unknown) => object = (error) => ({ error: plainError(error) }),
+  errorFacts: (error: unknown) => object = (error) => ({ error: plainError(error) }),
 ): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
-  const done = async (record: SQSRecord, context: Context): Promise<void> => {
+  const handle = async (record: SQSRecord, context: Context): Promise<void> => {
     const message = parseMessage(record.body);
     const started = performance.now();
     const area = process.env['AREA'] ?? context?.functionName;
@@ -36,43 +36,43 @@ export function worker(
       measure(area, message && { job: message.type }, ms, counts);
     };
     try {
-      // What is not ours can only be given up: it goes to the dead letters.
-      if (message === undefined) throw notOurs();
+      // A message that cannot be parsed ends in the dead-letter queue.
+      if (message === undefined) throw unknownMessage();
       await work(message, record, context);
       ended('info', { outcome: 'done' }, {});
     } catch (error) {
-      ended('error', { outcome: 'failed', ...told(error) }, { JobsFailed: 1 });
+      ended('error', { outcome: 'failed', ...errorFacts(error) }, { JobsFailed: 1 });
       throw error;
     }
   };
   return async (event, context) => {
     const begun = (record: SQSRecord) => {
       const { requestId, id } = parseMessage(record.body) ?? {};
-      // A message that no request led to, or one of an earlier release, is the beginning of what it leads to.
-      return correlated(requestId ?? id ?? record.messageId, () => done(record, context));
+      // A message without a request, or from an earlier release, starts a correlation of its own.
+      return correlated(requestId ?? id ?? record.messageId, () => handle(record, context));
     };
-    // It keeps its batch to itself, and the embedded host works on several at once: one for each.
+    // One per batch: it has state, and the embedded host runs several batches concurrently.
     const processor = new BatchProcessor(EventType.SQS);
     return processPartialResponse(event, begun, processor, {
       processInParallel: false,
-      // Each failure is told above; an error of the function would tell it again, and say less.
+      // Failures are logged above; an error of the function would only repeat them.
       throwOnFullBatchFailure: false,
     });
   };
 }
 
-export const notOurs = () => new Error('unknown message type: not written by this service');
+export const unknownMessage = () => new Error('unknown message type: not written by this service');
 
-/** How often the message was delivered, this time counted. */
+/** Number of deliveries of the message, including this one. */
 export const receives = ({ attributes }: SQSRecord): number => Number(attributes.ApproximateReceiveCount);
 
-/** Seconds since it was promised, or fell due: an id may be dated ahead. */
+/** Seconds since it was enqueued or became due: the ID of a scheduled message has a future time. */
 function ageOf(message: Message | undefined): number | undefined {
   if (message === undefined) return undefined;
   try {
     return Math.max(0, Math.round((Date.now() - writtenAt(message.id).getTime()) / 1000));
   } catch {
-    // Ids of a fixed form, as measuring has them.
+    // Statistics jobs have fixed IDs without a time.
     return undefined;
   }
 }

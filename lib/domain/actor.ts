@@ -1,16 +1,16 @@
 import type { TokenRecord, TokenScope } from '../records/tokens.ts';
 import type { UserRecord } from '../records/users.ts';
 
-/** Where a request came from; records of what was done with it tell it. */
+/** Where a request came from, as audit events record it. */
 export interface Origin {
-  /** Of the caller: IPv4 or IPv6. */
+  /** The caller's IP address, IPv4 or IPv6. */
   readonly address: string;
   readonly requestId: string;
-  /** What links begin with that are made of it, without a trailing slash. */
+  /** Base URL of links in mails about the request, without a trailing slash. */
   readonly baseUrl?: string;
 }
 
-/** Who asks. `token` is what they showed; `sudoer` is the administrator behind a `Sudo` request. */
+/** The caller. `token` is the credential of the request; `sudoer` is the administrator behind a `Sudo` request. */
 export type Actor =
   | { readonly kind: 'anonymous'; readonly origin?: Origin }
   | {
@@ -22,10 +22,10 @@ export type Actor =
       readonly sudoer?: UserRecord;
     };
 
-/** Somebody as far as it decides what they may see: an actor, or a person whom something is shown to unasked. */
+/** Whose visibility is being decided: the caller, or the recipient of a notification. */
 export type Viewer = { readonly kind: 'anonymous' } | { readonly kind: 'user'; readonly user: UserRecord };
 
-/** How a caller proved who they are, before anything was looked up. */
+/** The credential of a request, before it is looked up. */
 export type Credential =
   | { readonly kind: 'none' }
   /** `PRIVATE-TOKEN`, `private_token`, `Authorization: Bearer`, `access_token`, or the password of HTTP Basic. */
@@ -36,7 +36,7 @@ export type Credential =
       /** The user-id of HTTP Basic. */
       readonly username?: string;
     }
-  /** A token that was shown before: what a worker does later is still done with it, or not any more. */
+  /** The token of an earlier request: a worker continues with it, and fails if it has been revoked since. */
   | { readonly kind: 'known-token'; readonly id: number };
 
 export function isAdministrator(actor: Viewer): boolean {

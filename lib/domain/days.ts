@@ -1,11 +1,11 @@
-/** Days as records have them: `YYYY-MM-DD`, UTC. */
+/** Dates in records: `YYYY-MM-DD`, UTC. */
 export const DAY_MS = 86_400_000;
 
 export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
-/** The day so many days ago, or the first there was: who was last here then, or before, was not here for as long. */
+/** The date `days` days ago, at the earliest 1970-01-01. A last activity on or before it is at least that old. */
 export const dayBefore = (now: Date, days: number): string =>
   dayOf(new Date(Math.max(0, now.getTime() - days * DAY_MS)));
 
-/** The day in so many days. */
+/** The date in `days` days. */
 export const dayIn = (now: Date, days: number): string => dayOf(new Date(now.getTime() + days * DAY_MS));

@@ -5,17 +5,17 @@ import type { Secrets } from '../store/secrets/secrets.ts';
 import type { Store } from '../store/store.ts';
 import type { Settings } from './settings/current.ts';
 
-/** What rules work with. Made once per process by the functions, and by tests with another clock. */
+/** Dependencies of the domain rules. Created once per process by the functions, and by tests with a clock of their own. */
 export interface Deps {
   readonly store: Store;
-  /** Blocks and indexes of packs, shared by all repositories of the process: packs never change. */
+  /** Blocks and indexes of packs, shared by all repositories of the process. Never stale: packs are immutable. */
   readonly packs: PackCache;
-  /** Commits that requests have walked, by repository: commits never change. */
+  /** Commits that requests have walked, by repository. Never stale: commits are immutable. */
   readonly histories: HistoryCache;
   readonly environment: StoreEnvironment;
-  /** What administrators have set, as a copy of the process. */
+  /** The instance settings, cached per process. */
   readonly settings: Settings;
-  /** Of functions with the right to the master key. */
+  /** Only in functions that may use the master key. */
   readonly secrets?: Secrets;
   readonly now: () => Date;
 }

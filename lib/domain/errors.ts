@@ -2,8 +2,8 @@ import type { MemberSource } from '../records/members.ts';
 import { StoreError } from '../store/errors.ts';
 
 /**
- * The one family of errors that rules raise. Each has a stable code; `lib/http` renders it as status and body,
- * Git's wire as a status line. The text is for the caller and never tells what the caller may not know.
+ * The one family of errors that domain rules throw. Each has a stable code; `lib/http` renders it as status and body,
+ * the Git protocol as a status line. The text is for the caller and never reveals what the caller may not know.
  */
 export type ErrorCode =
   | 'bad-request'
@@ -24,19 +24,19 @@ export type ErrorCode =
   | 'read-only'
   | 'unavailable';
 
-/** `{ field: [problem, ...] }`, as model validation answers it. */
+/** `{ field: [problem, ...] }`: the body of a failed model validation. */
 export type FieldProblems = Readonly<Record<string, readonly string[]>>;
 
-/** `{ error: text }`, as limits of single actions and some older failures are answered. */
+/** `{ error: text }`: the body of rate limits of single actions and of some older failures. */
 export interface NestedText {
   readonly error: string;
 }
 
 export class DomainError extends Error {
   readonly code: ErrorCode;
-  /** What the body carries: a sentence, several sentences, problems by field, or a sentence one level deeper. */
+  /** The message in the body: one sentence, several sentences, problems by field, or a sentence one level deeper. */
   readonly detail: string | readonly string[] | FieldProblems | NestedText;
-  /** Members that stand beside the message, such as `error_code`. */
+  /** Further members of the body beside the message, such as `error_code`. */
   readonly extra: Readonly<Record<string, unknown>>;
 
   constructor(
@@ -56,14 +56,14 @@ export class DomainError extends Error {
 export const notFound = (what?: string) =>
   new DomainError('not-found', what === undefined ? '404 Not Found' : `404 ${what} Not Found`);
 
-type PlaceKind = MemberSource['kind'];
+type ResourceKind = MemberSource['kind'];
 
-/** As answers and records call what people are members of. */
-export const resourceNoun = (kind: PlaceKind): 'Project' | 'Group' =>
+/** The name of the resource type in responses and records. */
+export const resourceNoun = (kind: ResourceKind): 'Project' | 'Group' =>
   kind === 'project' ? 'Project' : 'Group';
 
-/** That it is not there, or not for whoever asks. */
-export const resourceNotFound = ({ kind }: { readonly kind: PlaceKind }) => notFound(resourceNoun(kind));
+/** The resource does not exist, or the caller may not see it. */
+export const resourceNotFound = ({ kind }: { readonly kind: ResourceKind }) => notFound(resourceNoun(kind));
 
 /** 404 `404 Not found`: a record looked up by id inside something readable. */
 export const recordNotFound = () => new DomainError('not-found', '404 Not found');
@@ -74,7 +74,7 @@ export const unauthorized = () => new DomainError('unauthorized', '401 Unauthori
 export const forbidden = (reason?: string) =>
   new DomainError('forbidden', reason === undefined ? '403 Forbidden' : `403 Forbidden - ${reason}`);
 
-/** 400 with a text of its own, as handlers answer broken rules. */
+/** 400 with the given text and no prefix, for a violated rule. */
 export const refused = (text: string, extra?: Record<string, unknown>) =>
   new DomainError('bad-request', text, extra);
 
@@ -89,7 +89,7 @@ export const conflict = (text = '409 Conflict') => new DomainError('conflict', t
 
 export const notAcceptable = () => new DomainError('not-acceptable', '406 Not Acceptable');
 
-/** 429 with the text one level deeper, as this interface answers a limit of a single action. */
+/** 429 with the text one level deeper: the API's response to a rate limit of a single action. */
 export const tooManyRequests = (text: string) => new DomainError('too-many-requests', { error: text });
 
 export const preconditionFailed = () => new DomainError('precondition-failed', '412 Precondition Failed');
@@ -101,8 +101,8 @@ export const unprocessable = (text: string | readonly string[]) => new DomainErr
 export const unavailable = (text = '503 Service Unavailable') => new DomainError('unavailable', text);
 
 /**
- * What a caller may hear of a failure: a rule's own error, or the store's that it is out of reach or asked for a
- * page it does not serve; undefined for everything else.
+ * The error to show the caller: a domain error as it is, 503 for an unavailable store, 400 for an invalid page
+ * token; undefined for everything else (an internal error).
  */
 export function domainErrorOf(error: unknown): DomainError | undefined {
   if (error instanceof DomainError) return error;

@@ -1,13 +1,13 @@
 import type { FieldProblems } from './errors.ts';
 
-/** Top-level names that the service itself answers at, or that the gateway keeps for itself (`ping`, `sping`). */
+/** Top-level paths of the service itself, and paths that API Gateway reserves (`ping`, `sping`). */
 const RESERVED_TOP_LEVEL = new Set([
   '-', '.well-known', 'admin', 'api', 'apple-touch-icon.png', 'assets', 'dashboard', 'explore', 'favicon.ico',
   'files', 'groups', 'health_check', 'help', 'import', 'jwt', 'login', 'oauth', 'ping', 'profile', 'projects',
   'public', 'robots.txt', 'search', 'sent_notifications', 'sping', 'unsubscribes', 'uploads', 'users', 'v2',
 ]); // biome-ignore format: a word list reads best as words
 
-/** Names that would shadow routes inside a project or its namespace. */
+/** Names that would shadow routes within a project or its namespace. */
 const RESERVED_PROJECT = new Set([
   '-', 'badges', 'blame', 'blob', 'builds', 'commits', 'create', 'create_dir', 'edit', 'environments', 'files',
   'find_file', 'info', 'new', 'preview', 'raw', 'refs', 'tree', 'update', 'wikis',
@@ -27,7 +27,7 @@ const GROUP_NAME =
 const PATH_RULE =
   "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'";
 
-/** Problems with a project's path, by the texts of model validation; empty when there are none. */
+/** Problems with a project's path, with the texts of model validation; empty if there are none. */
 export function projectPathProblems(path: string): string[] {
   if (path === '') return ["can't be blank"];
   const problems: string[] = [];
@@ -49,7 +49,7 @@ export function projectNameProblems(name: string): string[] {
   return problems;
 }
 
-/** Problems with a username: it is also the path of the personal namespace. */
+/** Problems with a username, which is also the path of the personal namespace. */
 export function usernameProblems(username: string): string[] {
   if (username === '') return ["can't be blank"];
   const problems: string[] = [];
@@ -62,8 +62,8 @@ export function usernameProblems(username: string): string[] {
   return problems;
 }
 
-/** Problems with a group's path; an outermost group's is a top-level name, as a username is. */
-export function groupPathProblems(path: string, outermost: boolean): string[] {
+/** Problems with a group's path; that of a top-level group shares the names reserved for usernames. */
+export function groupPathProblems(path: string, isTopLevel: boolean): string[] {
   if (path === '') return ["can't be blank"];
   const problems: string[] = [];
   if (path.length > MAX_NAME_LENGTH) problems.push('is too long (maximum is 255 characters)');
@@ -71,7 +71,7 @@ export function groupPathProblems(path: string, outermost: boolean): string[] {
     problems.push(
       "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'.",
     );
-  } else if ((outermost ? RESERVED_TOP_LEVEL : RESERVED_PROJECT).has(path.toLowerCase())) {
+  } else if ((isTopLevel ? RESERVED_TOP_LEVEL : RESERVED_PROJECT).has(path.toLowerCase())) {
     problems.push(`${path} is a reserved name`);
   }
   return problems;
@@ -89,7 +89,7 @@ export function groupNameProblems(name: string): string[] {
   return problems;
 }
 
-/** `Name of It` → `name-of-it`: what a project's path becomes when only a name is given. */
+/** `Name of It` → `name-of-it`: the path of a project that is created with a name only. */
 export function pathFromName(name: string): string {
   return name
     .normalize('NFKD')
@@ -100,7 +100,7 @@ export function pathFromName(name: string): string {
     .replace(/(\.git|\.atom)+$/g, '');
 }
 
-// One address without comments or quoting: what mail servers accept from sign-up forms (RFC 5321 sizes).
+// One address without comments or quoting; sizes of RFC 5321.
 const EMAIL = /^[^\s@<>"(),:;[\]\\\u0000-\u001f\u007f]{1,64}@[^\s@<>"(),:;[\]\\\u0000-\u001f\u007f]{1,255}$/;
 
 export function emailProblems(email: string): string[] {
@@ -108,7 +108,7 @@ export function emailProblems(email: string): string[] {
   return EMAIL.test(email) && !email.includes('..') ? [] : ['is invalid'];
 }
 
-/** Only fields that have problems. */
+/** Returns the fields that have problems; undefined if none has. */
 export function problemsOf(fields: Readonly<Record<string, readonly string[]>>): FieldProblems | undefined {
   const broken = Object.entries(fields).filter(([, problems]) => problems.length > 0);
   return broken.length === 0 ? undefined : Object.fromEntries(broken);

@@ -1,6 +1,6 @@
 import type { FieldProblems } from './errors.ts';
 
-/** Problems by field as a few answers tell them: a hash in the notation of Ruby, within a sentence. */
+/** Problems by field as a Ruby hash literal, which a few error texts contain. */
 export function inRuby(problems: FieldProblems): string {
   const fields = Object.entries(problems).map(
     ([field, texts]) => `:${field}=>[${texts.map(quoted).join(', ')}]`,

@@ -1,4 +1,4 @@
-/** A read under way whose failure is told where it is awaited, and nowhere else. */
+/** Marks a promise that is awaited later as handled, so that its rejection is reported only where it is awaited. */
 export function started<T>(read: Promise<T>): Promise<T> {
   read.catch(() => {});
   return read;

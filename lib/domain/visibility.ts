@@ -1,6 +1,6 @@
 import { VISIBILITIES, type Visibility } from '../records/visibility.ts';
 
-/** Whether fewer people see what has `a` than what has `b`. */
+/** Whether visibility `a` is more restrictive than `b`. */
 export const isBelow = (a: Visibility, b: Visibility): boolean =>
   VISIBILITIES.indexOf(a) < VISIBILITIES.indexOf(b);
 

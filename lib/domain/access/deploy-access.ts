@@ -10,13 +10,13 @@ import type { Prefetch } from './prefetch.ts';
 import { hasEnded, isUsername, TOKEN_PREFIXES, tokenHash } from './token-check.ts';
 import type { GitAccess } from './types.ts';
 
-/** A deploy token as Git shows it: with its username. */
+/** A deploy token as a Git client sends it: with its username. */
 export interface DeployCredential {
   readonly username: string;
   readonly token: string;
 }
 
-/** @returns undefined for every other credential */
+/** @returns undefined for any other kind of credential */
 export function deployCredential(credential: Credential): DeployCredential | undefined {
   if (credential.kind !== 'token' || credential.username === undefined) return undefined;
   const { username, token } = credential;
@@ -24,10 +24,10 @@ export function deployCredential(credential: Credential): DeployCredential | und
 }
 
 /**
- * What a deploy token reads: its project, or what stands in its group. To everything else it adds nothing: a public
- * project is everybody's. It never writes.
+ * Opens a repository with a deploy token. The token reads its project, or the projects of its group and its
+ * descendants. For other projects the caller has the rights of an anonymous one. It never writes.
  *
- * @throws 401 for a token that is not good, 404 for what it does not know of, 403
+ * @throws 401 for an invalid token, 404 for a project that it may not see, 403 for a missing scope or right
  */
 export async function openWithDeployToken(
   deps: Deps,
@@ -49,30 +49,30 @@ export async function openWithDeployToken(
     throw unauthorized();
   }
   let prefetched: ReturnType<typeof prefetch>;
-  const surroundings = new MembershipCache(deps);
+  const memberships = new MembershipCache(deps);
   const caller = { kind: 'deploy-token', id: token.id } as const;
   const [project] = await whileCounted(admission, caller, () => {
     prefetched = prefetch(deps, located, request.prefetch);
     return Promise.all([
       located.record ?? deps.store.projects.get(located.id),
-      surroundings.read(located.ancestorIds, [], undefined),
+      memberships.read(located.ancestorIds, [], undefined),
     ]);
   });
   const actor = { kind: 'anonymous' } as const;
-  const access = project && (await projectAccess(actor, project, surroundings));
-  const place = project && (await effectiveAccess(surroundings, resourceOf(project), undefined));
-  if (access === undefined || place === undefined) throw notFound('Project');
+  const access = project && (await projectAccess(actor, project, memberships));
+  const resource = project && (await effectiveAccess(memberships, resourceOf(project), undefined));
+  if (access === undefined || resource === undefined) throw notFound('Project');
   const { kind, id } = token.resource;
-  const holds =
-    kind === 'project' ? access.project.id === id : place.parents.some((group) => group.id === id);
-  if (!holds && !canSee(actor, access)) throw notFound('Project');
+  const covers =
+    kind === 'project' ? access.project.id === id : resource.parents.some((group) => group.id === id);
+  if (!covers && !canSee(actor, access)) throw notFound('Project');
   if (access.project.deletedAt !== null) throw notFound('Project');
   if (purpose === 'write') throw forbidden('You are not allowed to push code to this project.');
-  if (holds && !token.scopes.includes('read_repository')) {
+  if (covers && !token.scopes.includes('read_repository')) {
     throw forbidden('the token has not the scope for this');
   }
   const off = access.project.settings['repository_access_level'] === 'disabled';
-  if (off || (!holds && !can(actor, access, 'read_code'))) {
+  if (off || (!covers && !can(actor, access, 'read_code'))) {
     throw forbidden('You are not allowed to download code from this project.');
   }
   return { actor, project: { ...access, ...prefetched } };

@@ -4,48 +4,48 @@ import type { ShareRecord } from '../../records/shares.ts';
 import type { Deps } from '../deps.ts';
 import { isStillMember, membershipsInDescendants } from './memberships-inside.ts';
 
-/** A project or group, as far as it decides who is what in it. */
+/** The properties of a project or group that determine access levels. */
 export interface Resource {
   readonly source: MemberSource;
-  /** The group it stands in; null for an outermost group and in a personal namespace. */
+  /** The parent group; null for a top-level group and in a personal namespace. */
   readonly parentId: number | null;
-  /** Groups it was shared with. */
+  /** Groups that the resource is shared with. */
   readonly shares: readonly ShareRecord[];
 }
 
 export interface EffectiveAccess {
-  /** The highest level that memberships along the parents, and shares with other groups, give; 0: none. */
+  /** The highest level from direct and inherited memberships and from shares; 0: none. */
   readonly level: AccessLevel | 0;
-  /** The groups it stands in, the innermost first. */
+  /** Its ancestor groups, the parent first. */
   readonly parents: readonly GroupRecord[];
 }
 
 /**
- * What a user is in a project or group: the highest level of a membership in it or in a group above it, or of one in a
- * group that one of these was shared with, which counts up to the level of the share.
+ * Returns a user's effective access level in a project or group: the highest level of a membership in it, in one of
+ * its ancestors, or in a group that one of these is shared with. A share caps the level.
  *
  * @param userId undefined for an anonymous caller
- * @returns undefined when a group above is deleted, and with it all inside
+ * @returns undefined if an ancestor is deleted, and thus the resource too
  */
 export async function effectiveAccess(
-  surroundings: MembershipCache,
-  subject: Resource,
+  memberships: MembershipCache,
+  resource: Resource,
   userId: number | undefined,
 ): Promise<EffectiveAccess | undefined> {
   for (;;) {
     const missing: Missing = { groups: new Set(), sources: new Map() };
-    const found = new Evaluation(surroundings, missing, userId).of(subject);
-    if (missing.groups.size + missing.sources.size === 0) return found;
-    await surroundings.read([...missing.groups], [...missing.sources.values()], userId);
+    const access = new Evaluation(memberships, missing, userId).of(resource);
+    if (missing.groups.size + missing.sources.size === 0) return access;
+    await memberships.read([...missing.groups], [...missing.sources.values()], userId);
   }
 }
 
-/** Groups and memberships that were read so far. What is known to be of use is read ahead, together. */
+/** Groups and memberships read so far in a request. What will be needed is prefetched in one batch. */
 export class MembershipCache {
   readonly #deps: Deps;
   readonly #groups = new Map<number, GroupRecord | undefined>();
   readonly #members = new Map<string, MemberRecord | undefined>();
-  #inside: ReturnType<typeof membershipsInDescendants> | undefined;
+  #byAncestor: ReturnType<typeof membershipsInDescendants> | undefined;
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -58,15 +58,15 @@ export class MembershipCache {
     userId: number | undefined,
   ): Promise<void> {
     const { groups, members } = this.#deps.store;
-    const [found, memberships] = await Promise.all([
+    const [records, memberships] = await Promise.all([
       groupIds.length === 0 ? [] : groups.getMany(groupIds),
       userId === undefined || sources.length === 0 ? [] : members.ofUserIn(userId, sources),
     ]);
-    for (const [i, id] of groupIds.entries()) this.#groups.set(id, found[i]);
+    for (const [i, id] of groupIds.entries()) this.#groups.set(id, records[i]);
     for (const [i, source] of sources.entries()) this.#members.set(keyOf(source), memberships[i]);
   }
 
-  /** Null when it was not read. */
+  /** @returns null if it was not read, undefined if it does not exist */
   group(id: number): GroupRecord | undefined | null {
     return this.#groups.has(id) ? this.#groups.get(id) : null;
   }
@@ -76,10 +76,10 @@ export class MembershipCache {
     return this.#members.has(key) ? this.#members.get(key) : null;
   }
 
-  /** Whether a user is a member of something inside a group. What they are members of is read once. */
+  /** Whether a user is a member of a descendant of a group. The user's memberships are read once. */
   async isInside(groupId: number, userId: number): Promise<boolean> {
-    this.#inside ??= membershipsInDescendants(this.#deps, userId);
-    return isStillMember(this.#deps, userId, (await this.#inside).get(groupId));
+    this.#byAncestor ??= membershipsInDescendants(this.#deps, userId);
+    return isStillMember(this.#deps, userId, (await this.#byAncestor).get(groupId));
   }
 
   today(): string {
@@ -87,7 +87,7 @@ export class MembershipCache {
   }
 }
 
-/** Whether groups that are invited to projects in this one give their members nothing there. */
+/** Whether the group's share lock is on: shares of its projects with other groups have no effect. */
 export const keepsProjectsToItself = ({ settings }: GroupRecord): boolean =>
   settings['share_with_group_lock'] === true;
 
@@ -98,7 +98,7 @@ interface Missing {
   readonly sources: Map<string, MemberSource>;
 }
 
-/** Walks what was read, and notes what else is needed. */
+/** Evaluates a level from the cache and collects what has to be read in addition. */
 class Evaluation {
   readonly #known: MembershipCache;
   readonly #missing: Missing;
@@ -111,18 +111,20 @@ class Evaluation {
   }
 
   of({ source, parentId, shares }: Resource): EffectiveAccess | undefined {
-    const parents = this.#above(parentId);
+    const parents = this.#ancestors(parentId);
     if (parents === undefined) return undefined;
     if (this.#userId === undefined) return { level: 0, parents };
-    const levels = [source, ...parents.map(asSource)].map((each) => this.#levelIn(each));
-    const keptOut = source.kind === 'project' && parents.some(keepsProjectsToItself);
-    for (const share of keptOut ? [] : shares) levels.push(this.#through(share, source.kind === 'project'));
-    for (const share of parents.flatMap((group) => group.shares)) levels.push(this.#through(share, false));
+    const levels = [source, ...parents.map(asSource)].map((member) => this.#levelIn(member));
+    const shareLocked = source.kind === 'project' && parents.some(keepsProjectsToItself);
+    for (const share of shareLocked ? [] : shares)
+      levels.push(this.#levelByShare(share, source.kind === 'project'));
+    for (const share of parents.flatMap((group) => group.shares))
+      levels.push(this.#levelByShare(share, false));
     return { level: Math.max(...levels) as AccessLevel | 0, parents };
   }
 
-  /** From the innermost outwards, as far as is known. @returns undefined when one is gone */
-  #above(parentId: number | null): GroupRecord[] | undefined {
+  /** Ancestors from the parent upwards, as far as they are cached. @returns undefined if one is deleted */
+  #ancestors(parentId: number | null): GroupRecord[] | undefined {
     const parents: GroupRecord[] = [];
     for (let id = parentId; id !== null; ) {
       const group = this.#known.group(id);
@@ -131,7 +133,7 @@ class Evaluation {
         break;
       }
       if (group === undefined || group.deletedAt !== null) return undefined;
-      // Two moves at once could only seem to make a ring, for as long as they take.
+      // Two concurrent moves can look like a cycle until both have finished.
       if (parents.includes(group)) break;
       parents.push(group);
       id = group.parentId;
@@ -145,13 +147,16 @@ class Evaluation {
     return member?.accessLevel ?? 0;
   }
 
-  /** Members of a group that a project is shared with may have inherited that; those of a group's share not. */
-  #through({ groupId, accessLevel, expiresAt }: ShareRecord, inherited: boolean): number {
+  /**
+   * The level that a share gives. For a share of a project, inherited memberships of the invited group count; for a
+   * share of a group, only direct ones.
+   */
+  #levelByShare({ groupId, accessLevel, expiresAt }: ShareRecord, inherited: boolean): number {
     if (expiresAt !== null && expiresAt <= this.#known.today()) return 0;
-    const invited = this.#above(groupId);
+    const invited = this.#ancestors(groupId);
     if (invited === undefined) return 0;
-    const givers = inherited ? invited : invited.slice(0, 1);
-    return Math.min(accessLevel, Math.max(0, ...givers.map((group) => this.#levelIn(asSource(group)))));
+    const sources = inherited ? invited : invited.slice(0, 1);
+    return Math.min(accessLevel, Math.max(0, ...sources.map((group) => this.#levelIn(asSource(group)))));
   }
 }
 

@@ -12,11 +12,11 @@ const SCOPES: Record<'read' | 'write', readonly TokenScope[]> = {
 };
 
 /**
- * Who may fetch from or push to the repository at a path. Anonymous callers hear 401 for private and for absent
- * repositories alike, so that git asks for credentials and strangers learn nothing.
+ * Checks that a caller may fetch from or push to the repository at a path. Anonymous callers get 401 for private and
+ * for absent repositories alike: git then asks for credentials, and the existence of a repository is not disclosed.
  *
- * @throws 401 when credentials are needed or bad, 404 for signed-in strangers, 403 when the role or the token's
- *   scopes do not suffice, or where the instance has no Git over HTTP
+ * @throws 401 when credentials are missing or invalid, 404 for signed-in users who may not see the project, 403 when
+ *   the role or the token's scopes do not suffice, or where Git over HTTP is disabled for the instance
  */
 export async function openGit(deps: Deps, request: GitRequest): Promise<GitAccess> {
   const [access, settings] = await Promise.all([openAny(deps, request), deps.settings.current()]);
@@ -31,7 +31,7 @@ type GitRequest = Pick<OpenRequest, 'credential' | 'origin' | 'admission' | 'pre
 
 async function openAny(deps: Deps, request: GitRequest): Promise<GitAccess> {
   const { credential, fullPath, purpose, prefetch, origin, admission } = request;
-  // Nobody without a name pushes anywhere.
+  // Anonymous callers never push.
   if (purpose === 'write' && credential.kind === 'none') throw unauthorized();
   const deploy = deployCredential(credential);
   if (deploy !== undefined) return openWithDeployToken(deps, deploy, request);

@@ -1,4 +1,4 @@
-/** What the instance's settings say about visibility: what is given to what nobody chose for, and what few may choose. */
+/** The instance settings on visibility: default levels, and levels restricted to administrators. */
 import type { Visibility } from '../../records/visibility.ts';
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import type { InstanceSettings } from '../settings/current.ts';
 import { lower } from '../visibility.ts';
 
-/** What is wrong when somebody chooses a visibility: some are restricted to administrators. */
+/** Problems with a chosen visibility: the instance may restrict levels to administrators. */
 export async function restrictionProblems(
   { settings }: Deps,
   actor: Actor,
@@ -21,8 +21,8 @@ const isRestricted = (settings: InstanceSettings, actor: Actor, visibility: Visi
   !isAdministrator(actor) && settings.restricted_visibility_levels.includes(visibility);
 
 /**
- * What something has that nobody chose a visibility for.
- * @param most what it stands in or is made of has no room for more
+ * The visibility of a new project or group for which the caller chose none.
+ * @param most upper bound: the visibility of its parent or source
  */
 export async function unchosenVisibility(
   { settings }: Deps,
@@ -30,20 +30,20 @@ export async function unchosenVisibility(
   what: 'project' | 'group',
   most: Visibility = 'public',
 ): Promise<Visibility> {
-  const now = await settings.current();
-  return allowed(now, actor, lower(now[`default_${what}_visibility`], most));
+  const current = await settings.current();
+  return allowed(current, actor, lower(current[`default_${what}_visibility`], most));
 }
 
-/** The visibility that a thing gets from another: the most of it that is not restricted. */
+/** The visibility derived from another resource's: the highest level up to it that is not restricted. */
 export const inheritedVisibility = async (
   { settings }: Deps,
   actor: Actor,
   visibility: Visibility,
 ): Promise<Visibility> => allowed(await settings.current(), actor, visibility);
 
-const DOWNWARDS: readonly Visibility[] = ['public', 'internal', 'private'];
+const HIGHEST_FIRST: readonly Visibility[] = ['public', 'internal', 'private'];
 
 function allowed(settings: InstanceSettings, actor: Actor, most: Visibility): Visibility {
-  const levels = DOWNWARDS.slice(DOWNWARDS.indexOf(most));
+  const levels = HIGHEST_FIRST.slice(HIGHEST_FIRST.indexOf(most));
   return levels.find((level) => !isRestricted(settings, actor, level)) ?? 'private';
 }

@@ -4,60 +4,60 @@ import type { NameHolder } from '../../store/table/unique-names.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Deps } from '../deps.ts';
 
-/** What an id or path names, before anybody's right to know of it is looked at. */
+/** What an ID or path resolves to, before access is checked. */
 export interface Located<R> {
   readonly id: number;
-  /** When it was read on the way. */
+  /** Present if resolving has read it. */
   readonly record?: R;
-  /** Of a project, as far as the name tells: to be read ahead. */
+  /** Of a project, if the name record contains it: for prefetching. */
   readonly repositoryId?: string;
-  /** Groups above it as far as the name tells, to be read ahead. */
+  /** Ancestor groups according to the name record, for prefetching. */
   readonly ancestorIds: readonly number[];
 }
 
-/** An id that no counter gives: what follows finds nothing there and takes as long as for something hidden. */
-const NOBODY = { id: 0, ancestorIds: [] } as const;
+/** An ID that is never assigned: later reads find nothing, and take as long as for a hidden resource. */
+const NONEXISTENT = { id: 0, ancestorIds: [] } as const;
 
-/** Digits alone are an id; everything else is a full path, which has a slash. One round trip for what is there. */
+/** Resolves a project by ID (digits only) or full path (contains a slash). One round trip if it exists. */
 export async function locateProject(deps: Deps, idOrPath: string): Promise<Located<ProjectRecord>> {
   if (/^\d+$/.test(idOrPath)) {
     const record = await deps.store.projects.get(Number(idOrPath));
     const id = Number(idOrPath);
-    if (record === undefined) return { ...NOBODY, id };
+    if (record === undefined) return { ...NONEXISTENT, id };
     return { id, record, repositoryId: record.repositoryId, ancestorIds: record.ancestorIds };
   }
   const holder = idOrPath.includes('/') ? await holderOf(deps, idOrPath) : undefined;
-  return holder?.type === 'project' ? holder : NOBODY;
+  return holder?.type === 'project' ? holder : NONEXISTENT;
 }
 
-/** As {@link locateProject}; the path of an outermost group has no slash. */
+/** Like {@link locateProject}, but a path needs no slash: that of a top-level group has none. */
 export async function locateGroup(deps: Deps, idOrPath: string): Promise<Located<GroupRecord>> {
   if (/^\d+$/.test(idOrPath)) {
     const record = await deps.store.groups.get(Number(idOrPath));
     const id = Number(idOrPath);
-    return record === undefined ? { ...NOBODY, id } : { id, record, ancestorIds: record.ancestorIds };
+    return record === undefined ? { ...NONEXISTENT, id } : { id, record, ancestorIds: record.ancestorIds };
   }
   const holder = await holderOf(deps, idOrPath);
-  return holder?.type === 'group' ? holder : NOBODY;
+  return holder?.type === 'group' ? holder : NONEXISTENT;
 }
 
-/** Groups that may be moving at once above one thing. */
+/** Maximum number of ancestors of one resource that move at the same time. */
 const MAX_DETOURS = 3;
 
-/** Who holds a path, also below a group or person that has moved there and whose content has not followed yet. */
+/** Resolves a path, also below a group or user that was moved there and whose descendants have not followed yet. */
 async function holderOf({ store }: Deps, path: string): Promise<NameHolder | undefined> {
-  let wanted = path;
+  let currentPath = path;
   for (let detour = 0; ; detour++) {
-    const holder = await store.names.holder('path', wanted);
-    if (holder !== undefined || detour === MAX_DETOURS || !wanted.includes('/')) return holder;
-    const former = await beforeMove(store, wanted);
+    const holder = await store.names.holder('path', currentPath);
+    if (holder !== undefined || detour === MAX_DETOURS || !currentPath.includes('/')) return holder;
+    const former = await pathBeforeMove(store, currentPath);
     if (former === undefined) return undefined;
-    wanted = former;
+    currentPath = former;
   }
 }
 
-/** The path as it was before the move that whoever stands above is at, if one is. */
-async function beforeMove(store: Deps['store'], path: string): Promise<string | undefined> {
+/** The path before the pending move of the nearest ancestor that is being moved; undefined if none is. */
+async function pathBeforeMove(store: Deps['store'], path: string): Promise<string | undefined> {
   const segments = path.split('/');
   if (segments.length > MAX_DEPTH + 1) return undefined;
   const prefixes = segments.slice(1).map((_, i) => segments.slice(0, i + 1).join('/'));
@@ -75,7 +75,7 @@ async function beforeMove(store: Deps['store'], path: string): Promise<string | 
     const path = group?.fullPath ?? user?.username;
     const former = group?.movedFrom ?? user?.movedFrom ?? null;
     if (path === undefined || former === null || !sameName(path, prefixes[i]!)) continue;
-    // Only its name changed.
+    // Only the case of its path changed.
     if (sameName(former, path)) continue;
     return [former, ...segments.slice(i + 1)].join('/');
   }

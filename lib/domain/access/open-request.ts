@@ -19,15 +19,14 @@ import { requireActive, tokenHash } from './token-check.ts';
 import type { GroupAccess, OpenRequest, ProjectAccess, RequestContext } from './types.ts';
 
 /**
- * Decides who asks and what they may know, in two round trips: the token beside the project or group (or its path),
- * then the user, the memberships along the groups above, what the request prefetches of the repository and, found by
- * path, the record. A third where one of these is shared with other groups, or has just moved. `Sudo` costs more: it
- * names somebody else.
+ * Authenticates a request and checks that the caller may see its project or group, in two round trips: first the
+ * token and the project or group (or its path); then the user, the memberships in the ancestor groups, what the
+ * request prefetches of the repository and, if found by path, the record. A third round trip is needed where one of
+ * these is shared with other groups or has just moved. `Sudo` costs further ones, for the other user.
  *
- * @throws 401 for a credential that is not good, 403 for a locked-out owner or a refused sudo, `404 Project Not Found`
- *   or `404 Group Not Found` for what is absent or hidden.
- *
- * @param onReuse called with a revoked token that a request which rotates tokens was made with
+ * @param onReuse called when a request that rotates tokens is made with a revoked token
+ * @throws 401 for an invalid credential, 403 for a blocked owner or a refused sudo, `404 Project Not Found` or
+ *   `404 Group Not Found` for what is absent or hidden
  */
 export async function openRequest(
   deps: Deps,
@@ -38,16 +37,16 @@ export async function openRequest(
   const stranger = credential.kind === 'none' ? admission?.stranger : undefined;
   const [token, project, group] = await whileCounted(admission, stranger, () =>
     Promise.all([
-      credential.kind === 'none' ? undefined : goodToken(deps, credential, request, onReuse),
+      credential.kind === 'none' ? undefined : validToken(deps, credential, request, onReuse),
       request.project === undefined ? undefined : locateProject(deps, request.project),
       request.group === undefined ? undefined : locateGroup(deps, request.group),
-      // Whatever the request does, it finds them read.
+      // Warms the cache: every request needs them.
       deps.settings.current(),
     ]),
   );
 
   let prefetched: ReturnType<typeof prefetch>;
-  const ownersLevels = new MembershipCache(deps);
+  const ownerMemberships = new MembershipCache(deps);
   const caller = token && ({ kind: 'user', id: token.userId } as const);
   const [owner, projectRecord, groupRecord, tooMany] = await whileCounted(admission, caller, () => {
     prefetched = project && prefetch(deps, project, request.prefetch);
@@ -56,39 +55,40 @@ export async function openRequest(
       project && (project.record ?? deps.store.projects.get(project.id)),
       group && (group.record ?? deps.store.groups.get(group.id)),
       token !== undefined && exceedsAddressLimit(deps, token.userId, request.origin?.address),
-      project && prefetchLevels(ownersLevels, { kind: 'project', id: project.id }, project, token?.userId),
-      group && prefetchLevels(ownersLevels, { kind: 'group', id: group.id }, group, token?.userId),
+      project &&
+        prefetchLevels(ownerMemberships, { kind: 'project', id: project.id }, project, token?.userId),
+      group && prefetchLevels(ownerMemberships, { kind: 'group', id: group.id }, group, token?.userId),
       token && noteUse(deps, token),
     ]);
   });
   const signedInAs = token === undefined ? undefined : actorOf(token, owner);
   if (signedInAs !== undefined) requireFewAddresses(tooMany, signedInAs.user);
-  const asked = await impersonated(deps, signedInAs ?? { kind: 'anonymous' }, request.sudo);
-  const actor = request.origin === undefined ? asked : { ...asked, origin: request.origin };
-  // What was prefetched is the token owner's.
-  const known =
-    actor.kind === 'user' && actor.sudoer !== undefined ? new MembershipCache(deps) : ownersLevels;
+  const effective = await impersonated(deps, signedInAs ?? { kind: 'anonymous' }, request.sudo);
+  const actor = request.origin === undefined ? effective : { ...effective, origin: request.origin };
+  // The prefetched memberships are the token owner's.
+  const memberships =
+    actor.kind === 'user' && actor.sudoer !== undefined ? new MembershipCache(deps) : ownerMemberships;
   return {
     actor,
-    ...(project && { project: { ...(await openProject(actor, projectRecord, known)), ...prefetched } }),
-    ...(group && { group: await openGroup(actor, groupRecord, known) }),
+    ...(project && { project: { ...(await openProject(actor, projectRecord, memberships)), ...prefetched } }),
+    ...(group && { group: await openGroup(actor, groupRecord, memberships) }),
   };
 }
 
-/** Begins the reads that a request is to prefetch, of a project that exists. */
+/** Starts the reads that a request prefetches, if the project exists. */
 export function prefetch(
   deps: Deps,
   { id, record, repositoryId }: Located<ProjectRecord>,
-  wanted: Prefetch | undefined,
+  requested: Prefetch | undefined,
 ): Pick<ProjectAccess, 'prefetched'> | undefined {
-  if (wanted === undefined || repositoryId === undefined) return undefined;
+  if (requested === undefined || repositoryId === undefined) return undefined;
   const defaultBranch = record?.defaultBranch ?? null;
-  return { prefetched: new Prefetched(deps, { id, repositoryId, defaultBranch }, wanted) };
+  return { prefetched: new Prefetched(deps, { id, repositoryId, defaultBranch }, requested) };
 }
 
-/** Everything that decides a level where nothing is shared, and nothing has just moved. */
+/** Prefetches all that determines the level, except for shares of ancestors and pending moves. */
 function prefetchLevels(
-  surroundings: MembershipCache,
+  memberships: MembershipCache,
   source: MemberSource,
   { record, ancestorIds }: Located<ProjectRecord | GroupRecord>,
   userId: number | undefined,
@@ -96,15 +96,15 @@ function prefetchLevels(
   const shared = (record?.shares ?? []).map(({ groupId }) => groupId);
   const groups = [...new Set([...ancestorIds, ...shared])];
   const sources = groups.map((id) => ({ kind: 'group', id }) as const);
-  return surroundings.read(groups, [source, ...sources], userId);
+  return memberships.read(groups, [source, ...sources], userId);
 }
 
 async function openProject(
   actor: Actor,
   project: ProjectRecord | undefined,
-  surroundings: MembershipCache,
+  memberships: MembershipCache,
 ): Promise<ProjectAccess> {
-  const access = project && (await projectAccess(actor, project, surroundings));
+  const access = project && (await projectAccess(actor, project, memberships));
   if (access === undefined || !canSee(actor, access)) throw notFound('Project');
   return access;
 }
@@ -112,41 +112,44 @@ async function openProject(
 async function openGroup(
   actor: Actor,
   group: GroupRecord | undefined,
-  surroundings: MembershipCache,
+  memberships: MembershipCache,
 ): Promise<GroupAccess> {
-  const access = group && (await groupAccess(actor, group, surroundings));
+  const access = group && (await groupAccess(actor, group, memberships));
   if (access === undefined || !canSeeGroup(actor, access)) throw notFound('Group');
   return access;
 }
 
-/** The level an actor holds. The owner of a personal namespace owns the projects in it. @returns undefined when a group above is deleted */
+/**
+ * Returns the project with the actor's level. The owner of a personal namespace owns the projects in it.
+ * @returns undefined if an ancestor group is deleted
+ */
 export async function projectAccess(
   actor: Viewer,
   project: ProjectRecord,
-  surroundings: MembershipCache,
+  memberships: MembershipCache,
 ): Promise<ProjectAccess | undefined> {
-  const found = await effectiveAccess(surroundings, resourceOf(project), userOf(actor));
-  if (found === undefined) return undefined;
+  const access = await effectiveAccess(memberships, resourceOf(project), userOf(actor));
+  if (access === undefined) return undefined;
   const owns = actor.kind === 'user' && project.namespaceKind === 'user' && project.ownerId === actor.user.id;
-  return { project, level: owns ? OWNER : found.level };
+  return { project, level: owns ? OWNER : access.level };
 }
 
-/** The level an actor holds in a group. @returns undefined when a group above is deleted */
+/** Returns the group with the actor's level in it. @returns undefined if an ancestor group is deleted */
 export async function groupAccess(
   actor: Viewer,
   group: GroupRecord,
-  surroundings: MembershipCache,
+  memberships: MembershipCache,
 ): Promise<GroupAccess | undefined> {
   const { id, parentId, shares } = group;
-  const found = await effectiveAccess(
-    surroundings,
+  const effective = await effectiveAccess(
+    memberships,
     { source: { kind: 'group', id }, parentId, shares },
     userOf(actor),
   );
-  if (found === undefined) return undefined;
-  const access = { group, ...found };
+  if (effective === undefined) return undefined;
+  const access = { group, ...effective };
   if (actor.kind === 'anonymous' || canSeeGroup(actor, access)) return access;
-  return { ...access, inside: await surroundings.isInside(id, actor.user.id) };
+  return { ...access, inside: await memberships.isInside(id, actor.user.id) };
 }
 
 export const resourceOf = ({ id, namespaceKind, namespaceId, shares }: ProjectRecord): Resource => ({
@@ -158,8 +161,8 @@ export const resourceOf = ({ id, namespaceKind, namespaceId, shares }: ProjectRe
 const userOf = (actor: Viewer) => (actor.kind === 'user' ? actor.user.id : undefined);
 
 /**
- * Writes down, once a day, that the token was used and its owner was here. Functions that only read may not write
- * it, and no request hangs on it.
+ * Records, once a day, that the token was used and its owner was active. Failures are ignored: functions that only
+ * read have no write permission, and no request depends on it.
  */
 async function noteUse({ store, now }: Deps, token: TokenRecord): Promise<void> {
   const at = now();
@@ -168,19 +171,19 @@ async function noteUse({ store, now }: Deps, token: TokenRecord): Promise<void> 
   await Promise.allSettled([store.tokens.touch(token, at), store.users.touch(token.userId, day)]);
 }
 
-/** Ends the token that took the place of one which is used again. */
+/** Revokes the successor of a rotated token that is used again. */
 export type OnTokenReuse = (token: TokenRecord, origin: Origin | undefined) => Promise<void>;
 
-/** @throws 401 for a credential that is not good: who shows it is counted as a stranger */
-async function goodToken(
+/** @throws 401 for an invalid credential; the request then counts as unauthenticated */
+async function validToken(
   deps: Deps,
   credential: Exclude<Credential, { kind: 'none' }>,
   { admission, rotates, origin }: Pick<OpenRequest, 'admission' | 'rotates' | 'origin'> = {},
   onReuse?: OnTokenReuse,
 ): Promise<TokenRecord> {
   try {
-    const token = await knownToken(deps, credential);
-    // Two have the same text: whoever replaced it, and who shows it now.
+    const token = await storedToken(deps, credential);
+    // Reuse of a rotated token: one of its two holders is not the owner.
     if (token.revoked && rotates) await onReuse?.(token, origin);
     await requireActive(deps, token);
     return token;
@@ -190,16 +193,16 @@ async function goodToken(
   }
 }
 
-/** Whose a credential is. @throws 401 for one that is not good */
+/** Returns the owner of a credential. @throws 401 if it is invalid */
 export async function callerOf(
   deps: Deps,
   credential: Exclude<Credential, { kind: 'none' }>,
 ): Promise<Caller> {
-  const { userId } = await goodToken(deps, credential);
+  const { userId } = await validToken(deps, credential);
   return { kind: 'user', id: userId };
 }
 
-async function knownToken(
+async function storedToken(
   { store }: Deps,
   credential: Exclude<Credential, { kind: 'none' }>,
 ): Promise<TokenRecord> {
@@ -228,7 +231,7 @@ function actorOf(token: TokenRecord, user: UserRecord | undefined): Extract<Acto
   return { kind: 'user', user, token, scopes: new Set(token.scopes) };
 }
 
-/** The user an administrator asks in the name of. Only a token with the scope `sudo` may. */
+/** Returns the user whom an administrator impersonates with `Sudo`; needs a token with the scope `sudo`. */
 async function impersonated(deps: Deps, actor: Actor, sudo: string | undefined): Promise<Actor> {
   if (sudo === undefined) return actor;
   if (actor.kind === 'anonymous') throw unauthorized();

@@ -16,13 +16,16 @@ export function canSee(actor: Viewer, { project, level }: ProjectAccess): boolea
 /** Whether the actor may know that the group exists. */
 export function canSeeGroup(actor: Viewer, { group, level, inside }: GroupAccess): boolean {
   if (group.deletedAt !== null) return false;
-  return isAdministrator(actor) || level > 0 || inside === true || isLetIn(actor, group.visibility);
+  return (
+    isAdministrator(actor) || level > 0 || inside === true || hasVisibilityAccess(actor, group.visibility)
+  );
 }
 
-/** Whether the project's visibility alone lets the actor in. */
-const isReader = (actor: Viewer, { project }: ProjectAccess): boolean => isLetIn(actor, project.visibility);
+/** Whether the project's visibility alone gives the actor access. */
+const isReader = (actor: Viewer, { project }: ProjectAccess): boolean =>
+  hasVisibilityAccess(actor, project.visibility);
 
-function isLetIn(actor: Viewer, visibility: Visibility): boolean {
+function hasVisibilityAccess(actor: Viewer, visibility: Visibility): boolean {
   switch (visibility) {
     case 'public':
       return true;
@@ -33,7 +36,7 @@ function isLetIn(actor: Viewer, visibility: Visibility): boolean {
   }
 }
 
-/** Whether somebody who sees the project may do this in it. An archived project takes no pushes, from anyone. */
+/** Whether the actor has an ability in a project. In an archived project nobody has abilities that write. */
 export function can(actor: Viewer, access: ProjectAccess, ability: ProjectAbility): boolean {
   if (!canSee(actor, access)) return false;
   const rule = PROJECT_RULES[ability];
@@ -41,42 +44,42 @@ export function can(actor: Viewer, access: ProjectAccess, ability: ProjectAbilit
   if (isOff(access, ability)) return false;
   if (isAdministrator(actor)) return true;
   if (actor.kind === 'user' && access.level >= rule.level) return true;
-  // What readers may is for those whom visibility lets in; membership alone gives its level and no more.
+  // Reader abilities come from the project's visibility; a membership grants those of its level only.
   if (!isReader(actor, access)) return false;
   if (levelsOf(access.project, ability).includes('private') && access.level === 0) return false;
   if (ability === 'read_pipelines' && access.project.settings['public_builds'] === false) return false;
   return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
 }
 
-/** Whether somebody who sees the group may do this in it. */
+/** Whether the actor has an ability in a group. */
 export function canInGroup(actor: Viewer, access: GroupAccess, ability: GroupAbility): boolean {
   if (!canSeeGroup(actor, access)) return false;
   const rule = GROUP_RULES[ability];
   const { creation } = rule;
-  const set = creation?.levels[String(access.group.settings[creation.setting])];
+  const configured = creation?.levels[String(access.group.settings[creation.setting])];
   // Nothing is created in what is about to be deleted.
   if (creation !== undefined && [access.group, ...access.parents].some(isMarkedForDeletion)) return false;
   if (isAdministrator(actor)) return true;
-  if (actor.kind === 'user' && access.level >= (set ?? rule.level)) return true;
+  if (actor.kind === 'user' && access.level >= (configured ?? rule.level)) return true;
   if (access.inside === true) return ability === 'read_group';
-  if (!isLetIn(actor, access.group.visibility)) return false;
+  if (!hasVisibilityAccess(actor, access.group.visibility)) return false;
   return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
 }
 
-/** Whether its deletion was asked for and is to come. */
+/** Whether its deletion is scheduled. */
 export const isMarkedForDeletion = ({ deletion }: { readonly deletion?: DeletionMark | null }): boolean =>
   (deletion ?? null) !== null;
 
-/** As {@link requireAbility}, for a group. @throws 401, 403 */
+/** Like {@link requireAbility}, for a group. @throws 401, 403 */
 export function requireGroupAbility(actor: Actor, access: GroupAccess, ability: GroupAbility): void {
   if (canInGroup(actor, access, ability)) return;
   throw actor.kind === 'anonymous' ? unauthorized() : forbidden();
 }
 
 /**
- * @throws 401 when an anonymous caller needs to sign in first, 403 when a signed-in one may not;
- *   `404 Repository Not Found` for the history of a repository that is switched off.
- * The project itself was found before: hiding it is the business of `open`.
+ * Requires an ability in a project that the actor may see ({@link openRequest} has checked that).
+ * @throws 401 if an anonymous caller has to sign in first, 403 if a signed-in one lacks the ability;
+ *   `404 Repository Not Found` for the history of a disabled repository
  */
 export function requireAbility(actor: Actor, access: ProjectAccess, ability: ProjectAbility): void {
   if (can(actor, access, ability)) return;
@@ -85,7 +88,7 @@ export function requireAbility(actor: Actor, access: ProjectAccess, ability: Pro
   throw actor.kind === 'anonymous' && !off ? unauthorized() : forbidden();
 }
 
-/** Whether the ability belongs to a feature that is switched off: for everybody, however they sign in. */
+/** Whether the ability belongs to a disabled feature. That applies to everybody, administrators included. */
 const isOff = ({ project }: ProjectAccess, ability: ProjectAbility): boolean =>
   levelsOf(project, ability).includes('disabled');
 

@@ -8,26 +8,26 @@ import type { RepositoryRefs } from '../../store/repository/refs-and-objects.ts'
 import type { Deps } from '../deps.ts';
 import { started } from '../started.ts';
 
-/** What a request is to read of a project's repository while access is checked. */
+/** The reads of a project's repository that a request starts while access is checked. */
 export interface Prefetch {
-  /** What branches, tags or `HEAD` in these expressions point to. */
+  /** Revision expressions; the branches, tags and `HEAD` in them are resolved. */
   readonly revisions?: readonly string[];
   /** Short names. */
   readonly branches?: readonly (string | undefined)[];
   /** Short names. */
   readonly tags?: readonly (string | undefined)[];
   readonly head?: boolean;
-  /** All refs whose names begin so. */
+  /** All refs with these prefixes. */
   readonly under?: readonly ('' | 'refs/heads/' | 'refs/tags/')[];
-  /** A part of the branches or tags. */
+  /** One page of the branches or tags. */
   readonly page?: RefPageQuery | undefined;
-  /** Which packs there are; read when not given. */
+  /** The list of packs. Default: true. */
   readonly packs?: boolean;
-  /** The rules that protect refs. */
+  /** The protection rules of refs. */
   readonly rules?: 'branch' | 'tag' | 'both';
 }
 
-type Found = ReadonlyMap<RefName, Ref>;
+type RefsByName = ReadonlyMap<RefName, Ref>;
 type Head = { readonly target: RefName; readonly head: Ref | undefined };
 type RuleKind = NonNullable<Prefetch['rules']>;
 
@@ -36,38 +36,38 @@ interface Rules {
   readonly tags: readonly TagRule[];
 }
 
-/** What was read is used at once or not at all: a request that waits for something else reads again. */
+/** Prefetched values expire soon: a request that has waited for something else reads again. */
 const USABLE_MS = 1000;
-/** Names that are looked up before it is known whether their repository may be seen. */
+/** Maximum number of refs resolved before access is decided. */
 const MAX_NAMES = 40;
 
 /**
- * Reads of a project's repository that run while access to it is checked. A caller without access never gets hold of
- * them: nothing waits for them then, and no failure of theirs is reported. Refs by name are used until refs are changed,
- * every other read once: a rule that reads again wants to know what has changed.
+ * Reads of a project's repository that run while access to it is checked. Without access they are dropped: nothing
+ * awaits them, and their failures are not reported. Refs by name are used until refs are changed, every other read
+ * once: a second read of the same thing is meant to see changes.
  */
 export class Prefetched {
   readonly refs: RepositoryRefs;
   readonly #project: Prefetchable;
-  readonly #wanted: Prefetch;
+  readonly #requested: Prefetch;
   readonly #at = performance.now();
   readonly #names: ReadonlySet<RefName>;
   readonly #views: Map<string, Promise<RefView>>;
   #reads: Reads;
   #opened = false;
 
-  constructor(deps: Deps, project: Prefetchable, wanted: Prefetch) {
+  constructor(deps: Deps, project: Prefetchable, requested: Prefetch) {
     const { store, environment } = deps;
     const head = branchRef(project.defaultBranch ?? environment.defaultBranchName);
     const refs = store.repositories.open(project.repositoryId, head);
-    const { page, rules, under = [] } = wanted;
+    const { page, rules, under = [] } = requested;
     this.refs = refs;
     this.#project = project;
-    this.#wanted = wanted;
-    this.#names = namesIn(wanted);
+    this.#requested = requested;
+    this.#names = namesIn(requested);
     this.#reads = {
-      packs: wanted.packs === false ? undefined : started(refs.listPacks()),
-      head: wanted.head || namesHead(wanted) ? started(refs.headRef()) : undefined,
+      packs: requested.packs === false ? undefined : started(refs.listPacks()),
+      head: requested.head || namesHead(requested) ? started(refs.headRef()) : undefined,
       names: this.#names.size === 0 ? undefined : started(refs.get([...this.#names])),
       page: page && started(refs.page(page)),
       rules: rules && started(readRules(deps, project.id, rules)),
@@ -75,7 +75,7 @@ export class Prefetched {
     this.#views = new Map(under.map((prefix) => [prefix, started(refs.view({ prefixes: [prefix] }))]));
   }
 
-  /** These reads, for the first that opens the project's repository. */
+  /** Returns these reads to the first caller that opens the project's repository, while they are fresh. */
   openedBy({ id, repositoryId }: ProjectRecord): Prefetched | undefined {
     const isFirst = !this.#opened;
     this.#opened = true;
@@ -84,10 +84,10 @@ export class Prefetched {
   }
 
   rules({ id }: ProjectRecord, kind: RuleKind): Promise<Rules> | undefined {
-    return kind === this.#wanted.rules && id === this.#project.id ? this.#take('rules') : undefined;
+    return kind === this.#requested.rules && id === this.#project.id ? this.#take('rules') : undefined;
   }
 
-  get(names: readonly RefName[]): Promise<Found> | undefined {
+  get(names: readonly RefName[]): Promise<RefsByName> | undefined {
     if (!this.#isFresh() || names.length === 0 || !names.every((name) => this.#names.has(name)))
       return undefined;
     return this.#reads.names?.then((found) => new Map([...found].filter(([name]) => names.includes(name))));
@@ -99,10 +99,10 @@ export class Prefetched {
 
   page(query: RefPageQuery): Promise<RefPage> | undefined {
     const read = this.#take('page');
-    return isDeepStrictEqual(this.#wanted.page, query) ? read : undefined;
+    return isDeepStrictEqual(this.#requested.page, query) ? read : undefined;
   }
 
-  /** That of all refs serves for any of them. */
+  /** A view of all refs serves for any prefix. */
   view(prefixes: readonly string[]): Promise<RefView> | undefined {
     const [only, ...others] = prefixes;
     const prefix = only !== undefined && others.length === 0 && this.#views.has(only) ? only : '';
@@ -115,7 +115,7 @@ export class Prefetched {
     return this.#take('packs');
   }
 
-  /** The refs have changed, or were found to have. */
+  /** Drops all reads: the refs have changed. */
   forget(): void {
     this.#reads = {};
     this.#views.clear();
@@ -132,13 +132,13 @@ export class Prefetched {
   }
 }
 
-/** What is known of a project before access to it is checked. */
+/** The properties of a project known before access is checked. */
 type Prefetchable = Pick<ProjectRecord, 'id' | 'repositoryId' | 'defaultBranch'>;
 
 interface Reads {
   readonly packs?: Promise<readonly PackDescription[]> | undefined;
   readonly head?: Promise<Head> | undefined;
-  readonly names?: Promise<Found> | undefined;
+  readonly names?: Promise<RefsByName> | undefined;
   readonly page?: Promise<RefPage> | undefined;
   readonly rules?: Promise<Rules> | undefined;
 }
@@ -146,7 +146,7 @@ interface Reads {
 const namesHead = ({ revisions = [] }: Prefetch): boolean =>
   revisions.some((revision) => revisionNames(revision) === 'HEAD');
 
-/** @returns none where there are too many */
+/** @returns an empty set if there are more than {@link MAX_NAMES} */
 function namesIn({ revisions = [], branches = [], tags = [] }: Prefetch): ReadonlySet<RefName> {
   const named = [
     ...revisions.map(revisionNames).flatMap((names) => (names === 'HEAD' ? [] : names)),
@@ -157,7 +157,7 @@ function namesIn({ revisions = [], branches = [], tags = [] }: Prefetch): Readon
   return names.size > MAX_NAMES ? new Set() : names;
 }
 
-/** The rules of a project that protect branches, tags or both; of a kind that is not asked for, none. */
+/** Reads the protection rules of a project for branches, tags or both; empty for a kind that is not requested. */
 export async function readRules(
   { store: { refRules } }: Deps,
   projectId: number,

@@ -3,15 +3,15 @@ import type { Deps } from '../deps.ts';
 import type { ProjectAccess } from './types.ts';
 import { visibleProjects } from './visibility-filter.ts';
 
-/** Projects by id as the actor may see them; undefined for the others. */
+/** Returns the projects with these IDs and the actor's levels, in the same order; undefined for those not visible. */
 export async function accessesTo(
   deps: Deps,
   actor: Actor,
   ids: readonly number[],
 ): Promise<(ProjectAccess | undefined)[]> {
-  const judge = visibleProjects(deps, actor);
-  const [projects] = await Promise.all([deps.store.projects.getMany(ids), judge.prefetch(ids)]);
-  const levels = await judge.levels(projects);
+  const filter = visibleProjects(deps, actor);
+  const [projects] = await Promise.all([deps.store.projects.getMany(ids), filter.prefetch(ids)]);
+  const levels = await filter.levels(projects);
   return projects.map((project, i) => {
     const level = levels[i];
     return project && level !== undefined ? { project, level } : undefined;

@@ -5,38 +5,38 @@ import type { Actor, Credential, Origin } from '../actor.ts';
 import type { Admission } from '../rate-limits/request-counting.ts';
 import type { Prefetch, Prefetched } from './prefetch.ts';
 
-/** A project the actor may know of, with the level they hold in it (0: none, only visibility lets them in). */
+/** A project that the actor may see, with their access level (0: none, visible through its visibility only). */
 export interface ProjectAccess {
   readonly project: ProjectRecord;
   readonly level: AccessLevel | 0;
-  /** Reads of its repository that are under way. */
+  /** Reads of its repository in progress. */
   readonly prefetched?: Prefetched;
 }
 
-/** A group the actor may know of. */
+/** A group that the actor may see. */
 export interface GroupAccess {
   readonly group: GroupRecord;
   readonly level: AccessLevel | 0;
-  /** The groups it stands in, the innermost first. */
+  /** Its ancestor groups, the parent first. */
   readonly parents: readonly GroupRecord[];
-  /** Whether the actor may know of it because they are a member of something inside, and only for that. */
+  /** Whether the group is visible to the actor only because they are a member of one of its descendants. */
   readonly inside?: boolean;
 }
 
-/** What a request opens with: at most two round trips decide all of it. */
+/** Input of `openRequest`. */
 export interface OpenRequest {
   readonly credential: Credential;
-  /** Absent for what a worker does. */
+  /** Absent in workers. */
   readonly origin?: Origin;
-  /** Counts the request against whoever asks; absent for what a worker does. */
+  /** Counts the request towards the caller's rate limits; absent in workers. */
   readonly admission?: Admission;
-  /** Id or username from the `Sudo` header or parameter. */
+  /** ID or username from the `Sudo` header or parameter. */
   readonly sudo?: string;
-  /** Whether the credential is to be replaced: one that was replaced before ends what took its place. */
+  /** Whether the request rotates its token. Reuse of a rotated token then revokes its successors. */
   readonly rotates?: true;
-  /** Numeric id or full path, decoded, when the endpoint is about a project. */
+  /** Numeric ID or full path, decoded, when the endpoint is about a project. */
   readonly project?: string;
-  /** What to read of its repository in parallel with what decides access; dropped without the right to see it. */
+  /** Reads of its repository in parallel with the access check; dropped if the caller may not see the project. */
   readonly prefetch?: Prefetch;
   /** The same as `project`, when it is about a group. */
   readonly group?: string;
@@ -44,7 +44,7 @@ export interface OpenRequest {
 
 export interface RequestContext {
   readonly actor: Actor;
-  /** Present exactly when a project was asked for; a hidden or absent one throws `404 Project Not Found`. */
+  /** Present if the request names a project; a hidden or absent one throws `404 Project Not Found`. */
   readonly project?: ProjectAccess;
   /** The same for a group and `404 Group Not Found`. */
   readonly group?: GroupAccess;

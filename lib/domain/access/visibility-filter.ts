@@ -1,4 +1,4 @@
-/** Who sees what in lists: the records decide, not where they were found. */
+/** Filters lists by what the actor may see. Decided by the records, not by the index they were found in. */
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberSource } from '../../records/members.ts';
@@ -19,50 +19,48 @@ export function viewerOf(actor: Actor): Viewer {
 }
 
 export const visibleProjects = (deps: Deps, actor: Actor): VisibilityFilter<ProjectRecord> =>
-  judge(deps, actor, 'project', async (project, surroundings) => {
-    const access = await projectAccess(actor, project, surroundings);
+  visibilityFilter(deps, actor, 'project', async (project, memberships) => {
+    const access = await projectAccess(actor, project, memberships);
     return access !== undefined && canSee(actor, access) ? access.level : undefined;
   });
 
 export const visibleGroups = (deps: Deps, actor: Actor): VisibilityFilter<GroupRecord> =>
-  judge(deps, actor, 'group', async (group, surroundings) => {
-    const access = await groupAccess(actor, group, surroundings);
+  visibilityFilter(deps, actor, 'group', async (group, memberships) => {
+    const access = await groupAccess(actor, group, memberships);
     return access !== undefined && canSeeGroup(actor, access) ? access.level : undefined;
   });
 
-/** One round trip for what most records need, together; what was read serves all pages of a walk. */
-function judge<R extends { ancestorIds: readonly number[]; shares: readonly ShareRecord[] }>(
+/** One round trip per batch for what most records need; the cache is shared by all pages of a list. */
+function visibilityFilter<R extends { ancestorIds: readonly number[]; shares: readonly ShareRecord[] }>(
   deps: Deps,
   actor: Actor,
   kind: MemberSource['kind'],
   levelOf: (
     record: R,
-    surroundings: MembershipCache,
+    memberships: MembershipCache,
   ) => Promise<Awaited<ReturnType<VisibilityFilter<R>['levels']>>[number]>,
 ): VisibilityFilter<R> {
-  const surroundings = new MembershipCache(deps);
+  const memberships = new MembershipCache(deps);
   const userId = actor.kind === 'user' ? actor.user.id : undefined;
   return {
     async prefetch(ids) {
       if (userId === undefined) return;
-      const sources = ids
-        .map((id) => ({ kind, id }))
-        .filter((source) => surroundings.member(source) === null);
-      await surroundings.read([], sources, userId);
+      const sources = ids.map((id) => ({ kind, id })).filter((source) => memberships.member(source) === null);
+      await memberships.read([], sources, userId);
     },
     async levels(records) {
       const groups = new Set<number>();
       for (const record of records) {
-        const around = [
+        const related = [
           ...(record?.ancestorIds ?? []),
           ...(record?.shares ?? []).map((share) => share.groupId),
         ];
-        for (const id of around) if (surroundings.group(id) === null) groups.add(id);
+        for (const id of related) if (memberships.group(id) === null) groups.add(id);
       }
       const sources = [...groups].map((id): MemberSource => ({ kind: 'group', id }));
-      if (groups.size > 0) await surroundings.read([...groups], sources, userId);
+      if (groups.size > 0) await memberships.read([...groups], sources, userId);
       return Promise.all(
-        records.map((record) => (record === undefined ? undefined : levelOf(record, surroundings))),
+        records.map((record) => (record === undefined ? undefined : levelOf(record, memberships))),
       );
     },
   };

@@ -1,4 +1,4 @@
-/** Accounts as other rules look for them, and what every change of one has in common. */
+/** Lookup of accounts, and the common part of every change of one. */
 
 import type { UserRecord } from '../../records/users.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
@@ -19,7 +19,7 @@ export async function userOfId({ store }: Deps, id: number): Promise<UserRecord>
   return user;
 }
 
-/** The user of an id or username. @throws `404 User Not Found` */
+/** Returns the user with an ID or username. @throws `404 User Not Found` */
 export async function userNamed(deps: Deps, idOrName: string): Promise<UserRecord> {
   if (/^\d{1,15}$/.test(idOrName)) return userOfId(deps, Number(idOrName));
   const user = await deps.store.users.byUsername(idOrName);
@@ -27,24 +27,24 @@ export async function userNamed(deps: Deps, idOrName: string): Promise<UserRecor
   return user;
 }
 
-/** Private profiles are their owners' and administrators' to see. */
+/** A private profile is visible to its owner and to administrators. */
 export const maySeeProfile = (actor: Actor, user: UserRecord): boolean =>
   !user.privateProfile || isAdministrator(actor) || (actor.kind === 'user' && actor.user.id === user.id);
 
-/** What a change sets, and what else its transaction writes and promises. */
+/** A change of a user, with further writes and outbox messages of its transaction. */
 export interface PlannedChange {
   readonly change: UserChange;
   readonly alongside?: readonly Write[];
   readonly messages?: readonly OutboxMessage[];
-  /** Only while this is still the last day they were here; null: they never were. */
+  /** Condition: this is still the date of the last activity; null: never active. */
   readonly lastHereOn?: string | null;
 }
 
 /**
- * Reads, decides and writes; again from the start when the account changed meanwhile.
- * @param decide undefined: nothing is to be changed
- * @returns undefined when nothing was changed
- * @throws what `decide` throws; 404; 409 for names that are taken; 403 when the administrator is none any more
+ * Reads a user, decides on a change and writes it; starts again if the account was changed concurrently.
+ * @param decide returns undefined for no change
+ * @returns undefined if nothing was changed
+ * @throws what `decide` throws; 404; 409 for names that are taken; 403 if the actor is no longer an administrator
  */
 export async function changeUser(
   deps: Deps,
@@ -65,7 +65,7 @@ export async function changeUser(
   }
 }
 
-/** What the store refuses, as the caller is told it. */
+/** Translates store errors of a user change into domain errors. */
 export function userChangeError(error: unknown): unknown {
   if (error instanceof NameTaken) {
     if (error.names.includes('email')) return conflict('Email has already been taken');
@@ -78,8 +78,9 @@ export function userChangeError(error: unknown): unknown {
 }
 
 /**
- * That the one who takes an administrator's rights still has their own, for the same transaction: of two who take
- * them from each other one is told, and the instance is never without. None where the other is no administrator.
+ * Returns a check, for the same transaction, that the actor is still an administrator when they revoke another
+ * administrator's rights. Of two who revoke each other's, one fails: the instance always keeps an administrator.
+ * Empty if the target is no administrator.
  */
 export function actorStaysAdministrator({ store }: Deps, actor: Actor, target: UserRecord): Check[] {
   const { user } = signedIn(actor);

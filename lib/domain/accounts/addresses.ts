@@ -4,11 +4,11 @@ import type { Deps } from '../deps.ts';
 
 const ADDRESSES = ['public_email', 'commit_email'] as const;
 
-/** Whether an account names the address as its own. */
+/** Whether a profile uses the address as its public or commit email. */
 export const namesAddress = (profile: Readonly<Record<string, unknown>>, address: string): boolean =>
   ADDRESSES.some((field) => isAddress(profile[field], address));
 
-/** The profile when the address is theirs no longer: it is neither shown nor put into commits. */
+/** Returns the profile without an address that no longer belongs to the user, neither as public nor as commit email. */
 export const withoutAddress = (
   profile: Readonly<Record<string, unknown>>,
   address: string,
@@ -22,7 +22,7 @@ export const withoutAddress = (
 const isAddress = (value: unknown, address: string): boolean =>
   typeof value === 'string' && sameName(value, address);
 
-/** Whether an address is one that this user has shown to be theirs. */
+/** Returns a predicate: whether an address is a confirmed email of the user. */
 export async function isConfirmedEmail(deps: Deps, user: UserRecord): Promise<(address: string) => boolean> {
   const others = await deps.store.emails.all(user.id);
   const confirmed = [...others, { email: user.email, confirmedAt: user.confirmedAt }]

@@ -4,18 +4,18 @@ import { DomainError } from '../errors.ts';
 import { type AuditedEntity, audited } from './event.ts';
 
 interface Attempt {
-  /** What it is recorded in; asked for when it is needed, and undefined when there is no such thing. */
+  /** Looked up only if needed; undefined if it does not exist. */
   readonly entity: () => AuditedEntity | undefined | Promise<AuditedEntity | undefined>;
   /** `create personal access token` */
   readonly what: string;
 }
 
-/** Of one author: nobody is to fill the record with what they may not do. */
+/** Per author: keeps one user from flooding the audit log. */
 const LIMIT = { kind: 'audited-refusal', limit: 20, seconds: 60 };
 
 /**
- * Attempts to make or revoke tokens that are refused are recorded too: the only refusals that are, up to twenty a minute
- * of one author. There is no transaction for them to be in.
+ * Runs `work` and records an audit event if it is refused: used for the creation and revocation of tokens, at most 20
+ * events per minute and author. The event is a write of its own, as there is no transaction.
  * @throws what `work` throws
  */
 export async function recordingRefusals<T>(
@@ -29,13 +29,15 @@ export async function recordingRefusals<T>(
   } catch (error) {
     if (error instanceof DomainError && actor.kind === 'user') {
       const subject = String(actor.user.id);
-      const [of, told] = await Promise.all([
+      const [audit, allowed] = await Promise.all([
         entity(),
         deps.store.rateLimits.take(LIMIT, subject, deps.now()),
       ]);
       const custom_message = `Attempted to ${what} but failed with message: ${textOf(error)}`;
-      if (of !== undefined && told)
-        await deps.store.table.put(await audited(deps, actor, { entity: of, details: { custom_message } }));
+      if (audit !== undefined && allowed)
+        await deps.store.table.put(
+          await audited(deps, actor, { entity: audit, details: { custom_message } }),
+        );
     }
     throw error;
   }
@@ -45,6 +47,6 @@ function textOf({ detail }: DomainError): string {
   if (typeof detail === 'string') return detail;
   if (Array.isArray(detail)) return detail.join(', ');
   return Object.entries(detail as Record<string, unknown>)
-    .map(([field, told]) => `${field} ${[told].flat().join(', ')}`)
+    .map(([field, problems]) => `${field} ${[problems].flat().join(', ')}`)
     .join('; ');
 }

@@ -12,51 +12,50 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { resourceNoun } from '../errors.ts';
 
-/** What something was done to, with the path (a user's: username) it has as it is done. */
+/** The target of an audited action, with its path (of a user: the username) at the time of the action. */
 export interface AuditedEntity {
   readonly kind: AuditedKind;
   readonly id: number;
   readonly path: string;
 }
 
-/** Who did it: who asked, somebody who asked before, or the service itself. */
+/** Author of an audited action: the caller, the requester of an earlier request, or the service itself. */
 export type AuditAuthor =
   | Actor
   | ({ readonly kind: 'requester' } & Requester)
   | { readonly kind: 'system'; readonly name: string };
 
-/** Who asked for what a worker does later: plain data, for the message that promises it. */
+/** The requester of work that a worker does later, as plain data for the outbox message. */
 export interface Requester {
   readonly authorId: number;
   readonly name: string;
   readonly authorClass: string;
   readonly email?: string;
   readonly address?: string;
-  /** Username of the administrator who asked in their name. */
+  /** Username of the administrator who impersonated them. */
   readonly impersonator?: string;
 }
 
-/** What was done to what. */
+/** The target and details of an audited action. */
 export interface Audited {
   readonly entity: AuditedEntity;
   readonly details: Readonly<Record<string, AuditDetails[string] | undefined>>;
 }
 
-/** What follows from the rules, and nobody asked for. */
+/** Author of automatic actions. */
 export const SYSTEM = { kind: 'system', name: '(System)' } as const satisfies AuditAuthor;
 
 /**
- * Records who did what, for good: the row goes into the transaction of what it tells (`alongside`), so that there is
- * one exactly when there is the other.
- * @param input.details what happened, by the keys of the API (`add`, `remove`, `change` with `from` and `to`, `as`,
- *   `custom_message`, ...), and about whom: `target_id`, `target_type` and `target_details` are the entity when they
- *   are not given. What is undefined is left out. Author, address and path of the entity are added, and beside the
- *   details the id of the request that led to it.
+ * Creates the write of an audit event. It belongs in the transaction of the audited action (`alongside`), so that
+ * either both happen or neither.
+ * @param input.details the details by their API keys (`add`, `remove`, `change` with `from` and `to`, `as`,
+ *   `custom_message`, ...). `target_id`, `target_type` and `target_details` default to the entity; undefined values
+ *   are left out. Author, IP address and path of the entity are added, and, outside the details, the request ID.
  */
 export const audited = async (deps: Deps, author: AuditAuthor, input: Audited): Promise<Put> =>
   (await auditing(deps, author))(input);
 
-/** As `audited`, for one event about what has no id yet: the event's own is taken now, beside other round trips. */
+/** Like `audited`, for an entity without an ID yet: allocates the event's ID now, in parallel with other reads. */
 export async function auditing(deps: Deps, author: AuditAuthor): Promise<(input: Audited) => Put> {
   const id = await deps.store.auditEvents.nextId();
   return (input) => auditEventPut(eventOf(deps, author, id, input));
@@ -68,22 +67,22 @@ function eventOf(
   id: number,
   { entity, details }: Audited,
 ): AuditEventRecord {
-  const by = requesterOf(author);
+  const requester = requesterOf(author);
   const all: Record<string, AuditDetails[string] | undefined> = {
-    author_name: by.name,
-    author_email: by.email,
-    author_class: by.authorClass,
+    author_name: requester.name,
+    author_email: requester.email,
+    author_class: requester.authorClass,
     target_id: entity.id,
     target_type: entity.kind,
     target_details: entity.path,
     ...details,
-    ip_address: by.address ?? null,
+    ip_address: requester.address ?? null,
     entity_path: entity.path,
-    impersonated_by: by.impersonator,
+    impersonated_by: requester.impersonator,
   };
   return {
     id,
-    authorId: by.authorId,
+    authorId: requester.authorId,
     entityKind: entity.kind,
     entityId: entity.id,
     details: Object.fromEntries(
@@ -94,25 +93,25 @@ function eventOf(
   };
 }
 
-/** Whoever a message names; those of what nobody asked for name nobody. */
+/** The author of the work that a message requests: its requester, or the service if it names none. */
 export function authorIn({ by }: { readonly by?: Requester | undefined }): AuditAuthor {
   return by === undefined ? SYSTEM : { kind: 'requester', ...by };
 }
 
-/** Ids of those who are nobody of the users. */
-const NOBODY = -1;
+/** Author ID of events whose author is not a user. */
+const NO_USER_ID = -1;
 
-/** The author as a message carries them: what a worker does for somebody tells who that was, and from where. */
+/** The author as plain data for an outbox message, including their IP address. */
 export function requesterOf(author: AuditAuthor): Requester {
   if (author.kind === 'requester') {
-    const { kind: _, ...by } = author;
-    return by;
+    const { kind: _, ...requester } = author;
+    return requester;
   }
-  if (author.kind === 'system') return { authorId: NOBODY, name: author.name, authorClass: 'System' };
+  if (author.kind === 'system') return { authorId: NO_USER_ID, name: author.name, authorClass: 'System' };
   const address = author.origin && { address: author.origin.address };
   if (author.kind === 'anonymous') {
     return {
-      authorId: NOBODY,
+      authorId: NO_USER_ID,
       name: 'An unauthenticated user',
       authorClass: 'UnauthenticatedAuthor',
       ...address,
@@ -130,7 +129,7 @@ const personOf = ({ id, name, email }: UserRecord): Requester => ({
   authorClass: 'User',
 });
 
-/** Somebody by something that is no request with a token of theirs: a mailed link that they followed. */
+/** A user who acts through a mailed link, and not with a token of theirs. */
 export const requesterByLink = (user: UserRecord, address?: string): AuditAuthor => ({
   kind: 'requester',
   ...personOf(user),
@@ -149,8 +148,8 @@ export const auditedResource = (
   { id, fullPath }: { readonly id: number; readonly fullPath: string },
 ): AuditedEntity => ({ kind, id, path: fullPath });
 
-/** The same, by what people are members of. */
+/** Like `auditedResource`, by the kind of a membership source. */
 export const auditedSource = (
   kind: MemberSource['kind'],
-  place: { readonly id: number; readonly fullPath: string },
-): AuditedEntity => auditedResource(resourceNoun(kind), place);
+  resource: { readonly id: number; readonly fullPath: string },
+): AuditedEntity => auditedResource(resourceNoun(kind), resource);

@@ -1,4 +1,4 @@
-/** What was done, for those who may read it. */
+/** Lists of audit events, restricted to what the caller may read. */
 import {
   AUDITED_KINDS,
   type AuditEventRecord,
@@ -20,13 +20,13 @@ export interface AuditListInput extends PageRequest {
   /** Both inclusive. */
   readonly createdAfter?: Date | undefined;
   readonly createdBefore?: Date | undefined;
-  /** Of a keyset page: where the one before it ended. */
+  /** Of a keyset page: the cursor at which the previous page ended. */
   readonly cursor?: string | undefined;
 }
 
 type Audited = Page<AuditEventRecord> & { readonly next?: string };
 
-/** Of all things, of those of a kind, or of one: for administrators. */
+/** Audit events of the instance, optionally of one kind of entity or of one entity. For administrators. */
 export function auditEventsOfInstance(
   deps: Deps,
   { kind, id, ...input }: AuditListInput & { kind?: AuditedKind | undefined; id?: number | undefined },
@@ -41,27 +41,27 @@ export function auditEventsOfInstance(
 
 /** @throws 404 */
 export async function auditEventOfInstance(deps: Deps, id: number): Promise<AuditEventRecord> {
-  return there(await deps.store.auditEvents.find(id, AUDITED_KINDS));
+  return requireEvent(await deps.store.auditEvents.find(id, AUDITED_KINDS));
 }
 
-/** Those who run a group or project see all, other members who may read it what they did themselves. */
+/** Audit events of a group or project: all of them for its administrators, their own for other members. */
 export async function auditEventsOfResource(
   deps: Deps,
   actor: Actor,
-  place: GroupAccess | ProjectAccess,
+  resource: GroupAccess | ProjectAccess,
   input: AuditListInput,
 ): Promise<Audited> {
-  const { kind, id, runs } = placeOf(actor, place);
-  const authorId = runs ? undefined : signedIn(actor).user.id;
-  const found = await paged([kind, id, authorId], input, (query) =>
+  const { kind, id, administers } = entityOf(actor, resource);
+  const authorId = administers ? undefined : signedIn(actor).user.id;
+  const page = await paged([kind, id, authorId], input, (query) =>
     deps.store.auditEvents.ofEntity(kind, id, { ...query, authorId }),
   );
-  return { ...found, items: found.items.map((event) => shownTo(actor, event)) };
+  return { ...page, items: page.items.map((event) => shownTo(actor, event)) };
 }
 
 /**
- * Whoever runs something gets to know who did what to it, not an address that its author shows nobody; what leads to
- * the log is for those who have it.
+ * Hides the author's email address, which may be private, and the request ID, which refers to server logs, from
+ * everybody but administrators of the instance.
  */
 function shownTo(actor: Actor, event: AuditEventRecord): AuditEventRecord {
   if (isAdministrator(actor)) return event;
@@ -69,22 +69,30 @@ function shownTo(actor: Actor, event: AuditEventRecord): AuditEventRecord {
   return { ...event, details, requestId: undefined };
 }
 
-/** @throws 404, also for one of something else */
+/** @throws 404, also for an event of another entity */
 export async function auditEventOfResource(
   deps: Deps,
   actor: Actor,
-  place: GroupAccess | ProjectAccess,
+  resource: GroupAccess | ProjectAccess,
   eventId: number,
 ): Promise<AuditEventRecord> {
-  const { kind, id } = placeOf(actor, place);
+  const { kind, id } = entityOf(actor, resource);
   const event = await deps.store.auditEvents.find(eventId, [kind]);
-  return shownTo(actor, there(event?.entityId === id ? event : undefined));
+  return shownTo(actor, requireEvent(event?.entityId === id ? event : undefined));
 }
 
-function placeOf(actor: Actor, place: GroupAccess | ProjectAccess) {
-  return 'project' in place
-    ? ({ kind: 'Project', id: place.project.id, runs: can(actor, place, 'admin_project') } as const)
-    : ({ kind: 'Group', id: place.group.id, runs: canInGroup(actor, place, 'admin_group') } as const);
+function entityOf(actor: Actor, resource: GroupAccess | ProjectAccess) {
+  return 'project' in resource
+    ? ({
+        kind: 'Project',
+        id: resource.project.id,
+        administers: can(actor, resource, 'admin_project'),
+      } as const)
+    : ({
+        kind: 'Group',
+        id: resource.group.id,
+        administers: canInGroup(actor, resource, 'admin_group'),
+      } as const);
 }
 
 async function paged(
@@ -94,11 +102,13 @@ async function paged(
 ): Promise<Audited> {
   const list = [...which, createdAfter?.getTime(), createdBefore?.getTime()];
   const after = cursor === undefined ? undefined : decodeCursor(list, cursor);
-  const found = await read({ ...page, from: createdAfter, to: createdBefore, after });
-  return found.more && found.last !== undefined ? { ...found, next: encodeCursor(list, found.last) } : found;
+  const result = await read({ ...page, from: createdAfter, to: createdBefore, after });
+  return result.more && result.last !== undefined
+    ? { ...result, next: encodeCursor(list, result.last) }
+    : result;
 }
 
-function there(event: AuditEventRecord | undefined): AuditEventRecord {
+function requireEvent(event: AuditEventRecord | undefined): AuditEventRecord {
   if (event === undefined) throw recordNotFound();
   return event;
 }

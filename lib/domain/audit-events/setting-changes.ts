@@ -1,4 +1,4 @@
-/** What is recorded of changes to groups and projects: an event for each attribute that the audit is about. */
+/** Audit events of changes to groups and projects: one event for each audited attribute that changed. */
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Visibility } from '../../records/visibility.ts';
@@ -13,7 +13,7 @@ type Changed = Pick<
 >;
 type Value = string | number | boolean | null;
 
-/** Settings with what is in force where nobody chose. */
+/** Audited settings with their defaults. */
 type Settings = Readonly<Record<string, Value>>;
 
 const OF_GROUPS: Settings = {
@@ -48,27 +48,27 @@ const OF_PROJECTS: Settings = {
   wiki_access_level: 'enabled',
 };
 
-/** What is recorded of a project that is made in a namespace: in the group, too, when it comes from elsewhere. */
+/** Audit events of the creation of a project; an import is also recorded in the group. */
 export function creationEvents(
   deps: Deps,
   author: AuditAuthor,
   namespace: Namespace,
   imported: boolean,
 ): Promise<(project: ProjectRecord) => Put>[] {
-  const made = auditing(deps, author).then(
+  const created = auditing(deps, author).then(
     (record) => (project: ProjectRecord) =>
       record({ entity: auditedResource('Project', project), details: { add: 'project' } }),
   );
-  if (!imported || namespace.kind === 'user') return [made];
+  if (!imported || namespace.kind === 'user') return [created];
   const { group } = namespace.access;
-  const brought = auditing(deps, author).then(
+  const importedInto = auditing(deps, author).then(
     (record) => (project: ProjectRecord) =>
       record({
         entity: auditedResource('Group', group),
         details: { custom_message: 'Project imported', ...targetingProject(project) },
       }),
   );
-  return [made, brought];
+  return [created, importedInto];
 }
 
 export const targetingProject = ({ id, fullPath }: Pick<ProjectRecord, 'id' | 'fullPath'>) => ({
@@ -77,27 +77,40 @@ export const targetingProject = ({ id, fullPath }: Pick<ProjectRecord, 'id' | 'f
   target_details: fullPath,
 });
 
-/** Nothing where nothing changes. @param is with the path that it has from then on */
-export const groupChanged = (deps: Deps, author: AuditAuthor, was: Changed, is: Changed): Promise<Put[]> =>
-  recorded(deps, author, auditedResource('Group', is), changes(was, is, OF_GROUPS));
+/** Empty if no audited attribute changed. @param current the new state, with its new path */
+export const groupChanged = (
+  deps: Deps,
+  author: AuditAuthor,
+  previous: Changed,
+  current: Changed,
+): Promise<Put[]> =>
+  recorded(deps, author, auditedResource('Group', current), changes(previous, current, OF_GROUPS));
 
-/** The same. */
-export const projectChanged = (deps: Deps, author: AuditAuthor, was: Changed, is: Changed): Promise<Put[]> =>
-  recorded(deps, author, auditedResource('Project', is), changes(was, is, OF_PROJECTS));
+/** Like {@link groupChanged}, for a project. */
+export const projectChanged = (
+  deps: Deps,
+  author: AuditAuthor,
+  previous: Changed,
+  current: Changed,
+): Promise<Put[]> =>
+  recorded(deps, author, auditedResource('Project', current), changes(previous, current, OF_PROJECTS));
 
-/** That it stands elsewhere, and is less visible there where it is. */
+/** The move to another namespace, and the change of visibility if the move lowers it. */
 export function resourceMoved(
   deps: Deps,
   author: AuditAuthor,
   kind: 'Group' | 'Project',
-  was: Changed,
-  is: Changed,
+  previous: Changed,
+  current: Changed,
 ): Promise<Put[]> {
-  const moved = { change: 'namespace', from: was.fullPath, to: is.fullPath };
-  return recorded(deps, author, auditedResource(kind, is), [moved, ...visibilityChange(was, is)]);
+  const moved = { change: 'namespace', from: previous.fullPath, to: current.fullPath };
+  return recorded(deps, author, auditedResource(kind, current), [
+    moved,
+    ...visibilityChange(previous, current),
+  ]);
 }
 
-/** What happened to all of it: `{ add: 'project' }`, `{ custom_message: 'Project archived' }`. */
+/** An event about the resource as a whole: `{ add: 'project' }`, `{ custom_message: 'Project archived' }`. */
 export const happened = (
   deps: Deps,
   author: AuditAuthor,
@@ -113,22 +126,25 @@ const recorded = (
   all: readonly Audited['details'][],
 ): Promise<Put[]> => Promise.all(all.map((details) => audited(deps, author, { entity, details })));
 
-function changes(was: Changed, is: Changed, settings: Settings): Audited['details'][] {
-  const found: Audited['details'][] = [];
-  if (was.name !== is.name) found.push({ change: 'name', from: was.name, to: is.name });
-  if (was.path !== is.path) found.push({ change: 'path', from: was.fullPath, to: is.fullPath });
-  found.push(...visibilityChange(was, is));
+function changes(previous: Changed, current: Changed, settings: Settings): Audited['details'][] {
+  const all: Audited['details'][] = [];
+  if (previous.name !== current.name) all.push({ change: 'name', from: previous.name, to: current.name });
+  if (previous.path !== current.path)
+    all.push({ change: 'path', from: previous.fullPath, to: current.fullPath });
+  all.push(...visibilityChange(previous, current));
   for (const [name, unset] of Object.entries(settings)) {
-    const [from, to] = [was, is].map((record) => (record.settings[name] as Value | undefined) ?? unset);
-    if (from !== to) found.push({ change: name, from: from!, to: to! });
+    const [from, to] = [previous, current].map(
+      (record) => (record.settings[name] as Value | undefined) ?? unset,
+    );
+    if (from !== to) all.push({ change: name, from: from!, to: to! });
   }
-  return found;
+  return all;
 }
 
-const visibilityChange = (was: Changed, is: Changed): Audited['details'][] =>
-  was.visibility === is.visibility
+const visibilityChange = (previous: Changed, current: Changed): Audited['details'][] =>
+  previous.visibility === current.visibility
     ? []
-    : [{ change: 'visibility', from: LEVEL_NAMES[was.visibility], to: LEVEL_NAMES[is.visibility] }];
+    : [{ change: 'visibility', from: LEVEL_NAMES[previous.visibility], to: LEVEL_NAMES[current.visibility] }];
 
 const LEVEL_NAMES: Readonly<Record<Visibility, string>> = {
   private: 'Private',

@@ -1,4 +1,4 @@
-/** Avatars of users, groups and projects: what may be one, and how it is kept. */
+/** Avatars of users, groups and projects: validation and storage. */
 import { ulid } from 'ulid';
 import type { AvatarRecord } from '../../records/avatars.ts';
 import type { Subject } from '../../records/subject.ts';
@@ -12,24 +12,24 @@ import { emailProblems } from '../name-rules.ts';
 import { IMAGE_TYPES, readImage } from './images.ts';
 
 const MAX_BYTES = 200 * 1024;
-/** What an image may become in the memory of whoever shows it: a small file can hold a very large picture. */
+/** Maximum width and height: a small file can expand to a very large image in the viewer's memory. */
 const MAX_PIXELS = 4096;
 
-/** A file as it came. */
+/** An uploaded file. */
 export interface AvatarFile {
   readonly filename: string;
   readonly bytes: Uint8Array;
 }
 
 export interface NewAvatar {
-  /** What the record says of it; null: none any more. */
+  /** The new value in the subject's record; null: removed. */
   readonly avatar: AvatarRecord | null;
-  /** For the transaction that writes the record. */
+  /** Writes for the transaction that updates the record. */
   readonly writes: (subject: Subject) => readonly Write[];
 }
 
 /**
- * @param file null takes the avatar away, undefined leaves it as it is
+ * @param file null removes the avatar, undefined keeps it
  * @throws 400 `{"avatar": [...]}`
  */
 export function newAvatar(file: AvatarFile | null | undefined): NewAvatar | undefined {
@@ -50,10 +50,10 @@ const UNSUPPORTED = `file format is not supported. Please try one of the followi
 
 const MAX_NAME = 100;
 
-/** As it may stand in a URL; the end of it, where the extension is. */
+/** Replaces characters that are unsafe in a URL, and keeps the end of the name with its extension. */
 const fileName = (given: string): string => given.replace(/[^\w.-]+/g, '_').slice(-MAX_NAME) || 'avatar';
 
-/** Who shows this address to everybody; nothing is told of addresses that are not shown. */
+/** Returns the active user with this public email. Addresses that are not public are not disclosed. */
 export async function userByPublicEmail({ store }: Deps, email: string): Promise<UserRecord | undefined> {
   if (emailProblems(email).length > 0) return undefined;
   const user = await store.users.byEmail(email);

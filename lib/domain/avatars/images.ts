@@ -1,4 +1,4 @@
-/** Images that people bring along. None is ever decoded here: the headers tell what it is and how large. */
+/** Type and dimensions of uploaded images, read from their headers. Images are never decoded. */
 import { BMP } from 'image-size/types/bmp';
 import { GIF } from 'image-size/types/gif';
 import { ICO } from 'image-size/types/ico';
@@ -7,7 +7,7 @@ import { PNG } from 'image-size/types/png';
 import { TIFF } from 'image-size/types/tiff';
 import { WEBP } from 'image-size/types/webp';
 
-/** In the order they are asked: the surest signatures first. */
+/** In the order in which they are tried: the most specific signatures first. */
 const FORMATS = {
   'image/png': PNG,
   'image/jpeg': JPG,
@@ -23,22 +23,22 @@ export const IMAGE_TYPES = Object.keys(FORMATS) as ImageType[];
 
 export interface Image {
   readonly type: ImageType;
-  /** Pixels: of the largest picture in it. */
+  /** In pixels; of the largest picture in the file. */
   readonly width: number;
   readonly height: number;
 }
 
-/** @returns undefined for what is no image of a known format, or breaks off in its header */
+/** @returns undefined if the format is unknown or the header is truncated */
 export function readImage(given: Uint8Array): Image | undefined {
-  // A buffer of its own: the readers look through its end, and behind a part of another lies somebody else's.
+  // Copies: the readers use the underlying buffer, which may hold other data behind a view's end.
   const bytes = new Uint8Array(given);
   for (const type of IMAGE_TYPES) {
     try {
       if (!FORMATS[type].validate(bytes)) continue;
       const size = FORMATS[type].calculate(bytes);
       const all = [size, ...(size.images ?? []), ...(type === IMAGE_TYPES.at(-1) ? picturesOf(bytes) : [])];
-      const width = Math.max(...all.map((each) => each.width));
-      const height = Math.max(...all.map((each) => each.height));
+      const width = Math.max(...all.map((picture) => picture.width));
+      const height = Math.max(...all.map((picture) => picture.height));
       return width > 0 && height > 0 ? { type, width, height } : undefined;
     } catch {
       return undefined;
@@ -50,7 +50,7 @@ export function readImage(given: Uint8Array): Image | undefined {
 const ICON_HEADER = 6;
 const ICON_ENTRY = 16;
 
-/** Sizes of the PNGs in an icon, whose directory may say otherwise. */
+/** Sizes of the PNGs in an icon; the icon's directory may state others. */
 function* picturesOf(icon: Uint8Array): Generator<{ width: number; height: number }> {
   const view = new DataView(icon.buffer);
   const count = view.getUint16(4, true);

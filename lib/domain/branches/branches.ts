@@ -20,7 +20,7 @@ import { started } from '../started.ts';
 export interface Branch {
   readonly name: string;
   readonly tip: CommitRecord;
-  /** Whether the default branch holds all of it; false for the default branch itself. */
+  /** Whether all its commits are in the default branch; false for the default branch itself. */
   readonly merged: boolean;
   readonly isDefault: boolean;
 }
@@ -29,7 +29,7 @@ export type BranchOrder = 'name_asc' | 'updated_asc' | 'updated_desc';
 
 export interface BranchPage {
   readonly items: readonly Branch[];
-  /** undefined when it was not worth counting. */
+  /** Undefined if counting was too expensive. */
   readonly total: number | undefined;
   readonly more: boolean;
 }
@@ -42,26 +42,26 @@ export interface BranchQuery {
   readonly after?: string | undefined;
 }
 
-/** Of no other branches than the page's are commits read. */
-export const branchList = ({ order, ...place }: BranchQuery): RefListQuery => ({
-  ...place,
+/** The ref query for a page of branches. */
+export const branchList = ({ order, ...page }: BranchQuery): RefListQuery => ({
+  ...page,
   space: 'heads',
   orderBy: order === 'name_asc' ? 'name' : 'updated',
   descending: order === 'updated_desc',
 });
 
-/** Branches by name, or by the time of their last commit. */
+/** Returns branches sorted by name or by the time of their last commit. Reads commits only for the page. */
 export async function listBranches(git: GitRepository, query: RefListQuery): Promise<BranchPage> {
-  const heading = started(git.headRef());
+  const readingHead = started(git.headRef());
   const { refs, total, more } = await listRefs(git, query);
-  return { items: await described(git, refs, (await heading).head), total, more };
+  return { items: await described(git, refs, (await readingHead).head), total, more };
 }
 
-/** @throws 400 for a name git refuses, 404 `404 Branch Not Found` */
+/** @throws 400 for an invalid name, `404 Branch Not Found` */
 export async function getBranch(git: GitRepository, name: string): Promise<Branch> {
-  const heading = started(git.headRef());
+  const readingHead = started(git.headRef());
   const ref = await branchOf(git, name);
-  const [branch] = await described(git, [ref], (await heading).head);
+  const [branch] = await described(git, [ref], (await readingHead).head);
   if (branch === undefined) throw notFound('Branch');
   return branch;
 }
@@ -84,23 +84,23 @@ export async function createBranch(
   let git = codeOf(deps, access, actor);
   let protection = started(branchProtection(deps, access));
   const starting = started(git.resolve(input.ref));
-  let heading = started(git.headRef());
+  let readingHead = started(git.headRef());
   if ((await git.ref(name)) !== undefined) throw refused('Branch already exists');
   let start = await starting;
   if (start === undefined && (await startsFromNothing(git, name, input.ref))) {
-    const first = shortName((await heading).target);
+    const first = shortName((await readingHead).target);
     if (!(await protection).mayPush(actor, first)) throw refused(BRANCH_REFUSALS.create);
-    // An empty repository has nothing to branch from: its first commit is made.
+    // An empty repository has nothing to branch from: create its first commit.
     const made = await createInitialReadme(deps, actor, access);
     git = codeOf(deps, made, actor);
-    heading = started(git.headRef());
+    readingHead = started(git.headRef());
     protection = started(branchProtection(deps, made));
     if (made.project.defaultBranch === input.name)
       return { made: await getBranch(git, input.name), protection: await protection };
     start = await git.resolve(input.ref);
   }
   if (start === undefined) throw refused(`Invalid reference name: ${input.ref}`);
-  await demandCreate(git, await protection, actor, input.name, start.commit);
+  await requireCreate(git, await protection, actor, input.name, start.commit);
   try {
     await git.createRef(name, start.commit);
   } catch (error) {
@@ -108,17 +108,18 @@ export async function createBranch(
     const exists = error instanceof RefConflict && error.rejections.some(({ reason }) => reason === 'exists');
     throw exists ? refused('Branch already exists') : refConflictError(error, 'Branch name is invalid');
   }
-  // As it was made, whatever became of it since.
+  // As created, whether or not it has changed since.
   const ref = { name, oid: start.commit };
-  const [made] = await described(git, [ref], (await heading).head);
+  const [made] = await described(git, [ref], (await readingHead).head);
   return { made: made!, protection: await protection };
 }
 
 /**
- * Those who may merge into a protected branch, and not push to it, may make it of what is in a protected branch already.
+ * Those who may merge into a protected branch but not push to it may create it only from a commit that is already in a
+ * protected branch.
  * @throws 400
  */
-async function demandCreate(
+async function requireCreate(
   git: GitRepository,
   protection: BranchProtection,
   actor: Actor,
@@ -134,14 +135,14 @@ async function demandCreate(
   if (containing.length === 0) throw refused(BRANCH_REFUSALS.createFrom);
 }
 
-/** Whether a first commit on the default branch is all that lacks: where it would not help, none is made. */
+/** Whether creating the first commit on the default branch would make `ref` resolvable and `name` available. */
 async function startsFromNothing(git: GitRepository, name: RefName, ref: string): Promise<boolean> {
-  const [{ target: head }, any] = await Promise.all([git.headRef(), git.hasBranches()]);
-  if (any || name.startsWith(`${head}/`) || head.startsWith(`${name}/`)) return false;
+  const [{ target: head }, hasBranches] = await Promise.all([git.headRef(), git.hasBranches()]);
+  if (hasBranches || name.startsWith(`${head}/`) || head.startsWith(`${name}/`)) return false;
   return ref === 'HEAD' || ref === '@' || [ref, `refs/${ref}`, `refs/heads/${ref}`].includes(head);
 }
 
-/** @param unchanged called with the time of the last commit; throws when that is later than the caller allows */
+/** @param unchanged called with the time of the last commit; throws if that is later than the caller allows */
 export async function deleteBranch(
   deps: Deps,
   actor: Actor,
@@ -152,9 +153,9 @@ export async function deleteBranch(
   requirePush(actor, access);
   const git = codeOf(deps, access, actor);
   const protection = started(branchProtection(deps, access));
-  const heading = started(git.headRef());
+  const readingHead = started(git.headRef());
   const ref = await branchOf(git, name);
-  const { head } = await heading;
+  const { head } = await readingHead;
   if (head?.name === ref.name) throw refused('The default branch of a project cannot be deleted.');
   if (!(await protection).mayDelete(actor, name)) throw refused(BRANCH_REFUSALS.delete);
   await deleteAsRead(git, ref, unchanged);
@@ -170,8 +171,8 @@ export async function requestDeleteMerged(deps: Deps, actor: Actor, access: Proj
 }
 
 /**
- * The worker's part: every branch that the default branch holds all of, but itself and those that are protected.
- * @param request.userId who asked for it; older messages do not tell
+ * Job of the worker: deletes every unprotected branch that is merged into the default branch.
+ * @param request.userId the requester; absent in older messages
  */
 export async function deleteMerged(
   deps: Deps,
@@ -191,7 +192,7 @@ export async function deleteMerged(
     try {
       await git.deleteRef(ref.name, ref.oid);
     } catch (error) {
-      // It moved or went meanwhile: then it is not this call's to delete.
+      // It was moved or deleted concurrently: keep it.
       if (!(error instanceof RefConflict)) throw error;
     }
   }

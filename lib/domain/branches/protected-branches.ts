@@ -10,10 +10,10 @@ import { conflict, notFound, recordNotFound, unprocessable } from '../errors.ts'
 import { newBranchRule } from '../refs/new-branch-rule.ts';
 import { auditedBranchRule, auditedLevels } from '../refs/rule-audit.ts';
 
-/** As long as a ref name can be, in bytes. */
+/** Maximum length of a ref name, in bytes. */
 const MAX_NAME = 1024;
 
-/** Rules by name, those whose name has the text in it. */
+/** Returns the rules whose name contains the search text, sorted by name. */
 export async function listProtectedBranches(
   deps: Deps,
   { project }: ProjectAccess,
@@ -43,7 +43,7 @@ export interface ProtectionInput {
   readonly allowForcePush: boolean;
 }
 
-/** @throws 409 when there is a rule of that name, 422 for a name that is none and beyond the limit of rules */
+/** @throws 409 if a rule of that name exists, 422 for an invalid name and above the limit of rules */
 export async function protectBranch(
   deps: Deps,
   actor: Actor,
@@ -52,7 +52,7 @@ export async function protectBranch(
 ): Promise<BranchRule> {
   requireRuleName(input.name);
   const exists = () => conflict(`Protected branch '${input.name}' already exists`);
-  // Looked at first, so that repeating a request takes no id.
+  // Checked first, so that a repeated request consumes no ID.
   if ((await deps.store.refRules.get(project.id, 'branch', input.name)) !== undefined) throw exists();
   const { pushLevel = MAINTAINER, mergeLevel = MAINTAINER, allowForcePush, name } = input;
   const rule = await newBranchRule(deps, project.id, { name, pushLevel, mergeLevel, allowForcePush });
@@ -64,7 +64,7 @@ export async function protectBranch(
   return rule;
 }
 
-/** @param unchanged called with the time of the rule's last change; throws when that is later than allowed */
+/** @param unchanged called with the time of the rule's last change; throws if that is later than allowed */
 export async function unprotectBranch(
   deps: Deps,
   actor: Actor,
@@ -82,7 +82,7 @@ export async function unprotectBranch(
 }
 
 /**
- * The rule of exactly one branch, made or changed: what is not given stays as it is, and for a new rule is
+ * Creates or changes the rule of exactly one branch. Levels that are not given are kept; in a new rule they are
  * Maintainers.
  */
 export async function protectOneBranch(
@@ -96,7 +96,7 @@ export async function protectOneBranch(
     allowed === undefined ? undefined : allowed ? DEVELOPER : MAINTAINER;
   const change = { pushLevel: level(developers.push), mergeLevel: level(developers.merge) };
   const { refRules } = deps.store;
-  // A rule that comes or goes between the look and the write is looked at again.
+  // Retried if the rule is created or deleted between read and write.
   for (let attempt = 0; attempt < 5; attempt++) {
     const rule = await refRules.get(project.id, 'branch', name);
     try {
@@ -117,7 +117,7 @@ export async function protectOneBranch(
   throw conflict('409 Conflict: Resource lock');
 }
 
-/** Takes the rule of exactly one branch away, when there is one. Patterns that match it stay. */
+/** Deletes the rule of exactly one branch, if there is one. Patterns that match it are kept. */
 export async function unprotectOneBranch(
   deps: Deps,
   actor: Actor,
@@ -133,14 +133,14 @@ export async function unprotectOneBranch(
   }
 }
 
-/** @throws 422 with whole sentences, as the interface tells what is wrong with a rule */
+/** @throws 422 with full sentences, the API's format for invalid rules */
 export function requireRuleName(name: string): void {
   if (name.trim() === '') throw unprocessable(["Name can't be blank"]);
   if (Buffer.byteLength(name) > MAX_NAME)
     throw unprocessable([`Name is too long (maximum is ${MAX_NAME} characters)`]);
 }
 
-/** What the store refused, as the caller is told. */
+/** Translates store errors of a rule change into domain errors. */
 export function refusedRule(error: unknown): unknown {
   if (error instanceof Stale) return conflict('409 Conflict: Resource lock');
   if (error instanceof LimitReached) return unprocessable([`The limit of ${error.limit} rules is reached`]);
@@ -158,7 +158,7 @@ async function remove(deps: Deps, actor: Actor, project: ProjectRecord, rule: Br
   await deps.store.refRules.remove(rule, [event]);
 }
 
-/** Nothing is written where the rule says so already. */
+/** Writes nothing if the levels are unchanged. */
 async function changeLevels(
   deps: Deps,
   actor: Actor,
@@ -167,9 +167,9 @@ async function changeLevels(
   { pushLevel = rule.pushLevel, mergeLevel = rule.mergeLevel }: Partial<Record<Level, RuleLevel | undefined>>,
 ): Promise<void> {
   const levels = { pushLevel, mergeLevel };
-  const told = auditedLevels(project, rule, levels);
-  if (told.length === 0) return;
-  const events = await Promise.all(told.map((event) => audited(deps, actor, event)));
+  const changes = auditedLevels(project, rule, levels);
+  if (changes.length === 0) return;
+  const events = await Promise.all(changes.map((event) => audited(deps, actor, event)));
   await deps.store.refRules.change(rule, levels, deps.now(), events);
 }
 

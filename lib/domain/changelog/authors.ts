@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import type { Entry } from './entries.ts';
 import type { Author } from './section.ts';
 
-/** The people behind the addresses of commits, those who confirmed theirs, by address. */
+/** Returns the users with the authors' email addresses, if confirmed, by address. */
 export async function authorsOf(
   { store }: Deps,
   project: ProjectRecord,

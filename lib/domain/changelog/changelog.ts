@@ -25,16 +25,16 @@ import { parseVersion, type Version } from './version.ts';
 
 export interface ChangelogRequest {
   readonly version: string;
-  /** Revisions; the range begins behind the first, by default at the last stable release before the version. */
+  /** Revision; excluded from the range. Default: the last stable release before the version. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** Now when absent. */
+  /** Default: now. */
   readonly date?: Date | undefined;
   readonly trailer: string;
   readonly configFile: string;
-  /** The project's address, on which links build. */
+  /** The project's URL, the base of links. */
   readonly projectUrl: string;
-  /** Where an anonymous request comes from. */
+  /** Client address, by which anonymous requests are counted. */
   readonly sourceIp: string;
 }
 
@@ -44,13 +44,13 @@ export interface ChangelogCommit {
   readonly message?: string | undefined;
 }
 
-/** Per user, or address, and project. */
+/** Per project and user, or address of an anonymous caller. */
 const LIMIT: RateLimit = { kind: 'changelog', limit: 5, seconds: 60 };
 const QUEUE_TIMEOUT_MS = 8000;
 
 /**
- * The section of a release, in Markdown. Nothing is written.
- * @throws 422 with the reason when there can be none, 429 for more than five a minute
+ * Returns the section of a release, in Markdown. Writes nothing.
+ * @throws 422 with the reason if it cannot be generated, 429 for more than five a minute
  */
 export async function changelogNotes(
   deps: Deps,
@@ -58,12 +58,12 @@ export async function changelogNotes(
   access: ProjectAccess,
   request: ChangelogRequest,
 ): Promise<string> {
-  await demandPace(deps, actor, access, request);
+  await requireRequestRate(deps, actor, access, request);
   return generate(deps, access, request, 'HEAD');
 }
 
 /**
- * Commits the section of a release to the changelog of a branch, unless it has one of that version.
+ * Commits the section of a release to the changelog of a branch, unless there is one of that version.
  * @throws 403 without the right to push; 400 for a file that cannot be written; as {@link changelogNotes}
  */
 export async function addToChangelog(
@@ -79,7 +79,7 @@ export async function addToChangelog(
   if (!can(actor, access, 'push_code')) throw refuse();
   if (branch === undefined || !(await branchProtection(deps, access)).mayPush(actor, name)) throw refuse();
   if (message.trim() === '') throw refused('You must provide a commit message');
-  await demandPace(deps, actor, access, request);
+  await requireRequestRate(deps, actor, access, request);
   const section = await generate(deps, access, request, branch);
   const version = parseVersion(request.version)!;
   const committer = identityOf(signedIn(actor).user, deps.now());
@@ -108,14 +108,14 @@ export async function addToChangelog(
   }
 }
 
-async function demandPace(
+async function requireRequestRate(
   deps: Deps,
   actor: Actor,
   { project }: ProjectAccess,
   { sourceIp }: ChangelogRequest,
 ): Promise<void> {
-  const who = subjectFor(actor, sourceIp);
-  if (await deps.store.rateLimits.take(LIMIT, `${project.id} ${who}`, deps.now())) return;
+  const caller = subjectFor(actor, sourceIp);
+  if (await deps.store.rateLimits.take(LIMIT, `${project.id} ${caller}`, deps.now())) return;
   throw tooManyRequests('This changelog has been requested too many times. Try again later.');
 }
 
@@ -155,7 +155,7 @@ async function commitOf(git: GitRepository, revision: string): Promise<Oid> {
   return found.commit;
 }
 
-/** The file with the section in it; undefined when it has it. */
+/** The changelog with the section added; undefined if it has a section of that version. */
 async function contentWith(
   git: GitRepository,
   tip: Oid,
@@ -164,10 +164,10 @@ async function contentWith(
   section: string,
 ): Promise<{ action: 'create' | 'update'; content: Uint8Array } | undefined> {
   const entry = await git.entryAt(tip, file);
-  // What is no file is the commit's to refuse.
+  // If the path is a directory, the commit will be refused.
   const data = entry?.type === 'blob' ? await blob(git, entry.id) : undefined;
   const text = data === undefined ? '' : Buffer.from(data).toString('latin1');
-  const made = withSection(text, version, section);
-  if (made === undefined) return undefined;
-  return { action: entry === undefined ? 'create' : 'update', content: Buffer.from(made, 'latin1') };
+  const changed = withSection(text, version, section);
+  if (changed === undefined) return undefined;
+  return { action: entry === undefined ? 'create' : 'update', content: Buffer.from(changed, 'latin1') };
 }

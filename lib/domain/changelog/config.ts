@@ -4,14 +4,14 @@ import { blob } from '../repository/read.ts';
 import { changelogFailure } from './failure.ts';
 import { parseTemplate, type Template, TemplateError } from './template.ts';
 
-/** How a project wants its changelogs. */
+/** The changelog configuration of a project. */
 export interface ChangelogConfig {
   /** For `strftime`. */
   readonly dateFormat: string;
   readonly template: Template;
-  /** Titles by the value of the trailer, in the order in which they are shown. */
+  /** Titles by value of the trailer, in display order. */
   readonly categories: ReadonlyMap<string, string>;
-  /** Finds versions in the names of tags; undefined for the usual `v1.2.3` and `1.2.3`. */
+  /** Finds versions in tag names; undefined for the default, `v1.2.3` and `1.2.3`. */
   readonly tagPattern: UserPattern | undefined;
 }
 
@@ -38,8 +38,8 @@ No changes.
 `;
 
 /**
- * From a file of the default branch; without one everything is as usual.
- * @throws 422 with what is wrong with it
+ * Reads the configuration from a file of the default branch; defaults without one.
+ * @throws 422 with the reason for an invalid configuration
  */
 export async function changelogConfig(git: GitRepository, path: string): Promise<ChangelogConfig> {
   const head = await git.resolve('HEAD');
@@ -59,11 +59,11 @@ export async function changelogConfig(git: GitRepository, path: string): Promise
 type Settings = Readonly<Record<string, unknown>>;
 
 async function parseYaml(text: string): Promise<Settings> {
-  // Few projects have such a file: what reads it is loaded for them.
+  // Loaded on demand: few projects have such a file.
   const { loadAll, YAMLException } = await import('js-yaml');
   let value: unknown;
   try {
-    // Of several documents the first counts; comments alone are none.
+    // Of several documents the first counts; a file of comments has none.
     [value] = loadAll(text, { maxDepth: 20, maxAliases: 100, maxTotalMergeKeys: 1000 });
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
@@ -77,12 +77,12 @@ async function parseYaml(text: string): Promise<Settings> {
 const isMap = (value: unknown): value is Settings =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function textSetting(settings: Settings, name: string, longest: number): string | undefined {
+function textSetting(settings: Settings, name: string, maxLength: number): string | undefined {
   const value = Object.hasOwn(settings, name) ? settings[name] : undefined;
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string' || value.length > longest)
+  if (typeof value !== 'string' || value.length > maxLength)
     throw changelogFailure(
-      `The "${name}" configuration key must be a String of at most ${longest} characters`,
+      `The "${name}" configuration key must be a String of at most ${maxLength} characters`,
     );
   return value;
 }

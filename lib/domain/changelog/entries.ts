@@ -4,32 +4,32 @@ import type { GitRepository } from '../../git/repository.ts';
 import { parseTrailers } from '../../git/trailers.ts';
 import { changelogFailure } from './failure.ts';
 
-/** One change, as a commit tells it. */
+/** One change: a commit with the trailer. */
 export interface Entry {
   readonly commit: Oid;
   readonly title: string;
   readonly authorEmail: string;
-  /** By key; of one that is repeated, the last value. */
+  /** By key; the last value of a repeated one. */
   readonly trailers: Readonly<Record<string, string>>;
 }
 
 export interface CommitRange {
-  /** Not part of it. */
+  /** Exclusive. */
   readonly from: Oid;
   readonly to: Oid;
 }
 
 const MAX_COMMITS = 15_000;
-/** Commits read together. */
-const SLICE = 256;
-/** Characters of all titles and trailers. */
+/** Commits read at a time. */
+const BATCH_SIZE = 256;
+/** Maximum total of characters in titles and trailers. */
 const MAX_TEXT = 4_000_000;
 
 const REVERTED = /^This reverts commit ([0-9a-f]{40})/gim;
 
 /**
- * The commits of a range that have the trailer, newest first, by its value; one with several values stands under each.
- * What a later commit of the range reverts is left out, unless that commit was reverted itself.
+ * Returns the commits of a range that have the trailer, grouped by its value, newest first; a commit with several
+ * values is in several groups. Commits reverted within the range are left out, unless the revert was reverted too.
  *
  * @throws 422 for a range too large
  */
@@ -42,21 +42,21 @@ export async function changelogEntries(
   const entries = new Map<string, Entry[]>();
   const reverted = new Set<string>();
   let text = 0;
-  for (let i = 0; i < range.length; i += SLICE) {
-    for (const { oid, message, author } of await git.commits(range.slice(i, i + SLICE))) {
+  for (let i = 0; i < range.length; i += BATCH_SIZE) {
+    for (const { oid, message, author } of await git.commits(range.slice(i, i + BATCH_SIZE))) {
       if (reverted.has(oid)) continue;
       const { title, body } = split(message);
       for (const [, sha] of body.matchAll(REVERTED)) reverted.add(sha!.toLowerCase());
-      const found = parseTrailers(message);
-      const values = new Set(found.filter(({ key }) => key === trailer).map(({ value }) => value));
+      const all = parseTrailers(message);
+      const values = new Set(all.filter(({ key }) => key === trailer).map(({ value }) => value));
       if (values.size === 0) continue;
-      const trailers = Object.fromEntries(found.map(({ key, value }) => [key, value]));
+      const trailers = Object.fromEntries(all.map(({ key, value }) => [key, value]));
       text += (title.length + JSON.stringify(trailers).length) * values.size;
       if (text > MAX_TEXT) throw changelogFailure('the range has too much text: narrow it');
       for (const value of values) {
-        const under = entries.get(value) ?? [];
-        under.push({ commit: oid, title, authorEmail: author.email, trailers });
-        entries.set(value, under);
+        const group = entries.get(value) ?? [];
+        group.push({ commit: oid, title, authorEmail: author.email, trailers });
+        entries.set(value, group);
       }
     }
   }

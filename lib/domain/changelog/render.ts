@@ -1,20 +1,20 @@
 import { type Node, type Path, type Template, TemplateError } from './template.ts';
 
-/** What templates look into. */
+/** Data of a template. */
 export type Data = null | string | number | boolean | readonly Data[] | { readonly [name: string]: Data };
 
 export interface RenderLimits {
   /** Characters of text. */
   readonly output: number;
-  /** Nodes looked at, which bounds the time. */
+  /** Nodes evaluated, which bounds the time. */
   readonly steps: number;
 }
 
 const LIMITS: RenderLimits = { output: 2_000_000, steps: 2_000_000 };
 
 /**
- * What a template makes of data. A name is looked up in the value at hand alone: inside a loop in its current element.
- * What is not there is empty, and a list or an object has no text of its own.
+ * Renders a template. Names are looked up in the current value only: within a loop, in its current element. Missing
+ * values, lists and objects render as empty text.
  *
  * @throws TemplateError beyond the limits
  */
@@ -23,11 +23,11 @@ export function renderTemplate({ nodes }: Template, data: Data, limits: RenderLi
   let [length, steps] = [0, 0];
   const write = (text: string): void => {
     length += text.length;
-    if (length > limits.output) throw new TemplateError('the template makes too much text');
+    if (length > limits.output) throw new TemplateError('the template produces too much text');
     parts.push(text);
   };
-  const run = (some: readonly Node[], scope: Data): void => {
-    for (const node of some) {
+  const run = (body: readonly Node[], scope: Data): void => {
+    for (const node of body) {
       if (++steps > limits.steps) throw new TemplateError('the template takes too long');
       if (node.kind === 'text') write(node.text);
       else if (node.kind === 'value') write(textOf(valueAt(node.path, scope)));
@@ -54,14 +54,14 @@ function valueAt(path: Path, scope: Data): Data {
   return value;
 }
 
-/** Zero is something; an empty text, list or object is nothing. */
+/** Zero is true; an empty text, list or object is false. */
 function isTrue(value: Data): boolean {
   if (typeof value === 'string' || isList(value)) return value.length > 0;
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return value !== null && value !== false;
 }
 
-/** Of an object, its names and values in pairs. */
+/** The elements of a list, or the name-value pairs of an object. */
 function elementsOf(value: Data): readonly Data[] {
   if (typeof value !== 'object' || value === null) return [];
   return isList(value) ? value : Object.entries(value);

@@ -6,43 +6,43 @@ import { strftime } from './strftime.ts';
 import { TemplateError } from './template.ts';
 import { compareVersions, parseVersion, type Version } from './version.ts';
 
-/** Who wrote a change, where that is known. */
+/** The author of a change, if they are a user. */
 export interface Author {
   readonly username: string;
-  /** No member of the project. */
+  /** Not a member of the project. */
   readonly contributor: boolean;
 }
 
 export interface Release {
-  /** As it is to be written. */
+  /** As displayed. */
   readonly version: string;
   readonly date: Date;
   readonly config: ChangelogConfig;
-  /** By the value of the trailer. */
+  /** By value of the trailer. */
   readonly entries: ReadonlyMap<string, readonly Entry[]>;
   readonly authors: ReadonlyMap<string, Author>;
   readonly projectPath: string;
-  /** The project's address, on which links build. */
+  /** The project's URL, the base of links. */
   readonly projectUrl: string;
 }
 
-/** The section of a release in Markdown, from its heading to one line feed. @throws 422 */
+/** The section of a release in Markdown, from its heading to one trailing line feed. @throws 422 */
 export function releaseSection(release: Release): string {
   const { version, date, config } = release;
-  // A heading is one line, whatever the format makes.
-  const shown = strftime(date, config.dateFormat).replace(/\s+/g, ' ').trim();
+  // A heading is one line, whatever the date format produces.
+  const formatted = strftime(date, config.dateFormat).replace(/\s+/g, ' ').trim();
   try {
     const text = renderTemplate(config.template, { categories: categoriesOf(release) });
-    return `## ${version} (${shown})\n\n${text.trim()}\n`;
+    return `## ${version} (${formatted})\n\n${text.trim()}\n`;
   } catch (error) {
     throw error instanceof TemplateError ? changelogFailure(error.message) : error;
   }
 }
 
 /**
- * Puts a section where its version belongs, newer ones above.
- * @param file as it is, one character per byte
- * @returns undefined when the file has a section of that version
+ * Inserts a section by its version, newer ones first.
+ * @param file the current content, one character per byte
+ * @returns undefined if the file has a section of that version
  */
 export function withSection(file: string, version: Version, section: string): string | undefined {
   let before: { readonly at: number; readonly version: Version } | undefined;
@@ -51,7 +51,7 @@ export function withSection(file: string, version: Version, section: string): st
     if (found === undefined) continue;
     const order = compareVersions(found, version);
     if (order === 0) return undefined;
-    // Above the newest of the older ones, wherever a file in disorder has it.
+    // Before the newest of the older versions, wherever it is in an unsorted file.
     if (order < 0 && (before === undefined || compareVersions(found, before.version) > 0))
       before = { at: index, version: found };
   }
@@ -64,20 +64,20 @@ export function withSection(file: string, version: Version, section: string): st
 
 const HEADING = /^##[ \t]+(v?\d[0-9A-Za-z.+-]{0,254})/gm;
 
-/** What follows a version may touch it: `## 1.0.0-` is 1.0.0 with a dash. */
+/** Punctuation may follow a version: `## 1.0.0-` is 1.0.0 with a dash. */
 const versionIn = (text: string): Version | undefined =>
   parseVersion(text) ?? parseVersion(text.replace(/[.+-]+$/, ''));
 
 function categoriesOf(release: Release): Data {
   const { categories } = release.config;
-  const rows = new Map<string, Data[]>([...categories.values()].map((title) => [title, []]));
+  const groups = new Map<string, Data[]>([...categories.values()].map((title) => [title, []]));
   for (const [value, entries] of release.entries) {
     const title = categories.get(value) ?? value;
-    const row = rows.get(title) ?? [];
-    rows.set(title, row);
-    for (const entry of entries) row.push(entryOf(release, entry));
+    const group = groups.get(title) ?? [];
+    groups.set(title, group);
+    for (const entry of entries) group.push(entryOf(release, entry));
   }
-  return [...rows]
+  return [...groups]
     .filter(([, entries]) => entries.length > 0)
     .map(([title, entries]) => ({
       title,

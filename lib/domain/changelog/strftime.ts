@@ -3,12 +3,12 @@ const MONTHS = 'January February March April May June July August September Octo
 );
 const DAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 
-/** A number, its usual width and what fills it. */
-type Filled = readonly [value: number, width: number, fill: '0' | ' '];
+/** A number, its default width and its padding. */
+type Padded = readonly [value: number, width: number, fill: '0' | ' '];
 
 const hour12 = (date: Date) => date.getUTCHours() % 12 || 12;
 
-const NUMBERS: Readonly<Record<string, (date: Date) => Filled>> = {
+const NUMBERS: Readonly<Record<string, (date: Date) => Padded>> = {
   Y: (date) => [date.getUTCFullYear(), 4, '0'],
   C: (date) => [Math.floor(date.getUTCFullYear() / 100), 2, '0'],
   y: (date) => [date.getUTCFullYear() % 100, 2, '0'],
@@ -48,8 +48,8 @@ const TEXTS: Readonly<Record<string, (date: Date) => string>> = {
   '%': () => '%',
 };
 
-/** Directives that stand for several. */
-const WHOLE: Readonly<Record<string, string>> = {
+/** Directives that combine others. */
+const COMBINED: Readonly<Record<string, string>> = {
   F: '%Y-%m-%d',
   D: '%m/%d/%y',
   x: '%m/%d/%y',
@@ -62,8 +62,8 @@ const WHOLE: Readonly<Record<string, string>> = {
 };
 
 /**
- * A time in UTC as `strftime` writes it (POSIX, "strftime", in the locale POSIX), with the flags `-` for no filling, `0`
- * and `_` for zeros and spaces, and `^` for capitals. What is no directive stays as it is.
+ * Formats a time in UTC like `strftime` (POSIX, in the locale POSIX), with the flags `-` for no padding, `0` and `_`
+ * for zeros and spaces, and `^` for upper case. Unknown directives are kept.
  */
 export function strftime(date: Date, format: string): string {
   return format.replace(/%([-0_^]*)([A-Za-z%])/g, (whole, flags: string, name: string) => {
@@ -74,13 +74,13 @@ export function strftime(date: Date, format: string): string {
 }
 
 function directive(date: Date, flags: string, name: string): string | undefined {
-  const whole = Object.hasOwn(WHOLE, name) ? WHOLE[name] : undefined;
+  const whole = Object.hasOwn(COMBINED, name) ? COMBINED[name] : undefined;
   if (whole !== undefined) return strftime(date, whole);
   if (Object.hasOwn(TEXTS, name)) return TEXTS[name]!(date);
   if (!Object.hasOwn(NUMBERS, name)) return undefined;
-  const [value, width, usual] = NUMBERS[name]!(date);
+  const [value, width, padding] = NUMBERS[name]!(date);
   if (flags.includes('-')) return String(value);
-  return String(value).padStart(width, flags.includes('_') ? ' ' : flags.includes('0') ? '0' : usual);
+  return String(value).padStart(width, flags.includes('_') ? ' ' : flags.includes('0') ? '0' : padding);
 }
 
 const DAY = 86_400_000;

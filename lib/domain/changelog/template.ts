@@ -1,7 +1,7 @@
 /**
  * The template language of changelogs: `{{ value }}`, `{% if value %}…{% else %}…{% end %}`,
- * `{% each list %}…{% end %}`. A statement takes the line feed behind it along; a backslash at the end of a line takes
- * its line feed. Everything else is text.
+ * `{% each list %}…{% end %}`. A statement consumes the following line feed; so does a backslash at the end of a line.
+ * Everything else is text.
  */
 export interface Template {
   readonly nodes: readonly Node[];
@@ -13,10 +13,10 @@ export type Node =
   | { readonly kind: 'if'; readonly path: Path; readonly body: Node[]; readonly otherwise: Node[] }
   | { readonly kind: 'each'; readonly path: Path; readonly body: Node[] };
 
-/** `users.0.name`; `it` stands for the value at hand. */
+/** `users.0.name`; `it` is the current value. */
 export type Path = readonly (string | number)[];
 
-/** What is wrong with a template, or with what it makes. */
+/** An invalid template, or an exceeded limit of its output. */
 export class TemplateError extends Error {
   constructor(message: string) {
     super(message);
@@ -24,7 +24,7 @@ export class TemplateError extends Error {
   }
 }
 
-/** Loops inside each other, and statements of both kinds. */
+/** Nested loops, and nested statements of both kinds. */
 const MAX_LOOPS = 4;
 const MAX_DEPTH = 32;
 
@@ -37,11 +37,11 @@ const SPECIAL = /\{\{|\{%|\\\n/g;
 interface Open {
   /** Absent for the template as a whole. */
   readonly node?: Extract<Node, { kind: 'if' | 'each' }>;
-  /** Where the nodes that follow belong. */
+  /** The list that following nodes are added to. */
   into: Node[];
 }
 
-/** @throws TemplateError with the line */
+/** @throws TemplateError with the line number */
 export function parseTemplate(text: string): Template {
   const nodes: Node[] = [];
   const open: Open[] = [{ into: nodes }];
@@ -52,7 +52,7 @@ export function parseTemplate(text: string): Template {
   const statement = (at: number, [, word, opener, path]: RegExpExecArray): void => {
     const inner = open.at(-1)!;
     if (opener !== undefined) {
-      if (open.length > MAX_DEPTH) throw fail(at, `more than ${MAX_DEPTH} statements inside each other`);
+      if (open.length > MAX_DEPTH) throw fail(at, `more than ${MAX_DEPTH} nested statements`);
       if (opener === 'each' && ++loops > MAX_LOOPS)
         throw fail(at, `you can only nest up to ${MAX_LOOPS} loops: there are more`);
       const node: Open['node'] =
@@ -62,12 +62,11 @@ export function parseTemplate(text: string): Template {
       inner.into.push(node);
       open.push({ node, into: node.body });
     } else if (word === 'end') {
-      if (inner.node === undefined) throw fail(at, 'an end of nothing');
+      if (inner.node === undefined) throw fail(at, 'unexpected end');
       if (inner.node.kind === 'each') loops--;
       open.pop();
     } else {
-      if (inner.node?.kind !== 'if' || inner.into === inner.node.otherwise)
-        throw fail(at, 'an else of nothing');
+      if (inner.node?.kind !== 'if' || inner.into === inner.node.otherwise) throw fail(at, 'unexpected else');
       inner.into = inner.node.otherwise;
     }
   };
@@ -86,12 +85,12 @@ export function parseTemplate(text: string): Template {
     const pattern = special[0] === '{{' ? VALUE : STATEMENT;
     pattern.lastIndex = end;
     const tag = pattern.exec(text);
-    if (tag === null) throw fail(end, `a tag that is none`);
+    if (tag === null) throw fail(end, 'invalid tag');
     if (pattern === VALUE) open.at(-1)!.into.push({ kind: 'value', path: pathOf(tag[1]!) });
     else statement(end, tag);
     at = pattern.lastIndex;
   }
-  if (open.length > 1) throw fail(text.length, 'a statement without its end');
+  if (open.length > 1) throw fail(text.length, 'statement without end');
   return { nodes };
 }
 

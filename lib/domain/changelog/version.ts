@@ -1,10 +1,10 @@
-/** A version as semantic versioning writes it: https://semver.org, "Semantic Versioning Specification". */
+/** A semantic version: https://semver.org, "Semantic Versioning Specification". */
 export interface Version {
   /** Major, minor and patch, as digits. */
   readonly numbers: readonly [string, string, string];
-  /** Identifiers of a pre-release; none for a stable version. */
+  /** Pre-release identifiers; empty for a stable version. */
   readonly pre: readonly string[];
-  /** Build metadata; empty when there is none. */
+  /** Build metadata; empty if there is none. */
   readonly meta: string;
 }
 
@@ -12,7 +12,7 @@ export interface Version {
 export const VERSION =
   /^(?=.{1,255}$)v?(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/;
 
-/** @returns undefined for what is no semantic version */
+/** @returns undefined if it is not a semantic version */
 export function parseVersion(text: string): Version | undefined {
   const match = VERSION.exec(text);
   if (match === null) return undefined;
@@ -21,8 +21,8 @@ export function parseVersion(text: string): Version | undefined {
 }
 
 /**
- * Below zero when `a` comes before `b` (precedence, section 11). Build metadata has no precedence; it only keeps apart
- * what would else be equal.
+ * Negative if `a` precedes `b` (section 11). Build metadata has no precedence by the specification; here it only breaks
+ * ties.
  */
 export function compareVersions(a: Version, b: Version): number {
   for (const [i, number] of a.numbers.entries()) {
@@ -46,7 +46,7 @@ function compareIdentifiers(a: string, b: string): number {
   return aIsNumber === bIsNumber ? compareText(a, b) : aIsNumber ? -1 : 1;
 }
 
-/** Of any length, leading zeros too: what a tag's pattern finds need not be a semantic version. */
+/** Any length, leading zeros allowed: the match of a tag pattern need not be a semantic version. */
 function compareDigits(a: string, b: string): number {
   const [x, y] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
   return x.length - y.length || compareText(x, y);

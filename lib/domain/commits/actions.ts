@@ -21,10 +21,10 @@ import { bounded, codeOf } from '../repository/read.ts';
 import { sizeExcess, tooLargeForMore } from '../repository/size-limits.ts';
 import { started } from '../started.ts';
 
-/** An action with the commit that the caller saw last at its path. */
+/** An action with the last commit of its path that the caller knows. */
 export interface GuardedAction {
   readonly edit: EditAction;
-  /** Refused when the path changed since; considered for what exists already. */
+  /** The action is refused if the path has changed since; ignored for new files. */
   readonly lastCommitId?: string | undefined;
 }
 
@@ -34,19 +34,19 @@ export interface CommitInput {
   readonly actions: readonly GuardedAction[];
   readonly startBranch?: string | undefined;
   readonly startSha?: string | undefined;
-  /** Id or full path of the project to start from; the project itself when absent. */
+  /** ID or full path of the project to start from. Default: the project itself. */
   readonly startProject?: string | undefined;
   readonly authorName?: string | undefined;
   readonly authorEmail?: string | undefined;
-  /** Replace what the branch points to by the start and the new commit. */
+  /** Reset the branch to the start and the new commit. */
   readonly force?: boolean;
 }
 
-/** How an endpoint tells what it refuses. */
+/** Error texts of an endpoint. */
 export interface RefusalTexts {
   /**
-   * Why, to those without the right to push: 403. When absent, nothing more than `403 Forbidden` without the role, and
-   * 400 where a rule protects the branch.
+   * Text of the 403 if the caller may not push. If absent: plain `403 Forbidden` without the role, and 400 if a rule
+   * protects the branch.
    */
   readonly push?: string;
   /** A stale `last_commit_id`. */
@@ -59,8 +59,8 @@ const QUEUE_TIMEOUT_MS = 12_000;
 const NO_BRANCH = 'You can only create or edit files when you are on a branch';
 
 /**
- * One commit from many actions, all of them or none.
- * @throws 403 without the right to push, 400 with the reason for what cannot be done
+ * Creates one commit from several actions, all or none.
+ * @throws 403 without the right to push, 400 with the reason of a refusal
  */
 export async function commitActions(
   deps: Deps,
@@ -76,17 +76,17 @@ export async function commitActions(
       : await startProjectOf(deps, actor, access, input.startProject);
   const branch = branchRef(input.branch);
   if (branch === undefined) throw refused(NO_BRANCH);
-  const opened = () =>
+  const openGit = () =>
     source === undefined ? codeOf(deps, access, actor) : codeBeside(deps, access, source, actor);
-  const first = opened();
-  const elsewhere = source && codeOf(deps, source);
+  const first = openGit();
+  const sourceGit = source && codeOf(deps, source);
   const reading = started(branchProtection(deps, access));
   const excess = await sizeExcess(deps, access.project);
   const committer = identityOf(signedIn(actor).user, deps.now());
   const author = authorOf(committer, input);
   const commit = async (waited: boolean) => {
-    const git = waited ? opened() : first;
-    const starting = started(startOf(git, branch, input, elsewhere));
+    const git = waited ? openGit() : first;
+    const starting = started(startOf(git, branch, input, sourceGit));
     const protection = await reading;
     if (!protection.mayPush(actor, input.branch)) {
       throw texts.push === undefined ? refused(BRANCH_REFUSALS.pushInto) : forbidden(texts.push);
@@ -94,7 +94,7 @@ export async function commitActions(
     if (excess !== undefined) throw tooLargeForMore(excess);
     if (input.message.trim() === '') throw refused('You must provide a commit message');
     const start = await starting;
-    if (!protection.mayForce(input.branch)) await demandForward(git, start);
+    if (!protection.mayForce(input.branch)) await requireFastForward(git, start);
     await checkLastCommits(git, start.parent, input.actions, texts.stale);
     const made = await git.commitChanges({
       branch,
@@ -112,15 +112,15 @@ export async function commitActions(
     return await serializeByKey(`${access.project.repositoryId} ${branch}`, QUEUE_TIMEOUT_MS, commit);
   } catch (error) {
     if (source !== undefined && error instanceof ObjectMissing) {
-      throw refused('The history of the start project is too large to be taken over');
+      throw refused('The history of the start project is too large to be copied');
     }
     throw writeRefusal(error, input.branch);
   }
 }
 
 /**
- * The project to start from; undefined when it is the project itself.
- * @throws 404 for what the actor may not see, 403 for what is not related or whose code they may not read
+ * Returns the project to start from; undefined if it is the project itself.
+ * @throws 404 if the actor may not see it, 403 if it is not in the fork network or they may not read its code
  */
 async function startProjectOf(
   deps: Deps,
@@ -146,8 +146,8 @@ interface Start {
 }
 
 /**
- * What the branch points to, and what the new commit builds on.
- * @param other the repository to start from, when it is another
+ * Determines the expected tip of the branch and the parent of the new commit.
+ * @param other the repository to start from, if it is another one
  */
 async function startOf(
   git: GitRepository,
@@ -178,8 +178,8 @@ async function startOf(
   return { expected };
 }
 
-/** @throws 400 when a commit on this start drops commits that the branch has */
-async function demandForward(git: GitRepository, { expected, parent }: Start): Promise<void> {
+/** @throws 400 if a commit on this start would drop commits of the branch */
+async function requireFastForward(git: GitRepository, { expected, parent }: Start): Promise<void> {
   if (expected === ZERO_OID || parent === undefined || parent === expected) return;
   if (!(await bounded(() => git.history.isAncestor(expected, parent)))) throw refused(BRANCH_REFUSALS.force);
 }
@@ -192,7 +192,7 @@ async function startCommit(git: GitRepository, sha: string): Promise<Oid> {
   return found.commit;
 }
 
-/** A retry after a lost race changes nothing here: it happens only when the paths are as they were. */
+/** Not repeated after a lost race: a retry happens only if the paths are unchanged. */
 async function checkLastCommits(
   git: GitRepository,
   parent: Oid | undefined,
@@ -211,21 +211,21 @@ async function checkLastCommits(
 function authorOf(committer: Identity, input: Pick<CommitInput, 'authorName' | 'authorEmail'>): Identity {
   const name = input.authorName?.trim() ?? '';
   const email = input.authorEmail?.trim() ?? '';
-  // What would break a commit's header apart (gitformat: `name <mail> time zone`). In the caller's own name it is
-  // left out, as git does: a name is no reason to refuse a commit.
+  // These characters would corrupt the commit header (`name <mail> time zone`). In the caller's own name they are
+  // dropped, as git does: a user's name is no reason to refuse a commit.
   if (/[\n\0<>]/.test(name)) throw refused('author_name is invalid');
   if (/[\n\0<>\s]/.test(email)) throw refused('author_email is invalid');
   return { ...committer, name: name || committer.name, email: email || committer.email };
 }
 
-/** What the engine refuses, in the words callers of the interface know. */
+/** Translates errors of the Git engine into the API's error texts. */
 export function writeRefusal(error: unknown, branch: string): unknown {
   if (error instanceof EditError) return refused(editText(error));
   if (error instanceof NothingToCommit) return refused('The commit would change nothing');
   if (error instanceof ObjectMissing) return refused(NO_BRANCH);
   if (error instanceof UnsoundObjects) {
     const problems = new Set(error.findings.map(({ message }) => message));
-    return refused(`The commit is not sound: ${[...problems].slice(0, 10).join(', ')}`);
+    return refused(`The commit is invalid: ${[...problems].slice(0, 10).join(', ')}`);
   }
   return refConflictError(error, `Could not update refs/heads/${branch}. Please refresh and try again.`);
 }

@@ -20,13 +20,13 @@ import { diffLimits } from '../repository/diff-limits.ts';
 import { bounded, codeOf, resolved } from '../repository/read.ts';
 import { pinCommit } from './pin.ts';
 
-/** A comment with the account of whoever wrote it, while there is one. */
+/** A comment with its author; undefined if the account was deleted. */
 export interface CommitComment {
   readonly note: NoteRecord;
   readonly author: UserRecord | undefined;
 }
 
-/** Where a comment is to stand: a line that the commit added (`new`) or deleted (`old`), counted from 1. */
+/** The line of a comment: one that the commit added (`new`) or deleted (`old`), counted from 1. */
 export interface LineRequest {
   readonly path: string;
   readonly line: number;
@@ -47,9 +47,8 @@ export async function listCommitComments(
 }
 
 /**
- * Comments on a commit. A line that its diff does not add or delete is no place for a comment: then it is about the
- * commit as a whole.
- * @throws 403; `404 Commit Not Found`; 400 for a text that cannot be kept; 429
+ * Comments on a commit. If the commit's diff does not add or delete the line, the comment is on the commit as a whole.
+ * @throws 403; `404 Commit Not Found`; 400 for an invalid text; 429
  */
 export async function commentOnCommit(
   deps: Deps,
@@ -62,9 +61,9 @@ export async function commentOnCommit(
   const { user: author } = signedIn(actor);
   const git = codeOf(deps, access);
   const { commit } = await resolved(git, sha);
-  demandText(input.body);
+  requireText(input.body);
   await requireRate(deps, NOTES, author);
-  const [id, line, { message }, tell] = await Promise.all([
+  const [id, line, { message }, toActivity] = await Promise.all([
     deps.store.notes.nextId(),
     input.line === undefined ? null : lineOf(deps, git, commit, input.line),
     git.commit(commit),
@@ -81,62 +80,62 @@ export async function commentOnCommit(
     createdAt: at,
     updatedAt: at,
   };
-  const event = tell({
+  const event = toActivity({
     authorId: author.id,
     projectId: access.project.id,
     action: 'commented',
     target: { type: line === null ? 'Note' : 'DiffNote', id, title: titleOf(message), commit },
   });
-  const happening = { kind: 'note', projectId: access.project.id, commit, noteId: id } as const;
-  const told = enqueueNotification(deps, actor, happening);
+  const domainEvent = { kind: 'note', projectId: access.project.id, commit, noteId: id } as const;
+  const notification = enqueueNotification(deps, actor, domainEvent);
   const joins = deps.store.threads.joinWrite(note, author.id);
   try {
-    await pinCommit(deps, access.project, commit, (keep) =>
-      deps.store.notes.create(note, [...keep, joins, event, outboxWrite(told)]),
+    await pinCommit(deps, access.project, commit, (pinWrites) =>
+      deps.store.notes.create(note, [...pinWrites, joins, event, outboxWrite(notification)]),
     );
-    await deps.store.outbox.deliver([told]);
+    await deps.store.outbox.deliver([notification]);
   } catch (error) {
     throw error instanceof Missing ? notFound('Project') : error;
   }
   return { note, author };
 }
 
-/** As the interface prints what is wrong with a note. */
-function demandText(body: string): void {
+/** @throws 400 with the API's text for an invalid note */
+function requireText(body: string): void {
   const refuse = (problem: string) => refused(`Failed to save note {:note=>["${problem}"]}`);
   if (body.trim() === '') throw refuse("can't be blank");
   if (Buffer.byteLength(body) > MAX_NOTE_BYTES)
     throw refuse(`is too long (maximum is ${MAX_NOTE_BYTES} bytes)`);
 }
 
-/** Looked for in the diff that the interface shows, within its limits. */
+/** Finds the line in the commit's diff, with the limits of displayed diffs. */
 async function lineOf(
   deps: Deps,
   git: GitRepository,
   commit: Oid,
-  wanted: LineRequest,
+  requested: LineRequest,
 ): Promise<NotedLine | null> {
   const limits = await diffLimits(deps);
   const { files } = await bounded(() => git.commitDiff(commit, { ...limits, context: 0 }));
-  const file = files.find(({ newPath }) => decodePath(newPath) === wanted.path);
-  return (file && changedLine(file, wanted)) ?? null;
+  const file = files.find(({ newPath }) => decodePath(newPath) === requested.path);
+  return (file && changedLine(file, requested)) ?? null;
 }
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
-/** Counts as diffs do (GNU diffutils, "Detailed Description of Unified Format"). */
+/** Counts lines as unified diffs do (GNU diffutils, "Detailed Description of Unified Format"). */
 function changedLine({ text }: FileDiff, { path, line, type }: LineRequest): NotedLine | undefined {
   let [oldLine, newLine] = [0, 0];
-  for (const shown of text.toString('latin1').split('\n')) {
-    const hunk = HUNK.exec(shown);
+  for (const diffLine of text.toString('latin1').split('\n')) {
+    const hunk = HUNK.exec(diffLine);
     if (hunk !== null) {
-      // A side without lines names the line before.
+      // An empty side names the line before the hunk.
       oldLine = Number(hunk[1]) + (hunk[2] === '0' ? 1 : 0);
       newLine = Number(hunk[3]) + (hunk[4] === '0' ? 1 : 0);
-    } else if (shown[0] === '-') {
+    } else if (diffLine[0] === '-') {
       if (type === 'old' && oldLine === line) return { path, type, oldLine, newLine };
       oldLine++;
-    } else if (shown[0] === '+') {
+    } else if (diffLine[0] === '+') {
       if (type === 'new' && newLine === line) return { path, type, oldLine, newLine };
       newLine++;
     }

@@ -18,24 +18,24 @@ import { started } from '../started.ts';
 import { writeRefusal } from './actions.ts';
 
 export interface PickInput {
-  /** Whose change it is about: a branch, tag or id. */
+  /** The commit to pick: a branch, tag or ID. */
   readonly sha: string;
   /** The branch to commit to. */
   readonly branch: string;
-  /** In place of the usual message. */
+  /** Replaces the default message. */
   readonly message?: string | undefined;
-  /** Only tell whether it would go. */
+  /** Only check whether it would succeed. */
   readonly dryRun: boolean;
 }
 
 const QUEUE_TIMEOUT_MS = 8000;
 
 /**
- * Puts what a commit changed upon a branch, or takes it back there, in a commit of its own. Of a merge it is the
- * change against its first parent.
- * @returns undefined after a dry run that went
- * @throws 403 without the right to push, 400 for a repository that is too large, `404 Commit Not Found`, `404 Branch Not Found`, 400 with an `error_code`
- *   `empty` or `conflict` for what does not go by itself
+ * Cherry-picks or reverts a commit on a branch, in a new commit. Of a merge commit, the change against its first
+ * parent is picked.
+ * @returns undefined after a successful dry run
+ * @throws 403 without the right to push, `404 Commit Not Found`, `404 Branch Not Found`, 400 for a repository above its
+ *   size limit, 400 with the `error_code` `empty` or `conflict` if the change cannot be applied
  */
 export async function pickCommit(
   deps: Deps,

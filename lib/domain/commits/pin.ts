@@ -10,62 +10,61 @@ import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import { openRepository } from '../repository/open.ts';
 
-/** Collections that may come between before the caller is told. */
+/** Attempts, each lost to a concurrent garbage collection, before the error is returned. */
 const ATTEMPTS = 5;
 
 /**
- * Keeps commits, with all they reach, for as long as the repository is there: for an API object that names them, such
- * as a comment, a status, a pipeline or a merge request. They need no branch from then on, no client sees that they
- * are kept, and nothing takes it back.
+ * Pins commits, so that they and all they reach are kept as long as the repository exists: for an API object that
+ * refers to them, such as a comment, a status, a pipeline or a merge request. Pins are permanent and invisible to
+ * clients (as keep-alive refs in git); the commits then need no branch.
  *
- * `write` makes the API object in one transaction with the writes it is given (none for commits that are kept already;
- * else 1 and 1 for each, 1 more where garbage is resurrected), and is called again when a collection of garbage came
- * between. It must let a `TransactionRefused` with the reason {@link PIN_REFUSED} through and must have no other
- * effects.
+ * `write` creates the API object in one transaction with the writes it is given (none if all commits are pinned; else
+ * 1 plus 1 for each, 1 more if garbage is resurrected). It is called again if a garbage collection interfered. It must
+ * rethrow a `TransactionRefused` with the reason {@link PIN_REFUSED} and must have no other effects.
  *
- * @param commits ids of stored objects, at most 20
- * @returns what `write` returns
- * @throws `404 Commit Not Found` when one is not there (any more), `404 Project Not Found`; what `write` throws
+ * @param commits IDs of stored objects, at most 20
+ * @returns the result of `write`
+ * @throws `404 Commit Not Found` if one does not exist (any more), `404 Project Not Found`; what `write` throws
  */
 export async function pinCommits<T>(
   deps: Deps,
   project: ProjectRecord,
   commits: readonly Oid[],
-  write: (keep: readonly Write[]) => Promise<T>,
+  write: (pinWrites: readonly Write[]) => Promise<T>,
 ): Promise<T> {
   const { pinnedCommits } = deps.store;
   for (let attempt = 1; ; attempt++) {
-    // The look comes first: what is listed afterwards is no older than its epoch.
-    const look = await pinnedCommits.snapshot(project.repositoryId, commits).catch(gone);
+    // The snapshot comes first: packs listed afterwards are at least as new as its epoch.
+    const snapshot = await pinnedCommits.snapshot(project.repositoryId, commits).catch(projectNotFound);
     const repository = openRepository(deps, project);
     let resurrected: PackDescription | undefined;
     try {
-      resurrected = look.unpinned.length === 0 ? undefined : await resurrect(repository, look.unpinned);
+      resurrected = snapshot.unpinned.length === 0 ? undefined : await resurrect(repository, snapshot.unpinned);
     } catch (error) {
       throw error instanceof ObjectMissing ? notFound('Commit') : error;
     }
     try {
-      return await write(pinnedCommits.writes(look, resurrected === undefined ? [] : [resurrected]));
+      return await write(pinnedCommits.writes(snapshot, resurrected === undefined ? [] : [resurrected]));
     } catch (error) {
-      // Only a refusal says for sure that nothing was listed.
+      // Only a refused transaction guarantees that the pack was not listed.
       if (resurrected !== undefined && error instanceof TransactionRefused)
         await repository.objects.rollbackPack(resurrected);
-      const between = error instanceof TransactionRefused && error.has(PIN_REFUSED);
-      if (!between || attempt >= ATTEMPTS) throw error;
+      const collectedMeanwhile = error instanceof TransactionRefused && error.has(PIN_REFUSED);
+      if (!collectedMeanwhile || attempt >= ATTEMPTS) throw error;
     }
   }
 }
 
-/** One of {@link pinCommits}. */
+/** {@link pinCommits} for one commit. */
 export function pinCommit<T>(
   deps: Deps,
   project: ProjectRecord,
   commit: Oid,
-  write: (keep: readonly Write[]) => Promise<T>,
+  write: (pinWrites: readonly Write[]) => Promise<T>,
 ): Promise<T> {
   return pinCommits(deps, project, [commit], write);
 }
 
-function gone(error: unknown): never {
+function projectNotFound(error: unknown): never {
   throw error instanceof Missing ? notFound('Project') : error;
 }

@@ -8,7 +8,7 @@ export interface CommitRef {
 }
 
 /**
- * Branches and tags that contain a commit, branches first, each by name.
+ * Returns the branches and tags that contain a commit: branches first, each sorted by name.
  *
  * @throws `404 Commit Not Found`
  */

@@ -1,4 +1,4 @@
-/** What administrators note on users, groups and projects; nobody else sees or finds it. */
+/** Custom attributes of users, groups and projects; only administrators see, set and search them. */
 
 import type { Subject } from '../../records/subject.ts';
 import { type Attributes, MAX_ATTRIBUTES } from '../../store/custom-attributes/custom-attributes.ts';
@@ -16,12 +16,12 @@ export interface CustomAttribute {
 const MAX_LENGTH = 255;
 
 /** @throws 403 */
-function demandAdministrator(actor: Actor): void {
+function requireAdministrator(actor: Actor): void {
   if (!isAdministrator(actor)) throw forbidden();
 }
 
 export async function listAttributes(deps: Deps, actor: Actor, subject: Subject): Promise<CustomAttribute[]> {
-  demandAdministrator(actor);
+  requireAdministrator(actor);
   return listed(await deps.store.customAttributes.get(subject));
 }
 
@@ -32,19 +32,19 @@ export async function getAttribute(
   subject: Subject,
   key: string,
 ): Promise<CustomAttribute> {
-  const found = (await listAttributes(deps, actor, subject)).find((each) => each.key === key);
+  const found = (await listAttributes(deps, actor, subject)).find((attribute) => attribute.key === key);
   if (found === undefined) throw notFound('Custom Attribute');
   return found;
 }
 
-/** @throws 400 by field, 404 when the subject is gone, 409 when others change it all the time */
+/** @throws 400 by field, 404 if the subject was deleted, 409 if concurrent changes prevented every attempt */
 export async function setAttribute(
   deps: Deps,
   actor: Actor,
   subject: Subject,
   { key, value }: CustomAttribute,
 ): Promise<CustomAttribute> {
-  demandAdministrator(actor);
+  requireAdministrator(actor);
   const tooLong = `is too long (maximum is ${MAX_LENGTH} characters)`;
   if (key.length > MAX_LENGTH) throw invalid({ key: [tooLong] });
   if (value.length > MAX_LENGTH) throw invalid({ value: [tooLong] });
@@ -65,19 +65,19 @@ export async function removeAttribute(
   subject: Subject,
   key: string,
 ): Promise<void> {
-  demandAdministrator(actor);
-  let had: boolean;
+  requireAdministrator(actor);
+  let existed: boolean;
   try {
-    had = await deps.store.customAttributes.remove(subject, key);
+    existed = await deps.store.customAttributes.remove(subject, key);
   } catch (error) {
     throw failed(error, subject);
   }
-  if (!had) throw notFound('Custom Attribute');
+  if (!existed) throw notFound('Custom Attribute');
 }
 
 /**
- * For lists with `with_custom_attributes`: those of each, in the order of the ids.
- * @returns undefined where the caller does not get to see any
+ * For lists with `with_custom_attributes`: the attributes of each subject, in the order of the IDs.
+ * @returns undefined if the caller is no administrator
  */
 export async function attributesOfMany(
   { store }: Deps,
@@ -90,9 +90,9 @@ export async function attributesOfMany(
 }
 
 /**
- * The filter of a list, as an object of texts.
- * @returns undefined where it names nothing, and for callers whose filter does not count
- * @throws 400 for a value that is no text
+ * Parses the `custom_attributes` filter of a list.
+ * @returns undefined if it is empty or the caller is no administrator, whose filter alone counts
+ * @throws 400 for a value that is null, an object or an array
  */
 export function wantedAttributes(
   actor: Actor,

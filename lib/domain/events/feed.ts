@@ -1,4 +1,4 @@
-/** Feeds of what people did, as whoever asks may know of it now. */
+/** Event feeds, restricted to what the caller may see now. */
 
 import type { UserRecord } from '../../records/users.ts';
 import {
@@ -25,17 +25,17 @@ export interface FeedQuery extends Omit<FeedRequest, 'now'> {
   readonly targetType?: EventTargetType | undefined;
 }
 
-/** An event with what it shows of others. */
+/** An event with the records that it refers to. */
 export interface FeedItem {
   readonly event: EventRecord;
   readonly author: UserRecord;
-  /** What was said, of a comment. */
+  /** Of a comment: its text. */
   readonly note?: NoteRecord | undefined;
 }
 
 type SignedIn = Extract<Actor, { kind: 'user' }>;
 
-/** The projects in which others' events are looked for, those that were active last. */
+/** Maximum number of projects in a feed with other users' events: those with the latest activity. */
 const MAX_PROJECTS = 100;
 
 export async function projectFeed(
@@ -47,71 +47,76 @@ export async function projectFeed(
   return feed(deps, [viewOf(actor, access, query)], query);
 }
 
-/** Of somebody whom others know not to look for, nothing is told. */
+/** Empty if the actor may not see the user's activity. */
 export async function userFeed(
   deps: Deps,
   actor: Actor,
   user: UserRecord,
   query: FeedQuery,
 ): Promise<Page<FeedItem>> {
-  if (!isOpen(actor, user)) return { items: [], total: 0, more: false };
-  return feed(deps, [{ of: 'author', id: user.id, facets: asked(query) }], query, judgeOf(deps, actor));
+  if (!maySeeActivity(actor, user)) return { items: [], total: 0, more: false };
+  return feed(
+    deps,
+    [{ of: 'author', id: user.id, facets: facetsOf(query) }],
+    query,
+    eventFilter(deps, actor),
+  );
 }
 
-/** One's own. @param options.projects also what others did in these: one's projects, as a list of them tells */
+/** The actor's own events. @param options.projects lists the actor's projects, whose events are included */
 export async function ownFeed(
   deps: Deps,
   actor: SignedIn,
   query: FeedQuery,
   options: { readonly projects?: (limit: number) => Promise<readonly ProjectAccess[]> },
 ): Promise<Page<FeedItem>> {
-  const own: FeedView = { of: 'author', id: actor.user.id, facets: asked(query) };
-  if (options.projects === undefined) return feed(deps, [own], query, judgeOf(deps, actor));
+  const own: FeedView = { of: 'author', id: actor.user.id, facets: facetsOf(query) };
+  if (options.projects === undefined) return feed(deps, [own], query, eventFilter(deps, actor));
   const projects = await options.projects(MAX_PROJECTS);
   const views = [own, ...projects.map((access) => viewOf(actor, access, query))];
-  return feed(deps, views, query, judgeOf(deps, actor, projects));
+  return feed(deps, views, query, eventFilter(deps, actor, projects));
 }
 
 async function feed(
   deps: Deps,
   views: readonly FeedView[],
   { action: _a, targetType: _t, ...request }: FeedQuery,
-  judge?: EventFilter,
+  filter?: EventFilter,
 ): Promise<Page<FeedItem>> {
   const { eventFeed, users, notes } = deps.store;
-  const page = await eventFeed.page(views, { ...request, now: deps.now() }, judge);
+  const page = await eventFeed.page(views, { ...request, now: deps.now() }, filter);
   const commented = page.items.flatMap(({ projectId, target }) =>
     target === null
       ? []
       : [{ projectId, id: target.id, noteable: { kind: 'commit', id: target.commit } } as const],
   );
-  const [authors, said] = await Promise.all([
+  const [authors, commentNotes] = await Promise.all([
     users.getMany(page.items.map(({ authorId }) => authorId)),
     notes.getMany(commented),
   ]);
-  const notesById = new Map(said.flatMap((note) => (note === undefined ? [] : [[note.id, note]])));
+  const notesById = new Map(commentNotes.flatMap((note) => (note === undefined ? [] : [[note.id, note]])));
   const items = page.items.flatMap((event, i): FeedItem[] => {
     const author = authors[i];
     const note = event.target === null ? undefined : notesById.get(event.target.id);
-    // What is about to be taken away, with its author or its note, is not told of any more.
+    // The event is about to be deleted together with its author or its note.
     if (author === undefined || (event.target !== null && note === undefined)) return [];
     return [{ event, author, note }];
   });
   return { ...page, items };
 }
 
-/** What the filters leave; undefined for everything. */
-function asked({ action, targetType }: FeedQuery): readonly EventFacet[] | undefined {
+/** The facets that match the filters of the query; undefined for all. */
+function facetsOf({ action, targetType }: FeedQuery): readonly EventFacet[] | undefined {
   if (action === undefined && targetType === undefined) return undefined;
   return EVENT_FACETS.filter(
     (facet) => facet.action === (action ?? facet.action) && facet.target === (targetType ?? facet.target),
   );
 }
 
-/** A project's events, as far as the actor may know of what they are about. */
+/** A project's events; those about code only if the actor may read it. */
 function viewOf(actor: Actor, access: ProjectAccess, query: FeedQuery): FeedView {
   const { id } = access.project;
-  const facets = asked(query);
+  const facets = facetsOf(query);
   if (can(actor, access, 'read_code')) return { of: 'project', id, facets };
   return { of: 'project', id, facets: (facets ?? EVENT_FACETS).filter((facet) => !isAboutCode(facet)) };
 }
@@ -120,10 +125,10 @@ const isAboutCode = ({ action, target }: EventFacet): boolean => action === 'pus
 const ABOUT_CODE = new Set(EVENT_FACETS.filter(isAboutCode).map(facetName));
 
 /**
- * By the project of each, which is looked at once.
- * @param seen those that have been looked at
+ * Filters events by the actor's access to their projects, each of which is read once.
+ * @param seen projects that have been read already
  */
-function judgeOf(deps: Deps, actor: Actor, seen: readonly ProjectAccess[] = []): EventFilter {
+function eventFilter(deps: Deps, actor: Actor, seen: readonly ProjectAccess[] = []): EventFilter {
   const known = new Map<number, { readonly code: boolean } | undefined>();
   const note = (id: number, access: ProjectAccess | undefined) => {
     const sees = access !== undefined && can(actor, access, 'read_project');
@@ -135,15 +140,16 @@ function judgeOf(deps: Deps, actor: Actor, seen: readonly ProjectAccess[] = []):
     const accesses = await accessesTo(deps, actor, unknown);
     for (const [i, id] of unknown.entries()) note(id, accesses[i]);
     return headers.map(({ projectId, facet }) => {
-      const may = known.get(projectId);
-      return may !== undefined && (may.code || !ABOUT_CODE.has(facet));
+      const visible = known.get(projectId);
+      return visible !== undefined && (visible.code || !ABOUT_CODE.has(facet));
     });
   };
 }
 
-/** Profiles that are private, or of people who are locked out or not confirmed, are their own and administrators'. */
-const isOpen = (actor: Actor, user: UserRecord): boolean =>
-  maySeeProfile(actor, user) && (isAdministrator(actor) || (isConfirmed(user) && LET_IN.has(user.state)));
+/** Private profiles, and blocked or unconfirmed users, are visible only to themselves and to administrators. */
+const maySeeActivity = (actor: Actor, user: UserRecord): boolean =>
+  maySeeProfile(actor, user) &&
+  (isAdministrator(actor) || (isConfirmed(user) && VISIBLE_STATES.has(user.state)));
 
-const LET_IN: ReadonlySet<UserRecord['state']> = new Set(['active', 'deactivated']);
+const VISIBLE_STATES: ReadonlySet<UserRecord['state']> = new Set(['active', 'deactivated']);
 const isConfirmed = ({ confirmedAt, type }: UserRecord) => confirmedAt !== null || type === 'project_bot';

@@ -1,4 +1,4 @@
-/** What a push tells of itself in the feeds of the project and of whoever pushed. */
+/** Events of a push, for the feeds of the project and of the pusher. */
 
 import { titleOf } from '../../git/commit-title.ts';
 import { CorruptData } from '../../git/corrupt-data.ts';
@@ -13,66 +13,66 @@ import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import { activity } from './record.ts';
 
-/** A transaction has room for no more: what is above is told together, whatever the settings say. */
+/** Limit of the transaction: a push of more refs gets summarized events, whatever the settings say. */
 const MAX_PUSH_EVENTS = 30;
-/** New commits of a ref are counted so far. */
+/** Maximum count of a ref's new commits. */
 const MAX_COUNTED = 100_000;
-/** Commits looked at to find out which are new. */
+/** Maximum number of commits visited to count the new ones. */
 const MAX_VISITED = 300_000;
-/** Characters of a commit's title, three dots with which a longer one ends included. */
+/** Characters of a commit's title, including the three dots of a truncated one. */
 const MAX_TITLE = 70;
 
 export interface Push {
   readonly projectId: number;
-  /** User id. */
+  /** User ID. */
   readonly pusher: number;
   readonly updates: readonly RefUpdate[];
-  /** Sees what the new values lead to; not needed where refs are deleted. */
+  /** Contains the new objects; not needed where refs are deleted. */
   readonly objects: ObjectStore | undefined;
-  /** What is known of the history, where all of it was accepted before. */
+  /** Cached history, if the push contains no new objects. */
   readonly known?: KnownHistory | undefined;
-  /** The default branch with what it points to, before the push; asked for where a branch is created. */
+  /** The default branch and its tip before the push; called if a branch is created. */
   readonly defaultBranch: () => Promise<{ readonly name: RefName; readonly tip: Oid | undefined }>;
 }
 
 /**
- * The rows of a push's events, for its own transaction: one for each branch and tag that moved, or one for all that were
- * created, moved or removed alike where these are more than the settings name.
+ * Returns the writes of a push's events, for the push's transaction: one for each changed branch and tag, or one for
+ * all refs of the same type and action if these are more than the instance setting allows.
  */
 export async function pushEvents(deps: Deps, push: Push): Promise<Put[]> {
   const moved = push.updates.flatMap((update) => {
     const space = spaceOf(update.name);
-    return space === undefined || update.from === update.to ? [] : [{ update, alike: alike(update, space) }];
+    return space === undefined || update.from === update.to ? [] : [{ update, kind: kindOf(update, space) }];
   });
   if (moved.length === 0) return [];
-  const { push_event_activities_limit: asked } = await deps.settings.current();
-  const limit = moved.length > MAX_PUSH_EVENTS ? Math.min(asked, MAX_PUSH_EVENTS / KINDS) : asked;
+  const { push_event_activities_limit: configured } = await deps.settings.current();
+  const limit = moved.length > MAX_PUSH_EVENTS ? Math.min(configured, MAX_PUSH_EVENTS / KINDS) : configured;
   const gains = new Gains(push);
-  const told = Object.values(Object.groupBy(moved, ({ alike }) => `${alike.refType} ${alike.action}`));
-  const records = told.flatMap((group = []) =>
+  const groups = Object.values(Object.groupBy(moved, ({ kind }) => `${kind.refType} ${kind.action}`));
+  const records = groups.flatMap((group = []) =>
     group.length > limit
-      ? [Promise.resolve(together(group[0]!.alike, group.length))]
-      : group.map(({ update, alike }) => one(gains, update, alike)),
+      ? [Promise.resolve(summary(group[0]!.kind, group.length))]
+      : group.map(({ update, kind }) => singleRef(gains, update, kind)),
   );
   const { projectId, pusher: authorId } = push;
-  const tell = async (record: Promise<PushRecord>) =>
+  const toEvent = async (record: Promise<PushRecord>) =>
     activity(deps, { projectId, authorId, action: 'pushed', push: await record });
-  return Promise.all(records.map(tell));
+  return Promise.all(records.map(toEvent));
 }
 
-type Alike = Pick<PushRecord, 'action' | 'refType'>;
-/** How many ways there are to be alike. */
+type PushKind = Pick<PushRecord, 'action' | 'refType'>;
+/** Number of combinations of action and ref type. */
 const KINDS = 6;
 
-function alike({ from, to }: RefUpdate, space: 'heads' | 'tags'): Alike {
+function kindOf({ from, to }: RefUpdate, space: 'heads' | 'tags'): PushKind {
   return {
     action: from === ZERO_OID ? 'created' : to === ZERO_OID ? 'removed' : 'pushed',
     refType: space === 'heads' ? 'branch' : 'tag',
   };
 }
 
-const together = (alike: Alike, refCount: number): PushRecord => ({
-  ...alike,
+const summary = (kind: PushKind, refCount: number): PushRecord => ({
+  ...kind,
   commitCount: 0,
   from: null,
   to: null,
@@ -81,7 +81,11 @@ const together = (alike: Alike, refCount: number): PushRecord => ({
   refCount,
 });
 
-async function one(gains: Gains, update: RefUpdate, { action, refType }: Alike): Promise<PushRecord> {
+async function singleRef(
+  gains: Gains,
+  update: RefUpdate,
+  { action, refType }: PushKind,
+): Promise<PushRecord> {
   const { from, to, name } = update;
   const gained = action === 'removed' ? NOTHING : await gains.of(update, refType);
   return {
@@ -98,7 +102,7 @@ async function one(gains: Gains, update: RefUpdate, { action, refType }: Alike):
 type Gained = Pick<PushRecord, 'commitCount' | 'commitTitle'>;
 const NOTHING: Gained = { commitCount: 0, commitTitle: null };
 
-/** What refs gain by one push. */
+/** Counts the commits that refs gain by a push. */
 class Gains {
   readonly #push: Push;
   readonly #history: History | undefined;
@@ -107,7 +111,7 @@ class Gains {
     this.#history = push.objects && new History(push.objects, push.known);
   }
 
-  /** Of a tag: the commit it leads to. Nobody is kept from pushing because what was there before is damaged. */
+  /** For a tag: its commit. Errors are ignored: damage in the existing history must not block a push. */
   async of(update: RefUpdate, refType: PushRecord['refType']): Promise<Gained> {
     try {
       return await this.#of(update, refType);
@@ -121,9 +125,9 @@ class Gains {
     if (this.#history === undefined) return NOTHING;
     const commit = update.peeled ?? update.to;
     if (refType === 'tag') return update.committed == null ? NOTHING : this.#titled(1, commit);
-    const without = update.from === ZERO_OID ? await this.#elsewhere(update) : update.from;
-    if (without === commit) return NOTHING;
-    const query = { tips: [commit], ...(without === undefined ? {} : { exclude: [without] }) };
+    const base = update.from === ZERO_OID ? await this.#baseOfNewBranch(update) : update.from;
+    if (base === commit) return NOTHING;
+    const query = { tips: [commit], ...(base === undefined ? {} : { exclude: [base] }) };
     const count = await this.#history
       .count(query, MAX_COUNTED, { maxCommits: MAX_VISITED })
       .catch((error: unknown) => {
@@ -133,11 +137,11 @@ class Gains {
     return count === 0 ? NOTHING : this.#titled(count, commit);
   }
 
-  /** What a new branch is compared with: the default branch, unless it is that itself. */
-  async #elsewhere({ name }: RefUpdate): Promise<Oid | undefined> {
-    const { name: other, tip } = await this.#push.defaultBranch();
-    if (name === other) return undefined;
-    const moved = this.#push.updates.find((update) => update.name === other)?.to;
+  /** The tip that a new branch is compared with: the default branch's; none for the default branch itself. */
+  async #baseOfNewBranch({ name }: RefUpdate): Promise<Oid | undefined> {
+    const { name: defaultBranch, tip } = await this.#push.defaultBranch();
+    if (name === defaultBranch) return undefined;
+    const moved = this.#push.updates.find((update) => update.name === defaultBranch)?.to;
     return moved === ZERO_OID ? undefined : (moved ?? tip);
   }
 
@@ -145,11 +149,11 @@ class Gains {
     const message = await this.#push.objects!.run(
       (objects) => parseCommit(objects.read(commit).data).message,
     );
-    return { commitCount, commitTitle: cut(titleOf(message)) };
+    return { commitCount, commitTitle: truncated(titleOf(message)) };
   }
 }
 
-function cut(title: string): string {
+function truncated(title: string): string {
   const characters = [...title];
   return characters.length > MAX_TITLE ? `${characters.slice(0, MAX_TITLE - 3).join('')}...` : title;
 }

@@ -8,24 +8,24 @@ import {
 import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 
-/** What somebody did in a project. */
+/** An action of a user in a project. */
 export interface Activity {
   readonly authorId: number;
   readonly projectId: number;
   readonly action: EventAction;
   readonly target?: EventTarget;
   readonly push?: PushRecord;
-  /** A project that was created from elsewhere. */
+  /** The created project was imported. */
   readonly imported?: boolean;
 }
 
 /**
- * Tells in the feeds of a project and of its author what was done: the row goes into the transaction that does it
- * (`alongside`), so that what was refused is told nowhere.
+ * Creates the write of an event for the feeds of its project and author. It belongs in the transaction of the action
+ * (`alongside`), so that refused actions leave no event.
  */
 export const activity = async (deps: Deps, input: Activity): Promise<Put> => (await telling(deps))(input);
 
-/** As {@link activity}, for what has no id yet: the event's own is taken now, beside other round trips. */
+/** Like {@link activity}, for a target without an ID yet: allocates the event's ID now, in parallel with other reads. */
 export async function telling(deps: Deps): Promise<(input: Activity) => Put> {
   const id = await deps.store.events.nextId();
   return ({ target = null, push = null, imported, ...event }) =>
@@ -39,7 +39,7 @@ export async function telling(deps: Deps): Promise<(input: Activity) => Put> {
     });
 }
 
-/** What comings and goings in a project tell; in a group they tell nothing. */
+/** The event of a membership that starts or ends in a project; none in a group. */
 export async function membershipActivity(
   deps: Deps,
   source: MemberSource,

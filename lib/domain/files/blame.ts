@@ -5,17 +5,17 @@ import { lookupPath } from '../../git/tree/path.ts';
 import { badRequest, notFound } from '../errors.ts';
 import { bounded, type FileRecord } from '../repository/read.ts';
 
-/** Consecutive lines of one commit. */
+/** Consecutive lines last changed by one commit. */
 export interface BlameRange {
   readonly commit: CommitRecord;
-  /** Without their line feeds. */
+  /** Without line feeds. */
   readonly lines: readonly string[];
 }
 
 /**
- * Who wrote each line of a file.
+ * Returns the commits that last changed the lines of a file.
  *
- * @param lines only these, counted from 1, both included; what the file has not is left out
+ * @param lines only this range, counted from 1, both ends included; lines beyond the end of the file are ignored
  * @throws 400 when the history is too long, or the versions of the file too large to be compared
  */
 export async function blameFile(
@@ -29,7 +29,9 @@ export async function blameFile(
   const ranges = await bounded(() => {
     const mode = Number.parseInt(entry.mode, 8);
     const only = lines && { lines: { start: lines.start - 1, end: lines.end } };
-    return git.history.blame(commit, { path, entry: { mode, oid: entry.id }, ...only }).catch(tooMuch);
+    return git.history
+      .blame(commit, { path, entry: { mode, oid: entry.id }, ...only })
+      .catch(throwBlameLimit);
   });
   const oids = [...new Set(ranges.map((range) => range.commit))];
   const commits = new Map((await git.commits(oids)).map((record) => [record.oid, record]));
@@ -40,12 +42,12 @@ export async function blameFile(
   }));
 }
 
-function tooMuch(error: unknown): never {
+function throwBlameLimit(error: unknown): never {
   if (!(error instanceof BlameLimit)) throw error;
   throw badRequest('the file is too large, or has changed too much, to tell where its lines came from');
 }
 
-/** As UTF-8 where the whole file is, else as Latin-1. A carriage return is part of its line. */
+/** Decodes as UTF-8 if the whole file is valid, else as Latin-1. A carriage return is part of its line. */
 function linesOf(data: Uint8Array): string[] {
   const lines = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
     .toString(isUtf8(data) ? 'utf8' : 'latin1')

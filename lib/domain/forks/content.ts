@@ -29,13 +29,13 @@ export interface ForkOrder {
   readonly sourceId: number;
 }
 
-/** A fork that is not filled by then has failed. */
+/** Timeout: a fork that is not filled by then has failed. */
 const FORK_ENDS_MS = 3 * 3600_000;
 /** `fork.ends` sees to it that this does not go on for ever. */
 const NOT_READY: JobOutcome = { delayMs: 30_000 };
 const ATTEMPTS = 8;
 
-/** The promises of a request that makes a fork: that it is filled, and that it ends in any case. */
+/** The outbox messages of a new fork: one to fill it, and one to fail it after the timeout. */
 export function forkPromises(deps: Deps, order: ForkOrder) {
   const ends = new Date(deps.now().getTime() + FORK_ENDS_MS);
   return {
@@ -69,7 +69,8 @@ export async function fillFork(deps: Deps, order: ForkOrder): Promise<JobOutcome
     try {
       const inheritance = await readInheritance(deps.store, networkMember(source));
       if (inheritance.swaps.unsettled) {
-        // A collection is at work, or died: until it is done, garbage may hold what a ref reaches.
+        // A garbage collection is running or was aborted: until it has finished, packs marked as garbage may contain
+        // reachable objects.
         const body = { repositoryId: source.repositoryId };
         await deps.store.outbox.commit([], [message(MAINTENANCE, MAINTAIN_JOB, body)]);
         return NOT_READY;
@@ -93,22 +94,22 @@ async function fill(
   inheritance: Inheritance,
 ): Promise<void> {
   const { head, born } = inheritance;
-  const first = born ? shortName(head) : undefined;
-  const follows = message(MAINTENANCE, MAINTAIN_JOB, { repositoryId: fork.repositoryId });
+  const firstBranch = born ? shortName(head) : undefined;
+  const maintenance = message(MAINTENANCE, MAINTAIN_JOB, { repositoryId: fork.repositoryId });
   await inherit(
     deps.store,
     networkMember(source),
     { ...networkMember(fork), waiting: mayStillImport(deps, fork.id) },
     inheritance,
     [
-      importFills(deps, fork.id, first === undefined ? {} : { defaultBranch: first }),
-      ...(first === undefined ? [] : await protectingWrites(deps, fork, first)),
-      outboxWrite(follows),
+      importFills(deps, fork.id, firstBranch === undefined ? {} : { defaultBranch: firstBranch }),
+      ...(firstBranch === undefined ? [] : await protectingWrites(deps, fork, firstBranch)),
+      outboxWrite(maintenance),
       scheduleMeasuring(fork.id, deps.now()),
     ],
     deps.now(),
   );
-  await deps.store.outbox.deliver([follows]);
+  await deps.store.outbox.deliver([maintenance]);
 }
 
 async function fail(deps: Deps, fork: ProjectRecord, why: keyof typeof FAILURES): Promise<void> {

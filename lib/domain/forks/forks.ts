@@ -26,17 +26,16 @@ export interface ForkInput {
   readonly name?: string | undefined;
   readonly path?: string | undefined;
   readonly description?: string | null | undefined;
-  /** Never above the source's. */
+  /** At maxVisibility the source's. */
   readonly visibility?: Visibility | undefined;
-  /** One namespace by id or path, more than once at most; the caller's own when absent. */
+  /** The target namespace by ID or path. Several values must name the same one. Default: the caller's own. */
   readonly namespaces: readonly (string | number)[];
 }
 
 /**
- * A project of the caller's with the source's content, which a worker gives it, in their own namespace or in a group
- * where they may create projects.
- * @throws 404 when the caller may not fork it, or not into that namespace; 409 for a name that is taken; 400 by field;
- *   403 at the caller's limit
+ * Creates a fork in the caller's namespace, or in a group where they may create projects. A worker copies the content.
+ * @throws 404 if the caller may not fork the project, or not into that namespace; 409 for a name that is taken; 400 by
+ *   field; 403 at the caller's project limit
  */
 export async function forkProject(
   deps: Deps,
@@ -44,9 +43,12 @@ export async function forkProject(
   source: ProjectAccess,
   input: ForkInput,
 ): Promise<ProjectRecord> {
-  demandFork(actor, source);
+  requireForkAbility(actor, source);
   const namespace = await namespaceToForkInto(deps, actor, input.namespaces);
-  const [told, record] = await Promise.all([telling(deps), ...creationEvents(deps, actor, namespace, false)]);
+  const [toActivity, record] = await Promise.all([
+    telling(deps),
+    ...creationEvents(deps, actor, namespace, false),
+  ]);
   const { project: parent } = source;
   const path = input.path ?? parent.path;
   const name = input.name ?? parent.name;
@@ -68,7 +70,7 @@ export async function forkProject(
         visibility: await inheritedVisibility(
           deps,
           actor,
-          lower(lower(parent.visibility, input.visibility ?? parent.visibility), most(namespace)),
+          lower(lower(parent.visibility, input.visibility ?? parent.visibility), maxVisibility(namespace)),
         ),
         description,
         archived: false,
@@ -87,7 +89,7 @@ export async function forkProject(
         about: (fork) => {
           const { id } = fork;
           const { messages, alongside } = forkPromises(deps, { projectId: id, sourceId: parent.id });
-          const created = told({ authorId: owner.id, projectId: id, action: 'created' });
+          const created = toActivity({ authorId: owner.id, projectId: id, action: 'created' });
           return {
             messages,
             alongside: [...alongside, ...addForkRows(parent, id), record!(fork), created],
@@ -100,39 +102,39 @@ export async function forkProject(
   }
 }
 
-/** @throws 404: who may not fork a project is told no more than that */
-function demandFork(actor: Actor, access: ProjectAccess): void {
+/** @throws 404 if the actor may not fork the project */
+function requireForkAbility(actor: Actor, access: ProjectAccess): void {
   if (!can(actor, access, 'fork_project')) throw notFound();
 }
 
-/** The namespace that all of the texts name. @throws 404 for what the caller does not see, or may not fork into */
+/** Returns the namespace that all texts name. @throws 404 if the caller may not see it or fork into it, or they differ */
 async function namespaceToForkInto(
   deps: Deps,
   actor: Extract<Actor, { kind: 'user' }>,
   texts: readonly (string | number)[],
 ): Promise<Namespace> {
-  let found: Namespace | undefined;
+  let target: Namespace | undefined;
   for (const text of texts) {
     const namespace = await visibleNamespace(deps, actor, text);
     if (namespace === undefined) {
-      // Namespaces of others are not there, but for administrators, who see them and have nothing to fork into them.
+      // Other users' namespaces are hidden; administrators see them, but may not fork into them either.
       const known = isAdministrator(actor) && (await deps.store.users.byUsername(String(text))) !== undefined;
       throw notFound(known ? 'Target Namespace' : 'Namespace');
     }
     if (namespace.kind === 'group' && !canInGroup(actor, namespace.access, 'create_projects'))
       throw notFound('Target Namespace');
-    if (found !== undefined && namespaceId(found) !== namespaceId(namespace))
+    if (target !== undefined && namespaceId(target) !== namespaceId(namespace))
       throw notFound('Target Namespace');
-    found = namespace;
+    target = namespace;
   }
-  return found ?? { kind: 'user', owner: actor.user };
+  return target ?? { kind: 'user', owner: actor.user };
 }
 
-/** The highest visibility a namespace has room for. */
-const most = (namespace: Namespace): Visibility =>
+/** The highest visibility that a namespace allows. */
+const maxVisibility = (namespace: Namespace): Visibility =>
   namespace.kind === 'user' ? 'public' : namespace.access.group.visibility;
 
-/** What a source keeps from some readers, its fork keeps too. */
+/** A fork inherits the access levels of the source's features. */
 const inheritedSettings = (settings: ProjectRecord['settings']) =>
   Object.fromEntries(Object.entries(settings).filter(([name]) => name.endsWith('_access_level')));
 
@@ -143,7 +145,7 @@ function forkError(error: unknown, namespace: Namespace): unknown {
       path: ['has already been taken'],
     });
   if (error instanceof LimitReached) return limitError(error.limit);
-  // The source was deleted, or its visibility changed, under the request; or the group was, or moved.
+  // The source was deleted or its visibility changed during the request; or the group was deleted or moved.
   if (error instanceof TransactionRefused && error.has('parent')) return notFound('Project');
   if (error instanceof Stale) return conflict('409 Conflict: Resource lock');
   if (!(error instanceof Missing)) return error;
@@ -151,8 +153,9 @@ function forkError(error: unknown, namespace: Namespace): unknown {
 }
 
 /**
- * Says of a project that it is a fork of another. What they store stays as it is.
- * @throws 404 for a source that the caller may not see or fork, 409 for a project that is a fork already, 400
+ * Makes a project a fork of another. Their repositories are not changed.
+ * @throws 404 for a source that the caller may not see or fork, 409 if the project is a fork already, 400 for a cycle or
+ *   a source with lower visibility
  */
 export async function relateFork(
   deps: Deps,
@@ -163,7 +166,7 @@ export async function relateFork(
   const [access] = await accessesTo(deps, actor, [parentId]);
   if (access === undefined) throw notFound('Project');
   const { project: parent } = access;
-  demandFork(actor, access);
+  requireForkAbility(actor, access);
   if (project.forkedFromId !== undefined) throw conflict('Project already forked');
   if (forkRoot(parent) === project.id) throw invalid({ forked_from_project_id: ['is invalid'] });
   if (isBelow(parent.visibility, project.visibility)) {
@@ -182,20 +185,20 @@ export async function relateFork(
   return (await deps.store.projects.get(project.id)) ?? project;
 }
 
-/** @returns false when it is no fork */
+/** Ends a fork relation. @returns false if the project is no fork */
 export async function endFork(deps: Deps, { project }: ProjectAccess): Promise<boolean> {
   if (project.forkedFromId === undefined) return false;
   try {
     await deps.store.forks.unrelate(project);
     return true;
   } catch (error) {
-    // Somebody else ended it.
+    // A concurrent request ended it.
     if (error instanceof Stale) return false;
     throw error instanceof Missing ? notFound('Project') : error;
   }
 }
 
-/** Of those that are forks, the projects they are forks of, as far as the actor may see them; by the forks' ids. */
+/** Returns the fork sources that the actor may see, by the IDs of the forks. */
 export async function parentsOf(
   deps: Deps,
   actor: Actor,
@@ -204,10 +207,10 @@ export async function parentsOf(
   const ids = [...new Set(projects.flatMap(({ forkedFromId }) => forkedFromId ?? []))];
   if (ids.length === 0) return new Map();
   const accesses = await accessesTo(deps, actor, ids);
-  const found = new Map(ids.map((id, i) => [id, accesses[i]]));
+  const byId = new Map(ids.map((id, i) => [id, accesses[i]]));
   return new Map(
     projects.flatMap(({ id, forkedFromId }) => {
-      const access = forkedFromId === undefined ? undefined : found.get(forkedFromId);
+      const access = forkedFromId === undefined ? undefined : byId.get(forkedFromId);
       return access === undefined ? [] : [[id, access] as const];
     }),
   );

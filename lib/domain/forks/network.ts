@@ -1,4 +1,4 @@
-/** What projects that are related by forking may read of each other, and how. */
+/** Access to the objects of projects that are related by forking. */
 import { PackStore } from '../../git/pack/store.ts';
 import type { ObjectDatabase } from '../../git/ports.ts';
 import { GitRepository } from '../../git/repository.ts';
@@ -9,18 +9,18 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { openRepository, type Pusher } from '../repository/open.ts';
 
-/** Whether both descend from one project, or one from the other. */
+/** Whether two projects are forks of one root, or one is a fork of the other. */
 export const related = (a: ProjectRecord, b: ProjectRecord): boolean =>
   forkRoot(a) === forkRoot(b) || a.forkedFromId === b.id || b.forkedFromId === a.id;
 
-/** A copy of more would not be done within a request. */
+/** Maximum number of objects copied within a request. */
 const MAX_COPIED = 50_000;
 
 /**
- * A project's repository that reads the objects of another besides its own. What is written to it, and builds on what
- * only the other has, brings along a copy of that: it is read as what a collection found unreachable is, and resurrected.
+ * Opens a project's repository with another one as an alternate, whose objects it can read. A write that refers to
+ * objects of the alternate first copies them: they are treated as unreachable garbage, which writes resurrect.
  *
- * Whoever asks for it has seen to it that the caller may read the other's code.
+ * The caller of this function has checked that the actor may read the other project's code.
  */
 export function codeBeside(
   deps: Deps,
@@ -30,12 +30,12 @@ export function codeBeside(
   maxResurrected = MAX_COPIED,
 ): GitRepository {
   const [mine, theirs] = [openRepository(deps, own.project, { pusher }), openRepository(deps, other.project)];
-  const ports = beside(deps, mine, theirs);
-  // No memory of walks: it holds what the repository has accepted, and nothing else.
+  const ports = withAlternate(deps, mine, theirs);
+  // Without the history cache, which may hold commits of this repository only.
   return new GitRepository({ ...ports, maxResurrected });
 }
 
-function beside(deps: Deps, own: Repository, other: Repository): Repository {
+function withAlternate(deps: Deps, own: Repository, other: Repository): Repository {
   const objects: ObjectDatabase = {
     async listPacks(options) {
       const [mine, theirs] = await Promise.all([

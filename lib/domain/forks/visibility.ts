@@ -1,4 +1,4 @@
-/** Nothing is a fork of what is less visible: who makes a project less visible takes it out of these relations. */
+/** A fork is never more visible than its source: lowering a project's visibility ends its fork relations. */
 
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Visibility } from '../../records/visibility.ts';
@@ -8,17 +8,18 @@ import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/out
 import type { Deps } from '../deps.ts';
 import { isBelow } from '../visibility.ts';
 
-/** What the transaction promises that gives a project a visibility. */
+/** The outbox messages for the transaction that changes a project's visibility. */
 export function unlinkPromises(deps: Deps, project: ProjectRecord, visibility: Visibility): OutboxMessage[] {
-  // Also where there is no fork: one may be made at the same moment.
+  // Also if there is no fork: one may be created concurrently.
   if (!isBelow(visibility, project.visibility)) return [];
   return [message(MAINTENANCE, UNLINK_JOB, { projectId: project.id, before: deps.now().toISOString() })];
 }
 
 /**
- * Ends the relations of a project that was there before: to what it is a fork of, and to its forks. May come any number
- * of times; forks made afterwards stay.
- * @param deadline milliseconds since 1970. @returns whether all is done
+ * Ends a project's relations to its source and to its forks. Forks created after `before` are kept, unless they are
+ * more visible than the project. Idempotent.
+ * @param deadline milliseconds since 1970
+ * @returns whether it has finished
  */
 export async function unlinkForks(
   { store }: Deps,
@@ -42,7 +43,7 @@ async function unrelate({ forks }: Deps['store'], fork: ProjectRecord): Promise<
   try {
     await forks.unrelate(fork);
   } catch (error) {
-    // Somebody else ended it, or it is gone.
+    // A concurrent request ended it, or the fork was deleted.
     if (!(error instanceof Missing || error instanceof Stale)) throw error;
   }
 }

@@ -15,26 +15,26 @@ import { sizeExcess } from '../repository/size-limits.ts';
 import { started } from '../started.ts';
 
 /**
- * What a push may do with each ref, as the project's rules say, and whether the instance lets it grow. They are read
- * while the push is received.
- * @returns why an update is refused, in one line; undefined when it is not
+ * Checks each ref update of a push against the project's protection rules and the repository size limit. Both are
+ * read while the push is being received.
+ * @returns the reason of a refusal, in one line; undefined if the update is allowed
  */
 export function pushPolicy(
   deps: Deps,
   { actor, project: access }: { readonly actor: Actor; readonly project: ProjectAccess },
 ): (update: PushUpdate) => Promise<string | undefined> {
   const reading = started(refProtection(deps, access));
-  const full = started(sizeRefusal(deps, access));
+  const sizeLimit = started(sizeRefusal(deps, access));
   return async (update) => {
     const { branches, tags } = await reading;
-    const refusal = update.kind === 'delete' ? undefined : await full;
+    const refusal = update.kind === 'delete' ? undefined : await sizeLimit;
     if (refusal !== undefined) return refusal;
     if (update.name.startsWith('refs/heads/')) return branchRefusal(actor, access, branches, update);
     return update.name.startsWith('refs/tags/') ? tagRefusal(actor, access, tags, update) : undefined;
   };
 }
 
-/** Why a repository that has grown too large takes nothing more. */
+/** The refusal of a repository that exceeds its size limit. */
 async function sizeRefusal(deps: Deps, { project }: ProjectAccess): Promise<string | undefined> {
   const excess = await sizeExcess(deps, project);
   return (

@@ -21,23 +21,23 @@ import { maxPushBytes } from '../repository/size-limits.ts';
 import { readPushRequest } from './receive-upload.ts';
 
 /**
- * Pushes that are too large for a request: declared, uploaded in parts to the staging area, finished, and taken in by
- * a worker. An upload is known to whoever began it, and only for the project it is for.
+ * Pushes that are too large for one request: created, uploaded in parts to the staging area, finished, and ingested by
+ * a worker. An upload is visible only to the user who created it, and only in its project.
  */
 
-/** The smallest pack there is: a header and a checksum. */
+/** Size of the smallest pack: header and checksum. */
 const MIN_PUSH_BYTES = 32;
-/** Parts told in one answer. */
-const PAGE = 100;
+/** Parts in one response. */
+const PAGE_SIZE = 100;
 const URL_SECONDS = 3600;
 const REQUEST = 'request';
 const REPORT = 'report';
 
 /**
- * Begins an upload.
- * @param request what `git push` sends before its pack
- * @param size of the pack, in bytes
- * @throws 400 for what is no push, 413 for one above the limit, 429 when the user has too many under way
+ * Creates an upload.
+ * @param request the part of a `git push` request before its pack
+ * @param size size of the pack in bytes
+ * @throws 400 for an invalid push, 413 for one above the limit, 429 if the user has too many open uploads
  */
 export async function beginUpload(
   deps: Deps,
@@ -46,8 +46,8 @@ export async function beginUpload(
 ): Promise<PushUpload> {
   if (actor.kind !== 'user') throw forbidden();
   if (!Number.isSafeInteger(size) || size < MIN_PUSH_BYTES) throw badRequest('size is not that of a pack');
-  const most = await maxPushBytes(deps);
-  if (size > most) throw tooLarge(`413 Request Entity Too Large: a push may have ${most} bytes`);
+  const maxBytes = await maxPushBytes(deps);
+  if (size > maxBytes) throw tooLarge(`413 Request Entity Too Large: a push may have ${maxBytes} bytes`);
   await readPushRequest(request);
   const { staging, pushUploads } = deps.store;
   const now = deps.now();
@@ -75,7 +75,7 @@ export async function beginUpload(
 
 export const partsOf = ({ staged }: PushUpload): number => partCount(staged);
 
-/** @throws 404 for another project's or somebody else's */
+/** @throws 404 for an upload of another project or user */
 export async function findUpload(deps: Deps, { actor, project }: GitAccess, id: string): Promise<PushUpload> {
   const upload = await deps.store.pushUploads.get(id, deps.now());
   const own = actor.kind === 'user' && upload?.userId === actor.user.id;
@@ -84,32 +84,32 @@ export async function findUpload(deps: Deps, { actor, project }: GitAccess, id: 
 }
 
 export interface PartsPage {
-  /** Those that arrived carry what S3 called them, the others where to put them. */
+  /** Uploaded parts with their ETags, the others with presigned URLs. */
   readonly parts: readonly (UploadedPart | PresignedPart)[];
-  /** The number to go on behind; undefined at the end. */
+  /** Number of the last part of this page; undefined on the last page. */
   readonly next: number | undefined;
 }
 
-/** @throws 409 when it is not uploading any more */
+/** @throws 409 if the upload is finished */
 export async function listParts(deps: Deps, upload: PushUpload, after: number): Promise<PartsPage> {
   if (upload.state !== 'uploading') throw conflict('409 Conflict: the upload is finished');
   if (!Number.isSafeInteger(after) || after < 0) throw badRequest('after is no part number');
   const { staging } = deps.store;
   const count = partCount(upload.staged);
-  const last = Math.min(count, after + PAGE);
+  const last = Math.min(count, after + PAGE_SIZE);
   const arrived = new Map<number, UploadedPart>();
-  for (const part of await staging.parts(upload.staged, { after, limit: PAGE }))
+  for (const part of await staging.parts(upload.staged, { after, limit: PAGE_SIZE }))
     arrived.set(part.number, part);
   const numbers = Array.from({ length: Math.max(0, last - after) }, (_, index) => after + 1 + index);
-  const wanted = numbers.filter((number) => !arrived.has(number));
-  const urls = await staging.presignParts(upload.staged, wanted, URL_SECONDS);
+  const missing = numbers.filter((number) => !arrived.has(number));
+  const urls = await staging.presignParts(upload.staged, missing, URL_SECONDS);
   const parts = [...arrived.values(), ...urls].sort((a, b) => a.number - b.number);
   return { parts, next: last < count ? last : undefined };
 }
 
 /**
- * Says that every part is there: a worker takes the push in. Done twice, it is done once.
- * @throws 409 with the parts that are missing; 410 when nobody finished it in time
+ * Completes an upload; a worker then ingests the push. Idempotent.
+ * @throws 409 with the missing parts; 410 if the upload has expired
  */
 export async function finishUpload(deps: Deps, upload: PushUpload): Promise<PushUpload> {
   const { staging, pushUploads } = deps.store;
@@ -128,7 +128,7 @@ export async function finishUpload(deps: Deps, upload: PushUpload): Promise<Push
   return (await pushUploads.get(upload.id, deps.now())) ?? upload;
 }
 
-/** @throws 409 when a worker has it */
+/** @throws 409 if a worker has claimed it */
 export async function abortUpload(deps: Deps, upload: PushUpload): Promise<void> {
   if (!(await deps.store.pushUploads.abort(upload))) {
     throw conflict('409 Conflict: the push is being taken in or has been');
@@ -136,7 +136,7 @@ export async function abortUpload(deps: Deps, upload: PushUpload): Promise<void>
   await deps.store.staging.discard(upload.staged);
 }
 
-/** What came of one that is done: `PushReport` as JSON. */
+/** The result of a finished push: a `PushReport` as JSON. */
 export async function reportOf(deps: Deps, upload: PushUpload): Promise<unknown> {
   const bytes = upload.state === 'done' ? await deps.store.staging.noted(upload.id, REPORT) : undefined;
   return bytes && JSON.parse(Buffer.from(bytes).toString());

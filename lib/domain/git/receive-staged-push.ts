@@ -9,29 +9,29 @@ import { DomainError } from '../errors.ts';
 import { openRepository } from '../repository/open.ts';
 import { ingest, readPushRequest } from './receive-upload.ts';
 
-/** Renewed while the work goes on: one that died is taken over that soon. */
+/** Renewed while the worker runs; after it, the upload of a crashed worker can be claimed again. */
 const LEASE_SECONDS = 60;
 const RENEW_SECONDS = 20;
 const PROGRESS_MS = 1000;
-/** Of five deliveries; the last one tells whoever waits that it failed. */
+/** Of five deliveries; the last one only reports the failure. */
 const MAX_ATTEMPTS = 4;
 
 /**
- * Takes in a finished upload: a message may come twice, late, or after a worker that died in the middle. Whether an
- * earlier worker's transaction happened, the listing of its pack says.
- * @throws what went wrong: the message comes again
+ * Ingests a finished upload. The message may be delivered twice, late, or after a worker that crashed: an earlier
+ * worker's transaction was committed exactly if its pack is in the list of packs.
+ * @throws any failure, so that the message is redelivered
  */
 export async function ingestUpload(deps: Deps, id: string): Promise<void> {
   const { pushUploads, staging } = deps.store;
   const upload = await pushUploads.claim(id, LEASE_SECONDS, deps.now());
   if (upload === 'over') return;
   if (upload === 'busy') {
-    // Not a failure, of which a message has few: that worker lives, or its hold ends by then.
+    // A new message instead of a failure, as attempts are limited: by then that worker has finished or its lease ended.
     return pushUploads.requeueAt(id, new Date(deps.now().getTime() + LEASE_SECONDS * 1000));
   }
   let failure: string | null = null;
   try {
-    const report = await judged(deps, upload);
+    const report = await process(deps, upload);
     await staging.note(id, 'report', Buffer.from(JSON.stringify(report)));
   } catch (error) {
     failure = await failureOf(deps, upload, error);
@@ -40,7 +40,7 @@ export async function ingestUpload(deps: Deps, id: string): Promise<void> {
   await staging.discard(upload.staged);
 }
 
-/** @throws what is worth another attempt, having let go of the upload */
+/** Releases the upload if the failure is worth a retry. @throws it then @returns the error text otherwise */
 async function failureOf(deps: Deps, upload: PushUpload, error: unknown): Promise<string> {
   if (error instanceof DomainError) return typeof error.detail === 'string' ? error.detail : error.message;
   if (error instanceof Stale || upload.fence < MAX_ATTEMPTS) {
@@ -51,15 +51,15 @@ async function failureOf(deps: Deps, upload: PushUpload, error: unknown): Promis
   return 'internal error';
 }
 
-async function judged(deps: Deps, upload: PushUpload): Promise<PushReport> {
+async function process(deps: Deps, upload: PushUpload): Promise<PushReport> {
   const { staging, pushUploads } = deps.store;
-  // Everything may have changed since it was begun: the token, the user, the role, the project.
+  // Checked again: token, user, role and project may have changed since the upload was created.
   const credential = { kind: 'known-token', id: upload.tokenId } as const;
   const access = await openGit(deps, { credential, fullPath: String(upload.projectId), purpose: 'write' });
   const { project } = access.project;
-  const earlier = await movedBefore(deps, upload, project.repositoryId);
+  const earlier = await earlierReport(deps, upload, project.repositoryId);
   if (earlier !== undefined) return earlier;
-  // Those before were ended from outside: this one would be too.
+  // All earlier attempts timed out; another would too.
   if (upload.fence > MAX_ATTEMPTS) {
     throw new DomainError('unavailable', 'the push could not be taken in within the time there is for it');
   }
@@ -75,22 +75,25 @@ async function judged(deps: Deps, upload: PushUpload): Promise<PushReport> {
       access,
       { request, pack: staging.read(upload.staged) },
       {
-        repository: noting(openRepository(deps, project, { pusher: access.actor }), deps, upload, (phase) =>
-          reporter.enter(phase),
+        repository: recordingSteps(
+          openRepository(deps, project, { pusher: access.actor }),
+          deps,
+          upload,
+          (phase) => reporter.enter(phase),
         ),
         onUnpack: (state) => reporter.set(state),
       },
     );
-    // A worker that seemed dead may have been first after all.
+    // A worker that was considered dead may have committed first.
     const refused = report.refs.some(({ reason }) => reason !== undefined);
-    return (refused ? await movedBefore(deps, upload, project.repositoryId) : undefined) ?? report;
+    return (refused ? await earlierReport(deps, upload, project.repositoryId) : undefined) ?? report;
   } finally {
     await reporter.end();
   }
 }
 
-/** The repository, with each step that others may see noted before it is taken. */
-function noting(
+/** The repository, with each externally visible step recorded before it is taken. */
+function recordingSteps(
   repository: Repository,
   { store }: Deps,
   upload: PushUpload,
@@ -121,8 +124,8 @@ function noting(
 
 const movedNote = (packId: string) => `moved-${packId}`;
 
-/** What an earlier worker's transaction did, when it happened: its pack is listed then, and in no other case. */
-async function movedBefore(
+/** The report of an earlier worker's transaction, if it was committed: exactly then its pack is listed. */
+async function earlierReport(
   { store }: Deps,
   upload: PushUpload,
   repositoryId: string,
@@ -139,17 +142,17 @@ async function movedBefore(
   const { commands } = await readPushRequest(request!);
   const refs = commands.map(({ name }) => ({
     name,
-    // Why is not known any more: the worker that refused it died.
+    // The reason is lost with the worker that refused it.
     reason: moved.has(name) ? undefined : 'not updated: push it again',
   }));
   return { unpack: 'ok', refs, messages: [] };
 }
 
-/** Writes down how far the work is, now and then, and with it that somebody works. */
+/** Stores the progress periodically, which also renews the lease. */
 class ProgressReporter {
   readonly #write: (progress: IngestProgress) => Promise<void>;
   readonly #timer: NodeJS.Timeout;
-  #now: IngestProgress = { phase: 'receiving', done: 0, total: 0, bytes: 0 };
+  #current: IngestProgress = { phase: 'receiving', done: 0, total: 0, bytes: 0 };
   #written: IngestProgress | undefined;
   #writtenAt = 0;
   #writing: Promise<void> = Promise.resolve();
@@ -160,12 +163,12 @@ class ProgressReporter {
   }
 
   set(progress: IngestProgress): void {
-    this.#now = progress;
+    this.#current = progress;
     if (progress.phase === 'resolving' && progress.done === progress.total) this.enter('checking');
   }
 
   enter(phase: IngestProgress['phase']): void {
-    this.#now = { ...this.#now, phase };
+    this.#current = { ...this.#current, phase };
   }
 
   async end(): Promise<void> {
@@ -175,17 +178,17 @@ class ProgressReporter {
 
   #tick(): void {
     const age = (Date.now() - this.#writtenAt) / 1000;
-    if (this.#now === this.#written && age < RENEW_SECONDS) return;
-    this.#written = this.#now;
+    if (this.#current === this.#written && age < RENEW_SECONDS) return;
+    this.#written = this.#current;
     this.#writtenAt = Date.now();
-    // One that is not written is followed by others; a lost hold shows where it matters.
+    // Failures are ignored: later writes follow, and a lost lease is detected by the conditions of the transaction.
     const write = this.#write;
-    const now = this.#now;
-    this.#writing = this.#writing.then(() => write(now)).catch(() => {});
+    const progress = this.#current;
+    this.#writing = this.#writing.then(() => write(progress)).catch(() => {});
   }
 }
 
-/** `target` with some methods replaced. Its class may keep private fields, which a copy would not have. */
+/** `target` with some methods replaced. A proxy, as a copy would lack the private fields of its class. */
 function overriding<T extends object>(target: T, methods: Partial<T>): T {
   return new Proxy(target, {
     get(object, name) {

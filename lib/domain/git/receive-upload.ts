@@ -13,23 +13,23 @@ import { openRepository } from '../repository/open.ts';
 import { MAX_PUSH_BYTES } from '../repository/size-limits.ts';
 import { pushPolicy } from './push-policy.ts';
 
-/** A push that did not come as one request. */
+/** A push that was uploaded to the staging area. */
 export interface StagedPush {
-  /** What `git push` sends before its pack: see `pushRequest`. */
+  /** The part of a `git push` request before its pack: see `pushRequest`. */
   readonly request: Uint8Array;
   readonly pack: AsyncIterable<Uint8Array>;
 }
 
 export interface IngestOptions
   extends Pick<ReceivePackOptions, 'authorize' | 'defaultBranch' | 'onUnpack' | 'packLimits' | 'scratchDir'> {
-  /** The project's own by default, with its rules for refs. */
+  /** Default: the project's repository, with its ref rules. */
   readonly repository?: Repository;
 }
 
 /**
- * Takes in a staged pack and moves refs to it, exactly as a push would: the same checks of the objects, the same
- * policy (`authorize` replaces it), the same transaction. What is refused is in the report.
- * @throws what went wrong on our side. Nothing may have happened then, or, when an answer was lost, all of it.
+ * Ingests a staged pack and updates the refs, exactly as a push does: the same object checks, the same policy
+ * (`authorize` replaces it), the same transaction. Refused updates are in the report.
+ * @throws internal errors. The transaction has then failed or, if its response was lost, succeeded.
  */
 export async function ingest(
   deps: Deps,
@@ -41,7 +41,7 @@ export async function ingest(
   }: IngestOptions = {},
 ): Promise<PushReport> {
   const failures: unknown[] = [];
-  const { body, outcome } = receivePack(repository, new PktReader(whole(push)), {
+  const { body, outcome } = receivePack(repository, new PktReader(concatenated(push)), {
     authorize: pushPolicy(deps, access),
     defaultBranch: await defaultBranchName(deps),
     ...options,
@@ -56,12 +56,12 @@ export async function ingest(
   return report;
 }
 
-async function* whole({ request, pack }: StagedPush): AsyncGenerator<Uint8Array> {
+async function* concatenated({ request, pack }: StagedPush): AsyncGenerator<Uint8Array> {
   yield request;
   yield* pack;
 }
 
-/** @throws 400 for what is not the beginning of a push with a report and side bands */
+/** @throws 400 if it is not the start of a push with `report-status` and side bands */
 export async function readPushRequest(bytes: Uint8Array): Promise<ReceiveRequest> {
   async function* body() {
     yield bytes;

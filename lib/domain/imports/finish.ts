@@ -62,7 +62,7 @@ export async function importStaged(
   }
   try {
     await startImport(deps, project.id);
-    const problem = await takeIn(deps, project, importId);
+    const problem = await ingestStaged(deps, project, importId);
     if (problem !== undefined) await failImport(deps, project.id, problem);
   } catch (error) {
     if (!last) throw error;
@@ -73,17 +73,21 @@ export async function importStaged(
   await discard(deps, importId);
 }
 
-/** @returns why it cannot be taken, in words for whoever asked for it */
-async function takeIn(deps: Deps, project: ProjectRecord, importId: string): Promise<string | undefined> {
+/** Ingests the staged repository. @returns the reason of a refusal, for the user who requested the import */
+async function ingestStaged(
+  deps: Deps,
+  project: ProjectRecord,
+  importId: string,
+): Promise<string | undefined> {
   const { staging } = deps.store;
   const [refs, pack] = await Promise.all([readRefs(deps, importId), stagedPack(deps, importId)]);
   if (refs === undefined || pack === undefined) return FAILURES.staging;
   const importMaxBytes = await maxImportBytes(deps);
   if (pack.size > importMaxBytes) return FAILURES['too-large'];
-  if (pack.size !== refs.packBytes) throw new Error('refs and pack were brought by two runs');
+  if (pack.size !== refs.packBytes) throw new Error('refs and pack were staged by different runs');
   const report = await ingest(
     deps,
-    // Nobody's rules: there are none yet, and whoever may make a project may fill it.
+    // No authorization: a new project has no rules, and its creator may fill it.
     { actor: { kind: 'anonymous' }, project: { project, level: 0 } },
     {
       request: pushRequest({ commands: refs.commands, atomic: true }),
@@ -98,7 +102,7 @@ async function takeIn(deps: Deps, project: ProjectRecord, importId: string): Pro
   );
   const problem = problemOf(report);
   if (problem !== undefined && (await stagedPack(deps, importId))?.etag !== pack.etag) {
-    throw new Error('the pack was brought again meanwhile');
+    throw new Error('the pack was staged again meanwhile');
   }
   return problem;
 }
@@ -112,36 +116,36 @@ function problemOf({ unpack, refs, messages }: PushReport): string | undefined {
 }
 
 async function stagedPack({ store }: Deps, importId: string) {
-  const [whole] = await store.staging.parts({ id: importId, size: 0, partSize: 0 });
-  return whole;
+  const [pack] = await store.staging.parts({ id: importId, size: 0, partSize: 0 });
+  return pack;
 }
 
-/** Bytes: 20,000 refs with names of the greatest length. */
+/** Bytes: 20,000 refs with names of maximum length. */
 const MAX_REFS_BYTES = 24 * 1024 * 1024;
 const MAX_REFS = 20_000;
 
 interface ReadRefs {
   readonly commands: readonly Command[];
   readonly packBytes: number | undefined;
-  /** Short name of the branch HEAD is to point to. */
+  /** Short name of the branch that HEAD will point to. */
   readonly head: string | undefined;
 }
 
-/** Whoever wrote them speaks with strangers: nothing about them is taken on trust. */
+/** Reads the staged refs. Untrusted: they were written by the function that talks to foreign servers. */
 async function readRefs(deps: Deps, importId: string): Promise<ReadRefs | undefined> {
   const { staging } = deps.store;
   const size = await staging.noteSize(importId, STAGED_REFS);
   if (size === undefined || size > MAX_REFS_BYTES) return undefined;
   const bytes = await staging.noted(importId, STAGED_REFS);
-  let told: Partial<StagedRefs> | null;
+  let parsed: Partial<StagedRefs> | null;
   try {
-    told = JSON.parse(Buffer.from(bytes ?? []).toString()) as typeof told;
+    parsed = JSON.parse(Buffer.from(bytes ?? []).toString()) as typeof parsed;
   } catch {
     return undefined;
   }
-  if (!Array.isArray(told?.refs) || told.refs.length > MAX_REFS) return undefined;
+  if (!Array.isArray(parsed?.refs) || parsed.refs.length > MAX_REFS) return undefined;
   const commands: Command[] = [];
-  for (const entry of told.refs as readonly unknown[]) {
+  for (const entry of parsed.refs as readonly unknown[]) {
     const [nameText, oidText] = (Array.isArray(entry) ? entry : []) as unknown[];
     if (typeof nameText !== 'string' || typeof oidText !== 'string') return undefined;
     const name = /^refs\/(heads|tags)\//.test(nameText) ? pushableName(nameText) : undefined;
@@ -149,10 +153,10 @@ async function readRefs(deps: Deps, importId: string): Promise<ReadRefs | undefi
     if (name === undefined || oid === undefined) return undefined;
     commands.push({ name, from: ZERO_OID, to: oid });
   }
-  const head = commands.find(({ name }) => name === told.head)?.name;
+  const head = commands.find(({ name }) => name === parsed.head)?.name;
   return {
     commands,
-    packBytes: told.packBytes,
+    packBytes: parsed.packBytes,
     head: head?.startsWith('refs/heads/') ? head.slice('refs/heads/'.length) : undefined,
   };
 }
@@ -167,8 +171,8 @@ const failureText = (failure: string | undefined): string =>
   FAILURES[failure as StagingFailure] ?? FAILURES.staging;
 
 /**
- * What somebody may hear of a server that we called for them. Whether a host exists, and what it is if it is not
- * public, are one answer: nobody learns from it what there is around this service.
+ * Error texts about a foreign server. Unknown hosts and hosts on private networks share one text, so that imports
+ * cannot be used to scan the service's network.
  */
 const FAILURES: Readonly<Record<StagingFailure, string>> = {
   'bad-url': 'The URL is blocked: it is not one that may be imported from',

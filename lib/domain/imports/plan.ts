@@ -1,4 +1,4 @@
-/** Projects that begin with somebody else's repository: what the request that makes one says, and promises. */
+/** Creation of a project that imports a repository by URL: the request and its outbox messages. */
 import { ulid } from 'ulid';
 import { parseAllowList } from '../../outbound/allow-list.ts';
 import { MAX_URL_LENGTH, urlProblem } from '../../outbound/destination.ts';
@@ -20,7 +20,7 @@ import { forbidden, invalid } from '../errors.ts';
 import { maxImportBytes } from '../repository/size-limits.ts';
 import type { InstanceSettings } from '../settings/current.ts';
 
-/** A repository to import, as its URL says. */
+/** A repository to import, parsed from its URL. */
 export interface ImportOrder {
   readonly source: ImportSource;
   readonly credentials?: { readonly username: string; readonly password: string };
@@ -31,14 +31,14 @@ export const IMPORT_ENDS_JOB = 'import.ends';
 
 /** An import that has not ended by then has failed: its workers have had all their attempts. */
 const IMPORT_ENDS_MS = 3 * 3600 * 1000;
-/** Seconds; the role that signs may make it less. */
+/** Seconds; the credentials of the signing role may expire earlier. */
 const STAGING_TIME = 3 * 3600;
 
-/** @throws 400 for what is no URL, or is one that is never called; 403 where nothing is imported from URLs */
+/** @throws 400 for an invalid or blocked URL; 403 where imports by URL are disabled */
 export async function readImportUrl(deps: Deps, text: string): Promise<ImportOrder> {
   const trimmed = text.trim();
   const url = trimmed.length > MAX_URL_LENGTH ? null : URL.parse(trimmed);
-  // A query would be lost, and may be a secret.
+  // A query would be dropped, and may contain a secret.
   if (url === null || url.search !== '' || url.hash !== '') throw blocked('URI is invalid');
   const settings = await deps.settings.current();
   if (!settings.import_sources.includes('git')) throw forbidden();
@@ -57,14 +57,14 @@ export async function readImportUrl(deps: Deps, text: string): Promise<ImportOrd
   return { source, ...(credentials === undefined ? {} : { credentials }) };
 }
 
-/** What may be called although it is not on the public internet: as the instance was configured, and as it is set. */
+/** Hosts and networks that may be called although they are not public: from the configuration and the settings. */
 const outboundAllow = ({ environment }: Deps, settings: InstanceSettings): string =>
   [
     environment.outboundAllow,
     ...settings.outbound_local_requests_whitelist,
     ...(settings.allow_local_requests_from_web_hooks_and_services ? LOCAL : []),
   ].join(',');
-/** This machine and private networks; addresses of a cloud's metadata stay closed. */
+/** Localhost and private networks; the link-local metadata addresses of clouds stay blocked. */
 const LOCAL = [
   'localhost',
   '127.0.0.0/8',
@@ -78,7 +78,7 @@ const LOCAL = [
 
 const blocked = (problem: string) => invalid({ import_url: [`is blocked: ${problem}`] });
 
-/** What the transaction that makes the project promises: the import, and its end in case nobody else brings it about. */
+/** Outbox messages for the transaction that creates the project: the import, and its timeout. */
 export type ImportPromises = (project: ProjectRecord) => {
   readonly alongside: readonly Write[];
   readonly messages: readonly OutboxMessage[];
@@ -104,18 +104,18 @@ export async function planImport(deps: Deps, order: ImportOrder): Promise<Import
     ...(credentials === undefined ? {} : { credentials }),
   };
   return (project) => {
-    const about = { projectId: project.id, importId: id };
+    const ids = { projectId: project.id, importId: id };
     const ends = new Date(deps.now().getTime() + IMPORT_ENDS_MS);
     return {
-      alongside: [outboxWrite(messageAt(INGEST, IMPORT_ENDS_JOB, about, ends))],
-      messages: [message(OUTBOUND, IMPORT_FETCH_JOB, { ...about, ...repository })],
+      alongside: [outboxWrite(messageAt(INGEST, IMPORT_ENDS_JOB, ids, ends))],
+      messages: [message(OUTBOUND, IMPORT_FETCH_JOB, { ...ids, ...repository })],
     };
   };
 }
 
 /**
- * Credentials are in no table, no bucket and no queue: sealed in the bucket, with the key in the message. When the
- * import has ended the sealed half is deleted.
+ * Credentials are never stored in plain text: they are sealed in the bucket, and the key is in the message. The sealed
+ * object is deleted when the import ends.
  */
 async function sealed(
   deps: Deps,
@@ -128,6 +128,6 @@ async function sealed(
   return { url: await staging.presignNoted(source.id, SEALED_CREDENTIALS, STAGING_TIME), key };
 }
 
-/** The name of {@link StagedRefs} beside the pack. */
+/** Name of the {@link StagedRefs} object beside the pack. */
 export const STAGED_REFS = 'refs.json';
 export const SEALED_CREDENTIALS = 'credentials';

@@ -7,12 +7,11 @@ import type { Deps } from '../deps.ts';
 import { invalid, notFound } from '../errors.ts';
 import { orNotFound, translateStoreErrors } from './store-errors.ts';
 
-const WHAT = 'GPG Key';
+const RESOURCE = 'GPG Key';
 
 /**
  * @param text one armored public key
- * @throws 400 with problems by field: what is no key, one that somebody has, or more than one user may have; 404 when
- *   the user is gone
+ * @throws 400 with problems by field: invalid key, key already in use, too many keys; 404 if the user was deleted
  */
 export async function addGpgKey(
   deps: Deps,
@@ -45,14 +44,14 @@ export async function addGpgKey(
 /** @throws `404 GPG Key Not Found` */
 export async function getGpgKey(deps: Deps, userId: number, id: number): Promise<GpgKeyRecord> {
   const key = await deps.store.gpgKeys.get(userId, id);
-  if (key === undefined) throw notFound(WHAT);
+  if (key === undefined) throw notFound(RESOURCE);
   return key;
 }
 
 /**
- * Nobody's commits are verified by it from now on: what is told of a signature is found out each time, so there is no
- * difference between taking a key away and revoking it.
- * @throws `404 GPG Key Not Found` when somebody else was first
+ * Deletes a key. Signatures are verified at each request, so commits signed with it become unverified at once:
+ * deletion and revocation are the same.
+ * @throws `404 GPG Key Not Found` if it was deleted concurrently
  */
 export async function removeGpgKey(
   deps: Deps,
@@ -61,7 +60,7 @@ export async function removeGpgKey(
   key: GpgKeyRecord,
 ): Promise<void> {
   const event = await audited(deps, actor, auditedKey('Removed GPG key', owner, key.fingerprint));
-  await orNotFound(deps.store.gpgKeys.remove(key, { alongside: [event] }), WHAT);
+  await orNotFound(deps.store.gpgKeys.remove(key, { alongside: [event] }), RESOURCE);
 }
 
 const auditedKey = (message: string, owner: UserRecord, fingerprint: string): Audited => ({

@@ -1,4 +1,4 @@
-/** Which SSH keys people may have, as the instance's settings say. */
+/** Restrictions of SSH keys by the instance settings. */
 import { bitsOf } from '../../signatures/public-keys.ts';
 import type { SshPublicKey } from '../../signatures/ssh-key.ts';
 import { DAY_MS } from '../days.ts';
@@ -6,21 +6,21 @@ import type { InstanceSettings } from '../settings/current.ts';
 
 const KINDS = ['rsa', 'dsa', 'ecdsa', 'ed25519'] as const;
 type Kind = (typeof KINDS)[number];
-const NONE = -1;
+const FORBIDDEN = -1;
 const CONTACT = 'for SSH keys on this instance. Contact the instance administrator.';
 
-/** Problems of a key with its kind and size. */
+/** Problems with a key's type and size. */
 export function keyKindProblems(settings: InstanceSettings, { numbers }: SshPublicKey): string[] {
   const { kind, bits } = sizeOf(numbers);
-  const least = settings[`${kind}_key_restriction`];
-  if (least === NONE) {
-    const allowed = KINDS.filter((each) => settings[`${each}_key_restriction`] !== NONE);
-    return [`type is forbidden. Must be ${listed(allowed.map((each) => each.toUpperCase()))}`];
+  const minBits = settings[`${kind}_key_restriction`];
+  if (minBits === FORBIDDEN) {
+    const allowed = KINDS.filter((name) => settings[`${name}_key_restriction`] !== FORBIDDEN);
+    return [`type is forbidden. Must be ${listed(allowed.map((name) => name.toUpperCase()))}`];
   }
-  return bits < least ? [`must be at least ${least} bits`] : [];
+  return bits < minBits ? [`must be at least ${minBits} bits`] : [];
 }
 
-/** Problems of a key with its end. */
+/** Problems with a key's expiry date. */
 export function keyEndProblems(settings: InstanceSettings, expiresAt: Date | undefined, now: Date): string[] {
   const days = settings.max_ssh_key_lifetime;
   if (days === null) return [];

@@ -17,8 +17,7 @@ export interface SshKeyInput {
 }
 
 /**
- * @throws 400 with problems by field: what is no key, one that somebody has, or more than one user may have; 404 when
- *   the user is gone
+ * @throws 400 with problems by field: invalid key, key already in use, too many keys; 404 if the user was deleted
  */
 export async function addSshKey(
   deps: Deps,
@@ -70,7 +69,7 @@ export async function getSshKey(deps: Deps, userId: number, id: number): Promise
   return key;
 }
 
-/** @throws `404 Key Not Found` when somebody else was first */
+/** @throws `404 Key Not Found` if it was deleted concurrently */
 export async function removeSshKey(
   deps: Deps,
   actor: Actor,
@@ -91,14 +90,14 @@ export interface KeyOfUser {
   readonly user: UserRecord;
 }
 
-/** Of whoever has it. @throws `404 Key Not Found` */
+/** Returns a key with its owner. @throws `404 Key Not Found` */
 export async function sshKeyById(deps: Deps, id: number): Promise<KeyOfUser> {
   return withUser(deps, await deps.store.sshKeys.byId(id));
 }
 
 /**
- * @param text MD5 with colons or SHA-256 in base64, with or without the name of the hash in front
- * @throws 400 for what is no fingerprint, `404 Key Not Found`
+ * @param text MD5 with colons or SHA-256 in base64, with or without the name of the hash as a prefix
+ * @throws 400 for an invalid fingerprint, `404 Key Not Found`
  */
 export async function sshKeyByFingerprint(deps: Deps, text: string): Promise<KeyOfUser> {
   const [, md5] = /^(?:MD5:)?((?:[0-9a-f]{2}:){15}[0-9a-f]{2})$/i.exec(text.trim()) ?? [];

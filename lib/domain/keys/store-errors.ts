@@ -1,7 +1,7 @@
 import { LimitReached, Missing, NameTaken } from '../../store/errors.ts';
 import { invalid, notFound } from '../errors.ts';
 
-/** What the store refuses of something that a user adds, as callers are told it. */
+/** Translates store errors of adding something to a user into domain errors. */
 export async function translateStoreErrors(adding: Promise<void>): Promise<void> {
   try {
     await adding;
@@ -12,7 +12,7 @@ export async function translateStoreErrors(adding: Promise<void>): Promise<void>
   }
 }
 
-/** @throws `404 <what> Not Found` for what is gone meanwhile */
+/** @throws `404 <what> Not Found` if it was deleted meanwhile */
 export async function orNotFound(removing: Promise<void>, what: string): Promise<void> {
   await removing.catch((error: unknown) => {
     throw error instanceof Missing ? notFound(what) : error;

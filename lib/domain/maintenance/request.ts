@@ -5,8 +5,9 @@ import type { Deps } from '../deps.ts';
 import { conflict } from '../errors.ts';
 
 /**
- * Asks a worker to put a project's repository in order now: packs merged, garbage collected, refs folded, as far as any
- * of it is due. @throws 409 while one is at it
+ * Requests maintenance of a project's repository: merging packs, collecting garbage and folding refs, as far as they
+ * are due.
+ * @throws 409 while maintenance is running
  */
 export async function askForHousekeeping({ store, now }: Deps, { project }: ProjectAccess): Promise<void> {
   const { repositoryId } = project;

@@ -17,25 +17,25 @@ import type { Deps } from '../deps.ts';
 
 export interface MaintenanceOrder {
   readonly repositoryId: string;
-  /** A ref let go of something: there may be garbage. */
+  /** A ref was deleted or moved: there may be garbage. */
   readonly collect: boolean;
-  /** Many names were created: ref rows may be worth folding. */
+  /** Many refs were created: their rows may be worth folding. */
   readonly refs: boolean;
 }
 
-/** As long as a worker's function may run. */
+/** The timeout of the worker's function. */
 const LEASE_SECONDS = 900;
-/** What is superseded by now may go by then. */
+/** Interval between scheduled visits: what is superseded now may be deleted then. */
 const VISITS_MS = SUPERSEDED_MS + 60_000;
 
 /**
- * What is to be done to a repository now: merging its packs, making what is derived from them, and, on a promised
- * visit, removing what has been replaced for a day or was never listed, folding its refs, and collecting garbage. One
- * at a time per repository; what comes while another is at work is left to that one, or to a visit when its lease ends.
- * May be stopped at any step and come any number of times.
+ * Maintains a repository: merges its packs and creates derived files; on a scheduled visit it also deletes what was
+ * replaced a day ago or was never listed, folds refs and collects garbage. A lease allows one run at a time per
+ * repository; an order that arrives meanwhile is left to that run, or to a visit when its lease ends. May be
+ * interrupted at any step; idempotent.
  *
- * @param deadline milliseconds since 1970; no new step begins after it
- * @returns whether all is done
+ * @param deadline milliseconds since 1970; no new step starts after it
+ * @returns whether it has finished
  */
 export async function maintainRepository(
   deps: Deps,
@@ -46,7 +46,7 @@ export async function maintainRepository(
     return await maintain(deps, order, deadline);
   } catch (error) {
     if (!(error instanceof Missing)) throw error;
-    // Deleted under this visit: then nothing is left to do.
+    // Deleted during this run: nothing is left to do.
     const guard = await deps.store.repositories.guard(order.repositoryId).catch(unlessMissing);
     if (guard !== undefined && guard.state !== 'deleted') throw error;
     return true;
@@ -58,15 +58,15 @@ async function maintain(deps: Deps, order: MaintenanceOrder, deadline: number): 
   const { repositories, leases, maintenanceNotes } = deps.store;
   const now = deps.now();
   const guard = await repositories.guard(repositoryId).catch(unlessMissing);
-  // One that takes no writes is maintained too: what was replaced is to go.
+  // A read-only repository is maintained too: superseded packs must be deleted.
   if (guard === undefined || guard.state === 'deleted') return true;
   const [read, packs] = await Promise.all([
     maintenanceNotes.read(repositoryId),
     packsOf(repositories, repositoryId),
   ]);
-  // Also while a collection is at work, which may have read the refs before.
+  // Also while a collection runs: it may have read the refs earlier.
   if (order.collect) await maintenanceNotes.noteGarbage(repositoryId, now);
-  if (!order.collect && !order.refs && !isWanted(read, packs, now)) return true;
+  if (!order.collect && !order.refs && !isDue(read, packs, now)) return true;
   const lease = await leases.acquire(repositoryId, LEASE_SECONDS, now);
   if (lease === undefined) {
     await maintenanceNotes.waitForLease(repositoryId);
@@ -75,16 +75,16 @@ async function maintain(deps: Deps, order: MaintenanceOrder, deadline: number): 
   try {
     return await new Visit(deps, lease, now, order, deadline).run();
   } catch (error) {
-    // Somebody else has taken over, or the repository is gone.
+    // Another worker has taken over, or the repository was deleted.
     if (error instanceof PacksChanged) return true;
     throw error;
   } finally {
-    // When this fails too, the lease ends by itself.
+    // If this fails, the lease expires.
     await leases.release(lease).catch(() => {});
   }
 }
 
-/** Packs in use, what was made of them, and of those superseded the one that was so first. */
+/** Active packs, their derived files, and the pack that was superseded first. */
 interface Packs {
   readonly active: readonly PackDescription[];
   readonly derived: readonly DerivedRow[];
@@ -99,8 +99,8 @@ async function packsOf(repositories: Repositories, repositoryId: string): Promis
   return { active, derived, superseded };
 }
 
-/** Whether there is anything to do now, or anything due for which a crash has left no visit promised. */
-function isWanted({ visitAt, garbage, unsettled }: Notes, packs: Packs, now: Date): boolean {
+/** Whether there is work to do now, or work due later for which a crash has left no visit scheduled. */
+function isDue({ visitAt, garbage, unsettled }: Notes, packs: Packs, now: Date): boolean {
   if (unsettled) return true;
   if (compactionPlan(packs.active).length > 0) return true;
   if (dueKinds(packs.active, (kind) => packs.derived.find((file) => file.kind === kind)).length > 0)
@@ -110,28 +110,28 @@ function isWanted({ visitAt, garbage, unsettled }: Notes, packs: Packs, now: Dat
   return due.some((at) => at + VISITS_MS < visitAt);
 }
 
-/** When something of what the catalogue and the notes tell of may go, in milliseconds since 1970. */
+/** Times from which something may be deleted, in milliseconds since 1970. */
 function dueTimes(garbage: number, { active, derived, superseded }: Packs): number[] {
   return [
     ...(garbage > 0 ? [garbage + VISITS_MS] : []),
     ...(superseded === undefined ? [] : [Date.parse(superseded.supersededAt!) + VISITS_MS]),
-    ...active.filter(isGarbage).map(keptUntil),
+    ...active.filter(isGarbage).map(retainedUntil),
     ...replacedUntil(derived),
   ];
 }
 
 const isGarbage = ({ source }: PackDescription) => source === 'unreachable-garbage';
-const keptUntil = ({ id }: PackDescription) => decodeTime(id) + GARBAGE_MS;
+const retainedUntil = ({ id }: PackDescription) => decodeTime(id) + GARBAGE_MS;
 
-/** One job, under the lease. */
+/** One maintenance run, under the lease. */
 class Visit {
   readonly #deps: Deps;
   readonly #lease: Lease;
   readonly #now: Date;
   readonly #order: MaintenanceOrder;
   readonly #deadline: number;
-  /** When there will be something to do, in milliseconds since 1970; what is past, as soon as may be. */
-  readonly #later: number[] = [];
+  /** Times of future work, in milliseconds since 1970; a past time means as soon as possible. */
+  readonly #dueTimes: number[] = [];
 
   constructor(deps: Deps, lease: Lease, now: Date, order: MaintenanceOrder, deadline: number) {
     this.#deps = deps;
@@ -146,22 +146,22 @@ class Visit {
     const { repositoryId } = this.#lease;
     if (!(await this.#compact())) return false;
     const { visitAt, garbage, unsettled } = await store.maintenanceNotes.read(repositoryId);
-    const promised = visitAt > 0 && visitAt <= this.#now.getTime();
-    if (promised) {
+    const scheduled = visitAt > 0 && visitAt <= this.#now.getTime();
+    if (scheduled) {
       await removeSuperseded(store, repositoryId, this.#now);
-      const young = await removeUnlisted(store, repositoryId, this.#now);
+      const unlisted = await removeUnlisted(store, repositoryId, this.#now);
       const derived = await this.#sweepDerived();
-      for (const at of [young, derived]) if (at !== undefined) this.#later.push(at);
+      for (const at of [unlisted, derived]) if (at !== undefined) this.#dueTimes.push(at);
     }
-    if (promised || this.#order.refs) await this.#foldRefs();
-    // A collection that ended in the middle is done again at once: until then nobody can fork.
-    if (promised || unsettled) await this.#collect(garbage, unsettled);
+    if (scheduled || this.#order.refs) await this.#foldRefs();
+    // An aborted collection is repeated at once: until then the repository cannot be forked.
+    if (scheduled || unsettled) await this.#collect(garbage, unsettled);
     const derived = await this.#derive();
-    await this.#promise(promised ? 0 : garbage, visitAt);
+    await this.#schedule(scheduled ? 0 : garbage, visitAt);
     return derived;
   }
 
-  /** Last, when packs and refs are as they will be for a while. */
+  /** The last step, as packs and refs have just settled. */
   #derive(): Promise<boolean> {
     const { store } = this.#deps;
     const objects = new MaintainedGitObjects(store, this.#lease, this.#now);
@@ -179,7 +179,7 @@ class Visit {
     return next;
   }
 
-  /** Looks again after each round: pushes go on meanwhile. */
+  /** Repeats until there is nothing to merge: pushes continue meanwhile. */
   async #compact(): Promise<boolean> {
     const objects = new MaintainedGitObjects(this.#deps.store, this.#lease, this.#now);
     for (;;) {
@@ -195,20 +195,20 @@ class Visit {
     const { state } = await repositories.guard(repositoryId);
     if (state === 'open' && (await repositories.hasManyRefRows(repositoryId))) {
       await repositories.open(repositoryId).foldRefs();
-      // The table that was replaced is still being read.
-      this.#later.push(this.#now.getTime());
+      // The replaced ref table may still be in use by readers.
+      this.#dueTimes.push(this.#now.getTime());
     }
     await repositories.sweepRefs(repositoryId, this.#now);
   }
 
-  /** Once a ref has let go of something, and when a pack of garbage has been kept for long enough. */
+  /** Collects if refs were deleted or moved, or if the retention of a garbage pack has ended. */
   async #collect(garbage: number, unsettled: boolean): Promise<void> {
     const { store } = this.#deps;
     const { repositoryId } = this.#lease;
     const objects = new MaintainedGitObjects(store, this.#lease, this.#now);
-    const kept = (await objects.listPacks()).filter(isGarbage);
-    const over = kept.some((pack) => keptUntil(pack) <= this.#now.getTime());
-    if (garbage === 0 && !unsettled && !over) return;
+    const garbagePacks = (await objects.listPacks()).filter(isGarbage);
+    const expired = garbagePacks.some((pack) => retainedUntil(pack) <= this.#now.getTime());
+    if (garbage === 0 && !unsettled && !expired) return;
     const epoch = await store.repositories.raiseEpoch(repositoryId);
     const collected = await collect(objects, store.repositories.open(repositoryId), {
       epoch,
@@ -218,15 +218,15 @@ class Visit {
     await store.maintenanceNotes.clearGarbage(this.#lease, garbage);
   }
 
-  /** One visit is promised at a time, a day apart at least: what was superseded one by one goes together. */
-  async #promise(garbage: number, visitAt: number): Promise<void> {
+  /** Schedules the next visit, at least a day later, so that superseded packs are deleted in batches. One at a time. */
+  async #schedule(garbage: number, visitAt: number): Promise<void> {
     const { repositories, maintenanceNotes } = this.#deps.store;
     const packs = await packsOf(repositories, this.#lease.repositoryId);
     const now = this.#now.getTime();
-    const later = [...this.#later, ...dueTimes(garbage, packs)];
-    const next = Math.max(Math.min(...later), now + VISITS_MS);
+    const times = [...this.#dueTimes, ...dueTimes(garbage, packs)];
+    const next = Math.max(Math.min(...times), now + VISITS_MS);
     if (visitAt > now && visitAt <= next) return;
-    if (later.length > 0) await maintenanceNotes.scheduleVisit(this.#lease, new Date(next));
+    if (times.length > 0) await maintenanceNotes.scheduleVisit(this.#lease, new Date(next));
     else if (visitAt > 0) await maintenanceNotes.scheduleVisit(this.#lease, undefined);
   }
 }

@@ -26,7 +26,7 @@ import { retryOnConflict } from '../retry-on-conflict.ts';
 import { started } from '../started.ts';
 import { moved, pipelineStatus } from './status.ts';
 
-/** A status with the account of whoever reported it, while there is one. */
+/** A status with its author; undefined if the account was deleted. */
 export interface CommitStatus {
   readonly status: CommitStatusRecord;
   readonly author: UserRecord | undefined;
@@ -34,12 +34,12 @@ export interface CommitStatus {
 
 export interface StatusReport {
   readonly state: ReportedState;
-  /** Tells statuses of one commit and ref apart. */
+  /** Identifies a status within one commit and ref. */
   readonly name: string;
-  /** What the commit was built as; that of the pipeline or the first branch that has the commit when absent. */
+  /** The built branch or tag. Default: that of the pipeline, else the first branch that contains the commit. */
   readonly ref?: string | undefined;
   readonly pipelineId?: number | undefined;
-  /** What is absent stays as it is. */
+  /** Absent values are kept. */
   readonly targetUrl?: string | undefined;
   readonly description?: string | undefined;
   readonly coverage?: number | undefined;
@@ -48,7 +48,7 @@ export interface StatusReport {
 const QUEUE_TIMEOUT_MS = 8000;
 const MAX_TEXT = 255;
 
-/** Statuses of a commit, by id. @throws `404 Commit Not Found` */
+/** Returns the statuses of a commit, sorted by ID. @throws `404 Commit Not Found` */
 export async function listCommitStatuses(
   deps: Deps,
   access: ProjectAccess,
@@ -64,11 +64,11 @@ export async function listCommitStatuses(
 }
 
 /**
- * Takes down what somebody else's build of a commit came to. A status that waits or runs is the reporter's to change;
- * one that has ended is replaced by another of its name. The pipeline it stands in is made when there is none.
+ * Records the status of an external build of a commit. A pending or running status of the same author is updated; a
+ * finished one is replaced by a new status of the same name. The pipeline is created if there is none.
  *
- * @throws 403, for the ref of a protected branch too; `404 Commit Not Found` and other 404 for what it is to stand in;
- *   400 by field, and for a state that cannot follow the present one; 409 when others report all the time; 422
+ * @throws 403, also if a rule protects the branch; `404 Commit Not Found` and other 404 for its ref and pipeline; 400 by
+ *   field, and for an invalid state transition; 409 if concurrent reports prevented every attempt; 422
  */
 export async function reportStatus(
   deps: Deps,
@@ -85,18 +85,18 @@ export async function reportStatus(
   let branch: string | undefined;
   const firstBranch = async () => (branch ??= await firstBranchOf(git, commit));
   const attempt = async (): Promise<CommitStatusRecord> => {
-    const was = await pipelineFor(deps, access, commit, report);
-    const ref = report.ref ?? was?.ref ?? (await firstBranch());
-    // What a protected branch came to is told by those who may change it.
+    const existing = await pipelineFor(deps, access, commit, report);
+    const ref = report.ref ?? existing?.ref ?? (await firstBranch());
+    // The status of a protected branch is set only by those who may change the branch.
     const protection = await reading;
     if (!protection.mayPush(actor, ref) && !protection.mayMerge(actor, ref)) throw forbidden();
-    demandSound(report, ref);
-    const write = await statusWrite(deps, access, { commit, ref, report, user, was });
-    const told = cameTo(write).map((happening) => enqueueNotification(deps, actor, happening));
-    await pinCommit(deps, access.project, commit, (keep) =>
-      deps.store.pipelines.write({ ...write, alongside: [...keep, ...told.map(outboxWrite)] }),
+    requireValidReport(report, ref);
+    const write = await statusWrite(deps, access, { commit, ref, report, user, was: existing });
+    const notifications = pipelineEvents(write).map((event) => enqueueNotification(deps, actor, event));
+    await pinCommit(deps, access.project, commit, (pinWrites) =>
+      deps.store.pipelines.write({ ...write, alongside: [...pinWrites, ...notifications.map(outboxWrite)] }),
     );
-    await deps.store.outbox.deliver(told);
+    await deps.store.outbox.deliver(notifications);
     return write.status;
   };
   const key = `statuses ${access.project.id} ${commit}`;
@@ -135,7 +135,7 @@ async function firstBranchOf(git: GitRepository, commit: Oid): Promise<string> {
 }
 
 /** @throws 400 by field */
-function demandSound({ name, targetUrl, description }: StatusReport, ref: string): void {
+function requireValidReport({ name, targetUrl, description }: StatusReport, ref: string): void {
   const problems: Record<string, string[]> = {};
   const tooLong = `is too long (maximum is ${MAX_TEXT} characters)`;
   const texts = { name, ref, target_url: targetUrl, description };
@@ -156,7 +156,7 @@ interface Reported {
   readonly was: PipelineRecord | undefined;
 }
 
-/** The status and its pipeline as they are to be. @throws 400 for a state that cannot follow */
+/** The new state of the status and its pipeline. @throws 400 for an invalid state transition */
 async function statusWrite(
   { store, now }: Deps,
   { project }: ProjectAccess,
@@ -167,7 +167,7 @@ async function statusWrite(
   const author = { id: user.id, username: user.username, name: user.name };
   const current = was && (await store.pipelines.current(was, name));
   const open = current !== undefined && isOpen(current.state) && current.author.id === user.id;
-  if (open) demandTransition(current.state, state);
+  if (open) requireTransition(current.state, state);
   const made = was ?? { ...(await store.pipelines.nextPipeline(project.id)), author, createdAt: at };
   const before = open ? current : undefined;
   const status: CommitStatusRecord = {
@@ -211,8 +211,8 @@ async function statusWrite(
   return { pipeline, was, status, current };
 }
 
-/** What there is to tell when a pipeline ends. */
-function cameTo({ pipeline, was }: StatusWrite): DomainEvent[] {
+/** The notification event if the pipeline has just finished. */
+function pipelineEvents({ pipeline, was }: StatusWrite): DomainEvent[] {
   const { id, projectId, sha, status } = pipeline;
   if (status === was?.status || (status !== 'success' && status !== 'failed')) return [];
   const before = was?.outcome ?? null;
@@ -221,8 +221,8 @@ function cameTo({ pipeline, was }: StatusWrite): DomainEvent[] {
 
 const isOpen = (state: ReportedState): boolean => state === 'pending' || state === 'running';
 
-/** What has ended may not be asked here: it is replaced. */
-function demandTransition(from: ReportedState, to: ReportedState): void {
+/** Checks the transition of a pending or running status; a finished one is replaced instead. */
+function requireTransition(from: ReportedState, to: ReportedState): void {
   const event = to === 'pending' ? 'enqueue' : to === 'running' && from === 'running' ? 'run' : undefined;
   if (event === undefined) return;
   throw refused(

@@ -4,7 +4,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 
-/** The newest pipeline of a commit; undefined too for those who may not read pipelines. */
+/** Returns the newest pipeline of a commit; undefined if there is none or the actor may not read pipelines. */
 export async function lastPipeline(
   { store }: Deps,
   actor: Actor,
@@ -15,10 +15,10 @@ export async function lastPipeline(
   return store.pipelines.newest(access.project.id, sha);
 }
 
-/** How many of a pipeline's statuses are in each state. */
+/** Number of a pipeline's statuses in each state. */
 export type StateCounts = Readonly<Partial<Record<ReportedState, number>>>;
 
-/** What the statuses of a pipeline come to together. */
+/** The status of a pipeline, computed from those of its jobs. */
 export function pipelineStatus(states: StateCounts): ReportedState {
   const has = (state: ReportedState) => (states[state] ?? 0) > 0;
   if (has('running')) return 'running';
@@ -28,7 +28,7 @@ export function pipelineStatus(states: StateCounts): ReportedState {
   return has('canceled') ? 'canceled' : 'success';
 }
 
-/** One status less in the state it had, one more in the state it has. */
+/** Updates the counts for one status that changed its state, or is new if `from` is undefined. */
 export function moved(states: StateCounts, from: ReportedState | undefined, to: ReportedState): StateCounts {
   const counts = { ...states };
   if (from !== undefined) counts[from] = (counts[from] ?? 0) - 1;

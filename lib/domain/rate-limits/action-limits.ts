@@ -1,4 +1,4 @@
-/** How often one may do single things, where an administrator chooses; 0 is as often as one likes. */
+/** Rate limits of single actions, set by administrators; 0: unlimited. */
 
 import type { UserRecord } from '../../records/users.ts';
 import type { RateLimit } from '../../store/rate-limits/rate-limits.ts';
@@ -14,7 +14,7 @@ export interface ActionLimit {
   readonly kind: string;
   readonly seconds: number;
   readonly limit: (settings: InstanceSettings) => number;
-  /** Usernames that are not counted, without regard to case. */
+  /** Exempt usernames, case-insensitive. */
   readonly allowlist?: (settings: InstanceSettings) => readonly string[];
 }
 
@@ -25,13 +25,13 @@ export const NOTES: ActionLimit = {
   limit: (settings) => settings.notes_create_limit,
   allowlist: (settings) => settings.notes_create_limit_allowlist,
 };
-/** Per project and path, whoever asks. */
+/** Per project and path, for all callers together. */
 export const RAW_BLOBS: ActionLimit = {
   kind: 'raw-blob',
   seconds: 60,
   limit: (settings) => settings.raw_blob_request_limit,
 };
-/** Per user; administrators are not counted. */
+/** Per user; administrators are exempt. */
 const USERS_BY_ID: ActionLimit = {
   kind: 'user-by-id',
   seconds: 600,
@@ -56,16 +56,16 @@ const LARGE_BLOB = 10 * 1024 ** 2;
 /** Per project. */
 const LARGE_BLOBS: ActionLimit = { kind: 'large-blob', seconds: 60, limit: () => 5 };
 
-/** Who or what is counted; of a user, an allow list may have the name. */
+/** What is counted: a key, or a user, who may be on an allowlist. */
 type Subject = string | Pick<UserRecord, 'id' | 'username'>;
 
-/** Counts what somebody does. @throws 429 */
+/** Counts an action. @throws 429 */
 export const requireRate = (deps: Deps, limit: ActionLimit, subject: Subject): Promise<void> =>
   withinRate(deps, limit, subject, async () => {});
 
 /**
- * Does something while it is counted. That there have been too many is told whatever comes of it, and where this
- * process knows it, nothing is begun.
+ * Runs an action while counting it. An exceeded limit takes precedence over the result; if this process already knows
+ * that the limit is exceeded, the action is not started.
  * @throws 429
  */
 export async function withinRate<T>(
@@ -79,28 +79,28 @@ export async function withinRate<T>(
   if (allowlist?.(settings).some((allowed) => allowed.toLowerCase() === name) === true) return work();
   const rate: RateLimit = { kind, seconds, limit: Math.max(0, limit(settings)) };
   const { rateLimits } = deps.store;
-  const who = typeof subject === 'string' ? subject : String(subject.id);
+  const key = typeof subject === 'string' ? subject : String(subject.id);
   const now = deps.now();
-  if (rateLimits.isFull(rate, who, now)) throw tooOften(kind);
-  const taken = started(rateLimits.take(rate, who, now));
-  let done: T;
+  if (rateLimits.isFull(rate, key, now)) throw tooOften(kind);
+  const taken = started(rateLimits.take(rate, key, now));
+  let result: T;
   try {
-    done = await work();
+    result = await work();
   } catch (error) {
     if (!(await taken)) throw tooOften(kind);
     throw error;
   }
   if (!(await taken)) throw tooOften(kind);
-  return done;
+  return result;
 }
 
-/** Reads somebody by id, as often as one may who is no administrator. @throws 429 */
+/** Reads a user by ID, rate-limited for users who are no administrators. @throws 429 */
 export const byId = <T>(deps: Deps, actor: Actor, read: () => Promise<T>): Promise<T> =>
   actor.kind === 'anonymous' || isAdministrator(actor)
     ? read()
     : withinRate(deps, USERS_BY_ID, actor.user, read);
 
-/** Before a blob is read whole. @param size in bytes @throws 429 for too many large ones */
+/** To be called before a blob is read. @param size in bytes @throws 429 for too many large blobs */
 export async function requireBlobRate(deps: Deps, projectId: number, size: number): Promise<void> {
   if (size > LARGE_BLOB) await requireRate(deps, LARGE_BLOBS, String(projectId));
 }

@@ -1,4 +1,4 @@
-/** Of how many addresses at a time one may come, where an administrator limits it. */
+/** The limit of IP addresses per user, if an administrator has enabled it. */
 import type { UserRecord } from '../../records/users.ts';
 import { annotate } from '../../telemetry/correlation.ts';
 import { log } from '../../telemetry/log.ts';
@@ -9,9 +9,9 @@ import { subjectOf } from './throttles.ts';
 const NAME = 'unique_ips_limit';
 
 /**
- * Whether somebody came from too many addresses, this one counted: beside the reads that say who it is. Who has one
- * IPv6 address has as many as their network.
- * @param address undefined: nobody knows
+ * Whether a user has used too many IP addresses, including this one. Runs in parallel with the authentication. An IPv6
+ * address counts as its /64 network.
+ * @param address undefined if unknown: not counted
  */
 export async function exceedsAddressLimit(
   { settings, store, now }: Deps,
@@ -28,13 +28,13 @@ export async function exceedsAddressLimit(
   try {
     return !(await store.userAddresses.admits(userId, subject, { addresses, seconds }, now()));
   } catch (error) {
-    // As with throttles: a table that is busy closes nobody out.
-    log('warn', 'addresses not counted', { cause: String(error) });
+    // Like throttles, it fails open: an overloaded table must not lock users out.
+    log('warn', 'IP addresses not counted', { cause: String(error) });
     return false;
   }
 }
 
-/** Administrators are counted and let in: one who chose too few could not choose again. @throws 403 */
+/** Administrators are counted but not refused, so that they can correct a limit that is too low. @throws 403 */
 export function requireFewAddresses(tooMany: boolean, { admin }: UserRecord): void {
   if (!tooMany || admin) return;
   annotate({ limit: NAME });

@@ -1,4 +1,4 @@
-/** Lets requests in as often as the throttles of the settings allow it, counted in the table. */
+/** Enforces the throttles of the instance settings; requests are counted in the table. */
 import { type RateLimits, windowOf } from '../../store/rate-limits/rate-limits.ts';
 import { annotate } from '../../telemetry/correlation.ts';
 import { log } from '../../telemetry/log.ts';
@@ -6,15 +6,15 @@ import type { Credential } from '../actor.ts';
 import type { InstanceSettings, Settings } from '../settings/current.ts';
 import { type Asked, type Caller, subjectOf, type Throttle, Throttled, throttlesOf } from './throttles.ts';
 
-/** How one request is let in. It is counted once, against whoever is named first. */
+/** The admission of one request. It is counted once, for the first caller that is named. */
 export interface Admission {
-  /** Nobody who is known. */
+  /** The unauthenticated caller: the IP address. */
   readonly stranger: Caller;
-  /** Whether this process knows already that the caller has no more: then `admit` answers before anything is read. */
+  /** Whether this process already knows that a limit is exhausted: then wait for `admit` before reading anything. */
   isFull(caller: Caller): boolean;
   /** Counts the request. @throws Throttled */
   admit(caller: Caller): Promise<void>;
-  /** Counts a request that failed before anybody was asked who they are. @throws Throttled */
+  /** Counts a request that failed before its credential was checked. @throws Throttled */
   settle(credential: Credential): Promise<void>;
 }
 
@@ -26,31 +26,31 @@ export interface Needs {
   readonly settings: Pick<Settings, 'current'>;
   readonly counts: Pick<RateLimits, 'count'>;
   readonly now: () => Date;
-  /** Whose a credential is; undefined when it is not good. */
+  /** Returns the owner of a credential; undefined if it is invalid. */
   readonly callerOf: (credential: Exclude<Credential, { kind: 'none' }>) => Promise<Caller | undefined>;
 }
 
-/** Of whom it is known that they have no more. */
+/** Maximum number of exhausted callers remembered by a process. */
 const MAX_SUBJECTS = 10_000;
-/** A warning says that more was not counted. */
-const TOLD_MS = 10_000;
+/** Minimum interval between warnings about requests that were not counted. */
+const WARNING_INTERVAL_MS = 10_000;
 const RETRY_LATER = 'Retry later';
 
 interface Exhausted {
   readonly window: number;
   readonly seconds: number;
-  /** In the table. */
+  /** The count in the table. */
   readonly counted: number;
-  /** Turned away since, without a write. */
+  /** Requests refused since then, without a write. */
   refused: number;
 }
 
-/** Of one process: what others counted it learns when it counts itself. */
+/** The admissions of one process. It learns of requests to other processes when it counts one itself. */
 export class Admissions implements AdmissionPort {
   readonly #needs: Needs;
   /** By subject and throttle; the oldest first. */
   readonly #exhausted = new Map<string, Map<string, Exhausted>>();
-  #toldAt = 0;
+  #warnedAt = 0;
 
   constructor(needs: Needs) {
     this.#needs = needs;
@@ -66,12 +66,12 @@ export class Admissions implements AdmissionPort {
       admit,
       settle: async (credential) => {
         if (admitted !== undefined || credential.kind === 'none') return admit(stranger);
-        // Without a throttle that could count it, nobody need know whose it is.
+        // If no throttle can apply, the credential need not be looked up.
         const settings = await this.#settings();
-        const either: Caller[] = [stranger, { kind: 'user', id: 0 }];
+        const candidates: Caller[] = [stranger, { kind: 'user', id: 0 }];
         if (
           settings === undefined ||
-          either.every((caller) => throttlesOf(settings, asked, caller).length === 0)
+          candidates.every((caller) => throttlesOf(settings, asked, caller).length === 0)
         )
           return;
         const caller = await this.#needs.callerOf(credential).catch(() => undefined);
@@ -94,7 +94,7 @@ export class Admissions implements AdmissionPort {
     throw new Throttled(throttles[refused]!, observed[refused]!, now, text);
   }
 
-  /** How many requests there were in this window, with this one; 0 when nobody can say. */
+  /** The number of requests in this window, including this one; 0 if it cannot be counted. */
   async #observe({ name, limit, seconds }: Throttle, subject: string, now: Date): Promise<number> {
     const window = windowOf(seconds, now);
     const known = this.#exhausted.get(subject)?.get(name);
@@ -105,14 +105,14 @@ export class Admissions implements AdmissionPort {
       if (counted >= limit) this.#remember(subject, name, { window, seconds, counted, refused: 0 });
       return counted;
     } catch (error) {
-      return this.#missed(error) ?? 0;
+      return this.#warn(error) ?? 0;
     }
   }
 
   #remember(subject: string, name: string, exhausted: Exhausted): void {
     const throttles = this.#exhausted.get(subject) ?? new Map<string, Exhausted>();
     const known = throttles.get(name);
-    // Answers overtake each other.
+    // Responses may arrive out of order.
     if (known?.window === exhausted.window && known.counted >= exhausted.counted) return;
     throttles.set(name, exhausted);
     this.#exhausted.delete(subject);
@@ -130,23 +130,23 @@ export class Admissions implements AdmissionPort {
     return false;
   }
 
-  /** Undefined when they cannot be read: then nobody knows of a throttle. */
+  /** Undefined if the settings cannot be read: then no throttle applies. */
   #settings(): Promise<InstanceSettings | undefined> {
-    return this.#needs.settings.current().catch((error) => this.#missed(error));
+    return this.#needs.settings.current().catch((error) => this.#warn(error));
   }
 
-  /** What cannot be counted is let in: a table that is busy must not become an instance that is closed. */
-  #missed(error: unknown): undefined {
+  /** Fails open: requests that cannot be counted are admitted, so that an overloaded table does not close the instance. */
+  #warn(error: unknown): undefined {
     const now = Date.now();
-    if (now - this.#toldAt < TOLD_MS) return;
-    this.#toldAt = now;
+    if (now - this.#warnedAt < WARNING_INTERVAL_MS) return;
+    this.#warnedAt = now;
     log('warn', 'requests not counted', { cause: String(error) });
   }
 }
 
 /**
- * Reads while a request is counted. A refusal comes before whatever else is wrong, and where it is known already,
- * before anything is read.
+ * Runs reads while the request is counted. A refusal takes precedence over other errors; if it is known already,
+ * nothing is read.
  */
 export async function whileCounted<T>(
   admission: Admission | undefined,

@@ -1,41 +1,41 @@
 /**
- * Which throttles of the settings a request falls under. They limit requests as such, whatever these do: signed-in
- * callers by who they are, all others by where they come from. Limits of single actions are in `action-limits.ts`.
+ * The throttles of the instance settings that apply to a request. They limit requests regardless of the endpoint:
+ * per user if signed in, else per IP address. Limits of single actions are in `action-limits.ts`.
  */
 import { network64, parseAddress, unmapped } from '../../outbound/address.ts';
 import type { Actor } from '../actor.ts';
 import type { InstanceSettings } from '../settings/current.ts';
 
-/** A request as throttles tell requests apart. */
+/** The properties of a request by which throttles are selected. */
 export interface Asked {
   readonly kind: AskedKind;
   readonly method: string;
-  /** As it was sent, percent-encoded, without a query. */
+  /** As sent, percent-encoded, without the query. */
   readonly path: string;
 }
 
-/** `web`: everything outside `/api`, which is Git and the pages of mails' links. */
+/** `web`: everything outside `/api`: Git, and the pages that mails link to. */
 export type AskedKind = 'api' | 'files_api' | 'packages_api' | 'deprecated_api' | 'git_lfs' | 'web';
 
-/** Who is counted. A credential that is not good is none. */
+/** Who is counted. A request with an invalid credential counts for its address. */
 export type Caller =
   | { readonly kind: 'address'; readonly address: string }
   | { readonly kind: 'user' | 'deploy-token'; readonly id: number };
 
 export interface Throttle {
-  /** As the `RateLimit-Name` header tells it. */
+  /** The value of the `RateLimit-Name` header. */
   readonly name: string;
   readonly limit: number;
   readonly seconds: number;
 }
 
-/** More requests than a throttle allows. What it tells is for the caller. */
+/** More requests than a throttle allows. Its fields are shown to the caller. */
 export class Throttled extends Error {
   readonly throttle: Throttle;
-  /** How many requests there were in this window. */
+  /** Number of requests in this window. */
   readonly observed: number;
   readonly at: Date;
-  /** What the answer says. */
+  /** Response text. */
   readonly text: string;
 
   constructor(throttle: Throttle, observed: number, at: Date, text: string) {
@@ -48,7 +48,7 @@ export class Throttled extends Error {
   }
 }
 
-/** The throttles of the settings: each has a switch, a number of requests and a period. */
+/** The throttles of the settings; each has a switch, a number of requests and a period. */
 type Configured =
   | `${'unauthenticated' | 'authenticated'}_${'api' | 'files_api' | 'packages_api' | 'deprecated_api'}`
   | 'unauthenticated'
@@ -57,29 +57,29 @@ type Configured =
   | 'protected_paths';
 
 /**
- * Open to whoever is signed in once a second at least: an administrator who chose too low a limit could not choose
- * another, and who is no administrator is not to ask there for ever.
+ * The settings endpoint has a fixed throttle of one request per second for signed-in callers, so that an administrator
+ * can correct a limit that is too low.
  */
 const SETTINGS = /^\/api\/v4\/application\/settings(?:\.json)?\/?$/;
 const OF_SETTINGS: Throttle = { name: 'throttle_authenticated_settings', limit: 60, seconds: 60 };
 
-/** Those that are switched on and cover the request; none for most instances. */
+/** The enabled throttles that apply to the request; none on most instances. */
 export function throttlesOf(settings: InstanceSettings, asked: Asked, caller: Caller): readonly Throttle[] {
   const { kind, method } = asked;
   if (caller.kind === 'user' && SETTINGS.test(asked.path))
     return settings.throttle_authenticated_api_enabled ? [OF_SETTINGS] : [];
-  const found: Throttle[] = [];
+  const throttles: Throttle[] = [];
   const add = (configured: Configured, name: string): boolean => {
     const limit = settings[`throttle_${configured}_requests_per_period`];
     const seconds = settings[`throttle_${configured}_period_in_seconds`];
     const on = settings[`throttle_${configured}_enabled`] && limit > 0 && seconds > 0;
-    if (on) found.push({ name: `throttle_${name}`, limit, seconds });
+    if (on) throttles.push({ name: `throttle_${name}`, limit, seconds });
     return on;
   };
   const who = caller.kind === 'address' ? 'unauthenticated' : 'authenticated';
   const web = kind === 'web' || kind === 'git_lfs';
   if (!web) {
-    // The narrower one takes the place of that for the whole interface, once it is switched on.
+    // An enabled specific throttle replaces the one of the whole API.
     const narrower = kind !== 'api' && add(`${who}_${kind}`, `${who}_${kind}`);
     if (!narrower) add(`${who}_api`, `${who}_api`);
   } else if (who === 'unauthenticated') {
@@ -94,20 +94,20 @@ export function throttlesOf(settings: InstanceSettings, asked: Asked, caller: Ca
     const suffix = who === 'unauthenticated' ? '' : web ? '_web' : '_api';
     add('protected_paths', `${who}_protected_paths${suffix}`);
   }
-  return found;
+  return throttles;
 }
 
-/** Of limits that count people by name and all others by where they come from. */
+/** The key of limits that count signed-in callers by user and others by IP address. */
 export const subjectFor = (actor: Actor, sourceIp: string): string =>
   subjectOf(
     actor.kind === 'user' ? { kind: 'user', id: actor.user.id } : { kind: 'address', address: sourceIp },
   );
 
-/** Under which name a caller is counted. Whoever has one IPv6 address has as many as the network they stand in. */
+/** The key under which a caller is counted. An IPv6 address counts as its /64 network. */
 export function subjectOf(caller: Caller): string {
   if (caller.kind !== 'address') return `${caller.kind} ${caller.id}`;
   const parsed = parseAddress(caller.address.split('%')[0]!);
-  // Who comes from nowhere is counted as one.
+  // Unparsable addresses are counted as they are.
   if (parsed === undefined) return `address ${caller.address}`;
   const address = unmapped(parsed);
   return `address ${address.version === 4 ? address.text : `${network64(address)}::/64`}`;

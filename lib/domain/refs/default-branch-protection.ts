@@ -4,29 +4,29 @@ import { DEVELOPER, MAINTAINER } from '../access/levels.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * How much of the default branch is protected when it comes to be: 0 nothing, 1 against force pushes and deletion (developers
- * push), 2 also against pushes and merges of developers, 3 as 2, with developers merging.
+ * Protection of a new default branch: 0 none; 1 no force pushes and no deletion (developers may push); 2 also no pushes
+ * and merges by developers; 3 like 2, but developers may merge.
  */
 export type DefaultBranchProtection = 0 | 1 | 2 | 3;
 
 export const FULL = 2 satisfies DefaultBranchProtection;
 
 /**
- * As the group says that the project stands in, or else the instance; groups above say it for what is directly in them.
+ * The setting of the project's parent group, else of the instance. Other ancestors do not count.
  */
 export async function defaultBranchProtection(
   { store, settings }: Deps,
   { namespaceKind, namespaceId }: ProjectRecord,
 ): Promise<DefaultBranchProtection> {
   const group = namespaceKind === 'group' ? await store.groups.get(namespaceId) : undefined;
-  const own = group?.settings['default_branch_protection'] as DefaultBranchProtection | undefined;
-  return own ?? (await settings.current()).default_branch_protection;
+  const ofGroup = group?.settings['default_branch_protection'] as DefaultBranchProtection | undefined;
+  return ofGroup ?? (await settings.current()).default_branch_protection;
 }
 
-/** Whether developers may not begin an empty repository. */
+/** Whether developers may not push the first commit. */
 export const protectsEmpty = (protection: DefaultBranchProtection): boolean => protection >= 2;
 
-/** Who may do what with the default branch; undefined where it is not protected. Nobody forces. */
+/** The levels of the default branch's protection rule; undefined if it is not protected. */
 export function levelsOf(
   protection: DefaultBranchProtection,
 ): Pick<BranchRule, 'pushLevel' | 'mergeLevel' | 'allowForcePush'> | undefined {

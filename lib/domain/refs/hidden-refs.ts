@@ -1,6 +1,6 @@
 /**
- * Refs that the service makes and no client may: a push to them is refused as one to hidden refs. Some lead to what
- * clients like to fetch, such as a merge request's head; the others are not shown, nor is what only they reach.
+ * Refs that only the service creates; pushes to them are refused as to hidden refs. Some can be fetched, such as the
+ * head of a merge request; the others, and the objects that only they reach, are hidden.
  */
 import type { Visibility } from '../../git/wire/visible.ts';
 

@@ -1,4 +1,4 @@
-/** Pages of branches and tags: by name, by the time of their commits, and of those that a search finds. */
+/** Pages of branches and tags, sorted by name or by commit time, optionally filtered by a search. */
 import type { Ref, RefPageQuery } from '../../git/ports.ts';
 import { branchRef, type RefName, type RefSpace, shortName, spacePrefix, tagRef } from '../../git/refname.ts';
 import type { GitRepository } from '../../git/repository.ts';
@@ -12,27 +12,27 @@ export interface RefListQuery {
   readonly descending: boolean;
   readonly offset: number;
   readonly limit: number;
-  /** Only what stands behind the branch of this short name, in the order asked for. */
+  /** Keyset pagination: only refs after the one with this short name, in the requested order. */
   readonly after?: string | undefined;
 }
 
 export interface RefList {
   readonly refs: readonly Ref[];
-  /** undefined when it was not worth counting. */
+  /** Undefined if counting was too expensive. */
   readonly total: number | undefined;
   readonly more: boolean;
 }
 
-/** Refs that a search judges after its page is full, to tell how many it finds. */
-const COUNTED = 100_000;
-/** Refs whose commits are read together, where nobody noted their times. */
-const READ_TOGETHER = 2048;
+/** Maximum number of refs that a search examines to count its results. */
+const MAX_EXAMINED = 100_000;
+/** Refs whose commits are read in one batch, if their times are not stored with the ref. */
+const BATCH_SIZE = 2048;
 
-/** By name without a search, a page costs the same however many there are; else all names are read, at most. */
+/** Sorted by name without a search, a page has constant cost; otherwise up to all names are read. */
 export function listRefs(git: GitRepository, query: RefListQuery): Promise<RefList> {
   const page = pageOf(query);
   if (page !== undefined) return git.page(page);
-  return query.orderBy === 'updated' ? byTime(git, query) : found(git, query);
+  return query.orderBy === 'updated' ? byTime(git, query) : byNameMatching(git, query);
 }
 
 function pageOf(query: RefListQuery): RefPageQuery | undefined {
@@ -42,38 +42,38 @@ function pageOf(query: RefListQuery): RefPageQuery | undefined {
   return { space, offset, limit, descending, ...(after === undefined ? {} : { after }) };
 }
 
-/** What to prefetch for a list: all else is read no later beside the commits of the refs. */
+/** The reads to prefetch for a list. */
 export function prefetchOf(query: RefListQuery | undefined): Prefetch {
   const page = query && pageOf(query);
   const under = query && page === undefined ? ([`refs/${query.space}/`] as const) : [];
   return { page, under, packs: false };
 }
 
-async function found(git: GitRepository, query: RefListQuery): Promise<RefList> {
+async function byNameMatching(git: GitRepository, query: RefListQuery): Promise<RefList> {
   const { space, offset, limit, descending } = query;
   const keyset = query.after !== undefined;
   const matches = nameMatcher(query.search);
   const view = await git.view(space);
   const page: Ref[] = [];
-  let judged = 0;
+  let examined = 0;
   let total = 0;
   const full = () => page.length > limit;
-  // From the end, the page's place is known when all are.
-  const wanted = descending ? offset + limit + 1 : undefined;
+  // Descending: the page is cut from the end, when all names are read.
+  const keptFromEnd = descending ? offset + limit + 1 : undefined;
   for await (const refs of view.refs(undefined, fullName(query))) {
     for (const ref of refs) {
       if (ref.committed === null || !matches(shortName(ref.name))) continue;
       total++;
-      if (wanted !== undefined) {
+      if (keptFromEnd !== undefined) {
         page.push(ref);
-        if (page.length >= 2 * wanted) page.splice(0, page.length - wanted);
+        if (page.length >= 2 * keptFromEnd) page.splice(0, page.length - keptFromEnd);
       } else if (total > offset && !full()) page.push(ref);
     }
-    judged += refs.length;
-    if (wanted === undefined && full() && (keyset || judged > COUNTED))
+    examined += refs.length;
+    if (keptFromEnd === undefined && full() && (keyset || examined > MAX_EXAMINED))
       return { refs: page.slice(0, limit), total: undefined, more: true };
   }
-  if (wanted === undefined) return { refs: page.slice(0, limit), total, more: full() };
+  if (keptFromEnd === undefined) return { refs: page.slice(0, limit), total, more: full() };
   const last = page.toReversed().slice(offset, offset + limit);
   return { refs: last, total, more: total > offset + limit };
 }
@@ -83,7 +83,7 @@ interface Timed {
   readonly time: number;
 }
 
-/** Reads all names; memory holds no more of them than stand up to the page's end. */
+/** Reads all names; keeps in memory only those up to the end of the page. */
 async function byTime(git: GitRepository, query: RefListQuery): Promise<RefList> {
   const { offset, limit, descending } = query;
   const matches = nameMatcher(query.search);
@@ -94,35 +94,35 @@ async function byTime(git: GitRepository, query: RefListQuery): Promise<RefList>
     after === undefined ? undefined : git.ref(after),
     git.view(query.space),
   ]);
-  // A marker that is gone since then has no place in time: from the beginning rather than leaving some out.
+  // A marker that was deleted has no time: start from the beginning rather than skip refs.
   const [last] = marker === undefined ? [] : await timed(git, [marker]);
-  const kept = offset + limit + 1;
+  const keep = offset + limit + 1;
   let first: Timed[] = [];
   let total = 0;
   const prune = () => {
-    first = first.sort(order).slice(0, kept);
+    first = first.sort(order).slice(0, keep);
   };
   for await (const refs of view.refs()) {
-    for (const one of await timed(
+    for (const entry of await timed(
       git,
       refs.filter(({ name }) => matches(shortName(name))),
     )) {
       total++;
-      if (last === undefined || order(last, one) < 0) first.push(one);
+      if (last === undefined || order(last, entry) < 0) first.push(entry);
     }
-    if (first.length > 2 * kept + READ_TOGETHER) prune();
+    if (first.length > 2 * keep + BATCH_SIZE) prune();
   }
   prune();
   const refs = first.slice(offset, offset + limit).map(({ ref }) => ref);
   return { refs, total, more: first.length > offset + limit };
 }
 
-/** Those that lead to commits. */
+/** Adds commit times; refs that do not lead to a commit are dropped. */
 async function timed(git: GitRepository, refs: readonly Ref[]): Promise<Timed[]> {
   const unknown = refs.filter(({ committed }) => committed === undefined);
   const times = new Map<RefName, number>();
-  for (let i = 0; i < unknown.length; i += READ_TOGETHER) {
-    for (const { ref, commit } of await git.tips(unknown.slice(i, i + READ_TOGETHER)))
+  for (let i = 0; i < unknown.length; i += BATCH_SIZE) {
+    for (const { ref, commit } of await git.tips(unknown.slice(i, i + BATCH_SIZE)))
       times.set(ref.name, commit.committer.seconds);
   }
   return refs.flatMap((ref) => {
@@ -134,9 +134,9 @@ async function timed(git: GitRepository, refs: readonly Ref[]): Promise<Timed[]>
 const fullName = ({ space, after }: RefListQuery): RefName | undefined =>
   after === undefined
     ? undefined
-    : ((space === 'heads' ? branchRef : tagRef)(after) ?? behindAll(space, after));
+    : ((space === 'heads' ? branchRef : tagRef)(after) ?? markerName(space, after));
 
-/** A marker that no branch can have still has its place among them. */
-const behindAll = (space: RefSpace, after: string) => `${spacePrefix(space)}${after}` as RefName;
+/** A marker that is not a valid ref name still has a place in the order. */
+const markerName = (space: RefSpace, after: string) => `${spacePrefix(space)}${after}` as RefName;
 
 const compareNames = (a: Ref, b: Ref) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

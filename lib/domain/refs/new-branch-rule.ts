@@ -1,7 +1,7 @@
 import type { BranchRule } from '../../records/refs.ts';
 import type { Deps } from '../deps.ts';
 
-/** A rule with an id of its own, not stored yet. */
+/** Creates a rule with a new ID; it is not stored yet. */
 export async function newBranchRule(
   deps: Deps,
   projectId: number,

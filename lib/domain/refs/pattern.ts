@@ -1,6 +1,6 @@
 /**
- * Whether a name is meant by a rule's name: the same, or a pattern in which each `*` stands for any text, slashes and
- * nothing included. In time that grows with the length of the name, whatever the pattern.
+ * Matches names against a rule's name: equal, or a pattern in which each `*` stands for any text, including slashes
+ * and the empty text. Linear time, without backtracking.
  */
 export function patternMatcher(pattern: string): (name: string) => boolean {
   const [start = '', ...rest] = pattern.split('*');
@@ -9,7 +9,7 @@ export function patternMatcher(pattern: string): (name: string) => boolean {
   const middle = rest.filter((part) => part !== '');
   return (name) => {
     if (!name.startsWith(start) || !name.endsWith(end)) return false;
-    // The earliest place of each part leaves the most room for those behind it.
+    // The earliest match of each part leaves the most room for the following ones.
     let at = start.length;
     for (const part of middle) {
       const found = name.indexOf(part, at);
@@ -22,11 +22,11 @@ export function patternMatcher(pattern: string): (name: string) => boolean {
 
 const isPattern = (name: string): boolean => name.includes('*');
 
-/** Rules by what they match. */
+/** Protection rules, looked up by the names they match. */
 export class RuleSet<R extends { readonly name: string }> {
   readonly #named = new Map<string, R>();
   readonly #patterns: { readonly matches: (name: string) => boolean; readonly rule: R }[] = [];
-  /** What was asked last: several questions about one name follow each other. */
+  /** Cache of the last lookup: several checks of one name follow each other. */
   #last: { readonly name: string; readonly rules: readonly R[] } | undefined;
 
   constructor(rules: readonly R[]) {
@@ -36,7 +36,7 @@ export class RuleSet<R extends { readonly name: string }> {
     }
   }
 
-  /** Every rule that is about this branch or tag. */
+  /** All rules that match this branch or tag. */
   matching(name: string): readonly R[] {
     if (this.#last?.name === name) return this.#last.rules;
     const named = this.#named.get(name);

@@ -16,22 +16,22 @@ import {
 import { RuleSet } from './pattern.ts';
 
 /**
- * What the rules of a project let one do with its branches. Of several rules that match a branch the most generous
- * counts. A rule without a level, `No one`, keeps administrators out too.
+ * Permissions on the branches of a project by its protection rules. Of several matching rules the most permissive
+ * counts. The level `No one` applies to administrators too.
  */
 export class BranchProtection {
   readonly #access: ProjectAccess;
   readonly #rules: RuleSet<BranchRule>;
   readonly #protectsEmpty: boolean;
 
-  /** @param first what an empty repository's first branch is to be protected with */
+  /** @param first the protection of the first branch of an empty repository */
   constructor(access: ProjectAccess, rules: readonly BranchRule[], first: DefaultBranchProtection = FULL) {
     this.#access = access;
     this.#rules = new RuleSet(rules);
     this.#protectsEmpty = access.project.defaultBranch === null && protectsEmpty(first);
   }
 
-  /** In an empty repository every branch is, where the default branch is to be: the first one becomes that. */
+  /** In an empty repository every branch is, if default branches are: the first branch becomes the default one. */
   isProtected(branch: string): boolean {
     return this.#protectsEmpty || this.#rules.matching(branch).length > 0;
   }
@@ -50,7 +50,7 @@ export class BranchProtection {
     );
   }
 
-  /** Whether commits may be dropped from it, by those who may push. */
+  /** Whether those who may push may also force-push. */
   mayForce(branch: string): boolean {
     const rules = this.#rules.matching(branch);
     return rules.length === 0 || rules.some((rule) => rule.allowForcePush);
@@ -70,7 +70,7 @@ export class BranchProtection {
   }
 }
 
-/** What the rules of a project let one do with its tags. */
+/** Permissions on the tags of a project by its protection rules. */
 export class TagProtection {
   readonly #access: ProjectAccess;
   readonly #rules: RuleSet<TagRule>;
@@ -106,7 +106,7 @@ export async function tagProtection(deps: Deps, access: ProjectAccess): Promise<
   return new TagProtection(access, tags);
 }
 
-/** Of both kinds, read together. */
+/** Branch and tag protection, with one read. */
 export async function refProtection(
   deps: Deps,
   access: ProjectAccess,
@@ -122,12 +122,12 @@ export async function refProtection(
 const rulesOf = (deps: Deps, { project, prefetched }: ProjectAccess, kind: 'branch' | 'tag' | 'both') =>
   prefetched?.rules(project, kind) ?? readRules(deps, project.id, kind);
 
-/** What the first branch is to be protected with; read while the rules are, and only where there is none yet. */
+/** The protection of the first branch; read in parallel with the rules, and only if the repository is empty. */
 function firstOf(deps: Deps, { project }: ProjectAccess): Promise<DefaultBranchProtection> | undefined {
   return project.defaultBranch === null ? started(defaultBranchProtection(deps, project)) : undefined;
 }
 
-/** Texts of refusals, as git and the interface print them. */
+/** Texts of refusals in Git and in the API. */
 export const BRANCH_REFUSALS = {
   push: 'You are not allowed to push code to protected branches on this project.',
   pushInto: 'You are not allowed to push into this branch',
@@ -151,6 +151,6 @@ export const TAG_REFUSALS = {
 export const maintains = (actor: Actor, { level }: ProjectAccess): boolean =>
   isAdministrator(actor) || level >= MAINTAINER;
 
-function reaches(actor: Actor, { level }: ProjectAccess, asked: RuleLevel): boolean {
-  return asked !== 0 && (isAdministrator(actor) || level >= asked);
+function reaches(actor: Actor, { level }: ProjectAccess, required: RuleLevel): boolean {
+  return required !== 0 && (isAdministrator(actor) || level >= required);
 }

@@ -1,10 +1,10 @@
-/** What is recorded of rules that protect branches and tags. */
+/** Audit events of the protection rules of branches and tags. */
 
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { BranchRule, RuleLevel, TagRule } from '../../records/refs.ts';
 import { type Audited, auditedResource } from '../audit-events/event.ts';
 
-/** Levels of rules, as people read them. */
+/** Display names of rule levels. */
 export const RULE_LEVEL_NAMES: Readonly<Record<RuleLevel, string>> = {
   0: 'No one',
   30: 'Developers + Maintainers',
@@ -29,19 +29,19 @@ export const auditedBranchRule = (
 
 type Levels = Pick<BranchRule, 'pushLevel' | 'mergeLevel'>;
 
-/** One for each level that is another than before. */
-export function auditedLevels(project: ProjectRecord, was: BranchRule, is: Levels): Audited[] {
-  const level = (name: keyof Levels, called: string): Audited[] =>
-    was[name] === is[name]
+/** One event for each changed level. */
+export function auditedLevels(project: ProjectRecord, previous: BranchRule, current: Levels): Audited[] {
+  const level = (name: keyof Levels, label: string): Audited[] =>
+    previous[name] === current[name]
       ? []
       : [
           {
             entity: auditedResource('Project', project),
             details: {
-              change: called,
-              from: RULE_LEVEL_NAMES[was[name]],
-              to: RULE_LEVEL_NAMES[is[name]],
-              ...target(was),
+              change: label,
+              from: RULE_LEVEL_NAMES[previous[name]],
+              to: RULE_LEVEL_NAMES[current[name]],
+              ...target(previous),
             },
           },
         ];

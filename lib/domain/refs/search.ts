@@ -1,4 +1,4 @@
-/** `term` anywhere, `^term` at the start, `term$` at the end, `^term$` the whole name; without regard to case. */
+/** `term` matches anywhere, `^term` at the start, `term$` at the end, `^term$` the whole name; case-insensitive. */
 export function nameMatcher(search: string | undefined): (name: string) => boolean {
   if (search === undefined || search === '') return () => true;
   const start = search.startsWith('^');

@@ -13,32 +13,32 @@ import { started } from '../started.ts';
 import { openRepository } from './open.ts';
 
 export interface Download {
-  /** Without an extension; also the directory that everything in the archive is in. */
+  /** File name without extension; also the top-level directory in the archive. */
   readonly name: string;
   readonly body: AsyncIterable<Uint8Array>;
 }
 
 export interface DownloadRequest {
-  /** Branch, tag or commit; the default branch when absent. */
+  /** Branch, tag or commit. Default: the default branch. */
   readonly ref?: string | undefined;
   readonly path?: string | undefined;
   readonly format: ArchiveFormat;
-  /** Where an anonymous request comes from. */
+  /** Client address, by which anonymous requests are counted. */
   readonly sourceIp: string;
-  /** Only asks what a download would be: nothing of it is sent. */
+  /** HEAD request: no content is sent. */
   readonly headOnly?: boolean;
 }
 
-/** Per user, or address, and project. */
+/** Per project and user, or address of an anonymous caller. */
 const LIMIT: RateLimit = { kind: 'archive', limit: 5, seconds: 60 };
 
 /**
- * What a repository holds at a commit, as one file. Made once for each commit, path, name and format, and kept for
- * some days. What is sent is recorded; of a whole repository as it begins, which costs no round trip, so that one which
- * turns out too large is recorded too.
+ * Returns an archive of a repository at a commit. Archives are cached for some days by commit, path, name and format.
+ * Each download is audited. For a whole repository the event is written at the start, in parallel with the first
+ * reads, so an archive that turns out to be too large is audited too.
  *
- * @throws 429 for more than five a minute; `404 File Not Found` for what is no revision or path; 413 for trees with
- *   more members than an archive may have
+ * @throws 429 for more than five a minute; `404 File Not Found` for an unknown revision or path; 413 for trees with
+ *   too many entries
  */
 export async function downloadArchive(
   deps: Deps,
@@ -48,17 +48,17 @@ export async function downloadArchive(
 ): Promise<Download> {
   const { store } = deps;
   const { project, prefetched } = access;
-  const who = subjectFor(actor, request.sourceIp);
+  const caller = subjectFor(actor, request.sourceIp);
   const repository = openRepository(deps, project, { prefetched });
   const git = new GitRepository(repository);
   const event = request.headOnly ? undefined : started(auditing(deps, actor));
-  const finding = started(
+  const resolving = started(
     Promise.all([git.resolve(request.ref || 'HEAD'), request.ref ? undefined : git.headRef()]),
   );
-  if (!(await store.rateLimits.take(LIMIT, `${project.id} ${who}`, deps.now()))) {
+  if (!(await store.rateLimits.take(LIMIT, `${project.id} ${caller}`, deps.now()))) {
     throw tooManyRequests('This archive has been requested too many times. Try again later.');
   }
-  const [found, head] = await finding;
+  const [found, head] = await resolving;
   if (found === undefined) throw notFound('File');
   const { commit } = found;
   const ref = request.ref || shortName(head!.target);
@@ -71,13 +71,13 @@ export async function downloadArchive(
     await store.table.put((await event)({ entity: auditedResource('Project', project), details }));
   };
 
-  // Until it is asked for its pieces, it has read trees only: so much may be in vain.
+  // In parallel with the cache lookup: until its content is requested, it reads only trees.
   const making = started(archive(repository.store, name));
   const recording = path === '' ? started(recorded()) : undefined;
-  const kept = await store.archives.get(project.repositoryId, name);
-  if (kept !== undefined) {
+  const cached = await store.archives.get(project.repositoryId, name);
+  if (cached !== undefined) {
     await (recording ?? recorded());
-    return { name: name.prefix, body: kept };
+    return { name: name.prefix, body: cached };
   }
   try {
     const made = await making;

@@ -4,26 +4,26 @@ import type { CommitRecord, GitRepository } from '../../git/repository.ts';
 import { bounded, resolved } from './read.ts';
 
 export interface RefComparison {
-  /** What the files are compared with: `from`, or where the histories parted. */
+  /** The commit that the files are compared with: `from`, or the merge base. */
   readonly base: Oid;
   readonly head: Oid;
-  /** Those of `head` that `from` has not, oldest first; of too many the newest. */
+  /** Commits reachable from `head` but not from `from`, oldest first; only the newest if there are too many. */
   readonly commits: readonly CommitRecord[];
   readonly files: readonly FileDiff[];
-  /** Something was left out: a limit was reached, or the time was over. */
+  /** Incomplete: a size or time limit was reached. */
   readonly truncated: boolean;
   readonly same: boolean;
 }
 
-/** Milliseconds, well within the 29 seconds of a gateway. */
+/** Milliseconds, well below the gateway's 29 seconds. */
 const COMPARE_MS = 20_000;
 const MAX_COMMITS = 1000;
 
 /**
- * What one branch, tag or commit has that another has not. Without a common history there are commits and no files.
- * @param straight compare the files of the two themselves, instead of with where they parted
- * @param limits how much is told of the files
- * @param source where `from` is looked up, when that is another repository, whose objects `git` reads too
+ * Compares two branches, tags or commits. Without a merge base the result has commits but no files.
+ * @param straight compare the files of `from` and `to`, instead of the merge base and `to`
+ * @param limits size limits of the file diffs
+ * @param source the repository of `from`, if it is another one; `git` can read its objects
  * @throws `404 Ref Not Found`
  */
 export async function compareRefs(
@@ -42,14 +42,14 @@ export async function compareRefs(
   try {
     return await bounded(async () => {
       const options = { ...limits, straight, commits: MAX_COMMITS, bounds: { signal }, signal };
-      const found = await git.compare(start.commit, head, options);
-      if (found === undefined) {
+      const comparison = await git.compare(start.commit, head, options);
+      if (comparison === undefined) {
         const log = { tips: [head], exclude: [start.commit], limit: MAX_COMMITS };
         return { ...nothing, commits: (await git.log(log, { signal })).reverse() };
       }
-      const { base, commits, files } = found;
-      const cut = found.overflow || found.commitsTruncated || files.some((file) => file.collapsed);
-      return { base, head, commits, files, truncated: cut, same: false };
+      const { base, commits, files, overflow, commitsTruncated } = comparison;
+      const truncated = overflow || commitsTruncated || files.some((file) => file.collapsed);
+      return { base, head, commits, files, truncated, same: false };
     });
   } catch (error) {
     if (signal.aborted && error === signal.reason) return { ...nothing, truncated: true };

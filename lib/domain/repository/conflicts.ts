@@ -1,7 +1,7 @@
 import { RefConflict } from '../../git/ports.ts';
 import { notFound, refused } from '../errors.ts';
 
-/** @param otherwise the text where no state of the repository explains the refusal */
+/** Translates a ref conflict. @param otherwise the text if the state of the repository does not explain the conflict */
 export function refConflictError(error: unknown, otherwise: string): unknown {
   if (!(error instanceof RefConflict)) return error;
   const reasons = error.rejections.map((rejection) => rejection.reason);

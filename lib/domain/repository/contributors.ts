@@ -6,10 +6,10 @@ import { bounded } from './read.ts';
 export type ContributorOrder = 'name' | 'email' | 'commits';
 
 /**
- * Who wrote the commits of a branch, merges left out; in full, sorted. A repository without commits has none.
+ * Returns all authors of the commits of a branch, without merge commits, sorted. Empty for a repository without commits.
  *
- * @param ref HEAD when absent
- * @throws `404 Not Found` for a ref that is none
+ * @param ref default: HEAD
+ * @throws `404 Not Found` for an unknown ref
  */
 export async function contributors(
   git: GitRepository,
@@ -31,7 +31,7 @@ function compare(by: ContributorOrder, a: AuthorCount, b: AuthorCount): number {
   return by === 'commits' ? a.commits - b.commits : ordinal(a[by].toLowerCase(), b[by].toLowerCase());
 }
 
-/** Pages of one list must not depend on the order of a walk. */
+/** Makes the order total, so that pages are stable. */
 const tieBreak = (a: AuthorCount, b: AuthorCount) => ordinal(a.name, b.name) || ordinal(a.email, b.email);
 
 const ordinal = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
 
-/** What HEAD points to in a repository that nobody chose a default branch for. */
+/** The branch that HEAD of a new repository points to. */
 export const defaultBranchName = async ({ settings, environment }: Deps): Promise<string> =>
   (await settings.current()).default_branch_name || environment.defaultBranchName;

@@ -3,9 +3,9 @@ import type { GitRepository } from '../../git/repository.ts';
 import { refConflictError } from './conflicts.ts';
 
 /**
- * Deletes a branch or tag as it was read: one that has moved since stays.
- * @param unchanged called with the time of the commit it leads to; throws when that is later than the caller allows
- * @throws 400 when another writer was first
+ * Deletes a branch or tag if it has not moved since it was read.
+ * @param unchanged called with the time of its commit; throws if that is later than the caller allows
+ * @throws 400 if another writer was first
  */
 export async function deleteAsRead(
   git: GitRepository,

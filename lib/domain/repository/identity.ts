@@ -1,7 +1,7 @@
 import type { Identity } from '../../git/parse.ts';
 import type { UserRecord } from '../../records/users.ts';
 
-/** Who a commit or tag says made it, when the interface does in a user's name. */
+/** The committer or tagger of an object that the API creates for a user. */
 export const identityOf = (user: Pick<UserRecord, 'name' | 'email' | 'profile'>, now: Date): Identity => ({
   name: user.name,
   email: commitEmailOf(user),
@@ -9,6 +9,6 @@ export const identityOf = (user: Pick<UserRecord, 'name' | 'email' | 'profile'>,
   timezone: '+0000',
 });
 
-/** The address that they chose for it, or their first. */
+/** The chosen commit email, or the primary one. */
 const commitEmailOf = ({ email, profile }: Pick<UserRecord, 'email' | 'profile'>): string =>
   (typeof profile['commit_email'] === 'string' && profile['commit_email']) || email;

@@ -1,7 +1,7 @@
 /**
- * Where a project stands whose repository is filled with the content of another: `scheduled` by the request that made
- * it, `started` and `finished` or `failed` by a worker. Until then the repository reads as empty and takes no writes
- * but the worker's (`openRepository`).
+ * The state of a project whose repository is filled from another one: `scheduled` by the request that created it,
+ * then `started` and `finished` or `failed` by a worker. Until it is finished, the repository reads as empty and
+ * accepts only the worker's writes (`openRepository`).
  */
 import { RefConflict } from '../../git/ports.ts';
 import type { RefDatabase } from '../../git/ref-database.ts';
@@ -11,41 +11,41 @@ import { ConditionFailed } from '../../store/errors.ts';
 import type { Check, Update } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 
-export const isImporting = ({ importStatus }: ProjectRecord): boolean => UNDER_WAY.includes(importStatus);
+export const isImporting = ({ importStatus }: ProjectRecord): boolean => IN_PROGRESS.includes(importStatus);
 
 /**
- * For a worker at every delivery of its message: one that died has left `started` behind.
- * @returns undefined when there is nothing to do: the project is gone, or its import has ended
+ * Marks an import as started; called at every delivery of its message, as a crashed worker leaves `started` behind.
+ * @returns undefined if the project was deleted or its import has ended
  */
 export async function startImport(deps: Deps, projectId: number): Promise<ProjectRecord | undefined> {
   const { projects, table } = deps.store;
-  if (!(await moved(table.update(projects.importTransition(projectId, UNDER_WAY, 'started'))))) return undefined;
+  if (!(await moved(table.update(projects.importTransition(projectId, IN_PROGRESS, 'started'))))) return undefined;
   return projects.get(projectId);
 }
 
-/** For the transaction that fills the repository; refused as `import` when it is not for this worker to do any more. */
+/** For the transaction that fills the repository; refused with the reason `import` if the import has ended. */
 const importFinishes = ({ store }: Pick<Deps, 'store'>, projectId: number): Update =>
-  store.projects.importTransition(projectId, UNDER_WAY, 'finished');
+  store.projects.importTransition(projectId, IN_PROGRESS, 'finished');
 
-/** The same in a transaction that makes the first branch, which belongs to the project's item too. */
+/** Like {@link importFinishes}, for a transaction that also sets the project's default branch. */
 export const importFills = (deps: Deps, projectId: number, change: { defaultBranch?: string }): Update =>
-  deps.store.projects.importCompletion(projectId, UNDER_WAY, deps.now(), change);
+  deps.store.projects.importCompletion(projectId, IN_PROGRESS, deps.now(), change);
 
-/** For the transactions before that one; refused as `import` too. */
+/** A check for earlier transactions of the import; refused with the reason `import` if it has ended. */
 export const mayStillImport = ({ store }: Pick<Deps, 'store'>, projectId: number): Check => {
   const { update, if: condition = '', values = {}, reason = '' } = importFinishes({ store }, projectId);
   return { check: update, if: condition, values, reason };
 };
 
-/** For an import that was filled in several steps. @returns false when it had ended otherwise */
+/** Marks an import as finished. @returns false if it had already ended */
 export const finishImport = (deps: Deps, projectId: number): Promise<boolean> =>
   moved(deps.store.table.update(importFinishes(deps, projectId)));
 
-/** @param error shown to whoever maintains the project. @returns false when it had ended otherwise */
+/** Marks an import as failed. @param error shown to maintainers. @returns false if it had already ended */
 export const failImport = (deps: Deps, projectId: number, error: string): Promise<boolean> =>
-  moved(deps.store.table.update(deps.store.projects.importTransition(projectId, UNDER_WAY, 'failed', error)));
+  moved(deps.store.table.update(deps.store.projects.importTransition(projectId, IN_PROGRESS, 'failed', error)));
 
-/** The refs of a repository that is being filled, for everybody but the worker: none, and none can be made. */
+/** The refs of a repository that is being filled, for everybody but the worker: empty and read-only. */
 export function withoutContent(refs: RefDatabase): RefDatabase {
   return {
     all: async () => ({ head: await refs.head(), refs: [] }),
@@ -64,7 +64,7 @@ export function withoutContent(refs: RefDatabase): RefDatabase {
 
 async function* nothing(): AsyncGenerator<never> {}
 
-const UNDER_WAY: readonly ImportStatus[] = ['scheduled', 'started'];
+const IN_PROGRESS: readonly ImportStatus[] = ['scheduled', 'started'];
 
 async function moved(update: Promise<unknown>): Promise<boolean> {
   try {

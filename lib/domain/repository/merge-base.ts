@@ -3,9 +3,9 @@ import { notFound, refused } from '../errors.ts';
 import { bounded } from './read.ts';
 
 /**
- * The best commit that all of the refs reach, as `git merge-base --octopus`; of several that are as good, the newest.
+ * Returns the best common ancestor of the refs, as `git merge-base --octopus`; of several, the newest.
  *
- * @throws 400 for less than two refs and for those that are none, `404 Merge Base Not Found` for unrelated histories
+ * @throws 400 for fewer than two refs and for unknown ones, `404 Merge Base Not Found` for unrelated histories
  */
 export async function mergeBase(git: GitRepository, refs: readonly string[]): Promise<CommitRecord> {
   if (refs.length < 2) throw refused('Provide at least 2 refs');

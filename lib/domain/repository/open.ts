@@ -25,15 +25,15 @@ import { RuleSet } from '../refs/pattern.ts';
 import { auditedBranchRule } from '../refs/rule-audit.ts';
 import { importFills, isImporting, withoutContent } from './import-state.ts';
 
-/** A project's last activity is written down at most this often: fifty pushes a second must not meet in one item. */
+/** Minimum interval between updates of a project's last activity: frequent pushes must not contend for one item. */
 const ACTIVITY_MS = 60_000;
 
 /**
- * The repository of a project, for one request. Nothing is read before it is used.
- * @param options.prefetched reads of it that are under way, for the first call of a request
- * @param options.pusher who may write to it: what they push is told in their name
- * @param options.importer for the worker that fills it: to everybody else it is empty until then
- * @param options.finishing the first swap ends the import, in the same transaction
+ * Opens the repository of a project for one request. Reads nothing itself.
+ * @param options.prefetched reads in progress, used by the first call of a request
+ * @param options.pusher the author of the push events of writes
+ * @param options.importer true for the worker that fills it; for others it is empty until the import has finished
+ * @param options.finishing the first compare-and-swap finishes the import, in the same transaction
  */
 export function openRepository(
   deps: Deps,
@@ -63,12 +63,12 @@ export function openRepository(
   return { objects, refs: hidden ? withoutContent(refs) : refs, store, cache: deps.packs };
 }
 
-/** Who writes to a repository: an actor, or whoever asked for what a worker does. */
+/** Who writes to a repository: an actor, or the requester of a worker's job. */
 export type Pusher = Actor | { readonly kind: 'requester'; readonly userId: number };
 
 /**
- * The refs of a project: what moves them tells the project, the first branch in the same transaction, and what was
- * pushed in that too.
+ * The refs of a project. Updates also write the push events and the default branch (if it is the first branch) in the
+ * same transaction, and the project's last activity.
  */
 class ProjectRefs implements RefDatabase {
   readonly #deps: Deps;
@@ -77,7 +77,7 @@ class ProjectRefs implements RefDatabase {
   readonly #prefetched: Prefetched | undefined;
   readonly #finishing: boolean;
   readonly #pusher: number | undefined;
-  /** As it was read last. */
+  /** The latest read of HEAD. */
   #head: Promise<{ readonly target: RefName; readonly head: Ref | undefined }> | undefined;
 
   constructor(
@@ -154,13 +154,13 @@ class ProjectRefs implements RefDatabase {
     try {
       await this.#refs.compareAndSwap(updates, { ...options, alongside });
     } catch (error) {
-      // Somebody protected this very branch meanwhile: their rule stands.
+      // The branch was protected concurrently: that rule is kept.
       if (error instanceof TransactionRefused && error.has('rule'))
         return this.compareAndSwap(updates, options);
-      const gone =
+      const deleted =
         error instanceof Missing ||
         (error instanceof TransactionRefused && (error.has('project') || error.has('import')));
-      throw gone ? new RefConflict([{ name: null, reason: 'deleted' }]) : error;
+      throw deleted ? new RefConflict([{ name: null, reason: 'deleted' }]) : error;
     }
     if (
       this.#finishing ||
@@ -168,25 +168,25 @@ class ProjectRefs implements RefDatabase {
       now.getTime() - Date.parse(this.#project.lastActivityAt) < ACTIVITY_MS
     )
       return;
-    // The refs have moved whatever becomes of this; the next push writes it down.
+    // Best effort: the refs have moved in any case, and the next push updates it.
     await table.update(projects.activity(id, now)).catch(() => {});
   }
 
-  /** What these updates tell in the feeds, when somebody pushes them. */
+  /** The push events of these updates, if there is a pusher. */
   async #events(updates: readonly RefUpdate[], { head, packs, objects }: SwapCompanions): Promise<Write[]> {
     if (this.#pusher === undefined) return [];
     const { id, repositoryId } = this.#project;
     const known = packs === undefined ? this.#deps.histories.of(repositoryId) : undefined;
     const defaultBranch = async () => {
-      const { target, head: before } = await (this.#head ?? this.headRef());
+      const { target, head: previous } = await (this.#head ?? this.headRef());
       const name = head ?? target;
-      return { name, tip: before?.name === name ? before.oid : undefined };
+      return { name, tip: previous?.name === name ? previous.oid : undefined };
     };
     const push = { projectId: id, pusher: this.#pusher, updates, objects, known, defaultBranch };
     return pushEvents(this.#deps, push);
   }
 
-  /** The branch that HEAD points to, when these updates are the first to make it. */
+  /** The branch that HEAD points to, if these updates create it in an empty repository. */
   async #firstBranch(updates: readonly RefUpdate[], head: RefName | undefined): Promise<string | undefined> {
     if (this.#project.defaultBranch !== null) return undefined;
     const target = head ?? (await this.head());
@@ -197,8 +197,8 @@ class ProjectRefs implements RefDatabase {
 }
 
 /**
- * The writes that protect a new default branch as its group has it, unless a rule is about it already.
- * @param author who chose the branch; the service, where it became the default by being the first
+ * The writes that protect a new default branch by the setting of its group or the instance; none if a rule matches it.
+ * @param author who chose the branch; the service, if it became the default as the first one
  */
 export async function protectingWrites(
   deps: Deps,
@@ -232,7 +232,7 @@ export const networkMember = ({ repositoryId, networkId }: ProjectRecord): Netwo
   networkId: networkId ?? repositoryId,
 });
 
-/** A project that is deleted while a request reads its repository is gone for that request too. */
+/** Translates the deletion of a project during a request into 404. */
 async function present<T>(read: Promise<T>): Promise<T> {
   try {
     return await read;

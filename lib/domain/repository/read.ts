@@ -10,8 +10,8 @@ import { badRequest, notFound, tooLarge } from '../errors.ts';
 import { openRepository, type Pusher } from './open.ts';
 
 /**
- * The repository of a project, as rules read and write it. One per request; what it learns of history is kept.
- * @param pusher for whoever writes: what moves is told in their name
+ * Opens the repository of a project for one request, with the history cache of the process.
+ * @param pusher the author of the push events of writes
  */
 export const codeOf = (deps: Deps, { project, prefetched }: ProjectAccess, pusher?: Pusher): GitRepository =>
   new GitRepository(
@@ -20,8 +20,8 @@ export const codeOf = (deps: Deps, { project, prefetched }: ProjectAccess, pushe
   );
 
 /**
- * The commit that a branch, tag, id or `HEAD` names.
- * @param what how an absent one is called: `404 <what> Not Found`
+ * Resolves a branch, tag, ID or `HEAD` to a commit.
+ * @param what the noun in the error: `404 <what> Not Found`
  */
 export async function resolved(git: GitRepository, ref: string, what = 'Commit'): Promise<Resolved> {
   const found = await git.resolve(ref);
@@ -29,7 +29,7 @@ export async function resolved(git: GitRepository, ref: string, what = 'Commit')
   return found;
 }
 
-/** What a file is, without its content. */
+/** The metadata of a file. */
 export interface FileFacts {
   readonly entry: TreeRecord;
   readonly commit: Oid;
@@ -55,12 +55,12 @@ export interface OpenFile extends FileDigest {
   readonly content: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
-/** Content that is answered within JSON, or looked at line by line, is held as a whole: no more than this. */
-const MAX_HELD_MIB = 32;
-/** Up to here content is held all the same: one reading serves its digest and the answer. */
-const HELD_BYTES = 4 * 2 ** 20;
+/** Maximum size of content that is buffered, for responses in JSON and processing by line. */
+const MAX_BUFFERED_MIB = 32;
+/** Content up to this size is always buffered: one read serves its digest and the response. */
+const BUFFERED_BYTES = 4 * 2 ** 20;
 
-/** @throws `404 Commit Not Found`, `404 File Not Found`; 413 for a file above {@link MAX_HELD_MIB} */
+/** @throws `404 Commit Not Found`, `404 File Not Found`; 413 for a file above {@link MAX_BUFFERED_MIB} */
 export async function readFile(git: GitRepository, ref: string, path: string): Promise<FileRecord> {
   const found = await findFile(git, ref, path, (oid) => blob(git, oid));
   if (found.content === undefined) throw notFound('File');
@@ -86,13 +86,13 @@ export async function digestFile(git: GitRepository, ref: string, path: string):
   return { ...facts, size, sha256: sha.digest('hex') };
 }
 
-/** A blob of any size with its digest. Above {@link HELD_BYTES} its part of the pack is held instead of the content. */
+/** A blob of any size with its digest. Above {@link BUFFERED_BYTES} its part of the pack is held instead of the content. */
 async function digestBlob(
   git: GitRepository,
   oid: Oid,
 ): Promise<Pick<OpenFile, 'size' | 'sha256' | 'content'> | undefined> {
   const header = await git.blobHeader(oid);
-  if (header === undefined || header.size > HELD_BYTES) return git.digestBlob(oid);
+  if (header === undefined || header.size > BUFFERED_BYTES) return git.digestBlob(oid);
   const data = await git.readBlob(oid);
   return (
     data && { size: data.length, sha256: createHash('sha256').update(data).digest('hex'), content: data }
@@ -111,8 +111,8 @@ async function findFile<T>(git: GitRepository, ref: string, path: string, read: 
 }
 
 /**
- * @param allow is asked whether a blob of so many bytes may be read
- * @throws 413 for a blob above {@link MAX_HELD_MIB}
+ * @param allow called with the size in bytes before the blob is read; throws to refuse it
+ * @throws 413 for a blob above {@link MAX_BUFFERED_MIB}
  */
 export async function blob(
   git: GitRepository,
@@ -122,9 +122,9 @@ export async function blob(
   const header = await git.blobHeader(oid);
   if (header === undefined) return undefined;
   await allow?.(header.size);
-  if (header.size > MAX_HELD_MIB * 2 ** 20) {
+  if (header.size > MAX_BUFFERED_MIB * 2 ** 20) {
     throw tooLarge(
-      `413 Request Entity Too Large: a file of more than ${MAX_HELD_MIB} MiB is served raw only`,
+      `413 Request Entity Too Large: a file of more than ${MAX_BUFFERED_MIB} MiB is served raw only`,
     );
   }
   return git.readBlob(oid);
@@ -138,7 +138,7 @@ export async function openBlob(
 ): Promise<{ readonly size: number; readonly content: Uint8Array | AsyncIterable<Uint8Array> } | undefined> {
   const header = await git.blobHeader(oid);
   if (header !== undefined) await allow?.(header.size);
-  if (header === undefined || header.size > HELD_BYTES) return git.streamBlob(oid);
+  if (header === undefined || header.size > BUFFERED_BYTES) return git.streamBlob(oid);
   const data = await git.readBlob(oid);
   return data && { size: data.length, content: data };
 }
@@ -160,7 +160,7 @@ export async function listDirectory(
 }
 
 export interface CommitQuery {
-  /** A branch, tag or id, or a range `a..b` or `a...b`; HEAD when absent. */
+  /** A branch, tag or ID, or a range `a..b` or `a...b`. Default: HEAD. */
   readonly refName?: string | undefined;
   readonly all: boolean;
   readonly path?: string | undefined;
@@ -172,7 +172,7 @@ export interface CommitQuery {
   readonly limit: number;
 }
 
-/** A page of history; a ref that does not exist has none. */
+/** Returns a page of history; empty for an unknown ref. */
 export async function listCommits(git: GitRepository, query: CommitQuery): Promise<CommitRecord[]> {
   const tips = await tipsOf(git, query);
   if (tips === undefined || tips.tips.length === 0) return [];
@@ -194,7 +194,7 @@ export async function listCommits(git: GitRepository, query: CommitQuery): Promi
 
 const RANGE = /^(.*?)(\.\.\.?)(.*)$/;
 
-/** The revisions in `a..b` or `a...b`, or in a name that is no range. */
+/** The ends of a range `a..b` or `a...b`, or the name itself if it is no range. */
 export function rangeEnds(refName = 'HEAD'): readonly string[] {
   const range = RANGE.exec(refName);
   return range === null ? [refName] : [range[1] || 'HEAD', range[3] || 'HEAD'];
@@ -218,13 +218,13 @@ async function tipsOf(
   return { tips: [from.commit, to.commit], exclude: bases.map((base) => base.oid) };
 }
 
-/** A walk that passes its bounds is the caller's to narrow. */
+/** Translates an exceeded limit of a history walk into 400. */
 export async function bounded<T>(walk: () => Promise<T>): Promise<T> {
   try {
     return await walk();
   } catch (error) {
     if (error instanceof HistoryLimit)
-      throw badRequest('the history is too long for this question: narrow it');
+      throw badRequest('the history is too long for this request: narrow it');
     throw error;
   }
 }

@@ -11,9 +11,9 @@ import { identityOf } from './identity.ts';
 import { openRepository } from './open.ts';
 
 /**
- * The first commit of an empty repository: a README on the branch HEAD points to. Nothing protects that yet.
- * @returns the project as it is now
- * @throws 403 where the repository is switched off, 404 when the project was deleted meanwhile
+ * Creates the first commit of an empty repository: a README on the branch that HEAD points to. No rule protects it yet.
+ * @returns the project with its new default branch
+ * @throws 403 if the repository is disabled, 404 if the project was deleted meanwhile
  */
 export async function createInitialReadme(
   deps: Deps,

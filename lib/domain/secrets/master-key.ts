@@ -4,24 +4,24 @@ import type { Deps } from '../deps.ts';
 import { refused } from '../errors.ts';
 
 export interface MasterKeyState {
-  /** The id of the key that secrets are sealed with. */
+  /** ID of the key that secrets are sealed with. */
   readonly current: string;
-  /** Ids of all that are kept. */
+  /** IDs of all stored keys. */
   readonly keys: readonly string[];
-  /** Secrets that were sealed anew. */
+  /** Number of secrets that were resealed. */
   readonly resealed: number;
 }
 
-/** How long a key stays after another took its place: functions of that moment have ended, or read it anew. */
-const GRACE = 20 * 60_000;
+/** Minimum age of a new key before the old ones are deleted: by then no function uses a cached old key. */
+const GRACE_MS = 20 * 60_000;
 
 /**
- * Changes what secrets are sealed with. `rotate` makes a new key and seals every secret with it; `retire`, twenty
- * minutes later or more, does that for those sealed in between and forgets the keys before. Without a step, it makes
- * the key where there is none and tells what there is. Each may be repeated, and whatever stopped half way is mended
- * by the next; of two at once one is refused.
+ * Changes the master key. `rotate` creates a new key and reseals every secret with it; `retire`, at least twenty
+ * minutes later, reseals secrets written in between and deletes the old keys. Without a step, it creates the key if
+ * there is none and returns the state. Each step can be repeated and completes an interrupted one; of two concurrent
+ * runs one is refused.
  *
- * @throws 400 for another step, while somebody else is at it, and for `retire` too early
+ * @throws 400 for an unknown step, during a concurrent run, and for `retire` too early
  */
 export async function changeMasterKey(
   { store, now }: Pick<Deps, 'store' | 'now'>,
@@ -36,9 +36,9 @@ export async function changeMasterKey(
     let keys = await masterKey.keys();
     if (step === undefined) return stateOf(keys, 0);
     const since = Date.parse(keys.keys[keys.current]!.since);
-    if (step === 'retire' && now().getTime() - since < Math.max(GRACE, KEYS_CACHE_MS)) {
+    if (step === 'retire' && now().getTime() - since < Math.max(GRACE_MS, KEYS_CACHE_MS)) {
       throw refused(
-        `the key is of ${new Date(since).toISOString()}: others may be in use for twenty minutes`,
+        `the key was created at ${new Date(since).toISOString()}: earlier ones may be in use for twenty minutes`,
       );
     }
     const { resealed, left } = await secrets.reseal();

@@ -11,18 +11,18 @@ import { isConfirmedEmail } from '../accounts/addresses.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 
-/** What is to be said of a signature, the worst first. */
+/** Results of a verification, the worst first. */
 export const VERIFICATION_STATUSES = [
-  /** It was not made of this commit, or not by a key in its time, or its owner has confirmed no address of the key. */
+  /** The signature does not match the commit, or the key was not valid at the time. */
   'unverified',
-  /** The key is somebody's, who has confirmed no address that it names. */
+  /** The key's owner has confirmed none of the key's addresses. */
   'unverified_key',
-  /** Nobody here has such a key. */
+  /** No user has this key. */
   'unknown_key',
   'multiple_signatures',
-  /** Good, and the committer's address is not the key's owner's. */
+  /** Valid, but the committer's address does not belong to the key's owner. */
   'other_user',
-  /** Good; the committer's address is the owner's, but the key does not name it. */
+  /** Valid; the committer's address belongs to the owner, but is not in the key. */
   'same_user_different_email',
   'verified',
 ] as const;
@@ -32,7 +32,7 @@ export type CommitSignature =
   | {
       readonly type: 'PGP';
       readonly status: VerificationStatus;
-      /** 16 digits of hex; that of the signature's key where nobody has it. */
+      /** 16 hex digits; the ID in the signature if no user has the key. */
       readonly primaryKeyId: string | null;
       readonly key?: GpgKeyRecord;
       readonly name: string | null;
@@ -48,9 +48,9 @@ export type CommitSignature =
   | { readonly type: 'X509'; readonly status: 'unverified'; readonly certificate: Certificate };
 
 /**
- * Found out anew each time, from the commit's bytes and the keys and addresses that people have now.
+ * Verifies the signature of a commit, with the keys and addresses that users have now. The result is not stored.
  * @param bytes of the commit object
- * @throws `404 Signature Not Found` for a commit without one, or with one of a kind nobody here knows
+ * @throws `404 Signature Not Found` for a commit without a signature, or with one of an unknown kind
  */
 export async function signatureOf(deps: Deps, bytes: Uint8Array): Promise<CommitSignature> {
   const { signatures, payload } = signedCommit(bytes);
@@ -75,18 +75,18 @@ interface Signed {
 }
 
 async function ofPgp(deps: Deps, text: string, signed: Signed): Promise<CommitSignature> {
-  const found = parsePgpSignatures(text);
-  const signature = found?.[0];
-  const nobody = { type: 'PGP', name: null, email: null, subkeyId: null } as const;
-  if (found === undefined || signature?.issuer === undefined) {
-    return { ...nobody, status: 'unverified', primaryKeyId: null };
+  const parsedSignatures = parsePgpSignatures(text);
+  const signature = parsedSignatures?.[0];
+  const unknown = { type: 'PGP', name: null, email: null, subkeyId: null } as const;
+  if (parsedSignatures === undefined || signature?.issuer === undefined) {
+    return { ...unknown, status: 'unverified', primaryKeyId: null };
   }
-  const several = signed.several || found.length > 1;
+  const several = signed.several || parsedSignatures.length > 1;
   const owned = await ownerOf(deps, await deps.store.gpgKeys.bySigner(signature.issuer));
   const parsed = owned && parsePgpKey(owned.key.key);
   if (owned === undefined || parsed === undefined) {
     return {
-      ...nobody,
+      ...unknown,
       status: several ? 'multiple_signatures' : 'unknown_key',
       primaryKeyId: signature.issuer,
     };
@@ -128,7 +128,7 @@ async function ofSsh(
   const signature = parseSshSignature(text);
   if (signature === undefined) return { type: 'SSH', status: 'unverified' };
   const found = await deps.store.sshKeys.byFingerprint(signature.key.sha256);
-  // A key that is for signing in only was not meant to say anything of commits.
+  // A key for authentication only does not vouch for commits.
   const owned = await ownerOf(deps, found?.usage === 'auth' ? undefined : found);
   if (several) return { type: 'SSH', status: 'multiple_signatures', ...owned };
   if (owned === undefined) return { type: 'SSH', status: 'unknown_key' };

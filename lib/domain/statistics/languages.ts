@@ -1,29 +1,29 @@
-/** What languages a project is written in: the bytes of its files by what their names tell, as Linguist counts them. */
+/** Languages of a project: bytes by language, which is derived from file names as in Linguist. */
 import type { AttributeName, AttributeState } from '../../git/archive/attributes.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import { LANGUAGES } from './language-table.ts';
 
-/** Languages that are kept of a project, the largest ones. */
-const KEPT = 5;
+/** Number of languages stored for a project, the largest ones. */
+const MAX_LANGUAGES = 5;
 
 /**
- * Percentages with two decimals, the largest first, of at most five languages. Vendored and generated files and
- * documentation are left out; `linguist-*` attributes have the last word.
- * @throws CorruptData `limit` for a tree that is too large to look at, ObjectMissing
+ * Returns the percentages of at most five languages with two decimals, the largest first. Vendored and generated files
+ * and documentation are excluded; `linguist-*` attributes take precedence.
+ * @throws CorruptData `limit` for a tree that is too large, ObjectMissing
  */
 export async function languagesOf(git: GitRepository, commit: Oid): Promise<Record<string, number>> {
   const bytes = new Map<string, number>();
   let total = 0;
-  const wanted = ({ path, attributes }: Named) => languageOf(path, attributes) !== undefined;
-  for await (const { path, attributes, size } of git.fileSizes(commit, ATTRIBUTES, wanted)) {
+  const isCounted = ({ path, attributes }: Named) => languageOf(path, attributes) !== undefined;
+  for await (const { path, attributes, size } of git.fileSizes(commit, ATTRIBUTES, isCounted)) {
     const language = languageOf(path, attributes)!;
     bytes.set(language, (bytes.get(language) ?? 0) + size);
     total += size;
   }
   const largest = [...bytes].filter(([, size]) => size > 0).toSorted(([, a], [, b]) => b - a);
   return Object.fromEntries(
-    largest.slice(0, KEPT).map(([name, size]) => [name, Math.round((size / total) * 10_000) / 100]),
+    largest.slice(0, MAX_LANGUAGES).map(([name, size]) => [name, Math.round((size / total) * 10_000) / 100]),
   );
 }
 
@@ -41,23 +41,24 @@ const ATTRIBUTES: readonly AttributeName[] = [
   'linguist-language',
 ];
 
-/** The language a file counts for; undefined when it counts for none. */
+/** The language of a file; undefined if it is not counted. */
 export function languageOf(path: string, attributes: Attributes = new Map()): string | undefined {
-  const said = (name: AttributeName): boolean | undefined => {
+  const attribute = (name: AttributeName): boolean | undefined => {
     const state = attributes.get(name) ?? undefined;
     return state === undefined ? undefined : state !== false && state !== 'false';
   };
-  if (said('linguist-vendored') ?? VENDORED.some((pattern) => pattern.test(path))) return undefined;
-  if (said('linguist-generated') ?? GENERATED.some((pattern) => pattern.test(path))) return undefined;
-  if (said('linguist-documentation') ?? DOCUMENTATION.some((pattern) => pattern.test(path))) return undefined;
-  if (said('linguist-detectable') === false) return undefined;
+  if (attribute('linguist-vendored') ?? VENDORED.some((pattern) => pattern.test(path))) return undefined;
+  if (attribute('linguist-generated') ?? GENERATED.some((pattern) => pattern.test(path))) return undefined;
+  if (attribute('linguist-documentation') ?? DOCUMENTATION.some((pattern) => pattern.test(path)))
+    return undefined;
+  if (attribute('linguist-detectable') === false) return undefined;
   const chosen = attributes.get('linguist-language');
   if (typeof chosen === 'string') return byFolded().get(foldedName(chosen));
   const name = path.slice(path.lastIndexOf('/') + 1);
   return byName().get(name) ?? byExtension(name);
 }
 
-/** The longest extension that is known: `a.b.c` may be a `.b.c`. */
+/** By the longest known extension: `a.b.c` may match `.b.c`. */
 function byExtension(name: string): string | undefined {
   const folded = name.toLowerCase();
   for (let dot = folded.indexOf('.'); dot >= 0; dot = folded.indexOf('.', dot + 1)) {
@@ -67,7 +68,7 @@ function byExtension(name: string): string | undefined {
   return undefined;
 }
 
-/** As attributes write them: without case, `-` for blanks. */
+/** The form in attributes: lower case, `-` for spaces. */
 const foldedName = (name: string): string => name.toLowerCase().replaceAll(' ', '-');
 
 interface Tables {
@@ -96,7 +97,7 @@ const extensions = () => read().extensions;
 const byName = () => read().names;
 const byFolded = () => read().folded;
 
-/** Others' code that is kept along. */
+/** Third-party code in the repository. */
 const VENDORED: readonly RegExp[] = [
   /(^|\/)(vendors?|third[-_]?party|3rd[-_]?party|externals?|extern|node_modules|bower_components|Godeps|Carthage|Pods)\//i,
   /(^|\/)(deps|dist|cache|\.yarn|\.vscode|\.github|\.gitpod|\.idea|\.mvn|\.teamcity|\.obsidian)\//,
@@ -107,7 +108,7 @@ const VENDORED: readonly RegExp[] = [
   /\.d\.ts$/,
 ];
 
-/** What a program wrote. */
+/** Generated files. */
 const GENERATED: readonly RegExp[] = [
   /(^|\/)(Gopkg\.lock|glide\.lock|package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|composer\.lock|Cargo\.lock|Pipfile\.lock|poetry\.lock|esy\.lock|\.pnp\..*)$/,
   /(^|\/)__generated__\//,

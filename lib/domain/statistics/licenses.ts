@@ -1,4 +1,4 @@
-/** Which licence a project is under: its licence file, and the common texts by the words they begin with or turn on. */
+/** Detects the licence of a project from its licence file, by titles and characteristic phrases. */
 import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
 
@@ -9,13 +9,13 @@ export interface License {
   readonly nickname: string | null;
 }
 
-/** What was found, as it is kept. */
+/** The detected licence, as stored. */
 export interface FoundLicense {
   readonly path: string;
   readonly key: string;
 }
 
-/** By name, the likeliest first. */
+/** File names, in order of preference. */
 const FILES: readonly RegExp[] = [
   /^(un)?licen[sc]e$/i,
   /^(un)?licen[sc]e\.(md|markdown|txt|rst|html)$/i,
@@ -37,20 +37,20 @@ export async function findLicense(git: GitRepository, commit: Oid): Promise<Foun
   return { path: file.path, key: licenseOf(text) };
 }
 
-/** Letters and digits only, a blank between words. */
+/** Lower case, letters and digits only, a space between words. */
 const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]+/g, ' ');
 
-/** How far a title may stand behind a heading or a copyright line. */
+/** Number of characters in which a title is searched: a heading or copyright line may precede it. */
 const HEAD = 400;
 
-/** The key of a licence by its text; `other` when it is none that is known. */
+/** The key of a licence by its text; `other` if it is unknown. */
 export function licenseOf(text: string): string {
   const words = plain(text);
   const head = words.slice(0, HEAD);
-  // A licence may name another further on: the first title counts.
+  // A licence may mention others: the first title counts.
   const titled = KNOWN.map(({ key, title }) => ({ key, at: title === undefined ? -1 : head.indexOf(title) }))
     .filter(({ at }) => at >= 0)
-    .toSorted((one, other) => one.at - other.at);
+    .toSorted((a, b) => a.at - b.at);
   const found =
     titled[0] ??
     KNOWN.find(
@@ -70,7 +70,7 @@ interface Known {
   readonly key: string;
   readonly name: string;
   readonly nickname?: string;
-  /** What its first lines hold, in the form of {@link plain}. */
+  /** Contained in its first lines, in the form of {@link plain}. */
   readonly title?: string;
   readonly holds?: readonly string[];
   readonly lacks?: readonly string[];

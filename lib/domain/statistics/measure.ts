@@ -1,4 +1,4 @@
-/** What a worker finds out of a project some time after it changed. */
+/** Project statistics, measured by a worker some time after a change. */
 
 import { CorruptData } from '../../git/corrupt-data.ts';
 import { HistoryLimit } from '../../git/history.ts';
@@ -14,24 +14,25 @@ import { codeOf } from '../repository/read.ts';
 import { languagesOf } from './languages.ts';
 import { findLicense } from './licenses.ts';
 
-/** Tries at what others measure at the same time. */
-const TRIES = 3;
-/** More are not counted. */
+/** Attempts when concurrent measurements conflict. */
+const MAX_ATTEMPTS = 3;
+/** Upper bound of the commit count. */
 const MAX_COMMITS = 5_000_000;
 
-/** The worker's: may come any number of times, late, or after the project is gone. */
+/** Job of the worker. Idempotent; may run late, or after the project was deleted. */
 export async function measureProject(deps: Deps, projectId: number): Promise<void> {
   const { projects, statistics } = deps.store;
-  for (let tries = 1; ; tries++) {
-    const [project, was] = await Promise.all([projects.get(projectId), statistics.ofProject(projectId)]);
+  for (let attempt = 1; ; attempt++) {
+    const [project, previous] = await Promise.all([projects.get(projectId), statistics.ofProject(projectId)]);
     if (project === undefined || isImporting(project)) return;
     try {
-      const is = await measured(deps, project, was);
-      if (was === undefined || changed(was, is)) await statistics.save(projectId, was, is);
+      const current = await measured(deps, project, previous);
+      if (previous === undefined || changed(previous, current))
+        await statistics.save(projectId, previous, current);
       return;
     } catch (error) {
       if (error instanceof Missing) return;
-      if (!(error instanceof Stale) || tries === TRIES) throw error;
+      if (!(error instanceof Stale) || attempt === MAX_ATTEMPTS) throw error;
     }
   }
 }
@@ -41,7 +42,7 @@ type Measured = Omit<ProjectStatistics, 'version'>;
 async function measured(
   deps: Deps,
   project: ProjectRecord,
-  was: ProjectStatistics | undefined,
+  previous: ProjectStatistics | undefined,
 ): Promise<Measured> {
   const git = codeOf(deps, { project, level: 0 });
   const [{ head }, packs] = await Promise.all([
@@ -49,29 +50,41 @@ async function measured(
     deps.store.repositories.open(project.repositoryId).listPacks(),
   ]);
   const tip = head && (head.peeled ?? head.oid);
-  // What a fork only lists is its source's.
+  // Packs that a fork shares with its source count for the source.
   const own = packs.filter(({ inherited }) => inherited !== true);
   const repositorySize = own.reduce((sum, { packSize, indexSize }) => sum + packSize + indexSize, 0);
   const countedIn = project.namespaceKind === 'group' ? project.namespaceId : null;
   if (tip === undefined) return { head: null, commitCount: 0, repositorySize, languages: {}, countedIn };
-  if (tip === was?.head) return { ...was, repositorySize, countedIn };
+  if (tip === previous?.head) return { ...previous, repositorySize, countedIn };
   const [commitCount, languages, license] = [
-    await orElse(was?.commitCount ?? 0, () => commitsOf(git, tip, was)),
-    await orElse(was?.languages ?? {}, () => languagesOf(git, tip)),
-    await orElse(was?.license ?? null, () => findLicense(git, tip)),
+    await orElse(previous?.commitCount ?? 0, () => commitsOf(git, tip, previous)),
+    await orElse(previous?.languages ?? {}, () => languagesOf(git, tip)),
+    await orElse(previous?.license ?? null, () => findLicense(git, tip)),
   ];
   return { head: tip, commitCount, repositorySize, languages, license, countedIn };
 }
 
-const changed = (was: ProjectStatistics, is: Measured): boolean =>
-  was.head !== is.head || was.repositorySize !== is.repositorySize || was.countedIn !== is.countedIn;
+const changed = (previous: ProjectStatistics, current: Measured): boolean =>
+  previous.head !== current.head ||
+  previous.repositorySize !== current.repositorySize ||
+  previous.countedIn !== current.countedIn;
 
-/** Where the last measure is still part of the history, what has come since is enough. */
-async function commitsOf(git: GitRepository, tip: Oid, was: ProjectStatistics | undefined): Promise<number> {
+/** Counts only the new commits if the last measured head is an ancestor of the tip. */
+async function commitsOf(
+  git: GitRepository,
+  tip: Oid,
+  previous: ProjectStatistics | undefined,
+): Promise<number> {
   const { history } = git;
-  const before = was?.head as Oid | null | undefined;
-  if (was !== undefined && before && (await history.isAncestor(before, tip).catch(unlessMissing)) === true)
-    return was.commitCount + (await history.count({ tips: [tip], exclude: [before] }, MAX_COMMITS));
+  const measuredHead = previous?.head as Oid | null | undefined;
+  if (
+    previous !== undefined &&
+    measuredHead &&
+    (await history.isAncestor(measuredHead, tip).catch(unlessMissing)) === true
+  )
+    return (
+      previous.commitCount + (await history.count({ tips: [tip], exclude: [measuredHead] }, MAX_COMMITS))
+    );
   return history.count({ tips: [tip] }, MAX_COMMITS);
 }
 
@@ -79,7 +92,7 @@ function unlessMissing(error: unknown): undefined {
   if (!(error instanceof ObjectMissing)) throw error;
 }
 
-/** What cannot be measured, in a repository that is damaged or beyond all bounds, stays as it was. */
+/** Keeps the previous value if the repository is damaged or exceeds a limit. */
 async function orElse<T>(otherwise: T, measure: () => Promise<T>): Promise<T> {
   try {
     return await measure();

@@ -1,11 +1,11 @@
-/** How large projects are, for those who may know. */
+/** Statistics of projects, restricted to what the actor may see. */
 import type { ProjectStatistics } from '../../store/statistics/statistics.ts';
 import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 
-/** Statistics of those projects whose statistics the actor may see, by their ids; one round trip. */
+/** Returns statistics by project ID, for the projects whose statistics the actor may see. One round trip. */
 export async function statisticsOf(
   deps: Deps,
   actor: Actor,

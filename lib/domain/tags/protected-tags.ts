@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 import { recordNotFound, unprocessable } from '../errors.ts';
 import { auditedTagRule } from '../refs/rule-audit.ts';
 
-/** Rules by name. */
+/** Returns the rules, sorted by name. */
 export async function listProtectedTags(
   deps: Deps,
   { project }: ProjectAccess,
@@ -30,7 +30,7 @@ export async function getProtectedTag(
   return rule;
 }
 
-/** @throws 422 for a name that is none or has a rule, and beyond the limit of rules */
+/** @throws 422 for an invalid name or one that has a rule, and above the limit of rules */
 export async function protectTag(
   deps: Deps,
   actor: Actor,
@@ -59,7 +59,7 @@ export async function protectTag(
   return rule;
 }
 
-/** @param unchanged called with the time of the rule's last change; throws when that is later than allowed */
+/** @param unchanged called with the time of the rule's last change; throws if that is later than allowed */
 export async function unprotectTag(
   deps: Deps,
   actor: Actor,

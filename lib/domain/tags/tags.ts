@@ -21,12 +21,12 @@ export interface TagRecord {
   readonly name: string;
   /** The annotation without its signature and trailing newline; null for a lightweight tag. */
   readonly message: string | null;
-  /** The tag object's id, or the commit's for a lightweight tag. */
+  /** The tag object's ID, or the commit's for a lightweight tag. */
   readonly target: Oid;
   readonly commit: CommitRecord;
 }
 
-/** Tags that lead to commits, by name or by the time of their commit. */
+/** Returns tags of commits, sorted by name or by the time of their commit. */
 export async function listTags(
   git: GitRepository,
   query: Omit<RefListQuery, 'space'>,
@@ -35,7 +35,7 @@ export async function listTags(
   return { items: (await git.tips(refs)).map(recordOf), total, more };
 }
 
-/** @throws 400 for a name git refuses, 404 `404 Tag Not Found` */
+/** @throws 400 for an invalid name, `404 Tag Not Found` */
 export async function getTag(git: GitRepository, name: string): Promise<TagRecord> {
   const [tip] = await git.tips([await tagOf(git, name)]);
   if (tip === undefined) throw notFound('Tag');
@@ -43,8 +43,8 @@ export async function getTag(git: GitRepository, name: string): Promise<TagRecor
 }
 
 /**
- * A lightweight tag, or with a message an annotated one.
- * @throws 403; 400 for a bad name, a tag that exists, a target that does not; 405 for what git itself refuses
+ * Creates a lightweight tag, or an annotated one if there is a message.
+ * @throws 403; 400 for an invalid name, an existing tag or an unknown target; 405 for a conflict with another name
  */
 export async function createTag(
   deps: Deps,
@@ -76,7 +76,7 @@ export async function createTag(
   return { made: await getTag(git, input.name), protection: await protection };
 }
 
-/** @param unchanged called with the time of the tag's commit; throws when that is later than the caller allows */
+/** @param unchanged called with the time of the tag's commit; throws if that is later than the caller allows */
 export async function deleteTag(
   deps: Deps,
   actor: Actor,
@@ -109,7 +109,7 @@ function recordOf({ ref, commit, tag }: Tip): TagRecord {
   };
 }
 
-/** A signature stands behind the message (git-tag, "--sign"). */
+/** A signature follows the message (git-tag, "--sign"). */
 function annotationOf(message: string): string {
   const signature = /^-----BEGIN (PGP|SSH|SIGNED) (SIGNATURE|MESSAGE)-----$/m.exec(message);
   return (signature === null ? message : message.slice(0, signature.index)).replace(/\n+$/, '');

@@ -69,7 +69,7 @@ describe('what is wrong is said, and nothing is changed', () => {
     [{ actions: [] }, { message: '400 Bad request - actions is empty' }],
     [
       { actions: [create('.gitmodules', '[submodule "x"]\n\tpath = x\n\turl = -u./payload\n')] },
-      { message: expect.stringMatching(/^The commit is not sound: /) },
+      { message: expect.stringMatching(/^The commit is invalid: /) },
     ],
     [{ actions: 'create' }, { error: 'actions is invalid' }],
     [{ actions: ['create'] }, { error: 'actions[0] is invalid' }],

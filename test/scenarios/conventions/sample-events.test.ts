@@ -18,7 +18,7 @@ test('the sample messages are ones that the worker understands, also when their 
   });
 });
 
-test('a message that nobody here wrote fails alone', async () => {
+test('an unknown message fails alone', async () => {
   const sample = event('sqs-maintenance') as { Records: { messageId: string; body: string }[] };
   const [good] = sample.Records;
   const Records = [good, { ...good, messageId: 'other', body: '{"type":"no such job"}' }];
