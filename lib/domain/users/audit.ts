@@ -39,7 +39,11 @@ export function auditedChange(user: UserRecord, change: UserChange, asked: boole
 
 function identityChanges(was: UserRecord, is: Pick<UserRecord, 'profile'>): Details[] {
   const [had, has] = [identityNames(was), identityNames(is)];
-  const told = (action: 'add' | 'remove', of: Pick<UserRecord, 'profile'>, others: readonly string[]) =>
+  const addressEvents = (
+    action: 'add' | 'remove',
+    of: Pick<UserRecord, 'profile'>,
+    others: readonly string[],
+  ) =>
     identitiesOf(of)
       .filter((_, at) => !others.includes(identityNames(of)[at]!))
       .map(({ provider, extern_uid }) => ({
@@ -48,5 +52,5 @@ function identityChanges(was: UserRecord, is: Pick<UserRecord, 'profile'>): Deta
         target_type: 'Identity',
         target_details: provider,
       }));
-  return [...told('remove', was, has), ...told('add', is, had)];
+  return [...addressEvents('remove', was, has), ...addressEvents('add', is, had)];
 }

@@ -14,8 +14,8 @@ export async function deactivation(
   author: AuditAuthor,
   user: UserRecord,
 ): Promise<PlannedChange> {
-  const told = { entity: auditedUser(user), details: { custom_message: 'Deactivated user' } };
-  const [event, settings] = await Promise.all([audited(deps, author, told), deps.settings.current()]);
+  const details = { entity: auditedUser(user), details: { custom_message: 'Deactivated user' } };
+  const [event, settings] = await Promise.all([audited(deps, author, details), deps.settings.current()]);
   const mailed = settings.user_deactivation_emails_enabled && canReceiveMail(user);
   return {
     change: { state: 'deactivated' },
