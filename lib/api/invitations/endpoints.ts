@@ -109,7 +109,7 @@ const of = (kind: PlaceKind) => {
       returns: { status: 204 },
       errors: [absent],
       handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
-        const invitation = await rules.invitationTo(deps, actor, placeOf(found), params.email);
+        const invitation = await rules.getInvitation(deps, actor, placeOf(found), params.email);
         unmodifiedSince(invitation.createdAt);
         await rules.withdrawInvitation(deps, invitation);
         return noContent();

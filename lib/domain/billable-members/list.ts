@@ -1,4 +1,4 @@
-/** Everybody with access to a top-level group, as a list that is refreshed once a day; and how to remove them from it. */
+/** Billable members: all users with access to a top-level group, in a list that is refreshed daily. Also their removal. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberRecord } from '../../records/members.ts';
@@ -28,7 +28,7 @@ export const BILLABLE_SORTS = {
   name_asc: ['name', false],
   name_desc: ['name', true],
   oldest_joined: ['joined', false],
-  // Nobody signs in here but with each request: the day of the last one stands for it.
+  // There are no sessions: the day of the last request stands for the last sign-in.
   oldest_sign_in: ['activity', false],
   recent_sign_in: ['activity', true],
   last_activity_on_asc: ['activity', false],
@@ -36,13 +36,13 @@ export const BILLABLE_SORTS = {
 } as const satisfies Record<string, readonly [BillableOrder, boolean]>;
 export type BillableSort = keyof typeof BILLABLE_SORTS;
 
-/** How long the first request of all builds the list itself, or waits for the one that does. */
+/** Milliseconds that the first request spends on building the list, or waits for another request that builds it. */
 const BUILD_MS = 3_000;
 
 /**
- * As it was at the last refresh; those whose account is gone since are left out.
+ * Lists billable members as of the last refresh, without users deleted since.
  * @param query.search part of a name, username or public address; for administrators also a whole address
- * @throws 400 for a group inside another; 503 until the first list is made
+ * @throws 400 for a subgroup; 503 until the first list is built
  */
 export async function listBillable(
   deps: Deps,
@@ -73,7 +73,7 @@ export async function listBillable(
   return { items, total: found.length, more: first + query.perPage < found.length };
 }
 
-/** Where there is none, the request builds it, or leaves it to a worker. @throws 503 when neither is done in time */
+/** Returns the current list. Without one, the request builds it or leaves it to a worker. @throws 503 when it is not built in time */
 async function listInForce(deps: Deps, groupId: number): Promise<BillableList> {
   const { billableLists, outbox } = deps.store;
   let list = await billableLists.getAndExtend(groupId, deps.now());
@@ -97,14 +97,14 @@ async function withUsers({ store }: Deps, listed: readonly ListedMember[]): Prom
   });
 }
 
-/** A direct membership somewhere in a group. */
+/** A direct membership in a group or one of its descendants. */
 export interface MembershipInside {
   readonly record: MemberRecord;
   readonly subject: GroupRecord | ProjectRecord;
   readonly fullName: string;
 }
 
-/** Groups, then projects, by id. @throws 400 for a group inside another, `404 User Not Found` */
+/** Lists direct memberships in a group and its descendants: groups, then projects, by ID. @throws 400 for a subgroup, `404 User Not Found` */
 export async function membershipsOf(
   deps: Deps,
   { group }: GroupAccess,
@@ -155,9 +155,9 @@ async function membershipsIn({ store }: Deps, group: GroupRecord, userId: number
 }
 
 /**
- * Takes somebody out of a group and all inside it: of what is inside, a worker takes them where there is much.
- * @throws 400 for a group inside another; 403 for its last owner; 404 for who has no membership in it, as those whom an
- *   invited group brings
+ * Removes a user from a group and its descendants; a worker completes the removal if there are many memberships.
+ * @throws 400 for a subgroup; 403 for the last owner; 404 for a user without a membership in it, such as a member of an
+ *   invited group only
  */
 export async function removeBillable(
   deps: Deps,
@@ -173,7 +173,7 @@ export async function removeBillable(
   if (inside.length === 0) throw recordNotFound();
   if (inside[0]!.subject.id === group.id && inside[0]!.record.source.kind === 'group')
     return removeMember(deps, actor, access, userId, { keepBelow: false });
-  const leaves = membershipCascade(deps, group.id, userId, actor);
-  await deps.store.table.transact([leaves.promise]);
-  await leaves.finish();
+  const cascade = membershipCascade(deps, group.id, userId, actor);
+  await deps.store.table.transact([cascade.enqueue]);
+  await cascade.finish();
 }

@@ -1,4 +1,4 @@
-/** Finds everybody with access to a top-level group: its own members, those of its descendants, and those of invited groups. */
+/** Builds the list of users with access to a top-level group: its own members, those of its descendants, and those of invited groups. */
 
 import { isExpired } from '../../records/expiry.ts';
 import type { GroupRecord } from '../../records/groups.ts';
@@ -12,13 +12,13 @@ import type { Deps } from '../deps.ts';
 export const REFRESH_ALL_JOB = 'billable.refresh-all';
 export const REFRESH_JOB = 'billable.refresh';
 
-/** Projects and groups that are read together. */
-const SOURCES = 100;
-/** Users that are read together. */
-const USERS = 1000;
+/** Projects and groups read together. */
+const SOURCES_PAGE_SIZE = 100;
+/** Users read together. */
+const USERS_PAGE_SIZE = 1000;
 /** Messages written together. */
 const MESSAGES = 50;
-/** What a worker takes for one list at most; 100,000 people take some 15 seconds. */
+/** Maximum time of a worker for one list in milliseconds; 100,000 users take about 15 seconds. */
 const BUILD_MS = 5 * 60_000;
 
 /** Enqueues a refresh of each group's list that is kept. Idempotent. */
@@ -40,7 +40,7 @@ export async function refreshList(deps: Deps, groupId: number): Promise<void> {
 }
 
 /**
- * Puts a new list in force; of what is no top-level group (any more) it makes none.
+ * Builds and publishes a new list. Does nothing if the ID is not (or no longer) that of a top-level group.
  * @param deadline milliseconds since 1970
  * @returns false when the deadline came first: nothing has changed
  */
@@ -61,15 +61,15 @@ class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }
 
-/** An id, how it is found (an index of `MEMBERSHIP_TYPES`), the level, and since when. */
+/** ID, membership type (an index of `MEMBERSHIP_TYPES`), access level, and start of the membership. */
 type Row = readonly [id: number, type: number, level: number, since: string];
 
-/** One walk to find a group's people, and what it found so far, each once. */
+/** Collects the users of a group, each once. */
 class Walk {
   readonly #deps: Deps;
   readonly #deadline: number;
   readonly #people = new Map<number, Row>();
-  /** By how they are invited as well. */
+  /** Invited groups, by ID and membership type. */
   readonly #invited = new Map<string, Row>();
 
   constructor(deps: Deps, deadline: number) {
@@ -77,14 +77,14 @@ class Walk {
     this.#deadline = deadline;
   }
 
-  /** Those who have an account that may do something, and are people. @throws OutOfTime */
+  /** Returns the active users, without bots. @throws OutOfTime */
   async peopleOf(group: GroupRecord): Promise<BillableMember[]> {
     for (const kind of ['group', 'project'] as const) await this.#lookBelow(group, kind);
     await this.#lookIntoInvited();
     const all = [...this.#people.values()];
     const people: BillableMember[] = [];
-    for (let at = 0; at < all.length; at += USERS)
-      people.push(...(await this.#billable(all.slice(at, at + USERS))));
+    for (let at = 0; at < all.length; at += USERS_PAGE_SIZE)
+      people.push(...(await this.#billable(all.slice(at, at + USERS_PAGE_SIZE))));
     return people;
   }
 
@@ -93,8 +93,8 @@ class Walk {
     const ids = kind === 'group' ? [group.id] : [];
     for (const row of ['DIRECT', 'DEEP'] as const)
       for await (const id of groups.rowsBelow(group.id, row, kind)) ids.push(id);
-    for (let at = 0; at < ids.length; at += SOURCES) {
-      const some = ids.slice(at, at + SOURCES);
+    for (let at = 0; at < ids.length; at += SOURCES_PAGE_SIZE) {
+      const some = ids.slice(at, at + SOURCES_PAGE_SIZE);
       const records = await (kind === 'group' ? groups.getMany(some) : projects.getMany(some));
       const inside = records.filter((record) => record !== undefined && isInside(record, group));
       await Promise.all(inside.map((record) => this.#lookInto(kind, record!)));
@@ -112,7 +112,7 @@ class Walk {
     }
   }
 
-  /** Where a project is what a group is invited to, members of the groups above that group count as well. */
+  /** Adds the members of invited groups. For a group invited to a project, members of its ancestors count as well. */
   async #lookIntoInvited(): Promise<void> {
     for (const [groupId, type, level] of this.#invited.values()) {
       const group = await this.#deps.store.groups.get(groupId);

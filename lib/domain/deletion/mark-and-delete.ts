@@ -1,8 +1,8 @@
 /**
- * Deletions of groups, and of projects in them, that come some days after somebody asked, and may be taken back until
- * then. Who asks writes a {@link DeletionMark} into the record and the promise beside it, in one transaction; who takes
- * it back writes null. The promise is a message dated ahead, so the sweep of the outbox finds what is due, in the order of
- * its time and so many a minute. A promise whose mark is gone, or is another, does nothing.
+ * Delayed deletion of groups, and of projects in groups, which can be cancelled until it is due. A request writes a
+ * {@link DeletionMark} into the record and enqueues a message in the same transaction; cancelling writes null. The
+ * message has a due date, so that the outbox sweep sends it then, in the order of time and with a limited rate. A message
+ * whose mark was removed or replaced does nothing.
  */
 
 import type { DeletionMark } from '../../records/deletion.ts';
@@ -18,10 +18,10 @@ import { dayIn, dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import { resourceNoun } from '../errors.ts';
 
-/** The maintenance queue's job that deletes what is due: a project or group, and the day that its mark named. */
+/** The maintenance job that deletes a project or group that is due. Its body names the resource and the due date. */
 export const DELETION_JOB = 'deletion.due';
 
-/** @returns what a deletion that is asked for now writes into the record; undefined: it is deleted at once */
+/** @returns the mark for a deletion requested now; undefined when it takes effect at once */
 export async function deletionMark(
   deps: Deps,
   kind: MemberSource['kind'],
@@ -33,7 +33,7 @@ export async function deletionMark(
   return { askedAt: now.toISOString(), dueOn: dayIn(now, days) };
 }
 
-/** The day somebody asked, as answers tell it. */
+/** The day of the request, as in responses. */
 export const markedOn = ({ askedAt }: DeletionMark): string => askedAt.slice(0, 10);
 
 /** For the transaction that marks a project or group. */
@@ -42,14 +42,14 @@ export function scheduleDeletion(
   { askedAt, dueOn }: DeletionMark,
   by: Requester,
 ): Write {
-  // Whole days, and not all at midnight.
+  // At the time of day of the request, so that not all deletions are due at midnight.
   const at = new Date(dueOn + askedAt.slice(10));
   return outboxWrite(messageAt(MAINTENANCE, DELETION_JOB, { kind, id, dueOn, by }, at));
 }
 
 /**
- * Deletes what is still marked for that day. @param due.by who asked for it
- * @throws Stale when it changed meanwhile: to be tried again
+ * Deletes a project or group if it is still marked for that day. @param due.by who requested the deletion
+ * @throws Stale when it changed concurrently: the job is to be retried
  */
 export async function deleteDue(
   deps: Deps,
@@ -72,13 +72,13 @@ export async function deleteDue(
   }
 }
 
-/** A project, gone at once for everybody. @throws Stale, Missing */
+/** Deletes a project with immediate effect. @throws Stale, Missing */
 export async function removeWhole(deps: Deps, project: ProjectRecord, by?: Requester): Promise<void> {
   const event = await happened(deps, authorIn({ by }), 'Project', project, { remove: 'project' });
   await deps.store.projects.remove(project, { now: deps.now(), alongside: [event] });
 }
 
-/** A group with all that is inside, which {@link emptyGroup} takes away. @throws Stale, Missing */
+/** Deletes a group with its descendants, whose rows {@link emptyGroup} deletes. @throws Stale, Missing */
 export async function removeGroup(deps: Deps, group: GroupRecord, by?: Requester): Promise<void> {
   const event = await happened(deps, authorIn({ by }), 'Group', group, { remove: 'group' });
   await deps.store.groups.remove(group, {
@@ -88,7 +88,7 @@ export async function removeGroup(deps: Deps, group: GroupRecord, by?: Requester
   });
 }
 
-/** What is inside a deleted group, each of it recorded as what somebody asked to be removed. @returns whether nothing is left */
+/** Deletes the descendants of a deleted group, each with an audit event of its requester. @returns whether none are left */
 export function emptyGroup(
   deps: Deps,
   { groupId, by }: { readonly groupId: number; readonly by?: Requester },

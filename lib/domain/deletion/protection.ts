@@ -1,4 +1,4 @@
-/** Where it is switched on, only administrators delete projects: one by itself, or all that a group holds. */
+/** Deletion protection: if it is on, only administrators delete projects, or groups that contain projects. */
 
 import type { Actor } from '../actor.ts';
 import { isAdministrator } from '../actor.ts';
@@ -12,7 +12,7 @@ export async function requireProjectDeletion(deps: Deps, actor: Actor): Promise<
   if (await isProtected(deps, actor)) throw forbidden(REASON);
 }
 
-/** @throws 403 for a group that holds a project, however deep */
+/** @throws 403 for a group that contains a project at any depth */
 export async function requireGroupDeletion(deps: Deps, actor: Actor, groupId: number): Promise<void> {
   if (!(await isProtected(deps, actor))) return;
   if (await deps.store.groups.holdsProjects(groupId)) throw forbidden(REASON);

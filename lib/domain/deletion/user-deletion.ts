@@ -11,17 +11,16 @@ import type { Deps } from '../deps.ts';
 import { conflict, forbidden } from '../errors.ts';
 import { memberRemoved } from '../members/audit.ts';
 
-/** Groups that are left in the transaction of the deletion; from more somebody departs one by one before it. */
-const AT_ONCE = 30;
+/** Maximum number of groups that the user leaves in the transaction of the deletion; further ones are left before it. */
+const MAX_IN_TRANSACTION = 30;
 
 /**
- * The account is gone at once: tokens and keys open nothing any more. A worker takes away what belonged to it, and
- * gives what it wrote to the ghost (`user-removal.ts`).
+ * Deletes an account with immediate effect: its tokens and keys stop working. A worker deletes what belonged to it and
+ * assigns its contributions to the ghost user (`user-removal.ts`).
  *
- * @param options.hard what it wrote goes too, and groups that nobody else owns
- * @param options.alongside what else the transaction writes
- * @throws 403 for oneself and for accounts of the service; 404; 409 for the only owner of a group, and when it changed
- *   meanwhile
+ * @param options.hard also delete its contributions, and groups without another owner
+ * @param options.alongside further writes of the transaction
+ * @throws 403 for oneself and for internal users; 404; 409 for the only owner of a group, and on a concurrent change
  */
 export async function deleteUser(
   deps: Deps,
@@ -37,7 +36,7 @@ export async function deleteUser(
     if (sole > 0 && !hard) throw new LastOwner();
     const departures = (groups: readonly GroupRecord[]): Promise<Write[][]> =>
       Promise.all(groups.map(({ id }) => store.groupOwners.ownerRemoval(id, user.id)));
-    for (const group of shared.slice(AT_ONCE)) {
+    for (const group of shared.slice(MAX_IN_TRANSACTION)) {
       const left = await memberRemoved(deps, actor, auditedResource('Group', group), user);
       await store.groupOwners.remove(group.id, user.id, { needsOwner: true, alongside: [left] });
     }
@@ -48,13 +47,13 @@ export async function deleteUser(
         await audited(deps, actor, { entity: auditedUser(user), details: { remove: 'user' } }),
         ...alongside,
         ...actorStaysAdministrator(deps, actor, user),
-        ...(await departures(shared.slice(0, AT_ONCE))).flat(),
+        ...(await departures(shared.slice(0, MAX_IN_TRANSACTION))).flat(),
       ],
     });
   } catch (error) {
     if (error instanceof LastOwner)
       throw conflict('User cannot be removed while is the sole-owner of a group');
-    // The other owner left just now.
+    // The other owner left concurrently.
     if (error instanceof TransactionRefused && error.has('owner'))
       throw conflict('409 Conflict: Resource lock');
     throw error instanceof Missing || error instanceof Stale || error instanceof TransactionRefused
@@ -63,7 +62,7 @@ export async function deleteUser(
   }
 }
 
-/** Outermost groups that a user owns: those with other owners, and how many have none. */
+/** Returns the top-level groups that a user owns: those with other owners, and the number of those without. */
 async function ownedGroups(
   { store }: Deps,
   userId: number,

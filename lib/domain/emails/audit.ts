@@ -1,7 +1,7 @@
 import type { UserRecord } from '../../records/users.ts';
 import { type Audited, auditedUser } from '../audit-events/event.ts';
 
-/** What happened to an address of somebody. */
+/** Audit details of a change of a user's address. */
 export const auditedEmail = (
   what: Audited['details'],
   owner: Pick<UserRecord, 'id' | 'username'>,

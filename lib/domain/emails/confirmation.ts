@@ -13,63 +13,63 @@ import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { mailMessage } from '../mail/message.ts';
 import { auditedEmail } from './audit.ts';
 
-/** The page that a mailed link leads to. */
+/** Path of the page that the mailed link opens. */
 const CONFIRMATION_PAGE = '/users/confirmation';
-/** A link leads there for three days. */
+/** Lifetime of the link. */
 const LIFETIME_MS = 3 * 86_400_000;
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /**
- * What goes into the transaction that adds an address, so that whoever reads its mail can confirm it.
- * @param asked `emailId` null for the address in the user's record, or for one that is to take its place
+ * Returns the writes and the mail for the transaction that adds an address: the mail contains the confirmation link.
+ * @param confirmation `emailId` null for the primary address, or for one that is to replace it
  */
 export function confirmationOf(
   { store, now }: Deps,
-  asked: Omit<Confirmation, 'expiresAt'>,
+  confirmation: Omit<Confirmation, 'expiresAt'>,
   baseUrl: string,
 ): { readonly alongside: readonly Write[]; readonly messages: readonly OutboxMessage[] } {
   const token = randomBytes(20).toString('base64url');
   const expiresAt = new Date(now().getTime() + LIFETIME_MS).toISOString();
   const link = `${baseUrl}${CONFIRMATION_PAGE}?confirmation_token=${token}`;
-  const text = `Follow this link within three days to confirm that ${asked.email} is your address:\n\n${link}\n\nIf you did not ask for it, ignore this mail.\n`;
+  const text = `Follow this link within three days to confirm that ${confirmation.email} is your email address:\n\n${link}\n\nIf you did not request this, ignore this mail.\n`;
   return {
-    alongside: [store.confirmations.createWrite(hashOf(token), { ...asked, expiresAt })],
-    messages: [mailMessage({ to: asked.email, subject: 'Confirm your e-mail address', text })],
+    alongside: [store.confirmations.createWrite(hashOf(token), { ...confirmation, expiresAt })],
+    messages: [mailMessage({ to: confirmation.email, subject: 'Confirm your email address', text })],
   };
 }
 
 /**
- * Once for each token.
- * @returns the address that is confirmed now
- * @throws 400 for a token that leads nowhere (any more), 409 when the address is somebody else's by now
+ * Confirms an address. A token works once.
+ * @returns the confirmed address
+ * @throws 400 for an invalid or expired token, 409 when another user has taken the address
  */
 export async function confirmEmail(deps: Deps, author: AuditAuthor, token: string): Promise<string> {
   const { store, now } = deps;
   const hash = hashOf(token);
-  const asked = await store.confirmations.get(hash, now());
-  if (asked === undefined) throw spent();
+  const confirmation = await store.confirmations.get(hash, now());
+  if (confirmation === undefined) throw invalidToken();
   try {
-    const user = await store.users.get(asked.userId);
+    const user = await store.users.get(confirmation.userId);
     if (user === undefined) throw new Missing('user');
-    if (asked.emailId === null) await confirmFirst(deps, author, user, hash, asked);
+    if (confirmation.emailId === null) await confirmFirst(deps, author, user, hash, confirmation);
     else {
-      const message = addressConfirmed(asked.email);
-      const event = await audited(deps, author, auditedEmail(CONFIRMED, user, asked.email));
-      await store.confirmations.confirm(hash, asked, now(), [outboxWrite(message), event]);
+      const message = addressConfirmed(confirmation.email);
+      const event = await audited(deps, author, auditedEmail(CONFIRMED, user, confirmation.email));
+      await store.confirmations.confirm(hash, confirmation, now(), [outboxWrite(message), event]);
       await store.outbox.deliver([message]);
     }
   } catch (error) {
     if (error instanceof NameTaken) throw conflict('Email has already been taken');
     if (error instanceof Stale) throw conflict();
-    throw error instanceof Missing || error instanceof TransactionRefused ? spent() : error;
+    throw error instanceof Missing || error instanceof TransactionRefused ? invalidToken() : error;
   }
-  return asked.email;
+  return confirmation.email;
 }
 
 const CONFIRMED = { custom_message: 'Confirmed email' };
 
-const spent = () => refused('Confirmation token is invalid');
+const invalidToken = () => refused('Confirmation token is invalid');
 
 async function confirmFirst(
   deps: Deps,

@@ -16,19 +16,18 @@ import { confirmationOf } from './confirmation.ts';
 
 export interface EmailInput {
   readonly email: string;
-  /** An administrator vouches for it: no mail is sent. */
+  /** Confirmed by an administrator: no mail is sent. */
   readonly confirmed: boolean;
-  /** Where the link in the mail leads. */
+  /** Base URL of the link in the mail. */
   readonly baseUrl: string;
 }
 
-/** Mails that one user can have sent to addresses of others. */
+/** Limit of confirmation mails per user. */
 const LIMIT = { kind: 'email-confirmation', limit: 20, seconds: 3_600 } as const;
 
 /**
- * An address beside the first; it counts as the user's once they have followed the link that is mailed to it.
- * @throws 400 with problems by field: no address, one that somebody has, or more than one user may have; 429; 404 when
- *   the user is gone
+ * Adds a secondary address. It belongs to the user once they have followed the link that is mailed to it.
+ * @throws 400 by field for an invalid or taken address, or too many addresses; 429; 404 when the user is deleted
  */
 export async function addEmail(
   deps: Deps,
@@ -56,10 +55,10 @@ export async function addEmail(
     createdAt: now.toISOString(),
     confirmedAt: input.confirmed ? now.toISOString() : null,
   };
-  const asked = { userId, emailId: record.id, email };
+  const confirmation = { userId, emailId: record.id, email };
   const { alongside, messages } = input.confirmed
     ? { alongside: [], messages: [addressConfirmed(email)] }
-    : confirmationOf(deps, asked, input.baseUrl);
+    : confirmationOf(deps, confirmation, input.baseUrl);
   await translateStoreErrors(deps.store.emails.add(record, { alongside: [...alongside, event], messages }));
   return record;
 }
@@ -71,7 +70,10 @@ export async function getEmail(deps: Deps, userId: number, id: number): Promise<
   return email;
 }
 
-/** It is shown and used no longer before it is somebody else's to have. @throws `404 Email Not Found` when somebody else was first */
+/**
+ * Removes an address. The profile stops showing it first, before another user can take it.
+ * @throws `404 Email Not Found` when it was removed concurrently
+ */
 export async function removeEmail(
   deps: Deps,
   actor: Actor,

@@ -1,4 +1,4 @@
-/** Single sign-on of outermost groups: its settings, and the token that the identity provider shows. */
+/** Single sign-on of top-level groups: its settings, and the token of the identity provider. */
 import { randomBytes } from 'node:crypto';
 import type { GroupSso } from '../../records/group-sso.ts';
 import type { GroupRecord } from '../../records/groups.ts';
@@ -27,15 +27,15 @@ const UNSET: GroupSso = {
   trustedDomains: [],
 };
 
-/** @throws 404 where it was never set up, or the group stands in another */
+/** @throws 404 where it was never set up, or for a subgroup */
 export function ssoOf({ group }: GroupAccess): GroupSso {
   if (group.parentId !== null || (group.sso ?? null) === null) throw notFound('SAML Provider');
   return group.sso!;
 }
 
 /**
- * What is absent stays. Switched off, its identity provider is not let in; switched on again, it is as it was.
- * @throws 400 by field; 403 for who trusts a domain and is no administrator; 409 when the group changed meanwhile
+ * Changes the given settings. While single sign-on is off, the identity provider has no access; the settings are kept.
+ * @throws 400 by field; 403 for trusting a domain without being an administrator; 409 on a concurrent change
  */
 export async function changeSso(
   deps: Deps,
@@ -47,7 +47,7 @@ export async function changeSso(
   const was = group.sso ?? UNSET;
   const is = { ...was, ...input };
   if (!isSame(was.trustedDomains, is.trustedDomains) && !isAdministrator(actor))
-    throw forbidden('Only an administrator can trust e-mail domains');
+    throw forbidden('Only an administrator can trust email domains');
   const problems = problemsOf({
     sso_url: is.enabled && is.ssoUrl === null ? ["can't be blank"] : urlProblems(is.ssoUrl),
     certificate_fingerprint:
@@ -68,7 +68,7 @@ export async function changeSso(
   return is;
 }
 
-/** As the audit tells them. */
+/** Settings as in audit events. */
 const ATTRIBUTES: readonly (readonly [keyof GroupSso, string])[] = [
   ['enabled', 'group SSO'],
   ['enforced', 'group SSO enforcement'],
@@ -107,13 +107,13 @@ function urlProblems(url: string | null): string[] {
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? [] : ['must be a valid URL'];
 }
 
-/** A token with its text, which is told this once. */
+/** A token with its text, which is shown only once. */
 export interface ToldScimToken {
   readonly token: ScimToken;
   readonly text: string;
 }
 
-/** The token in force, without its text. @throws 404 */
+/** Returns the current token, without its text. @throws 404 */
 export async function scimTokenOf({ store }: Deps, { group }: GroupAccess): Promise<ScimToken> {
   const token = await store.scimTokens.ofGroup(group.id);
   if (token === undefined) throw notFound('SCIM Token');
@@ -121,9 +121,8 @@ export async function scimTokenOf({ store }: Deps, { group }: GroupAccess): Prom
 }
 
 /**
- * The former token ends at once.
- * @throws 400 where single sign-on is switched off; 403 for external users; 409 when somebody else issued one at the
- *   same moment
+ * Issues a token and revokes the former one with immediate effect.
+ * @throws 400 where single sign-on is off; 403 for external users; 409 when another one was issued concurrently
  */
 export async function issueScimToken(
   deps: Deps,
@@ -131,7 +130,7 @@ export async function issueScimToken(
   { group }: GroupAccess,
 ): Promise<ToldScimToken> {
   if (!hasSso(group)) throw refused('Single sign-on is not enabled for this group');
-  // Whom the provider names sees what is internal, as who asks for the token may not.
+  // Provisioned users can see internal projects, which an external user must not gain access to.
   if (signedIn(actor).user.external) throw forbidden('An external user cannot issue a SCIM token');
   const text = `glsoat-${randomBytes(20).toString('base64url')}`;
   const token: ScimToken = {

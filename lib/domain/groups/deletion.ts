@@ -1,4 +1,4 @@
-/** Deletions of groups: at once, or some days after somebody asked, and taken back until then. */
+/** Deletion of groups: immediate, or delayed and restorable. */
 
 import type { GroupRecord } from '../../records/groups.ts';
 import { Missing } from '../../store/errors.ts';
@@ -16,15 +16,15 @@ import { notFound, refused } from '../errors.ts';
 import { HELP_MS, locked } from './groups.ts';
 
 export interface GroupDeletionInput {
-  /** Without waiting any longer, which only a group inside another can be asked for that waits already. */
+  /** Delete now. Only for a subgroup that is already marked for deletion. */
   readonly permanently?: boolean | undefined;
-  /** Of that group, so that it is the one that was meant. */
+  /** Full path of the group, required as a confirmation. */
   readonly fullPath?: string | undefined;
 }
 
 /**
- * Where the instance has it so, a group waits for some days: nothing may be put into it, all that is in it stays as it
- * is. Else it is gone at once. Asking again changes nothing.
+ * Marks a group for deletion if delayed deletion is on: nothing can be added to it, its content does not change. Else
+ * deletes it with immediate effect. Idempotent.
  * @throws 400, 403, 404, 409
  */
 export async function askForGroupDeletion(
@@ -52,7 +52,7 @@ export async function askForGroupDeletion(
   ]);
 }
 
-/** @throws 400 for one that does not wait for its deletion, 409 */
+/** Cancels a delayed deletion. @throws 400 for a group that is not marked for deletion, 409 */
 export async function restoreGroup(deps: Deps, actor: Actor, { group }: GroupAccess): Promise<GroupRecord> {
   if (!isMarkedForDeletion(group)) throw refused('Group has not been marked for deletion');
   const event = await happened(deps, actor, 'Group', group, { custom_message: 'Group restored' });
@@ -60,18 +60,18 @@ export async function restoreGroup(deps: Deps, actor: Actor, { group }: GroupAcc
 }
 
 /**
- * Gone at once for everybody, with all inside. What a small one held is taken away before the answer, so that paths in
- * it are free for the next of its name; the rest by a worker.
- * @throws 404, 409 when it changed meanwhile
+ * Deletes a group and its descendants with immediate effect. The content of a small group is deleted before the
+ * response, so that its paths are free for a new group of the same name; a worker deletes the rest.
+ * @throws 404, 409 on a concurrent change
  */
 async function deleteGroup(deps: Deps, actor: Actor, { group }: GroupAccess): Promise<void> {
   const by = requesterOf(actor);
   try {
     await removeGroup(deps, group, by);
   } catch (error) {
-    throw told(error);
+    throw translated(error);
   }
-  // The job does what this does not.
+  // The job repeats what fails here.
   await emptyGroup(deps, { groupId: group.id, by }, Date.now() + HELP_MS).catch(() => {});
 }
 
@@ -84,8 +84,8 @@ async function change(
   try {
     return await store.groups.update(group, to, { now: now(), alongside });
   } catch (error) {
-    throw told(error);
+    throw translated(error);
   }
 }
 
-const told = (error: unknown) => (error instanceof Missing ? notFound('Group') : locked(error));
+const translated = (error: unknown) => (error instanceof Missing ? notFound('Group') : locked(error));

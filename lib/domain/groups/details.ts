@@ -1,4 +1,4 @@
-/** What a group is shown with: the groups invited to it, and projects. */
+/** Details of a group: invited groups, projects, and the runners token. */
 import { randomBytes } from 'node:crypto';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ShareRecord } from '../../records/shares.ts';
@@ -11,26 +11,26 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 
-/** Groups by id as the actor may see them; undefined for the others. */
+/** Returns groups by ID with the access of the actor; undefined for those the actor cannot see. */
 export async function accessesToGroups(
   deps: Deps,
   actor: Actor,
   ids: readonly number[],
 ): Promise<(GroupAccess | undefined)[]> {
   const groups = await deps.store.groups.getMany(ids);
-  const surroundings = new MembershipCache(deps);
-  const above = [...new Set(groups.flatMap((group) => (group ? [...group.ancestorIds, group.id] : [])))];
-  const sources = above.map((id) => ({ kind: 'group', id }) as const);
-  await surroundings.read(above, sources, actor.kind === 'user' ? actor.user.id : undefined);
+  const cache = new MembershipCache(deps);
+  const groupIds = [...new Set(groups.flatMap((group) => (group ? [...group.ancestorIds, group.id] : [])))];
+  const sources = groupIds.map((id) => ({ kind: 'group', id }) as const);
+  await cache.read(groupIds, sources, actor.kind === 'user' ? actor.user.id : undefined);
   return Promise.all(
     groups.map(async (group) => {
-      const access = group && (await groupAccess(actor, group, surroundings));
+      const access = group && (await groupAccess(actor, group, cache));
       return access && canSeeGroup(actor, access) ? access : undefined;
     }),
   );
 }
 
-/** The groups a group was shared with, as far as the actor may know of them. */
+/** Returns the groups that a group was shared with, as far as the actor can see them. */
 export async function invitedGroups(
   deps: Deps,
   actor: Actor,
@@ -48,7 +48,7 @@ export async function invitedGroups(
   });
 }
 
-/** What its owners register runners with; made when one of them first asks. @throws `404 Group Not Found` */
+/** Returns the token for registering runners, created on first use. @throws `404 Group Not Found` */
 export async function runnersToken({ store }: Deps, { id }: GroupRecord): Promise<string> {
   const token =
     (await store.runnersTokens.ofGroup(id)) ??
@@ -57,11 +57,11 @@ export async function runnersToken({ store }: Deps, { id }: GroupRecord): Promis
   return token;
 }
 
-/** Projects a group is shown with, and rows looked at for them. */
-const SHOWN = 100;
-const LOOKED_AT = 1000;
+/** Maximum number of projects shown with a group, and of rows read for them. */
+const MAX_PROJECTS = 100;
+const MAX_ROWS = 1000;
 
-/** The newest projects directly in a group, or shared with it, that the actor may see. */
+/** Returns the newest projects directly in a group, or shared with it, that the actor can see. */
 export async function projectsShown(
   deps: Deps,
   actor: Actor,
@@ -70,19 +70,19 @@ export async function projectsShown(
 ): Promise<ProjectAccess[]> {
   const found: ProjectAccess[] = [];
   let ids: number[] = [];
-  let left = LOOKED_AT;
-  const judge = async () => {
+  let remainingRows = MAX_ROWS;
+  const addVisible = async () => {
     for (const access of await accessesTo(deps, actor, ids)) {
       const stillInside = row === 'SHARED' || access?.project.namespaceId === group.id;
-      if (access !== undefined && stillInside && found.length < SHOWN) found.push(access);
+      if (access !== undefined && stillInside && found.length < MAX_PROJECTS) found.push(access);
     }
     ids = [];
   };
   for await (const id of deps.store.groups.rowsBelow(group.id, row, 'project')) {
     ids.push(id);
-    if (ids.length === SHOWN) await judge();
-    if (found.length === SHOWN || --left === 0) break;
+    if (ids.length === MAX_PROJECTS) await addVisible();
+    if (found.length === MAX_PROJECTS || --remainingRows === 0) break;
   }
-  await judge();
+  await addVisible();
   return found;
 }

@@ -24,7 +24,7 @@ import {
   unauthorized,
 } from '../errors.ts';
 import { groupNameProblems, groupPathProblems, problemsOf } from '../name-rules.ts';
-import { type Mover, moveMails, moverOf } from '../notifications/enqueue.ts';
+import { type Mover, movedProjectMails, moverOf } from '../notifications/enqueue.ts';
 import { inRuby } from '../ruby-notation.ts';
 import { isBelow } from '../visibility.ts';
 import { accessesToGroups } from './details.ts';
@@ -42,7 +42,7 @@ export interface NewGroupInput {
 
 const PROJECT_CREATION = ['noone', 'maintainer', 'developer'] as const;
 
-/** What is in force where nobody chose. */
+/** Settings of a new group unless given. */
 const creationDefaults = async ({ settings }: Deps) => ({
   project_creation_level: PROJECT_CREATION[(await settings.current()).default_project_creation],
   subgroup_creation_level: 'maintainer',
@@ -51,9 +51,9 @@ const creationDefaults = async ({ settings }: Deps) => ({
 const MAX_DESCRIPTION = 500;
 
 /**
- * A group that its creator owns.
- * @throws 400 `Failed to save group {...}`, 403 for who may not create one (there), 404 for a parent that is absent or
- *   hidden
+ * Creates a group, owned by its creator.
+ * @throws 400 `Failed to save group {...}`, 403 when the actor must not create one there, 404 for an absent or hidden
+ *   parent
  */
 export async function createGroup(
   deps: Deps,
@@ -97,7 +97,7 @@ export async function createGroup(
           ...(avatar?.writes({ kind: 'group', id: made.id }) ?? []),
           record({ entity: auditedResource('Group', made), details: { add: 'group' } }),
         ],
-        // Nobody is left to own what somebody makes who is being deleted.
+        // A user who is being deleted cannot become the owner.
         alongside: [deps.store.users.isThere(actor.user.id)],
         now: deps.now(),
         ownerId: actor.user.id,
@@ -113,7 +113,7 @@ export async function createGroup(
   }
 }
 
-/** Whoever may have groups of their own. */
+/** Whether the actor may create top-level groups. */
 export const mayCreateTopLevel = (actor: Extract<Actor, { kind: 'user' }>): boolean =>
   isAdministrator(actor) || actor.user.canCreateGroup;
 
@@ -121,8 +121,9 @@ export type GroupInput = Pick<GroupChange, 'name' | 'path' | 'visibility' | 'des
   Pick<NewGroupInput, 'avatar'>;
 
 /**
- * Settings are added to those there are. Whatever is inside follows a new path; of a small group before the answer.
- * @throws 400 by field, 409 while it, or a group above, still moves
+ * Changes a group. Settings are merged with the existing ones. Descendants move to a new path, those of a small group
+ * before the response.
+ * @throws 400 by field, 409 while the group or one of its ancestors is still moving
  */
 export async function updateGroup(
   deps: Deps,
@@ -170,14 +171,18 @@ export async function updateGroup(
   return followed(deps, updated, mover);
 }
 
-/** How long a request goes on with what is inside a group, before that is left to the worker. */
+/** Milliseconds that a request spends on the descendants of a group; the worker does the rest. */
 export const HELP_MS = 1_000;
 
 /** The group, with `movedFrom` cleared when all that is inside has followed. */
 export async function followed(deps: Deps, group: GroupRecord, mover: Mover): Promise<GroupRecord> {
   if (group.movedFrom === null) return group;
   try {
-    const progress = await deps.store.groupMoves.moveDescendants(group.id, Date.now() + HELP_MS, moveMails(mover));
+    const progress = await deps.store.groupMoves.moveDescendants(
+      group.id,
+      Date.now() + HELP_MS,
+      movedProjectMails(mover),
+    );
     return progress === 'done' ? { ...group, movedFrom: null } : group;
   } catch {
     // The job does it.
@@ -209,7 +214,7 @@ const visibilityProblems = (visibility: Visibility, parent: GroupRecord | undefi
     ? [`${visibility} is not allowed since the parent group has a ${parent.visibility} visibility.`]
     : [];
 
-/** What a group turned off for all that is inside, nothing inside turns on. */
+/** Descendants cannot turn on what an ancestor turned off for all of them. */
 function sharedRunnersProblems(setting: unknown, parents: readonly GroupRecord[]): FieldProblems {
   const off = 'disabled_and_unoverridable';
   if (!parents.some((parent) => parent.settings['shared_runners_setting'] === off)) return {};
@@ -233,7 +238,7 @@ function changeError(error: unknown, visibility: Visibility | undefined): unknow
   return error instanceof Missing ? notFound('Group') : locked(error);
 }
 
-/** Somebody else was first, or a move is under way: worth another try. */
+/** Translates a concurrent change or a pending move to 409: the client may retry. */
 export const locked = (error: unknown): unknown =>
   error instanceof Stale ? conflict('409 Conflict: Resource lock') : error;
 

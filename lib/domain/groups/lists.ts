@@ -12,17 +12,17 @@ import type { Deps } from '../deps.ts';
 import { starredByActor } from '../stars/stars.ts';
 
 export interface GroupListInput extends Omit<GroupQuery, 'viewer' | 'filter' | 'all' | 'below' | 'after'> {
-  /** Also groups that memberships do not give; default: only for administrators. Anonymous callers see these alone. */
+  /** Include groups visible without membership. Default: only for administrators. Anonymous callers see only these. */
   readonly allAvailable?: boolean;
-  /** Where an earlier page of the same list for the same caller ended. */
+  /** End of the previous page of the same list for the same caller. */
   readonly cursor?: string;
-  /** Only groups in this one. */
+  /** Only groups in this group. */
   readonly below?: { readonly access: GroupAccess; readonly deep: boolean };
 }
 
 const NOTHING = { items: [], total: 0, more: false } as const;
 
-/** Groups the actor may see, with the cursor of what follows. @throws 400 for a cursor that is not of this list */
+/** Lists groups the actor can see, with the cursor of the next page. @throws 400 for a cursor of another list */
 export async function listGroups(
   deps: Deps,
   actor: Actor,
@@ -53,7 +53,7 @@ export async function listGroups(
   return { ...found, ...next };
 }
 
-/** Projects in a group, and those it was invited to, as far as the actor may see them. */
+/** Lists projects in a group and those shared with it, as far as the actor can see them. */
 export async function listGroupProjects(
   deps: Deps,
   actor: Actor,
@@ -65,7 +65,7 @@ export async function listGroupProjects(
     ...query
   }: Omit<ProjectQuery, 'viewer' | 'filter' | 'inGroup'> & {
     deep: boolean;
-    /** Also those the group was invited to, or only these. */
+    /** Include projects shared with the group, or only these. */
     shared: boolean | 'only';
     /** Only those the actor has starred. */
     starred?: boolean;
@@ -82,6 +82,6 @@ export async function listGroupProjects(
   });
 }
 
-/** Whether rows below a group need no judgement: all there is the actor's to see, by a level that is inherited. */
+/** Whether the rows of a group need no visibility filter: the actor can see all of them by an inherited level. */
 const opens = (actor: Actor, { level }: GroupAccess, all: boolean): boolean =>
   level > 0 || (all && isAdministrator(actor));

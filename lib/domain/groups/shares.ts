@@ -1,4 +1,4 @@
-/** Groups that are invited to groups. */
+/** Sharing groups with groups. */
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel } from '../../records/members.ts';
@@ -22,9 +22,9 @@ export interface ShareInput {
 }
 
 /**
- * Gives the direct members of another group at most a level in this one and all inside.
- * @throws 404 for a group that is absent, hidden or of another hierarchy where this one keeps to its own, 409 when it
- *   is invited already, 400
+ * Shares a group: direct members of the invited group get at most the given level in it and its descendants.
+ * @throws 404 for a group that does not exist, is hidden, or is outside the hierarchy where that is forbidden, 409 when
+ *   it is already invited, 400
  */
 export async function shareGroup(
   deps: Deps,
@@ -52,7 +52,7 @@ export async function shareGroup(
     await happened(deps, actor, 'Group', group, { ...added, expiry_to: expiresAt ?? undefined }),
   ];
   return change(deps, group, alongside, (shares) => {
-    // One that has expired may be given again.
+    // An expired share may be replaced.
     const others = shares.filter((other) => other.groupId !== groupId || !isOver(other, now));
     if (others.some((other) => other.groupId === groupId))
       throw conflict('The group has already been shared with this group');
@@ -93,7 +93,7 @@ const targeting = ({ id, fullPath }: { readonly id: number; readonly fullPath?: 
   target_details: fullPath ?? null,
 });
 
-/** Tries at a record that others change. */
+/** Attempts when other requests change the record. */
 const TRIES = 5;
 
 async function change(

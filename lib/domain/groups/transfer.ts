@@ -16,10 +16,10 @@ import { lower } from '../visibility.ts';
 import { followed, groupOfId, locked, mayCreateTopLevel } from './groups.ts';
 
 /**
- * Puts a group with all inside into another, or outside of all. Its former path leads on. Where it is to stand in a less
- * visible group it becomes that too, and all inside as it follows.
- * @param parentId undefined: outside of all
- * @throws 400 `Transfer failed: ...`, 404 for another group that is absent or hidden, 409 while one of them moves
+ * Moves a group with its descendants into another group, or to the top level. Its former path redirects. If the new
+ * parent is less visible, the visibility of the group and its descendants is lowered.
+ * @param parentId undefined: to the top level
+ * @throws 400 `Transfer failed: ...`, 404 for an absent or hidden parent, 409 while one of the groups is moving
  */
 export async function transferGroup(
   deps: Deps,
@@ -40,11 +40,11 @@ export async function transferGroup(
   if (problem !== undefined) throw failed(`Validation failed: Path ${problem}`);
   const room = MAX_DEPTH - parents.length - 1;
   if (room < 0 || (await deps.store.groups.reachesBelow(group.id, room)))
-    throw failed(`No more than ${MAX_DEPTH} groups may stand in each other.`);
+    throw failed(`Groups can be nested at most ${MAX_DEPTH} levels deep.`);
   const now = deps.now();
   const { groups, groupOwners } = deps.store;
   try {
-    // At the top it inherits no owner.
+    // A top-level group inherits no owner.
     const visibility = lower(group.visibility, target?.group.visibility ?? 'public');
     const moved = { ...group, ...placeBelow(target?.group, group), visibility };
     const secured =

@@ -1,6 +1,6 @@
 /**
- * Memberships by e-mail address. Whoever has the address and has confirmed it is a member at once; for everybody else
- * an invitation waits until somebody confirms it, or declines by the link that was mailed there.
+ * Invitations by email address. A user with that confirmed address becomes a member at once; otherwise the invitation
+ * stays pending until a user confirms the address, or declines by the mailed link.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { isExpired } from '../../records/expiry.ts';
@@ -28,68 +28,68 @@ import { emailProblems } from '../name-rules.ts';
 import { answerMails } from '../notifications/enqueue.ts';
 import { invitationMail } from './mail.ts';
 
-/** A link leads there for two weeks; the invitation stays. */
+/** Lifetime of the mailed link; the invitation itself does not expire. */
 const LINK_MS = 14 * 86_400_000;
-/** Mails that one user can have sent, and that one address can be sent. */
-const BY_ONE = { kind: 'invitation', limit: 200, seconds: 3_600 } as const;
-const TO_ONE = { kind: 'invitation-to', limit: 20, seconds: 86_400 } as const;
+/** Limits of mails per inviter and per invited address. */
+const SENDER_RATE = { kind: 'invitation', limit: 200, seconds: 3_600 } as const;
+const ADDRESS_RATE = { kind: 'invitation-to', limit: 20, seconds: 86_400 } as const;
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 /**
- * Each on its own, with the reasons of those that failed by address. Nobody is invited when there are too many, which
- * is told in one sentence.
+ * Invites each address on its own. Returns the reasons of the failed ones by address, or one sentence when there are too
+ * many addresses, and then invites nobody.
  * @throws 400 by field, 403, 405 where a group above allows no new members
  */
 export async function invite(
   deps: Deps,
   actor: Actor,
-  place: MembershipResource,
+  resource: MembershipResource,
   emails: readonly string[],
   input: MembershipInput,
   baseUrl: string,
 ): Promise<Record<string, string> | string> {
-  grantable(deps, actor, place, input);
+  grantable(deps, actor, resource, input);
   if (emails.length > MAX_PER_REQUEST) return TOO_MANY_USERS;
-  requireUnlocked(place, await parentsOf(deps, place));
-  const wanted = new Map(emails.map((email) => [folded(email.trim()), email.trim()]));
+  requireUnlocked(resource, await parentsOf(deps, resource));
+  const byAddress = new Map(emails.map((email) => [folded(email.trim()), email.trim()]));
   const reasons = new Map<string, string>();
-  for (const email of wanted.values()) {
-    const reason = await inviteOne(deps, actor, place, email, input, baseUrl).catch((error: unknown) => {
+  for (const email of byAddress.values()) {
+    const reason = await inviteOne(deps, actor, resource, email, input, baseUrl).catch((error: unknown) => {
       if (!(error instanceof DomainError)) throw error;
       return error.code === 'conflict' ? 'User already exists in source' : reasonOf(error);
     });
     if (reason !== undefined) reasons.set(email, reason);
   }
-  // Whatever they are called: an address may be a word that objects have a meaning for.
+  // `fromEntries` is safe for any key, also for `__proto__`.
   return Object.fromEntries(reasons);
 }
 
-/** @returns why not */
+/** @returns the reason when the invitation failed */
 async function inviteOne(
   deps: Deps,
   actor: Actor,
-  place: MembershipResource,
+  resource: MembershipResource,
   email: string,
   input: MembershipInput,
   baseUrl: string,
 ): Promise<string | undefined> {
   if (emailProblems(email).length > 0) return 'Invite email is invalid';
   const { store } = deps;
-  const { holder, confirmed } = await whoHas(deps, email);
+  const { holder, confirmed } = await holderOf(deps, email);
   if (holder !== undefined && confirmed) {
-    await addMember(deps, actor, place, holder.id, input);
+    await addMember(deps, actor, resource, holder.id, input);
     return undefined;
   }
   const [refusal] = await addressProblems(deps, email);
   if (refusal !== undefined) return `Invite email ${refusal}`;
-  const source = sourceOf(place);
+  const source = sourceOf(resource);
   if ((await store.invitations.get(source, email)) !== undefined) return TAKEN;
   const inviter = signedIn(actor).user;
   const now = deps.now();
   const mayMail =
-    (await store.rateLimits.take(BY_ONE, String(inviter.id), now)) &&
-    (await store.rateLimits.take(TO_ONE, folded(email), now));
+    (await store.rateLimits.take(SENDER_RATE, String(inviter.id), now)) &&
+    (await store.rateLimits.take(ADDRESS_RATE, folded(email), now));
   if (!mayMail) return 'Too many invitations have been sent. Try again later.';
   const token = randomBytes(20).toString('base64url');
   const record: InvitationRecord = {
@@ -103,28 +103,28 @@ async function inviteOne(
     hash: hashOf(token),
     baseUrl,
   };
-  const { fullPath } = 'project' in place ? place.project : place.group;
+  const { fullPath } = 'project' in resource ? resource.project : resource.group;
   const linkEnds = Math.ceil((now.getTime() + LINK_MS) / 1000);
   const messages = [invitationMail(record, inviter, fullPath, { baseUrl, token })];
   try {
     await store.invitations.add(record, { unconfirmedOf: holder, linkEnds, messages });
   } catch (error) {
     if (error instanceof AlreadyExists) return TAKEN;
-    if (error instanceof LimitReached) return `Too many invitations wait here (limit is ${error.limit})`;
+    if (error instanceof LimitReached) return `Too many pending invitations (limit is ${error.limit})`;
     if (!(error instanceof Missing)) throw error;
     if (!error.message.startsWith('nobody')) throw resourceNotFound(source);
-    // Somebody confirmed it at this moment.
-    const { holder: by, confirmed: theirs } = await whoHas(deps, email);
-    if (by === undefined || !theirs) return 'Invite email has changed hands. Try again.';
-    await addMember(deps, actor, place, by.id, input);
+    // A user confirmed the address concurrently.
+    const { holder: newHolder, confirmed: isConfirmed } = await holderOf(deps, email);
+    if (newHolder === undefined || !isConfirmed) return 'Invite email has changed its owner. Try again.';
+    await addMember(deps, actor, resource, newHolder.id, input);
   }
   return undefined;
 }
 
 const TAKEN = 'Invite email has already been taken';
 
-/** Whoever claims an address, and whether they have shown that it is theirs. */
-async function whoHas(
+/** Returns the user who claims an address, and whether they have confirmed it. */
+async function holderOf(
   { store }: Deps,
   email: string,
 ): Promise<{ holder: UserRecord | undefined; confirmed: boolean }> {
@@ -135,34 +135,37 @@ async function whoHas(
   return { holder, confirmed };
 }
 
-/** An invitation, and who made it. */
+/** An invitation and its creator. */
 export interface ShownInvitation {
   readonly record: InvitationRecord;
   readonly createdBy: UserRecord | undefined;
 }
 
-/** By address. @param query part of one @throws 403 */
+/** Lists pending invitations by address. @param query.query part of an address @throws 403 */
 export async function listInvitations(
   deps: Deps,
   actor: Actor,
-  place: MembershipResource,
+  resource: MembershipResource,
   query: PageRequest & { query?: string | undefined },
 ): Promise<Page<ShownInvitation>> {
-  requireMemberAdmin(actor, place);
+  requireMemberAdmin(actor, resource);
   const term = folded(query.query?.trim() ?? '');
   if (term === '') {
-    const page = await deps.store.invitations.list(sourceOf(place), query);
-    return { ...page, items: await shown(deps, page.items) };
+    const page = await deps.store.invitations.list(sourceOf(resource), query);
+    return { ...page, items: await withCreators(deps, page.items) };
   }
-  const all = await deps.store.invitations.all(sourceOf(place));
+  const all = await deps.store.invitations.all(sourceOf(resource));
   const matching = all.filter(({ email }) => folded(email).includes(term));
   const first = (query.page - 1) * query.perPage;
   const items = matching.slice(first, first + query.perPage);
   const more = first + items.length < matching.length;
-  return { items: await shown(deps, items), total: matching.length, more };
+  return { items: await withCreators(deps, items), total: matching.length, more };
 }
 
-async function shown({ store }: Deps, records: readonly InvitationRecord[]): Promise<ShownInvitation[]> {
+async function withCreators(
+  { store }: Deps,
+  records: readonly InvitationRecord[],
+): Promise<ShownInvitation[]> {
   const ids = [...new Set(records.map(({ createdById }) => createdById))];
   const users = new Map((await store.users.getMany(ids)).map((user, i) => [ids[i], user]));
   return records.map((record) => ({ record, createdBy: users.get(record.createdById) }));
@@ -173,48 +176,55 @@ export interface InvitationChange {
   readonly expiresAt?: string | null | undefined;
 }
 
-/** What is absent stays. @throws 400 by field, 403 also for one above the actor's level, 404 */
+/** Changes the given fields. @throws 400 by field, 403 also for an invitation above the actor's level, 404 */
 export async function changeInvitation(
   deps: Deps,
   actor: Actor,
-  place: MembershipResource,
+  resource: MembershipResource,
   email: string,
   { accessLevel, expiresAt }: InvitationChange,
 ): Promise<ShownInvitation> {
-  const was = await invitationTo(deps, actor, place, email);
-  grantable(deps, actor, place, { accessLevel: accessLevel ?? was.accessLevel, expiresAt });
+  const previous = await getInvitation(deps, actor, resource, email);
+  grantable(deps, actor, resource, { accessLevel: accessLevel ?? previous.accessLevel, expiresAt });
   const change = { accessLevel: accessLevel as InvitationRecord['accessLevel'] | undefined, expiresAt };
-  const changed = deps.store.invitations.change(sourceOf(place), email, change);
-  const [first] = await shown(deps, [await orAbsent(changed)]);
+  const changed = deps.store.invitations.change(sourceOf(resource), email, change);
+  const [first] = await withCreators(deps, [await orNotFound(changed)]);
   return first!;
 }
 
-/** @throws 404 when it was taken meanwhile */
+/** @throws 404 when it was accepted concurrently */
 export async function withdrawInvitation(deps: Deps, invitation: InvitationRecord): Promise<void> {
-  await orAbsent(deps.store.invitations.remove(invitation));
+  await orNotFound(deps.store.invitations.remove(invitation));
 }
 
-/** One that the actor may change. @throws 403, 404 */
-export async function invitationTo(
+/** Returns an invitation that the actor may change. @throws 403, 404 */
+export async function getInvitation(
   deps: Deps,
   actor: Actor,
-  place: MembershipResource,
+  resource: MembershipResource,
   email: string,
 ): Promise<InvitationRecord> {
-  requireMemberAdmin(actor, place);
-  const found = await deps.store.invitations.get(sourceOf(place), email);
+  requireMemberAdmin(actor, resource);
+  const found = await deps.store.invitations.get(sourceOf(resource), email);
   if (found === undefined) throw recordNotFound();
-  if (!isAdministrator(actor) && found.accessLevel > place.level) throw forbidden();
+  if (!isAdministrator(actor) && found.accessLevel > resource.level) throw forbidden();
   return found;
 }
 
-/** The job of `invited-address.ts`: may come twice, late, or when the address is another's by then. @returns whether nothing is left */
-export async function takeInvitations(deps: Deps, email: string, deadline: number): Promise<boolean> {
-  const { holder, confirmed } = await whoHas(deps, email);
+/**
+ * Accepts the invitations of a confirmed address. Idempotent; the address may belong to another user by then.
+ * @param deadline milliseconds since 1970 @returns whether all are done
+ */
+export async function acceptConfirmedInvitations(
+  deps: Deps,
+  email: string,
+  deadline: number,
+): Promise<boolean> {
+  const { holder, confirmed } = await holderOf(deps, email);
   if (holder === undefined || !confirmed) return true;
   for await (const invitation of deps.store.invitations.of(email)) {
     if (Date.now() > deadline) return false;
-    await take(deps, invitation, holder).catch((error: unknown) => {
+    await acceptInvitation(deps, invitation, holder).catch((error: unknown) => {
       if (!(error instanceof DomainError)) throw error;
     });
   }
@@ -222,10 +232,11 @@ export async function takeInvitations(deps: Deps, email: string, deadline: numbe
 }
 
 /**
- * One that is taken, has ended, or is to what is gone, is no more; a membership that there is stays as it is.
- * @throws 405 where a group above allows no new members: it waits
+ * Turns an invitation into a membership. An expired invitation, or one to a deleted resource, is removed; an existing
+ * membership is kept.
+ * @throws 405 where an ancestor group allows no new members: the invitation stays pending
  */
-async function take(
+async function acceptInvitation(
   deps: Deps,
   invitation: InvitationRecord,
   user: UserRecord,
@@ -238,8 +249,8 @@ async function take(
     source.kind === 'group' ? deps.store.groups.get(source.id) : undefined,
   ]);
   if (project !== undefined) {
-    const place = { project, level: 0 } as const;
-    requireUnlocked(place, await parentsOf(deps, place));
+    const resource = { project, level: 0 } as const;
+    requireUnlocked(resource, await parentsOf(deps, resource));
   }
   const mails = answerMails(deps, invitation, user.id);
   try {
@@ -262,9 +273,10 @@ async function take(
 }
 
 /**
- * What the reader of the mail says to it, from some address: once.
- * @returns `waiting` where nobody has the address yet, so that the invitation stays
- * @throws 400 for a link that leads nowhere (any more), 405 where a group above allows no new members
+ * Accepts or declines an invitation by the mailed link. A link works once.
+ * @param address IP address of the request
+ * @returns `waiting` when no user has confirmed the address yet: the invitation stays pending
+ * @throws 400 for an invalid or expired link, 405 where an ancestor group allows no new members
  */
 export async function answerInvitation(
   deps: Deps,
@@ -278,13 +290,13 @@ export async function answerInvitation(
     await deps.store.invitations.remove(found, answerMails(deps, found, null)).catch(unlessMissing);
     return 'declined';
   }
-  const { holder, confirmed } = await whoHas(deps, found.email);
+  const { holder, confirmed } = await holderOf(deps, found.email);
   if (holder === undefined || !confirmed) return 'waiting';
-  await take(deps, found, holder, address);
+  await acceptInvitation(deps, found, holder, address);
   return 'accepted';
 }
 
-async function orAbsent<T>(change: Promise<T>): Promise<T> {
+async function orNotFound<T>(change: Promise<T>): Promise<T> {
   try {
     return await change;
   } catch (error) {

@@ -3,10 +3,10 @@ import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import { mailMessage, oneLine } from '../mail/message.ts';
 
-/** The page that a mailed link leads to. */
+/** Path of the page that the mailed link opens. */
 const PAGE = '/users/invitation';
 
-/** What the address that is invited is sent, with the link to decline by. */
+/** The mail to an invited address, with the link to accept or decline. */
 export const invitationMail = (
   { email, source }: InvitationRecord,
   inviter: UserRecord,
@@ -18,8 +18,8 @@ export const invitationMail = (
     subject: `${inviter.name} invites you to ${fullPath}`,
     text: `${oneLine(inviter.name)} (@${inviter.username}) invites you to become a member of the ${source.kind} ${fullPath}.
 
-You are one as soon as an account has this address and has confirmed it. To accept with the account you have, or to
-decline, follow this link within two weeks:
+You become a member as soon as an account with this email address has confirmed it. To accept with an existing account,
+or to decline, follow this link within two weeks:
 
 ${baseUrl}${PAGE}?invitation_token=${token}
 `,

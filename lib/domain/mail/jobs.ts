@@ -5,7 +5,7 @@ import type { MailRecipient } from '../notifications/recipients.ts';
 import { SEND } from './message.ts';
 import { type MailDeps, sendMail } from './send.ts';
 
-/** Of the queue `mail`. */
+/** Jobs of the queue `mail`. */
 export const mailJobs = [
   defineJob({
     name: SEND,

@@ -1,4 +1,4 @@
-/** Mail: promised in the transaction of what it tells of, sent by a worker. */
+/** Sends mail. A mail is enqueued in the transaction of the change that it is about. */
 
 import { MailDelayed, MailRefused, TransactionRefused } from '../../store/errors.ts';
 import type { Mail, Mailer } from '../../store/mail/transport.ts';
@@ -8,74 +8,74 @@ import type { Deps } from '../deps.ts';
 import type { MailRecipient } from '../notifications/recipients.ts';
 import { SEND } from './message.ts';
 
-/** What the mail worker works with. */
+/** Dependencies of the mail worker. */
 export interface MailDeps extends Deps {
-  /** None where no sender is configured: mails are dropped, and that is logged. */
+  /** Undefined when no sender is configured: mails are dropped, which is logged. */
   readonly mailer: Mailer | undefined;
-  /** The address a recipient is sent a mail to now; undefined when they are to be sent it no longer. */
+  /** Returns the current address of a recipient; undefined when they may no longer receive the mail. */
   readonly currentAddress: (deps: Deps, recipient: MailRecipient) => Promise<string | undefined>;
 }
 
-/** Body of the job: a mail that waits to be sent. */
+/** Body of the job. */
 export interface WaitingMail extends Mail {
-  /** Whom it was decided for; absent for what is told to an address. */
+  /** The recipient; absent for mail to an address without a user. */
   readonly reader?: MailRecipient;
-  /** ISO time, when it was promised first. */
+  /** When the first attempt was delayed (ISO 8601). */
   readonly since?: string;
-  /** Id of the message that this one is to look after: see {@link afterwards}. */
+  /** ID of the message that this one retries: see {@link retryAfterLease}. */
   readonly original?: string;
 }
 
 /**
- * Sends one, and remembers that it did: a message that comes twice sends once, also at the same moment. Only a process that
- * dies between the two, or loses SES's answer, sends again, since a mail too many does less harm than one that never comes.
- * What SES takes no more of for now is promised anew for later, so that many mails at once wait for their turn instead of
- * being given up.
+ * Sends a mail and records it: a message that is delivered twice, even concurrently, is sent once. Only when the process
+ * dies between the two steps, or the response of SES is lost, the mail is sent again: a duplicate does less harm than a
+ * lost mail. When SES throttles, the mail is enqueued again for later, so that it does not end in the dead-letter queue.
  *
  * @param id of the message
- * @throws what may pass: the message is delivered again
+ * @throws transient errors: the message is delivered again
  */
 export async function sendMail(deps: MailDeps, id: string, waiting: WaitingMail): Promise<void> {
   const { store, now, mailer, currentAddress } = deps;
   const { reader, since, original = id, ...mail } = waiting;
-  if (mailer === undefined) return dropped(id, 'no sender is configured');
+  if (mailer === undefined) return logDropped(id, 'no sender is configured');
   const to = reader === undefined ? mail.to : await currentAddress(deps, reader);
-  // Nothing went wrong: nobody has to look.
-  if (to === undefined) return log('info', 'mail not wanted any more', { messageId: id });
-  const begun = await store.processed.begin(MAIL, original, now(), MAX_MS);
-  if (begun === 'done') return;
-  if (begun === 'under way') return afterwards(deps, waiting, original);
+  // Expected: not a warning.
+  if (to === undefined)
+    return log('info', 'mail not sent: the recipient may no longer receive it', { messageId: id });
+  const state = await store.processed.begin(MAIL, original, now(), LEASE_MS);
+  if (state === 'done') return;
+  if (state === 'under way') return retryAfterLease(deps, waiting, original);
   try {
-    await mailer.send(await asSet(deps, { ...mail, to }));
+    await mailer.send(await withSettings(deps, { ...mail, to }));
   } catch (error) {
     if (error instanceof MailDelayed)
-      return later(deps, original, waiting, since ?? now().toISOString(), error);
+      return enqueueRetry(deps, original, waiting, since ?? now().toISOString(), error);
     await store.processed.release(MAIL, original);
     if (!(error instanceof MailRefused)) throw error;
-    return dropped(id, String((error.cause as Error).name));
+    return logDropped(id, String((error.cause as Error).name));
   }
   await store.processed.end(MAIL, original, now());
 }
 
-/** Longer than the worker may run. */
-const MAX_MS = 65_000;
+/** Lease in milliseconds, longer than the timeout of the worker. */
+const LEASE_MS = 65_000;
 
 /**
- * Somebody else is at it, and may die at it: another message looks after that when its time is over. This one is done
- * with, since a queue gives up what comes back to it too often.
+ * Enqueues another message for the end of the lease, in case the process that is sending the mail dies. This message
+ * ends successfully, because the queue gives up messages that return too often.
  */
-async function afterwards({ store, now }: Deps, waiting: WaitingMail, original: string): Promise<void> {
-  const due = new Date(now().getTime() + MAX_MS);
+async function retryAfterLease({ store, now }: Deps, waiting: WaitingMail, original: string): Promise<void> {
+  const due = new Date(now().getTime() + LEASE_MS);
   await store.table.transact([outboxWrite(messageAt(MAIL, SEND, { ...waiting, original }, due))]);
 }
 
-/** Milliseconds between which a mail that SES did not take tries again, so that they do not all come at once. */
-const WAITS = [60_000, 900_000] as const;
-/** Then somebody has to look. */
-const MAX_WAITED_MS = 2 * 86_400_000;
+/** Minimum and maximum delay before a throttled mail is retried; the actual delay is random, to spread the retries. */
+const RETRY_AFTER_MS = [60_000, 900_000] as const;
+/** After this time the message goes to the dead-letter queue. */
+const MAX_DELAY_MS = 2 * 86_400_000;
 
-/** Another message in the place of this one, which is done with. @throws what delayed it, when that goes on for days */
-async function later(
+/** Replaces the message by a later one. @throws the delaying error when the mail has been delayed for too long */
+async function enqueueRetry(
   deps: Deps,
   id: string,
   { original: _, ...mail }: WaitingMail,
@@ -84,27 +84,27 @@ async function later(
 ): Promise<void> {
   const { store, now } = deps;
   const at = now();
-  if (at.getTime() - Date.parse(since) > MAX_WAITED_MS) {
+  if (at.getTime() - Date.parse(since) > MAX_DELAY_MS) {
     await store.processed.release(MAIL, id);
     throw error;
   }
-  const [least, most] = WAITS;
+  const [least, most] = RETRY_AFTER_MS;
   const due = new Date(at.getTime() + least + Math.random() * (most - least));
-  const again = messageAt(MAIL, SEND, { ...mail, since }, due);
+  const retry = messageAt(MAIL, SEND, { ...mail, since }, due);
   try {
-    await store.table.transact([store.processed.endWrite(MAIL, id, at), outboxWrite(again)]);
-    log('warn', 'mail delayed', { messageId: id, again: again.id });
+    await store.table.transact([store.processed.endWrite(MAIL, id, at), outboxWrite(retry)]);
+    log('warn', 'mail delayed', { messageId: id, again: retry.id });
   } catch (refused) {
-    // Whoever took this one for dead has seen to it.
+    // Another process took over after the lease ended.
     if (!(refused instanceof TransactionRefused && refused.has('processed'))) throw refused;
   }
 }
 
-/** As the instance's settings have mail: with a text at its end, with HTML or without. */
-async function asSet({ settings }: Deps, mail: Mail): Promise<Mail> {
-  const { email_additional_text: more, html_emails_enabled: withHtml } = await settings.current();
+/** Applies the instance settings: the additional text at the end, and whether mail contains HTML. */
+async function withSettings({ settings }: Deps, mail: Mail): Promise<Mail> {
+  const { email_additional_text: additionalText, html_emails_enabled: withHtml } = await settings.current();
   const { html, text, ...rest } = mail;
-  const addition = more?.trim() ?? '';
+  const addition = additionalText?.trim() ?? '';
   return {
     ...rest,
     text: addition === '' ? text : `${text.trimEnd()}\n\n${addition}\n`,
@@ -112,7 +112,7 @@ async function asSet({ settings }: Deps, mail: Mail): Promise<Mail> {
   };
 }
 
-/** At the end of what is shown. */
+/** Adds a paragraph at the end of the body. */
 function withParagraph(html: string, text: string): string {
   const entities: Readonly<Record<string, string>> = {
     '&': '&amp;',
@@ -126,7 +126,7 @@ function withParagraph(html: string, text: string): string {
   return `${html.slice(0, at)}<p>${escaped}</p>${html.slice(at)}`;
 }
 
-/** Says so without the address or the text. */
-function dropped(id: string, why: string): void {
-  log('warn', 'mail not sent', { messageId: id, error: why });
+/** Logs without the address or the text. */
+function logDropped(id: string, reason: string): void {
+  log('warn', 'mail not sent', { messageId: id, error: reason });
 }

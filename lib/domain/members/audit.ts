@@ -1,4 +1,4 @@
-/** What is recorded of memberships, in the project or group that they are of. */
+/** Audit events of memberships, recorded in their project or group. */
 import type { MemberRecord } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { Put } from '../../store/table/write.ts';
@@ -10,8 +10,10 @@ import type { MembershipResource } from './list.ts';
 type Membership = Pick<MemberRecord, 'accessLevel' | 'expiresAt'>;
 type Person = Pick<UserRecord, 'id' | 'name'>;
 
-export const entityOf = (place: MembershipResource): AuditedEntity =>
-  'project' in place ? auditedResource('Project', place.project) : auditedResource('Group', place.group);
+export const entityOf = (resource: MembershipResource): AuditedEntity =>
+  'project' in resource
+    ? auditedResource('Project', resource.project)
+    : auditedResource('Group', resource.group);
 
 export const memberAdded = (
   deps: Deps,
@@ -30,7 +32,7 @@ export const memberAdded = (
     },
   });
 
-/** @returns nothing where nothing changes */
+/** @returns an empty list when nothing changes */
 export async function memberChanged(
   deps: Deps,
   author: AuditAuthor,

@@ -1,7 +1,7 @@
 /**
- * Memberships inside a group end with the one in it. The request that takes somebody out of the group takes them away
- * before it answers, as many as it has time for; a worker that is promised with the departure those that are left, and
- * those that the index of a user's memberships did not show yet.
+ * Removal from a group also removes the memberships in its descendants. The request itself removes as many as it has
+ * time for. A message enqueued in the transaction of the removal has a worker remove the rest, including those that the
+ * index of a user's memberships did not contain yet.
  */
 
 import type { GroupRecord } from '../../records/groups.ts';
@@ -24,21 +24,21 @@ import type { Deps } from '../deps.ts';
 import { membershipActivity } from '../events/record.ts';
 import { memberRemoved } from './audit.ts';
 
-/** The maintenance queue's job that ends a user's memberships below a group they left. */
+/** The maintenance job that removes a user's memberships in the descendants of a group they left. */
 export const LEAVE_JOB = 'group.remove-descendant-memberships';
 
-/** Somebody who leaves a group. */
+/** The removal of a user from a group and its descendants. */
 export interface MembershipCascade {
-  /** Goes into the transaction that takes them out of the group. */
-  readonly promise: Put;
-  /** Takes them out of what is inside, behind that transaction. Never throws: the promise is kept all the same. */
+  /** Enqueues the job; for the transaction that removes the user from the group. */
+  readonly enqueue: Put;
+  /** Removes memberships in descendants, after that transaction. Never throws: the job is enqueued anyway. */
   finish(): Promise<void>;
 }
 
-/** What a request takes away itself: so many memberships, in so many milliseconds. */
-const MAX_AT_ONCE = { left: 500, ms: 10_000 };
+/** Bounds of the request itself: number of memberships, and milliseconds. */
+const REQUEST_BOUNDS = { left: 500, ms: 10_000 };
 
-/** @param author who asks for it */
+/** @param author who requests it */
 export function membershipCascade(
   deps: Deps,
   groupId: number,
@@ -48,20 +48,20 @@ export function membershipCascade(
   const leaver: Leaver = { groupId, userId, until: deps.now().toISOString(), by: requesterOf(author) };
   const job = () => message(MAINTENANCE, LEAVE_JOB, { ...leaver });
   return {
-    // The sweep sends it half a minute later, when the index shows whatever was given before.
-    promise: outboxWrite(job()),
+    // The outbox sweep sends it half a minute later, when the index contains all earlier memberships.
+    enqueue: outboxWrite(job()),
     async finish() {
-      const { left, ms } = MAX_AT_ONCE;
+      const { left, ms } = REQUEST_BOUNDS;
       try {
         if (await removeDescendantMemberships(deps, leaver, { left, deadline: Date.now() + ms })) return;
       } catch (error) {
-        log('warn', 'a worker takes somebody out of what is inside a group', { error: String(error) });
+        log('warn', 'membership cascade left to a worker', { error: String(error) });
       }
-      // What is left is not to wait for that.
+      // The rest need not wait for the sweep.
       try {
         await deps.store.outbox.commit([], [job()]);
       } catch (error) {
-        log('warn', 'what is inside a group is left half a minute later', { error: String(error) });
+        log('warn', 'membership cascade deferred to the outbox sweep', { error: String(error) });
       }
     },
   };
@@ -70,24 +70,24 @@ export function membershipCascade(
 interface Leaver {
   readonly groupId: number;
   readonly userId: number;
-  /** ISO 8601: whoever was let in again since stays. */
+  /** ISO 8601: memberships given later stay. */
   readonly until: string;
   readonly by?: Requester;
 }
 
 interface Bounds {
-  /** Memberships that may still be taken away. */
+  /** Number of memberships that may still be removed. */
   left: number;
   /** Milliseconds since the epoch. */
   readonly deadline: number;
 }
 
-/** A leaver with what records name them by, which is read where somebody has to be told. */
+/** A leaver with a lazy read of the user, for audit events. */
 type Leaving = Leaver & { readonly named: () => Promise<Pick<UserRecord, 'id' | 'name'>> };
 
 /**
- * Ends memberships below a group that were given until then, all of them without bounds. May come twice.
- * @returns whether there are no more
+ * Removes memberships in the descendants of a group that were given until then; all of them by default. Idempotent.
+ * @returns whether none are left
  */
 export async function removeDescendantMemberships(
   deps: Deps,
@@ -102,25 +102,25 @@ export async function removeDescendantMemberships(
   };
   const leaving = { ...leaver, named };
   const of = async (kind: MemberSource['kind']): Promise<boolean> => {
-    let some: MemberSource[] = [];
+    let page: MemberSource[] = [];
     for await (const { source } of deps.store.members.ofUser(userId, [kind])) {
-      if (some.push(source) < AT_ONCE) continue;
-      if (!(await leave(deps, leaving, some, bounds))) return false;
-      some = [];
+      if (page.push(source) < PAGE_SIZE) continue;
+      if (!(await leave(deps, leaving, page, bounds))) return false;
+      page = [];
     }
-    return some.length === 0 || leave(deps, leaving, some, bounds);
+    return page.length === 0 || leave(deps, leaving, page, bounds);
   };
   const done = await Promise.allSettled([of('group'), of('project')]);
   for (const end of done) if (end.status === 'rejected') throw end.reason;
   return done.every((end) => end.status === 'fulfilled' && end.value);
 }
 
-/** Memberships looked at together. */
-const AT_ONCE = 100;
-/** Memberships that end in one transaction, which takes three items for each. */
-const TOGETHER = 33;
+/** Memberships read together. */
+const PAGE_SIZE = 100;
+/** Memberships removed in one transaction, with three items each. */
+const BATCH_SIZE = 33;
 
-/** @param sources of one kind @returns whether all of them were looked at, and there is time left */
+/** @param sources of one kind @returns whether all of them were processed within the bounds */
 async function leave(
   deps: Deps,
   leaving: Leaving,
@@ -129,18 +129,18 @@ async function leave(
 ): Promise<boolean> {
   const inside = await insideAmong(deps, leaving, sources);
   for (let ended = 0; ended < inside.length; ) {
-    // Groups and projects have one bound.
+    // Groups and projects share the bounds.
     if (bounds.left <= 0 || Date.now() > bounds.deadline) return false;
-    const some = inside.slice(ended, ended + Math.min(TOGETHER, bounds.left));
-    bounds.left -= some.length;
-    ended += some.length;
-    await endTogether(deps, leaving, some);
+    const batch = inside.slice(ended, ended + Math.min(BATCH_SIZE, bounds.left));
+    bounds.left -= batch.length;
+    ended += batch.length;
+    await endTogether(deps, leaving, batch);
   }
   return Date.now() <= bounds.deadline;
 }
 
 interface Inside {
-  readonly place: GroupRecord | ProjectRecord;
+  readonly resource: GroupRecord | ProjectRecord;
   readonly member: MemberRecord;
 }
 
@@ -154,32 +154,32 @@ async function insideAmong(
     placesOf(store, sources),
     store.members.ofUserIn(userId, sources),
   ]);
-  return places.flatMap((place, i) => {
+  return places.flatMap((resource, i) => {
     const member = members[i];
     const ends = member !== undefined && member.createdAt <= until;
-    return ends && place?.ancestorIds.includes(groupId) ? [{ place, member }] : [];
+    return ends && resource?.ancestorIds.includes(groupId) ? [{ resource, member }] : [];
   });
 }
 
-/** Tries while others end the same memberships. */
+/** Attempts when other requests remove the same memberships. */
 const TRIES = 5;
 
 /**
- * Each with its event in the audit, and a project's with one in its feed. A group has to stand where it did: outside of
- * all others it inherits no owner, and who leaves may be its only one.
+ * Removes memberships in one transaction, each with its audit event, and in projects with one in the activity feed. The
+ * groups must not have moved: at the top level a group inherits no owner, and the leaver may be its only one.
  */
 async function endTogether(deps: Deps, leaving: Leaving, inside: readonly Inside[]): Promise<void> {
   const { members } = deps.store;
   const user = await leaving.named();
-  const told = async ({ place, member: { source } }: Inside) => [
-    ...('parentId' in place ? [checkUnmoved(place)] : []),
-    await memberRemoved(deps, authorIn(leaving), auditedSource(source.kind, place), user),
+  const eventsOf = async ({ resource, member: { source } }: Inside) => [
+    ...('parentId' in resource ? [checkUnmoved(resource)] : []),
+    await memberRemoved(deps, authorIn(leaving), auditedSource(source.kind, resource), user),
     ...(await membershipActivity(deps, source, user.id, 'left')),
   ];
   let ending = inside;
   for (let n = 0; ending.length > 0; n++) {
     try {
-      const events = await Promise.all(ending.map(told));
+      const events = await Promise.all(ending.map(eventsOf));
       await members.removeMany(
         ending.map(({ member }) => member),
         events.flat(),
@@ -193,7 +193,7 @@ async function endTogether(deps: Deps, leaving: Leaving, inside: readonly Inside
   }
 }
 
-/** Whose account is being deleted. */
+/** Stands for a user whose account is being deleted. */
 export const deletedUser = (id: number) => ({ id, name: 'Deleted User' });
 
 const placesOf = (

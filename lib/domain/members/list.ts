@@ -1,4 +1,4 @@
-/** Who is a member of a project or group: directly, or by what it stands in. */
+/** Members of a project or group: direct, inherited and invited ones. */
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberRecord, MemberSource } from '../../records/members.ts';
@@ -11,32 +11,34 @@ import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { recordNotFound } from '../errors.ts';
 
-/** A membership with the person it is of. */
+/** A membership with its user. */
 export interface Member {
   readonly record: MemberRecord;
   readonly user: UserRecord;
 }
 
-/** What people are members of, as the actor may know of it. */
+/** A project or group that has members, with the access of the actor. */
 export type MembershipResource = ProjectAccess | GroupAccess;
 
-export const sourceOf = (place: MembershipResource): MemberSource =>
-  'project' in place ? { kind: 'project', id: place.project.id } : { kind: 'group', id: place.group.id };
+export const sourceOf = (resource: MembershipResource): MemberSource =>
+  'project' in resource
+    ? { kind: 'project', id: resource.project.id }
+    : { kind: 'group', id: resource.group.id };
 
-/** A filter looks at this many members, the oldest accounts first. */
+/** Maximum number of members that a filter reads, the oldest accounts first. */
 const MAX_FILTERED = 10_000;
-/** So many are read, or asked for one by one. */
-const FEW = 1000;
+/** Up to this number, members are read as one list or looked up by ID. */
+const MAX_DIRECT_READ = 1000;
 
 /**
- * Those whose account is gone are left out.
- * @param query.without ids of users who are left out
- * @param query.inherited also members of the groups above and, for a project, of groups that were invited to it; each
- *   person once, with the highest level
+ * Lists members without deleted users.
+ * @param query.without IDs of users to leave out
+ * @param query.inherited include members of ancestor groups and, for a project, of invited groups; each user once, with
+ *   the highest level
  */
 export async function listMembers(
   deps: Deps,
-  place: MembershipResource,
+  resource: MembershipResource,
   query: PageRequest & {
     inherited: boolean;
     query?: string;
@@ -44,7 +46,7 @@ export async function listMembers(
     without?: readonly number[];
   },
 ): Promise<{ items: Member[]; total: number | undefined; more: boolean }> {
-  const givers = query.inherited ? await giversOf(deps, place) : [{ source: sourceOf(place) }];
+  const givers = query.inherited ? await giversOf(deps, resource) : [{ source: sourceOf(resource) }];
   const wanted = query.userIds?.length ? new Set(query.userIds) : undefined;
   const term = query.query?.trim().toLowerCase() ?? '';
   const without = new Set(query.without);
@@ -62,30 +64,30 @@ export async function listMembers(
   return { items, total: matching.length, more: first + items.length < matching.length };
 }
 
-/** Those of a large place who are asked for are looked up, however many others are members. */
+/** Reads the members that may match. In a large resource, requested users are looked up instead of reading all members. */
 async function candidates(
   { store: { members, search } }: Deps,
   givers: readonly MembershipGrant[],
   wanted: ReadonlySet<number> | undefined,
   term: string,
 ): Promise<readonly MemberRecord[]> {
-  if (wanted !== undefined && wanted.size <= FEW) return members.among(givers, [...wanted]);
-  const few = await members.listAll(givers, { page: 1, perPage: FEW });
+  if (wanted !== undefined && wanted.size <= MAX_DIRECT_READ) return members.among(givers, [...wanted]);
+  const few = await members.listAll(givers, { page: 1, perPage: MAX_DIRECT_READ });
   if (!few.more) return few.items;
-  // The index of names may be late, and finds short words where a name begins.
+  // The search index may be stale, and matches short terms only at the beginning of a name.
   const named = term === '' ? undefined : await search.find('user', term);
   if (named?.complete) return members.among(givers, named.ids);
   return (await members.listAll(givers, { page: 1, perPage: MAX_FILTERED })).items;
 }
 
-/** @throws 404 `404 Not found` for somebody who is no member, or with `inherited: false` no direct one */
+/** @throws 404 `404 Not found` when the user is not a member, or with `inherited: false` not a direct one */
 export async function getMember(
   deps: Deps,
-  place: MembershipResource,
+  resource: MembershipResource,
   userId: number,
   { inherited }: { inherited: boolean },
 ): Promise<Member> {
-  const givers = inherited ? await giversOf(deps, place) : [{ source: sourceOf(place) }];
+  const givers = inherited ? await giversOf(deps, resource) : [{ source: sourceOf(resource) }];
   const [record, user] = await Promise.all([
     deps.store.members.highest(givers, userId),
     deps.store.users.get(userId),
@@ -94,25 +96,29 @@ export async function getMember(
   return { record, user };
 }
 
-/** The groups that a project or group stands in, the innermost first. */
-export async function parentsOf(deps: Deps, place: MembershipResource): Promise<readonly GroupRecord[]> {
-  if ('group' in place) return place.parents;
-  if (place.project.namespaceKind === 'user') return [];
-  const { ancestorIds } = place.project;
+/** Returns the ancestor groups of a project or group, the parent first. */
+export async function parentsOf(deps: Deps, resource: MembershipResource): Promise<readonly GroupRecord[]> {
+  if ('group' in resource) return resource.parents;
+  if (resource.project.namespaceKind === 'user') return [];
+  const { ancestorIds } = resource.project;
   const surroundings = new MembershipCache(deps);
   await surroundings.read(ancestorIds, [], undefined);
-  const found = await effectiveAccess(surroundings, { ...resourceOf(place.project), shares: [] }, undefined);
+  const found = await effectiveAccess(
+    surroundings,
+    { ...resourceOf(resource.project), shares: [] },
+    undefined,
+  );
   return found?.parents ?? [];
 }
 
-/** Everything by which somebody is a member, the place itself first. */
-async function giversOf(deps: Deps, place: MembershipResource): Promise<MembershipGrant[]> {
-  const parents = await parentsOf(deps, place);
-  const own = [{ source: sourceOf(place) }, ...parents.map(asGiver)];
-  if ('group' in place) return own;
+/** Returns all sources of membership, the resource itself first. */
+async function giversOf(deps: Deps, resource: MembershipResource): Promise<MembershipGrant[]> {
+  const parents = await parentsOf(deps, resource);
+  const own = [{ source: sourceOf(resource) }, ...parents.map(asGiver)];
+  if ('group' in resource) return own;
   const today = deps.now().toISOString().slice(0, 10);
   const keptOut = parents.some(keepsProjectsToItself);
-  const shares = place.project.shares.filter(
+  const shares = resource.project.shares.filter(
     ({ expiresAt }) => !keptOut && (expiresAt === null || expiresAt > today),
   );
   const invited = await Promise.all(

@@ -33,28 +33,29 @@ import {
 } from './rules.ts';
 
 /**
- * @param options.requested whether they have to have asked for it; 404 `404 Not found` of who did not, or does no more
- * @throws 403, 404 `404 User Not Found`, 405 where a group above allows no new members, 409 `Member already exists`,
+ * Adds a direct member.
+ * @param options.requested whether an access request must exist; else 404 `404 Not found`
+ * @throws 403, 404 `404 User Not Found`, 405 where an ancestor group allows no new members, 409 `Member already exists`,
  *   400 by field
  */
 export async function addMember(
   deps: Deps,
   actor: Actor,
-  place: MembershipResource,
+  resource: MembershipResource,
   userId: number,
   input: MembershipInput,
   options: { requested?: boolean } = {},
 ): Promise<Member> {
-  const accessLevel = grantable(deps, actor, place, input);
+  const accessLevel = grantable(deps, actor, resource, input);
   const [user] = await Promise.all([
     deps.store.users.get(userId),
-    requireLevelFits(deps, place, userId, accessLevel, { adding: true }),
+    requireLevelFits(deps, resource, userId, accessLevel, { adding: true }),
   ]);
   if (user === undefined) throw notFound('User');
   if (user.type !== undefined) {
     throw invalid({ user: ['project bots cannot be added to other groups / projects'] });
   }
-  const source = sourceOf(place);
+  const source = sourceOf(resource);
   const record: MemberRecord = {
     source,
     userId,
@@ -66,7 +67,7 @@ export async function addMember(
   const mail = userId === record.createdById ? [] : [membershipMail(deps, actor, record, 'granted')];
   try {
     const alongside = [
-      await memberAdded(deps, actor, entityOf(place), user, record),
+      await memberAdded(deps, actor, entityOf(resource), user, record),
       ...(await membershipActivity(deps, source, userId, 'joined')),
       ...scheduleExpiry(record),
       ...mail.map(outboxWrite),
@@ -88,17 +89,17 @@ export const MAX_PER_REQUEST = 100;
 export const TOO_MANY_USERS = `Too many users specified (limit is ${MAX_PER_REQUEST})`;
 
 /**
- * Adds several at once; each on its own, with the reasons of those that failed by username. Nobody is added when
- * there are too many, which is told in one sentence.
+ * Adds several users, each on its own. Returns the reasons of the failed ones by username, or one sentence when there
+ * are too many users, and then adds nobody.
  */
 export async function addMembers(
   deps: Deps,
   actor: Actor,
-  place: MembershipResource,
+  resource: MembershipResource,
   userIds: readonly number[],
   input: MembershipInput,
 ): Promise<Record<string, string> | string> {
-  grantable(deps, actor, place, input);
+  grantable(deps, actor, resource, input);
   if (userIds.length > MAX_PER_REQUEST) return TOO_MANY_USERS;
   const reasons: Record<string, string> = {};
   const users = await deps.store.users.getMany(userIds);
@@ -109,9 +110,9 @@ export async function addMembers(
       continue;
     }
     try {
-      await addMember(deps, actor, place, userId, input);
+      await addMember(deps, actor, resource, userId, input);
     } catch (error) {
-      // What no rule raised is nobody's to read: those added so far stay, and the request fails.
+      // Internal errors are not shown: users added so far stay, and the request fails.
       if (!(error instanceof DomainError)) throw error;
       reasons[user.username] = reasonOf(error);
     }
@@ -119,7 +120,7 @@ export async function addMembers(
   return reasons;
 }
 
-/** Why one of several failed, in a sentence. */
+/** Returns the reason of a failure as one sentence. */
 export function reasonOf({ message, detail }: DomainError): string {
   if (typeof detail !== 'object' || Array.isArray(detail)) return message;
   const [[field, problems] = ['', []]] = Object.entries(detail);
@@ -131,15 +132,15 @@ export function reasonOf({ message, detail }: DomainError): string {
 export async function changeMember(
   deps: Deps,
   actor: Actor,
-  place: MembershipResource,
+  resource: MembershipResource,
   userId: number,
   input: MembershipInput,
 ): Promise<Member> {
-  const accessLevel = grantable(deps, actor, place, input);
-  const was = await requireLevelAbove(deps, actor, place, userId);
+  const accessLevel = grantable(deps, actor, resource, input);
+  const was = await requireLevelAbove(deps, actor, resource, userId);
   const [user] = await Promise.all([
     deps.store.users.get(userId),
-    requireLevelFits(deps, place, userId, accessLevel, { adding: false }),
+    requireLevelFits(deps, resource, userId, accessLevel, { adding: false }),
   ]);
   if (user === undefined) throw recordNotFound();
   const change =
@@ -148,14 +149,17 @@ export async function changeMember(
   let mail: readonly OutboxMessage[] = [];
   const alongside: AlongsideChange = async (was, is) => {
     mail = was.accessLevel === is.accessLevel ? [] : [membershipMail(deps, actor, is, 'changed')];
-    const recorded = await memberChanged(deps, actor, entityOf(place), user, { was, is });
+    const recorded = await memberChanged(deps, actor, entityOf(resource), user, { was, is });
     const ends = was.expiresAt === is.expiresAt ? [] : scheduleExpiry(is);
     return [...recorded, ...ends, ...mail.map(outboxWrite)];
   };
-  const record = await told(
-    'project' in place
-      ? members.change(sourceOf(place), userId, change, { was, alongside })
-      : groupOwners.change(place.group.id, userId, change, { needsOwner: needsOwner(place), alongside }),
+  const record = await translateErrors(
+    'project' in resource
+      ? members.change(sourceOf(resource), userId, change, { was, alongside })
+      : groupOwners.change(resource.group.id, userId, change, {
+          needsOwner: needsOwner(resource),
+          alongside,
+        }),
   );
   await deps.store.outbox.deliver(mail);
   return { record, user };
@@ -172,39 +176,44 @@ export async function highestRole(deps: Deps, user: UserRecord): Promise<AccessL
 }
 
 /**
- * Anyone but the namespace's owner, and the last owner of a group, may leave; removing others asks for the right to
- * manage members.
- * @param options.keepBelow keep memberships of what stands in the group; else they end too
+ * Removes a member. Users may leave by themselves, except the owner of the namespace and the last owner of a group;
+ * removing others requires the ability to manage members.
+ * @param options.keepBelow keep memberships in descendants; else they end too
  * @throws 403, 404
  */
 export async function removeMember(
   deps: Deps,
   actor: Actor,
-  place: MembershipResource,
+  resource: MembershipResource,
   userId: number,
   { keepBelow }: { keepBelow: boolean },
 ): Promise<void> {
   let user: UserRecord | undefined = signedIn(actor).user;
   if (user.id !== userId) {
-    requireMemberAdmin(actor, place);
-    [user] = await Promise.all([deps.store.users.get(userId), requireLevelAbove(deps, actor, place, userId)]);
-  } else if (isNamespaceOwner(place, userId) || isBot(actor)) throw forbidden();
-  const alongside = [await memberRemoved(deps, actor, entityOf(place), user ?? deletedUser(userId))];
+    requireMemberAdmin(actor, resource);
+    [user] = await Promise.all([
+      deps.store.users.get(userId),
+      requireLevelAbove(deps, actor, resource, userId),
+    ]);
+  } else if (isNamespaceOwner(resource, userId) || isBot(actor)) throw forbidden();
+  const alongside = [await memberRemoved(deps, actor, entityOf(resource), user ?? deletedUser(userId))];
   if (user !== undefined)
-    alongside.push(...(await membershipActivity(deps, sourceOf(place), userId, 'left')));
-  if ('project' in place) {
-    await told(deps.store.members.remove(sourceOf(place), userId, alongside));
+    alongside.push(...(await membershipActivity(deps, sourceOf(resource), userId, 'left')));
+  if ('project' in resource) {
+    await translateErrors(deps.store.members.remove(sourceOf(resource), userId, alongside));
     return;
   }
-  const groupId = place.group.id;
-  const leaves = keepBelow ? undefined : membershipCascade(deps, groupId, userId, actor);
-  if (leaves !== undefined) alongside.push(leaves.promise);
-  await told(deps.store.groupOwners.remove(groupId, userId, { needsOwner: needsOwner(place), alongside }));
-  await leaves?.finish();
+  const groupId = resource.group.id;
+  const cascade = keepBelow ? undefined : membershipCascade(deps, groupId, userId, actor);
+  if (cascade !== undefined) alongside.push(cascade.enqueue);
+  await translateErrors(
+    deps.store.groupOwners.remove(groupId, userId, { needsOwner: needsOwner(resource), alongside }),
+  );
+  await cascade?.finish();
 }
 
-/** What the store refuses, as the caller is told it. */
-async function told<T>(change: Promise<T>): Promise<T> {
+/** Translates errors of the store. */
+async function translateErrors<T>(change: Promise<T>): Promise<T> {
   try {
     return await change;
   } catch (error) {
@@ -214,7 +223,7 @@ async function told<T>(change: Promise<T>): Promise<T> {
   }
 }
 
-/** A group that stands in another has that one's owners. */
+/** A top-level group needs an owner of its own; a subgroup inherits owners. */
 const needsOwner = ({ group }: GroupAccess): boolean => group.parentId === null;
 
 const isBot = (actor: Actor): boolean => actor.kind === 'user' && actor.user.type !== undefined;

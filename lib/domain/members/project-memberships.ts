@@ -4,8 +4,8 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import type { Deps } from '../deps.ts';
 
 /**
- * What somebody is in a project by memberships alone: of itself, and of the groups above; and how much mail they want
- * of it, and of the group that gives them most.
+ * A user's levels in a project by memberships alone, direct and inherited, and their notification levels for the project
+ * and for the group that gives the highest level.
  */
 export interface ProjectMemberships {
   readonly project: AccessLevel | 0;
@@ -13,7 +13,7 @@ export interface ProjectMemberships {
   readonly mail: { readonly project: NotificationLevel; readonly group: NotificationLevel };
 }
 
-/** By the projects' ids; one round trip. */
+/** Returns memberships by project ID, in one round trip. */
 export async function membershipsIn(
   deps: Deps,
   userId: number,
@@ -37,7 +37,7 @@ export async function membershipsIn(
   return new Map(
     projects.map(({ id, ancestorIds }, i) => {
       const project = held[i]!;
-      // Of those that give the same, the innermost.
+      // Of groups with the same level, the nearest ancestor.
       const [first = NONE, ...others] = ancestorIds.map((above) => byGroup.get(above)!).reverse();
       const group = others.reduce((best, each) => (each.level > best.level ? each : best), first);
       const mail = { project: project.mail, group: group.mail };

@@ -1,4 +1,4 @@
-/** What memberships may be given, and by whom; the same however they come about. */
+/** Rules for giving memberships, the same for members and invitations. */
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, invalid, recordNotFound } from '../errors.ts';
 import { type MembershipResource, parentsOf, sourceOf } from './list.ts';
 
-/** Levels that a membership may have: owning a project belongs to its namespace. */
+/** Levels that a membership may have. A project has no owner level: it is owned by its namespace. */
 const LEVELS: Readonly<Record<MemberSource['kind'], readonly number[]>> = {
   project: [10, 20, 30, 40],
   group: [10, 20, 30, 40, 50],
@@ -22,57 +22,57 @@ export interface MembershipInput {
   readonly expiresAt?: string | null | undefined;
 }
 
-/** The level, when the actor may give it: nobody grants above their own. @throws 400, 401, 403 */
+/** Returns the level if the actor may grant it: at most their own. @throws 400, 401, 403 */
 export function grantable(
   deps: Deps,
   actor: Actor,
-  place: MembershipResource,
+  resource: MembershipResource,
   input: MembershipInput,
 ): AccessLevel {
-  requireMemberAdmin(actor, place);
-  if (!LEVELS[sourceOf(place).kind].includes(input.accessLevel)) {
+  requireMemberAdmin(actor, resource);
+  if (!LEVELS[sourceOf(resource).kind].includes(input.accessLevel)) {
     throw invalid({ access_level: ['is not included in the list'] });
   }
   if (input.expiresAt !== undefined && input.expiresAt !== null && input.expiresAt <= today(deps)) {
     throw invalid({ expires_at: ['cannot be a date in the past'] });
   }
-  if (!isAdministrator(actor) && input.accessLevel > place.level) throw forbidden();
+  if (!isAdministrator(actor) && input.accessLevel > resource.level) throw forbidden();
   return input.accessLevel as AccessLevel;
 }
 
 /**
- * Somebody who stands higher than the actor is out of the actor's reach, and a namespace's owner out of everybody's:
- * that membership says nothing about their rights. @returns the membership
+ * Returns a membership that the actor may change: not one above the actor's level, and never that of a namespace's
+ * owner, whose rights do not come from it. @throws 403, 404
  */
 export async function requireLevelAbove(
   deps: Deps,
   actor: Actor,
-  place: MembershipResource,
+  resource: MembershipResource,
   userId: number,
 ): Promise<MemberRecord> {
-  const target = await deps.store.members.get(sourceOf(place), userId);
+  const target = await deps.store.members.get(sourceOf(resource), userId);
   if (target === undefined) throw recordNotFound();
-  // A bot is a member as long as its token lives.
-  if (isNamespaceOwner(place, userId) || target.bot === true) throw forbidden();
-  const reaches = isAdministrator(actor) || place.level > MAINTAINER;
-  if (!reaches && target.accessLevel > place.level) throw forbidden();
+  // The membership of a bot ends with its token.
+  if (isNamespaceOwner(resource, userId) || target.bot === true) throw forbidden();
+  const reaches = isAdministrator(actor) || resource.level > MAINTAINER;
+  if (!reaches && target.accessLevel > resource.level) throw forbidden();
   return target;
 }
 
 /**
- * A membership adds nothing where a group above gives more, and must not seem to take away.
- * @param options.adding a new one: a group may keep the members of its projects to those who are its own
+ * Checks that a level is not below an inherited one, which it could not lower.
+ * @param options.adding whether the membership is new: an ancestor group may lock the members of its projects
  * @throws 400, `405 Method Not Allowed`
  */
 export async function requireLevelFits(
   deps: Deps,
-  place: MembershipResource,
+  resource: MembershipResource,
   userId: number,
   level: AccessLevel,
   { adding }: { adding: boolean },
 ): Promise<void> {
-  const parents = await parentsOf(deps, place);
-  if (adding) requireUnlocked(place, parents);
+  const parents = await parentsOf(deps, resource);
+  if (adding) requireUnlocked(resource, parents);
   if (parents.length === 0) return;
   const sources = parents.map(({ id }) => ({ kind: 'group', id }) as const);
   const held = await deps.store.members.ofUserIn(userId, sources);
@@ -86,20 +86,20 @@ export async function requireLevelFits(
   });
 }
 
-/** @param parents the groups that it stands in @throws `405 Method Not Allowed` */
-export function requireUnlocked(place: MembershipResource, parents: readonly GroupRecord[]): void {
-  if ('project' in place && parents.some(({ settings }) => settings['membership_lock'] === true))
+/** @param parents its ancestor groups @throws `405 Method Not Allowed` */
+export function requireUnlocked(resource: MembershipResource, parents: readonly GroupRecord[]): void {
+  if ('project' in resource && parents.some(({ settings }) => settings['membership_lock'] === true))
     throw new DomainError('method-not-allowed', '405 Method Not Allowed');
 }
 
 /** @throws 401, 403 */
-export function requireMemberAdmin(actor: Actor, place: MembershipResource): void {
-  if ('project' in place) requireAbility(actor, place, 'admin_members');
-  else requireGroupAbility(actor, place, 'admin_group_members');
+export function requireMemberAdmin(actor: Actor, resource: MembershipResource): void {
+  if ('project' in resource) requireAbility(actor, resource, 'admin_members');
+  else requireGroupAbility(actor, resource, 'admin_group_members');
 }
 
-/** The owner of a personal project is its owner whatever memberships say. */
-export const isNamespaceOwner = (place: MembershipResource, userId: number): boolean =>
-  'project' in place && place.project.namespaceKind === 'user' && place.project.ownerId === userId;
+/** Whether the user owns the personal namespace of the project; this does not depend on memberships. */
+export const isNamespaceOwner = (resource: MembershipResource, userId: number): boolean =>
+  'project' in resource && resource.project.namespaceKind === 'user' && resource.project.ownerId === userId;
 
 const today = (deps: Deps) => deps.now().toISOString().slice(0, 10);

@@ -14,7 +14,7 @@ export interface NamedMembership {
   readonly accessLevel: AccessLevel;
 }
 
-/** What a user is a direct member of: groups, then projects, by id. @throws 404 */
+/** Lists the direct memberships of a user: groups, then projects, by ID. @throws 404 */
 export async function listMemberships(
   deps: Deps,
   userId: number,
@@ -35,7 +35,8 @@ export async function listMemberships(
 }
 
 /**
- * How many groups and projects a user is a direct member of, 10,000 of each at most: for themselves and administrators.
+ * Counts the groups and projects that a user is a direct member of, at most 10,000 each. Only for the user and
+ * administrators.
  * @throws 403, 404
  */
 export async function countMemberships(
@@ -54,7 +55,7 @@ export async function countMemberships(
   return { group, project };
 }
 
-/** Those of what is gone are left out. */
+/** Adds names; leaves out deleted resources. */
 async function named({ store }: Deps, memberships: readonly ListedMembership[]): Promise<NamedMembership[]> {
   const ids = (kind: MemberSource['kind']) =>
     memberships.flatMap(({ source }) => (source.kind === kind ? [source.id] : []));

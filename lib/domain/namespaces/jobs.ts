@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { defineJob, outcomeOf } from '../job.ts';
 import { idField } from '../job-fields.ts';
-import { moveMails } from '../notifications/enqueue.ts';
+import { movedProjectMails } from '../notifications/enqueue.ts';
 import { moverField } from '../notifications/mover-field.ts';
 import { NAMESPACE_MOVE_JOB } from './rename.ts';
 
@@ -10,6 +10,6 @@ export const jobs = [
     name: NAMESPACE_MOVE_JOB,
     body: () => z.object({ userId: idField(), last: z._default(z.boolean(), false), mover: moverField() }),
     run: async ({ store }, { userId, last, mover }, { deadline }) =>
-      outcomeOf(await store.personalNamespaces.moveProjects(userId, { deadline, last }, moveMails(mover))),
+      outcomeOf(await store.personalNamespaces.moveProjects(userId, { deadline, last }, movedProjectMails(mover))),
   }),
 ];

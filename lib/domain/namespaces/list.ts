@@ -1,4 +1,4 @@
-/** What paths begin with, as lists and look-ups tell it. */
+/** Lists and look-ups of namespaces. */
 import type { MembershipGrant } from '../../store/members/members.ts';
 import type { ListedNamespace } from '../../store/namespaces/list.ts';
 import type { Page } from '../../store/table/paging.ts';
@@ -12,13 +12,14 @@ import { accessesToGroups } from '../groups/details.ts';
 import { listGroups } from '../groups/lists.ts';
 import { visibleNamespace } from './place.ts';
 
-/** What things have their paths in: a user, or a group. */
+/** A personal namespace or a group. */
 export type Namespace = ListedNamespace;
 
 /**
- * The actor's own namespace, then by id the groups the actor is a direct member of; administrators get all there are.
+ * Lists the actor's own namespace, then by ID the groups the actor is a direct member of; for administrators, all
+ * namespaces.
  * @param query.ownedOnly only those the actor owns
- * @param query.topLevelOnly no groups in groups
+ * @param query.topLevelOnly no subgroups
  */
 export async function listNamespaces(
   deps: Deps,
@@ -47,7 +48,7 @@ export async function listNamespaces(
   ]);
   const listed = here.items.map(({ group }): Namespace => ({ kind: 'group', group }));
   if (!own) return { ...here, items: listed };
-  // Everything stands one place later, behind the actor's own.
+  // The actor's own namespace shifts all groups by one position.
   const last = before?.items.at(query.perPage - 1);
   const first: Namespace[] =
     query.page === 1
@@ -63,7 +64,7 @@ export async function listNamespaces(
   };
 }
 
-/** By id or path. Personal namespaces are their owners' and administrators' to see. @throws `404 Namespace Not Found` */
+/** Returns a namespace by ID or path. Personal namespaces are visible to their owners and administrators. @throws `404 Namespace Not Found` */
 export async function getNamespace(
   deps: Deps,
   actor: Extract<Actor, { kind: 'user' }>,
@@ -80,8 +81,8 @@ export async function getNamespace(
 const MAX_SUGGESTIONS = 50;
 
 /**
- * Whether a path is taken, at the top or in a group, with one that is not. What stands in a group that the actor may
- * not see is not told of.
+ * Returns whether a path is taken, at the top level or in a group, and a free alternative. Paths in a group that the
+ * actor cannot see count as free.
  */
 export async function namespaceExists(
   deps: Deps,
@@ -107,15 +108,15 @@ export async function namespaceExists(
   return { exists: true, suggests: free === undefined ? [] : [free] };
 }
 
-/** Groups whose members are counted for one answer, those inside them counted too. */
+/** Maximum number of groups whose members are counted for one response, including descendants. */
 const MAX_COUNTED = 100;
 
-/** More members than these are not counted: an answer is about many groups. */
-const MAX_TOLD = 500;
+/** Maximum number of members to count per group: a response contains many groups. */
+const MAX_MEMBERS = 500;
 
 /**
- * How many people are members of each group or of groups inside it, where the actor owns the group; undefined where it
- * is another's, or where that is more than an answer may cost.
+ * Counts the members of each group and its descendants. Undefined where the actor does not own the group, or where
+ * counting would be too expensive.
  */
 export async function membersWithDescendants(
   deps: Deps,
@@ -137,7 +138,7 @@ export async function membersWithDescendants(
     places.map(async (givers) => {
       if (givers.length === 0 || givers.length > left) return undefined;
       left -= givers.length;
-      const found = await deps.store.members.listAll(givers, { page: 1, perPage: MAX_TOLD });
+      const found = await deps.store.members.listAll(givers, { page: 1, perPage: MAX_MEMBERS });
       return found.more ? undefined : found.items.length;
     }),
   );

@@ -1,4 +1,4 @@
-/** Where a project may be put: a person's own namespace, or a group. */
+/** Namespaces that can contain projects: personal ones and groups. */
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { UserRecord } from '../../records/users.ts';
@@ -15,11 +15,11 @@ export type Namespace =
   | { readonly kind: 'user'; readonly owner: UserRecord }
   | { readonly kind: 'group'; readonly access: GroupAccess };
 
-/** Ids of groups and of people's namespaces are of one series. */
+/** IDs of groups and personal namespaces share one sequence. */
 export const namespaceId = (namespace: Namespace): number =>
   namespace.kind === 'user' ? namespace.owner.namespaceId : namespace.access.group.id;
 
-/** A group by id or path as the actor may see it, or their own namespace. */
+/** Returns a group by ID or path if the actor can see it, or the actor's own namespace. */
 export async function visibleNamespace(
   deps: Deps,
   actor: Extract<Actor, { kind: 'user' }>,
@@ -35,7 +35,7 @@ export async function visibleNamespace(
   return access && { kind: 'group', access };
 }
 
-/** What a project's record says of its place. */
+/** Returns the namespace attributes of a project's record. */
 export function placeIn(namespace: Namespace, creator: UserRecord): ProjectPlace {
   if (namespace.kind === 'group') {
     const { fullPath: _, ...place } = placeInGroup(namespace.access.group, { path: '' });
@@ -52,11 +52,11 @@ export function placeIn(namespace: Namespace, creator: UserRecord): ProjectPlace
   };
 }
 
-/** What the store is to hold a new project to: the owner's limit, or that the group is there and takes it. */
+/** Conditions of the store for a new project: the owner's project limit, or that the group exists and accepts it. */
 export const boundBy = (namespace: Namespace): { owner: UserRecord } | { parent: GroupRecord } =>
   namespace.kind === 'user' ? { owner: namespace.owner } : { parent: namespace.access.group };
 
-/** Nothing in a group is more visible than the group. */
+/** A project must not be more visible than its group. */
 export function visibilityProblems(namespace: Namespace, visibility: Visibility): string[] {
   if (namespace.kind === 'user') return [];
   const { group } = namespace.access;

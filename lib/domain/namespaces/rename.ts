@@ -1,4 +1,4 @@
-/** A person's namespace goes by their username and name: what is in it follows when these change. */
+/** Renames a personal namespace, with its projects, when the username or name changes. */
 
 import type { UserRecord } from '../../records/users.ts';
 import {
@@ -12,15 +12,15 @@ import { sameName } from '../../store/table/unique-names.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import { conflict } from '../errors.ts';
-import { type Mover, moveMails } from '../notifications/enqueue.ts';
+import { type Mover, movedProjectMails } from '../notifications/enqueue.ts';
 
-/** The maintenance queue's job: `{ userId, last, mover }`. */
+/** The maintenance job. Body: `{ userId, last, mover }`. */
 export const NAMESPACE_MOVE_JOB = 'namespace.move';
 
-/** By then an index knows what was written before. */
+/** Milliseconds after which the indexes contain earlier writes. */
 const INDEXED_MS = 60_000;
 
-/** What a change of a user's names adds to it; nothing where it changes none. */
+/** What a change of username or name adds to the user's update; empty when neither changes. */
 export interface NamespaceMove {
   readonly change: Pick<UserRecord, 'movedFrom'>;
   readonly alongside: readonly Write[];
@@ -28,9 +28,9 @@ export interface NamespaceMove {
 }
 
 /**
- * For `store.users.update` with a username or name: hand it `change`, `alongside` and `messages` too. Projects are then
- * found below both usernames until all have followed, and their former paths lead on afterwards.
- * @throws 409 for another username while projects still follow to the last one, a minute or so
+ * For `store.users.update` with a username or name: pass `change`, `alongside` and `messages` on. Projects are found under
+ * both usernames until all have moved; afterwards their former paths redirect.
+ * @throws 409 for another username while projects are still moving to the last one, about a minute
  */
 export function namespaceMove(
   deps: Pick<Deps, 'now'>,
@@ -50,12 +50,14 @@ export function namespaceMove(
   };
 }
 
-/** How long a request goes on with a person's projects, before the rest is left to the worker. */
+/** Milliseconds that a request spends on moving projects; the worker moves the rest. */
 const HELP_MS = 1_000;
 
-/** Brings the first projects before the answer: the few that most people have are all of them. */
+/** Moves the first projects before the response; for most users these are all. */
 export async function helpNamespaceMove(deps: Deps, userId: number, mover: Mover): Promise<void> {
   const deadline = Date.now() + HELP_MS;
-  // The job does what this does not.
-  await deps.store.personalNamespaces.moveProjects(userId, { deadline, last: false }, moveMails(mover)).catch(() => {});
+  // The job repeats what fails here.
+  await deps.store.personalNamespaces
+    .moveProjects(userId, { deadline, last: false }, movedProjectMails(mover))
+    .catch(() => {});
 }

@@ -1,6 +1,7 @@
 /**
- * Who may have to hear of something, found some at a time in the order of their ids, and what each of them is to it.
- * Whoever is found twice is found out later, by what was sent already; so nothing here holds more than a page.
+ * Candidate recipients of an event, read page by page in the order of their IDs, and their relation to the event.
+ * A user may be found by several stages: the record of mails already sent removes the duplicates later, so that at most
+ * one page is in memory.
  */
 
 import type { MemberSource } from '../../records/members.ts';
@@ -16,30 +17,30 @@ import type { About } from './recipients.ts';
 import { type ProjectResource, sourceOf } from './resources.ts';
 import type { UnsubscribeFrom } from './unsubscribe.ts';
 
-/** One way of finding people. */
+/** One source of candidate recipients. */
 export interface Stage {
   readonly name: string;
-  /** Ids above `after`, ascending. */
+  /** Returns user IDs greater than `after`, ascending. */
   readonly find: (after: number, limit: number) => Promise<IdPage>;
 }
 
 export interface Audience {
   readonly stages: readonly Stage[];
-  /** What each of these is to it, in their order. */
+  /** Returns the relations of each user to the event, in the order of `ids`. */
   readonly relations: (ids: readonly number[]) => Promise<readonly ReadonlySet<Relation>[]>;
-  /** Why somebody is sent mail; undefined: they are not. */
+  /** Returns why a candidate is sent mail, or undefined when they are not. */
   readonly decide: (candidate: Candidate) => Reason | undefined;
 }
 
-/** What is told, and whom. */
+/** The content of a notification and its audience. */
 export interface NotificationContent {
   readonly audience: Audience;
-  readonly letter: MailContent;
-  /** What it is about, and what one has to be allowed there to be told. */
+  readonly mail: MailContent;
+  /** What the notification is about, and the ability that a recipient needs there. */
   readonly about: About;
-  /** What a reader's link ends mail of. */
+  /** What the unsubscribe link of a mail applies to. */
   readonly unsubscribe?: UnsubscribeFrom;
-  /** What those who are called by name take part in from then on. */
+  /** The thread that users mentioned by name become participants of. */
   readonly joins?: { readonly thread: Thread; readonly userIds: ReadonlySet<number> };
 }
 
@@ -47,10 +48,10 @@ const deciding = (event: NotificationEvent) => ({
   decide: (candidate: Candidate) => reasonToMail(event, candidate),
 });
 
-/** Of a comment: who takes part, who is called, who watches. */
+/** The audience of a comment: participants, mentioned users, and watchers. */
 export function noteAudience(
   deps: Deps,
-  place: ProjectResource,
+  resource: ProjectResource,
   {
     thread,
     actorId,
@@ -68,13 +69,13 @@ export function noteAudience(
   return {
     ...deciding('new_note'),
     stages: [
-      named([...authorIds, ...called.userIds]),
+      fixedStage([...authorIds, ...called.userIds]),
       { name: 'thread', find: (after, limit) => store.threads.members(thread, after, limit) },
       ...called.sources.map((source) => membersOf(deps, 'called', source)),
-      ...watchers(deps, place),
+      ...watchers(deps, resource),
     ],
     relations: async (ids) => {
-      const [inThread, ...calledIn] = await Promise.all([
+      const [inThread, ...mentionedSources] = await Promise.all([
         store.threads.getMany(thread, ids),
         ...called.sources.map((source) => store.members.getMany(source, ids)),
       ]);
@@ -82,7 +83,7 @@ export function noteAudience(
         relationsOf({
           actor: id === actorId,
           author: authorIds.includes(id),
-          mentioned: mentioned.has(id) || calledIn.some((members) => members[i] !== undefined),
+          mentioned: mentioned.has(id) || mentionedSources.some((members) => members[i] !== undefined),
           participant: inThread[i]!.takesPart,
           unsubscribed: inThread[i]!.left,
         }),
@@ -91,14 +92,14 @@ export function noteAudience(
   };
 }
 
-/** Of what became of a pipeline: whoever began it. */
+/** The audience of a finished pipeline: its author. */
 export const pipelineAudience = (event: NotificationEvent, authorId: number): Audience => ({
   ...deciding(event),
-  stages: [named([authorId])],
+  stages: [fixedStage([authorId])],
   relations: async (ids) => ids.map((id) => relationsOf({ author: id === authorId })),
 });
 
-/** Of a project's move: its members. @param memberSources what these are members of */
+/** The audience of a moved project: its members. @param memberSources the projects and groups that they are members of */
 export const moveAudience = (
   deps: Deps,
   project: ProjectRecord,
@@ -107,13 +108,13 @@ export const moveAudience = (
 ): Audience => ({
   ...deciding('moved_project'),
   stages: [
-    named(project.namespaceKind === 'user' ? [project.ownerId] : []),
+    fixedStage(project.namespaceKind === 'user' ? [project.ownerId] : []),
     ...memberSources.map((source) => membersOf(deps, 'member', source)),
   ],
   relations: async (ids) => ids.map((id) => relationsOf({ member: true, actor: id === actorId })),
 });
 
-/** Who chose to hear of what goes on there, or everywhere and is a member. */
+/** Users who watch the project or one of its groups, and its members who watch everything. */
 function watchers(deps: Deps, { project, groups, memberSources }: ProjectResource): Stage[] {
   const { notificationSettings } = deps.store;
   const sources = [sourceOf(project), ...groups.map(({ id }) => ({ kind: 'group', id }) as const)];
@@ -122,7 +123,7 @@ function watchers(deps: Deps, { project, groups, memberSources }: ProjectResourc
       name: nameOf('watching', source),
       find: (after: number, limit: number) => notificationSettings.subscribers(source, after, limit),
     })),
-    named(project.namespaceKind === 'user' ? [project.ownerId] : [], 'owner'),
+    fixedStage(project.namespaceKind === 'user' ? [project.ownerId] : [], 'owner'),
     ...memberSources.map((source) => ({
       name: nameOf('everywhere', source),
       find: (after: number, limit: number) => watchingMembers(deps, source, after, limit),
@@ -131,8 +132,8 @@ function watchers(deps: Deps, { project, groups, memberSources }: ProjectResourc
 }
 
 /**
- * Members who want to hear of what goes on wherever they are: both are in the order of ids, so each step takes the page
- * that reaches further, and costs as much as the shorter of the two lists.
+ * Returns members whose global level is to watch. Both lists are in the order of IDs, so each step uses the page that
+ * reaches further, and the total cost is that of the shorter list.
  */
 async function watchingMembers(
   { store }: Deps,
@@ -140,14 +141,14 @@ async function watchingMembers(
   after: number,
   limit: number,
 ): Promise<IdPage> {
-  const [members, hearing] = await Promise.all([
+  const [members, watching] = await Promise.all([
     store.members.idsAfter(source, after, limit),
     store.notificationSettings.globalSubscribers(after, limit),
   ]);
   const reach = ({ until }: IdPage) => until ?? Number.POSITIVE_INFINITY;
-  if (reach(members) >= reach(hearing)) return members;
-  const found = await store.members.getMany(source, hearing.ids);
-  return { ...hearing, ids: hearing.ids.filter((_, i) => found[i] !== undefined) };
+  if (reach(members) >= reach(watching)) return members;
+  const memberships = await store.members.getMany(source, watching.ids);
+  return { ...watching, ids: watching.ids.filter((_, i) => memberships[i] !== undefined) };
 }
 
 const membersOf = ({ store }: Deps, name: string, source: MemberSource): Stage => ({
@@ -155,19 +156,19 @@ const membersOf = ({ store }: Deps, name: string, source: MemberSource): Stage =
   find: (after, limit) => store.members.idsAfter(source, after, limit),
 });
 
-export function named(ids: readonly number[], name = 'named'): Stage {
+export function fixedStage(ids: readonly number[], name = 'named'): Stage {
   const sorted = [...new Set(ids)].sort((a, b) => a - b);
   return {
     name,
     find: async (after, limit) => {
-      const left = sorted.filter((id) => id > after);
-      const page = left.slice(0, limit);
-      return left.length > limit ? { ids: page, until: page.at(-1)! } : { ids: page };
+      const remaining = sorted.filter((id) => id > after);
+      const page = remaining.slice(0, limit);
+      return remaining.length > limit ? { ids: page, until: page.at(-1)! } : { ids: page };
     },
   };
 }
 
 const nameOf = (name: string, { kind, id }: MemberSource): string => `${name} ${kind} ${id}`;
 
-const relationsOf = (which: Readonly<Partial<Record<Relation, boolean>>>): ReadonlySet<Relation> =>
-  new Set((Object.keys(which) as Relation[]).filter((relation) => which[relation]));
+const relationsOf = (flags: Readonly<Partial<Record<Relation, boolean>>>): ReadonlySet<Relation> =>
+  new Set((Object.keys(flags) as Relation[]).filter((relation) => flags[relation]));

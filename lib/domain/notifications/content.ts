@@ -1,4 +1,4 @@
-/** What happened, as it is told and to whom: read anew when the job comes, so that nobody is told what is gone by then. */
+/** Content and audience of a notification. Both are read when the job runs, so that nothing is sent about deleted records. */
 
 import { titleOf } from '../../git/commit-title.ts';
 import type { Oid } from '../../git/oid.ts';
@@ -13,39 +13,39 @@ import { invitationContent, membershipContent } from './membership-content.ts';
 import { mentionedIn } from './mentioned-members.ts';
 import { isMuted, memberSourcesOf, type ProjectResource, projectResourceOf, sourceOf } from './resources.ts';
 
-/** Of a commit, as far as a subject tells it. */
-const MAX_TITLE = 200;
+/** Maximum length of a commit title in a subject, in UTF-16 code units. */
+const MAX_TITLE_LENGTH = 200;
 
-/** @returns undefined when there is nothing to tell any more, or nobody may be told */
+/** @returns undefined when the subject no longer exists, or notifications are turned off there */
 export async function contentOf(
   deps: Deps,
   { happening, ...notification }: Notification & { readonly id: string },
 ): Promise<NotificationContent | undefined> {
   if (happening.kind === 'membership') return membershipContent(deps, { ...notification, happening });
   if (happening.kind === 'invitation') return invitationContent(deps, { ...notification, happening });
-  const place = await projectResourceOf(deps, happening.projectId);
-  if (place === undefined || isMuted(place)) return undefined;
+  const resource = await projectResourceOf(deps, happening.projectId);
+  if (resource === undefined || isMuted(resource)) return undefined;
   switch (happening.kind) {
     case 'note':
-      return noteBulletin(deps, place, { ...notification, happening });
+      return noteContent(deps, resource, { ...notification, happening });
     case 'pipeline':
-      return pipelineBulletin(deps, place, { ...notification, happening });
+      return pipelineContent(deps, resource, { ...notification, happening });
     case 'moved':
-      return moveBulletin(deps, place, { ...notification, happening });
+      return moveContent(deps, resource, { ...notification, happening });
   }
 }
 
-type Told<K extends DomainEvent['kind']> = Notification & {
+type EventOf<K extends DomainEvent['kind']> = Notification & {
   readonly id: string;
   readonly happening: Extract<DomainEvent, { kind: K }>;
 };
 
-async function noteBulletin(
+async function noteContent(
   deps: Deps,
-  place: ProjectResource,
-  { happening, baseUrl }: Told<'note'>,
+  resource: ProjectResource,
+  { happening, baseUrl }: EventOf<'note'>,
 ): Promise<NotificationContent | undefined> {
-  const { project } = place;
+  const { project } = resource;
   const noteable = { kind: 'commit', id: happening.commit } as const;
   const thread = { projectId: project.id, noteable };
   const [[note], commit] = await Promise.all([
@@ -59,18 +59,18 @@ async function noteBulletin(
       email === '' ? undefined : deps.store.users.byEmail(email),
     ),
   ]);
-  const called = await mentionedIn(deps, note.body, { place, author });
+  const mentioned = await mentionedIn(deps, note.body, { resource, author });
   const authorIds = people.flatMap((user) => (user === undefined ? [] : [user.id]));
   const short = commit.oid.slice(0, 8);
   const { line } = note;
   const where = line === null ? '' : `, on line ${line.newLine} of ${line.path}`;
   return {
-    ...common(place, 'read_history'),
-    audience: noteAudience(deps, place, { thread, actorId: note.author.id, authorIds, called }),
-    joins: { thread, userIds: new Set(called.userIds) },
+    ...common(resource, 'read_history'),
+    audience: noteAudience(deps, resource, { thread, actorId: note.author.id, authorIds, called: mentioned }),
+    joins: { thread, userIds: new Set(mentioned.userIds) },
     unsubscribe: { thread },
-    letter: {
-      subject: `Re: ${project.name} | ${titleOf(commit.message).slice(0, MAX_TITLE)} (${short})`,
+    mail: {
+      subject: `Re: ${project.name} | ${titleOf(commit.message).slice(0, MAX_TITLE_LENGTH)} (${short})`,
       lines: [`${note.author.name} (@${note.author.username}) commented on commit ${short}${where}:`],
       namesAuthor: true,
       quote: note.body,
@@ -83,29 +83,31 @@ async function noteBulletin(
   };
 }
 
-async function pipelineBulletin(
+async function pipelineContent(
   deps: Deps,
-  place: ProjectResource,
-  { happening, baseUrl, id }: Told<'pipeline'>,
+  resource: ProjectResource,
+  { happening, baseUrl, id }: EventOf<'pipeline'>,
 ): Promise<NotificationContent | undefined> {
-  const { project } = place;
+  const { project } = resource;
   const { outcome, before } = happening;
   const pipeline = await deps.store.pipelines.get(project.id, happening.sha, happening.pipelineId);
   if (pipeline === undefined) return undefined;
-  const last = before ?? (await deps.store.pipelines.outcomeBefore(pipeline));
-  const told =
+  const previous = before ?? (await deps.store.pipelines.outcomeBefore(pipeline));
+  const wording =
     outcome === 'failed'
       ? ({ event: 'failed_pipeline', word: 'Failed', said: 'has failed' } as const)
-      : last === 'failed'
+      : previous === 'failed'
         ? ({ event: 'fixed_pipeline', word: 'Fixed', said: 'has been fixed' } as const)
         : ({ event: 'success_pipeline', word: 'Successful', said: 'has passed' } as const);
   const short = pipeline.sha.slice(0, 8);
   return {
-    ...common(place, 'read_pipelines'),
-    audience: pipelineAudience(told.event, pipeline.author.id),
-    letter: {
-      subject: `${project.name} | ${told.word} pipeline for ${pipeline.ref} | ${short}`,
-      lines: [`Pipeline #${pipeline.id} of ${project.fullPath} ${told.said} for ${pipeline.ref} (${short}).`],
+    ...common(resource, 'read_pipelines'),
+    audience: pipelineAudience(wording.event, pipeline.author.id),
+    mail: {
+      subject: `${project.name} | ${wording.word} pipeline for ${pipeline.ref} | ${short}`,
+      lines: [
+        `Pipeline #${pipeline.id} of ${project.fullPath} ${wording.said} for ${pipeline.ref} (${short}).`,
+      ],
       url: `${urlOf(project, baseUrl)}/-/pipelines/${pipeline.id}`,
       thread: `pipelines_of_${Buffer.from(pipeline.ref).toString('hex').slice(0, 80)}.project_${project.id}`,
       message: `pipeline_${pipeline.id}.${id}`,
@@ -120,32 +122,32 @@ async function pipelineBulletin(
   };
 }
 
-/** Projects of which one person's moves are told: a group with many could fill its members' mailboxes. */
-const TOLD_MOVES = { kind: 'told-moves', limit: 1_000, seconds: 3_600 } as const;
+/** Limit of mails about moves by one person: moving a group with many projects could fill its members' mailboxes. */
+const MOVE_RATE = { kind: 'told-moves', limit: 1_000, seconds: 3_600 } as const;
 
-async function moveBulletin(
+async function moveContent(
   deps: Deps,
-  place: ProjectResource,
-  { happening, actorId, baseUrl, id, position }: Told<'moved'>,
+  resource: ProjectResource,
+  { happening, actorId, baseUrl, id, position }: EventOf<'moved'>,
 ): Promise<NotificationContent | undefined> {
-  const { project } = place;
+  const { project } = resource;
   const { from, fromIds } = happening;
-  // Back again before anybody was told.
+  // The project was moved back before the first mail.
   if (project.fullPath === from) return undefined;
   const { rateLimits } = deps.store;
-  const begins = position === undefined;
-  if (begins && !(await rateLimits.take(TOLD_MOVES, String(actorId ?? from.split('/')[0]), deps.now())))
+  const firstRun = position === undefined;
+  if (firstRun && !(await rateLimits.take(MOVE_RATE, String(actorId ?? from.split('/')[0]), deps.now())))
     return undefined;
   const url = urlOf(project, baseUrl);
   const clone = cloneUrl(project, await cloneRoot(deps, baseUrl));
   return {
-    ...common(place, 'read_project'),
-    audience: moveAudience(deps, project, await movedMembers(deps, place, fromIds), actorId),
-    letter: {
+    ...common(resource, 'read_project'),
+    audience: moveAudience(deps, project, await movedMembers(deps, resource, fromIds), actorId),
+    mail: {
       subject: `${project.name} | Project was moved`,
       lines: [
-        `The project ${from} is found at ${project.fullPath} from now on.`,
-        `To go on with a clone of it: git remote set-url origin ${clone}`,
+        `The project ${from} was moved to ${project.fullPath}.`,
+        `To update an existing clone: git remote set-url origin ${clone}`,
       ],
       url,
       thread: `project_${project.id}`,
@@ -157,8 +159,8 @@ async function moveBulletin(
 }
 
 /**
- * Those it had before it moved: who finds it where they are already has no address of it to forget, and may not know
- * of the groups that it stood in.
+ * Returns the member sources that the project had before the move. Members of the new groups only have no old URL to
+ * update, and may not be allowed to know the former groups.
  */
 const movedMembers = (
   deps: Deps,
@@ -171,9 +173,9 @@ const movedMembers = (
     groups.filter(({ id }) => fromIds?.includes(id) ?? true),
   );
 
-const common = (place: ProjectResource, ability: ProjectAbility) => ({
-  about: { place, ability },
-  unsubscribe: { source: sourceOf(place.project) },
+const common = (resource: ProjectResource, ability: ProjectAbility) => ({
+  about: { resource, ability },
+  unsubscribe: { source: sourceOf(resource.project) },
 });
 
 const urlOf = ({ fullPath }: ProjectRecord, baseUrl: string): string => `${baseUrl}/${fullPath}`;

@@ -1,13 +1,13 @@
 /**
- * Who is sent mail of an event, and why: one person at a time, by what they are to it and what they chose. It knows
- * nothing of where people are found, of what they may see, nor of addresses.
+ * Decides whether one person is sent mail about an event, and why: by their relations to it and their notification
+ * settings. Finding candidates, checking access and choosing addresses happen elsewhere.
  */
 import type { NotificationEvent } from '../../records/notifications.ts';
 import type { EffectiveSetting } from './levels.ts';
 
-/** What somebody is to the event and to what it is about. */
+/** Relation of a user to the event or to its subject. */
 export type Relation =
-  /** Did it. */
+  /** Caused the event. */
   | 'actor'
   /** Of the issue, the merge request, the commit, the pipeline. */
   | 'author'
@@ -15,17 +15,17 @@ export type Relation =
   | 'former_assignee'
   | 'reviewer'
   | 'former_reviewer'
-  /** Wrote about it before, or was called there. */
+  /** Commented on it before, or was mentioned there. */
   | 'participant'
-  /** Is called in the text that is new. */
+  /** Is mentioned in the new text. */
   | 'mentioned'
-  /** Asked for mail of this very thing, or for no more of it. */
+  /** Subscribed to or unsubscribed from this subject explicitly. */
   | 'subscribed'
   | 'unsubscribed'
-  /** Of the project. */
+  /** A member of the project. */
   | 'member';
 
-/** Why somebody is sent mail; the first five are those that mail filters know. */
+/** Reasons to send mail. The first five are those of the original product, which mail filters know. */
 const REASONS = [
   'own_activity',
   'assigned',
@@ -41,26 +41,26 @@ const REASONS = [
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
-/** Whom an event concerns beside those who watch. */
+/** Whom an event concerns besides those who watch. */
 interface EventRule {
-  /** `thread`: who takes part, then who watches. `involved`: who takes part, and who chose it. */
+  /** `thread`: participants, then watchers. `involved`: participants, and users who chose the event. */
   readonly of: 'thread' | 'involved' | 'pipeline' | 'members' | 'releases';
-  /** Relations that count like being called by name. */
+  /** Relations that count as a mention. */
   readonly calls?: readonly Relation[];
 }
 
-const CALLED = ['mentioned'] as const;
+const MENTIONED = ['mentioned'] as const;
 const ASSIGNED = ['assignee', 'former_assignee'] as const;
 const REVIEWING = ['reviewer', 'former_reviewer'] as const;
 
 const RULES: Readonly<Record<NotificationEvent, EventRule>> = {
-  new_note: { of: 'thread', calls: CALLED },
-  new_issue: { of: 'thread', calls: CALLED },
+  new_note: { of: 'thread', calls: MENTIONED },
+  new_issue: { of: 'thread', calls: MENTIONED },
   close_issue: { of: 'thread' },
   reopen_issue: { of: 'thread' },
   reassign_issue: { of: 'thread', calls: ASSIGNED },
   issue_due: { of: 'involved' },
-  new_merge_request: { of: 'thread', calls: CALLED },
+  new_merge_request: { of: 'thread', calls: MENTIONED },
   push_to_merge_request: { of: 'involved' },
   close_merge_request: { of: 'thread' },
   reopen_merge_request: { of: 'thread' },
@@ -68,7 +68,7 @@ const RULES: Readonly<Record<NotificationEvent, EventRule>> = {
   merge_when_pipeline_succeeds: { of: 'thread' },
   reassign_merge_request: { of: 'thread', calls: ASSIGNED },
   change_reviewer_merge_request: { of: 'thread', calls: REVIEWING },
-  new_epic: { of: 'thread', calls: CALLED },
+  new_epic: { of: 'thread', calls: MENTIONED },
   failed_pipeline: { of: 'pipeline' },
   fixed_pipeline: { of: 'pipeline' },
   success_pipeline: { of: 'pipeline' },
@@ -78,42 +78,42 @@ const RULES: Readonly<Record<NotificationEvent, EventRule>> = {
 
 export interface Candidate {
   readonly relations: ReadonlySet<Relation>;
-  /** What they chose for where it happened. */
+  /** The effective setting for the project or group of the event. */
   readonly setting: EffectiveSetting;
-  /** Whether they want mail of what they do themselves. */
+  /** Whether they want mail about their own activity. */
   readonly ownActivity?: boolean;
 }
 
-/** @returns why they are sent mail; undefined: they are not */
+/** @returns why they are sent mail, or undefined when they are not */
 export function reasonToMail(
   event: NotificationEvent,
   { relations, setting, ownActivity = false }: Candidate,
 ): Reason | undefined {
   if (setting.level === 'disabled') return undefined;
-  // Nobody does that an issue is due; everything else its author knows already.
-  const own = relations.has('actor') && event !== 'issue_due';
-  if (own && !ownActivity) return undefined;
-  const reason = REACHED[RULES[event].of](event, relations, setting);
-  return reason !== undefined && own ? 'own_activity' : reason;
+  // A due date has no actor; any other event is known to the user who caused it.
+  const isActor = relations.has('actor') && event !== 'issue_due';
+  if (isActor && !ownActivity) return undefined;
+  const reason = REASON_BY_RULE[RULES[event].of](event, relations, setting);
+  return reason !== undefined && isActor ? 'own_activity' : reason;
 }
 
-type Reached = (
+type ReasonRule = (
   event: NotificationEvent,
   relations: ReadonlySet<Relation>,
   setting: EffectiveSetting,
 ) => Reason | undefined;
 
-const chose = (event: NotificationEvent, { level, events }: EffectiveSetting): boolean =>
+const choseEvent = (event: NotificationEvent, { level, events }: EffectiveSetting): boolean =>
   level === 'custom' && events[event];
 
-const REACHED: Readonly<Record<EventRule['of'], Reached>> = {
+const REASON_BY_RULE: Readonly<Record<EventRule['of'], ReasonRule>> = {
   thread: (event, relations, setting) =>
-    inThread(event, relations, setting) ??
-    (relations.has('unsubscribed') ? undefined : hearingAll(event, setting)),
+    threadReason(event, relations, setting) ??
+    (relations.has('unsubscribed') ? undefined : watchingReason(event, setting)),
   involved: (event, relations, setting) =>
-    inThread(event, relations, setting) ??
-    (chose(event, setting) && !relations.has('unsubscribed') ? 'custom' : undefined),
-  // Its author, as far as they want to hear; that all went well is for those who chose so.
+    threadReason(event, relations, setting) ??
+    (choseEvent(event, setting) && !relations.has('unsubscribed') ? 'custom' : undefined),
+  // Success is mailed only to authors who chose that event.
   pipeline: (event, relations, { level, events }) => {
     if (!relations.has('author') || level === 'mention') return undefined;
     const wanted = level === 'custom' ? events[event] : event !== 'success_pipeline';
@@ -121,32 +121,33 @@ const REACHED: Readonly<Record<EventRule['of'], Reached>> = {
   },
   members: (event, relations, { level, events }) =>
     relations.has('member') && (level !== 'custom' || events[event]) ? 'member' : undefined,
-  releases: (event, relations, setting) => (relations.has('member') ? hearingAll(event, setting) : undefined),
+  releases: (event, relations, setting) =>
+    relations.has('member') ? watchingReason(event, setting) : undefined,
 };
 
-/** Who watches hears of everything, others of what they chose. */
-function hearingAll(event: NotificationEvent, setting: EffectiveSetting): Reason | undefined {
+/** Watchers receive every event, others the events they chose. */
+function watchingReason(event: NotificationEvent, setting: EffectiveSetting): Reason | undefined {
   if (setting.level === 'watch') return 'watching';
-  return chose(event, setting) ? 'custom' : undefined;
+  return choseEvent(event, setting) ? 'custom' : undefined;
 }
 
-/** Who is called hears of it however they left; who takes part, unless they asked to hear no more, or of calls alone. */
-function inThread(
+/** Mentioned users receive mail even after unsubscribing; participants unless they unsubscribed or chose mentions only. */
+function threadReason(
   event: NotificationEvent,
   relations: ReadonlySet<Relation>,
   { level }: EffectiveSetting,
 ): Reason | undefined {
-  const called = RULES[event].calls?.some((relation) => relations.has(relation)) === true;
-  if (called) return whyInvolved(relations);
+  const mentioned = RULES[event].calls?.some((relation) => relations.has(relation)) === true;
+  if (mentioned) return involvementReason(relations);
   if (relations.has('unsubscribed')) return undefined;
   if (level !== 'mention' && INVOLVED.some((relation) => relations.has(relation)))
-    return whyInvolved(relations);
+    return involvementReason(relations);
   return relations.has('subscribed') ? 'subscribed' : undefined;
 }
 
 const INVOLVED = ['author', 'assignee', 'reviewer', 'mentioned', 'participant'] as const;
 
-function whyInvolved(relations: ReadonlySet<Relation>): Reason {
+function involvementReason(relations: ReadonlySet<Relation>): Reason {
   if (relations.has('assignee')) return 'assigned';
   if (relations.has('reviewer')) return 'review_requested';
   if (relations.has('mentioned')) return 'mentioned';

@@ -1,4 +1,4 @@
-/** What people are to hear of, as the transaction that brings it about promises it. */
+/** Notifications, enqueued in the transaction of the change that they are about. */
 
 import type { InvitationRecord } from '../../records/invitations.ts';
 import type { MemberRecord, MemberSource } from '../../records/members.ts';
@@ -8,7 +8,7 @@ import type { PipelineOutcome } from '../../store/pipelines/pipelines.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 
-/** What happened: ids alone, so that the worker sees what it is about as it is by then. */
+/** An event to notify about. Contains IDs only: the worker reads the current records. */
 export type DomainEvent =
   | { readonly kind: 'note'; readonly projectId: number; readonly commit: string; readonly noteId: number }
   | {
@@ -17,13 +17,13 @@ export type DomainEvent =
       readonly sha: string;
       readonly pipelineId: number;
       readonly outcome: PipelineOutcome;
-      /** What the same pipeline came to before. */
+      /** Previous outcome of the same pipeline. */
       readonly before: PipelineOutcome | null;
     }
   | {
       readonly kind: 'moved';
       readonly projectId: number;
-      /** Its full path before, and the groups it stood in. */
+      /** Its full path and the IDs of its groups before the move. */
       readonly from: string;
       readonly fromIds?: readonly number[];
     }
@@ -33,28 +33,28 @@ export type DomainEvent =
       readonly userId: number;
       readonly what: 'granted' | 'changed' | 'denied';
     }
-  /** What became of an invitation, for whoever made it. */
+  /** The answer to an invitation, for the inviter. */
   | {
       readonly kind: 'invitation';
       readonly source: MemberSource;
       readonly email: string;
       readonly inviterId: number;
-      /** Who took it; null: it was declined. */
+      /** The user who accepted; null when it was declined. */
       readonly userId: number | null;
     };
 
-/** A place in the audience of one happening, from which a later job goes on. */
+/** The position in the audience of one event where a later job continues. */
 interface Position {
   readonly stage: string;
-  /** The user id that was looked at last. */
+  /** The last user ID that was processed. */
   readonly after: number;
 }
 
 export interface Notification {
-  /** The same in all jobs about one happening. */
+  /** The same in all jobs about one event. */
   readonly id?: string;
   readonly actorId: number | null;
-  /** What links begin with. */
+  /** Base URL of links. */
   readonly baseUrl: string;
   readonly happening: DomainEvent;
   readonly position?: Position;
@@ -65,7 +65,7 @@ export const NOTIFY_JOB = 'notification.send';
 export const notificationMessage = (notification: Notification): OutboxMessage =>
   message(MAINTENANCE, NOTIFY_JOB, { ...notification });
 
-/** What somebody is told of their own membership. */
+/** Notifies a user about their own membership. */
 export const membershipMail = (
   deps: Deps,
   actor: Actor,
@@ -73,7 +73,7 @@ export const membershipMail = (
   what: Extract<DomainEvent, { kind: 'membership' }>['what'],
 ): OutboxMessage => enqueueNotification(deps, actor, { kind: 'membership', source, userId, what });
 
-/** As `membershipMail`, of a membership that nobody gave at this moment. */
+/** As `membershipMail`, for a new membership without an actor. */
 export const newMembershipMail = (
   { source, userId }: Pick<MemberRecord, 'source' | 'userId'>,
   baseUrl: string,
@@ -84,7 +84,7 @@ export const newMembershipMail = (
     happening: { kind: 'membership', source, userId, what: 'granted' },
   });
 
-/** What came of an invitation, for who made it and for who took it. @param userId null: it was declined */
+/** Mails about the answer to an invitation, to the inviter and to the new member. @param userId null when it was declined */
 export function answerMails(
   { environment }: Deps,
   { source, email, createdById: inviterId, ...invitation }: InvitationRecord,
@@ -98,11 +98,11 @@ export function answerMails(
   ];
 }
 
-/** That a project is found elsewhere from now on. @param project as it was */
-export const moveMail = (deps: Deps, actor: Actor, project: ProjectRecord): OutboxMessage =>
+/** Notifies about the move of a project. @param project the record before the move */
+export const movedProjectMail = (deps: Deps, actor: Actor, project: ProjectRecord): OutboxMessage =>
   enqueueNotification(deps, actor, moveOf(project));
 
-/** Who moves what projects stand in: plain data, for the job that brings these along. */
+/** Who moves the namespace of projects. Plain data, for the job that moves the projects. */
 export interface Mover {
   readonly actorId: number | null;
   readonly baseUrl: string;
@@ -113,8 +113,8 @@ export const moverOf = (deps: Deps, actor: Actor): Mover => ({
   baseUrl: actor.origin?.baseUrl ?? deps.environment.baseUrl ?? '',
 });
 
-/** The same of each project that comes along. @param mover absent in messages of earlier releases: nobody is told */
-export const moveMails =
+/** As `movedProjectMail`, for each project that moves with its namespace. @param mover absent in messages of earlier releases: no mail is sent */
+export const movedProjectMails =
   (mover: Mover | undefined) =>
   (project: ProjectRecord): OutboxMessage | undefined =>
     mover && notificationMessage({ ...mover, happening: moveOf(project) });
@@ -126,6 +126,6 @@ const moveOf = ({ id, fullPath, ancestorIds }: ProjectRecord): DomainEvent => ({
   fromIds: ancestorIds,
 });
 
-/** For `outbox.commit`, or as a row of the transaction with a delivery after it. */
+/** Returns a message for `outbox.commit`, or for a transaction that is followed by `outbox.deliver`. */
 export const enqueueNotification = (deps: Deps, actor: Actor, happening: DomainEvent): OutboxMessage =>
   notificationMessage({ ...moverOf(deps, actor), happening });

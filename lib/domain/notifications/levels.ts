@@ -1,4 +1,4 @@
-/** What somebody's choices come to: a project's stands before those of the groups above, these before the rest. */
+/** Effective notification settings: a project's setting takes precedence over those of its groups, these over the global one. */
 import {
   NOTIFICATION_EVENTS,
   type NotificationChoice,
@@ -6,31 +6,31 @@ import {
   type NotificationLevel,
 } from '../../records/notifications.ts';
 
-/** A level that says something: nothing is above what is chosen for everything. */
+/** A level other than `global`, which refers to the global setting. */
 export type EffectiveLevel = Exclude<NotificationLevel, 'global'>;
 
 export interface EffectiveSetting {
   readonly level: EffectiveLevel;
-  /** What counts at the level `custom`. */
+  /** Used at the level `custom`. */
   readonly events: Readonly<Record<NotificationEvent, boolean>>;
 }
 
-/** Until somebody chooses. */
+/** The level of a user who has not chosen one. */
 export const DEFAULT_LEVEL: EffectiveLevel = 'participating';
 
-/** Failures are more like being called than like hearing of everything: whoever says nothing about them hears of them. */
-const ON_UNLESS_SAID: ReadonlySet<NotificationEvent> = new Set(['failed_pipeline', 'fixed_pipeline']);
+/** Events that are on unless turned off: a failure is addressed to its author, like a mention. */
+const ON_BY_DEFAULT: ReadonlySet<NotificationEvent> = new Set(['failed_pipeline', 'fixed_pipeline']);
 
-/** Every event, as it was chosen or as it is when nobody says. */
+/** Returns all events, as chosen or by default. */
 export const eventsOf = ({ events }: NotificationChoice): EffectiveSetting['events'] =>
   Object.fromEntries(
-    NOTIFICATION_EVENTS.map((event) => [event, events[event] ?? ON_UNLESS_SAID.has(event)]),
+    NOTIFICATION_EVENTS.map((event) => [event, events[event] ?? ON_BY_DEFAULT.has(event)]),
   ) as Record<NotificationEvent, boolean>;
 
 /**
- * @param choices of one person: the innermost first, what they chose for everything last
+ * @param choices settings of one person, from the project or group to the top-level group, the global one last
  */
-export function effective(choices: readonly NotificationChoice[]): EffectiveSetting {
+export function effectiveSetting(choices: readonly NotificationChoice[]): EffectiveSetting {
   for (const choice of choices) {
     const { level = 'global' } = choice;
     if (level !== 'global') return { level, events: eventsOf(choice) };
@@ -38,7 +38,7 @@ export function effective(choices: readonly NotificationChoice[]): EffectiveSett
   return { level: DEFAULT_LEVEL, events: eventsOf({ events: {} }) };
 }
 
-/** As answers about projects tell levels. */
+/** Levels as numbers, as in responses about projects. */
 export const LEVEL_NUMBERS: Readonly<Record<NotificationLevel, number>> = {
   disabled: 0,
   participating: 1,

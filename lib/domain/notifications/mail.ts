@@ -1,4 +1,4 @@
-/** Letters to people who are to hear of something: plain text, the same as HTML, and what mail programs sort them by. */
+/** Notification mails: plain text, the same as HTML, and the headers that mail programs filter and group by. */
 
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
@@ -6,28 +6,28 @@ import { headerText, mailMessage, oneLine } from '../mail/message.ts';
 import type { Reason } from './decide.ts';
 import type { MailRecipient } from './recipients.ts';
 
-/** What is told, to whomever it is. Names and texts in it are other people's. */
+/** Content of a mail, the same for all recipients. Names and texts in it are untrusted. */
 export interface MailContent {
   readonly subject: string;
-  /** Sentences, of a line each. */
+  /** One sentence per line. */
   readonly lines: readonly string[];
-  /** Whether these say who did what they tell of. */
+  /** Whether `lines` name the actor. */
   readonly namesAuthor?: true;
-  /** What somebody wrote, as they did. */
+  /** Text written by a user, verbatim. */
   readonly quote?: string;
   readonly url: string;
-  /** Local parts of message ids, below the instance's host: of the conversation, and of this mail but for its reader. */
+  /** Local parts of message IDs, at the instance's host: of the thread, and of this mail without its recipient. */
   readonly thread?: string;
   readonly message: string;
   readonly project?: Pick<ProjectRecord, 'id' | 'name' | 'path' | 'fullPath'>;
-  /** By their names behind `X-<service>-`. */
+  /** Header values by name, without the prefix `X-<service>-`. */
   readonly facts: Readonly<Record<string, string>>;
 }
 
 export interface MailTarget extends MailRecipient {
   readonly address: string;
   readonly reason: Reason;
-  /** What their link to hear no more leads to. */
+  /** URL of the unsubscribe link. */
   readonly unsubscribe: string | undefined;
 }
 
@@ -37,48 +37,48 @@ export interface Sender {
   readonly html: boolean;
 }
 
-/** Above it a text ends with a pointer to the rest. */
+/** Maximum length of a quote in UTF-16 code units; the rest is replaced by `[...]`. */
 const MAX_QUOTE = 10_000;
 
-const WHY: Readonly<Record<Reason, string>> = {
-  own_activity: 'you asked for mail of what you do yourself',
+const REASON_TEXTS: Readonly<Record<Reason, string>> = {
+  own_activity: 'you chose to be notified of your own activity',
   assigned: 'you are or were assigned to it',
-  review_requested: 'your review is or was asked for',
+  review_requested: 'your review is or was requested',
   mentioned: 'you were mentioned',
   subscribed: 'you subscribed to it',
   author: 'you are its author',
-  participating: 'you take part in it',
+  participating: 'you are a participant',
   member: 'you are a member',
-  asked: 'you asked for it',
+  asked: 'you requested it',
   watching: 'you watch this project',
-  custom: 'you chose to hear of such events',
+  custom: 'you chose to be notified of such events',
 };
 
-/** A letter that says who did what it tells of, as many of them do by themselves. */
+/** Adds the name of the actor to the content, unless its text contains it already. */
 export function withAuthor(
-  letter: MailContent,
+  content: MailContent,
   { name, username }: { readonly name: string; readonly username: string },
 ): MailContent {
-  if (letter.namesAuthor) return letter;
-  return { ...letter, lines: [...letter.lines, `This was done by ${name} (@${username}).`] };
+  if (content.namesAuthor) return content;
+  return { ...content, lines: [...content.lines, `This was done by ${name} (@${username}).`] };
 }
 
-export function mailOf(letter: MailContent, reader: MailTarget, sender: Sender): OutboxMessage {
+export function mailOf(content: MailContent, reader: MailTarget, sender: Sender): OutboxMessage {
   const { address, reason, unsubscribe, userId, source, ability } = reader;
   const host = hostOf(sender.baseUrl);
-  const quote = letter.quote === undefined ? undefined : shortened(letter.quote);
-  const why = `You are sent this by ${host} because ${WHY[reason]}.`;
-  const stop = unsubscribe === undefined ? [] : [`To hear no more of it: ${unsubscribe}`];
-  const lines = letter.lines.map(oneLine);
-  const blocks = [...lines, ...(quote === undefined ? [] : [quote]), letter.url];
-  const text = `${blocks.join('\n\n')}\n\n-- \n${[why, ...stop].join('\n')}\n`;
+  const quote = content.quote === undefined ? undefined : shortened(content.quote);
+  const why = `You received this mail from ${host} because ${REASON_TEXTS[reason]}.`;
+  const footerLinks = unsubscribe === undefined ? [] : [`Unsubscribe: ${unsubscribe}`];
+  const lines = content.lines.map(oneLine);
+  const blocks = [...lines, ...(quote === undefined ? [] : [quote]), content.url];
+  const text = `${blocks.join('\n\n')}\n\n-- \n${[why, ...footerLinks].join('\n')}\n`;
   const mail = {
     to: address,
-    subject: letter.subject,
+    subject: content.subject,
     text,
-    ...(sender.html ? { html: htmlOf({ lines, url: letter.url }, quote, why, unsubscribe) } : {}),
-    headers: headersOf(letter, reader, sender, host),
-    messageId: `<${letter.message}.to_${userId}@${host}>`,
+    ...(sender.html ? { html: htmlOf({ lines, url: content.url }, quote, why, unsubscribe) } : {}),
+    headers: headersOf(content, reader, sender, host),
+    messageId: `<${content.message}.to_${userId}@${host}>`,
   };
   return mailMessage(mail, { userId, source, ability });
 }
@@ -89,7 +89,7 @@ function headersOf(
   { serviceName }: Sender,
   host: string,
 ): Record<string, string> {
-  const told = {
+  const fields = {
     ...(project === undefined
       ? {}
       : { Project: project.name, 'Project-Id': String(project.id), 'Project-Path': project.fullPath }),
@@ -99,31 +99,31 @@ function headersOf(
   const headers: Record<string, string> = {
     Precedence: 'list',
     'X-Auto-Response-Suppress': 'All',
-    // The first mail of a conversation names its beginning too: SES gives every mail an id of its own.
+    // The first mail of a thread refers to the thread too: SES replaces the ID of every mail by its own.
     ...(thread === undefined
       ? {}
       : { 'In-Reply-To': `<${thread}@${host}>`, References: `<${thread}@${host}>` }),
-    // RFC 2919: a name, and an id of letters, digits, dots and hyphens below a domain.
+    // RFC 2919: a name, and an ID of letters, digits, dots and hyphens within a domain.
     ...(project === undefined ? {} : { 'List-Id': listId(project, host) }),
-    // RFC 8058: the form of the page, sent at once by the mail program.
+    // RFC 8058: the mail program submits the form of the page itself.
     ...(unsubscribe === undefined
       ? {}
       : { 'List-Unsubscribe': `<${unsubscribe}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
   };
-  // Filters know them by the other name too.
+  // Existing mail filters use the prefix of the original product.
   for (const brand of [serviceName.replace(/[^A-Za-z0-9-]/g, ''), 'GitLab'])
-    for (const [name, value] of Object.entries(told)) headers[`X-${brand}-${name}`] = headerText(value);
+    for (const [name, value] of Object.entries(fields)) headers[`X-${brand}-${name}`] = headerText(value);
   return headers;
 }
 
-/** Octets (RFC 2919, section 4). */
+/** Maximum length in octets (RFC 2919, section 4). */
 const MAX_LIST_ID = 255;
 
 function listId({ id, fullPath }: NonNullable<MailContent['project']>, host: string): string {
   const labels = fullPath.split('/').reverse();
-  const below = labels.map((label) => label.replace(/[^A-Za-z0-9-]+/g, '-')).join('.');
-  const most = Math.max(0, MAX_LIST_ID - `${id}..${host}`.length);
-  const labelled = below.slice(0, most).replace(/[.-]+$/, '');
+  const path = labels.map((label) => label.replace(/[^A-Za-z0-9-]+/g, '-')).join('.');
+  const maxLength = Math.max(0, MAX_LIST_ID - `${id}..${host}`.length);
+  const labelled = path.slice(0, maxLength).replace(/[.-]+$/, '');
   return `${headerText(fullPath)} <${id}.${labelled === '' ? '' : `${labelled}.`}${host}>`;
 }
 
@@ -131,7 +131,7 @@ const hostOf = (baseUrl: string): string => (URL.canParse(baseUrl) ? new URL(bas
 
 function shortened(text: string): string {
   if (text.length <= MAX_QUOTE) return text;
-  // Not between the halves of a character.
+  // Do not split a surrogate pair.
   return `${text.slice(0, MAX_QUOTE).replace(/[\uD800-\uDBFF]$/, '')}\n[...]`;
 }
 
@@ -142,12 +142,13 @@ function htmlOf(
   unsubscribe: string | undefined,
 ): string {
   const paragraphs = lines.map((line) => `<p>${escaped(line)}</p>`);
-  const said =
+  const quotes =
     quote === undefined ? [] : [`<blockquote style="white-space:pre-wrap">${escaped(quote)}</blockquote>`];
   const link = `<p><a href="${escaped(url)}">${escaped(url)}</a></p>`;
-  const stop = unsubscribe === undefined ? '' : ` <a href="${escaped(unsubscribe)}">Unsubscribe</a>`;
-  const footer = `<p style="font-size:small;color:#666">${escaped(why)}${stop}</p>`;
-  return `<!doctype html>\n<html><body>\n${[...paragraphs, ...said, link, footer].join('\n')}\n</body></html>\n`;
+  const unsubscribeAnchor =
+    unsubscribe === undefined ? '' : ` <a href="${escaped(unsubscribe)}">Unsubscribe</a>`;
+  const footer = `<p style="font-size:small;color:#666">${escaped(why)}${unsubscribeAnchor}</p>`;
+  return `<!doctype html>\n<html><body>\n${[...paragraphs, ...quotes, link, footer].join('\n')}\n</body></html>\n`;
 }
 
 const escaped = (plain: string): string =>

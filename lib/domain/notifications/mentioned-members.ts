@@ -7,38 +7,38 @@ import type { Deps } from '../deps.ts';
 import { EVERYBODY, mentionsIn } from './mentions.ts';
 import type { ProjectResource } from './resources.ts';
 
-/** Whom a text calls. */
+/** Users and groups that a text mentions. */
 export interface MentionedMembers {
   readonly userIds: readonly number[];
-  /** Projects and groups, whose members are all called. */
+  /** Projects and groups whose members are all mentioned. */
   readonly sources: readonly MemberSource[];
 }
 
-/** Groups of one text whose members are called. */
+/** Maximum number of groups that one text can mention. */
 const MAX_GROUPS = 10;
 
 /**
- * People and groups that exist, groups as far as the author may know of them and they let themselves be called; `@all`
- * are the members of the project.
+ * Returns the existing users and groups that a text mentions. Groups only if the author can see them and they allow
+ * mentions; `@all` stands for the members of the project.
  */
 export async function mentionedIn(
   deps: Deps,
   text: string,
-  { place, author }: { readonly place: ProjectResource; readonly author: UserRecord | undefined },
+  { resource, author }: { readonly resource: ProjectResource; readonly author: UserRecord | undefined },
 ): Promise<MentionedMembers> {
   const names = mentionsIn(text);
   const holders = await deps.store.names.holders('path', names);
   const ids = (type: 'user' | 'group') =>
     holders.flatMap((holder) => (holder?.type === type && holder.current ? [holder.id] : []));
   const groups = await deps.store.groups.getMany(ids('group').slice(0, MAX_GROUPS));
-  const surroundings = new MembershipCache(deps);
+  const cache = new MembershipCache(deps);
   const sources: MemberSource[] = names.some((name) => name.toLowerCase() === EVERYBODY)
-    ? [...place.memberSources]
+    ? [...resource.memberSources]
     : [];
   for (const group of groups) {
     if (group === undefined || author === undefined || group.settings['mentions_disabled'] === true) continue;
     const viewer = { kind: 'user', user: author } as const;
-    const access = await groupAccess(viewer, group, surroundings);
+    const access = await groupAccess(viewer, group, cache);
     if (access !== undefined && canSeeGroup(viewer, access)) sources.push({ kind: 'group', id: group.id });
   }
   return { userIds: ids('user'), sources };

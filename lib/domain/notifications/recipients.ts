@@ -1,4 +1,4 @@
-/** Whether somebody may read what they would be sent: asked when mail is decided, and again when it is sent. */
+/** Checks whether a recipient may read a mail: when it is enqueued, and again when it is sent. */
 
 import type { MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
@@ -7,58 +7,59 @@ import { MembershipCache } from '../access/effective-level.ts';
 import { groupAccess, projectAccess } from '../access/open-request.ts';
 import { can, canInGroup } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
-import { addressesOf, isReached } from './address.ts';
-import { effective } from './levels.ts';
+import { canReceiveMail, mailAddressesOf } from './address.ts';
+import { effectiveSetting } from './levels.ts';
 import type { GroupResource } from './resources.ts';
 import { groupResourceOf, isMuted, type ProjectResource, projectResourceOf, scopesOf } from './resources.ts';
 
-/** What mail is about, and what one has to be allowed there to read it. */
+/** The subject of a mail, and the ability that a recipient needs there. */
 export type About =
-  | { readonly place: ProjectResource; readonly ability: ProjectAbility }
-  | { readonly place: GroupResource; readonly ability: GroupAbility };
+  | { readonly resource: ProjectResource; readonly ability: ProjectAbility }
+  | { readonly resource: GroupResource; readonly ability: GroupAbility };
 
-export async function mayRead(deps: Deps, user: UserRecord, { place, ability }: About): Promise<boolean> {
+export async function mayRead(deps: Deps, user: UserRecord, { resource, ability }: About): Promise<boolean> {
   const viewer = { kind: 'user', user } as const;
-  const surroundings = new MembershipCache(deps);
-  if (place.project !== undefined) {
-    const access = await projectAccess(viewer, place.project, surroundings);
+  const cache = new MembershipCache(deps);
+  if (resource.project !== undefined) {
+    const access = await projectAccess(viewer, resource.project, cache);
     return access !== undefined && can(viewer, access, ability as ProjectAbility);
   }
-  const access = await groupAccess(viewer, place.groups[0]!, surroundings);
+  const access = await groupAccess(viewer, resource.groups[0]!, cache);
   return access !== undefined && canInGroup(viewer, access, ability as GroupAbility);
 }
 
-/** Whom a mail was decided for, and by what right: plain data, which travels with it. */
+/** The recipient of a mail and the ability they need. Plain data, stored in the message. */
 export interface MailRecipient {
   readonly userId: number;
   readonly source: MemberSource;
   readonly ability: About['ability'];
 }
 
-export const recipientOf = (userId: number, { place, ability }: About): MailRecipient => ({
+export const recipientOf = (userId: number, { resource, ability }: About): MailRecipient => ({
   userId,
-  source: scopesOf(place)[0]!,
+  source: scopesOf(resource)[0]!,
   ability,
 });
 
 /**
- * Where they are sent it now: a mail may have waited for minutes, and in the dead letters for days.
- * @returns undefined when they are to be sent it no longer
+ * Returns the current address of a recipient: a mail may have waited for minutes, in the dead-letter queue for days.
+ * @returns undefined when they may no longer receive it
  */
 export async function currentAddress(
   deps: Deps,
   { userId, source, ability }: MailRecipient,
 ): Promise<string | undefined> {
-  const [user, place] = await Promise.all([
+  const [user, resource] = await Promise.all([
     deps.store.users.get(userId),
     source.kind === 'project' ? projectResourceOf(deps, source.id) : groupResourceOf(deps, source.id),
   ]);
-  if (user === undefined || !isReached(user) || place === undefined || isMuted(place)) return undefined;
+  if (user === undefined || !canReceiveMail(user) || resource === undefined || isMuted(resource))
+    return undefined;
   const [chosen, may] = await Promise.all([
-    deps.store.notificationSettings.getMany([userId], [...scopesOf(place), undefined]),
-    mayRead(deps, user, { place, ability } as About),
+    deps.store.notificationSettings.getMany([userId], [...scopesOf(resource), undefined]),
+    mayRead(deps, user, { resource, ability } as About),
   ]);
   const choices = chosen.get(userId)!;
-  if (!may || effective(choices).level === 'disabled') return undefined;
-  return (await addressesOf(deps, [{ user, chosen: choices.at(-1)! }])).get(userId);
+  if (!may || effectiveSetting(choices).level === 'disabled') return undefined;
+  return (await mailAddressesOf(deps, [{ user, chosen: choices.at(-1)! }])).get(userId);
 }

@@ -5,16 +5,16 @@ import { effectiveAccess, MembershipCache } from '../access/effective-level.ts';
 import { resourceOf } from '../access/open-request.ts';
 import type { Deps } from '../deps.ts';
 
-/** A project with what it stands in. */
+/** A project and its groups. */
 export interface ProjectResource {
   readonly project: ProjectRecord;
-  /** The innermost first. */
+  /** From the direct parent to the top-level group. */
   readonly groups: readonly GroupRecord[];
-  /** Everything whose members are its members. */
+  /** Projects and groups whose members are members of the project. */
   readonly memberSources: readonly MemberSource[];
 }
 
-/** @returns undefined when it, or a group above it, is deleted */
+/** @returns undefined when the project or one of its groups is deleted */
 export async function projectResourceOf(deps: Deps, projectId: number): Promise<ProjectResource | undefined> {
   const project = await deps.store.projects.get(projectId);
   if (project === undefined) return undefined;
@@ -24,7 +24,7 @@ export async function projectResourceOf(deps: Deps, projectId: number): Promise<
   return { project, groups, memberSources: await memberSourcesOf(deps, project, groups) };
 }
 
-/** Everything whose members are members of a project in these groups. */
+/** Projects and groups whose members are members of a project in these groups. */
 export async function memberSourcesOf(
   { store }: Deps,
   project: ProjectRecord,
@@ -39,26 +39,26 @@ export async function memberSourcesOf(
   return [sourceOf(project), ...[...groups].map((id) => ({ kind: 'group', id }) as const)];
 }
 
-/** A group, then those it stands in. */
+/** A group, then its ancestors. */
 export interface GroupResource {
   readonly project?: undefined;
   readonly groups: readonly GroupRecord[];
 }
 
-/** @returns undefined when one of them is deleted. */
+/** @returns undefined when the group or one of its ancestors is deleted */
 export async function groupResourceOf(deps: Deps, groupId: number): Promise<GroupResource | undefined> {
   const subject = { source: { kind: 'group', id: groupId } as const, parentId: groupId, shares: [] };
   const found = await effectiveAccess(new MembershipCache(deps), subject, undefined);
   return found && { groups: found.parents };
 }
 
-/** Whether the project, or a group above, sends no mail at all. */
-export const isMuted = (place: ProjectResource | GroupResource): boolean =>
-  [...(place.project === undefined ? [] : [place.project]), ...place.groups].some(
+/** Whether mail is turned off for the project or one of its groups. */
+export const isMuted = (resource: ProjectResource | GroupResource): boolean =>
+  [...(resource.project === undefined ? [] : [resource.project]), ...resource.groups].some(
     ({ settings }) => settings['emails_disabled'] === true,
   );
 
-/** Where the settings lie that decide there, the innermost first; those for everything come behind. */
+/** Scopes of notification settings in the order of precedence, without the global one. */
 export const scopesOf = ({ project, groups }: ProjectResource | GroupResource): MemberSource[] => [
   ...(project === undefined ? [] : [sourceOf(project)]),
   ...groups.map(({ id }) => ({ kind: 'group', id }) as const),

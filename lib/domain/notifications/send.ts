@@ -1,6 +1,6 @@
 /**
- * Sends mail of what happened to those who are to hear of it: once to each, however often the job comes and wherever it
- * stopped. They are looked at in pages, and what each chose, may see and is reached by counts at that moment.
+ * Sends the mails of a notification, once to each recipient, also when the job is delivered again or was interrupted.
+ * The audience is read in pages; settings, access and addresses are those of the moment.
  */
 
 import type { UserRecord } from '../../records/users.ts';
@@ -9,29 +9,29 @@ import type { NotificationScope } from '../../store/notifications/settings.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
-import { addressesOf, isReached } from './address.ts';
+import { canReceiveMail, mailAddressesOf } from './address.ts';
 import type { NotificationContent } from './audience.ts';
 import { contentOf } from './content.ts';
 import type { Reason } from './decide.ts';
 import type { Notification } from './enqueue.ts';
-import { effective } from './levels.ts';
+import { effectiveSetting } from './levels.ts';
 import { mailOf, withAuthor } from './mail.ts';
 import { mayRead, recipientOf } from './recipients.ts';
 import { scopesOf } from './resources.ts';
 import { unsubscribeLink } from './unsubscribe.ts';
 
-/** People who are looked at together. */
-const PAGE = 100;
-/** Of a transaction's hundred writes each reader takes three. */
-const AT_ONCE = 30;
-/** People whose rights are looked at side by side. */
-const SIDE_BY_SIDE = 10;
+/** Users that are read together. */
+const PAGE_SIZE = 100;
+/** Mails of one transaction: it has at most 100 writes, and a mail takes up to three. */
+const BATCH_SIZE = 30;
+/** Recipients whose access is checked concurrently. */
+const CONCURRENCY = 10;
 const CONSUMER = 'notification';
 
 /**
- * @param id of the job; the same for all jobs about one happening
- * @param deadline milliseconds since 1970; no page but the first begins after it
- * @returns what is left to do
+ * @param id of the job; the same for all jobs about one event
+ * @param deadline milliseconds since 1970; only the first page is started after it
+ * @returns the job for the remaining pages; undefined when all are done
  */
 export async function sendNotification(
   deps: Deps,
@@ -39,11 +39,11 @@ export async function sendNotification(
   notification: Notification,
   deadline: number,
 ): Promise<Notification | undefined> {
-  const bulletin = await contentOf(deps, { ...notification, id });
-  if (bulletin === undefined) return undefined;
-  const { stages } = bulletin.audience;
+  const content = await contentOf(deps, { ...notification, id });
+  if (content === undefined) return undefined;
+  const { stages } = content.audience;
   const { position } = notification;
-  // A stage that is there no longer is begun anew with the others: nobody is sent anything twice.
+  // If the stage no longer exists, all stages start again: recipients are deduplicated.
   const first = Math.max(
     0,
     stages.findIndex(({ name }) => name === position?.stage),
@@ -54,95 +54,95 @@ export async function sendNotification(
     while (after !== undefined) {
       if (pages++ > 0 && Date.now() > deadline)
         return { ...notification, id, position: { stage: stage.name, after } };
-      const page = await stage.find(after, PAGE);
-      if (page.ids.length > 0) await tell(deps, id, notification, bulletin, page.ids);
+      const page = await stage.find(after, PAGE_SIZE);
+      if (page.ids.length > 0) await sendPage(deps, id, notification, content, page.ids);
       after = page.until;
     }
   }
   return undefined;
 }
 
-async function tell(
+async function sendPage(
   deps: Deps,
   id: string,
   { baseUrl, actorId }: Notification,
-  bulletin: NotificationContent,
+  content: NotificationContent,
   ids: readonly number[],
 ): Promise<void> {
   const { store } = deps;
-  const wanting = await readersAmong(deps, id, bulletin, ids);
-  const { html_emails_enabled: html, email_author_in_body: named } = await deps.settings.current();
-  const author = named && actorId !== null ? await store.users.get(actorId) : undefined;
-  const letter = author === undefined ? bulletin.letter : withAuthor(bulletin.letter, author);
+  const recipients = await recipientsAmong(deps, id, content, ids);
+  const { html_emails_enabled: html, email_author_in_body: withAuthorName } = await deps.settings.current();
+  const author = withAuthorName && actorId !== null ? await store.users.get(actorId) : undefined;
+  const mailContent = author === undefined ? content.mail : withAuthor(content.mail, author);
   const sender = { baseUrl, serviceName: deps.environment.serviceName, html };
-  for (let i = 0; i < wanting.length; i += AT_ONCE) {
-    const some = await Promise.all(
-      wanting.slice(i, i + AT_ONCE).map(async ({ user, address, reason }) => {
+  for (let i = 0; i < recipients.length; i += BATCH_SIZE) {
+    const batch = await Promise.all(
+      recipients.slice(i, i + BATCH_SIZE).map(async ({ user, address, reason }) => {
         const unsubscribe =
-          bulletin.unsubscribe && (await unsubscribeLink(deps, user.id, bulletin.unsubscribe, baseUrl));
+          content.unsubscribe && (await unsubscribeLink(deps, user.id, content.unsubscribe, baseUrl));
         const mail = mailOf(
-          letter,
-          { ...recipientOf(user.id, bulletin.about), address, reason, unsubscribe },
+          mailContent,
+          { ...recipientOf(user.id, content.about), address, reason, unsubscribe },
           sender,
         );
-        const joins = bulletin.joins?.userIds.has(user.id) === true ? bulletin.joins.thread : undefined;
+        const joins = content.joins?.userIds.has(user.id) === true ? content.joins.thread : undefined;
         return { mail, writes: joins === undefined ? [] : [store.threads.joinWrite(joins, user.id)], user };
       }),
     );
-    await promise(
+    await enqueueOnce(
       deps,
-      some.map(({ user, ...rest }) => ({ mark: markOf(id, user.id), ...rest })),
+      batch.map(({ user, ...rest }) => ({ mark: markOf(id, user.id), ...rest })),
     );
   }
 }
 
-interface Promised {
+interface MarkedMail {
   readonly mark: string;
   readonly mail: OutboxMessage;
   readonly writes: readonly Write[];
 }
 
-/** Each once: what another run of the same job has promised meanwhile is left out. */
-async function promise(deps: Deps, mails: readonly Promised[]): Promise<void> {
+/** Enqueues each mail once: skips those that a concurrent run of the same job has enqueued. */
+async function enqueueOnce(deps: Deps, mails: readonly MarkedMail[]): Promise<void> {
   const { processed, outbox } = deps.store;
-  for (let left = mails; left.length > 0; ) {
+  for (let remaining = mails; remaining.length > 0; ) {
     try {
-      const writes = left.flatMap(({ mark, writes }) => [
+      const writes = remaining.flatMap(({ mark, writes }) => [
         processed.mark(CONSUMER, mark, deps.now()),
         ...writes,
       ]);
       return await outbox.commit(
         writes,
-        left.map(({ mail }) => mail),
+        remaining.map(({ mail }) => mail),
       );
     } catch (error) {
       if (!(error instanceof TransactionRefused && error.has('processed'))) throw error;
       const done = await processed.filterHandled(
         CONSUMER,
-        left.map(({ mark }) => mark),
+        remaining.map(({ mark }) => mark),
       );
-      left = left.filter(({ mark }) => !done.has(mark));
+      remaining = remaining.filter(({ mark }) => !done.has(mark));
     }
   }
 }
 
 const markOf = (id: string, userId: number): string => `${id}#${userId}`;
 
-interface Reading {
+interface Recipient {
   readonly user: UserRecord;
   readonly address: string;
   readonly reason: Reason;
 }
 
-/** Those of a page who are to be sent mail now. */
-async function readersAmong(
+/** Returns the users of a page who are to be sent mail. */
+async function recipientsAmong(
   deps: Deps,
   id: string,
   { audience, about }: NotificationContent,
   ids: readonly number[],
-): Promise<Reading[]> {
+): Promise<Recipient[]> {
   const { store } = deps;
-  const everything: NotificationScope[] = [...scopesOf(about.place), undefined];
+  const everything: NotificationScope[] = [...scopesOf(about.resource), undefined];
   const [users, relations, choices, done] = await Promise.all([
     store.users.getMany(ids),
     audience.relations(ids),
@@ -152,20 +152,20 @@ async function readersAmong(
       ids.map((userId) => markOf(id, userId)),
     ),
   ]);
-  const reached = ids.flatMap((userId, i) => {
+  const candidates = ids.flatMap((userId, i) => {
     const [user, chosen] = [users[i], choices.get(userId)!];
-    if (user === undefined || !isReached(user) || done.has(markOf(id, userId))) return [];
-    const setting = effective(chosen);
+    if (user === undefined || !canReceiveMail(user) || done.has(markOf(id, userId))) return [];
+    const setting = effectiveSetting(chosen);
     const reason = audience.decide({ relations: relations[i]!, setting });
     return reason === undefined ? [] : [{ user, reason, chosen: chosen.at(-1)! }];
   });
-  const addresses = await addressesOf(deps, reached);
-  const readers: Reading[] = [];
-  for (let i = 0; i < reached.length; i += SIDE_BY_SIDE) {
-    const some = reached.slice(i, i + SIDE_BY_SIDE);
-    const seen = await Promise.all(some.map(({ user }) => mayRead(deps, user, about)));
-    for (const [n, { user, reason }] of some.entries())
-      if (seen[n]) readers.push({ user, reason, address: addresses.get(user.id)! });
+  const addresses = await mailAddressesOf(deps, candidates);
+  const recipients: Recipient[] = [];
+  for (let i = 0; i < candidates.length; i += CONCURRENCY) {
+    const batch = candidates.slice(i, i + CONCURRENCY);
+    const allowed = await Promise.all(batch.map(({ user }) => mayRead(deps, user, about)));
+    for (const [n, { user, reason }] of batch.entries())
+      if (allowed[n]) recipients.push({ user, reason, address: addresses.get(user.id)! });
   }
-  return readers;
+  return recipients;
 }

@@ -1,4 +1,4 @@
-/** What somebody wants mail of: read and changed by themselves. */
+/** Notification settings of the current user. */
 
 import type { MemberSource } from '../../records/members.ts';
 import {
@@ -18,12 +18,12 @@ import { DEFAULT_LEVEL } from './levels.ts';
 
 export interface NotificationInput {
   readonly level?: string | undefined;
-  /** Empty: the first address. */
+  /** Empty or null: the primary address. */
   readonly email?: string | null | undefined;
   readonly events: Readonly<Partial<Record<NotificationEvent, boolean>>>;
 }
 
-/** What they chose for a project or group. */
+/** Returns the setting for a project or group. */
 export async function sourceSetting(
   { store }: Deps,
   user: UserRecord,
@@ -32,7 +32,7 @@ export async function sourceSetting(
   return { level: 'global', ...(await store.notificationSettings.get(user.id, source)) };
 }
 
-/** What they chose for everything else, and where their mail goes. */
+/** Returns the global setting with the notification address. */
 export async function globalSetting(
   { store }: Deps,
   user: UserRecord,
@@ -44,7 +44,7 @@ export async function globalSetting(
   return { level: DEFAULT_LEVEL, ...choice, email: theirs ? chosen! : user.email };
 }
 
-/** @throws 400 for a level that there is none of; by field for an address they have not shown to be theirs; 404 */
+/** @throws 400 for an unknown level; 400 by field for an unconfirmed address; 404 */
 export async function changeSetting(
   deps: Deps,
   user: UserRecord,
@@ -72,7 +72,7 @@ function levelOf(level: string): NotificationLevel {
   return known;
 }
 
-/** As they wrote it once; null for the first one, whichever that will be. */
+/** Returns the address as given; null for the primary address, so that the setting follows its changes. */
 async function addressOf(deps: Deps, user: UserRecord, email: string | null): Promise<string | null> {
   if (email === null || email === '') return null;
   const confirmed = await isConfirmedEmail(deps, user);

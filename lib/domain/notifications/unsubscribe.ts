@@ -1,7 +1,7 @@
 /**
- * Links in mail by which its reader asks for no more of it, without signing in. A link says who and what about, signed:
- * nothing is stored of it, it leads there for ever, and following it twice is following it once. Whoever it was
- * forwarded to can do no more with it than that.
+ * Unsubscribe links, which work without signing in. A link contains the user and the subject, signed: nothing is stored
+ * per link, it never expires, and using it is idempotent. It permits nothing but to unsubscribe, also after it was
+ * forwarded.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { MemberSource } from '../../records/members.ts';
@@ -10,58 +10,58 @@ import type { Thread } from '../../store/notes/participants.ts';
 import type { Deps } from '../deps.ts';
 import { refused } from '../errors.ts';
 
-/** The page that a mailed link leads to. */
+/** Path of the page that the link opens. */
 const UNSUBSCRIBE_PAGE = '/users/unsubscribe';
 
-/** What no more mail is wanted of: what is said about one thing, or all of a project or group. */
+/** What a user unsubscribes from: one thread, or a whole project or group. */
 export type UnsubscribeFrom = { readonly thread: Thread } | { readonly source: MemberSource };
 
 const PURPOSE = 'unsubscribe';
-/** 128 bits. */
-const SIGNATURE = 22;
+/** Characters of base64url: at least 128 bits. */
+const SIGNATURE_LENGTH = 22;
 
-/** The link in one reader's mail. */
+/** Returns the unsubscribe URL for one recipient. */
 export async function unsubscribeLink(
   { store }: Deps,
   userId: number,
   from: UnsubscribeFrom,
   baseUrl: string,
 ): Promise<string> {
-  const said = `${userId}.${textOf(from)}`;
-  const token = `${said}.${signed(await store.linkSecrets.get(PURPOSE), said)}`;
+  const payload = `${userId}.${textOf(from)}`;
+  const token = `${payload}.${signed(await store.linkSecrets.get(PURPOSE), payload)}`;
   return `${baseUrl}${UNSUBSCRIBE_PAGE}?token=${token}`;
 }
 
-/** @throws 400 for a link that was never made */
+/** @throws 400 for an invalid signature */
 export async function unsubscribe(deps: Deps, token: string): Promise<UnsubscribeFrom> {
   const { userId, from } = await readToken(deps, token);
   try {
     if ('thread' in from) await deps.store.threads.leave(from.thread, userId);
     else await deps.store.notificationSettings.change(userId, from.source, { level: 'disabled' });
   } catch (error) {
-    // What is gone sends no mail.
+    // A deleted subject sends no mail.
     if (!(error instanceof Missing)) throw error;
   }
   return from;
 }
 
-/** @throws 400 for a link that was never made */
+/** @throws 400 for an invalid signature */
 export async function readToken(
   { store }: Deps,
   token: string,
 ): Promise<{ readonly userId: number; readonly from: UnsubscribeFrom }> {
-  const said = token.slice(0, -SIGNATURE - 1);
-  const shown = Buffer.from(token.slice(said.length + 1));
-  const right = Buffer.from(signed(await store.linkSecrets.get(PURPOSE), said));
-  const [, userId, what] = /^(\d+)\.(.+)$/.exec(said) ?? [];
-  const from = what === undefined ? undefined : parsed(what);
-  if (from === undefined || shown.length !== right.length || !timingSafeEqual(shown, right))
+  const payload = token.slice(0, -SIGNATURE_LENGTH - 1);
+  const signature = Buffer.from(token.slice(payload.length + 1));
+  const expected = Buffer.from(signed(await store.linkSecrets.get(PURPOSE), payload));
+  const [, userId, target] = /^(\d+)\.(.+)$/.exec(payload) ?? [];
+  const from = target === undefined ? undefined : parsed(target);
+  if (from === undefined || signature.length !== expected.length || !timingSafeEqual(signature, expected))
     throw refused('The link is invalid');
   return { userId: Number(userId), from };
 }
 
-const signed = (secret: Buffer, said: string): string =>
-  createHmac('sha256', secret).update(said).digest('base64url').slice(0, SIGNATURE);
+const signed = (secret: Buffer, payload: string): string =>
+  createHmac('sha256', secret).update(payload).digest('base64url').slice(0, SIGNATURE_LENGTH);
 
 const textOf = (from: UnsubscribeFrom): string =>
   'thread' in from

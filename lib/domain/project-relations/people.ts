@@ -1,4 +1,4 @@
-/** The users and the groups that have to do with a project. */
+/** Users and groups related to a project. */
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel } from '../../records/members.ts';
@@ -12,9 +12,9 @@ import { listMembers } from '../members/list.ts';
 import { invitationsTo } from './shares.ts';
 
 /**
- * Everybody who is a member of a project, also by groups above it or invited to it, by id.
+ * Lists all members of a project, including those of ancestor and invited groups, by ID.
  * @param query.search part of a name or username
- * @param query.skip ids of users who are left out
+ * @param query.skip IDs of users to leave out
  */
 export async function projectUsers(
   deps: Deps,
@@ -23,7 +23,7 @@ export async function projectUsers(
   { search, skip, ...page }: PageRequest & { search?: string; skip?: readonly number[] },
 ): Promise<Page<UserRecord>> {
   const known = await invitationsTo(deps, actor, [access.project]);
-  // Members of groups that the caller may not know of are not told of.
+  // Members of groups that the caller cannot see are left out.
   const shares = (known.get(access.project.id) ?? []).map(({ share }) => share);
   const found = await listMembers(
     deps,
@@ -42,11 +42,11 @@ export interface GroupsOfProject {
   /** Part of a name or path. */
   readonly search?: string;
   readonly skip?: readonly number[];
-  /** Also groups that are invited, those with at least a level where one is given. */
+  /** Include invited groups, optionally with a minimum access level. */
   readonly invited?: { readonly minAccessLevel?: AccessLevel; readonly publicOnly: boolean };
 }
 
-/** The groups that a project stands in and, when asked for, those invited to it, as far as the actor may know of them: the newest first. */
+/** Lists the ancestor groups of a project and optionally the invited ones, as far as the actor can see them, newest first. */
 export async function projectGroups(
   deps: Deps,
   actor: Actor,

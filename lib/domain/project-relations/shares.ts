@@ -1,4 +1,4 @@
-/** Groups that are invited to projects. */
+/** Sharing projects with groups. */
 
 import { isExpired } from '../../records/expiry.ts';
 import type { GroupRecord } from '../../records/groups.ts';
@@ -17,16 +17,16 @@ import { locked } from '../groups/groups.ts';
 import type { ShareInput } from '../groups/shares.ts';
 import { parentsOf } from '../members/list.ts';
 
-/** A project's share has an id of its own. */
+/** The share of a project has its own ID. */
 export type ProjectShare = ShareRecord & { readonly id: number };
 
-/** Tries at records that others change. */
+/** Attempts when other requests change the record. */
 const TRIES = 5;
 
 /**
- * Gives the members of a group, also of the groups above it, at most a level in a project.
- * @throws 400 where the project's groups allow no sharing, or by field; 404 for a group that is absent, hidden or of
- *   another hierarchy where the project's keeps to its own; 409 for one that is invited, or that it stands in
+ * Shares a project with a group: its members, also inherited ones, get at most the given level.
+ * @throws 400 where the project's groups forbid sharing, or by field; 404 for a group that does not exist, is hidden, or
+ *   is outside the hierarchy where that is forbidden; 409 for an already invited group or an ancestor
  */
 export async function shareProject(
   deps: Deps,
@@ -52,7 +52,7 @@ export async function shareProject(
   const share: ProjectShare = { id, groupId, accessLevel, expiresAt, createdAt: now.toISOString() };
   let invited: GroupRecord | undefined = found.group;
   await changing(deps, access.project, async (project) => {
-    // One that has expired may be given again.
+    // An expired share may be replaced.
     const others = project.shares.filter((other) => other.groupId !== groupId || !isExpired(other, now));
     if (others.some((other) => other.groupId === groupId))
       throw conflict('Group already shared with this group');
@@ -60,7 +60,7 @@ export async function shareProject(
       throw invalid({ shared_with_groups: [`is too long (maximum is ${MAX_SHARES} groups)`] });
     const here = invited ?? (await deps.store.groups.get(groupId));
     if (here === undefined) throw notFound();
-    // When this is refused, the group may have moved.
+    // On the next attempt the group is read again: it may have moved.
     invited = undefined;
     const given = { as: LEVEL_NAMES[accessLevel], expiry_to: expiresAt ?? undefined };
     const details = { add: 'project_access', ...given, ...targetingProject(project) };
@@ -82,20 +82,20 @@ export async function unshareProject(
     shareWith(latest, groupId, deps.now());
     const left = latest.shares.filter((share) => share.groupId !== groupId);
     const details = { remove: 'project_access', ...targetingProject(latest) };
-    // Nobody is there to read what was done to a group that is gone altogether.
+    // Audit events of a purged group cannot be read.
     const events = invited === undefined ? [] : [await happened(deps, actor, 'Group', invited, details)];
     await deps.store.projectShares.remove(latest, groupId, left, events);
   });
 }
 
-/** @throws `404 Group Link Not Found`, also for one that has expired */
+/** @throws `404 Group Link Not Found`, also for an expired share */
 export function shareWith(project: ProjectRecord, groupId: number, now: Date): ShareRecord {
   const share = project.shares.find((each) => each.groupId === groupId && !isExpired(each, now));
   if (share === undefined) throw notFound('Group Link');
   return share;
 }
 
-/** Once more with the record as it is then, when others changed it. */
+/** Applies a change, again with the current record when another request changed it. */
 async function changing(
   { store }: Deps,
   project: ProjectRecord,
@@ -114,13 +114,13 @@ async function changing(
   throw notFound('Project');
 }
 
-/** A group that is invited, and what it is given. */
+/** An invited group and its share. */
 export interface Invitation {
   readonly group: GroupRecord;
   readonly share: ShareRecord;
 }
 
-/** The groups that projects are shared with, as far as the actor may know of them, by the projects' ids. */
+/** Returns the groups that projects are shared with, as far as the actor can see them, by project ID. */
 export async function invitationsTo(
   deps: Deps,
   actor: Actor,

@@ -1,7 +1,7 @@
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Deps } from '../deps.ts';
 
-/** What a new project is set to: what was given, and else as the instance has it for new projects. */
+/** Returns the settings of a new project: the given ones, else the defaults of the instance. */
 export async function newProjectSettings(
   { settings }: Pick<Deps, 'settings'>,
   given: ProjectRecord['settings'],

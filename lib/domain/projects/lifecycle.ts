@@ -1,4 +1,4 @@
-/** Archives, deletions that may be taken back, and back again. */
+/** Archiving, delayed deletion and restoring of projects. */
 
 import type { ProjectRecord } from '../../records/projects.ts';
 import { NameTaken } from '../../store/errors.ts';
@@ -17,8 +17,8 @@ import { deleteProject } from './projects.ts';
 import { projectChangeError } from './update.ts';
 
 /**
- * Whether a project takes changes of its content. Nothing to do where it is so already.
- * @throws 400 for one that waits for its deletion, 409 when it changed meanwhile
+ * Archives or unarchives a project; an archived one is read-only. Idempotent.
+ * @throws 400 for a project marked for deletion, 409 on a concurrent change
  */
 export async function archiveProject(
   deps: Deps,
@@ -30,19 +30,19 @@ export async function archiveProject(
   if (isMarked(project)) throw refused('Project is marked for deletion: restore it first.');
   const done = { custom_message: archived ? 'Project archived' : 'Project unarchived' };
   const event = await happened(deps, actor, 'Project', project, done);
-  return told(change(deps, project, { archived }, [event]));
+  return translateErrors(change(deps, project, { archived }, [event]));
 }
 
 export interface DeletionInput {
-  /** Without waiting any longer, which only a project can be asked for that waits already. */
+  /** Delete now. Only for a project that is already marked for deletion. */
   readonly permanently?: boolean | undefined;
-  /** Of that project, so that it is the one that was meant. */
+  /** Full path of the project, required as a confirmation. */
   readonly fullPath?: string | undefined;
 }
 
 /**
- * Projects in groups wait for some days where the instance has it so: archived, under another name, so that theirs is
- * free. All others are gone at once.
+ * Marks a project in a group for deletion if delayed deletion is on: it is archived and renamed, so that its path is
+ * free. Deletes other projects with immediate effect.
  * @throws 400, 403, 404, 409
  */
 export async function askForDeletion(
@@ -66,10 +66,12 @@ export async function askForDeletion(
     scheduleDeletion({ kind: 'project', id: project.id }, mark, requesterOf(actor)),
     await happened(deps, actor, 'Project', project, { custom_message: 'Project marked for deletion' }),
   ];
-  await told(change(deps, project, { ...putAside(project), archived: true, deletion: mark }, alongside));
+  await translateErrors(
+    change(deps, project, { ...putAside(project), archived: true, deletion: mark }, alongside),
+  );
 }
 
-/** Takes a deletion back, under the former name where that is still free. @throws 400, 409 */
+/** Cancels a delayed deletion, with the former path if it is still free. @throws 400, 409 */
 export async function restoreProject(
   deps: Deps,
   actor: Actor,
@@ -87,16 +89,16 @@ export async function restoreProject(
   } catch (error) {
     if (!(error instanceof NameTaken)) throw projectChangeError(error);
   }
-  // Somebody else has the path by now; the name need not be the only one.
+  // The path has been taken since; the name need not be unique.
   const event = await happened(deps, actor, 'Project', project, done);
-  return told(change(deps, project, { ...back, name: former.name }, [event]));
+  return translateErrors(change(deps, project, { ...back, name: former.name }, [event]));
 }
 
 const isMarked = ({ deletion }: ProjectRecord): boolean => (deletion ?? null) !== null;
 
 const suffixOf = ({ id }: ProjectRecord): string => `-deleted-${id}`;
 
-/** Where there is room for it. */
+/** Returns name and path with the suffix, unless they would be too long. */
 function putAside(project: ProjectRecord): Pick<ProjectChange, 'name' | 'path'> {
   const [name, path] = [project.name, project.path].map((text) => text + suffixOf(project));
   return [name!, path!].some((text) => text.length > MAX_NAME_LENGTH) ? {} : { name: name!, path: path! };
@@ -118,8 +120,8 @@ async function change(
   return store.projects.update(project, input, { now: now(), parent, alongside });
 }
 
-/** With errors for the caller. */
-async function told<T>(changing: Promise<T>): Promise<T> {
+/** Translates errors of the store. */
+async function translateErrors<T>(changing: Promise<T>): Promise<T> {
   try {
     return await changing;
   } catch (error) {

@@ -46,16 +46,16 @@ export interface NewProjectInput {
   readonly topics: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
   readonly avatar?: AvatarFile | null | undefined;
-  /** What HEAD points to until the first push decides. */
+  /** Branch that HEAD points to until the first push. */
   readonly defaultBranch?: string | undefined;
-  /** Where its repository comes from; until it is there the project is empty. */
+  /** Source to import the repository from; the project is empty until the import ends. */
   readonly importOrder?: ImportOrder | undefined;
 }
 
 const MAX_TOPICS = 100;
 
 /**
- * The namespace of an id where the actor may create projects; their own when there is none.
+ * Returns a namespace where the actor may create projects; their own without an ID.
  * @throws 400 `{ namespace: ["is not valid"] }`
  */
 export async function namespaceToCreateIn(
@@ -72,8 +72,8 @@ export async function namespaceToCreateIn(
 }
 
 /**
- * The visibility of a project that somebody makes: what they chose, or else the instance's default, as far as the group has room.
- * @throws 400 for one that is restricted to administrators
+ * Returns the visibility of a new project: the chosen one, else the instance's default, limited by that of the group.
+ * @throws 400 for a visibility level that is restricted to administrators
  */
 export async function visibilityToCreateWith(
   deps: Deps,
@@ -91,9 +91,9 @@ export async function visibilityToCreateWith(
 }
 
 /**
- * A project in a namespace by `creator`, whoever asked for it (`actor`), with an empty repository.
- * @throws 400 by field (also for a name that is taken), 403 at the limit of a personal namespace's owner, 409 when the
- *   group changed meanwhile
+ * Creates a project with an empty repository in a namespace. `creator` may differ from the requesting `actor`.
+ * @throws 400 by field (also for a taken name), 403 at the project limit of a personal namespace's owner, 409 when the
+ *   group changed concurrently
  */
 export async function createProject(
   deps: Deps,
@@ -118,7 +118,7 @@ export async function createProject(
   if (problems !== undefined) throw invalid(problems);
   const order = input.importOrder;
   if (order !== undefined) await requireRate(deps, PROJECT_IMPORTS, creator);
-  const [plan, told, ...record] = await Promise.all([
+  const [plan, activity, ...record] = await Promise.all([
     order && planImport(deps, order),
     telling(deps),
     ...creationEvents(deps, actor, namespace, order !== undefined),
@@ -150,7 +150,7 @@ export async function createProject(
           const created = { authorId: creator.id, projectId: project.id, action: 'created' } as const;
           const events = [
             ...record.map((event) => event(project)),
-            told({ ...created, imported: order !== undefined }),
+            activity({ ...created, imported: order !== undefined }),
           ];
           return { ...planned, alongside: [...(planned?.alongside ?? []), ...shown, ...events] };
         },
@@ -181,19 +181,19 @@ export function requireNoTemplate(input: {
 export const topicProblems = (topics: readonly string[]): string[] =>
   topics.length > MAX_TOPICS ? ['is too long (maximum is 100 topics)'] : [];
 
-/** What lists of projects are asked for. */
+/** Filters of a list of projects. */
 export interface ProjectListInput extends Omit<ProjectQuery, 'viewer' | 'filter'> {
   /** Only those the actor has starred. */
   readonly starred?: boolean;
 }
 
-/** Projects the actor may see, each with the actor's level in it. */
+/** Lists projects the actor can see, each with the actor's level. */
 export async function listProjects(
   deps: Deps,
   actor: Actor,
   { starred, ...query }: ProjectListInput,
 ): Promise<Omit<Page<ListedProject>, 'items'> & { items: readonly ProjectAccess[] }> {
-  // Nothing is a member or an owner of anything without signing in.
+  // Anonymous callers have no memberships or projects.
   const ofMine = query.membership || query.owned || query.minAccessLevel !== undefined || starred;
   if (actor.kind === 'anonymous' && ofMine) return { items: [], total: 0, more: false };
   return deps.store.projects.list({
@@ -204,7 +204,7 @@ export async function listProjects(
   });
 }
 
-/** Gone at once for everybody; a worker takes the rows and the bytes away. @throws 404 when it is gone already */
+/** Deletes a project with immediate effect; a worker deletes its rows and objects. @throws 404 when it is already deleted */
 export async function deleteProject(deps: Deps, actor: Actor, { project }: ProjectAccess): Promise<void> {
   try {
     await removeWhole(deps, project, requesterOf(actor));
@@ -215,7 +215,7 @@ export async function deleteProject(deps: Deps, actor: Actor, { project }: Proje
   }
 }
 
-/** The people behind personal namespaces, for the answers that show them. */
+/** Returns the owners of personal projects, by user ID. */
 export async function ownersOf(
   deps: Deps,
   projects: readonly ProjectRecord[],

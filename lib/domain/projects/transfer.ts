@@ -11,7 +11,7 @@ import { notFound, refused } from '../errors.ts';
 import { unlinkPromises } from '../forks/visibility.ts';
 import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from '../namespaces/place.ts';
 import { limitProblem } from '../namespaces/project-limit.ts';
-import { moveMail } from '../notifications/enqueue.ts';
+import { movedProjectMail } from '../notifications/enqueue.ts';
 import { inRuby } from '../ruby-notation.ts';
 import { lower } from '../visibility.ts';
 import { projectChangeError } from './update.ts';
@@ -19,7 +19,7 @@ import { projectChangeError } from './update.ts';
 type User = Extract<Actor, { kind: 'user' }>;
 
 /**
- * The namespace that somebody names to put a project there: as they may see it; any, for administrators.
+ * Returns the target namespace of a transfer, if the actor can see it; for administrators any.
  * @throws 404 `404 Namespace Not Found`
  */
 export async function namespaceToMoveTo(
@@ -35,8 +35,8 @@ export async function namespaceToMoveTo(
 }
 
 /**
- * Puts a project into another namespace, in which it is no more visible than its group. Its former path leads on.
- * @throws 400 `Failed to transfer project {...}`, 409 when one of them changed meanwhile
+ * Moves a project into another namespace. Its visibility is limited by that of the group; its former path redirects.
+ * @throws 400 `Failed to transfer project {...}`, 409 when one of them changed concurrently
  */
 export async function transferProject(
   deps: Deps,
@@ -62,8 +62,8 @@ export async function transferProject(
       { visibility },
       {
         now: deps.now(),
-        messages: [...unlinkPromises(deps, project, visibility), moveMail(deps, actor, project)],
-        // Its bytes are another group's from now on.
+        messages: [...unlinkPromises(deps, project, visibility), movedProjectMail(deps, actor, project)],
+        // Its storage counts for the new group.
         alongside: [scheduleMeasuring(project.id, deps.now()), ...events],
       },
     );

@@ -1,4 +1,4 @@
-/** What those who run a project change of it. */
+/** Updating projects. */
 
 import { RefConflict } from '../../git/ports.ts';
 import { branchRef } from '../../git/refname.ts';
@@ -18,7 +18,7 @@ import type { Deps } from '../deps.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { unlinkPromises } from '../forks/visibility.ts';
 import { descriptionProblems, problemsOf, projectNameProblems, projectPathProblems } from '../name-rules.ts';
-import { moveMail } from '../notifications/enqueue.ts';
+import { movedProjectMail } from '../notifications/enqueue.ts';
 import { isImporting } from '../repository/import-state.ts';
 import { protectingWrites } from '../repository/open.ts';
 import { isBelow } from '../visibility.ts';
@@ -28,24 +28,24 @@ export interface ProjectInput {
   readonly name?: string | undefined;
   readonly path?: string | undefined;
   readonly description?: string | null | undefined;
-  /** For the Owner to change. */
+  /** Only owners may change it. */
   readonly visibility?: Visibility | undefined;
-  /** A branch there is: HEAD points to it from then on. */
+  /** Name of an existing branch, which HEAD will point to. */
   readonly defaultBranch?: string | undefined;
-  /** In place of those there are. */
+  /** Replaces the existing topics. */
   readonly topics?: readonly string[] | undefined;
-  /** Added to those there are. */
+  /** Merged with the existing settings. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly avatar?: AvatarFile | null | undefined;
 }
 
-/** Others may change the project meanwhile, move the branch, or protect it. */
+/** Attempts when other requests change the project, or move or protect the branch. */
 const TRIES = 5;
 
 /**
- * All of it, or nothing; what others change at the same time, and this does not, stays.
- * @throws 400 by field, 403 for a visibility that is not the caller's to choose, 409 while the group or person it
- *   belongs to moves, or when it has moved itself
+ * Updates a project atomically. Concurrent changes of other attributes are kept.
+ * @throws 400 by field, 403 when the actor must not change the visibility, 409 while its namespace is moving, or when
+ *   the project itself has moved
  */
 export async function updateProject(
   deps: Deps,
@@ -60,7 +60,7 @@ export async function updateProject(
     } catch (error) {
       const now =
         isStale(error) && tries < TRIES ? await deps.store.projects.get(access.project.id) : undefined;
-      // Elsewhere the caller may be somebody else.
+      // In another namespace the actor may have another level.
       if (now?.namespaceId !== access.project.namespaceId) throw projectChangeError(error);
       current = { ...access, project: now };
     }
@@ -117,7 +117,7 @@ async function change(
     alongside: [...(avatar?.writes({ kind: 'project', id: project.id }) ?? []), ...events],
     messages: [
       ...(visibility === undefined ? [] : unlinkPromises(deps, project, visibility)),
-      ...(path === undefined || path === project.path ? [] : [moveMail(deps, actor, project)]),
+      ...(path === undefined || path === project.path ? [] : [movedProjectMail(deps, actor, project)]),
     ],
   };
   const { defaultBranch: branch } = input;
@@ -135,7 +135,7 @@ async function change(
   return plan.updated;
 }
 
-/** @returns what a caller is told of a change of a project that did not come about */
+/** Translates an error of the store about a change of a project. */
 export function projectChangeError(error: unknown): unknown {
   const known = (error instanceof TransactionRefused && refusedUpdate(error)) || error;
   if (known instanceof NameTaken) return invalid({ path: ['has already been taken'] });
@@ -143,7 +143,7 @@ export function projectChangeError(error: unknown): unknown {
   return known instanceof Stale ? conflict('409 Conflict: Resource lock') : known;
 }
 
-/** Nothing is more visible than the group it stands in, or than what it is a fork of. */
+/** A project must not be more visible than its group or the project it was forked from. */
 function visibilityProblems(
   visibility: Visibility,
   group: GroupRecord | undefined,
@@ -156,7 +156,7 @@ function visibilityProblems(
     : [];
 }
 
-/** HEAD and the record in one transaction, on condition that the branch is there. */
+/** Changes HEAD and the record in one transaction, on condition that the branch exists. */
 async function moveHead(
   deps: Deps,
   actor: Actor,

@@ -1,4 +1,4 @@
-/** The accounts behind people whom an identity provider knows. */
+/** Accounts of users provisioned by an identity provider. */
 import { randomBytes } from 'node:crypto';
 import type { GroupSso } from '../../records/group-sso.ts';
 import type { GroupRecord } from '../../records/groups.ts';
@@ -13,13 +13,13 @@ import { PROVIDER } from './caller.ts';
 import { badRequest, notUnique } from './errors.ts';
 
 /**
- * Whether the account was made for this group, whose provider says what it is called and where it gets mail. Accounts
- * that were there before are their owners', and administrators' are nobody else's.
+ * Whether the account was created by the provider of this group, which then manages its name and address. Accounts that
+ * existed before belong to their owners, and administrators manage theirs themselves.
  */
 export const isManaged = (user: UserRecord, { id }: Pick<GroupRecord, 'id'>): boolean =>
   user.profile['provisioned_by_group_id'] === id && !user.admin && user.type === undefined;
 
-/** Their identities with the one at this group's provider as it is to be; undefined: none. @throws 409 */
+/** Returns the user's identities with the given one at this group's provider; undefined: without one. @throws 409 */
 export function identitiesWith(
   user: Pick<UserRecord, 'profile'>,
   { id }: Pick<GroupRecord, 'id'>,
@@ -31,11 +31,11 @@ export function identitiesWith(
   return [...others, { provider: PROVIDER, extern_uid: externUid, saml_provider_id: id }];
 }
 
-/** Whether an address is taken as confirmed because the provider names it. */
+/** Whether the provider is trusted to confirm the address. */
 export const isTrusted = ({ trustedDomains }: GroupSso, email: string): boolean =>
   trustedDomains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase());
 
-/** What somebody is called, as far as it was said. */
+/** Returns the display name from the given attributes. */
 export function fullNameOf(
   said: ScimAttributes,
   names: { readonly givenName: string | null; readonly familyName: string | null },
@@ -45,7 +45,7 @@ export function fullNameOf(
   return said.formatted || joined || said.displayName || undefined;
 }
 
-/** Ids that no path leads to: clients take steps out of paths before they ask, and the last searches. */
+/** IDs that cannot be used in a path: clients resolve dot segments, and the last one is the search endpoint. */
 const UNREACHABLE: ReadonlySet<string> = new Set(['.', '..', '.search']);
 
 /** @throws 400 `invalidValue` */
@@ -66,7 +66,7 @@ export function requireValidUser({
   if (problems.length > 0) throw badRequest('invalidValue', problems.join('; '));
 }
 
-/** Whether people may have the address here. @throws 400 `invalidValue` */
+/** Checks that the instance allows the address. @throws 400 `invalidValue` */
 export async function requireAllowedAddress(deps: Deps, email: string): Promise<void> {
   const problems = await addressProblems(deps, email);
   if (problems.length > 0)
@@ -75,7 +75,7 @@ export async function requireAllowedAddress(deps: Deps, email: string): Promise<
 
 const LONGEST_USERNAME = 200;
 
-/** What a username becomes of the name that somebody signs in with at the provider. */
+/** Derives a username from the name at the provider. */
 export function usernameOf(userName: string): string {
   const name = userName
     .replace(/(?<=.)@.*$/su, '')
@@ -90,7 +90,7 @@ export function usernameOf(userName: string): string {
   return name === '' ? 'user' : name;
 }
 
-/** The first of `alice`, `alice1`, ... that nobody has, or only `own`. */
+/** Returns the first of `alice`, `alice1`, ... that is free, or that only `own` has. */
 export async function freeUsername(
   { store }: Deps,
   userName: string,

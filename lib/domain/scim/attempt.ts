@@ -4,14 +4,14 @@ import { retryOnConflict } from '../retry-on-conflict.ts';
 import { notUnique } from './errors.ts';
 
 /**
- * Reads, decides and writes; again from the start when somebody else was first.
- * @throws what `attempt` throws; 401 and 404 when the caller may no more; 409
+ * Runs an attempt that reads, decides and writes, and repeats it after a concurrent change.
+ * @throws what `attempt` throws; 401 and 404 when the caller has lost its access; 409
  */
 export async function attempted<T>(attempt: () => Promise<T>): Promise<T> {
   try {
     return await retryOnConflict(attempt, isLost, { attempts: 5 });
   } catch (error) {
-    throw told(error);
+    throw translated(error);
   }
 }
 
@@ -23,7 +23,7 @@ const isLost = (error: unknown): boolean =>
   error instanceof NameTaken ||
   (error instanceof TransactionRefused && !refusedAs(error, 'sso') && !refusedAs(error, 'token'));
 
-function told(error: unknown): unknown {
+function translated(error: unknown): unknown {
   if (error instanceof NameTaken) return notUnique(`${error.names.join(', ')} has already been taken`);
   if (error instanceof LastOwner) return conflict('The last owner of the group cannot be taken out of it');
   if (refusedAs(error, 'token')) return unauthorized();

@@ -1,8 +1,8 @@
-/** What an identity provider says of a person, read from a resource or from the operations of a patch. */
+/** Parses the attributes of a user from a resource or from the operations of a patch. */
 import { badRequest } from './errors.ts';
 import { type AttributePath, type Comparison, NotReadable, parsePath } from './path.ts';
 
-/** What is absent was not told; null takes a name away. */
+/** Absent attributes do not change; null removes a name. */
 export interface ScimAttributes {
   externUid?: string;
   userName?: string;
@@ -21,23 +21,23 @@ const MAX_OPERATIONS = 100;
 const MAX_VALUES = 100;
 
 /**
- * Of a resource, which a request carries whole. Attributes that nobody knows are left out.
+ * Parses a complete resource. Unknown attributes are ignored.
  * @throws 400 `invalidValue`
  */
 export function attributesOf(resource: Readonly<Record<string, Json>>): ScimAttributes {
   const said: ScimAttributes = {};
   for (const [name, value] of Object.entries(resource)) {
     const attribute = name.toLowerCase();
-    // The service's own, and not the provider's to choose.
+    // Read-only for the provider.
     if (attribute === 'id') continue;
-    // What a resource has no value of is left out; RFC 7643, 2.5. A name is taken away by that.
+    // A null value counts as absent (RFC 7643, 2.5), which removes a name.
     if (value !== null || attribute === 'displayname') set(said, { attribute }, value);
   }
   return said;
 }
 
 /**
- * Of the operations of a patch, each of which sees what those before it did. Agents that find nothing to say send none.
+ * Parses the operations of a patch, each applied to the result of those before it. Clients may send none.
  * @throws 400 `invalidSyntax`, `invalidPath`, `invalidValue`, `noTarget`, `mutability`
  */
 export function patched(operations: Json): ScimAttributes {
@@ -58,10 +58,10 @@ function apply(said: ScimAttributes, op: Json, path: Json, value: Json): void {
   if (kind !== 'add' && kind !== 'replace' && kind !== 'remove')
     throw badRequest('invalidSyntax', 'op must be add, replace or remove');
   if (path !== undefined && path !== null && typeof path !== 'string')
-    throw badRequest('invalidPath', 'path must be a text');
+    throw badRequest('invalidPath', 'path must be a string');
   const target = (path ?? '') === '' ? undefined : pathOf(path as string);
   if (kind === 'remove') {
-    if (target === undefined) throw badRequest('noTarget', 'What is to be removed must be named');
+    if (target === undefined) throw badRequest('noTarget', 'remove requires a path');
     unset(said, target);
     return;
   }
@@ -126,11 +126,11 @@ function setName(said: ScimAttributes, sub: string | undefined, value: Json): vo
     said.formatted = nameOf('name', value);
     return;
   }
-  if (!isObject(value)) throw badRequest('invalidValue', 'name must be an object or a text');
+  if (!isObject(value)) throw badRequest('invalidValue', 'name must be an object or a string');
   for (const [member, text] of Object.entries(value)) setName(said, member.toLowerCase(), text);
 }
 
-/** What an account has to have cannot be taken from it, and what is not kept is gone already. */
+/** Required attributes cannot be removed; removing an attribute that is not stored does nothing. */
 function unset(said: ScimAttributes, path: AttributePath): void {
   const { attribute, sub } = path;
   const needed = ['id', 'externalid', 'username', 'active'].includes(attribute);
@@ -142,7 +142,7 @@ function unset(said: ScimAttributes, path: AttributePath): void {
     if (sub === undefined || sub === member) said[name] = null;
 }
 
-/** Whether a filter chooses the one address that is kept: of work, or the first of all. */
+/** Whether a filter selects the one stored address: that of type `work`, or the first. */
 export const isWork = ({ where = [] }: AttributePath): boolean => where.every(holdsForWork);
 
 function holdsForWork({ path: { attribute, sub }, value }: Comparison): boolean {
@@ -152,11 +152,11 @@ function holdsForWork({ path: { attribute, sub }, value }: Comparison): boolean 
   return false;
 }
 
-/** Agents write `"True"`, too. */
+/** Some clients send `"True"`. */
 const isTrue = (value: Json): boolean =>
   value === true || (typeof value === 'string' && /^true$/i.test(value));
 
-/** The address among one or several: the primary, or else of work, or else one of no type. */
+/** Selects one address: the primary, else that of type `work`, else one without a type. */
 function addressOf(value: Json): Json {
   if (!Array.isArray(value)) return isObject(value) ? memberOf(value, 'value') : value;
   const given = (value as Json[]).slice(0, MAX_VALUES);
@@ -168,11 +168,11 @@ function addressOf(value: Json): Json {
     objects.find((one) => (memberOf(one, 'type') ?? null) === null);
   if (chosen === undefined) return undefined;
   const address = memberOf(chosen, 'value');
-  if (address === undefined) throw badRequest('invalidValue', 'emails need a value');
+  if (address === undefined) throw badRequest('invalidValue', 'emails must have a value');
   return address;
 }
 
-/** Some agents wrap a single value: `[{"value": "x"}]`. */
+/** Some clients wrap a single value: `[{"value": "x"}]`. */
 function single(value: Json): Json {
   const one = Array.isArray(value) && value.length === 1 ? (value[0] as Json) : value;
   return isObject(one) && memberOf(one, 'value') !== undefined ? memberOf(one, 'value') : one;
@@ -181,11 +181,12 @@ function single(value: Json): Json {
 function textOf(name: string, value: Json): string {
   const text = single(value);
   if (typeof text !== 'string' || text.trim() === '')
-    throw badRequest('invalidValue', `${name} must be a text`);
+    throw badRequest('invalidValue', `${name} must be a string`);
   if (text.length > LONGEST)
     throw badRequest('invalidValue', `${name} is too long (maximum is ${LONGEST} characters)`);
-  // Keys are joined with NUL, and half a character is none.
-  if (text.includes('\0') || !text.isWellFormed()) throw badRequest('invalidValue', `${name} is no text`);
+  // NUL separates the parts of keys, and unpaired surrogates cannot be stored.
+  if (text.includes('\0') || !text.isWellFormed())
+    throw badRequest('invalidValue', `${name} is not a valid string`);
   return text;
 }
 
@@ -204,7 +205,7 @@ function booleanOf(value: Json): boolean {
 const isObject = (value: Json): value is Readonly<Record<string, Json>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Names of attributes are compared without case. */
+/** Attribute names are case-insensitive. */
 export function memberOf(object: Readonly<Record<string, Json>>, name: string): Json {
   if (Object.hasOwn(object, name)) return object[name];
   const wanted = name.toLowerCase();

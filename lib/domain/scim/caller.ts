@@ -8,14 +8,14 @@ import type { AuditAuthor } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, unauthorized } from '../errors.ts';
 
-/** How the provider of a group is called among a user's identities. */
+/** The name of a group's provider in a user's identities. */
 export const PROVIDER = 'group_saml';
 
-/** The identity provider of a group, at work. */
+/** The identity provider of a group, as the caller of a request. */
 export interface ScimCaller {
   readonly group: GroupRecord;
   readonly sso: GroupSso;
-  /** Digest of the token it showed; absent: somebody acts in its place. */
+  /** Digest of its token; absent when an owner acts instead of the provider. */
   readonly hash?: string;
   readonly author: AuditAuthor;
   /** Public base URL without a trailing slash. */
@@ -23,10 +23,10 @@ export interface ScimCaller {
 }
 
 /**
- * Two round trips. Whoever shows no token of any group learns nothing of groups, and who shows that of one group
- * nothing of the others.
- * @param shown.groupPath full path of the group, or its id
- * @throws 401 for a token that is not in force; 404 for a group that is not the token's, or has no single sign-on
+ * Authenticates an identity provider, in two round trips. Without a valid token nothing is disclosed about groups, and
+ * with one only about its own group.
+ * @param shown.groupPath full path or ID of the group
+ * @throws 401 for an invalid token; 404 for a group other than the token's, or without single sign-on
  */
 export async function openScim(
   deps: Deps,
@@ -61,11 +61,11 @@ export async function openScim(
 
 export type GroupWithSso = GroupRecord & { readonly sso: GroupSso };
 
-/** Single sign-on is of outermost groups: one that was put into another has none as long as it is there. */
+/** Single sign-on belongs to top-level groups; it is off while a group is a subgroup. */
 export const hasSso = (group: GroupRecord): group is GroupWithSso =>
   group.parentId === null && group.deletedAt === null && group.sso?.enabled === true;
 
-/** For a transaction: who asks still may. */
+/** Transaction condition: the caller still has access. */
 export const stillMay = ({ store }: Deps, { group, hash }: ScimCaller): Check[] => [
   store.scimIdentities.isOn(group.id),
   ...(hash === undefined ? [] : [store.scimTokens.isInForce(hash)]),

@@ -1,4 +1,4 @@
-/** Changes of people whom the provider has named before, with their account and membership: all of it or nothing. */
+/** Atomic changes of provisioned users, with their account and membership. */
 
 import type { UserRecord } from '../../records/users.ts';
 import type { ScimIdentity } from '../../store/scim/identities.ts';
@@ -32,8 +32,8 @@ import { endMembership, type MembershipChange, restoreMembership, STAYS } from '
 import type { ScimUser } from './user.ts';
 
 /**
- * Name, username and address are the provider's to say of accounts that it made; of others it keeps them to itself.
- * @throws 404; 400 `invalidValue`; 409 `uniqueness`, and when the last owner of the group would go
+ * Changes a provisioned user. Name, username and address are applied only to accounts that the provider created.
+ * @throws 404; 400 `invalidValue`; 409 `uniqueness`, and for removing the last owner of the group
  */
 export function changeUser(
   deps: Deps,
@@ -44,7 +44,7 @@ export function changeUser(
   return attempted(async () => changed(deps, caller, await identityOf(deps, caller, externUid), said));
 }
 
-/** The provider forgets somebody: they are out, and what they wrote stays. @throws 404; 409 for the last owner */
+/** Deprovisions a user: ends the membership and keeps contributions. @throws 404; 409 for the last owner */
 export function removeUser(deps: Deps, caller: ScimCaller, externUid: string): Promise<void> {
   return attempted(async () => {
     const was = await identityOf(deps, caller, externUid);
@@ -68,7 +68,7 @@ async function identityOf({ store }: Deps, { group }: ScimCaller, externUid: str
 
 async function accountOf({ store }: Deps, { userId, externUid }: ScimIdentity): Promise<UserRecord> {
   const user = await store.users.get(userId);
-  // A worker is about to take the identity away.
+  // A worker is about to delete the identity.
   if (user === undefined) throw noResource(externUid);
   return user;
 }
@@ -165,7 +165,7 @@ interface Said {
   readonly name: string | undefined;
 }
 
-/** Of an account that the provider made. */
+/** Changes of an account that the provider created. */
 async function accountChange(
   deps: Deps,
   caller: ScimCaller,
@@ -193,21 +193,21 @@ async function accountChange(
   };
 }
 
-/** Of an account that is its owner's by now: an identity that it has at the provider is still that one's to name and end. */
+/** Changes of an account that belongs to its owner: the provider still manages the identity. */
 function keepsUp(caller: ScimCaller, user: UserRecord, { active, externUid }: ScimIdentity): UserChange {
   const has = samlIdentityOf(user, caller.group.id) !== undefined;
   return has ? signsIn(caller, user, active ? externUid : undefined) : {};
 }
 
-/** By which identity the account signs in at the provider; nothing where it does already. */
+/** Sets the identity at the provider; empty when it does not change. */
 function signsIn({ group }: ScimCaller, user: UserRecord, externUid: string | undefined): UserChange {
   if (samlIdentityOf(user, group.id)?.extern_uid === externUid) return {};
   return { profile: { ...user.profile, identities: identitiesWith(user, group, externUid) } };
 }
 
 /**
- * At once where the group is trusted with the domain, or nobody has confirmed the present address; else when the link
- * that is sent there is opened, and the present one serves until then. @throws 409 when it is somebody's; 429
+ * Changes the address: at once if the group is trusted with the domain or the current address is unconfirmed, else when
+ * the new one is confirmed by the mailed link. @throws 409 when it is taken; 429
  */
 async function addressChange(
   deps: Deps,

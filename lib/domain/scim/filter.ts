@@ -4,16 +4,16 @@ import { badRequest } from './errors.ts';
 import { type Comparison, NotReadable, parseComparisons } from './path.ts';
 import type { ScimUser } from './user.ts';
 
-/** What people are looked for by. */
+/** A lookup of users. */
 export interface ScimFilter {
   readonly by: 'externUid' | 'userName' | 'email';
   readonly value: string;
-  /** What else is to hold of who is found so. */
+  /** Further conditions for the user found. */
   holds(user: ScimUser): boolean;
 }
 
 /**
- * A filter of a list (RFC 7644, 3.4.2.2): comparisons by equality, one of which finds somebody.
+ * Parses a filter of a list (RFC 7644, 3.4.2.2): comparisons by equality, one of which must be a lookup.
  * @throws 400 `invalidFilter`
  */
 export function parseFilter(text: string): ScimFilter {
@@ -22,10 +22,10 @@ export function parseFilter(text: string): ScimFilter {
   const { path, value } = finding;
   const by = lookup(finding);
   if (by === undefined)
-    throw badRequest('invalidFilter', 'filter: only id, externalId, userName and emails.value are compared');
+    throw badRequest('invalidFilter', 'filter: only id, externalId, userName and emails.value are supported');
   if (by !== 'email' && path.where !== undefined)
-    throw badRequest('invalidFilter', 'filter: only emails are several');
-  if (typeof value !== 'string') throw badRequest('invalidFilter', 'filter: a text is expected');
+    throw badRequest('invalidFilter', 'filter: only emails is multi-valued');
+  if (typeof value !== 'string') throw badRequest('invalidFilter', 'filter: a string is expected');
   const others = comparisons.filter((comparison) => comparison !== finding).map(test);
   return { by, value, holds: (user) => others.every((holds) => holds(user)) };
 }
@@ -39,7 +39,7 @@ function comparisonsIn(text: string): readonly Comparison[] {
   }
 }
 
-/** What finds somebody, where the comparison does. */
+/** Returns the lookup of a comparison, if it is one. */
 function lookup({ path }: Comparison): ScimFilter['by'] | undefined {
   const { attribute, sub } = path;
   if (!isWork(path)) return undefined;
@@ -49,13 +49,13 @@ function lookup({ path }: Comparison): ScimFilter['by'] | undefined {
   return attribute === 'username' ? 'userName' : undefined;
 }
 
-/** Whether one comparison holds. @throws 400 for what nobody knows */
+/** Evaluates one comparison. @throws 400 for an unknown attribute */
 function test({ path, value }: Comparison): (user: ScimUser) => boolean {
   const { attribute, sub } = path;
   const name = sub === undefined ? attribute : `${attribute}.${sub}`;
   const known =
     Object.hasOwn(VALUES, name) && isWork(path) && (path.where === undefined || attribute === 'emails');
-  if (!known) throw badRequest('invalidFilter', `filter: ${name} is not compared`);
+  if (!known) throw badRequest('invalidFilter', `filter: ${name} is not supported`);
   const of = VALUES[name as keyof typeof VALUES];
   const exact = attribute === 'id' || attribute === 'externalid';
   return (user) => {

@@ -21,7 +21,7 @@ export interface ScimPage {
   readonly count: number;
 }
 
-/** In the order of the accounts; those who were let go too. */
+/** Lists provisioned users by account ID, including inactive ones. */
 export async function listUsers(
   deps: Deps,
   { group }: Pick<ScimCaller, 'group'>,
@@ -44,7 +44,7 @@ export async function listUsers(
   return { total, items: await withAccounts(deps, identities) };
 }
 
-/** One or none: each of them is nobody else's. */
+/** Finds at most one user: each of these attributes is unique. */
 async function filtered(
   { store }: Deps,
   groupId: number,
@@ -62,7 +62,7 @@ async function filtered(
   return found === undefined ? [] : [found];
 }
 
-/** Without those whose account is being taken away. */
+/** Leaves out accounts that are being deleted. */
 async function withAccounts({ store }: Deps, identities: readonly ScimIdentity[]): Promise<ScimUser[]> {
   const users = await store.users.getMany(identities.map(({ userId }) => userId));
   return identities.flatMap((identity, i) => {

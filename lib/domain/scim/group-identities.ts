@@ -1,4 +1,4 @@
-/** How members sign in at the provider of a group, and whom it has provisioned, as its owners see it. */
+/** Identities of members at the provider of a group, and provisioned users, for the owners of the group. */
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { UserRecord } from '../../records/users.ts';
@@ -13,18 +13,18 @@ import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import { type GroupWithSso, hasSso, PROVIDER, type ScimCaller } from './caller.ts';
 
-/** Their identity at a group's provider, if they have one. */
+/** Returns the user's identity at a group's provider. */
 export const samlIdentityOf = (user: Pick<UserRecord, 'profile'>, groupId: number): Identity | undefined =>
   identitiesOf(user).find(({ saml_provider_id }) => saml_provider_id === groupId);
 
-/** The group that single sign-on is of. */
+/** The top-level group, to which single sign-on belongs. */
 export const topLevelGroupOf = ({ group, parents }: GroupAccess): GroupRecord => parents.at(-1) ?? group;
 
-/** Whether somebody is told how members of a group sign in. */
+/** Whether the actor may see the identities of members. */
 export const seesIdentities = (actor: Actor, access: GroupAccess): boolean =>
   hasSso(topLevelGroupOf(access)) && (isAdministrator(actor) || access.level >= OWNER);
 
-/** Whom the provider has provisioned, by account. @throws 404 where there is none */
+/** Lists provisioned users by account ID. @throws 404 without a provider */
 export async function scimIdentities(
   { store }: Deps,
   { group }: GroupAccess,
@@ -51,7 +51,7 @@ export async function scimIdentity(
   return identity;
 }
 
-/** Who signs in there, by account. @throws 404 where there is no provider */
+/** Lists users with an identity there, by account ID. @throws 404 without a provider */
 export function samlUsers(
   { store }: Deps,
   { group }: GroupAccess,
@@ -71,7 +71,7 @@ export async function samlUser({ store }: Deps, { group }: GroupAccess, uid: str
   return user;
 }
 
-/** Somebody who does by hand what the provider does. @throws 404 where there is none */
+/** A caller for an owner who acts instead of the provider. @throws 404 without a provider */
 export function inItsPlace(actor: Actor, { group }: GroupAccess, baseUrl: string): ScimCaller {
   demandSso(group);
   return { group, sso: group.sso, author: actor, baseUrl };

@@ -1,4 +1,4 @@
-/** What becomes of somebody in a group when its identity provider lets them in or go. */
+/** Changes of the membership in a group by its identity provider. */
 
 import type { MemberRecord } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
@@ -17,7 +17,7 @@ import type { ScimCaller } from './caller.ts';
 export interface MembershipChange {
   readonly alongside: readonly Write[];
   readonly messages: readonly OutboxMessage[];
-  /** What follows on the transaction before the request is answered. */
+  /** Work after the transaction and before the response. */
   readonly finish?: () => Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export const STAYS: MembershipChange = { alongside: [], messages: [] };
 
 type Person = Pick<UserRecord, 'name'>;
 
-/** What lets somebody in of whom only the id is not known yet. */
+/** Prepares the membership of a user whose ID is not known yet. */
 export async function addMembership(
   deps: Deps,
   { group, sso, author, baseUrl }: ScimCaller,
@@ -57,7 +57,7 @@ export async function addMembership(
   };
 }
 
-/** Lets somebody in who may be a member already, and stays what they are. */
+/** Adds a membership unless the user is already a member. */
 export async function restoreMembership(
   deps: Deps,
   caller: ScimCaller,
@@ -68,7 +68,7 @@ export async function restoreMembership(
   return (await addMembership(deps, caller, user))(user.id);
 }
 
-/** Out of the group, and of what is inside. @throws LastOwner */
+/** Ends the membership in the group and its descendants. @throws LastOwner */
 export async function endMembership(
   deps: Deps,
   { group, author }: ScimCaller,
@@ -76,7 +76,7 @@ export async function endMembership(
 ): Promise<MembershipChange> {
   const [writes, event] = await Promise.all([removeMembershipWrites(deps.store, group.id, user.id), auditing(deps, author)]);
   const details = { remove: 'user_access', ...targeting(user) };
-  const told = writes.length === 0 ? [] : [event({ entity: auditedResource('Group', group), details })];
-  const { promise, finish } = membershipCascade(deps, group.id, user.id, author);
-  return { alongside: [...writes, ...told, promise], messages: [], finish };
+  const events = writes.length === 0 ? [] : [event({ entity: auditedResource('Group', group), details })];
+  const { enqueue, finish } = membershipCascade(deps, group.id, user.id, author);
+  return { alongside: [...writes, ...events, enqueue], messages: [], finish };
 }

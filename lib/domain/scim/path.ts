@@ -3,7 +3,7 @@
  * `emails[type eq "work"].value`. Names are compared without case (RFC 7643, 2.1) and are in lower case here.
  */
 
-/** A text that is no path, or no comparison. */
+/** A syntax error in a path or comparison. */
 export class NotReadable extends Error {
   override readonly name = 'NotReadable';
 }
@@ -11,7 +11,7 @@ export class NotReadable extends Error {
 export interface AttributePath {
   /** `emails`; with the URN of its schema when that is another than the user's. */
   readonly attribute: string;
-  /** Which of the values: all that these comparisons hold for. */
+  /** Filter of the values: all comparisons must hold. */
   readonly where?: readonly Comparison[];
   /** `value` */
   readonly sub?: string;
@@ -24,7 +24,7 @@ export interface Comparison {
 }
 
 const CORE = 'urn:ietf:params:scim:schemas:core:2.0:user:';
-/** No path or filter is longer. */
+/** Maximum length of a path or filter. */
 const LONGEST = 1000;
 const MAX_COMPARISONS = 10;
 
@@ -36,7 +36,7 @@ export function parsePath(text: string): AttributePath {
   return path;
 }
 
-/** Comparisons that are all to hold, with `and` between: nothing but equality is asked. @throws NotReadable */
+/** Parses comparisons joined by `and`; only equality is supported. @throws NotReadable */
 export function parseComparisons(text: string): readonly Comparison[] {
   const reader = new Reader(text);
   const comparisons = reader.comparisons(true);
@@ -53,12 +53,12 @@ class Reader {
     this.#text = text.trim();
   }
 
-  /** @param filtered whether a filter may choose among values: not inside of one */
+  /** @param filtered whether a filter may choose among values: not inside a filter */
   path(filtered: boolean): AttributePath {
     const name = this.#take(/[A-Za-z][\w:.$-]*/y, 'an attribute is expected').toLowerCase();
     const { attribute, sub } = split(name);
     if (!filtered || !this.#has('[')) return sub === undefined ? { attribute } : { attribute, sub };
-    if (sub !== undefined) throw this.#wrong('a filter stands behind an attribute');
+    if (sub !== undefined) throw this.#wrong('a filter must follow an attribute');
     const where = this.comparisons(false);
     if (!this.#has(']')) throw this.#wrong('`]` is expected');
     if (!this.#has('.')) return { attribute, where };
@@ -75,7 +75,7 @@ class Reader {
     do {
       this.#space();
       all.push(this.#comparison(filtered));
-      if (all.length > MAX_COMPARISONS) throw this.#wrong('too much is asked');
+      if (all.length > MAX_COMPARISONS) throw this.#wrong('too many comparisons');
       this.#space();
     } while (this.#word(/and(?=\s)/iy) !== undefined);
     return all;
@@ -89,17 +89,17 @@ class Reader {
     this.#space();
     const value = this.#take(/"(?:[^"\\]|\\.)*"|[\w.+-]+/y, 'a value is expected');
     try {
-      // Agents write `True`, too.
+      // Some clients send `True`.
       const text = value.startsWith('"') ? value : value.toLowerCase();
       return { path, value: JSON.parse(text) as Comparison['value'] };
     } catch {
-      throw this.#wrong(`${value} is no value`);
+      throw this.#wrong(`${value} is not a value`);
     }
   }
 
   end(): void {
     this.#space();
-    if (this.#at < this.#text.length) throw this.#wrong('more is not supported');
+    if (this.#at < this.#text.length) throw this.#wrong('unexpected text at the end');
   }
 
   #space(): void {
@@ -130,12 +130,12 @@ class Reader {
   }
 }
 
-/** The URN of a schema holds dots of its own: `urn:...:2.0:User:name.givenName`. */
+/** The URN of a schema contains dots: `urn:...:2.0:User:name.givenName`. */
 function split(name: string): { attribute: string; sub?: string } {
   const own = name.startsWith(CORE) ? name.slice(CORE.length) : name;
   const colon = own.lastIndexOf(':');
   const [attribute = '', sub, ...more] = own.slice(colon + 1).split('.');
-  if (attribute === '' || sub === '' || more.length > 0) throw new NotReadable(`${name} is no attribute`);
+  if (attribute === '' || sub === '' || more.length > 0) throw new NotReadable(`${name} is not an attribute`);
   const whole = own.slice(0, colon + 1) + attribute;
   return sub === undefined ? { attribute: whole } : { attribute: whole, sub };
 }

@@ -25,10 +25,10 @@ import { addMembership, restoreMembership, STAYS } from './membership.ts';
 import type { ScimUser } from './user.ts';
 
 /**
- * Lets somebody in whom the provider names. Who was let go comes back as who they were; who has an account with the
- * address joins with it; for everybody else one is made, which no password signs in to.
- * @throws 400 `invalidValue`; 409 `uniqueness` for who is in already, and for an address that its account has not
- *   confirmed; 429 for too much mail
+ * Provisions a user. A deprovisioned user is reactivated; an existing account with the address joins the group; else an
+ * account without a password is created.
+ * @throws 400 `invalidValue`; 409 `uniqueness` for an active user, and for an address that its account has not
+ *   confirmed; 429 for too many mails
  */
 export function provision(deps: Deps, caller: ScimCaller, said: ScimAttributes): Promise<ScimUser> {
   const { externUid, userName, email } = said;
@@ -68,7 +68,7 @@ async function provisionOnce(
   const linked = holder && (await store.scimIdentities.ofUser(group.id, holder.id));
   const known = named ?? linked;
   if (known?.active) throw notUnique('User has already been taken');
-  // A name that somebody had is another's only when that one has the address too.
+  // A former user name at the provider may be reused only with the same address.
   if (signingIn !== undefined && signingIn.userId !== known?.userId)
     throw notUnique('userName has already been taken');
   if (known !== undefined) return changed(deps, caller, known, { ...said, active: wanted.active });
@@ -82,7 +82,7 @@ const identityOf = (deps: Deps, { group }: ScimCaller, wanted: Wanted, userId: n
   return { ...identity, groupId: group.id, userId, createdAt: at, updatedAt: at, version: 1 };
 };
 
-/** With an account that is there. Whoever made one with somebody else's address is not them. */
+/** Joins an existing account; its address must be confirmed, as anybody can claim an address. */
 async function joined(deps: Deps, caller: ScimCaller, wanted: Wanted, user: UserRecord): Promise<ScimUser> {
   const { store } = deps;
   const { group } = caller;

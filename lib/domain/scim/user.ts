@@ -1,7 +1,7 @@
 import type { UserRecord } from '../../records/users.ts';
 import type { ScimIdentity } from '../../store/scim/identities.ts';
 
-/** Somebody as the provider and as the service know them. */
+/** A user with the identity at the provider. */
 export interface ScimUser {
   readonly identity: ScimIdentity;
   readonly user: UserRecord;

@@ -1,4 +1,4 @@
-/** One term over what an instance, a group or a project holds, for those who may see it. */
+/** Search in the instance, a group or a project, limited to what the actor can see. */
 
 import type { UserRecord } from '../../records/users.ts';
 import type { ListedProject } from '../../store/projects/query.ts';
@@ -15,19 +15,19 @@ import { listUsers, seesAll } from '../users/users.ts';
 
 export interface Searched extends PageRequest {
   readonly term: string;
-  /** Of the time of making: the newest first. */
+  /** By creation time; default: newest first. */
   readonly direction: 'asc' | 'desc';
 }
 
-/** What was asked for may be a whole sentence; what it is looked up by may not. */
+/** Limits of the search term in the request, and of the term used for the look-up. */
 const MAX_TERM = 4096;
 
-/** @throws 400 for a term that is too long */
+/** @throws 400 for a too long term */
 function demandTerm(term: string): void {
   if (term.length > MAX_TERM) throw invalid({ search: [`is too long (maximum is ${MAX_TERM} characters)`] });
 }
 
-/** By name and path; in a group also below the groups inside. */
+/** Searches projects by name and path; in a group also in its descendants. */
 export async function searchProjects(
   deps: Deps,
   actor: Actor,
@@ -40,7 +40,7 @@ export async function searchProjects(
   return listGroupProjects(deps, actor, within, { ...query, deep: true, shared: false });
 }
 
-/** By name and username, and by a whole address as lists of users do; in a group or project only its members. */
+/** Searches users by name, username and complete email address; in a group or project only its members. */
 export async function searchUsers(
   deps: Deps,
   actor: Actor,

@@ -1,4 +1,4 @@
-/** Stars: which projects people point out to themselves and others. */
+/** Stars of projects. */
 
 import type { UserRecord } from '../../records/users.ts';
 import { Missing } from '../../store/errors.ts';
@@ -13,7 +13,7 @@ import { badRequest, notFound } from '../errors.ts';
 
 type SignedIn = Extract<Actor, { kind: 'user' }>;
 
-/** @returns the project with its new count; undefined when it is so already. @throws 404 when it is gone meanwhile */
+/** @returns the project with its new count; undefined when nothing changes. @throws 404 when it was deleted concurrently */
 export async function setStar(
   deps: Deps,
   actor: SignedIn,
@@ -41,13 +41,13 @@ export interface Starrer {
   readonly star: StarRecord;
 }
 
-/** Rows that a page is looked for in, and those read together. */
+/** Maximum number of rows read for a page, and rows read together. */
 const MAX_LOOKED_AT = 10_000;
 const BATCH = 100;
 
 /**
- * Who starred a project, the oldest accounts first. People who keep their profile to themselves are shown to
- * themselves and to administrators.
+ * Lists the users who starred a project, the oldest accounts first. Users with a private profile are shown only to
+ * themselves and administrators.
  * @param query.search part of a name or username
  */
 export async function listStarrers(
@@ -78,7 +78,7 @@ export async function listStarrers(
     batch.push(star);
     looked++;
     if (batch.length === BATCH) await look();
-    // Once it is known that there is another page, only the total is left to find out.
+    // When another page is known to exist, only the total is missing.
     if (looked === MAX_LOOKED_AT || (total > first + page.perPage && looked >= COUNTED)) {
       await look();
       return { items, total: undefined, more: total > first + items.length };
@@ -88,10 +88,10 @@ export async function listStarrers(
   return { items, total: page.count ? total : undefined, more: total > first + items.length };
 }
 
-/** Rows looked at for a total beyond the page. */
+/** Maximum number of rows read for a total beyond the page. */
 const COUNTED = 1000;
 
-/** How a list is narrowed to what the actor has starred. */
+/** Narrows a list to the projects the actor has starred. */
 export async function starredByActor(
   deps: Deps,
   actor: Actor,

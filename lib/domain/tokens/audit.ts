@@ -1,11 +1,11 @@
-/** What is recorded of tokens, in the account, project or group that they open. */
+/** Audit events of tokens, recorded in the user, project or group that they give access to. */
 import type { DeployTokenRecord, TokenRecord } from '../../records/tokens.ts';
 import { type Audited, type AuditedEntity, auditedSource, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 
 type Token = Pick<TokenRecord, 'id' | 'name' | 'scopes' | 'resource' | 'impersonation'>;
 
-/** What happened to a token, and how it is said. */
+/** Actions on tokens, with their texts. */
 export type TokenAction =
   | { readonly action: 'Created' }
   | { readonly action: 'Revoked'; readonly why?: string }
@@ -55,7 +55,7 @@ export const kindOf = ({ resource, impersonation }: Pick<TokenRecord, 'resource'
       ? 'impersonation token'
       : 'personal access token';
 
-/** What a token opens. @returns undefined when that is gone */
+/** Returns what a token gives access to; undefined when that is deleted. */
 export async function openedBy(
   { store }: Deps,
   { userId, resource }: Pick<TokenRecord, 'userId' | 'resource'>,

@@ -1,4 +1,4 @@
-/** Tokens of projects and groups: each acts as a bot, a user of its own who is a member there and nowhere else. */
+/** Tokens of projects and groups. Each acts as a bot: a separate user whose only membership is there. */
 
 import type { AccessLevel, MemberSource } from '../../records/members.ts';
 import type { TokenRecord, TokenScope } from '../../records/tokens.ts';
@@ -23,7 +23,7 @@ import { auditedToken } from './audit.ts';
 import { firstSentence, newAccessText, type TokenInput, type ToldToken, tokenProblems } from './tokens.ts';
 import { narrowed, type TokenFilters } from './user-tokens.ts';
 
-/** What a bot may be given; the rest is for people. */
+/** Scopes that a bot may have. */
 export const BOT_SCOPES = [
   'api',
   'read_api',
@@ -33,10 +33,10 @@ export const BOT_SCOPES = [
   'write_registry',
 ] as const satisfies readonly TokenScope[];
 
-/** Names may be somebody's, and others may make bots at the same time. */
+/** Attempts to find a free username, also while other requests create bots. */
 const TRIES = 5;
 
-/** @throws 400 for what is wrong, for who may not, and for a level above one's own: recorded like what comes about */
+/** @throws 400 for invalid input, missing rights, or a level above the actor's own. Failures are recorded too. */
 export const createBotToken = (
   deps: Deps,
   actor: Actor,
@@ -144,12 +144,12 @@ const botUser = (username: string, name: string, creator: UserRecord) =>
   ({
     username,
     name,
-    // Nobody reads mail there.
+    // The address receives no mail.
     email: `${username}@noreply.invalid`,
     state: 'active',
     type: 'project_bot',
     admin: false,
-    // It sees of others' internal projects what its maker sees.
+    // It sees internal projects only if its creator does.
     external: creator.external,
     privateProfile: false,
     canCreateGroup: false,
@@ -160,7 +160,7 @@ const botUser = (username: string, name: string, creator: UserRecord) =>
     profile: {},
   }) as const;
 
-/** Those in force; who was rotated out is not listed. @throws 401 */
+/** Lists active tokens; replaced ones are left out. @throws 401 */
 export async function listBotTokens(
   deps: Deps,
   actor: Actor,
@@ -172,8 +172,8 @@ export async function listBotTokens(
 }
 
 /**
- * @param options.revokes that who may not is recorded
- * @param options.replaced also one that another has replaced: to rotate it again tells that its text is known
+ * @param options.revokes record an attempt without the rights
+ * @param options.replaced also find a replaced token: rotating it again shows that its text has leaked
  * @throws 401, 404
  */
 export async function botToken(
@@ -195,7 +195,7 @@ export async function botToken(
   return token;
 }
 
-/** The token a request was made with, when it is one of this place. @throws 405 for a person's, 401 for another place's */
+/** Returns the token of the request if it belongs to this project or group. @throws 405 for a person's token, 401 for one of another resource */
 export function ownBotToken(actor: Actor, place: MembershipResource): TokenRecord {
   const { token } = signedIn(actor);
   if (token.resource == null) throw new DomainError('method-not-allowed', '405 Method Not Allowed');
@@ -204,7 +204,7 @@ export function ownBotToken(actor: Actor, place: MembershipResource): TokenRecor
   return token;
 }
 
-/** Takes away the user a revoked token acted as. May come twice. */
+/** Deletes the bot of a revoked token. Idempotent. */
 export async function removeBot({ store }: Deps, { userId }: { userId: number }): Promise<void> {
   const user = await store.users.get(userId);
   if (user?.type !== 'project_bot') return;

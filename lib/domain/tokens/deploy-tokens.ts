@@ -1,4 +1,4 @@
-/** Tokens by which a machine reads a project, or all in a group, without being anybody. */
+/** Deploy tokens: read access to a project, or to all projects of a group, without a user. */
 
 import type { MemberSource } from '../../records/members.ts';
 import type { DeployTokenRecord, DeployTokenScope } from '../../records/tokens.ts';
@@ -25,11 +25,11 @@ export interface DeployTokenInput {
 
 interface ToldDeployToken {
   readonly token: DeployTokenRecord;
-  /** Told this once. */
+  /** Shown only once. */
   readonly text: string;
 }
 
-/** @throws 400 by field, 404: recorded like what comes about */
+/** @throws 400 by field, 404. Failures are recorded too. */
 export const createDeployToken = (
   deps: Deps,
   actor: Actor,
@@ -84,7 +84,7 @@ async function create(
   }
 }
 
-/** Of a project or group, or everybody's. */
+/** Lists the deploy tokens of a project or group, or all of the instance. */
 export async function listDeployTokens(
   deps: Deps,
   resource: MemberSource | undefined,
@@ -94,7 +94,7 @@ export async function listDeployTokens(
   return deps.store.deployTokens.list({
     ...request,
     ...(resource === undefined ? {} : { resource }),
-    // `false` filters nothing, as clients know it.
+    // As in the original product, `false` does not filter.
     ...(active === true ? { where: (token: DeployTokenRecord) => !hasEnded(token, now) } : {}),
   });
 }
@@ -111,7 +111,7 @@ export async function deployToken(
   return token;
 }
 
-/** Takes effect at the next request. @throws 404 */
+/** Revokes a token, effective from the next request. @throws 404 */
 export async function deleteDeployToken(
   deps: Deps,
   actor: Actor,

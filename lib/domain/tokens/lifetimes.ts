@@ -1,4 +1,4 @@
-/** People's tokens that live longer than an administrator came to allow end some hours after that was said. */
+/** Revokes personal tokens that exceed a new maximum lifetime, some hours after the setting was changed. */
 
 import type { TokenRecord } from '../../records/tokens.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
@@ -14,22 +14,22 @@ import { revokeToken } from './tokens.ts';
 
 export const LIFETIME_JOB = 'tokens.lifetime';
 
-/** Until then whoever chose too few days may choose others. */
+/** Delay in which an administrator can correct the setting. */
 const GRACE_MS = 3 * 3_600_000;
-/** Tokens that are read together, and of them revoked together. */
+/** Tokens read together, and tokens revoked together. */
 const PAGE = 100;
 const AT_ONCE = 10;
 
 export interface LifetimeWalk {
-  /** The setting as it was chosen. */
+  /** The new value of the setting. */
   readonly days: number;
-  /** The id of the last token that was looked at; 0: none yet. */
+  /** ID of the last token processed; 0 at the start. */
   readonly after: number;
-  /** Who chose it. */
+  /** Who changed the setting. */
   readonly by?: Requester;
 }
 
-/** For the transaction that sets the days; null: there is no limit any more. */
+/** For the transaction that changes the setting; null removes the limit. */
 export function scheduleLifetimeCheck({ now }: Deps, actor: Actor, days: number | null): Put[] {
   if (days === null) return [];
   const body = { days, by: requesterOf(actor) };
@@ -38,9 +38,9 @@ export function scheduleLifetimeCheck({ now }: Deps, actor: Actor, days: number 
 }
 
 /**
- * Revokes what ends later than in so many days, or never, while that is still what is allowed. May come twice.
- * @param deadline milliseconds since 1970; no page begins after it
- * @returns where to go on; undefined at the end, and where something else was chosen meanwhile
+ * Revokes tokens that expire later than the limit or never, while the setting still has that value. Idempotent.
+ * @param deadline milliseconds since 1970; no page is started after it
+ * @returns where to continue; undefined at the end, or when the setting has changed
  */
 export async function shortenTokenLifetimes(
   deps: Deps,
@@ -62,7 +62,7 @@ export async function shortenTokenLifetimes(
   }
 }
 
-/** Of a person, and theirs: bots go with their tokens, and what administrators make to act as others is theirs to end. */
+/** Whether the rule applies: personal tokens of people only, not tokens of bots or impersonation tokens. */
 const isLong = ({ resource, impersonation, expiresAt }: TokenRecord, last: string): boolean =>
   resource === undefined && impersonation !== true && (expiresAt === null || expiresAt > last);
 
@@ -74,7 +74,7 @@ async function end(
 ): Promise<void> {
   const why = `: it lived longer than the ${days} days that are allowed`;
   await revokeToken(deps, authorIn(by), token, { why }).catch((error: unknown) => {
-    // Gone meanwhile.
+    // Deleted concurrently.
     if (!(error instanceof DomainError)) throw error;
   });
 }

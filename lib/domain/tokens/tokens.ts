@@ -18,25 +18,25 @@ import { auditedToken, openedBy } from './audit.ts';
 /** @returns a new token's text: the prefix and 20 URL-safe characters. */
 export const newTokenText = (prefix: string): string => prefix + randomBytes(15).toString('base64url');
 
-/** The same of one that acts as somebody, with the instance's prefix. */
+/** Returns the text of a new personal token, with the prefix of the instance. */
 export const newAccessText = async ({ settings }: Deps): Promise<string> =>
   newTokenText((await settings.current()).personal_access_token_prefix ?? '');
 
-/** A token with its text, which is told this once. */
+/** A token with its text, which is shown only once. */
 export interface ToldToken {
   readonly token: TokenRecord;
   readonly text: string;
 }
 
-/** What somebody wants a token to be. */
+/** Attributes of a new token. */
 export interface TokenInput {
   readonly name: string;
   readonly scopes: readonly TokenScope[];
-  /** A day. */
+  /** `YYYY-MM-DD` */
   readonly expiresAt: string | null;
 }
 
-/** What is wrong with it by field; empty when nothing is. */
+/** Returns problems by field; empty when valid. */
 export async function tokenProblems(
   deps: Deps,
   { name, scopes, expiresAt }: TokenInput,
@@ -52,13 +52,13 @@ export async function tokenProblems(
   };
 }
 
-/** The last day that a token may be in force until, where the instance has one. */
+/** Returns the latest allowed expiry date, if the instance limits it. */
 async function latestEnd({ settings }: Deps, now: Date): Promise<string | undefined> {
   const { max_personal_access_token_lifetime: days } = await settings.current();
   return days === null ? undefined : dayIn(now, days);
 }
 
-/** The first of the problems as a sentence. @returns undefined when there is none */
+/** Returns the first problem as a sentence; undefined when there is none. */
 export function firstSentence(problems: Readonly<Record<string, readonly string[]>>): string | undefined {
   const [first] = Object.entries(problems);
   if (first === undefined) return undefined;
@@ -67,9 +67,9 @@ export function firstSentence(problems: Readonly<Record<string, readonly string[
 }
 
 /**
- * Takes effect at the next request. Twice is as good as once.
- * @param options.entity what the token opens, where that is known
- * @param options.why for the record
+ * Revokes a token, effective from the next request. Idempotent.
+ * @param options.entity what the token gives access to, if known
+ * @param options.why reason for the audit event
  * @throws 404
  */
 export async function revokeToken(
@@ -80,7 +80,7 @@ export async function revokeToken(
 ): Promise<void> {
   const [entity, event] = await Promise.all([known ?? openedBy(deps, token), auditing(deps, author)]);
   const what = { action: 'Revoked', ...(why !== undefined && { why }) } as const;
-  // Where what it opens is gone, there is nothing to record it in.
+  // If the entity is deleted, there is no place for the audit event.
   const alongside = entity === undefined ? [] : [event(auditedToken(entity, token, what))];
   try {
     await deps.store.tokens.revoke(token, alongside);
@@ -89,16 +89,16 @@ export async function revokeToken(
   }
 }
 
-/** How long a token that takes another's place lives when nobody says so. */
+/** Default lifetime of a token created by rotation. */
 const ROTATED_DAYS = 7;
 
 /**
- * Puts a new token in the place of one, which is revoked with that. To rotate one that is revoked already tells that
- * somebody has an old text: what stands in its place now is revoked too.
+ * Rotates a token: creates a new one and revokes the old one. Rotating a revoked token again shows that its text has
+ * leaked: the current token that replaced it is revoked too.
  *
- * @param expiresAt a day; in a week when not given
- * @param known what the token opens, where that is known
- * @throws 400 for a revoked one, 422 for a day in the past, 409 for who came second at the same moment, 404
+ * @param expiresAt `YYYY-MM-DD`; default: in a week
+ * @param known what the token gives access to, if known
+ * @throws 400 for a revoked token, 422 for a date in the past, 409 for a concurrent rotation, 404
  */
 export async function rotateToken(
   deps: Deps,
@@ -120,11 +120,11 @@ export async function rotateToken(
   const text = await newAccessText(deps);
   const [entity, event] = await Promise.all([known ?? openedBy(deps, token), auditing(deps, author)]);
   if (entity === undefined) throw notFound();
-  const told = (made: TokenRecord) =>
+  const rotationEvent = (made: TokenRecord) =>
     event(auditedToken(entity, token, { action: 'Rotated', newId: made.id }));
   try {
     const next = { hash: tokenHash(text), expiresAt: until };
-    const rotated = await deps.store.tokens.rotate(token, next, now, (made) => [told(made)]);
+    const rotated = await deps.store.tokens.rotate(token, next, now, (made) => [rotationEvent(made)]);
     return { token: rotated, text };
   } catch (error) {
     if (error instanceof Stale) throw conflict('409 Conflict: Resource lock');
@@ -132,7 +132,7 @@ export async function rotateToken(
   }
 }
 
-/** Ends what took the place of a token whose old text somebody still uses. */
+/** Revokes the current token that replaced one whose old text is still used. */
 export async function revokeFamily(deps: Deps, author: AuditAuthor, token: TokenRecord): Promise<void> {
   const current = await deps.store.tokens.successor(token);
   if (current === undefined || current.revoked) return;
@@ -140,7 +140,7 @@ export async function revokeFamily(deps: Deps, author: AuditAuthor, token: Token
   await revokeToken(deps, author, current, { why });
 }
 
-/** Whoever shows a token that is revoked: nobody, from somewhere. */
+/** Audit author for a request with a revoked token: no user, only an IP address. */
 export const unknownFrom = (origin: Origin | undefined): AuditAuthor => ({
   kind: 'requester',
   ...requesterOf(SYSTEM),

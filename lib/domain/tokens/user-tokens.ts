@@ -1,4 +1,4 @@
-/** Tokens that act as a person: their own, and those administrators make to act as them. */
+/** Personal access tokens and impersonation tokens. */
 
 import type { TokenRecord } from '../../records/tokens.ts';
 import type { UserRecord } from '../../records/users.ts';
@@ -16,7 +16,7 @@ import { badRequest, forbidden, invalid, notFound, unauthorized, unprocessable }
 import { auditedToken, kindOf, openedBy } from './audit.ts';
 import { firstSentence, newAccessText, type TokenInput, type ToldToken, tokenProblems } from './tokens.ts';
 
-/** @throws 404 `404 User Not Found`, 422 with a sentence, 403 for a bot, whose project or group makes its tokens */
+/** @throws 404 `404 User Not Found`, 422 with a sentence, 403 for a bot, whose tokens belong to its project or group */
 export async function createToken(
   deps: Deps,
   actor: Actor,
@@ -102,11 +102,11 @@ async function personOf(deps: Deps, userId: number): Promise<UserRecord> {
   return user;
 }
 
-/** What a list is narrowed to; dates and times as ISO 8601 texts. */
+/** Filters of a list; dates and times in ISO 8601. */
 export interface TokenFilters {
   readonly state?: 'active' | 'inactive';
   readonly revoked?: boolean;
-  /** Part of the name, without case. */
+  /** Part of the name, case-insensitive. */
   readonly search?: string;
   readonly createdAfter?: string;
   readonly createdBefore?: string;
@@ -118,7 +118,7 @@ export interface TokenFilters {
 
 type Listed = Omit<TokenQuery, 'of' | 'where'> & TokenFilters;
 
-/** One's own tokens; administrators see everybody's, or one user's. @throws 401, 404 `404 User Not Found` */
+/** Lists the actor's own tokens; for administrators all tokens, or those of one user. @throws 401, 404 `404 User Not Found` */
 export async function listTokens(
   deps: Deps,
   actor: Actor,
@@ -153,12 +153,12 @@ export async function impersonationToken(deps: Deps, userId: number, id: number)
   return token;
 }
 
-/** What is to be told a caller of a token that is not theirs, or not there. */
+/** The error for a token that does not exist or belongs to another user. */
 const REFUSALS = { read: notFound, revoke: badRequest, rotate: unauthorized };
 
 /**
- * A token one may know of: one's own, any for administrators. Others' are answered like absent ones.
- * An attempt to revoke another's is recorded there.
+ * Returns one of the actor's own tokens; for administrators any. Tokens of others are treated as absent.
+ * An attempt to revoke another user's token is recorded in that user's audit events.
  * @throws for administrators 404; for others 404 on reading, 400 on revoking and 401 on rotating, as clients know it
  */
 export async function readableToken(
@@ -180,7 +180,7 @@ export async function readableToken(
   return recordingRefusals(deps, actor, attempt, refused);
 }
 
-/** The query with one condition of all filters; without one where nothing is filtered. */
+/** Combines all filters of the query into one predicate; without filters there is none. */
 export function narrowed(query: Listed, now: Date): Omit<TokenQuery, 'of'> {
   const { page, perPage, count, direction } = query;
   const conditions: ((token: TokenRecord) => boolean)[] = [];

@@ -1,6 +1,6 @@
 /**
- * What people are told of changes to their accounts that they may not have made: at the address they have shown to be
- * theirs before, however much other mail they want.
+ * Security mails: changes of an account that its owner may not have made. They are sent to the address confirmed before
+ * the change, whatever the notification settings say.
  */
 
 import type { UserRecord } from '../../records/users.ts';
@@ -9,26 +9,30 @@ import { mailMessage, oneLine } from '../mail/message.ts';
 
 type Owner = Pick<UserRecord, 'name' | 'username' | 'email' | 'confirmedAt' | 'type'>;
 
-/** @param user as they were @param by who chose the password */
-export const passwordMails = (user: Owner, by: 'owner' | 'administrator'): OutboxMessage[] =>
-  told(
+/** @param user the record before the change @param changedBy who chose the password */
+export const passwordMails = (user: Owner, changedBy: 'owner' | 'administrator'): OutboxMessage[] =>
+  accountMails(
     user,
-    by === 'owner' ? 'Your password was changed' : 'Your password was changed by an administrator',
-    `the password of your account "${user.username}" was changed${by === 'owner' ? '' : ' by an administrator'}.`,
+    changedBy === 'owner' ? 'Your password was changed' : 'Your password was changed by an administrator',
+    `the password of your account "${user.username}" was changed${changedBy === 'owner' ? '' : ' by an administrator'}.`,
   );
 
-/** @param user as they were @param email the address that takes the place of theirs, at once or when it is confirmed */
+/** @param user the record before the change @param email the new address, which replaces the old one at once or when it is confirmed */
 export const addressMails = (user: Owner, email: string, when: 'now' | 'confirmed'): OutboxMessage[] =>
-  told(
+  accountMails(
     user,
-    when === 'now' ? 'Your e-mail address was changed' : 'Your e-mail address is to be changed',
+    when === 'now' ? 'Your email address was changed' : 'A change of your email address was requested',
     when === 'now'
-      ? `the e-mail address of your account "${user.username}" was changed to ${email}. This one serves no longer.`
-      : `the e-mail address of your account "${user.username}" is to be ${email}, as soon as its reader confirms it.`,
+      ? `the email address of your account "${user.username}" was changed to ${email}. This address is no longer used.`
+      : `the email address of your account "${user.username}" will be changed to ${email} as soon as that address is confirmed.`,
   );
 
-function told({ name, email: to, confirmedAt, type }: Owner, subject: string, what: string): OutboxMessage[] {
+function accountMails(
+  { name, email: to, confirmedAt, type }: Owner,
+  subject: string,
+  what: string,
+): OutboxMessage[] {
   if (confirmedAt === null || type !== undefined) return [];
-  const text = `Hello ${oneLine(name)},\n\n${what}\n\nIf that should not be, tell your administrator.\n`;
+  const text = `Hello ${oneLine(name)},\n\n${what}\n\nIf you did not expect this change, contact your administrator.\n`;
   return [mailMessage({ to, subject, text })];
 }

@@ -1,4 +1,4 @@
-/** What is recorded of the changes of an account: one event for each thing that is another than before. */
+/** Audit events of the changes of an account, one per changed attribute. */
 
 import type { UserRecord } from '../../records/users.ts';
 import { sameName } from '../../store/table/unique-names.ts';
@@ -24,7 +24,7 @@ export function auditedChange(user: UserRecord, change: UserChange, asked: boole
     ...changed('name', 'name'),
     ...changed('admin', 'admin status'),
     ...changed('external', 'external status'),
-    // Of a password it is told that it is another, and nothing else.
+    // A password change is recorded without any detail.
     ...('passwordHash' in change && is.passwordHash !== user.passwordHash ? [{ change: 'password' }] : []),
     ...(asked ? [{ custom_message: 'Ask for password reset' }] : []),
     ...identityChanges(user, is),
@@ -39,7 +39,11 @@ export function auditedChange(user: UserRecord, change: UserChange, asked: boole
 
 function identityChanges(was: UserRecord, is: Pick<UserRecord, 'profile'>): Details[] {
   const [had, has] = [identityNames(was), identityNames(is)];
-  const told = (action: 'add' | 'remove', of: Pick<UserRecord, 'profile'>, others: readonly string[]) =>
+  const addressEvents = (
+    action: 'add' | 'remove',
+    of: Pick<UserRecord, 'profile'>,
+    others: readonly string[],
+  ) =>
     identitiesOf(of)
       .filter((_, at) => !others.includes(identityNames(of)[at]!))
       .map(({ provider, extern_uid }) => ({
@@ -48,5 +52,5 @@ function identityChanges(was: UserRecord, is: Pick<UserRecord, 'profile'>): Deta
         target_type: 'Identity',
         target_details: provider,
       }));
-  return [...told('remove', was, has), ...told('add', is, had)];
+  return [...addressEvents('remove', was, has), ...addressEvents('add', is, had)];
 }

@@ -15,17 +15,16 @@ const OPERATOR = { kind: 'system', name: '(Operator)' } as const satisfies Audit
 
 export interface FirstAdministrator {
   readonly username: string;
-  /** The text of a token that was made now; absent when one existed and no other was asked for. */
+  /** Text of a new token; absent when one existed and no other was requested. */
   readonly token?: string;
 }
 
 /**
- * Makes the user `root` (id 1 on a new instance), an administrator, and the token they begin with. Harmless when
- * repeated: with the same token nothing changes, with another the old one is revoked, without any a random one is
- * made only where none was made before.
+ * Creates the administrator `root` (ID 1 on a new instance) and their first token. Idempotent: with the same token nothing
+ * changes, with another one the old one is revoked, without a token a random one is created only the first time.
  *
  * @param wanted 20 to 255 URL-safe characters
- * @throws 400 when the token is malformed or is somebody else's
+ * @throws 400 when the token is malformed or belongs to another user
  */
 export async function firstAdministrator(
   deps: Deps,
@@ -72,7 +71,7 @@ async function createRoot(deps: Deps): Promise<UserRecord> {
         projectsLimit: (await deps.settings.current()).default_projects_limit,
         confirmedAt: now.toISOString(),
         lastActivityOn: null,
-        // The token is the way in.
+        // The token is the only credential.
         passwordHash: null,
         profile: {},
       },
@@ -82,14 +81,14 @@ async function createRoot(deps: Deps): Promise<UserRecord> {
       },
     );
   } catch (error) {
-    // Two first starts at once: the other one made it.
+    // Created by a concurrent first start.
     const other = error instanceof NameTaken ? await deps.store.users.byUsername(USERNAME) : undefined;
     if (other === undefined) throw error;
     return other;
   }
 }
 
-/** The tokens this function gave root; others that root made are not its business. */
+/** The tokens that this function created for root; tokens created by root itself are left alone. */
 async function tokensOf(deps: Deps, root: UserRecord): Promise<TokenRecord[]> {
   const found: TokenRecord[] = [];
   for (let page = 1, more = true; more; page++) {

@@ -18,22 +18,22 @@ import { helpNamespaceMove, namespaceMove } from '../namespaces/rename.ts';
 import { moverOf } from '../notifications/enqueue.ts';
 import { addressMails, passwordMails } from './account-mail.ts';
 import { auditedChange } from './audit.ts';
-import { invitation } from './password-resets.ts';
+import { passwordResetLink } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { ownedEmailProblems, profileProblems } from './profile.ts';
 import { nameProblems } from './users.ts';
 
-/** What an administrator changes of an account; what is absent stays. */
+/** Changes of an account by an administrator; absent attributes do not change. */
 export interface UserChangeInput {
   readonly email?: string | undefined;
-  /** Counts the address as confirmed, the new or the present one. */
+  /** Marks the new or current address as confirmed. */
   readonly skipConfirmation: boolean;
-  /** Takes the address at once; else when the link that is sent there is opened. */
+  /** Changes the address at once, without confirmation by a mailed link. */
   readonly skipReconfirmation: boolean;
   readonly name?: string | undefined;
   readonly username?: string | undefined;
   readonly password?: string | undefined;
-  /** Sends a link to choose a password; the present one serves until then. */
+  /** Sends a link to choose a password; the current one works until then. */
   readonly resetPassword: boolean;
   readonly forceRandomPassword: boolean;
   readonly admin?: boolean | undefined;
@@ -41,18 +41,19 @@ export interface UserChangeInput {
   readonly privateProfile?: boolean | undefined;
   readonly canCreateGroup?: boolean | undefined;
   readonly projectsLimit?: number | undefined;
-  /** In place of the one at the same provider. */
+  /** Replaces the identity at the same provider. */
   readonly identity?: Pick<Identity, 'provider' | 'extern_uid'> | undefined;
   readonly profile: Readonly<Record<string, unknown>>;
   readonly avatar?: AvatarFile | null | undefined;
-  /** Where links of mail lead. */
+  /** Base URL of links in mails. */
   readonly baseUrl: string;
 }
 
 /**
- * Projects in the personal namespace follow another username or name: the first before the answer, the others by a job.
- * @throws 404; 403 for the ghost, and for an administrator who would be none; 409 naming a taken e-mail or username, and
- *   while projects still follow to the last username; 400 by field
+ * Changes an account. When username or name change, the projects of the personal namespace move too: the first before the
+ * response, the others by a job.
+ * @throws 404; 403 for the ghost user, and when the acting administrator would lose that role; 409 for a taken email or
+ *   username, and while projects are still moving to the last username; 400 by field
  */
 export async function changeAccount(
   deps: Deps,
@@ -100,7 +101,7 @@ async function demandSound(deps: Deps, user: UserRecord, input: UserChangeInput)
   if (problems !== undefined) throw invalid(problems);
 }
 
-/** An address that is there already, perhaps spelled otherwise, was allowed once. */
+/** The current address, in any case, is always allowed. */
 async function newEmailProblems(deps: Deps, user: UserRecord, email: string): Promise<string[]> {
   const malformed = emailProblems(email);
   return malformed.length > 0 || sameName(email, user.email) ? malformed : addressProblems(deps, email);
@@ -114,7 +115,7 @@ async function plan(
 ): Promise<PlannedChange> {
   const { external = user.external, admin = user.admin } = input;
   const password = newPassword(input);
-  const invited = input.resetPassword ? invitation(deps, input.baseUrl) : undefined;
+  const invited = input.resetPassword ? passwordResetLink(deps, input.baseUrl) : undefined;
   const move = namespaceMove(deps, user, named(input), moverOf(deps, actor));
   const address = await newAddress(deps, user, input);
   const avatar = newAvatar(input.avatar);
@@ -133,7 +134,7 @@ async function plan(
       : {
           passwordHash: await hashPassword(password),
           passwordExpired: signedIn(actor).user.id !== user.id,
-          // Whoever holds a link could undo it.
+          // The holder of a pending link could undo the change.
           passwordReset: null,
         }),
     ...invited?.change,
@@ -164,8 +165,8 @@ async function plan(
 }
 
 /**
- * An address is taken at once where an administrator vouches for it, or only its case changes; else when the link that
- * is sent there is opened, and the present one serves until then. @throws 409 when it is somebody's
+ * Changes the address at once if confirmation is skipped or only the case changes; else when the new address is confirmed
+ * by the mailed link. @throws 409 when it is taken
  */
 async function newAddress(
   deps: Deps,
@@ -205,7 +206,7 @@ const named = ({ name, username }: UserChangeInput) => ({
 const newPassword = ({ password, resetPassword, forceRandomPassword }: UserChangeInput) =>
   resetPassword || forceRandomPassword ? undefined : password;
 
-/** External users have no place of their own; who is no longer one gets what a new user has. */
+/** External users cannot create projects or groups; a user who is no longer external gets the defaults of new users. */
 async function limits({ settings }: Deps, user: UserRecord, input: UserChangeInput, external: boolean) {
   if (external) return { canCreateGroup: false, projectsLimit: 0 };
   const projectsLimit = (await settings.current()).default_projects_limit;

@@ -1,4 +1,4 @@
-/** The first that whoever guesses passwords tries, of those long enough to be one here; lower case. */
+/** The most common passwords that are long enough to be allowed, in lower case. */
 export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
   `password password1 password12 password123 password1234 password! p@ssword p@ssw0rd passw0rd pa55word passwort
 12345678 123456789 1234567890 0123456789 0987654321 987654321 87654321 11111111 111111111 1111111111 00000000

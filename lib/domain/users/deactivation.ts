@@ -1,4 +1,4 @@
-/** Accounts that are put to rest: nothing is theirs to do until an administrator activates them again. */
+/** Deactivation of accounts: they have no access until an administrator activates them again. */
 
 import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
@@ -6,17 +6,17 @@ import type { PlannedChange } from '../accounts/accounts.ts';
 import { type AuditAuthor, audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { mailMessage, oneLine } from '../mail/message.ts';
-import { isReached } from '../notifications/address.ts';
+import { canReceiveMail } from '../notifications/address.ts';
 
-/** What the transaction changes, records, and promises to whoever it is. */
+/** Returns the change, the audit event and the mail for the transaction. */
 export async function deactivation(
   deps: Deps,
   author: AuditAuthor,
   user: UserRecord,
 ): Promise<PlannedChange> {
-  const told = { entity: auditedUser(user), details: { custom_message: 'Deactivated user' } };
-  const [event, settings] = await Promise.all([audited(deps, author, told), deps.settings.current()]);
-  const mailed = settings.user_deactivation_emails_enabled && isReached(user);
+  const details = { entity: auditedUser(user), details: { custom_message: 'Deactivated user' } };
+  const [event, settings] = await Promise.all([audited(deps, author, details), deps.settings.current()]);
+  const mailed = settings.user_deactivation_emails_enabled && canReceiveMail(user);
   return {
     change: { state: 'deactivated' },
     alongside: [event],

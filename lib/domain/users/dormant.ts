@@ -1,4 +1,4 @@
-/** People who were not here for long are deactivated, where an administrator has it so. */
+/** Deactivates dormant users, if the setting is on. */
 
 import type { UserRecord } from '../../records/users.ts';
 import { mapLimit } from '../../store/table/map-limit.ts';
@@ -9,23 +9,23 @@ import type { Deps } from '../deps.ts';
 import { DomainError } from '../errors.ts';
 import { deactivation } from './deactivation.ts';
 
-/** The daily job of the maintenance queue. */
+/** The daily maintenance job. */
 export const DORMANT_JOB = 'users.dormant';
 
-/** Users that are read together, and of them deactivated together. */
+/** Users read together, and users deactivated together. */
 const PAGE = 100;
 const AT_ONCE = 10;
 
 export interface Walk {
-  /** The id of the last user that was looked at; 0: none yet. */
+  /** ID of the last user processed; 0 at the start. */
   readonly after: number;
 }
 
 /**
- * Looks at active users, those who came first before the others, until the first who came too late to be dormant. May
- * come twice, or go on after another day's walk began.
- * @param deadline milliseconds since 1970; no page begins after it
- * @returns where to go on; undefined at the end, and where it is switched off
+ * Reads active users by creation time, until the first who is too new to be dormant. Idempotent; runs of several days may
+ * overlap.
+ * @param deadline milliseconds since 1970; no page is started after it
+ * @returns where to continue; undefined at the end, or when the setting is off
  */
 export async function deactivateDormant(
   deps: Deps,
@@ -48,7 +48,7 @@ export async function deactivateDormant(
   }
 }
 
-/** Nobody who could let the others in again, and none who came, or was let in again, as late as that. */
+/** Whether a user is dormant: no administrator, and neither active nor created nor reactivated recently. */
 const isDormant = (user: UserRecord, last: string): boolean =>
   user.state === 'active' &&
   user.type === undefined &&
@@ -61,7 +61,7 @@ async function deactivate(deps: Deps, id: number, last: string): Promise<void> {
       ? { ...(await deactivation(deps, SYSTEM, user)), lastHereOn: user.lastActivityOn }
       : undefined;
   await changeUser(deps, id, decide).catch((error: unknown) => {
-    // Gone, or changed again and again: tomorrow is another day.
+    // Deleted, or changed repeatedly: retried by the next daily run.
     if (!(error instanceof DomainError)) throw error;
   });
 }

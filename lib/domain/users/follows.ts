@@ -31,7 +31,7 @@ export async function unfollow(deps: Deps, actor: Actor, userId: number): Promis
   return (await deps.store.follows.unfollow(user.id, userId)) === 'done' ? followed : undefined;
 }
 
-/** Who follows a user, or whom they follow; nobody where the profile is private to others. @throws 404 */
+/** Lists followers or followed users; empty where the profile is private to others. @throws 404 */
 export async function listFollows(
   deps: Deps,
   actor: Actor,
@@ -46,7 +46,7 @@ export async function listFollows(
   return { ...page, items: users.filter((one) => one !== undefined) };
 }
 
-/** Whether the actor follows a user; undefined for those who can follow nobody. */
+/** Whether the actor follows a user; undefined for actors who cannot follow anybody. */
 export async function isFollowed(deps: Deps, actor: Actor, user: UserRecord): Promise<boolean | undefined> {
   return actor.kind === 'user' ? deps.store.follows.follows(actor.user.id, user.id) : undefined;
 }

@@ -1,4 +1,4 @@
-/** Choosing a password by a link that came by mail: for somebody who has none, or whose password somebody else chose. */
+/** Choosing a password by a mailed link: for users without a password, or whose password an administrator chose. */
 import { randomBytes } from 'node:crypto';
 import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
@@ -16,22 +16,22 @@ import { subjectOf } from '../rate-limits/throttles.ts';
 import { passwordMails } from './account-mail.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 
-/** How long a link leads to its page. */
+/** Lifetime of a link in hours. */
 const RESET_HOURS = 6;
 
-/** Of each address: whoever guesses tokens is not to guess many. */
+/** Limit per IP address, against guessing tokens. */
 const LIMIT = { kind: 'password-reset', limit: 20, seconds: 60 };
 
-export interface Invitation {
-  /** For the record of the account that is invited to choose a password. */
+export interface PasswordResetLink {
+  /** Change of the user's record. */
   readonly change: { readonly passwordReset: PasswordReset };
   /** For the same transaction. */
   opens(userId: number): Write;
   mail(to: Pick<UserRecord, 'name' | 'username' | 'email'>): OutboxMessage;
 }
 
-/** A new link, sent by mail; the one before leads nowhere any more. Only its digest is kept. */
-export function invitation({ store, now }: Deps, baseUrl: string): Invitation {
+/** Creates a link, which replaces the previous one. Only its digest is stored. */
+export function passwordResetLink({ store, now }: Deps, baseUrl: string): PasswordResetLink {
   const token = randomBytes(20).toString('base64url');
   const expiresAt = new Date(now().getTime() + RESET_HOURS * 3_600_000).toISOString();
   const reset = { hash: tokenHash(token), expiresAt };
@@ -44,8 +44,8 @@ export function invitation({ store, now }: Deps, baseUrl: string): Invitation {
 }
 
 /**
- * Sets the password of whoever the link was sent to. It serves once.
- * @throws 429 for an address that tries often; 404 for a link that leads nowhere (any more); 400 by field
+ * Sets the password of the user to whom the link was sent. A link works once.
+ * @throws 429 for too many attempts from an IP address; 404 for an invalid or expired link; 400 by field
  */
 export async function choosePassword(
   deps: Deps,
@@ -69,11 +69,11 @@ export async function choosePassword(
   const passwordHash = await hashPassword(input.password);
   const changed = await changeUser(deps, found.id, async (user) => {
     const { passwordReset } = user;
-    // Somebody else used it meanwhile, or it was replaced.
+    // It was used or replaced concurrently.
     if (passwordReset?.hash !== hash) throw deadLink();
     const change = { passwordHash, passwordExpired: false, passwordReset: null };
-    const told = { entity: auditedUser(user), details: { change: 'password' } };
-    const event = await audited(deps, actor, told);
+    const details = { entity: auditedUser(user), details: { change: 'password' } };
+    const event = await audited(deps, actor, details);
     const alongside = [deps.store.passwordResets.removeWrite(passwordReset), event];
     return { change, alongside, messages: passwordMails(user, 'owner') };
   });
@@ -85,9 +85,9 @@ const deadLink = () => new DomainError('not-found', 'Reset password token is inv
 const textOf = ({ name, username }: Pick<UserRecord, 'name' | 'username'>, link: string) =>
   `Hello ${oneLine(name)},
 
-a password is to be chosen for your account "${username}". Do so here:
+please choose a password for your account "${username}":
 
 ${link}
 
-The link serves once, and ends in ${RESET_HOURS} hours. If you expected no such mail, ask your administrator.
+The link works once and expires in ${RESET_HOURS} hours. If you did not expect this mail, contact your administrator.
 `;

@@ -15,8 +15,8 @@ const KEY_BYTES = 32;
 export const MAX_PASSWORD_LENGTH = 128;
 
 /**
- * What is wrong with a new password: its length, that everybody tries it, that it is a name of the account's, or that it
- * is the present one.
+ * Returns the problems of a new password: its length, or that it is common, derived from a name of the account, or the
+ * current one.
  */
 export async function passwordProblems(
   password: string,

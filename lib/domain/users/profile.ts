@@ -1,4 +1,4 @@
-/** What accounts say of themselves and how they like things shown; most of it no rule reads. */
+/** Profile and preferences of accounts; most attributes are only stored and shown. */
 
 import type { FieldProblems } from '../errors.ts';
 
@@ -19,12 +19,12 @@ export function profileProblems(profile: Readonly<Record<string, unknown>>): Fie
   };
 }
 
-/** Others follow it with a click: no scheme but the web's. */
+/** Other users click on it, so only HTTP and HTTPS are allowed. */
 function isWebAddress(text: string): boolean {
   const address = /^[a-z][a-z\d+.-]*:/i.test(text) ? text : `https://${text}`;
   return /^https?:\/\//i.test(address) && URL.canParse(address);
 }
 
-/** Of an address that an account names as its own: empty is none. */
+/** Returns problems of an address that an account claims as its own; empty clears it. */
 export const ownedEmailProblems = (given: unknown, owned: (address: string) => boolean): string[] =>
   typeof given !== 'string' || given === '' || owned(given) ? [] : ['is not an email you own'];

@@ -1,4 +1,4 @@
-/** Blocking, banning, deactivating, approving: who may sign in. Effective at the next request, for Git too. */
+/** States of accounts: blocking, banning, deactivating, approving. Effective from the next request, also for Git. */
 import type { UserRecord, UserState } from '../../records/users.ts';
 import { signedIn } from '../access/permissions.ts';
 import { actorStaysAdministrator, changeUser, type PlannedChange, userOfId } from '../accounts/accounts.ts';
@@ -10,10 +10,10 @@ import type { Deps } from '../deps.ts';
 import { conflict, DomainError, forbidden } from '../errors.ts';
 import { deactivation } from './deactivation.ts';
 
-/** Somebody who was here within that many days is not deactivated. */
+/** A user who was active within this number of days cannot be deactivated. */
 const INACTIVE_DAYS = 90;
 
-/** @returns the new state, or undefined: there is nothing to do; throws where it may not be */
+/** Returns the new state, or undefined when nothing changes; throws when the transition is not allowed. */
 type Transition = (user: UserRecord, now: Date) => UserState | undefined;
 
 const TRANSITIONS = {
@@ -56,7 +56,7 @@ const TRANSITIONS = {
 
 export type UserTransition = keyof typeof TRANSITIONS;
 
-/** As it is recorded. */
+/** Texts of audit events. */
 const RECORDED: Readonly<Record<Exclude<UserTransition, 'deactivate'>, string>> = {
   block: 'Blocked user',
   unblock: 'Unblocked user',
@@ -78,7 +78,7 @@ export async function changeState(
   const changed = await changeUser(deps, userId, async (user) => {
     const state = TRANSITIONS[transition](user, deps.now());
     if (state === undefined) return undefined;
-    // An administrator who locked themselves out could leave nobody to let them in.
+    // Else the last administrator could lock themselves out.
     if (state !== 'active' && signedIn(actor).user.id === user.id) {
       throw forbidden(`You cannot ${transition} yourself`);
     }
@@ -95,7 +95,7 @@ export async function changeState(
   return changed !== undefined;
 }
 
-/** @throws 404, 409 for somebody who asked for nothing */
+/** Approves a sign-up request. @throws 404, 409 for a user without a pending request */
 export async function approve(deps: Deps, actor: Actor, userId: number): Promise<void> {
   await changeUser(deps, userId, async (user) => {
     if (user.state !== 'blocked_pending_approval')
@@ -105,7 +105,7 @@ export async function approve(deps: Deps, actor: Actor, userId: number): Promise
   });
 }
 
-/** Nothing is left of the request. @throws 404, 409 for somebody who asked for nothing */
+/** Rejects a sign-up request and deletes the account. @throws 404, 409 for a user without a pending request */
 export async function reject(deps: Deps, actor: Actor, userId: number): Promise<void> {
   const user = await userOfId(deps, userId);
   if (user.state !== 'blocked_pending_approval') throw conflict('User does not have a pending request');
@@ -113,7 +113,7 @@ export async function reject(deps: Deps, actor: Actor, userId: number): Promise<
   await deleteUser(deps, actor, user, { hard: true, alongside: [event] });
 }
 
-/** Accounts that the service made for itself. */
+/** Internal accounts of the service. */
 const isInternal = ({ type }: Pick<UserRecord, 'type'>): boolean => type === 'ghost';
 
 const refusal = (text: string) => new DomainError('forbidden', text);

@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { invalid, notFound } from '../errors.ts';
 import { problemsOf } from '../name-rules.ts';
 
-/** Until when a status stands that is said for a while: milliseconds. */
+/** Durations after which a status is cleared, in milliseconds. */
 const HOUR = 3_600_000;
 export const CLEAR_AFTER = {
   '30_minutes': HOUR / 2,
@@ -30,13 +30,13 @@ export interface StatusInput {
   readonly clearAfter?: ClearAfter | undefined;
 }
 
-/** What stands now. */
+/** Returns the current status, unless it has expired. */
 export function statusOf({ status }: UserRecord, now: Date): UserStatus | undefined {
   if (status === undefined || status === null) return undefined;
   return status.clearAt !== null && status.clearAt <= now.toISOString() ? undefined : status;
 }
 
-/** One's own, in place of the one before; without emoji, message and absence it is none. @throws 400 by field */
+/** Replaces the actor's status; without emoji, message and availability it is cleared. @throws 400 by field */
 export async function setStatus(
   deps: Deps,
   actor: Actor,
@@ -63,7 +63,7 @@ export async function setStatus(
   return status ?? undefined;
 }
 
-/** How the actor likes things shown. @returns the account as it is then */
+/** Changes the preferences of the actor. @returns the updated account */
 export async function setPreferences(
   deps: Deps,
   actor: Actor,
@@ -76,7 +76,7 @@ export async function setPreferences(
   return changed;
 }
 
-/** @param file null takes the avatar away. @returns the account as it is then. @throws 400 `{"avatar": [...]}` */
+/** @param file null removes the avatar @returns the updated account @throws 400 `{"avatar": [...]}` */
 export async function setAvatar(deps: Deps, actor: Actor, file: AvatarFile | null): Promise<UserRecord> {
   const made = newAvatar(file)!;
   const changed = await changeUser(deps, signedIn(actor).user.id, ({ id }) => ({

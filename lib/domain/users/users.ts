@@ -15,7 +15,7 @@ import { confirmationOf } from '../emails/confirmation.ts';
 import { forbidden, invalid } from '../errors.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { emailProblems, MAX_NAME_LENGTH, problemsOf, usernameProblems } from '../name-rules.ts';
-import { type Invitation, invitation } from './password-resets.ts';
+import { type PasswordResetLink, passwordResetLink } from './password-resets.ts';
 import { hashPassword, passwordProblems } from './passwords.ts';
 import { profileProblems } from './profile.ts';
 
@@ -27,7 +27,7 @@ export interface NewUserInput {
   readonly resetPassword: boolean;
   readonly forceRandomPassword: boolean;
   readonly admin: boolean;
-  /** The instance's rule when absent, as of the limit. */
+  /** Default: the instance's setting; also for the limit. */
   readonly external?: boolean | undefined;
   readonly privateProfile: boolean;
   readonly canCreateGroup: boolean;
@@ -35,13 +35,13 @@ export interface NewUserInput {
   readonly skipConfirmation: boolean;
   readonly profile: Readonly<Record<string, unknown>>;
   readonly avatar?: AvatarFile | null | undefined;
-  /** Where links of mail lead. */
+  /** Base URL of links in mails. */
   readonly baseUrl: string;
 }
 
 /**
- * With `resetPassword` a link to choose a password is sent.
- * @throws 409 naming a taken e-mail or username, 400 with problems by field
+ * Creates a user. With `resetPassword` a link to choose a password is sent.
+ * @throws 409 for a taken email or username, 400 with problems by field
  */
 export async function createUser(deps: Deps, author: AuditAuthor, input: NewUserInput): Promise<UserRecord> {
   const asked = !input.forceRandomPassword && !input.resetPassword;
@@ -61,10 +61,10 @@ export async function createUser(deps: Deps, author: AuditAuthor, input: NewUser
   const external = input.external ?? (await isExternalByDefault(settings, input.email));
   const now = deps.now();
   const avatar = newAvatar(input.avatar);
-  const invited = input.resetPassword ? invitation(deps, input.baseUrl) : undefined;
+  const invited = input.resetPassword ? passwordResetLink(deps, input.baseUrl) : undefined;
   const [event, passwordHash] = await Promise.all([
     auditing(deps, author),
-    // Null signs nobody in: a password that nobody knows needs no hash.
+    // Null never matches: an unknown random password needs no hash.
     chosen === undefined ? null : hashPassword(chosen),
   ]);
   const added = (id: number) => event({ entity: auditedUser({ ...input, id }), details: { add: 'user' } });
@@ -78,7 +78,7 @@ export async function createUser(deps: Deps, author: AuditAuthor, input: NewUser
         admin: input.admin,
         external,
         privateProfile: input.privateProfile,
-        // External users have no place of their own: they work where they are invited.
+        // External users cannot create projects: they work where they are invited.
         canCreateGroup: input.canCreateGroup && !external,
         projectsLimit: external ? 0 : projectsLimit,
         confirmedAt: input.skipConfirmation ? now.toISOString() : null,
@@ -95,12 +95,12 @@ export async function createUser(deps: Deps, author: AuditAuthor, input: NewUser
   }
 }
 
-/** With somebody new: the record of it, their avatar, and mails to confirm their address, unless an administrator vouches for it, and to choose a password. */
+/** Further writes and messages for a new user: audit event, avatar, confirmation mail unless skipped, and password link. */
 function welcome(
   deps: Deps,
   input: NewUserInput,
   userId: number,
-  invited: Invitation | undefined,
+  invited: PasswordResetLink | undefined,
   avatar: NewAvatar | undefined,
   event: Put,
 ) {
@@ -120,7 +120,7 @@ function welcome(
   };
 }
 
-/** Who was active on a day or later, half a year when it is not given; the longest ago first. */
+/** Lists users active since a date, by default within half a year; the least recent first. */
 export function activeSince(
   { store, now }: Deps,
   day: string | undefined,
@@ -143,7 +143,7 @@ export async function listUsers(
   const { username, identity } = query;
   if (actor.kind === 'anonymous') {
     const { restricted_visibility_levels: restricted } = await deps.settings.current();
-    // Where nothing is to be public, people are not.
+    // If public visibility is restricted, users are not public either.
     if (username === undefined || restricted.includes('public'))
       throw forbidden('Not authorized to access /api/v4/users');
   }
@@ -156,7 +156,7 @@ export async function listUsers(
       (query.states?.includes(user.state) ?? true) &&
       (query.service !== false || user.type !== 'ghost') &&
       (query.where?.(user) ?? true);
-    // Found by name, and still to be found by the rest.
+    // Found by name; the other filters still apply.
     if (fits && (query.search !== undefined || query.attributes !== undefined))
       return users.list({ ...query, idAfter: user.id - 1, idBefore: user.id + 1 });
     const items = fits && query.page === 1 ? [user] : [];
@@ -174,7 +174,7 @@ export async function getUser(deps: Deps, actor: Actor, id: number): Promise<Use
 const hasIdentity = (user: UserRecord, wanted: Identity): boolean =>
   identityNames(user).some((name) => sameName(name, identityName(wanted)));
 
-/** Whether the actor gets the administrators' view. */
+/** Whether the actor sees the attributes reserved for administrators. */
 export const seesAll = (actor: Actor): boolean => isAdministrator(actor);
 
 export function nameProblems(name: string): string[] {
@@ -182,7 +182,7 @@ export function nameProblems(name: string): string[] {
   return name.length > MAX_NAME_LENGTH ? ['is too long (maximum is 255 characters)'] : [];
 }
 
-/** Identities at a provider are for administrators to look for. @throws 403 */
+/** Only administrators may search by identity. @throws 403 */
 export function requireIdentitySearch(actor: Actor): void {
   if (!isAdministrator(actor)) throw forbidden();
 }

@@ -7,7 +7,7 @@ import type { Job, JobContext, JobDefinition, JobOutcome } from '../job.ts';
 const SLICE_MS = 45_000;
 
 export interface Delivery {
-  /** The message goes to the dead letters when this delivery fails. */
+  /** Whether the message goes to the dead-letter queue when this delivery fails. */
   readonly lastDelivery?: boolean;
 }
 

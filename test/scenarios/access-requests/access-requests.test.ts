@@ -178,7 +178,7 @@ test('those who decide are told by mail, who else is not', async () => {
   const who = await asker(`/projects/${body.id}`);
   // The first may be that they are a member.
   const mails = await service.mailTo(`${deputy.username}@example.com`, 2);
-  const mail = mails.find(({ subject }) => subject === `${who.username} asks for access to owner/told`);
+  const mail = mails.find(({ subject }) => subject === `${who.username} requests access to owner/told`);
   expect(mail?.text).toContain(`/projects/${body.id}/access_requests/${who.id}/approve`);
 });
 

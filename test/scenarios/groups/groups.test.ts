@@ -494,7 +494,7 @@ describe('moves', () => {
     const pair = await made('owner', fresh('pair'));
     await made('owner', 'in', { parent_id: pair.id });
     const refused = await as('owner', 'POST', `/groups/${pair.id}/transfer`, { group_id: deep.id });
-    expect(refused.body.message).toBe('Transfer failed: No more than 20 groups may stand in each other.');
+    expect(refused.body.message).toBe('Transfer failed: Groups can be nested at most 20 levels deep.');
     const last = await made('owner', 'd20', { parent_id: deep.id });
     const tooDeep = await as('owner', 'POST', '/groups', { name: 'x', path: 'x', parent_id: last.id });
     expect(tooDeep.body.message).toContain('has too many parents');

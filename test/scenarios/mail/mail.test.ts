@@ -61,7 +61,9 @@ describe('a mail', () => {
     'a@example.com\r\nBcc: b@example.com',
     'a@example.com, b@example.com',
     'A <a@example.com>',
-  ])('goes to one address: not to %j', (to) => expect(() => mailMessage(mail(to))).toThrow('no address'));
+  ])('goes to one address: not to %j', (to) =>
+    expect(() => mailMessage(mail(to))).toThrow('not a valid address'),
+  );
 
   test('names no files, URLs or second headers', async () => {
     await send(

@@ -43,7 +43,7 @@ describe('a project that moves', () => {
     expect(reasons(found)).toEqual({ bob: ['member'] });
     const [mail] = found['bob']!;
     expect(mail!.subject).toBe('story | Project was moved');
-    expect(mail!.text).toContain('The project ada/story is found at ada/tale from now on.');
+    expect(mail!.text).toContain('The project ada/story was moved to ada/tale.');
     expect(mail!.text).toContain(`git remote set-url origin ${service.url}/ada/tale.git`);
     forget();
     await call('ada', 'PUT', `/projects/${story.id}`, { name: 'Story' });
@@ -54,9 +54,7 @@ describe('a project that moves', () => {
       visibility: 'public',
     });
     await call('ada', 'PUT', `/projects/${story.id}/transfer`, { namespace: group.id });
-    expect((await mails())['bob']![0]!.text).toContain(
-      'The project ada/tale is found at shelf/tale from now on.',
-    );
+    expect((await mails())['bob']![0]!.text).toContain('The project ada/tale was moved to shelf/tale.');
   });
 });
 
@@ -64,7 +62,7 @@ describe('projects that come along', () => {
   const subjects = async () => {
     const found = await mails();
     const lines = Object.entries(found).flatMap(([name, all]) =>
-      all.map(({ text }) => `${name}: ${/The project (\S+ is found at \S+) from/.exec(text!)![1]}`),
+      all.map(({ text }) => `${name}: ${/The project (\S+ was moved to \S+)\./.exec(text!)![1]}`),
     );
     forget();
     return lines.sort();
@@ -99,9 +97,9 @@ describe('projects that come along', () => {
 
     await call('ada', 'POST', `/groups/${top.id}/transfer`, { group_id: other.id });
     expect(await subjects()).toEqual([
-      'bob: fleet/boats/rowing is found at harbour/fleet/boats/rowing',
-      'bob: fleet/flagship is found at harbour/fleet/flagship',
-      'cyd: fleet/flagship is found at harbour/fleet/flagship',
+      'bob: fleet/boats/rowing was moved to harbour/fleet/boats/rowing',
+      'bob: fleet/flagship was moved to harbour/fleet/flagship',
+      'cyd: fleet/flagship was moved to harbour/fleet/flagship',
     ]);
     // The job of the move, and of one of its projects, again.
     const { store } = deps();
@@ -119,8 +117,8 @@ describe('projects that come along', () => {
 
     await call('ada', 'PUT', `/groups/${other.id}`, { path: 'port' });
     expect((await subjects()).filter((line) => line.startsWith('hal'))).toEqual([
-      'hal: harbour/fleet/boats/rowing is found at port/fleet/boats/rowing',
-      'hal: harbour/fleet/flagship is found at port/fleet/flagship',
+      'hal: harbour/fleet/boats/rowing was moved to port/fleet/boats/rowing',
+      'hal: harbour/fleet/flagship was moved to port/fleet/flagship',
     ]);
   });
 
@@ -132,8 +130,8 @@ describe('projects that come along', () => {
     forget();
     await call('root', 'PUT', `/users/${people['eve']!.id}`, { username: 'eva' });
     expect(await subjects()).toEqual([
-      'bob: eve/own is found at eva/own',
-      'eve: eve/own is found at eva/own',
+      'bob: eve/own was moved to eva/own',
+      'eve: eve/own was moved to eva/own',
     ]);
   });
 
@@ -177,7 +175,7 @@ describe('memberships', () => {
     expect(await of()).toEqual([]);
     const group = await call('ada', 'GET', '/groups/shelf');
     await call('hal', 'POST', `/groups/${group.id}/access_requests`);
-    expect(await of()).toEqual([['ada', 'hal asks for access to shelf']]);
+    expect(await of()).toEqual([['ada', 'hal requests access to shelf']]);
     await prefer('ada', `/groups/${group.id}`, { level: 'disabled' });
     forget();
     await call('dan', 'POST', `/groups/${group.id}/access_requests`);
@@ -222,7 +220,7 @@ describe('memberships', () => {
     await service.user('kim');
     expect(await of()).toEqual([
       'gus: Invitation to the group club was accepted: You invited kim@example.com to the group club. kim (@kim) accepted.',
-      'kim: Access to the group club was granted: You are a member of the group club from now on as Reporter.',
+      'kim: Access to the group club was granted: You were added to the group club as Reporter.',
     ]);
 
     const token = await invited('nobody@example.com', `/projects/${project.id}`);
@@ -270,7 +268,7 @@ describe('memberships', () => {
     }
     // They are asked to confirm it.
     expect((await lets('max', 'elsewhere.example')).status).toBe(201);
-    expect(await told()).toEqual([['max@elsewhere.example', 'Confirm your e-mail address']]);
+    expect(await told()).toEqual([['max@elsewhere.example', 'Confirm your email address']]);
   });
 
   test('are not told to whoever wants no mail', async () => {

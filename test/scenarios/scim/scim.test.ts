@@ -317,7 +317,7 @@ test('nobody is flooded with mail by a provider: an address is asked twenty time
   const again = { emails: [{ value: 'Flooded@elsewhere.example', primary: true }] };
   expect(
     await plain.agent('PATCH', '/Users/ext-flooder', patchOf({ op: 'add', value: again })),
-  ).toMatchObject(refused(429, 'Too many addresses were asked to be confirmed. Try again later.'));
+  ).toMatchObject(refused(429, 'Too many confirmation mails have been requested. Try again later.'));
   expect(await plain.agent('POST', '/Users', person('flooder2', again))).toMatchObject(refused(429));
   expect(await account('flooder2')).toBe(undefined);
   expect(await name('third@elsewhere.example')).toBe(204);

@@ -37,20 +37,20 @@ test.each<[string, object, string[], string[]]>([
   [
     'another address',
     { email: 'NEW' },
-    ['Your e-mail address is to be changed'],
-    ['Confirm your e-mail address'],
+    ['A change of your email address was requested'],
+    ['Confirm your email address'],
   ],
   [
     'another address at once',
     { email: 'NEW', skip_reconfirmation: true },
-    ['Your e-mail address was changed'],
+    ['Your email address was changed'],
     [],
   ],
   ['the same address, spelled otherwise', { email: 'OLD' }, [], []],
   [
     'both',
     { email: 'NEW', skip_reconfirmation: true, password: 'a long new one 77' },
-    [CHANGED, 'Your e-mail address was changed'],
+    [CHANGED, 'Your email address was changed'],
     [],
   ],
 ])('an administrator gives them %s', async (_, change, old, next) => {
@@ -97,9 +97,9 @@ test('an identity provider gives them another address', async () => {
   expect((await change('anna.smith@corp.example')).status).toBeLessThan(300);
   expect(await sentTo('anna@corp.example')).toEqual([
     'Access to the group corp was granted',
-    'Your e-mail address was changed',
+    'Your email address was changed',
   ]);
   expect((await change('anna@elsewhere.example')).status).toBeLessThan(300);
-  expect(await sentTo('anna.smith@corp.example')).toEqual(['Your e-mail address is to be changed']);
-  expect(await sentTo('anna@elsewhere.example')).toEqual(['Confirm your e-mail address']);
+  expect(await sentTo('anna.smith@corp.example')).toEqual(['A change of your email address was requested']);
+  expect(await sentTo('anna@elsewhere.example')).toEqual(['Confirm your email address']);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { effective } from '../../../lib/domain/notifications/levels.ts';
+import { effectiveSetting } from '../../../lib/domain/notifications/levels.ts';
 import type { NotificationLevel } from '../../../lib/records/notifications.ts';
 
 /** A project, the group it is in, the one above that, and everything. */
@@ -20,15 +20,15 @@ test.each(TABLE.map((row) => ({ levels: row.slice(0, -1), is: row.at(-1) })))(
   '$levels: $is',
   ({ levels, is }) => {
     const choices = levels.map((level) => ({ ...(level === undefined ? {} : { level }), events: {} }));
-    expect(effective(choices).level).toBe(is);
+    expect(effectiveSetting(choices).level).toBe(is);
   },
 );
 
 test('events are those of the choice that counts', () => {
   const inner = { events: { new_note: false, failed_pipeline: false } };
   const outer = { level: 'custom', events: { new_note: true } } as const;
-  expect(effective([inner, outer]).events).toMatchObject({ new_note: true, failed_pipeline: true });
-  expect(effective([{ ...inner, level: 'custom' }, outer]).events).toMatchObject({
+  expect(effectiveSetting([inner, outer]).events).toMatchObject({ new_note: true, failed_pipeline: true });
+  expect(effectiveSetting([{ ...inner, level: 'custom' }, outer]).events).toMatchObject({
     new_note: false,
     failed_pipeline: false,
     fixed_pipeline: true,
