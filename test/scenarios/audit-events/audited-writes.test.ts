@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const silent = Object.values(NOT_AUDITED).flat();
 
-test('every endpoint that writes is in one of the tables', () => {
+test('every writing endpoint is listed as audited or not audited', () => {
   const all = allEndpoints
     .map(({ method, path }) => `${method} ${path}`)
     // Searches say in a body what others say in a query.
@@ -36,7 +36,7 @@ test('every endpoint that writes is in one of the tables', () => {
   ).toEqual([]);
 });
 
-describe('sent once', () =>
+describe('the events listed for an endpoint are recorded exactly once', () =>
   test.each(writes.map((one) => [one.name, one] as const))('%s', async (name, operation) => {
     const work = await operation.prepare(scene);
     const events = await recordedBy(service, async () => {

@@ -30,7 +30,7 @@ afterAll(async () => {
 /** Searches say in a body what others say in a query. */
 const READS = /^(GET|HEAD) |\/\.search$/;
 
-test('every endpoint that writes is tried with faults', () => {
+test('every writing endpoint has an entry in the fault suite', () => {
   const known = new Set(writes.map(({ name }) => name));
   const all = allEndpoints.map(({ method, path }) => `${method} ${path}`);
   const missing = all.filter((name) => !READS.test(name) && !known.has(name));
@@ -54,7 +54,7 @@ test.each(
     .filter(({ name }) => FEW.includes(name))
     .map((one) => [one.name, one] as const),
 )(
-  '%s: done or not done, whatever becomes of its writes',
+  'under storage faults %s is done whole or not at all',
   { timeout: 120_000 },
   async (_, operation: Operation) => {
     const faults = new Set(['lost answer', 'deaf', 'down']);
@@ -67,6 +67,6 @@ test.each(
   },
 );
 
-test('and everything stored is in order', async () => {
+test('under storage faults the stored data stays consistent', async () => {
   expect(await storedProblems(scene, await scene.settle())).toEqual([]);
 });

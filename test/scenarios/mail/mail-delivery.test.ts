@@ -45,8 +45,8 @@ const received = async (to: string) => {
   return (await service.mailTo(to)).filter(({ subject }) => subject === 'Hello').length;
 };
 
-describe('what SES takes no more of', { timeout: 60_000 }, () => {
-  test('waits for its turn instead of being given up, and goes out once', async () => {
+describe('a mail that SES throttles', { timeout: 60_000 }, () => {
+  test('is postponed without using up its attempts, and is sent once', async () => {
     const mail = letter('busy@example.com');
     throttled('busy@example.com', 8);
     expect(await deliver(mail, mail)).toBe(0);
@@ -58,7 +58,7 @@ describe('what SES takes no more of', { timeout: 60_000 }, () => {
     expect(await received('busy@example.com')).toBe(1);
   });
 
-  test('is put off once by two copies of its message at the same moment', async () => {
+  test('is postponed once by two simultaneous copies of its message', async () => {
     const mail = letter('both@example.com');
     const heal = throttled('both@example.com', Number.POSITIVE_INFINITY);
     expect(await Promise.all([deliver(mail), deliver(mail)])).toEqual([0, 0]);
@@ -70,7 +70,7 @@ describe('what SES takes no more of', { timeout: 60_000 }, () => {
     expect(await received('both@example.com')).toBe(1);
   });
 
-  test('and what it takes is sent by one of two copies at the same moment', async () => {
+  test('is sent by one of two simultaneous copies when SES accepts it', async () => {
     const mail = letter('two@example.com');
     expect(await Promise.all([deliver(mail), deliver(mail)])).toEqual([0, 0]);
     // The other one looks after it, in case the first had died.
@@ -79,7 +79,7 @@ describe('what SES takes no more of', { timeout: 60_000 }, () => {
     expect(await received('two@example.com')).toBe(1);
   });
 
-  test('and what a worker died at is sent by another, once its time is over', async () => {
+  test('is sent by another worker when the lease of a worker that died has expired', async () => {
     const mail = letter('died@example.com');
     const { processed } = deps().store;
     expect(await processed.begin('mail', mail.id, new Date(), 300)).toBe('begun');
@@ -91,14 +91,14 @@ describe('what SES takes no more of', { timeout: 60_000 }, () => {
     expect(await received('died@example.com')).toBe(1);
   });
 
-  test('is given up when that goes on for days', async () => {
+  test('is given up after days of throttling', async () => {
     throttled('days@example.com');
     const since = new Date(Date.now() - 3 * 86_400_000).toISOString();
     expect(await deliver(letter('days@example.com', { since }))).toBe(1);
   });
 });
 
-describe('whoever is to read it', () => {
+describe('before a mail is sent the recipient’s access is checked again, and the recipient', () => {
   let owner: { id: number; token: string };
   const ask = async (method: string, path: string, json?: object, token = owner.token) => {
     const answer = await service.call(method, path, { token, ...(json === undefined ? {} : { json }) });
@@ -135,7 +135,7 @@ describe('whoever is to read it', () => {
     owner = await service.user('owner');
   });
 
-  test('is sent it while nothing is otherwise, and of a group', async () => {
+  test('gets it if nothing changed, from a project and from a group', async () => {
     const { name, mailFor, group, user } = await scene();
     expect(await deliver(mailFor())).toBe(0);
     expect(await received(`${name}@example.com`)).toBe(1);
@@ -184,7 +184,7 @@ describe('whoever is to read it', () => {
     ],
     ['is told of a project that is gone', ({ project }) => ask('DELETE', `/projects/${project.id}`)],
     ['is told of what is in a group that is gone', ({ group }) => ask('DELETE', `/groups/${group.id}`)],
-  ])('%s: is sent nothing', async (_, act) => {
+  ])('%s: gets nothing', async (_, act) => {
     const of = await scene();
     const mail = of.mailFor();
     await act(of);
@@ -192,7 +192,7 @@ describe('whoever is to read it', () => {
     expect(await received(`${of.name}@example.com`)).toBe(0);
   });
 
-  test('is sent it where their mail goes by then', async () => {
+  test('gets it at the notification address of that moment', async () => {
     const { name, user, mailFor } = await scene();
     const json = { email: `${name}-else@example.com`, skip_confirmation: true };
     await root('POST', `/users/${user.id}/emails`, json);

@@ -35,8 +35,8 @@ beforeEach(async () => {
   forget();
 });
 
-describe('a project that moves', () => {
-  test('tells its members where it is found', async () => {
+describe('mail about a moved project', () => {
+  test('tells its members the new path', async () => {
     await prefer('cyd', `/projects/${story.id}`, { level: 'custom', moved_project: false });
     await call('ada', 'PUT', `/projects/${story.id}`, { path: 'tale' });
     const found = await mails();
@@ -60,7 +60,7 @@ describe('a project that moves', () => {
   });
 });
 
-describe('projects that come along', () => {
+describe('mail about projects moved with their group or owner', () => {
   const subjects = async () => {
     const found = await mails();
     const lines = Object.entries(found).flatMap(([name, all]) =>
@@ -74,7 +74,7 @@ describe('projects that come along', () => {
   const joins = (kind: string, { id }: { id: number }, name: string) =>
     call('ada', 'POST', `/${kind}/${id}/members`, { user_id: people[name]!.id, access_level: 20 });
 
-  test('with their group are told of to those who had them, each once', async () => {
+  test('tells the members of a moved group’s projects once each', async () => {
     const [top, other] = [await group('fleet'), await group('harbour')];
     const inner = await group('boats', top.id);
     const project = (name: string, namespace_id: number) =>
@@ -124,7 +124,7 @@ describe('projects that come along', () => {
     ]);
   });
 
-  test('with their owner are told of to these, who may have to look for them', async () => {
+  test('tells members when the owner’s username changes', async () => {
     const { id } = await call('eve', 'POST', '/projects', { name: 'own', visibility: 'private' });
     await call('eve', 'POST', `/projects/${id}/members`, { user_id: people['bob']!.id, access_level: 20 });
     await prefer('eve', '', { level: 'participating' });
@@ -137,7 +137,7 @@ describe('projects that come along', () => {
     ]);
   });
 
-  test('are told of so often that nobody can fill the mailboxes of others', async () => {
+  test('is limited, so that nobody can flood the mailboxes of others', async () => {
     const { store, now } = deps();
     const limit = { kind: 'told-moves', limit: 1_000, seconds: 3_600 };
     const { id: actorId } = people['hal']!;
@@ -157,8 +157,8 @@ describe('projects that come along', () => {
   });
 });
 
-describe('memberships', () => {
-  test('are told to whoever they are of', async () => {
+describe('mail about memberships', () => {
+  test('goes to the user who was added or changed', async () => {
     const of = async () =>
       Object.entries(await mails()).map(([name, all]) => [name, ...all.map(({ subject }) => subject)]);
     await call('ada', 'POST', `/projects/${story.id}/members`, {
@@ -190,7 +190,7 @@ describe('memberships', () => {
     expect(header(found['hal']![0]!, 'list-unsubscribe')).toBeUndefined();
   });
 
-  test('that were offered are told to who took them, and what came of it to who offered', async () => {
+  test('tells the invited user of the membership and the inviter of the answer', async () => {
     const of = async () => {
       const found = Object.entries(await mails()).flatMap(([name, all]) =>
         all.map(({ subject, text }) => `${name}: ${subject}: ${text!.split('\n')[0]}`),
@@ -244,7 +244,7 @@ describe('memberships', () => {
     expect(await of()).toEqual([]);
   });
 
-  test('that are brought from another project are told as if each had been given', async () => {
+  test('is the same for members imported from another project', async () => {
     const to = await call('ada', 'POST', '/projects', { name: 'sequel', visibility: 'private' });
     await call('ada', 'POST', `/projects/${to.id}/import_project_members/${story.id}`);
     const found = await mails();
@@ -253,7 +253,7 @@ describe('memberships', () => {
       expect([mail!.subject, others]).toEqual(['Access to the project ada/sequel was granted', []]);
   });
 
-  test('that an identity provider gives are told as others are, once their address is known to be theirs', async () => {
+  test('is the same for members added by an identity provider, once their address is confirmed', async () => {
     const ways = { trusted_email_domains: ['example.com'], default_membership_role: 20 };
     const { agent } = await scimGroup(service, people['hal']!.token, 'corp', ways);
     const told = async () => {
@@ -273,7 +273,7 @@ describe('memberships', () => {
     expect(await told()).toEqual([['max@elsewhere.example', 'Confirm your e-mail address']]);
   });
 
-  test('are not told to whoever wants no mail', async () => {
+  test('is not sent to users who disabled mail', async () => {
     await prefer('eve', '', { level: 'disabled' });
     await prefer('eve', `/projects/${story.id}`, { level: 'global' });
     await call('ada', 'POST', `/projects/${story.id}/members`, {

@@ -101,7 +101,7 @@ const reading: Scenario[] = [
 describe('one project', () => scenarios(() => world, reading));
 
 test.each(Object.entries({ guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 40 }))(
-  '%s is told level %i',
+  'shows %s the access level %i',
   async (who, access_level) => {
     const { body } = await as(who as Who, 'GET', `/projects/${world.ids['private']}`);
     expect(body.permissions).toEqual({
@@ -111,14 +111,14 @@ test.each(Object.entries({ guest: 10, reporter: 20, developer: 30, maintainer: 4
   },
 );
 
-test('who is no member is told so', async () => {
+test('shows no access level to those who are not members', async () => {
   for (const who of ['stranger', 'former', 'administrator'] as const) {
     const { body } = await as(who, 'GET', `/projects/${world.ids['public']}`);
     expect(body.permissions).toEqual({ project_access: null, group_access: null });
   }
 });
 
-test('facts for administrators and links are in the full form', async () => {
+test('shows administrators’ fields and links in the full form', async () => {
   const id = world.ids['private']!;
   const root = await as('administrator', 'GET', `/projects/${id}`);
   const own = await as('owner', 'GET', `/projects/${id}`);
@@ -133,7 +133,7 @@ test('facts for administrators and links are in the full form', async () => {
   ).toBe(200);
 });
 
-describe('lists tell of nobody’s private projects', () => {
+describe('project lists never reveal private projects to outsiders', () => {
   const sees: [Who, string[]][] = [
     ['anonymous', ['public']],
     ['external', ['public']],
@@ -159,7 +159,7 @@ describe('lists tell of nobody’s private projects', () => {
     '/projects?last_activity_after=2020-01-01&',
     '/projects?pagination=keyset&order_by=id&',
   ];
-  test.each(lists)('%s', async (path) => {
+  test.each(lists)('for %s', async (path) => {
     await searchable();
     for (const [who, visibilities] of sees) {
       const expected = visibilities.map((visibility) => `${visibility}-thing`).sort();
@@ -209,7 +209,7 @@ describe('lists tell of nobody’s private projects', () => {
     ['topic=rust', { administrator: 0 }],
     ['with_programming_language=Rust', { administrator: 0 }],
     ['with_programming_language=&topic=&search=', { owner: 3, administrator: 3 }],
-  ] as [string, Partial<Record<Who, number>>][])('?%s', async (query, counts) => {
+  ] as [string, Partial<Record<Who, number>>][])('with ?%s', async (query, counts) => {
     await searchable();
     for (const [who, count] of Object.entries(counts)) {
       const { status, body, headers } = await as(who as Who, 'GET', `/projects?${query}`);
@@ -217,7 +217,7 @@ describe('lists tell of nobody’s private projects', () => {
     }
   });
 
-  test('of a former member, the row of the membership counts nowhere', async () => {
+  test('the membership row of a removed member is counted in no list', async () => {
     for (const query of [
       'membership=true&order_by=name',
       'membership=true&sort=asc',
@@ -228,7 +228,7 @@ describe('lists tell of nobody’s private projects', () => {
     }
   });
 
-  test('anonymous callers get the basic form, whatever they ask', async () => {
+  test('anonymous callers always get the basic form of a project', async () => {
     const { body } = await as('anonymous', 'GET', '/projects?simple=false');
     expectSchema('projects', body);
     expect(body[0]).not.toHaveProperty('visibility');
@@ -251,6 +251,6 @@ function searchable(): Promise<void> {
   return indexed;
 }
 
-test('the table asks everybody', () => {
+test('the table of project readers covers every kind of caller', () => {
   expect(Object.keys({ ...reading[0]!.as }).sort()).toEqual([...PEOPLE].sort());
 });
