@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const url = (path: string) => withToken(service.url, path, token);
 
-test('push to and clone from a project in a group of a group, by each path it ever had', async () => {
+test('git pushes to and clones from a project in a nested group by every path it ever had', async () => {
   const top = await ada.Groups.create('Top', 'top', { visibility: 'private' });
   const sub = await ada.Groups.create('Sub', 'sub', { parentId: top.id });
   const project = await ada.Projects.create({ name: 'Code', path: 'code', namespaceId: sub.id });
@@ -66,7 +66,7 @@ test('push to and clone from a project in a group of a group, by each path it ev
   expect(await log('other/sub/code', 'kept')).toEqual(renamed);
 });
 
-test('a group that is deleted takes its repositories along', async () => {
+test('the repositories of a deleted group cannot be cloned', async () => {
   const group = await ada.Groups.create('Doomed', 'doomed');
   await ada.Projects.create({ name: 'code', namespaceId: group.id, initializeWithReadme: true });
   await git.clone(url('doomed/code'), 'doomed');

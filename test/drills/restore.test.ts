@@ -63,8 +63,8 @@ async function clone(url: string, project: string, into: string) {
   return { code: fsck.code, stderr: fsck.stderr, tip };
 }
 
-describe('a copy of the embedded host’s data', () => {
-  test('put back is everything as it was, and nothing since', async () => {
+describe('a backup of the embedded host’s data', () => {
+  test('restores everything as it was at that time, and nothing later', async () => {
     const DATA_DIR = join(folder, 'data');
     const copy = join(folder, 'copy');
     let host = await startProcess({ DATA_DIR, ROOT_TOKEN });
@@ -97,7 +97,7 @@ describe('a copy of the embedded host’s data', () => {
     expect((await check(data, new Ledger(), false)).problems).toEqual([]);
   }, 120_000);
 
-  test('of which objects were lost is found out', async () => {
+  test('restored without some objects reports which are lost', async () => {
     const environment = { tableName: 'lemnos', objectsBucket: 'lemnos-objects' };
     const Bucket = environment.objectsBucket;
     const { clients, close } = await openDataDirectory(join(folder, 'copy'));
@@ -117,7 +117,7 @@ describe('a copy of the embedded host’s data', () => {
   }, 60_000);
 });
 
-describe('a table restored to a moment, on an emulated AWS', () => {
+describe('a table restored to a point in time on an emulated AWS', () => {
   let emulator: Emulator;
   const replicas: Replica[] = [];
   beforeAll(async () => {
@@ -128,7 +128,7 @@ describe('a table restored to a moment, on an emulated AWS', () => {
     await emulator?.[Symbol.asyncDispose]();
   });
 
-  test('finds its packs in the bucket, those that were deleted since in its versions', async () => {
+  test('finds its packs in the bucket, and deleted ones among the object versions', async () => {
     const config = {
       region: 'us-east-1',
       endpoint: emulator.endpoint,

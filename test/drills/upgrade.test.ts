@@ -117,7 +117,7 @@ async function expectKept(ledger: Ledger, call: Replica['call']): Promise<void> 
   }
 }
 
-describe('functions are replaced one by one', () => {
+describe('while functions are upgraded one by one', () => {
   let data: ServedData;
   let old: Replica | undefined;
   let fresh: Replica | undefined;
@@ -130,7 +130,7 @@ describe('functions are replaced one by one', () => {
     await data[Symbol.asyncDispose]();
   });
 
-  test('and while both serve the same data every request is answered and every promise kept', async () => {
+  test('old and new versions on the same data answer every request and process every outbox message', async () => {
     const { checkout, name } = release(PREVIOUS);
     old = await Replica.start({ ...data.environment, CHECKOUT: checkout, ROOT_TOKEN });
     let serving = [old];
@@ -171,8 +171,8 @@ describe('functions are replaced one by one', () => {
   }, 120_000);
 });
 
-describe('the embedded host is started again', () => {
-  test('and clients that try again lose nothing', async () => {
+describe('while the embedded host restarts for an upgrade', () => {
+  test('clients that retry lose nothing', async () => {
     const DATA_DIR = join(folder, 'data');
     let host = await startProcess({ DATA_DIR, ROOT_TOKEN, LOG_LEVEL: 'silent' });
     const { port } = new URL(host.url);

@@ -64,7 +64,7 @@ async function rowsOf({ client }: TestStore): Promise<string[]> {
     .sort();
 }
 
-test('what is made in bulk is what the real creations make', async () => {
+test('rows created in bulk equal those of the real creations', async () => {
   const [real, bulk] = await Promise.all([openTestStore(), openTestStore()]);
   await make(makersOf(real.store.table));
   const table = new BulkTable(documentClient(bulk.client), 'test', bulk.dynamo);

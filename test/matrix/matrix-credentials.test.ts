@@ -29,7 +29,7 @@ afterEach(() => {
 
 const rows = readRows();
 
-describe('a token of one scope', () => {
+describe('a token with the single scope', () => {
   // Where users' tokens are no credentials, one of few scopes is none either.
   const tried = allEndpoints.flatMap(({ method, path, access }) => {
     if (access.kind === 'other') return [];
@@ -37,7 +37,7 @@ describe('a token of one scope', () => {
     return row === undefined || path === '/personal_access_tokens/self' ? [] : [row];
   });
 
-  test.each(SINGLE)('%s: files alone, if anything; else no word of what is asked for', async (scope) => {
+  test.each(SINGLE)('%s grants access to files at most, and reveals nothing else', async (scope) => {
     const wrong: string[] = [];
     const ask = async (row: Row) => {
       const line = row.lines.find(({ subject }) => subject === 'private') ?? row.lines[0]!;
@@ -55,7 +55,7 @@ describe('a token of one scope', () => {
     expect(wrong).toEqual([]);
   });
 
-  test.each(SINGLE)('%s: shows and ends itself', async (scope) => {
+  test.each(SINGLE)('%s can show and revoke itself', async (scope) => {
     const { token } = await tokenOf(service, Number(cast.names['strg']), scope);
     const self = (method: string) => service.call(method, '/personal_access_tokens/self', { token });
     expect((await self('GET')).body).toMatchObject({ scopes: [scope], active: true });
@@ -64,7 +64,7 @@ describe('a token of one scope', () => {
   });
 });
 
-test('who is asked for with Sudo gets the statuses of their own column', { timeout: 120_000 }, async () => {
+test('a Sudo request gets the statuses of the impersonated user’s column', { timeout: 120_000 }, async () => {
   const reads = rows.filter(
     // The token is the administrator's, whoever is asked for.
     ({ method, path }) => method === 'GET' && !path.startsWith('/personal_access_tokens'),
@@ -85,7 +85,7 @@ test('who is asked for with Sudo gets the statuses of their own column', { timeo
   expect(wrong).toEqual([]);
 });
 
-describe('what changes between two requests', () => {
+describe('access changes between two requests when', () => {
   const get = (path: string, token: string) => service.call('GET', path, { token });
   const project = () => `/projects/${cast.projects.private['id']}`;
   const file = () => `${project()}/repository/files/README.md?ref=${cast.projects.private['branch']}`;
@@ -125,7 +125,7 @@ describe('what changes between two requests', () => {
     });
   });
 
-  test('a token’s scopes are others', async () => {
+  test('the scopes of a token change', async () => {
     const { token } = await tokenOf(service, Number(cast.names['dev']), 'api');
     const scopes = (...scopes: TokenScope[]) =>
       cast.store.table.update({ update: tokenKey(tokenHash(token)), set: { scopes } });
@@ -159,7 +159,7 @@ describe('what changes between two requests', () => {
     for (const path of paths) expect((await get(path, token)).status).toBe(200);
   });
 
-  test.each(['project', 'group'] as const)('a membership in a %s ends by its date', async (kind) => {
+  test.each(['project', 'group'] as const)('a membership in a %s expires', async (kind) => {
     const { id, token } = await somebody();
     const place = cast.projects.private[kind === 'project' ? 'id' : 'parent'];
     await join(kind, Number(place), id, day(2));
@@ -173,7 +173,7 @@ describe('what changes between two requests', () => {
     expect(await shown()).toEqual([404, 404, false]);
   });
 
-  test('a share ends by its date', async () => {
+  test('a share expires', async () => {
     const { id, token } = await somebody();
     const group = await service.call('POST', '/groups', {
       token: cast.tokens.ownr!,
@@ -194,7 +194,7 @@ describe('what changes between two requests', () => {
     expect((await get(file(), token)).status).toBe(404);
   });
 
-  test('somebody is no administrator any more', async () => {
+  test('a user is no longer administrator', async () => {
     const { id, token } = await service.user('passing-admin', { admin: true });
     const sudo = await tokenOf(service, id, 'api', 'sudo');
     const asks = async () => [
@@ -207,7 +207,7 @@ describe('what changes between two requests', () => {
     expect(await asks()).toEqual([403, 404, 403]);
   });
 
-  test('a project turns private', async () => {
+  test('a project becomes private', async () => {
     const made = await service.call('POST', '/projects', {
       token: cast.tokens.ownr!,
       json: { name: 'turns', visibility: 'public', initialize_with_readme: true },

@@ -50,44 +50,47 @@ function told({ status, headers, body }: Answer, asked?: string | number): strin
 const rows = readRows();
 const nameOf = (endpoint: { method: string; path: string }) => `${endpoint.method} ${endpoint.path}`;
 
-describe('a hidden subject answers as one that never was', () => {
+describe('a hidden subject answers like an absent one', () => {
   const about = allEndpoints.filter(({ access }) => access.kind === 'project' || access.kind === 'group');
-  test.each(about.map((endpoint) => [nameOf(endpoint), endpoint] as const))('%s', async (name, endpoint) => {
-    const row = rows.find((each) => each.endpoint === name);
-    if (row === undefined) return;
-    // The subject is the first; what else has its number keeps it.
-    const [before = '', ...behind] = row.path.replace('{new}', '{id}').split('{id}');
-    const path = `${before}{id}${behind.join('{self}')}`;
-    const kind = endpoint.access.kind === 'project' ? 'projects' : 'groups';
-    const cases: [Column, 'private' | 'internal'][] = [
-      ['anon', 'private'],
-      ['strg', 'private'],
-      ['extn', 'internal'],
-    ];
-    for (const [column, visibility] of cases) {
-      const names = { ...cast.names, ...cast[kind][visibility], n: 0, new: 0 } as Record<
-        string,
-        string | number
-      >;
-      // Nobody is told anything before they sign in.
-      if (column === 'anon' && !mayBeAnonymous(endpoint.access)) continue;
-      const as = (id: string | number) =>
-        send(cast, column, { ...row, path }, { ...names, id, self: names['id']! });
-      const ids = [
-        names['id']!,
-        NOBODY,
-        ...(column === 'strg'
-          ? [names['path']!, String(names['path']).replaceAll(MARKS[visibility], NOWORD)]
-          : []),
+  test.each(about.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
+    'to %s',
+    async (name, endpoint) => {
+      const row = rows.find((each) => each.endpoint === name);
+      if (row === undefined) return;
+      // The subject is the first; what else has its number keeps it.
+      const [before = '', ...behind] = row.path.replace('{new}', '{id}').split('{id}');
+      const path = `${before}{id}${behind.join('{self}')}`;
+      const kind = endpoint.access.kind === 'project' ? 'projects' : 'groups';
+      const cases: [Column, 'private' | 'internal'][] = [
+        ['anon', 'private'],
+        ['strg', 'private'],
+        ['extn', 'internal'],
       ];
-      const [hidden, ...others] = await Promise.all(ids.map(as));
-      expect([column, hidden!.status]).toEqual([column, 404]);
-      for (const other of others) expect(told(other), column).toBe(told(hidden!));
-    }
-  });
+      for (const [column, visibility] of cases) {
+        const names = { ...cast.names, ...cast[kind][visibility], n: 0, new: 0 } as Record<
+          string,
+          string | number
+        >;
+        // Nobody is told anything before they sign in.
+        if (column === 'anon' && !mayBeAnonymous(endpoint.access)) continue;
+        const as = (id: string | number) =>
+          send(cast, column, { ...row, path }, { ...names, id, self: names['id']! });
+        const ids = [
+          names['id']!,
+          NOBODY,
+          ...(column === 'strg'
+            ? [names['path']!, String(names['path']).replaceAll(MARKS[visibility], NOWORD)]
+            : []),
+        ];
+        const [hidden, ...others] = await Promise.all(ids.map(as));
+        expect([column, hidden!.status]).toEqual([column, 404]);
+        for (const other of others) expect(told(other), column).toBe(told(hidden!));
+      }
+    },
+  );
 });
 
-describe('what a request names beside its subject', () => {
+describe('hidden objects named beside the subject of a request answer like absent ones', () => {
   /** `{x}`: the hidden thing, or one that is not there. */
   const cases: readonly (readonly [string, 'projects' | 'groups', string, string?])[] = [
     ['GET', 'groups', '/namespaces/{x}'],
@@ -118,7 +121,7 @@ describe('what a request names beside its subject', () => {
   test.each([
     ['GET', '/personal_access_tokens/{x}'],
     ['DELETE', '/personal_access_tokens/{x}'],
-  ] as const)('%s %s of somebody else', async (method, path) => {
+  ] as const)('%s %s of another user', async (method, path) => {
     const as = (x: string | number) => send(cast, 'strg', { method, path, json: undefined }, { x });
     expect(told(await as(cast.names['pawn_token']!))).toBe(told(await as(NOBODY)));
   });
@@ -141,9 +144,9 @@ const namesFor = (row: Row): Names => ({
 
 const withQuery = (path: string, query: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`;
 
-describe('totals and pages tell of what is shown alone', () => {
+describe('totals and pages count only what the caller can see', () => {
   const lists = reads.filter(({ endpoint }) => endpoint.paginate !== undefined);
-  test.each(lists.map((each) => [each.name, each] as const))('%s', async (_, { endpoint, row }) => {
+  test.each(lists.map((each) => [each.name, each] as const))('for %s', async (_, { endpoint, row }) => {
     const get = (column: Column, query: string) =>
       send(cast, column, { ...row, path: withQuery(row.path, query) }, namesFor(row));
     for (const column of READERS) {
@@ -205,7 +208,7 @@ describe('searches and filters find nothing hidden', () => {
       });
   });
 
-  test('there are some', () => {
+  test('and the tables list at least one of them', () => {
     const names = searches.map(([name, , parameter]) => `${name} ${parameter}`);
     expect(names).toEqual(
       expect.arrayContaining(['GET /projects search', 'GET /groups search', 'GET /users search']),
@@ -213,7 +216,7 @@ describe('searches and filters find nothing hidden', () => {
   });
 
   test.each(searches.map(([name, row, parameter, kind]) => [name, parameter, row, kind] as const))(
-    '%s: %s',
+    'in %s: %s',
     async (_, parameter, row, kind) => {
       const get = (column: Column, value: string | number) => {
         const path = withQuery(row.path, `${encodeURIComponent(parameter)}=${value}`);
