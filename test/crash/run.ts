@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Tally } from '../deploy/tally.ts';
+import { ExpectedState } from './expected-state.ts';
 import { faults } from './faults/run.ts';
 import { Host, settle } from './host.ts';
 import { checked, kills } from './kills.ts';
-import { Ledger } from './ledger.ts';
 import { expect, races } from './races.ts';
 
 /**
@@ -56,10 +56,10 @@ console.log(`${tally.passed} passed, ${tally.failed} failed`);
 process.exit(tally.failed === 0 ? 0 : 1);
 
 async function raceLane(dataDir: string, folder: string): Promise<void> {
-  const ledger = new Ledger();
+  const expectedState = new ExpectedState();
   const host = await Host.start(dataDir);
   try {
-    await races(tally, host.url, folder, ledger);
+    await races(tally, host.url, folder, expectedState);
   } finally {
     await host.stop();
   }
@@ -71,11 +71,11 @@ async function raceLane(dataDir: string, folder: string): Promise<void> {
     'after the races everything is in order, and nothing of the deleted project is left',
     async () => {
       await settle(dataDir);
-      await checked(dataDir, ledger, true);
+      await checked(dataDir, expectedState, true);
     },
   );
 }
 
 async function killLane(dataDir: string, folder: string): Promise<void> {
-  await kills(tally, dataDir, folder, new Ledger());
+  await kills(tally, dataDir, folder, new ExpectedState());
 }

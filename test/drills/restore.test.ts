@@ -21,7 +21,7 @@ import { checkData, openDataDirectory } from '../../local/check-data.ts';
 import { GitCli } from '../clients/git-cli.ts';
 import { check } from '../crash/checker.ts';
 import { openData } from '../crash/data.ts';
-import { Ledger } from '../crash/ledger.ts';
+import { ExpectedState } from '../crash/expected-state.ts';
 import { type Emulator, startEmulator } from '../deploy/emulator.ts';
 import { startProcess } from '../harness/process.ts';
 import { Replica } from './replica.ts';
@@ -94,7 +94,7 @@ describe('a backup of the embedded host’s data', () => {
     expect((await host.call('GET', '/projects/root%2Flater', { token })).status).toBe(404);
     await host.stop();
     await using data = await openData(DATA_DIR);
-    expect((await check(data, new Ledger(), false)).problems).toEqual([]);
+    expect((await check(data, new ExpectedState(), false)).problems).toEqual([]);
   }, 120_000);
 
   test('restored without some objects reports which are lost', async () => {

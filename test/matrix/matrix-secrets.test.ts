@@ -7,19 +7,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allEndpoints, apiDocument } from '../../lib/api/all.ts';
 import { mayBeAnonymous } from '../../lib/http/access.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
-import { type Cast, type Column, done, MARKS, makeCast, type Names } from './cast.ts';
+import { type Column, done, type Fixtures, MARKS, makeFixtures, type Names } from './fixtures.ts';
 import { type Row, readRows } from './rows.ts';
 import { send } from './run.ts';
 
 let service: Service;
-let cast: Cast;
+let fixtures: Fixtures;
 /** A group and a project of the stranger's own. */
 let own: Names;
 beforeAll(async () => {
   service = await startService({ background: false });
-  cast = await makeCast(service);
+  fixtures = await makeFixtures(service);
   const made = async (path: string, json: unknown) =>
-    done(await service.call('POST', path, { token: cast.tokens.strg!, json }), path);
+    done(await service.call('POST', path, { token: fixtures.tokens.strg!, json }), path);
   const group = await made('/groups', { name: 'own', path: 'own', visibility: 'public' });
   const project = await made('/projects', { name: 'own', initialize_with_readme: true });
   own = { group: group.id, project: project.id, sha: (await tipOf(project.id)).id };
@@ -27,8 +27,11 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const tipOf = async (project: number) =>
-  (await service.call('GET', `/projects/${project}/repository/commits/HEAD`, { token: cast.tokens.strg! }))
-    .body;
+  (
+    await service.call('GET', `/projects/${project}/repository/commits/HEAD`, {
+      token: fixtures.tokens.strg!,
+    })
+  ).body;
 
 /** An id and a path that name nothing, as long as those that do. */
 const NOBODY = 9_999_999;
@@ -67,14 +70,14 @@ describe('a hidden subject answers like an absent one', () => {
         ['extn', 'internal'],
       ];
       for (const [column, visibility] of cases) {
-        const names = { ...cast.names, ...cast[kind][visibility], n: 0, new: 0 } as Record<
+        const names = { ...fixtures.names, ...fixtures[kind][visibility], n: 0, new: 0 } as Record<
           string,
           string | number
         >;
         // Nobody is told anything before they sign in.
         if (column === 'anon' && !mayBeAnonymous(endpoint.access)) continue;
         const as = (id: string | number) =>
-          send(cast, column, { ...row, path }, { ...names, id, self: names['id']! });
+          send(fixtures, column, { ...row, path }, { ...names, id, self: names['id']! });
         const ids = [
           names['id']!,
           NOBODY,
@@ -112,8 +115,8 @@ describe('hidden objects named beside the subject of a request answer like absen
   ];
   for (const [method, kind, path, json] of cases) {
     test(`${method} ${path}`, async () => {
-      const as = (x: string | number) => send(cast, 'strg', { method, path, json }, { ...own, x });
-      const { id } = cast[kind].private;
+      const as = (x: string | number) => send(fixtures, 'strg', { method, path, json }, { ...own, x });
+      const { id } = fixtures[kind].private;
       expect(told(await as(id!), Number(id))).toBe(told(await as(NOBODY), NOBODY));
     });
   }
@@ -122,8 +125,8 @@ describe('hidden objects named beside the subject of a request answer like absen
     ['GET', '/personal_access_tokens/{x}'],
     ['DELETE', '/personal_access_tokens/{x}'],
   ] as const)('%s %s of another user', async (method, path) => {
-    const as = (x: string | number) => send(cast, 'strg', { method, path, json: undefined }, { x });
-    expect(told(await as(cast.names['pawn_token']!))).toBe(told(await as(NOBODY)));
+    const as = (x: string | number) => send(fixtures, 'strg', { method, path, json: undefined }, { x });
+    expect(told(await as(fixtures.names['pawn_token']!))).toBe(told(await as(NOBODY)));
   });
 });
 
@@ -138,8 +141,8 @@ const reads = allEndpoints
   });
 
 const namesFor = (row: Row): Names => ({
-  ...cast.names,
-  ...(/^\/(groups|namespaces)\//.test(row.path) ? cast.groups.public : cast.projects.public),
+  ...fixtures.names,
+  ...(/^\/(groups|namespaces)\//.test(row.path) ? fixtures.groups.public : fixtures.projects.public),
 });
 
 const withQuery = (path: string, query: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`;
@@ -148,7 +151,7 @@ describe('totals and pages count only what the caller can see', () => {
   const lists = reads.filter(({ endpoint }) => endpoint.paginate !== undefined);
   test.each(lists.map((each) => [each.name, each] as const))('for %s', async (_, { endpoint, row }) => {
     const get = (column: Column, query: string) =>
-      send(cast, column, { ...row, path: withQuery(row.path, query) }, namesFor(row));
+      send(fixtures, column, { ...row, path: withQuery(row.path, query) }, namesFor(row));
     for (const column of READERS) {
       if (endpoint.paginate !== 'keyset') {
         const whole = await get(column, 'per_page=100');
@@ -220,14 +223,14 @@ describe('searches and filters find nothing hidden', () => {
     async (_, parameter, row, kind) => {
       const get = (column: Column, value: string | number) => {
         const path = withQuery(row.path, `${encodeURIComponent(parameter)}=${value}`);
-        return send(cast, column, { ...row, path }, namesFor(row));
+        return send(fixtures, column, { ...row, path }, namesFor(row));
       };
       const same = async (column: Column, absent: string | number, ...hidden: (string | number)[]) => {
         const expected = told(await get(column, absent), absent);
         for (const one of hidden)
           expect(told(await get(column, one), one), `${column}: ${one}`).toBe(expected);
       };
-      const [project, group] = [cast.projects.private, cast.groups.private];
+      const [project, group] = [fixtures.projects.private, fixtures.groups.private];
       if (kind === 'id') return same('strg', NOBODY, project['id']!, group['id']!);
       await same('anon', NOWORD, MARKS.private, MARKS.internal);
       await same('extn', NOWORD, MARKS.internal);

@@ -1,7 +1,7 @@
 /** That no endpoint is forgotten by the matrix: the matrix-*.test.ts beside this ask what its rows say. */
 import { expect, test } from 'vitest';
 import { allEndpoints, apiDocument } from '../../lib/api/all.ts';
-import { MARKS } from './cast.ts';
+import { MARKS } from './fixtures.ts';
 import { linesWanted } from './missing.ts';
 import { HEADING, parseRows, readRows } from './rows.ts';
 

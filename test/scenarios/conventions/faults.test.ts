@@ -6,24 +6,24 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { allEndpoints } from '../../../lib/api/all.ts';
 import { Driver, type Operation } from '../../crash/faults/driver.ts';
 import { writes } from '../../crash/faults/endpoints.ts';
+import { Fixtures } from '../../crash/faults/fixtures.ts';
 import { gitOperations } from '../../crash/faults/git.ts';
 import { Injector, isRead } from '../../crash/faults/injector.ts';
 import { storedProblems } from '../../crash/faults/run.ts';
-import { Scene } from '../../crash/faults/scene.ts';
 import { type Service, startService } from '../../harness/service.ts';
 
 let service: Service;
-let scene: Scene;
+let fixtures: Fixtures;
 let driver: Driver;
 beforeAll(async () => {
   service = await startService({ background: false });
-  scene = new Scene(service);
-  driver = new Driver(scene, new Injector(service.host));
+  fixtures = new Fixtures(service);
+  driver = new Driver(fixtures, new Injector(service.host));
   vi.spyOn(console, 'error').mockImplementation(() => {});
 });
 afterAll(async () => {
   vi.restoreAllMocks();
-  await scene.end();
+  await fixtures.end();
   await service.stop();
 });
 
@@ -68,5 +68,5 @@ test.each(
 );
 
 test('under storage faults the stored data stays consistent', async () => {
-  expect(await storedProblems(scene, await scene.settle())).toEqual([]);
+  expect(await storedProblems(fixtures, await fixtures.settle())).toEqual([]);
 });

@@ -109,7 +109,7 @@ describe('before a mail is sent the recipient’s access is checked again, and t
   const root = (method: string, path: string, json?: object) => ask(method, path, json, service.rootToken);
   let made = 0;
   /** A member of a private project in a group, and a mail to them that waits. */
-  async function scene() {
+  async function memberWithMail() {
     const name = `reader-${made++}`;
     const user = await service.user(name);
     const group = await ask('POST', '/groups', {
@@ -136,7 +136,7 @@ describe('before a mail is sent the recipient’s access is checked again, and t
   });
 
   test('gets it if nothing changed, from a project and from a group', async () => {
-    const { name, mailFor, group, user } = await scene();
+    const { name, mailFor, group, user } = await memberWithMail();
     expect(await deliver(mailFor())).toBe(0);
     expect(await received(`${name}@example.com`)).toBe(1);
     await ask('POST', `/groups/${group.id}/members`, { user_id: user.id, access_level: 10 });
@@ -145,8 +145,8 @@ describe('before a mail is sent the recipient’s access is checked again, and t
     expect(await received(`${name}@example.com`)).toBe(2);
   });
 
-  type Scene = Awaited<ReturnType<typeof scene>>;
-  test.each<[string, (of: Scene) => Promise<unknown>]>([
+  type MemberWithMail = Awaited<ReturnType<typeof memberWithMail>>;
+  test.each<[string, (of: MemberWithMail) => Promise<unknown>]>([
     [
       'is no member any more',
       ({ project, user }) => ask('DELETE', `/projects/${project.id}/members/${user.id}`),
@@ -185,7 +185,7 @@ describe('before a mail is sent the recipient’s access is checked again, and t
     ['is told of a project that is gone', ({ project }) => ask('DELETE', `/projects/${project.id}`)],
     ['is told of what is in a group that is gone', ({ group }) => ask('DELETE', `/groups/${group.id}`)],
   ])('%s: gets nothing', async (_, act) => {
-    const of = await scene();
+    const of = await memberWithMail();
     const mail = of.mailFor();
     await act(of);
     expect(await deliver(mail)).toBe(0);
@@ -193,7 +193,7 @@ describe('before a mail is sent the recipient’s access is checked again, and t
   });
 
   test('gets it at the notification address of that moment', async () => {
-    const { name, user, mailFor } = await scene();
+    const { name, user, mailFor } = await memberWithMail();
     const json = { email: `${name}-else@example.com`, skip_confirmation: true };
     await root('POST', `/users/${user.id}/emails`, json);
     await ask('PUT', '/notification_settings', { notification_email: json.email }, user.token);

@@ -7,21 +7,21 @@ import { unsubscribeLink } from '../../../lib/domain/notifications/unsubscribe.t
 import { messageText } from '../../../lib/store/outbox/outbox.ts';
 import type { Service } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
-import { header, linkIn, MailStage, reasons } from '../mail/mail-stage.ts';
+import { header, linkIn, MailFixture, reasons } from '../mail/mail-fixture.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
 let service: Service;
-let people: MailStage['people'];
-let call: MailStage['call'];
-let prefer: MailStage['prefer'];
-let mails: MailStage['mails'];
-let forget: MailStage['forget'];
+let people: MailFixture['people'];
+let call: MailFixture['call'];
+let prefer: MailFixture['prefer'];
+let mails: MailFixture['mails'];
+let forget: MailFixture['forget'];
 let story: Pushed;
 let sha: string;
 const NAMES = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal'];
 
 beforeAll(async () => {
-  ({ service, people, call, prefer, mails, forget } = await MailStage.open(NAMES));
+  ({ service, people, call, prefer, mails, forget } = await MailFixture.open(NAMES));
   story = await pushedProject(service, people['ada']!, 'story', (git) => {
     const commit = (n: number, author: string) =>
       `commit refs/heads/main\nmark :${n}\nauthor A <${author}> ${1.6e9 + n} +0000\ncommitter C <nobody@example.org> ${1.6e9 + n} +0000\ndata 9\nA <b> ${n}\n\nM 100644 inline a\ndata 2\n${n}\n\n`;

@@ -6,19 +6,19 @@ import { message } from '../../../lib/store/outbox/outbox.ts';
 import { person, scimGroup } from '../../harness/scim.ts';
 import type { Service } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
-import { header, MailStage, reasons } from '../mail/mail-stage.ts';
+import { header, MailFixture, reasons } from '../mail/mail-fixture.ts';
 
 let service: Service;
-let people: MailStage['people'];
-let call: MailStage['call'];
-let prefer: MailStage['prefer'];
-let mails: MailStage['mails'];
-let forget: MailStage['forget'];
+let people: MailFixture['people'];
+let call: MailFixture['call'];
+let prefer: MailFixture['prefer'];
+let mails: MailFixture['mails'];
+let forget: MailFixture['forget'];
 let story: { readonly id: number };
 const NAMES = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal'];
 
 beforeAll(async () => {
-  ({ service, people, call, prefer, mails, forget } = await MailStage.open(NAMES));
+  ({ service, people, call, prefer, mails, forget } = await MailFixture.open(NAMES));
   story = await call('ada', 'POST', '/projects', { name: 'story', visibility: 'public' });
   for (const [name, access_level] of [
     ['bob', 40],

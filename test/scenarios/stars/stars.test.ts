@@ -20,13 +20,16 @@ const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 const hides = ['secret of'];
 
 describe('permission to star a project', () => {
-  const cast = { anonymous: 401, read_api: 403, read_user: 403, ...BAD } as const;
+  const common = { anonymous: 401, read_api: 403, read_user: 403, ...BAD } as const;
   scenarios(
     () => world,
     [
-      { request: 'POST /projects/{public}/star', as: { ...cast, stranger: 201, external: 201, guest: 201 } },
+      {
+        request: 'POST /projects/{public}/star',
+        as: { ...common, stranger: 201, external: 201, guest: 201 },
+      },
       { request: 'POST /projects/{public}/star', as: { stranger: 304, external: 304, guest: 304 } },
-      { request: 'POST /projects/{internal}/star', as: { ...cast, stranger: 201, external: 404 }, hides },
+      { request: 'POST /projects/{internal}/star', as: { ...common, stranger: 201, external: 404 }, hides },
       {
         request: 'POST /projects/{private}/star',
         as: { anonymous: 401, stranger: 404, external: 404, former: 404, guest: 201, administrator: 201 },
@@ -51,7 +54,7 @@ describe('permission to star a project', () => {
           expect([headers.get('x-total'), headers.get('x-next-page'), body.length]).toEqual(['3', '', 1]);
         },
       },
-      { request: 'POST /projects/{public}/unstar', as: { ...cast, external: 201, developer: 304 } },
+      { request: 'POST /projects/{public}/unstar', as: { ...common, external: 201, developer: 304 } },
       { request: 'POST /projects/{public}/unstar', as: { external: 304 } },
       { request: 'POST /projects/999999/star', as: { owner: 404, anonymous: 401 } },
     ],

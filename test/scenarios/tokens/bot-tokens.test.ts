@@ -1,6 +1,6 @@
 /** Access tokens of projects and groups, and the bots they act as. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Scene } from '../../crash/faults/scene.ts';
+import { Fixtures } from '../../crash/faults/fixtures.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { BAD, NARROW } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
@@ -8,9 +8,9 @@ import { expectSchema } from '../../harness/schemas.ts';
 import type { Who } from '../../harness/world.ts';
 
 const { service, world, as } = ownWorld({ background: false });
-let scene: Scene;
+let fixtures: Fixtures;
 beforeAll(async () => {
-  scene = new Scene(service);
+  fixtures = new Fixtures(service);
   const group = await as('owner', 'POST', '/groups', { name: 'Team', path: 'team', visibility: 'public' });
   world.ids['team'] = group.body.id;
   for (const [name, access_level] of [
@@ -22,7 +22,7 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  await scene.end();
+  await fixtures.end();
 });
 
 const FIELDS = [
@@ -226,7 +226,7 @@ describe('the bot of an access token', () => {
     expect((await as('owner', 'GET', `${here}/members/${bot.user_id}`)).status).toBe(404);
     const listed = await as('owner', 'GET', `${here}/access_tokens?per_page=100`);
     expect(listed.body.map((one: { id: number }) => one.id)).not.toContain(bot.id);
-    await scene.settle();
+    await fixtures.settle();
     expect(await world.store.users.get(bot.user_id)).toBeUndefined();
     expect(await world.store.tokens.get(bot.id)).toBeUndefined();
   });
@@ -271,7 +271,7 @@ describe('the bot of an access token', () => {
     const bot = await botOf('owner', `/projects/${made.body.id}`, {});
     const record = (await world.store.projects.get(made.body.id))!;
     await world.store.projects.remove(record);
-    await scene.settle();
+    await fixtures.settle();
     expect(await world.store.users.get(bot.user_id)).toBeUndefined();
     expect((await service.call('GET', '/user', { token: bot.token })).status).toBe(401);
   });
