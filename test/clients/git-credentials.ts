@@ -4,7 +4,11 @@ import { type Service, startService } from '../harness/service.ts';
 import { makeWorld, type Who, type World } from '../harness/world.ts';
 import { GitCli, withToken } from './git-cli.ts';
 
-/** What git itself does at each kind of door; with a gateway's manners the 401 comes from the authorizer. */
+/**
+ * Tests of git's own credential handling on public, internal and private repositories.
+ *
+ * @param limits behave as the gateway does: the 401 comes from the authorizer, not from the function
+ */
 export function credentialStories(limits: boolean): {
   git: GitCli;
   service: () => Service;

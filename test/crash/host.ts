@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { run, signal, start } from '../deploy/process.ts';
 
 const root = join(import.meta.dirname, '../..');
-export const ROOT_TOKEN = 'root-token-of-the-crash-lane';
+export const ROOT_TOKEN = 'root-token-of-the-crash-suite';
 
 const MAIN = 'local/main.ts';
 

@@ -13,7 +13,7 @@ export interface Project {
   readonly fullPath: string;
 }
 
-/** A user with a token of all that the lane does. */
+/** A user with a token of all that the suite does. */
 export async function person(url: string, username: string, expectedState: ExpectedState): Promise<Person> {
   const email = `${username}@example.com`;
   const user = done(

@@ -17,7 +17,7 @@ import { uploads } from './uploads.ts';
 
 /**
  * Every call to AWS of every operation fails once in every way it can. `FAULTS=<text>` tries those whose name has it,
- * `FAULTS_SHARD=<n>/<of>` each n-th (`faults-lane.ts`).
+ * `FAULTS_SHARD=<n>/<of>` each n-th (`faults-suite.ts`).
  */
 export async function faults(tally: Tally, dataDir: string): Promise<void> {
   // Where somebody else's server is, for imports.
@@ -68,7 +68,7 @@ export async function faults(tally: Tally, dataDir: string): Promise<void> {
   }
 }
 
-/** What the checker of the crash lane finds in a running service that nobody talks to; what falls due later waits. */
+/** What the checker of the crash suite finds in a running service that nobody talks to; what falls due later waits. */
 export async function storedProblems(
   { service, store }: Fixtures,
   settledAt: number,
