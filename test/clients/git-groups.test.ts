@@ -59,7 +59,7 @@ test('git pushes to and clones from a project in a nested group by every path it
     expect(await log(path, `moved-${i}`)).toEqual(renamed);
   expect(await ada.Projects.show(project.id)).toMatchObject({ path_with_namespace: 'other/sub/code' });
 
-  // A former path is whoever's takes it.
+  // A former path belongs to the next project that takes it.
   const heir = await ada.Groups.create('Heir', 'sub', { parentId: top.id });
   await ada.Projects.create({ name: 'Code', path: 'code', namespaceId: heir.id, initializeWithReadme: true });
   expect(await log('tip/sub/code', 'heir')).toEqual(['Initial commit']);

@@ -1,4 +1,4 @@
-/** How much mail somebody wants, through a client library. */
+/** Notification settings through a client library. */
 import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Service, startService } from '../harness/service.ts';

@@ -51,7 +51,7 @@ export async function check(
   }
   const stored = await storedObjects(data, rows);
   note('objects', stored.problems);
-  // A job whose worker was killed five times is given up; whoever looks after the service puts it back.
+  // A job whose worker was killed five times goes to the dead letters; an operator redrives it.
   if (settled !== false) note('dead letters', await deadLetters(data));
   return {
     problems,
@@ -90,7 +90,7 @@ async function missing({ store }: Data, expectedState: ExpectedState): Promise<s
   return problems;
 }
 
-/** Every object is of a repository that is there, or is promised to be swept; and what is listed is there. */
+/** Every object belongs to an existing repository or is scheduled to be swept; every listed object exists. */
 async function storedObjects({ store }: Data, rows: Rows) {
   const problems: string[] = [];
   const packs = rows.of('REPO#').filter(({ sk }) => /^(OLD)?PACK#/.test(sk));

@@ -110,7 +110,7 @@ export class Host {
 }
 
 /**
- * Runs a host until its workers have done everything that was promised.
+ * Runs a host until its workers have processed the whole outbox.
  * @throws Error when they do not within 180 s: a mail whose worker was killed waits a minute until another may send it
  */
 export async function settle(dataDir: string): Promise<void> {

@@ -49,7 +49,7 @@ async function waiting(QueueName: string): Promise<number> {
 
 test('a mail that cannot be sent goes to the dead letters after five attempts, and is sent once after a redrive', async () => {
   const heal = service.host.ses.faults.inject({
-    // What SES answers while an account's sending is paused: somebody can mend that.
+    // SES answers so while an account's sending is paused, which an operator can lift.
     fault: { kind: 'error', code: 'MessageRejected' },
     times: Number.POSITIVE_INFINITY,
   });

@@ -171,7 +171,7 @@ describe('a table restored to a point in time on an emulated AWS', () => {
     );
     await waitUntilTableExists({ client: dynamodb, maxWaitTime: 30 }, { TableName });
 
-    // Life went on, and somebody deleted what should have stayed: its bytes too.
+    // Later writes followed, and a project was deleted by mistake, with its bytes.
     await push(live.url, 'kept', 'five');
     expect((await live.call('DELETE', '/projects/root%2Fdoomed', { token })).status).toBe(202);
     expect(await live.work()).toContain('project.delete');

@@ -51,7 +51,7 @@ function linkPackages(checkout: string): void {
   symlinkSync(join(checkout, 'local/aws'), join(modules, '@lemnos/embedded-aws'));
 }
 
-/** What somebody asked, and was told that it is done. */
+/** What a client requested and the service confirmed. */
 interface Outcomes {
   readonly done: Map<string, string>;
   readonly wrong: string[];
@@ -162,7 +162,7 @@ describe('while functions are upgraded one by one', () => {
     expect(outcomes.retried).toBe(0);
     await expectKept(outcomes, (...asked) => fresh!.call(...asked));
 
-    // What the previous release promised, in its own format, is done by this one.
+    // Messages enqueued by the previous release, in its format, are processed by this one.
     const jobs = await fresh.work();
     expect(jobs.filter((job) => job === 'search.index').length).toBeGreaterThanOrEqual(outcomes.done.size);
     const told = fresh.log.map((line) => JSON.parse(line)).filter(({ message }) => message === 'job');

@@ -162,7 +162,7 @@ test('a mention of a group notifies each member once, at a constant cost, in as 
       'notification',
       ids.map((userId) => `${name}#${userId}`),
     );
-    // But for whoever wrote it.
+    // Without the author.
     expect([ids.length, done.size]).toEqual([many + 1, many]);
     expect(jobs).toBeGreaterThanOrEqual(many / 100);
     costs.push(taken.trips.length / many);

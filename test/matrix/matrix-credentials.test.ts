@@ -66,7 +66,7 @@ describe('a token with the single scope', () => {
 
 test('a Sudo request gets the statuses of the impersonated user’s column', { timeout: 120_000 }, async () => {
   const reads = rows.filter(
-    // The token is the administrator's, whoever is asked for.
+    // The token is the administrator's, whichever user is impersonated.
     ({ method, path }) => method === 'GET' && !path.startsWith('/personal_access_tokens'),
   );
   const wrong: string[] = [];

@@ -3,7 +3,7 @@ import type { Operation, Work } from './driver.ts';
 import type { Fixtures } from './fixtures.ts';
 import { runNow } from './jobs.ts';
 
-/** Projects that begin with the content of another repository: forks, and imports from somebody else's server. */
+/** Projects created with the content of another repository: forks, and imports from another server. */
 export const brought: readonly Operation[] = [
   {
     name: 'job: a fork is filled',

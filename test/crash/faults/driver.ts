@@ -131,7 +131,7 @@ export class Driver {
     if (state !== 'before' && state !== 'after') problems.push(`${kind} (${words}), and then ${state}`);
     if (kind === 'done' && state === 'before') problems.push('was told to be done and is not');
     if (kind === 'refused' && state === 'after') problems.push(`was refused (${words}) and is done`);
-    // One fault that passes is not the caller's to hear of.
+    // A single transient fault must not reach the caller.
     if (kind === 'refused') problems.push(`was refused: ${words}`);
     const wanted = state === 'after' ? undisturbed.audited : 0;
     if (undisturbed.operation.records && audited !== wanted)

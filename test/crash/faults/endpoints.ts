@@ -312,7 +312,7 @@ export const writes: readonly Operation[] = [
   }),
 ];
 
-/** Endpoints that read, one of each way to read. What is told is what is told without a fault. */
+/** Endpoints that read, one of each kind. Their answer must equal the answer without a fault. */
 export const reads: readonly Operation[] = [
   'files/folder%2Fsecond.txt?ref=main',
   'files/folder%2Fsecond.txt/raw?ref=main',

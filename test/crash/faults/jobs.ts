@@ -204,7 +204,7 @@ export const jobs: readonly Operation[] = [
       const email = `${fixtures.fresh('waiting')}@example.com`;
       const json = { email, access_level: 20 };
       await fixtures.done('POST', `/groups/${id}/invitations`, { token, json });
-      // Theirs, and the promise of what is to come of it is lost.
+      // The fork is theirs, and the message that continues it is lost.
       const theirs = { email, skip_confirmation: true };
       await fixtures.done('POST', `/users/${someone.id}/emails`, {
         token: fixtures.service.rootToken,

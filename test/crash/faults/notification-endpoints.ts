@@ -2,7 +2,7 @@ import type { Operation } from './driver.ts';
 import type { Fixtures } from './fixtures.ts';
 import { after, endpoint, type Sent } from './sent.ts';
 
-/** How much mail somebody wants: level, event and, for everything, that they are found as a watcher, together. */
+/** Notification settings: level, events and, for the global ones, the watcher index change together. */
 export const notificationWrites: readonly Operation[] = [
   endpoint('PUT /notification_settings', async (fixtures) => {
     const { id, token } = await fixtures.service.user(fixtures.fresh('reader'));

@@ -20,7 +20,7 @@ import { uploads } from './uploads.ts';
  * `FAULTS_SHARD=<n>/<of>` each n-th (`faults-suite.ts`).
  */
 export async function faults(tally: Tally, dataDir: string): Promise<void> {
-  // Where somebody else's server is, for imports.
+  // The address of the other server, for imports.
   process.env['OUTBOUND_ALLOW'] = '127.0.0.1';
   const service = await startService({ dataDir, background: false });
   // The same thing is done again and again.

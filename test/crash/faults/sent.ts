@@ -28,7 +28,7 @@ export function endpoint(name: string, subject: (fixtures: Fixtures) => Promise<
   };
 }
 
-/** What a caller may make of an answer: without a fault of its own it hears of none but the service's. */
+/** What a caller may conclude from an answer: a correct request gets no error but the service's own. */
 export function toldBy({ status, body }: Answer): Told {
   if (status < 300) return { kind: 'done' };
   const words = `${status} ${JSON.stringify(body)}`;

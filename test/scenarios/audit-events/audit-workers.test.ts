@@ -1,4 +1,4 @@
-/** What is recorded of acts that workers finish, that others do in somebody's name, and that come at once. */
+/** Audit events of jobs, of impersonated actions and of simultaneous requests. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeDeps } from '../../../functions/deps.ts';
 import { runJob } from '../../../lib/domain/worker/dispatch.ts';
@@ -50,7 +50,7 @@ const byAda = {
   ip_address: '127.0.0.1',
 };
 
-/** The promise of a deletion, as the table holds it until its day. */
+/** The outbox message of a scheduled deletion, as stored until its day. */
 async function promised(kind: string, id: number): Promise<Item> {
   for (let shard = 0; shard < OUTBOX_SHARDS; shard++) {
     for await (const item of storeOf().table.queryAll({ partition: outboxPartition(shard) })) {

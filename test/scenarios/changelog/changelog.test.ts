@@ -217,7 +217,7 @@ describe('changelog notes', () => {
     const statuses = [];
     for (const method of ['GET', 'GET', 'GET', 'GET', 'GET', 'GET', 'POST'])
       statuses.push((await as(method, { version: '1.0.0', from: 'v1.0.0' })).status);
-    // At the turn of a minute counting begins anew.
+    // The count starts again at each full minute.
     expect(statuses.slice(0, 5)).toEqual([200, 200, 200, 200, 200]);
     const { status, body } = await as('GET', { version: '1.0.0', from: 'v1.0.0' });
     if (status === 200) return;

@@ -1,4 +1,4 @@
-/** Feeds of activity: what is told of each act, who is shown what, now and after things changed. */
+/** Event feeds: what is recorded of each action, and who sees it, also after access has changed. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ownWorld } from '../../harness/own-world.ts';
 import { type Scenario, scenarios } from '../../harness/scenarios.ts';
@@ -227,7 +227,7 @@ describe('events follow changes of access', () => {
     await done('administrator', 'PUT', path, { private_profile: true });
     expect([await shown('anonymous'), await shown('owner')]).toEqual([false, false]);
     expect([await shown('maintainer'), await shown('administrator')]).toEqual([true, true]);
-    // Projects tell of them all the same.
+    // Project feeds still show their events.
     expect(names(await feed('anonymous', `${project()}/events`))).toContain('pushed new');
     await done('administrator', 'PUT', path, { private_profile: false });
     await done('administrator', 'POST', `${path}/block`);

@@ -369,7 +369,7 @@ test('an upload of an invalid, incomplete or malformed pack changes nothing', as
   expect(await remoteValue('refs/heads/bad')).toBeUndefined();
 });
 
-/** Uploads and promises nothing yet: the worker is called by hand. */
+/** Uploads without enqueuing anything: the test invokes the worker. */
 async function ready(who: Who, ref: string): Promise<{ id: string; oid: string }> {
   const { before, oid } = await commit(ref.replaceAll('/', '-'));
   const id = await uploaded(who, [{ ref, to: oid }], await packOf(oid, before));
@@ -414,7 +414,7 @@ test('an upload is refused when its creator lost the right to push before it was
   expect(oid).toMatch(/^[0-9a-f]{40}$/);
 });
 
-/** Messages about an upload that are promised and not sent yet. */
+/** Messages about an upload that are in the outbox and not yet sent. */
 async function waiting(id: string): Promise<number> {
   let count = 0;
   for (let shard = 0; shard < OUTBOX_SHARDS; shard++) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { BAD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
@@ -38,7 +39,6 @@ async function made(who: Who, path: string, more: Record<string, unknown> = {}) 
 const put = (group: { id: number }, name: string, more: Record<string, unknown> = {}) =>
   as('owner', 'POST', '/projects', { name, namespace_id: group.id, ...more });
 
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 const MEMBERS = { guest: 403, reporter: 403, developer: 403, maintainer: 403 } as const;
 const hides = ['secret of'];
 

@@ -32,7 +32,7 @@ import { storeOf } from '../../harness/world.ts';
 
 const PASSWORD = 's3cret-päss';
 
-/** Requests that wait in front of `/slow/`, until somebody lets them go on. */
+/** Requests held at `/slow/` until the test releases them. */
 const waiting: (() => void)[] = [];
 const asked: string[] = [];
 
@@ -574,7 +574,7 @@ test('import credentials appear in no table, bucket, queue, log or answer', asyn
     start = page.LastEvaluatedKey;
   }
   expect(items.length).toBeGreaterThan(100);
-  // Each import has its end promised.
+  // Each import has a timeout message in the outbox.
   expect(items).toContainEqual(expect.objectContaining({ type: 'import.ends', queue: 'ingest' }));
   expect(found(JSON.stringify(items))).toEqual([]);
   expect(JSON.stringify(items)).toContain('/locked/plain.git');

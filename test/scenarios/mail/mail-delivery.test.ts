@@ -1,4 +1,4 @@
-/** Mail between its promise and its sending: it waits for SES, and goes to whoever may still read it then. */
+/** Delivery of mail: it is retried when SES throttles, and access is checked again before it is sent. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { mailMessage } from '../../../lib/domain/mail/message.ts';

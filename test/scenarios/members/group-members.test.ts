@@ -9,7 +9,7 @@ import { expectSchema } from '../../harness/schemas.ts';
 
 const { service, world, as } = ownWorld();
 const LEVELS = { guest: 10, reporter: 20, developer: 30, maintainer: 40 } as const;
-/** `gpublic`, `ginternal`, `gprivate` with somebody of each role; `gsub` and a project `inside` below the last. */
+/** `gpublic`, `ginternal`, `gprivate` with a member of each role; `gsub` and a project `inside` below the last. */
 beforeAll(async () => {
   for (const visibility of ['public', 'internal', 'private']) {
     const made = await as('owner', 'POST', '/groups', {

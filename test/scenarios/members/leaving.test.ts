@@ -47,7 +47,7 @@ interface Person {
   readonly token: string;
 }
 
-/** A group with somebody who is a member of all kinds of things in it, and only by that sees what stands elsewhere. */
+/** A group with a user who has every kind of membership in it, which also gives access to a project elsewhere. */
 interface Ground {
   readonly group: ScimGroup;
   readonly who: Person;
@@ -101,7 +101,7 @@ async function provisioned(group: ScimGroup, name: string): Promise<Person> {
   return { id, uid: `ext-${name}`, token };
 }
 
-/** What somebody is told of all these, as statuses. */
+/** The statuses that a user gets for all of these. */
 async function statuses({ group, sub, projects, invited, who: { token } }: Ground): Promise<number[]> {
   const inside = projects.flatMap(({ id }) => [`/projects/${id}`, `/projects/${id}/repository/tree`]);
   const paths = [
@@ -126,13 +126,13 @@ const clones = ({ projects, who: { token } }: Ground, into: string): Promise<boo
 const levelIn = async (source: MemberSource, userId: number) =>
   (await storeOf().members.get(source, userId))?.accessLevel;
 
-/** The worker with all that was promised. */
+/** Runs the worker on the whole outbox. */
 async function workersRun(): Promise<void> {
   await service.host.invoke('outbox-sweep', { olderThan: 0 });
   await workerRuns();
 }
 
-/** Promises to take somebody out of what is inside. */
+/** Outbox messages of a membership cascade. */
 async function promised(userId: number): Promise<number> {
   let count = 0;
   for (let shard = 0; shard < OUTBOX_SHARDS; shard++) {
@@ -195,7 +195,7 @@ describe('a user removed from a group', () => {
     expect(await clones(there, `${into}-after`)).toEqual([false, false, false]);
     expect(await service.call('GET', '/projects?membership=true', there.who)).toMatchObject({ body: [] });
     expect(await told(there)).toEqual({ audited: 1 + INSIDE, left: 3 });
-    // The worker that was promised finds nothing.
+    // The scheduled worker finds nothing to do.
     await workersRun();
     expect(await told(there)).toEqual({ audited: 1 + INSIDE, left: 3 });
   });

@@ -1,4 +1,4 @@
-/** Whatever way somebody is let in: nobody gives more than they have, and what ends, ends. */
+/** However a member is added, nobody grants more than their own level, and memberships expire. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memberKey } from '../../../lib/store/row-keys/members.ts';
 import { type Service, startService } from '../../harness/service.ts';
@@ -10,7 +10,7 @@ let service: Service;
 let owner: Person;
 let maintainer: Person;
 let asker: Person;
-/** A group with a maintainer, a project in it, and one of the maintainer's own where somebody is an owner. */
+/** A group with a maintainer, a project in it, and a project of the maintainer with another owner. */
 let group: number;
 let project: number;
 let club: number;

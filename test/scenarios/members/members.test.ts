@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ownWorld } from '../../harness/own-world.ts';
-import { absent, BAD, NO_RECORD } from '../../harness/refusals.ts';
+import { absent, BAD, MEMBERS, NO_RECORD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
 import { ask, expiredMember } from '../../harness/world.ts';
@@ -9,7 +9,6 @@ const { service, world, as } = ownWorld();
 
 const READ_SCOPES = { read_api: 200, read_user: 403, read_repository: 403, write_repository: 403 } as const;
 const WRITE_SCOPES = { read_api: 403, read_user: 403, read_repository: 403, write_repository: 403 } as const;
-const MEMBERS = { guest: 200, reporter: 200, developer: 200, maintainer: 200, owner: 200 } as const;
 const INSIDERS = {
   anonymous: 401,
   stranger: 404,

@@ -48,7 +48,7 @@ test('an expiry job does nothing when the membership has another or later expiry
   await ends(dayIn(1), 1);
   await ends(dayIn(3), 1);
   expect(await done('owner', 'GET', `${members()}/${member}`)).toMatchObject({ access_level: 40 });
-  // One that came too early is promised again.
+  // A message that came too early is enqueued again.
   expect(await promised()).toEqual([dayIn(1), dayIn(3), dayIn(3)]);
   expect(await told()).toEqual(['created', 'joined']);
 });

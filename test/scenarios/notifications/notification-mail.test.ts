@@ -447,7 +447,7 @@ describe('the unsubscribe link in mail', () => {
     forget();
     await comment('ada', 'gone?');
     expect(Object.keys(await mails())).not.toContain('bob');
-    // Whoever is called by name hears of it, and of other conversations.
+    // A mentioned user still gets this mail, and mail of other conversations.
     await comment('ada', '@bob!');
     await comment('ada', '@bob, another', story.git.oid('main~1'));
     expect((await mails())['bob']).toHaveLength(2);

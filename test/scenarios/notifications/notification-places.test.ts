@@ -1,4 +1,4 @@
-/** Mail about where projects are, and who is let into what: moves and memberships. */
+/** Notification mail about moved projects and about memberships. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { enqueueNotification, notificationMessage } from '../../../lib/domain/notifications/enqueue.ts';

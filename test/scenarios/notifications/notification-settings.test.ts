@@ -1,4 +1,4 @@
-/** How much mail somebody wants, for each project and group and for everything else. */
+/** Notification settings: global, and per project and group. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NOTIFICATION_EVENTS } from '../../../lib/records/notifications.ts';
 import { Missing } from '../../../lib/store/errors.ts';

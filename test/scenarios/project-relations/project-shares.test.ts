@@ -70,7 +70,7 @@ describe('permission to share a project with a group', () => {
           former: 404,
           guest: 403,
           developer: 403,
-          // A maintainer who does not see the group does not hear of it.
+          // A maintainer who cannot see the group gets the answer for an absent one.
           maintainer: { status: 404, holds: { message: '404 Not Found' } },
           owner: 201,
           read_api: 403,

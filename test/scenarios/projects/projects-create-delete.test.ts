@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BAD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
@@ -11,7 +12,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 const hides = ['secret of', 'thing', 'owner/'];
 
 describe('creating a project', () => {

@@ -210,7 +210,7 @@ test('one of two simultaneous transfers succeeds, and of a transfer and a deleti
 
 describe('the delayed deletion of a project', () => {
   const day = (days: number) => new Date(Date.now() + days * 86_400_000);
-  /** The worker on that day, with the message that was promised. */
+  /** Runs the worker on that day with the scheduled message. */
   const due = (id: number, dueOn: string, now: Date) =>
     runJob({ store: world.store, now: () => now } as Deps, {
       id: fresh(),
@@ -241,7 +241,7 @@ describe('the delayed deletion of a project', () => {
       201,
       { archived: false, name: 'Doomed', path: 'doomed', marked_for_deletion_on: null },
     ]);
-    // The promise comes all the same, and does nothing.
+    // The scheduled message still arrives, and does nothing.
     await due(id, dueOn, day(DELAY_DAYS));
     expect((await get(id)).status).toBe(200);
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BAD, MEMBERS } from '../../harness/refusals.ts';
 import { type Scenario, scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
@@ -12,10 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 /** Tokens that do not reach projects; `read_api` reads. */
 const SCOPED = { read_user: 403, read_repository: 403, write_repository: 403, read_api: 200 } as const;
-const MEMBERS = { guest: 200, reporter: 200, developer: 200, maintainer: 200, owner: 200 } as const;
 const hides = ['secret of', 'thing', 'owner/'];
 
 const basic = (answer: Answer) => {

@@ -1,4 +1,4 @@
-/** Limits of single actions: as many as the settings say, whoever has been counted, and what the refusal says. */
+/** Rate limits of single actions: the configured number, who is counted, and the answer beyond it. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { apiDeps } from '../../../lib/api/endpoint.ts';

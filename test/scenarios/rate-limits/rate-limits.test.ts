@@ -83,7 +83,7 @@ interface Who {
 let addresses = 0;
 /** One that nobody had before. */
 const address = () => `10.1.${++addresses >> 8}.${addresses & 255}`;
-/** Made before anything is limited: whoever makes them is counted too. */
+/** Created before any limit is on, since creating them is counted too. */
 const pool: { id: number; username: string; token: string }[] = [];
 const somebody = () => pool.pop()!;
 
@@ -166,7 +166,7 @@ describe('each throttle covers its own requests and counts each subject separate
     expect(await statuses(2, () => ask(area(), line(), { address: from }))).not.toContain(429);
     const refused = await ask(area(), line(), { address: from });
     expect([refused.status, refused.headers.get('ratelimit-name')]).toEqual([429, `throttle_${name}`]);
-    // Another address, another kind of request, and somebody signed in at the same address.
+    // Another address, another kind of request, and a signed-in user at the same address.
     expect((await ask(area(), line())).status).not.toBe(429);
     expect((await ask(otherArea(), other(), { address: from })).status).not.toBe(429);
     const { token } = somebody();

@@ -24,7 +24,7 @@ const begin = (path: string): Promise<ScimGroup> =>
 const filterBy = (attribute: string, value: string) =>
   `filter=${encodeURIComponent(`${attribute} eq "${value}"`)}`;
 
-/** The level of somebody in the group, as its owner sees it; undefined: no member. */
+/** A user's access level in the group, as its owner sees it; undefined if not a member. */
 async function levelOf(group: ScimGroup, username: string): Promise<number | undefined> {
   const { body } = await service.call('GET', `/groups/${group.id}/members`, { token: owner.token });
   return body.find((member: { username: string }) => member.username === username)?.access_level;
@@ -295,7 +295,7 @@ test('RFC 7644: requested attributes are returned in every kind of answer, and s
   }
   const put = await agent('PUT', '/Users/ext-ann?excludedAttributes=meta', { active: true });
   expect(put.body).toEqual({ ...others, name, emails });
-  // 3.5.2: whoever asks for attributes is told them.
+  // 3.5.2: requested attributes are returned.
   const Operations = [{ op: 'replace', path: 'displayName', value: 'Shown Else' }];
   expect(
     await agent('PATCH', '/Users/ext-ann?attributes=displayName', { schemas: [PATCH], Operations }),

@@ -149,7 +149,7 @@ describe('a newly provisioned user', () => {
     expect(made.identities).toHaveLength(1);
     await other.agent('PATCH', '/Users/elsewhere', replace('name.formatted', 'Hijacked'));
     expect((await account('twofold')).name).toBe('twofold Person');
-    // The same word of another provider is somebody else.
+    // The same id from another provider is another user.
     await added('unlike', { externalId: 'ext-twofold' }, other);
     expect(await account('unlike')).toMatchObject({
       identities: [{ extern_uid: 'ext-twofold', saml_provider_id: other.id }],

@@ -1,4 +1,4 @@
-/** While the instance is in maintenance mode nothing is changed, everything is read, and what was promised is kept. */
+/** In maintenance mode nothing is changed, everything is readable, and outbox messages are still processed. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allEndpoints } from '../../../lib/api/all.ts';
 import { GitCli, withToken } from '../../clients/git-cli.ts';

@@ -1,4 +1,4 @@
-/** Which settings there are, what each may be, and what is told of what it may not be. */
+/** All settings, their valid values, and the errors for invalid ones. */
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
@@ -213,7 +213,7 @@ const FITTING: Readonly<Record<string, unknown>> = {
 
 const MISSING = (name: string) => ({ error: `${name} is missing` });
 const WRONG = (name: string, text: string) => ({ message: { [name]: [text] } });
-/** What is sent, what is told of it. */
+/** A request body and the error it gets. */
 const REFUSED: readonly (readonly [Record<string, unknown>, unknown])[] = [
   ...Object.entries(demands).map(
     ([enabled, names]) =>

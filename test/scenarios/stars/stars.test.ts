@@ -3,6 +3,7 @@ import { removeProject, removeUser } from '../../../lib/domain/deletion/purge.ts
 import { cachedSettings } from '../../../lib/domain/settings/current.ts';
 import { HistoryCache } from '../../../lib/git/history/known.ts';
 import { PackCache } from '../../../lib/git/pack/pack-cache.ts';
+import { BAD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { type Service, startService } from '../../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
@@ -16,7 +17,6 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 const hides = ['secret of'];
 
 describe('permission to star a project', () => {

@@ -326,7 +326,7 @@ describe('the rotation of an access token', () => {
     const listed: { id: number }[] = (await as('owner', 'GET', `${here}/access_tokens?per_page=100`)).body;
     const ids = listed.map(({ id }) => id);
     expect([ids.includes(bot.id), ids.includes(turned.body.id)]).toEqual([false, true]);
-    // Whoever rotates the old one again is told, and ends the new one: somebody has a text they should not have.
+    // Rotating the old token again is refused and revokes the new one: the old secret has leaked.
     const again = await as('maintainer', 'POST', path);
     expect([again.status, again.body]).toEqual([400, { message: '400 Bad request - token already revoked' }]);
     expect((await service.call('GET', here, { token: turned.body.token })).body.error).toBe('invalid_token');

@@ -247,7 +247,7 @@ describe('a deploy token over Git', () => {
 });
 
 describe('a personal token of one scope', () => {
-  /** What somebody who may everything does, by what it is. */
+  /** Requests that the owner is permitted, by kind. */
   const CLASSES = {
     'GET /user': () => ['GET', '/user'],
     'GET /users': () => ['GET', '/users?username=guest'],

@@ -34,7 +34,7 @@ const set = async (id: number, change: UserChange) =>
 /** Somebody who came so many days ago and was last here then. */
 async function person(came: number, here: number | null, more: Record<string, unknown> = {}) {
   const { id, username } = await service.user(`person-${++names}`, more);
-  // No rule changes the day somebody came.
+  // No endpoint changes the day a user was created.
   const change = {
     createdAt: `${day(came)}T10:00:00.000Z`,
     lastActivityOn: here === null ? null : day(here),
