@@ -103,7 +103,7 @@ async function find(page: Page, path: string, title: string): Promise<void> {
 describe.each(['root', 'stage'] as const)('at the %s', (place) => {
   const base = () => origins[place] + (place === 'stage' ? STAGE : '');
 
-  test('loads, finds, shows and sends, and nothing leaves its origin', {
+  test('the API documentation loads, searches, shows and sends requests, all to its own origin', {
     timeout: 4 * WAIT,
   }, async (context) => {
     if (browser === undefined) return context.skip('it needs Chromium (apt-get install chromium)');

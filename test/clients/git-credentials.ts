@@ -4,7 +4,11 @@ import { type Service, startService } from '../harness/service.ts';
 import { makeWorld, type Who, type World } from '../harness/world.ts';
 import { GitCli, withToken } from './git-cli.ts';
 
-/** What git itself does at each kind of door; with a gateway's manners the 401 comes from the authorizer. */
+/**
+ * Tests of git's own credential handling on public, internal and private repositories.
+ *
+ * @param limits behave as the gateway does: the 401 comes from the authorizer, not from the function
+ */
 export function credentialStories(limits: boolean): {
   git: GitCli;
   service: () => Service;
@@ -41,12 +45,12 @@ export function credentialStories(limits: boolean): {
     ['private', 'read_repository'],
     ['private', 'write_repository'],
     ['private', 'administrator'],
-  ] as const)('clone of %s, %s', async (project, who) => {
+  ] as const)('git clones a %s project as %s', async (project, who) => {
     const clone = await git.clone(url(project, who), fresh());
     expect(await git.ok(clone, 'show', 'HEAD:f')).toBe(project);
   });
 
-  test('with and without .git, in any case', async () => {
+  test('git reads a repository with and without .git in its path, in any case', async () => {
     for (const path of ['owner/public-thing', 'owner/public-thing.git', 'Owner/Public-Thing']) {
       const refs = await git.ok(git.home, 'ls-remote', `${service.url}/${path}`);
       expect(refs).toContain('refs/heads/main');
@@ -65,13 +69,13 @@ export function credentialStories(limits: boolean): {
     ['private', 'guest', /You are not allowed to download code from this project\.[\s\S]*403/],
     ['private', 'blocked', /Your account has been blocked\.[\s\S]*403/],
     ['private', 'read_api', /403/],
-  ] as const)('no clone of %s for %s', async (project, who, told) => {
+  ] as const)('git cannot clone a %s project as %s', async (project, who, told) => {
     const complaint = await git.fails(git.home, 'clone', url(project, who), fresh());
     expect(complaint).toMatch(told);
     expect(complaint).not.toMatch(/500|Internal/);
   });
 
-  test('an absent repository looks like a hidden one', async () => {
+  test('an absent repository looks like a hidden one to git', async () => {
     const complaint = await git.fails(git.home, 'clone', `${service.url}/owner/nothing.git`, fresh());
     expect(complaint).toMatch(/could not read Username/);
     expect(
@@ -84,7 +88,7 @@ export function credentialStories(limits: boolean): {
     ).toMatch(/not found/);
   });
 
-  test('a credential helper is asked once for the right ones and told when they are wrong', async () => {
+  test('a git credential helper is asked once for good credentials and told when they are wrong', async () => {
     const helper = (token: string, log: string) =>
       `!f() { echo "$1" >> "${git.path(log)}"; test "$1" = get && echo username=x && echo password=${token}; true; }; f`;
     const clone = fresh();
@@ -112,7 +116,7 @@ export function credentialStories(limits: boolean): {
     expect(readFileSync(git.path('wrong'), 'utf8').trim().split('\n')).toEqual(['get', 'erase']);
   });
 
-  test('a public project is pushed to with credentials that git asks for', async () => {
+  test('git pushes to a public project with credentials it was asked for', async () => {
     const clone = await git.clone(`${service.url}/owner/public-thing.git`, fresh());
     await git.ok(clone, 'commit', '--quiet', '--allow-empty', '-m', 'asked');
     expect(await git.fails(clone, 'push', 'origin', 'main')).toMatch(/could not read Username/);
@@ -131,7 +135,7 @@ export function credentialStories(limits: boolean): {
     ['private', 'guest', /403/],
     ['private', 'stranger', /not found/],
     ['public', 'unknown', /Authentication failed/],
-  ] as const)('no push to %s for %s', async (project, who, told) => {
+  ] as const)('git cannot push to a %s project as %s', async (project, who, told) => {
     const clone = await git.clone(url(project, 'owner'), fresh());
     const before = await git.ok(clone, 'ls-remote', 'origin');
     await git.ok(clone, 'commit', '--quiet', '--allow-empty', '-m', 'no');
@@ -140,7 +144,7 @@ export function credentialStories(limits: boolean): {
   });
 
   test.each(['developer', 'write_repository', 'administrator'] as const)(
-    'push to private, %s',
+    'git can push to a private project as %s',
     async (who) => {
       const clone = await git.clone(url('private', who), fresh());
       await git.ok(clone, 'commit', '--quiet', '--allow-empty', '-m', who);
@@ -154,7 +158,7 @@ export function credentialStories(limits: boolean): {
     },
   );
 
-  test('credentials that git sends unasked must be good ones, of what is public too', async () => {
+  test('credentials that git sends unasked must be valid, also for public projects', async () => {
     const header = (token: string) =>
       `http.extraHeader=Authorization: Basic ${Buffer.from(`x:${token}`).toString('base64')}`;
     const list = (who: Who) => [

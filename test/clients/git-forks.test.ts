@@ -62,7 +62,7 @@ const refs = (directory: string) => git.lines(directory, 'for-each-ref', '--form
 const mirror = (path: string, name: string, who = path.split('/')[0]!) =>
   git.clone(withToken(service.url, path, tokens[who]), name, '--mirror');
 
-test('a client library forks, lists, relates and ends the relation', async () => {
+test('@gitbeaker/rest creates and lists forks, and creates and deletes the fork relation', async () => {
   expect(await bob!.Projects.show(fork)).toMatchObject({
     name: 'Thing of Bob',
     path_with_namespace: 'bob/thing',
@@ -78,13 +78,13 @@ test('a client library forks, lists, relates and ends the relation', async () =>
   expect(await ada!.Projects.allForks(source)).toMatchObject([{ id: fork }]);
 });
 
-test('a clone of a fork is one of its source', async () => {
+test('a clone of a fork equals one of its source', async () => {
   const [of, from] = [await mirror('bob/thing', 'of'), await mirror('ada/thing', 'from')];
   expect(await refs(of)).toEqual(await refs(from));
   expect(await git.ok(of, 'symbolic-ref', 'HEAD')).toBe('refs/heads/main');
 });
 
-test('what is pushed to a fork stays there, and can be compared with the source and committed upon', async () => {
+test('commits pushed to a fork stay there, and can be compared with the source and built upon', async () => {
   const work = await git.clone(withToken(service.url, 'bob/thing', tokens['bob']), 'bobs');
   await git.ok(work, 'commit', '--quiet', '--allow-empty', '-m', 'of Bob');
   await git.ok(work, 'push', '--quiet', 'origin', 'HEAD:feature');
@@ -130,7 +130,7 @@ test('what is pushed to a fork stays there, and can be compared with the source 
   expect(await git.ok(whole, 'rev-parse', 'main')).toBe(main);
 });
 
-test('objects of a related project that shares nothing are copied, with all below them', async () => {
+test('objects of a related project outside the fork network are copied with all they reach', async () => {
   const other = (await bob!.Projects.create({ name: 'elsewhere', visibility: 'private' })).id as number;
   const work = git.path('elsewhere');
   await git.ok(git.home, 'init', '--quiet', '-b', 'main', work);
@@ -172,7 +172,7 @@ test('objects of a related project that shares nothing are copied, with all belo
   expect(await git.lines(copy, 'rev-list', 'mine')).toHaveLength(3);
 });
 
-test('the source is deleted and swept, the fork maintained: clones of it stay sound', async () => {
+test('clones of a fork stay valid after its source is deleted and garbage is collected', async () => {
   const before = await refs(await mirror('bob/thing', 'before'));
   await ada!.Projects.remove(source);
   const store = storeOf();

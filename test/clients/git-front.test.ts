@@ -66,7 +66,7 @@ async function as(who: Who, cwd: string, ...args: string[]): Promise<string> {
   return code === 0 ? stdout.toString() : `exit ${code}\n${stderr}`;
 }
 
-test('a stock push of 7 MB to the gateway’s address goes through the front', async () => {
+test('a stock git push of 7 MB to the gateway’s address goes through the push front', async () => {
   writeFileSync(join(clone, 'large'), randomBytes(7_000_000));
   await git.ok(clone, 'add', 'large');
   await git.ok(clone, 'commit', '--quiet', '-m', 'large');
@@ -75,7 +75,7 @@ test('a stock push of 7 MB to the gateway’s address goes through the front', a
   expect(there).toContain(await git.ok(clone, 'rev-parse', 'HEAD'));
 });
 
-test('who pushes is asked there, and hears the same', async () => {
+test('the push front asks for credentials and gives the same errors', async () => {
   const branch = 'HEAD:refs/heads/no';
   expect(await as('reporter', clone, 'push', 'origin', branch)).toContain('not allowed to push code');
   expect(await as('revoked', clone, 'push', 'origin', branch)).toContain('Authentication failed');
@@ -84,7 +84,7 @@ test('who pushes is asked there, and hears the same', async () => {
   expect(await as('developer', clone, 'push', 'origin', 'HEAD:main')).toContain('[remote rejected]');
 });
 
-test('the pages say so, and name no helper', async () => {
+test('the documentation names the push front and no helper', async () => {
   for (const path of ['/', '/api/docs']) {
     const page = await (await fetch(service.url + path)).text();
     expect(page).toContain(`http://localhost:${env['PORT']},`);
@@ -92,7 +92,7 @@ test('the pages say so, and name no helper', async () => {
   }
 });
 
-test('only the beginning of a push is sent on, before anybody is asked who they are', async () => {
+test('only the beginning of a push passes the push front before authentication', async () => {
   const ask = (rest: string) => fetch(`${service.url}/no/where${rest}`, { redirect: 'manual' });
   const sent = await ask('.git/info/refs?service=git-receive-pack');
   expect([sent.status, sent.headers.get('location')]).toEqual([
@@ -104,13 +104,13 @@ test('only the beginning of a push is sent on, before anybody is asked who they 
   expect((await fetch(`${service.url}/no/where.git/lemnos/uploads`, { method: 'POST' })).status).toBe(401);
 });
 
-test('it says that it is well, and serves Git alone', async () => {
+test('the push front reports its health and serves Git only', async () => {
   expect(await (await fetch(`${front.url}/healthz`)).text()).toBe('ok\n');
   expect((await fetch(`${front.url}/api/v4/projects`)).status).toBe(404);
   expect((await fetch(`${front.url}/`)).status).toBe(404);
 });
 
-test('it does not start without a table and a bucket, nor send on what was sent to it', async () => {
+test('the push front does not start without a table and a bucket, and does not forward its own requests', async () => {
   await expect(startFront({ PORT: '0' })).rejects.toThrow(
     'missing environment variables: TABLE_NAME, OBJECTS_BUCKET',
   );

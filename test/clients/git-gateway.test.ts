@@ -8,13 +8,13 @@ import { credentialStories } from './git-credentials.ts';
 /** The host with `GATEWAY_LIMITS=1`: the authorizer asks for credentials, and bodies end where the gateway's do. */
 const { git, service, world } = credentialStories(true);
 
-test('the function behind the gateway cannot ask for credentials itself: its header is renamed', async () => {
+test('behind the gateway a function cannot ask for credentials: its header is renamed', async () => {
   const answer = await fetch(`${service().url}/owner/private-thing.git/info/refs?service=git-upload-pack`);
   expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="Lemnos"']);
   expect(await answer.json()).toEqual({ message: '401 Unauthorized' });
 });
 
-test('a push within the limit passes, one above it is 413 and changes nothing', async () => {
+test('behind the gateway a push within the limit passes, and a larger one is 413 and changes nothing', async () => {
   const url = withToken(service().url, 'owner/public-thing', world().tokens.maintainer);
   const clone = await git.clone(url, 'sizes');
   const commit = async (name: string, size: number) => {
@@ -32,7 +32,7 @@ test('a push within the limit passes, one above it is 413 and changes nothing', 
   expect(await git.lines(proof, 'ls-tree', '--name-only', 'main')).toContain('fits');
 });
 
-test('an answer larger than an event may be streams: a clone of ten megabytes', async () => {
+test('behind the gateway an answer larger than an event is streamed: a clone of ten megabytes', async () => {
   const token = world().tokens.maintainer!;
   const path = `/projects/${world().ids['public']}/repository`;
   for (let part = 0; part < 3; part++) {

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const url = (path: string) => withToken(service.url, path, token);
 
-test('push to and clone from a project in a group of a group, by each path it ever had', async () => {
+test('git pushes to and clones from a project in a nested group by every path it ever had', async () => {
   const top = await ada.Groups.create('Top', 'top', { visibility: 'private' });
   const sub = await ada.Groups.create('Sub', 'sub', { parentId: top.id });
   const project = await ada.Projects.create({ name: 'Code', path: 'code', namespaceId: sub.id });
@@ -59,14 +59,14 @@ test('push to and clone from a project in a group of a group, by each path it ev
     expect(await log(path, `moved-${i}`)).toEqual(renamed);
   expect(await ada.Projects.show(project.id)).toMatchObject({ path_with_namespace: 'other/sub/code' });
 
-  // A former path is whoever's takes it.
+  // A former path belongs to the next project that takes it.
   const heir = await ada.Groups.create('Heir', 'sub', { parentId: top.id });
   await ada.Projects.create({ name: 'Code', path: 'code', namespaceId: heir.id, initializeWithReadme: true });
   expect(await log('tip/sub/code', 'heir')).toEqual(['Initial commit']);
   expect(await log('other/sub/code', 'kept')).toEqual(renamed);
 });
 
-test('a group that is deleted takes its repositories along', async () => {
+test('the repositories of a deleted group cannot be cloned', async () => {
   const group = await ada.Groups.create('Doomed', 'doomed');
   await ada.Projects.create({ name: 'code', namespaceId: group.id, initializeWithReadme: true });
   await git.clone(url('doomed/code'), 'doomed');

@@ -95,7 +95,7 @@ const flipped = (pack: Buffer, at: number) => {
 };
 const resealed = (content: Buffer) => Buffer.concat([content, createHash('sha1').update(content).digest()]);
 
-test('a sound pack passes: the others differ from it in one thing', async () => {
+test('a valid pack is accepted: the malformed ones differ from it in one thing', async () => {
   const made = good('sound');
   const answer = await push([`${main} ${made.id} refs/heads/main`], packOf(made.entries));
   expect([answer.status, answer.text]).toEqual([
@@ -151,23 +151,30 @@ const BROKEN: Record<string, (made: ReturnType<typeof good>) => Buffer> = {
   },
 };
 
-test.each(Object.keys(BROKEN))('nothing changes and a readable line comes back: %s', async (name) => {
-  const made = good(name);
-  const before = await git.ok(git.home, 'ls-remote', url);
-  const answer = await push(
-    [`${main} ${made.id} refs/heads/main`, `${'0'.repeat(40)} ${made.id} refs/heads/new`],
-    BROKEN[name]!(made),
-  );
-  expect(answer.status).toBe(200);
-  expect(answer.text).toMatch(/unpack (?!ok)[\x20-\x7e]+\n|ng refs\/heads\/main [\x20-\x7e]+\n/);
-  expect(answer.text).not.toMatch(/ok refs\/heads|internal error|undefined|TypeError|RangeError| at .*\.ts/);
-  expect(await git.ok(git.home, 'ls-remote', url)).toBe(before);
-  // What was refused left nothing behind that could be asked for.
-  const asked = await service.call('GET', `/projects/ada%2Ftarget/repository/commits/${made.id}`, { token });
-  expect(asked.status).toBe(404);
-});
+test.each(Object.keys(BROKEN))(
+  'a malformed push changes nothing and gets a readable line: %s',
+  async (name) => {
+    const made = good(name);
+    const before = await git.ok(git.home, 'ls-remote', url);
+    const answer = await push(
+      [`${main} ${made.id} refs/heads/main`, `${'0'.repeat(40)} ${made.id} refs/heads/new`],
+      BROKEN[name]!(made),
+    );
+    expect(answer.status).toBe(200);
+    expect(answer.text).toMatch(/unpack (?!ok)[\x20-\x7e]+\n|ng refs\/heads\/main [\x20-\x7e]+\n/);
+    expect(answer.text).not.toMatch(
+      /ok refs\/heads|internal error|undefined|TypeError|RangeError| at .*\.ts/,
+    );
+    expect(await git.ok(git.home, 'ls-remote', url)).toBe(before);
+    // What was refused left nothing behind that could be asked for.
+    const asked = await service.call('GET', `/projects/ada%2Ftarget/repository/commits/${made.id}`, {
+      token,
+    });
+    expect(asked.status).toBe(404);
+  },
+);
 
-test('commands that are none', async () => {
+test('malformed push commands are refused', async () => {
   const zero = '0'.repeat(40);
   for (const [commands, wanted] of [
     [[`${zero} ${main} refs/heads/a..b`], /ng refs\/heads\/a\.\.b /],
@@ -189,7 +196,7 @@ test('commands that are none', async () => {
   }
 });
 
-test('what git itself says of a refusal', async () => {
+test('a refusal has the words of git itself', async () => {
   const dangling = (
     await git.run(['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], {
       cwd: clone,

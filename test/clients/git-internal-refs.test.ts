@@ -71,7 +71,7 @@ afterAll(async () => {
   git[Symbol.dispose]();
 });
 
-test('they are not for clients to make, move or delete', async () => {
+test('internal refs cannot be created, moved or deleted by clients', async () => {
   const names = [...SHOWN, ...HIDDEN];
   const before = await git.ok(local, 'ls-remote', url);
   const refs = names.flatMap((name) => [`HEAD:${name}`, `HEAD:${name}-new`]);
@@ -98,7 +98,7 @@ test('they are not for clients to make, move or delete', async () => {
   expect(await git.ok(local, 'ls-remote', url)).toBe(before);
 });
 
-test('other refs in the same push go through, unless it is atomic', async () => {
+test('other refs in a push with an internal ref are updated, unless it is atomic', async () => {
   const told = await git.fails(local, 'push', url, 'HEAD:refs/heads/beside', 'HEAD:refs/keep-around/2');
   expect(told).toMatch(/\[new branch\] +HEAD -> beside/);
   const refs = ['HEAD:refs/heads/together', 'HEAD:refs/keep-around/2'];
@@ -112,10 +112,10 @@ test('other refs in the same push go through, unless it is atomic', async () => 
   );
 });
 
-describe.each([0, 1, 2])('by version %i', (version) => {
+describe.each([0, 1, 2])('Git protocol version %i', (version) => {
   const protocol = ['-c', `protocol.version=${version}`];
 
-  test('those shown are listed and fetched, the others are neither', async () => {
+  test('lists and fetches shown internal refs, not hidden ones', async () => {
     const listed = await git.ok(git.home, ...protocol, 'ls-remote', url);
     for (const name of SHOWN) expect(listed).toContain(`${commits[name]}\t${name}`);
     for (const name of [...HIDDEN, 'kept']) expect(listed).not.toContain(commits[name]);
@@ -128,7 +128,7 @@ describe.each([0, 1, 2])('by version %i', (version) => {
     );
   });
 
-  test('what only the others reach is in no clone, and cannot be asked for by its id', async () => {
+  test('keeps commits reachable only from hidden refs out of clones and out of reach by id', async () => {
     const copy = await git.clone(url, `mirror-${version}`, ...protocol, '--mirror');
     const objects = await git.ok(copy, 'cat-file', '--batch-all-objects', '--batch-check', '--unordered');
     for (const name of SHOWN) expect(objects).toContain(commits[name]);
@@ -145,7 +145,7 @@ describe.each([0, 1, 2])('by version %i', (version) => {
   });
 });
 
-test('one that goes away is not told of for having been there; those shown are, to clones under way', async () => {
+test('forgets a deleted hidden ref, and keeps a deleted shown ref for clones under way', async () => {
   const [shown, hidden] = [SHOWN[0]!, HIDDEN[0]!];
   const { id } = (await service.call('GET', '/projects/ada%2Fhoard')).body;
   const refs = storeOf().repositories.open((await storeOf().projects.get(id))!.repositoryId);
@@ -164,7 +164,7 @@ test('one that goes away is not told of for having been there; those shown are, 
   );
 });
 
-test('the interface shows every commit by its id, as ever', async () => {
+test('the API shows every commit by id, internal refs included', async () => {
   for (const commit of Object.values(commits)) {
     expect((await service.call('GET', `${repository}/commits/${commit}`)).status).toBe(200);
   }

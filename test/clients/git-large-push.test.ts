@@ -83,7 +83,7 @@ const left = (at: string) => {
   }
 };
 
-test('a push of 21 MB: git alone fails readably, with the helper it passes, and a clone is sound', async () => {
+test('a push of 21 MB fails readably with git alone, passes with the push helper, and clones intact', async () => {
   const at = await clone();
   const oid = await commit(at, 'huge', 21);
   const stock = await fails(at, 'push', stockUrl('owner'), 'HEAD:refs/heads/huge');
@@ -109,7 +109,7 @@ test('a push of 21 MB: git alone fails readably, with the helper it passes, and 
   expect(pushed.stderr).not.toContain(world.tokens.owner!);
 });
 
-test('fetches and small pushes are git’s own, in every protocol version', async () => {
+test('with the push helper fetches and small pushes are done by git itself, in every protocol version', async () => {
   for (const version of ['0', '1', '2']) {
     const name = `version-${version}`;
     await ok(git.home, '-c', `protocol.version=${version}`, 'clone', '--quiet', '--depth=1', url(), name);
@@ -132,7 +132,7 @@ test('fetches and small pushes are git’s own, in every protocol version', asyn
   }
 });
 
-test('refusals stand behind each ref, as git has them', async () => {
+test('with the push helper a refusal stands behind its ref, as in git', async () => {
   const at = await clone('developer');
   await commit(at, 'refused', 4);
   const told = await fails(at, 'push', 'origin', 'main', 'HEAD:refs/heads/taken', ':refs/heads/twin');
@@ -150,7 +150,7 @@ test('refusals stand behind each ref, as git has them', async () => {
   expect(await remote('refs/heads/dry')).toBe('');
 });
 
-test('what is no fast-forward is refused here, and with force there or not', async () => {
+test('the push helper refuses a push that is no fast-forward, and accepts it with force', async () => {
   const at = await clone();
   await ok(at, 'push', '--quiet', 'origin', 'HEAD:refs/heads/topic');
   await git.ok(at, 'checkout', '--quiet', '--orphan', 'new');
@@ -165,7 +165,7 @@ test('what is no fast-forward is refused here, and with force there or not', asy
   expect(await remote('refs/heads/topic')).toBe(oid);
 });
 
-test('who may not push hears what git would', async () => {
+test('with the push helper users without the right to push get git’s own errors', async () => {
   const at = await clone();
   await commit(at, 'nobody', 4);
   for (const [who, project, told] of [
@@ -183,47 +183,50 @@ test('who may not push hears what git would', async () => {
   expect(await fails(at, 'push', printed, 'HEAD:refs/heads/no')).toMatch(/no password in a lemnos:: address/);
 });
 
-test.each(['SIGKILL', 'SIGINT'] as const)('a push ended by %s goes on where it stopped', async (signal) => {
-  const at = await clone();
-  const branch = `refs/heads/after-${signal}`;
-  const oid = await commit(at, signal, 9);
-  const { faults } = service.host.s3;
-  const parts: number[] = [];
-  service.host.s3.onOperation = ({ operation, key, status, bytesIn }) => {
-    if (operation === 'UploadPart' && key?.startsWith('staging/') && status === 200) parts.push(bytesIn);
-  };
-  // One part of two arrives, then the storage asks for patience.
-  faults.inject({
-    operation: 'UploadPart',
-    fault: { kind: 'error', code: 'SlowDown' },
-    after: 1,
-    times: 1000,
-  });
-  const child = spawn('git', ['push', 'origin', `HEAD:${branch}`], {
-    cwd: at,
-    // A group of its own, as a terminal gives it to a command: git and its helpers hear the signal together.
-    detached: true,
-    stdio: 'ignore',
-    env: { HOME: git.home, GIT_CONFIG_NOSYSTEM: '1', ...environment() },
-  });
-  const ended = once(child, 'close');
-  while (parts.length < 1) await sleep(20);
-  await sleep(200);
-  process.kill(-child.pid!, signal);
-  const [code] = await ended;
-  expect(code).not.toBe(0);
-  expect([parts.length, left(at).length]).toEqual([1, 1]);
-  faults.clear();
-  const again = await run(at, ['push', 'origin', `HEAD:${branch}`]);
-  expect(again.stderr).toContain('Going on with an upload that was interrupted.');
-  expect(again.code).toBe(0);
-  service.host.s3.onOperation = undefined;
-  expect(parts).toHaveLength(2);
-  expect(await remote(branch)).toBe(oid);
-  expect(left(at)).toEqual([]);
-});
+test.each(['SIGKILL', 'SIGINT'] as const)(
+  'a push of the helper stopped by %s resumes where it stopped',
+  async (signal) => {
+    const at = await clone();
+    const branch = `refs/heads/after-${signal}`;
+    const oid = await commit(at, signal, 9);
+    const { faults } = service.host.s3;
+    const parts: number[] = [];
+    service.host.s3.onOperation = ({ operation, key, status, bytesIn }) => {
+      if (operation === 'UploadPart' && key?.startsWith('staging/') && status === 200) parts.push(bytesIn);
+    };
+    // One part of two arrives, then the storage asks for patience.
+    faults.inject({
+      operation: 'UploadPart',
+      fault: { kind: 'error', code: 'SlowDown' },
+      after: 1,
+      times: 1000,
+    });
+    const child = spawn('git', ['push', 'origin', `HEAD:${branch}`], {
+      cwd: at,
+      // A group of its own, as a terminal gives it to a command: git and its helpers hear the signal together.
+      detached: true,
+      stdio: 'ignore',
+      env: { HOME: git.home, GIT_CONFIG_NOSYSTEM: '1', ...environment() },
+    });
+    const ended = once(child, 'close');
+    while (parts.length < 1) await sleep(20);
+    await sleep(200);
+    process.kill(-child.pid!, signal);
+    const [code] = await ended;
+    expect(code).not.toBe(0);
+    expect([parts.length, left(at).length]).toEqual([1, 1]);
+    faults.clear();
+    const again = await run(at, ['push', 'origin', `HEAD:${branch}`]);
+    expect(again.stderr).toContain('Going on with an upload that was interrupted.');
+    expect(again.code).toBe(0);
+    service.host.s3.onOperation = undefined;
+    expect(parts).toHaveLength(2);
+    expect(await remote(branch)).toBe(oid);
+    expect(left(at)).toEqual([]);
+  },
+);
 
-test('storage that fails now and then is asked again, also by a shallow clone with options', async () => {
+test('the push helper retries storage that fails now and then, also from a shallow clone with options', async () => {
   await ok(git.home, 'clone', '--quiet', '--depth=1', url(), 'shallow');
   const at = git.path('shallow');
   const oid = await commit(at, 'patience', 9);

@@ -29,7 +29,7 @@ const log = async (path: string) =>
   git.lines(await git.clone(url(path), `clone-${++clones}`), 'log', '--format=%s');
 const headOf = async (path: string) => git.lines(git.home, 'ls-remote', '--symref', url(path), 'HEAD');
 
-test('renamed, transferred, renamed with its owner: git goes by each path it ever had', async () => {
+test('git reaches a project by every former path after renames and a transfer', async () => {
   const project = await ada.Projects.create({ name: 'Code', path: 'code', initializeWithReadme: true });
   const work = await git.clone(url('ada/code'), 'work');
   const push = async (path: string, name: string) => {
@@ -58,7 +58,7 @@ test('renamed, transferred, renamed with its owner: git goes by each path it eve
   expect(await log('engines/kode')).toEqual(all);
 });
 
-test('another default branch is what a clone checks out', async () => {
+test('a clone checks out the new default branch after a change', async () => {
   const { id } = await ada.Projects.create({ name: 'branches', initializeWithReadme: true });
   const path = 'lovelace/branches';
   await ada.Branches.create(id, 'next', 'main');
@@ -68,7 +68,7 @@ test('another default branch is what a clone checks out', async () => {
   expect(await git.lines(clone, 'branch', '--show-current')).toEqual(['next']);
 });
 
-test('an archive is read, and pushed to again once it is none', async () => {
+test('an archived project can be cloned, and pushed to once unarchived', async () => {
   const { id } = await ada.Projects.create({ name: 'archive', initializeWithReadme: true });
   const path = 'lovelace/archive';
   const work = await git.clone(url(path), 'archive');
@@ -82,7 +82,7 @@ test('an archive is read, and pushed to again once it is none', async () => {
   expect(await log(path)).toEqual(['two', 'Initial commit']);
 });
 
-test('a deletion that waits is taken back', async () => {
+test('a project whose deletion is cancelled can be cloned again', async () => {
   const group = await ada.Groups.create('Waits', 'waits');
   const { id } = await ada.Projects.create({
     name: 'late',

@@ -45,7 +45,7 @@ const DELETE =
   'You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.';
 const DELETE_BY_GIT = 'You can only delete protected branches using the web interface.';
 
-test('the default branch takes pushes of Maintainers, and of Developers beside it', async () => {
+test('git pushes to the default branch are for Maintainers, and to others for Developers', async () => {
   const at = await clone();
   await commit(at, 'one');
   const before = await refs(at);
@@ -67,7 +67,7 @@ test('the default branch takes pushes of Maintainers, and of Developers beside i
   expect(tip.body).toMatchObject({ protected: true, can_push: false, commit: { title: 'next-maintainer' } });
 });
 
-test('each ref is judged by itself, and together in an atomic push', async () => {
+test('each ref of a push is checked on its own, and all together in an atomic push', async () => {
   const at = await clone();
   await commit(at, 'several');
   const before = await refs(at);
@@ -87,7 +87,7 @@ test('each ref is judged by itself, and together in an atomic push', async () =>
   expect(told).toMatch(/\[new branch\] +HEAD -> beside/);
 });
 
-test('force, making and deleting, as the rules say', async () => {
+test('git can force, create and delete protected branches only as their rules permit', async () => {
   await rule('branches', { name: 'dev-*', push_access_level: 30 });
   await rule('branches', { name: 'merge-*', merge_access_level: 30 });
   await rule('branches', { name: 'closed', push_access_level: 0, merge_access_level: 0 });
@@ -123,7 +123,7 @@ test('force, making and deleting, as the rules say', async () => {
   await taken('developer', ':free');
 });
 
-test('protected tags', async () => {
+test('git can create and delete protected tags only as their rules permit', async () => {
   await rule('tags', { name: 'v*' });
   await rule('tags', { name: 'dev-v*', create_access_level: 30 });
   const at = await clone();
@@ -152,7 +152,7 @@ test('protected tags', async () => {
   await git.ok(at, 'push', url('developer'), ':refs/tags/free');
 });
 
-test('an empty repository waits for a Maintainer; the first push makes the rule', async () => {
+test('the first push to an empty repository must come from a Maintainer, and creates the rule', async () => {
   const made = await ask(world, 'owner', 'POST', '/projects', { name: 'fresh' });
   world.ids['fresh'] = made.body.id;
   for (const [who, access_level] of [
@@ -184,7 +184,7 @@ test('an empty repository waits for a Maintainer; the first push makes the rule'
   await git.ok(at, 'push', url('developer', 'fresh'), 'HEAD:refs/heads/c');
 });
 
-test('a thousand refs beside five hundred patterns', async () => {
+test('a push of a thousand refs is checked against five hundred patterns', async () => {
   const made = await ask(world, 'owner', 'POST', '/projects', { name: 'many' });
   world.ids['many'] = made.body.id;
   const at = await clone();

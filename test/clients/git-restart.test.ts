@@ -39,7 +39,7 @@ afterAll(() => {
   git[Symbol.dispose]();
 });
 
-test('repositories outlive the host, killed or stopped', async () => {
+test('repositories survive when the host is killed or stopped', async () => {
   const work = git.path('work');
   const token = { 'PRIVATE-TOKEN': TOKEN };
   const json = { ...token, 'Content-Type': 'application/json' };

@@ -55,7 +55,7 @@ async function same({ url, clone }: Story, name: string): Promise<void> {
   expect(await refs(mirror)).toEqual(local);
 }
 
-test('push, fetch and clone of a history with merges, tags and many files', async () => {
+test('git pushes, fetches and clones a history with merges, tags and many files', async () => {
   const one = await story('history');
   await commit(one.clone, 'a');
   await git.ok(one.clone, 'checkout', '--quiet', '-b', 'side');
@@ -87,7 +87,7 @@ test('push, fetch and clone of a history with merges, tags and many files', asyn
   expect(log.map((each) => each.id)).toEqual(await git.lines(one.clone, 'log', '--format=%H', 'main'));
 });
 
-test('a push that is no fast-forward is refused; by force it passes; branches and tags are deleted', async () => {
+test('git pushes only fast-forwards unless forced, and deletes branches and tags', async () => {
   const one = await story('force');
   const first = await commit(one.clone, 'a');
   await commit(one.clone, 'b');
@@ -122,7 +122,7 @@ test('a push that is no fast-forward is refused; by force it passes; branches an
   expect((await one.get('/repository/tags')).body).toEqual([]);
 });
 
-test('an atomic push: all or nothing', async () => {
+test('an atomic push updates all refs or none', async () => {
   const one = await story('atomic');
   await commit(one.clone, 'a');
   await git.ok(one.clone, 'push', '--quiet', 'origin', 'main');
@@ -165,7 +165,7 @@ test('an atomic push: all or nothing', async () => {
   expect(await git.ok(one.clone, 'ls-remote', 'origin', 'main')).toContain(moved);
 });
 
-test('two clones push to main at once: one wins, the other fetches and both are there', async () => {
+test('of two simultaneous pushes to main one wins; after a fetch the other succeeds too', async () => {
   const one = await story('race');
   await commit(one.clone, 'base');
   await git.ok(one.clone, 'push', '--quiet', 'origin', 'main');
@@ -188,13 +188,13 @@ test('two clones push to main at once: one wins, the other fetches and both are 
   for (const clone of clones) await git.sound(clone);
 });
 
-describe('the first push decides the default branch', () => {
+describe('the default branch after the first push', () => {
   test.each([
     ['main among others', ['zeta', 'main', 'alpha'], 'main'],
     ['only master', ['master'], 'master'],
     ['only another', ['trunk'], 'trunk'],
     ['master among others', ['zeta', 'master'], 'master'],
-  ])('%s', async (what, branches, expected) => {
+  ])('is the right one for %s', async (what, branches, expected) => {
     const one = await story(`first-${what.replaceAll(' ', '-')}`, branches[0]);
     const id = await commit(one.clone, 'a');
     for (const branch of branches.slice(1)) await git.ok(one.clone, 'branch', branch);
@@ -207,7 +207,7 @@ describe('the first push decides the default branch', () => {
     expect(later).toMatchObject({ default: true });
   });
 
-  test('only tags: there is none yet, the next branch is it', async () => {
+  test('is absent with tags only, and then is the next branch', async () => {
     const one = await story('first-tags');
     await commit(one.clone, 'a');
     await git.ok(one.clone, 'push', '--quiet', 'origin', 'HEAD:refs/tags/t');
@@ -217,7 +217,7 @@ describe('the first push decides the default branch', () => {
   });
 });
 
-test('names and modes of every kind survive the way there and back', async () => {
+test('file names and modes of every kind survive push and clone', async () => {
   const one = await story('kinds');
   const stream = [
     'commit refs/heads/main',

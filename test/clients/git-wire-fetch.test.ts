@@ -35,10 +35,10 @@ async function sound(folder: string): Promise<void> {
 }
 
 // Version 1 is 0 with one line more: `clones by version 1 too`, below, is all that can differ.
-describe.each([0, 2])('protocol version %i', (version) => {
+describe.each([0, 2])('fetch by protocol version %i', (version) => {
   const protocol = ['-c', `protocol.version=${version}`];
 
-  it('clones everything, and HEAD is the default branch', async () => {
+  it('clones everything, with HEAD on the default branch', async () => {
     await published(history(60));
     await work.git('.', [...protocol, 'clone', '-q', '--mirror', host.url, 'copy.git']);
     expect(await refsOf('copy.git')).toBe(await refsOf('source.git'));
@@ -48,7 +48,7 @@ describe.each([0, 2])('protocol version %i', (version) => {
     expect(sorted(await work.git('copy.git', all))).toEqual(sorted(await work.git('source.git', all)));
   });
 
-  it('fetches what is new, and not again what is common', async () => {
+  it('transfers new objects and not the common ones', async () => {
     await published(history(60));
     await work.git('.', [...protocol, 'clone', '-q', host.url, 'copy']);
     const before = await objectCount('copy');
@@ -63,7 +63,7 @@ describe.each([0, 2])('protocol version %i', (version) => {
     expect((await objectCount('copy')) - before).toBeGreaterThan(30);
   });
 
-  it('finds what is common below many commits of one side only', async () => {
+  it('finds the common commits below many commits of one side', async () => {
     await published(history(60));
     await work.git('.', [...protocol, 'clone', '-q', host.url, 'copy']);
     const parent = (await work.git('copy', ['rev-parse', 'HEAD'])).trim();
@@ -80,7 +80,7 @@ describe.each([0, 2])('protocol version %i', (version) => {
     expect((await objectCount('copy')) - before).toBeLessThan(60);
   });
 
-  it('sends annotated tags along with what they tag', async () => {
+  it('sends annotated tags along with the commits they tag', async () => {
     await published(history(20));
     await work.git('.', [...protocol, 'clone', '-q', '--no-tags', '--single-branch', host.url, 'copy']);
     expect(await work.git('copy', ['tag'])).toBe('');
@@ -115,7 +115,7 @@ describe.each([0, 2])('protocol version %i', (version) => {
   });
 
   it.each(['blob:none', 'blob:limit=40', 'tree:0', 'tree:2'])(
-    'clones in part with %s as git itself does, and the rest when it is needed',
+    'clones partially with %s as git itself does, and the rest on demand',
     async (filter) => {
       await published(history(40));
       await work.git('source.git', ['config', 'uploadpack.allowFilter', 'true']);
@@ -177,7 +177,7 @@ describe.each([0, 2])('protocol version %i', (version) => {
     expect(sorted(await work.git('copy', fetched))).toEqual(sorted(await work.git('source.git', list)));
   });
 
-  it('gives a commit by its id when a ref reaches it, and not otherwise', async () => {
+  it('sends a commit by id only if a ref reaches it', async () => {
     await published(history(30));
     const reached = (await work.git('source.git', ['rev-parse', 'main~12'])).trim();
     await work.git('.', ['init', '-q', 'copy']);
@@ -210,7 +210,7 @@ describe.each([0, 2])('protocol version %i', (version) => {
     }
   });
 
-  it('gives a tip that moved between the two requests', async () => {
+  it('sends a tip that moved between the two requests', async () => {
     await published(history(30));
     const old = parseOid((await work.git('source.git', ['rev-parse', 'main'])).trim())!;
     const parent = parseOid((await work.git('source.git', ['rev-parse', 'main~1'])).trim())!;
@@ -290,7 +290,7 @@ describe.each([0, 2])('protocol version %i', (version) => {
     },
   );
 
-  it('does not show hidden refs', async () => {
+  it('hides hidden refs', async () => {
     await published(history(10));
     host.options.visible = (name) => !name.startsWith('refs/tags/');
     const listed = await work.git('.', [...protocol, 'ls-remote', host.url]);
@@ -298,7 +298,7 @@ describe.each([0, 2])('protocol version %i', (version) => {
     expect(listed).not.toMatch(/tags/);
   });
 
-  it('lists what git lists for the same repository', async () => {
+  it('lists the refs that git lists for the same repository', async () => {
     await published(history(10));
     await host.memory.refs.compareAndSwap([], { head: parseRefName('refs/heads/side')! });
     await work.git('source.git', ['symbolic-ref', 'HEAD', 'refs/heads/side']);
@@ -316,14 +316,14 @@ describe.each([0, 2])('protocol version %i', (version) => {
   });
 });
 
-it('clones by version 1 too', async () => {
+it('fetch by protocol version 1 clones too', async () => {
   await published(history(20));
   await work.git('.', ['-c', 'protocol.version=1', 'clone', '-q', '--mirror', host.url, 'copy.git']);
   expect(await refsOf('copy.git')).toBe(await refsOf('source.git'));
   await sound('copy.git');
 });
 
-it('a have of a ref that never was is no reason to fail', async () => {
+it('fetch ignores a have of an unknown object', async () => {
   await published(history(10));
   await work.git('.', ['init', '-q', 'stranger']);
   await work.git('stranger', ['fast-import', '--quiet'], history(120, 'b'));

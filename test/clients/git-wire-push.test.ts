@@ -98,7 +98,7 @@ async function withoutGarbage(): Promise<void> {
 }
 
 describe('a push', () => {
-  it('creates, updates and deletes refs, and says so', async () => {
+  it('creates, updates and deletes refs, and reports each', async () => {
     const one = await commit('one');
     await git('tag', '-a', '-m', 'first', 'v1');
     const tag = (await git('rev-parse', 'v1')).trim();
@@ -137,7 +137,7 @@ describe('a push', () => {
     ]);
   });
 
-  it('of what is stored already lists no pack', async () => {
+  it('of stored objects adds no pack', async () => {
     await commit('one');
     await push('main');
     await push('main:again');
@@ -145,7 +145,7 @@ describe('a push', () => {
     expect(await host.memory.objects.listPacks()).toHaveLength(1);
   });
 
-  it('of a large history in chunks, after the probe that git sends first', async () => {
+  it('of a large history arrives in chunks, after git’s probe request', async () => {
     await work.git('local', ['fast-import', '--quiet', '--force'], history(300));
     const noise = Array.from({ length: 20_000 }, (_, i) => `${Math.sin(i)}`).join('\n');
     await git('reset', '-q', '--hard');
@@ -158,7 +158,7 @@ describe('a push', () => {
     await sound();
   });
 
-  it('shows its progress, unless told to be quiet', async () => {
+  it('shows progress, unless told to be quiet', async () => {
     await commit('one');
     expect((await push('--progress', 'main')).stderr).toMatch(
       /remote: Indexing objects: 100% \(3\/3\), done\./,
@@ -167,7 +167,7 @@ describe('a push', () => {
     expect((await push('--quiet', 'main')).stderr).toBe('');
   });
 
-  it('from a shallow clone connects to what is stored', async () => {
+  it('from a shallow clone connects to the stored history', async () => {
     for (let i = 0; i < 5; i++) await commit(`${i}`);
     await push('main');
     await work.git('.', ['clone', '-q', '--depth=1', host.url, 'shallow']);
@@ -191,7 +191,7 @@ describe('a push', () => {
   });
 });
 
-it('deletes a ref that is not there, as git does', async () => {
+it('deleting an absent ref succeeds, as in git', async () => {
   await commit('one');
   const { code, stderr } = await push('main', ':refs/heads/absent');
   expect(code).toBe(0);
@@ -201,12 +201,12 @@ it('deletes a ref that is not there, as git does', async () => {
   expect(Object.keys(await remote())).toEqual(['HEAD', 'refs/heads/main']);
 });
 
-describe('the first push decides HEAD', () => {
+describe('HEAD after the first push', () => {
   it.each([
     [['trunk', 'main', 'master'], 'refs/heads/main'],
     [['trunk', 'master'], 'refs/heads/master'],
     [['trunk', 'zoo'], 'refs/heads/trunk'],
-  ])('of %j', async (names, head) => {
+  ])('is right for the branches %j', async (names, head) => {
     await commit('one');
     await push(...names.map((name) => `HEAD:refs/heads/${name}`));
     expect(await host.memory.refs.head()).toBe(head);
@@ -216,7 +216,7 @@ describe('the first push decides HEAD', () => {
 });
 
 describe('a forced push', () => {
-  it('is told apart from one that goes forward', async () => {
+  it('is distinguished from a fast-forward', async () => {
     await commit('one');
     const old = await commit('two');
     await push('main');
@@ -229,7 +229,7 @@ describe('a forced push', () => {
     await sound();
   });
 
-  it('is for the policy to refuse', async () => {
+  it('can be refused by the policy', async () => {
     await commit('one');
     const old = await commit('two');
     await push('main');
@@ -243,7 +243,7 @@ describe('a forced push', () => {
   });
 });
 
-describe('what git refuses is refused', () => {
+describe('as in git a push is refused', () => {
   beforeEach(async () => {
     await commit('one');
     await push('main', 'main:a');
@@ -256,7 +256,7 @@ describe('what git refuses is refused', () => {
     ['a branch below a branch', ['main:refs/heads/a/b'], /a\/b \(failed to update ref/],
     ['a name without a namespace', ['main:refs/x'], /\(funny refname\)/],
     ['a branch called HEAD', ['main:refs/heads/HEAD'], /\(funny refname\)|not a valid/],
-  ])('%s', async (_, args, message) => {
+  ])('for %s', async (_, args, message) => {
     const before = await remote();
     const { code, stderr } = await push(...args);
     expect(code).not.toBe(0);
@@ -264,13 +264,13 @@ describe('what git refuses is refused', () => {
     expect(await remote()).toEqual(before);
   });
 
-  it('a read-only repository', async () => {
+  it('to a read-only repository', async () => {
     host.memory.refusal = 'read-only';
     const { stderr } = await push('main');
     expect(stderr).toMatch(/\(repository is read-only at the moment, try again later\)/);
   });
 
-  it('what the limit forbids, in words', async () => {
+  it('beyond the size limit, with a reason', async () => {
     host.options.limits = { maxRequestBytes: 20_000 };
     await commit('large', 'large.txt', Array.from({ length: 9000 }, (_, i) => `${Math.cos(i)}`).join('\n'));
     const before = await remote();
@@ -280,19 +280,19 @@ describe('what git refuses is refused', () => {
     expect(await remote()).toEqual(before);
   });
 
-  it('hidden refs', async () => {
+  it('to hidden refs', async () => {
     host.options.pushable = (name) => !name.startsWith('refs/keep/');
     expect((await push('main:refs/keep/1')).stderr).toMatch(/\(deny updating a hidden ref\)/);
   });
 });
 
-it('a push refused before its pack is looked at is read to the end all the same', async () => {
+it('a push refused before its pack is examined is read to the end all the same', async () => {
   await commit('large', 'large.bin', randomBytes(12_000_000).toString('latin1'));
   const { stderr } = await push('main:refs/x');
   expect(stderr).toMatch(/! \[remote rejected\] main -> refs\/x \(funny refname\)/);
 });
 
-it('a push above the limit is read to the end, and told so', async () => {
+it('a push above the size limit is read to the end and gets the reason', async () => {
   await commit('large', 'large.bin', randomBytes(12_000_000).toString('latin1'));
   host.options.limits = { maxRequestBytes: 2_000_000 };
   const { stderr } = await push('main');
@@ -300,7 +300,7 @@ it('a push above the limit is read to the end, and told so', async () => {
   expect(await remote()).toEqual({});
 });
 
-describe('who comes second', () => {
+describe('a push that lost a race', () => {
   it('on an update is told to fetch first', async () => {
     const one = await commit('one');
     await push('main');
@@ -319,7 +319,7 @@ describe('who comes second', () => {
     await sound();
   });
 
-  it('within the transaction is told the same, and the others go on', async () => {
+  it('during the transaction is told the same, and its other refs are updated', async () => {
     await commit('one');
     await push('main');
     const two = await commit('two');
@@ -336,7 +336,7 @@ describe('who comes second', () => {
     await sound();
   });
 
-  it('on a creation is told that it exists', async () => {
+  it('on a creation is told that the ref exists', async () => {
     const one = await commit('one');
     await push('main:elsewhere');
     await commit('two');
@@ -347,7 +347,7 @@ describe('who comes second', () => {
     expect(stderr).toMatch(/! \[remote rejected\] main -> main \(reference already exists\)/);
   });
 
-  it('fails whole when atomic', async () => {
+  it('fails as a whole if atomic', async () => {
     await commit('one');
     await push('main');
     const two = await commit('two');
@@ -369,7 +369,7 @@ describe('who comes second', () => {
     expect(rolledBack).toEqual(stored);
   });
 
-  it('to a collection looks again whether all is there, and goes on', async () => {
+  it('against a garbage collection checks connectivity again and succeeds', async () => {
     await commit('one');
     await push('main');
     const two = await commit('two');
@@ -379,7 +379,7 @@ describe('who comes second', () => {
     await sound();
   });
 
-  it('to a collection that found what it builds on unreachable brings that back', async () => {
+  it('against a collection that marked its base unreachable resurrects the objects', async () => {
     await commit('one');
     await push('main', 'main:elsewhere');
     const two = await commit('two');
@@ -391,7 +391,7 @@ describe('who comes second', () => {
   });
 
   it.each(['a commit upon it', 'nothing but the ref'])(
-    'to the deletion and collection of the branch it builds on, with %s',
+    'against the deletion and collection of its base branch succeeds with %s',
     async (what) => {
       const text = Array.from({ length: 400 }, (_, i) => `line ${i} ${Math.sin(i)}`).join('\n');
       await commit('one');
@@ -417,7 +417,7 @@ describe('who comes second', () => {
     },
   );
 
-  it('to a collection whose garbage is gone already is refused', async () => {
+  it('against a collection that already deleted its base is refused', async () => {
     const one = await commit('one');
     await push('main', 'main:elsewhere');
     await commit('two');
@@ -432,7 +432,7 @@ describe('who comes second', () => {
     expect(rolledBack).toEqual(stored.slice(0, 1));
   });
 
-  it('to one collection after the other gives up', async () => {
+  it('against collections one after the other gives up', async () => {
     const one = await commit('one');
     await push('main');
     await commit('two');
@@ -444,7 +444,7 @@ describe('who comes second', () => {
     expect(rolledBack).toEqual(stored);
   });
 
-  it('of eight at once, all but one lose, and nothing is lost', async () => {
+  it('with seven others is refused without damage: one of the eight wins', async () => {
     await commit('base');
     await push('main');
     const names = Array.from({ length: 8 }, (_, i) => `racer${i}`);
@@ -470,8 +470,8 @@ describe('who comes second', () => {
   });
 });
 
-describe('the policy', () => {
-  it('sees each update, what it brought, and the push options', async () => {
+describe('the push policy', () => {
+  it('gets each update, the new commits and the push options', async () => {
     const one = await commit('one');
     const seen: unknown[] = [];
     host.options.authorize = async (update, { store, pushOptions }) => {
@@ -498,7 +498,7 @@ describe('the policy', () => {
     });
   });
 
-  it('that refuses everything leaves no pack behind', async () => {
+  it('leaves no pack behind when it refuses everything', async () => {
     await commit('one');
     host.options.authorize = () => 'no';
     expect((await push('main')).code).toBe(1);

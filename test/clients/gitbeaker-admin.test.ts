@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('Users', async () => {
+test('@gitbeaker/rest: Users', async () => {
   const made = await root.Users.create({
     username: 'made',
     name: 'Made',
@@ -42,12 +42,12 @@ test('Users', async () => {
   });
 });
 
-test('the administrator asks in the name of a user', async () => {
+test('@gitbeaker/rest: an administrator uses sudo', async () => {
   const sudo = new Gitlab({ host: service.url, token: service.rootToken, sudo: 'someone' });
   expect(await sudo.Users.showCurrentUser()).toMatchObject({ username: 'someone' });
 });
 
-test('PersonalAccessTokens', async () => {
+test('@gitbeaker/rest: PersonalAccessTokens', async () => {
   const made = await root.PersonalAccessTokens.create(user.id, 'by client', ['read_user'], {
     expiresAt: '2099-01-01',
   });
@@ -69,7 +69,7 @@ test('PersonalAccessTokens', async () => {
   await expect(clientOf(token).Users.showCurrentUser()).rejects.toThrow(/invalid_token/);
 });
 
-test('Projects: creation, showing by id and path, removal', async () => {
+test('@gitbeaker/rest: Projects are created, shown by id and path, and removed', async () => {
   const made = await someone.Projects.create({
     name: 'By Client',
     visibility: 'internal',
@@ -96,7 +96,7 @@ test('Projects: creation, showing by id and path, removal', async () => {
   }
 });
 
-test('ProjectMembers', async () => {
+test('@gitbeaker/rest: ProjectMembers', async () => {
   const { id } = await someone.Projects.create({ name: 'shared' });
   const other = await service.user('other');
   const added = await someone.ProjectMembers.add(id, 20, { userId: other.id, expiresAt: '2099-01-01' });
@@ -121,7 +121,7 @@ test('ProjectMembers', async () => {
   await someone.Projects.remove(id);
 });
 
-test('its own pagination, by keyset and by offset, finds every project once', async () => {
+test('@gitbeaker/rest: its own pagination, by keyset and by offset, finds every project once', async () => {
   const made = await Promise.all(
     Array.from({ length: 25 }, (_, n) => someone.Projects.create({ name: `many ${n}` })),
   );
@@ -156,6 +156,6 @@ test('its own pagination, by keyset and by offset, finds every project once', as
   expect(simple[0]).not.toHaveProperty('permissions');
 });
 
-test('Metadata', async () => {
+test('@gitbeaker/rest: Metadata', async () => {
   expect(await someone.Metadata.show()).toMatchObject({ version: '14.4.0' });
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('AuditEvents: of a group, of a project, of all', async () => {
+test('@gitbeaker/rest: AuditEvents of a group, of a project and of the instance', async () => {
   const group = await ada.Groups.create('House', 'house');
   await ada.GroupMembers.add(group.id, 30, { userId: ids.bob });
   const project = await ada.Projects.create({ name: 'room', namespaceId: group.id });
@@ -49,7 +49,7 @@ test('AuditEvents: of a group, of a project, of all', async () => {
   await expect(ada.AuditEvents.all()).rejects.toThrow('Forbidden');
 });
 
-test('AuditEvents: every page, by number and by place, and of a time', async () => {
+test('@gitbeaker/rest: AuditEvents by offset, by keyset and in a time range', async () => {
   const group = await ada.Groups.create('Many', 'many');
   const times: string[] = [];
   for (let n = 0; n < 7; n++) await ada.Groups.edit(group.id, { name: `Name ${n}` });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('comments', async () => {
+test('@gitbeaker/rest: comments of Commits', async () => {
   const whole = await client.Commits.createComment(project, sha, 'Nice');
   expect(whole).toMatchObject({ note: 'Nice', path: null, author: { username: 'ada' } });
   const inline = await client.Commits.createComment(project, sha, 'Here', {
@@ -39,7 +39,7 @@ test('comments', async () => {
   });
 });
 
-test('statuses', async () => {
+test('@gitbeaker/rest: statuses of Commits', async () => {
   const running = await client.Commits.editStatus(project, sha, 'running', {
     context: 'build',
     targetUrl: 'https://ci.example.com/1',
@@ -61,7 +61,7 @@ test('statuses', async () => {
   expect(commit).toMatchObject({ status: 'failed', last_pipeline: { sha, ref: 'main', status: 'failed' } });
 });
 
-test('changelogs', async () => {
+test('@gitbeaker/rest: changelogs of Repositories', async () => {
   const options = { date: '2021-01-05' };
   const section = `## 1.1.0 (2021-01-05)
 

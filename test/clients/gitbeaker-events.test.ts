@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('somebody follows what goes on in a project, and what a user does', async () => {
+test('@gitbeaker/rest: Events of a project and of a user', async () => {
   const project = await ada.Projects.create({ name: 'Followed', visibility: 'private' });
   await ada.ProjectMembers.add(project.id, 20, { userId: users.bob.id });
   for (let n = 1; n <= 25; n++)

@@ -32,7 +32,7 @@ async function tree(top: string) {
 const paths = (listed: readonly { full_path?: unknown }[]) => listed.map(({ full_path }) => full_path);
 const refusal = (description: string) => ({ cause: { description } });
 
-test('Groups: a tree is made, listed, shown and changed', async () => {
+test('@gitbeaker/rest: Groups are created, listed, shown and changed', async () => {
   const { outer, middle, inner } = await tree('tree');
   const searched = async () => paths(await ada.Groups.search('tree'));
   await expect.poll(searched, { timeout: 10_000 }).toEqual(['tree']);
@@ -60,7 +60,7 @@ test('Groups: a tree is made, listed, shown and changed', async () => {
   expect(await ada.Groups.restore(inner.id)).toMatchObject({ path: 'low', marked_for_deletion_on: null });
 });
 
-test('Groups: sharing, of groups and with projects', async () => {
+test('@gitbeaker/rest: Groups are shared with groups and projects', async () => {
   const [guests, home] = [
     await ada.Groups.create('Guests', 'guests'),
     await ada.Groups.create('Home', 'home'),
@@ -77,7 +77,7 @@ test('Groups: sharing, of groups and with projects', async () => {
   expect(await bob.Groups.allProjects(guests.id, { withShared: false })).toEqual([]);
 });
 
-test('GroupMembers: direct and inherited', async () => {
+test('@gitbeaker/rest: GroupMembers, direct and inherited', async () => {
   const { outer, middle } = await tree('members');
   const added = await ada.GroupMembers.add(outer.id, 20, { userId: ids.bob, expiresAt: '2099-01-01' });
   expect(added).toMatchObject({ username: 'bob', access_level: 20, expires_at: '2099-01-01' });
@@ -95,7 +95,7 @@ test('GroupMembers: direct and inherited', async () => {
   await expect(bob.GroupMembers.remove(outer.id, ids.bob)).rejects.toThrow(/Forbidden/);
 });
 
-test('Projects: members are taken over, places are told, names are found', async () => {
+test('@gitbeaker/rest: Projects import members, and list groups and users', async () => {
   const [from, to] = [await ada.Projects.create({ name: 'From' }), await ada.Projects.create({ name: 'To' })];
   await ada.ProjectMembers.add(from.id, 30, { userId: ids.bob });
   expect(await ada.Projects.importProjectMembers(to.id, from.id)).toMatchObject({ status: 'success' });
@@ -105,7 +105,7 @@ test('Projects: members are taken over, places are told, names are found', async
   await expect.poll(found, { timeout: 10_000 }).toEqual([from.id]);
 });
 
-test('Users: what somebody is in is counted; who asked for an account is refused', async () => {
+test('@gitbeaker/rest: Users’ memberships are counted, and sign-ups rejected', async () => {
   const { id, token } = await service.user('dora');
   const dora = clientOf(token);
   await dora.Groups.create('Own', 'doras');
@@ -115,7 +115,7 @@ test('Users: what somebody is in is counted; who asked for an account is refused
   await expect(root.Users.reject(id)).rejects.toThrow(/does not have a pending request/);
 });
 
-test('CustomAttributes of groups, projects and users, which lists find by and show', async () => {
+test('@gitbeaker/rest: CustomAttributes of groups, projects and users, and in list filters', async () => {
   const group = await ada.Groups.create('Noted', 'noted');
   const project = await ada.Projects.create({ name: 'Noted' });
   for (const [attributes, id] of [
@@ -143,7 +143,7 @@ test('CustomAttributes of groups, projects and users, which lists find by and sh
   });
 });
 
-test('avatars are uploaded, fetched and taken away', async () => {
+test('@gitbeaker/rest: avatars are uploaded, downloaded and removed', async () => {
   const bytes = Buffer.from('GIF89a\x01\0\x01\0\0\0\0', 'latin1');
   const avatar = { content: new Blob([bytes]), filename: 'face.gif' };
   const fetched = async (url: unknown) => Buffer.from(await (await fetch(String(url))).arrayBuffer());
@@ -166,7 +166,7 @@ test('avatars are uploaded, fetched and taken away', async () => {
   expect(await ada.Avatar.show('bob@example.com')).toEqual({ avatar_url: changed.avatar_url });
 });
 
-test('Namespaces and Search', async () => {
+test('@gitbeaker/rest: Namespaces and Search', async () => {
   const group = await ada.Groups.create('Findable', 'findable');
   const project = await ada.Projects.create({ name: 'Findable thing', namespaceId: group.id });
   const search = async (by: Client, scope: 'projects' | 'users', term: string, options = {}) =>

@@ -1,4 +1,4 @@
-/** How much mail somebody wants, through a client library. */
+/** Notification settings through a client library. */
 import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Service, startService } from '../harness/service.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('for everything, a group and a project', async () => {
+test('@gitbeaker/rest: NotificationSettings of the user, a group and a project', async () => {
   const group = await ada.Groups.create('Engines', 'engines', { visibility: 'private' });
   const project = await ada.Projects.create({ name: 'engine', namespaceId: group.id });
   expect(await ada.NotificationSettings.show()).toEqual({
@@ -39,7 +39,7 @@ test('for everything, a group and a project', async () => {
   expect(shown.permissions).toMatchObject({ group_access: { access_level: 50, notification_level: 4 } });
 });
 
-test('where mail goes', async () => {
+test('@gitbeaker/rest: the address in NotificationSettings', async () => {
   const { id } = await ada.Users.showCurrentUser();
   const root = new Gitlab({ host: service.url, token: service.rootToken });
   await root.UserEmails.add('ada@elsewhere.example', { userId: id, skipConfirmation: true });
@@ -52,7 +52,7 @@ test('where mail goes', async () => {
   await expect(ada.NotificationSettings.edit({ notificationEmail: 'eve@example.com' })).rejects.toThrow();
 });
 
-test('what is wrong is told', async () => {
+test('@gitbeaker/rest: invalid NotificationSettings are reported', async () => {
   await expect(ada.NotificationSettings.edit({ level: 'loud' as 'watch' })).rejects.toThrow(
     "'loud' is not a valid level",
   );

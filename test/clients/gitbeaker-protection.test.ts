@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('ProtectedBranches and ProtectedTags', async () => {
+test('@gitbeaker/rest: ProtectedBranches and ProtectedTags', async () => {
   const { ProtectedBranches, ProtectedTags, Branches } = client;
   const made = await ProtectedBranches.protect(project, 'release/*', {
     pushAccessLevel: 30,
@@ -45,7 +45,7 @@ test('ProtectedBranches and ProtectedTags', async () => {
   expect(await ProtectedTags.all(project)).toEqual([]);
 });
 
-test('Commits: diff, cherry-pick, revert; Repositories: compare', async () => {
+test('@gitbeaker/rest: Commits’ diff, cherry-pick and revert, and Repositories’ compare', async () => {
   const { Commits, Repositories, RepositoryFiles } = client;
   await RepositoryFiles.edit(project, 'a.txt', 'topic', 'two\n', 'Change', { startBranch: 'main' });
   const [change] = await Commits.all(project, { refName: 'topic', perPage: 1 });

@@ -12,7 +12,7 @@ afterAll(() => service.stop());
 const clientOf = (token: string) => new Gitlab({ host: service.url, token });
 const LAST = 'last status code: 429';
 
-test('an administrator limits requests and single actions, and lets somebody in again', async () => {
+test('@gitbeaker/rest: an administrator sets and lifts rate limits for requests and single actions', async () => {
   const [one, other] = [await service.user('one'), await service.user('other')];
   const [root, someone, another] = [clientOf(service.rootToken), clientOf(one.token), clientOf(other.token)];
   await root.ApplicationSettings.edit({

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('a project is starred, and lists tell', async () => {
+test('@gitbeaker/rest: Projects are starred and listed by stars', async () => {
   const project = await ada.Projects.create({ name: 'Bright', visibility: 'public' });
   expect(await bob.Projects.star(project.id)).toMatchObject({ id: project.id, star_count: 1 });
   expect(await ada.Projects.allStarrers(project.id)).toMatchObject([{ user: { username: 'bob' } }]);
@@ -27,7 +27,7 @@ test('a project is starred, and lists tell', async () => {
   expect(await bob.Projects.all({ starred: true })).toEqual([]);
 });
 
-test('a project is shared with a group, whose members come in as far as that goes', async () => {
+test('@gitbeaker/rest: Projects shared with a group give access to its members', async () => {
   const group = await ada.Groups.create('Guests', 'guests');
   await ada.GroupMembers.add(group.id, 40, { userId: users.bob.id });
   const project = await ada.Projects.create({ name: 'Shared', visibility: 'private' });

@@ -18,7 +18,7 @@ afterAll(async () => {
   git[Symbol.dispose]();
 });
 
-test('RepositoryFiles', async () => {
+test('@gitbeaker/rest: RepositoryFiles', async () => {
   const files = client.RepositoryFiles;
   expect(await files.create(project, 'dir/ü.txt', 'main', 'one\n', 'Begin')).toEqual({
     file_path: 'dir/ü.txt',
@@ -48,7 +48,7 @@ test('RepositoryFiles', async () => {
   });
 });
 
-test('Commits', async () => {
+test('@gitbeaker/rest: Commits', async () => {
   const made = await client.Commits.create(
     project,
     'main',
@@ -101,7 +101,7 @@ test('Commits', async () => {
   expect(counted[0]).toMatchObject({ stats: { total: 0 } });
 });
 
-test('Branches', async () => {
+test('@gitbeaker/rest: Branches', async () => {
   const names = async (options = {}) => (await client.Branches.all(project, options)).map(({ name }) => name);
   for (let n = 0; n < 5; n++) await client.Branches.create(project, `topic/${n}`, 'main');
   expect(await names({ perPage: 2 })).toEqual([
@@ -124,7 +124,7 @@ test('Branches', async () => {
   await expect.poll(() => names({ search: 'topic/' }), { timeout: 20_000 }).toEqual([]);
 });
 
-test('Tags', async () => {
+test('@gitbeaker/rest: Tags', async () => {
   await client.Tags.create(project, 'v1', 'main');
   const heavy = await client.Tags.create(project, 'v/2', 'main', { message: 'Two' });
   expect(heavy).toMatchObject({ name: 'v/2', message: 'Two', release: null });
@@ -136,7 +136,7 @@ test('Tags', async () => {
   expect((await client.Tags.all(project)).length).toBe(1);
 });
 
-test('Repositories', async () => {
+test('@gitbeaker/rest: Repositories', async () => {
   const tree = await client.Repositories.allRepositoryTrees(project, {
     ref: 'main',
     recursive: true,

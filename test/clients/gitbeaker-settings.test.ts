@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 const clientOf = (token: string) => new Gitlab({ host: service.url, token });
 
-test('an administrator reads and changes settings; others may not', async () => {
+test('@gitbeaker/rest: settings are read and changed by administrators only', async () => {
   const root = clientOf(service.rootToken);
   const shown = await root.ApplicationSettings.show();
   expect(shown).toMatchObject({ id: 1, default_project_visibility: 'private', signup_enabled: true });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 test.each(['GroupSCIMIdentities', 'GroupSAMLIdentities'] as const)(
-  '%s are listed and changed',
+  '@gitbeaker/rest: %s are listed and changed',
   async (name) => {
     const identities = client[name];
     const uids = async () => (await identities.all('corp', {})).map(({ extern_uid }) => extern_uid);
@@ -31,7 +31,7 @@ test.each(['GroupSCIMIdentities', 'GroupSAMLIdentities'] as const)(
   },
 );
 
-test('members are shown with how they sign in', async () => {
+test('@gitbeaker/rest: members are shown with their identities', async () => {
   const members = await client.GroupMembers.all(group.id);
   expect(members.find(({ username }) => username === 'one')).toMatchObject({
     group_saml_identity: { provider: 'group_saml', extern_uid: 'ext-one', saml_provider_id: group.id },

@@ -45,7 +45,7 @@ async function gitWith(username: string, token: string): Promise<{ clone: number
   return { clone: clone.code, push: push.code };
 }
 
-test('PersonalAccessTokens: rotation', async () => {
+test('@gitbeaker/rest: PersonalAccessTokens are rotated', async () => {
   const made = await root.PersonalAccessTokens.create(user.id, 'turning', ['api']);
   const turned = await someone.PersonalAccessTokens.rotate(made.id, { expiresAt: '2099-01-01' });
   expect(turned).toMatchObject({ name: 'turning', expires_at: '2099-01-01', active: true });
@@ -56,7 +56,7 @@ test('PersonalAccessTokens: rotation', async () => {
   expect(active.map(({ id }) => id)).toEqual([self.id]);
 });
 
-test('UserImpersonationTokens', async () => {
+test('@gitbeaker/rest: UserImpersonationTokens', async () => {
   const tokens = root.UserImpersonationTokens;
   const made = await tokens.create(user.id, 'as them', ['api'], { expiresAt: '2099-01-01' });
   expect(made).toMatchObject({ name: 'as them', impersonation: true, active: true });
@@ -69,7 +69,7 @@ test('UserImpersonationTokens', async () => {
   await expect(someone.UserImpersonationTokens.all(user.id)).rejects.toThrow(/Forbidden/);
 });
 
-test.each(['ProjectAccessTokens', 'GroupAccessTokens'] as const)('%s', async (resource) => {
+test.each(['ProjectAccessTokens', 'GroupAccessTokens'] as const)('@gitbeaker/rest: %s', async (resource) => {
   const tokens = someone[resource];
   const id = resource === 'ProjectAccessTokens' ? project.id : group.id;
   const made = await tokens.create(id, 'robot', ['api', 'write_repository'], '2099-01-01', {
@@ -90,7 +90,7 @@ test.each(['ProjectAccessTokens', 'GroupAccessTokens'] as const)('%s', async (re
   expect((await gitWith('robot', textOf(turned))).clone).not.toBe(0);
 });
 
-test.each(['projectId', 'groupId'] as const)('DeployTokens by %s', async (kind) => {
+test.each(['projectId', 'groupId'] as const)('@gitbeaker/rest: DeployTokens by %s', async (kind) => {
   const tokens = someone.DeployTokens;
   const place = (kind === 'projectId' ? { projectId: project.id } : { groupId: group.id }) as {
     projectId: number;
@@ -107,7 +107,7 @@ test.each(['projectId', 'groupId'] as const)('DeployTokens by %s', async (kind) 
   expect(await tokens.all(place)).toEqual([]);
 });
 
-test('git with personal tokens of each scope', async () => {
+test('git accepts personal tokens according to their scopes', async () => {
   for (const [scope, expected] of [
     ['api', { clone: 0, push: 0 }],
     ['write_repository', { clone: 0, push: 0 }],

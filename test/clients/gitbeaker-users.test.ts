@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('an account is changed, renamed and found', async () => {
+test('@gitbeaker/rest: Users are changed, renamed and found', async () => {
   const { id, token } = await service.user('ada');
   await clientOf(token).Projects.create({ name: 'engine' });
   const changed = await root.Users.edit(id, {
@@ -34,7 +34,7 @@ test('an account is changed, renamed and found', async () => {
   expect((await root.Users.show(id)).identities).toEqual([]);
 });
 
-test('an account is locked out and let in', async () => {
+test('@gitbeaker/rest: Users are blocked and unblocked', async () => {
   const { id, token } = await service.user('bob');
   const bob = clientOf(token);
   await root.Users.block(id);
@@ -49,7 +49,7 @@ test('an account is locked out and let in', async () => {
   await expect(root.Users.approve(id)).rejects.toThrow(/not pending approval/);
 });
 
-test('people follow each other and say what they are at', async () => {
+test('@gitbeaker/rest: Users follow each other and set a status', async () => {
   const [cy, di] = [await service.user('cy'), await service.user('di')];
   const [cyrus, diana] = [clientOf(cy.token), clientOf(di.token)];
   expect(await cyrus.Users.follow(di.id)).toMatchObject({ username: 'di' });
@@ -70,7 +70,7 @@ test('people follow each other and say what they are at', async () => {
   expect(await cyrus.Users.showCount()).toMatchObject({ todos: 0 });
 });
 
-test('an account is deleted, and what it wrote is the ghost’s', async () => {
+test('@gitbeaker/rest: Users are deleted, and their content belongs to the ghost', async () => {
   const [owner, leaver] = [await service.user('owner'), await service.user('leaver')];
   const theirs = clientOf(owner.token);
   const { id } = await theirs.Projects.create({ name: 'kept', initializeWithReadme: true });

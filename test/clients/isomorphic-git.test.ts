@@ -30,7 +30,7 @@ const url = () => `${service.url}/ada/thing.git`;
 const head = async (branch = 'main') =>
   (await service.call('GET', `/projects/${id}/repository/branches/${branch}`, { token })).body.commit.id;
 
-test('asks for credentials once refused, clones, pushes what it committed and fetches what others did', async () => {
+test('isomorphic-git sends credentials when asked, clones, pushes its commits and fetches others’', async () => {
   const dir = git.path('copy');
   let asked = 0;
   const onAuth = () => {
@@ -71,7 +71,7 @@ test('asks for credentials once refused, clones, pushes what it committed and fe
   await git.clone(withToken(service.url, 'ada/thing', token), 'proof');
 });
 
-test('hears 401 without credentials and with bad ones, 404 as a stranger', async () => {
+test('isomorphic-git gets 401 without valid credentials, and 404 as a stranger', async () => {
   const stranger = await service.user('eve');
   const info = (password?: string) =>
     isomorphic.getRemoteInfo({

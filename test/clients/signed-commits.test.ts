@@ -71,13 +71,13 @@ async function push(...config: string[]): Promise<string> {
   return (await run('git', 'rev-parse', 'HEAD')).trim();
 }
 
-describe.skipIf(!has('gpg', '--version'))('gpg', () => {
+describe.skipIf(!has('gpg', '--version'))('commits signed by gpg', () => {
   test.each([
     ['rsa3072', 'sign'],
     ['ed25519', 'sign'],
     ['nistp384', 'sign'],
     ['dsa2048', 'sign'],
-  ])('%s', async (algorithm, usage) => {
+  ])('are verified for %s', async (algorithm, usage) => {
     const gpg = (...args: string[]) =>
       run('gpg', '--batch', '--passphrase', '', '--pinentry-mode', 'loopback', ...args);
     const status = await gpg(
@@ -101,12 +101,12 @@ describe.skipIf(!has('gpg', '--version'))('gpg', () => {
   });
 });
 
-describe.skipIf(!has('ssh-keygen', '-?'))('ssh-keygen', () => {
+describe.skipIf(!has('ssh-keygen', '-?'))('commits signed by ssh-keygen', () => {
   test.each([
     ['ed25519', []],
     ['ecdsa', ['-b', '384']],
     ['rsa', ['-b', '3072']],
-  ])('%s', async (type, more) => {
+  ])('are verified for %s', async (type, more) => {
     const file = join(home, `id_${type}`);
     await run('ssh-keygen', '-q', '-t', type, ...more, '-N', '', '-f', file);
     const key = readFileSync(`${file}.pub`, 'utf8');
@@ -131,7 +131,7 @@ describe.skipIf(!has('ssh-keygen', '-?'))('ssh-keygen', () => {
   });
 });
 
-test('UserSSHKeys, UserGPGKeys, UserEmails', async () => {
+test('@gitbeaker/rest: UserSSHKeys, UserGPGKeys, UserEmails', async () => {
   const keys = await ada.UserSSHKeys.all();
   expect((await root.UserSSHKeys.all({ userId: user.id })).map(({ id }) => id)).toEqual(
     keys.map(({ id }) => id),

@@ -9,13 +9,13 @@ import { Missing } from '../../lib/store/errors.ts';
 import { GitObjects } from '../../lib/store/repository/pack-objects.ts';
 import { attempt, run } from '../deploy/process.ts';
 import type { Data } from './data.ts';
-import type { Ledger } from './ledger.ts';
+import type { ExpectedState } from './expected-state.ts';
 
 /** Reads a repository as the service does, writes it down as git keeps it, and lets git judge. */
 export async function checkRepository(
   data: Data,
   project: { readonly id: number; readonly repositoryId: string },
-  ledger: Ledger,
+  expectedState: ExpectedState,
 ): Promise<string[]> {
   const problems: string[] = [];
   const say = (problem: string) => problems.push(`project ${project.id}: ${problem}`);
@@ -53,16 +53,16 @@ export async function checkRepository(
       say(`git fsck: ${(fsck.stdout + fsck.stderr).trim().split('\n').slice(0, 5).join('; ')}`);
 
     const present = new Map<string, string>(snapshot.refs.map(({ name, oid }) => [name, oid]));
-    for (const [name, { possible }] of ledger.refs.get(project.id) ?? []) {
+    for (const [name, { possible }] of expectedState.refs.get(project.id) ?? []) {
       const value = present.get(name) ?? ZERO_OID;
       if (!possible.has(value)) say(`${name} is at ${value} and not at ${[...possible].join(' or ')}`);
     }
-    for (const names of ledger.together.get(project.id) ?? []) {
+    for (const names of expectedState.together.get(project.id) ?? []) {
       const values = new Set(names.map((name) => present.get(name) ?? ZERO_OID));
       if (values.size > 1)
         say(`${names[0]} and ${names.length - 1} more were moved together and stand apart`);
     }
-    const commits = Map.groupBy(ledger.commits.get(project.id) ?? [], ([, branch]) => branch);
+    const commits = Map.groupBy(expectedState.commits.get(project.id) ?? [], ([, branch]) => branch);
     for (const [branch, acknowledged] of commits) {
       const history = await attempt('git', ['-C', folder, 'rev-list', `refs/heads/${branch}`], { env: GIT });
       const held = new Set(history.stdout.split('\n'));
@@ -70,7 +70,9 @@ export async function checkRepository(
         if (!held.has(commit)) say(`commit ${commit} is not in the history of ${branch}`);
       }
     }
-    const files = Map.groupBy(ledger.files.get(project.id) ?? [], (file) => file.slice(0, file.indexOf(':')));
+    const files = Map.groupBy(expectedState.files.get(project.id) ?? [], (file) =>
+      file.slice(0, file.indexOf(':')),
+    );
     for (const [branch, acknowledged] of files) {
       const listing = ['-C', folder, 'ls-tree', '-r', '-z', '--name-only', `refs/heads/${branch}`];
       const held = new Set((await attempt('git', listing, { env: GIT })).stdout.split('\0'));

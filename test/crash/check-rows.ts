@@ -57,7 +57,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
 
   *names(rows) {
     for (const name of [...rows.of('PATH#'), ...rows.of('EMAIL#'), ...rows.of('IDENTITY#')]) {
-      // A former path leads on until somebody takes it.
+      // A former path redirects until it is taken.
       if (name['current'] === false) continue;
       const held = heldNames(rows, name['type'] as string, name['id'] as number);
       const same = held.find((one) => keyText(one.key) === keyText(name));
@@ -362,7 +362,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
     }
   },
 
-  /** The time of the next visit is noted in the transaction that promises it. */
+  /** The time of the next run is stored in the transaction that schedules it. */
   *visits(rows) {
     const promised = new Set(
       rows.of('OUTBOX#').flatMap((row) => {
@@ -381,7 +381,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   },
 };
 
-/** Hold once the workers have done what was promised. */
+/** Rules that hold once the workers have processed the outbox. */
 export const settledInvariants: Readonly<Record<string, RowCheck>> = {
   *outbox(rows, settledAt) {
     for (const row of rows.of('OUTBOX#')) {

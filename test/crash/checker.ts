@@ -8,7 +8,7 @@ import { STAGING } from '../../lib/store/table/schema.ts';
 import { checkRepository } from './check-git.ts';
 import { invariants, livingOf, settledInvariants } from './check-rows.ts';
 import type { Data } from './data.ts';
-import type { Ledger } from './ledger.ts';
+import type { ExpectedState } from './expected-state.ts';
 import { type Row, type Rows, readRows } from './rows.ts';
 
 export interface Report {
@@ -25,12 +25,16 @@ export interface Report {
 }
 
 /**
- * Reads everything that is stored and says what is wrong with it, and what of the ledger is not there. The host must
+ * Reads everything that is stored and says what is wrong with it, and what of the expected state is missing. The host must
  * be down.
  *
  * @param settled whether the workers have had the time to do all they were asked; or until when (ms) what fell due was
  */
-export async function check(data: Data, ledger: Ledger, settled: boolean | number): Promise<Report> {
+export async function check(
+  data: Data,
+  expectedState: ExpectedState,
+  settled: boolean | number,
+): Promise<Report> {
   const settledAt = typeof settled === 'number' ? settled : Date.now();
   const rows = await readRows(data);
   const problems: string[] = [];
@@ -39,15 +43,15 @@ export async function check(data: Data, ledger: Ledger, settled: boolean | numbe
   };
   const checks = settled !== false ? { ...invariants, ...settledInvariants } : invariants;
   for (const [name, run] of Object.entries(checks)) note(name, run(rows, settledAt));
-  note('acknowledged', await missing(data, ledger));
+  note('acknowledged', await missing(data, expectedState));
   for (const { row } of livingOf(rows)) {
     const project = row as unknown as { id: number; repositoryId: string };
     const unreadable = (error: Error) => [`project ${project.id} cannot be read: ${error.message}`];
-    note('git', await checkRepository(data, project, ledger).catch(unreadable));
+    note('git', await checkRepository(data, project, expectedState).catch(unreadable));
   }
   const stored = await storedObjects(data, rows);
   note('objects', stored.problems);
-  // A job whose worker was killed five times is given up; whoever looks after the service puts it back.
+  // A job whose worker was killed five times goes to the dead letters; an operator redrives it.
   if (settled !== false) note('dead letters', await deadLetters(data));
   return {
     problems,
@@ -60,22 +64,22 @@ export async function check(data: Data, ledger: Ledger, settled: boolean | numbe
 }
 
 /** Through the service's own reads, by the names that clients use. */
-async function missing({ store }: Data, ledger: Ledger): Promise<string[]> {
+async function missing({ store }: Data, expectedState: ExpectedState): Promise<string[]> {
   const problems: string[] = [];
-  for (const [id, { username, email }] of ledger.users) {
+  for (const [id, { username, email }] of expectedState.users) {
     if ((await store.users.byUsername(username))?.id !== id) problems.push(`user ${username} is not ${id}`);
     if ((await store.users.byEmail(email))?.id !== id) problems.push(`${email} is not user ${id}'s`);
   }
-  for (const [text, { id, userId }] of ledger.tokens) {
+  for (const [text, { id, userId }] of expectedState.tokens) {
     const token = await store.tokens.byHash(createHash('sha256').update(text).digest('hex'));
     if (token?.id !== id || token.userId !== userId)
       problems.push(`token ${id} of user ${userId} is unknown`);
   }
-  for (const [path, { id, present }] of ledger.projects) {
+  for (const [path, { id, present }] of expectedState.projects) {
     const is = (await store.projects.byPath(path))?.id === id;
     if (!present.possible.has(is)) problems.push(`project ${path} is ${is ? 'still there' : 'gone'}`);
   }
-  for (const [key, { possible }] of ledger.members) {
+  for (const [key, { possible }] of expectedState.members) {
     const [projectId, userId] = key.split(' ').map(Number) as [number, number];
     const level = (await store.members.get({ kind: 'project', id: projectId }, userId))?.accessLevel ?? 0;
     if (!possible.has(level) && (await store.projects.get(projectId)) !== undefined)
@@ -86,7 +90,7 @@ async function missing({ store }: Data, ledger: Ledger): Promise<string[]> {
   return problems;
 }
 
-/** Every object is of a repository that is there, or is promised to be swept; and what is listed is there. */
+/** Every object belongs to an existing repository or is scheduled to be swept; every listed object exists. */
 async function storedObjects({ store }: Data, rows: Rows) {
   const problems: string[] = [];
   const packs = rows.of('REPO#').filter(({ sk }) => /^(OLD)?PACK#/.test(sk));

@@ -19,7 +19,7 @@ export interface Data extends AsyncDisposable {
   readonly dynamo: EmbeddedDynamo;
 }
 
-const credentials = { accessKeyId: 'crash', secretAccessKey: 'secret-of-the-crash-lane' };
+const credentials = { accessKeyId: 'crash', secretAccessKey: 'secret-of-the-crash-suite' };
 
 /** The folders as `local/host.ts` names them; what is not there yet is made. No host may have them open. */
 export async function openData(dataDir: string): Promise<Data> {

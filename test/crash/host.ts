@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { run, signal, start } from '../deploy/process.ts';
 
 const root = join(import.meta.dirname, '../..');
-export const ROOT_TOKEN = 'root-token-of-the-crash-lane';
+export const ROOT_TOKEN = 'root-token-of-the-crash-suite';
 
 const MAIN = 'local/main.ts';
 
@@ -110,7 +110,7 @@ export class Host {
 }
 
 /**
- * Runs a host until its workers have done everything that was promised.
+ * Runs a host until its workers have processed the whole outbox.
  * @throws Error when they do not within 180 s: a mail whose worker was killed waits a minute until another may send it
  */
 export async function settle(dataDir: string): Promise<void> {

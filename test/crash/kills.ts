@@ -4,11 +4,11 @@ import type { Tally } from '../deploy/tally.ts';
 import { check, type Report } from './checker.ts';
 import { call, done } from './client.ts';
 import { openData } from './data.ts';
+import type { ExpectedState } from './expected-state.ts';
 import { Host, settle } from './host.ts';
-import type { Ledger } from './ledger.ts';
 import { person, startedProject } from './people.ts';
 import { expect, report } from './races.ts';
-import { type Cast, introduce, write } from './writers.ts';
+import { type Fixtures, introduce, write } from './writers.ts';
 
 /** As a user starts it, with everybody writing. */
 const KILLS = 12;
@@ -32,38 +32,43 @@ function randomOf(seed: number): () => number {
 }
 
 /** The host is killed again and again in the middle of writes; what it acknowledged must be there each time. */
-export async function kills(tally: Tally, dataDir: string, folder: string, ledger: Ledger): Promise<void> {
+export async function kills(
+  tally: Tally,
+  dataDir: string,
+  folder: string,
+  expectedState: ExpectedState,
+): Promise<void> {
   const seed = Number(process.env['CRASH_SEED'] ?? Math.floor(Math.random() * 1e6));
   const random = randomOf(seed);
   console.log(`      CRASH_SEED=${seed}`);
   const first = await Host.start(dataDir);
-  const cast = await introduce(first.url, folder, ledger).catch((error: Error) => {
+  const fixtures = await introduce(first.url, folder, expectedState).catch((error: Error) => {
     throw new Error([error.message, ...first.errors()].join('\n'));
   });
   await first.kill();
 
-  const rounds = new Rounds(tally, dataDir, cast, ledger, random);
+  const rounds = new Rounds(tally, dataDir, fixtures, expectedState, random);
   for (let round = 1; round <= KILLS; round++) await rounds.kill(300 + random() * 3700);
   await tally.step('what a killed host could not send waits for the next one', async () => {
     const host = await Host.start(dataDir, 'test/crash/mute-host.ts');
-    const { ada } = cast;
-    await person(host.url, 'unheard', ledger);
-    await startedProject(host.url, ada, 'unheard', ledger);
-    const { id, fullPath } = await startedProject(host.url, ada, 'unheard-of', ledger);
+    const { ada } = fixtures;
+    await person(host.url, 'unheard', expectedState);
+    await startedProject(host.url, ada, 'unheard', expectedState);
+    const { id, fullPath } = await startedProject(host.url, ada, 'unheard-of', expectedState);
     done(await call(host.url, ada.token, 'DELETE', `/projects/${id}`));
-    ledger.projects.get(fullPath)!.present.acknowledge(false);
+    expectedState.projects.get(fullPath)!.present.acknowledge(false);
     await host.kill();
-    const { promises } = await checked(dataDir, ledger, false);
+    const { promises } = await checked(dataDir, expectedState, false);
     expect(promises >= 5, `only ${promises} promises`);
   });
-  // From here on the calendar runs ahead.
+  // From here on the simulated clock runs ahead.
   for (let round = 1; round <= MAINTAINED_KILLS; round++)
     await rounds.kill(1000 + random() * 3000, 'test/crash/maintained-host.ts');
   await rounds.end();
-  await maintenanceKills(tally, dataDir, ledger, random);
+  await maintenanceKills(tally, dataDir, expectedState, random);
   await tally.step('promises are kept and nothing is left over once the workers have run', async () => {
     await settle(dataDir);
-    await checked(dataDir, ledger, true);
+    await checked(dataDir, expectedState, true);
   });
 }
 
@@ -71,19 +76,25 @@ export async function kills(tally: Tally, dataDir: string, folder: string, ledge
 class Rounds {
   readonly #tally: Tally;
   readonly #dataDir: string;
-  readonly #cast: Cast;
-  readonly #ledger: Ledger;
+  readonly #fixtures: Fixtures;
+  readonly #expectedState: ExpectedState;
   readonly #random: () => number;
   readonly #acknowledged = new Map<string, number>();
   #unclear = 0;
   readonly #refusals = new Set<string>();
   #round = 0;
 
-  constructor(tally: Tally, dataDir: string, cast: Cast, ledger: Ledger, random: () => number) {
+  constructor(
+    tally: Tally,
+    dataDir: string,
+    fixtures: Fixtures,
+    expectedState: ExpectedState,
+    random: () => number,
+  ) {
     this.#tally = tally;
     this.#dataDir = dataDir;
-    this.#cast = cast;
-    this.#ledger = ledger;
+    this.#fixtures = fixtures;
+    this.#expectedState = expectedState;
     this.#random = random;
   }
 
@@ -93,7 +104,7 @@ class Rounds {
     await this.#tally.step(`kill ${round}${under} after ${Math.round(delay)} ms`, async () => {
       if (this.#random() < 0.25) await killedWhileStarting(this.#dataDir, this.#random);
       const host = await Host.start(this.#dataDir, script);
-      const writers = write(host, this.#cast, this.#ledger, round, (what, outcome) => {
+      const writers = write(host, this.#fixtures, this.#expectedState, round, (what, outcome) => {
         const before = this.#acknowledged.get(what) ?? 0;
         this.#acknowledged.set(what, outcome.kind === 'done' ? before + 1 : before);
         if (outcome.kind === 'unclear') this.#unclear++;
@@ -109,7 +120,7 @@ class Rounds {
     });
     if (round % CHECK_EVERY > 0) return;
     await this.#tally.step(`everything acknowledged is there after ${round} kills`, async () => {
-      await checked(this.#dataDir, this.#ledger, false);
+      await checked(this.#dataDir, this.#expectedState, false);
     });
   }
 
@@ -130,7 +141,7 @@ class Rounds {
 async function maintenanceKills(
   tally: Tally,
   dataDir: string,
-  ledger: Ledger,
+  expectedState: ExpectedState,
   random: () => number,
 ): Promise<void> {
   for (let round = 1; round <= MAINTENANCE_KILLS; round++) {
@@ -142,19 +153,19 @@ async function maintenanceKills(
       expect(host.alive, `maintenance ended by itself: ${host.lastWords}`);
       await host.kill();
       expect(errors.length === 0, `maintenance complained: ${errors[0]}`);
-      await checked(dataDir, ledger, false);
-      report(`${readFileSync(`${dataDir}.calendar`, 'utf8')} days by now`);
+      await checked(dataDir, expectedState, false);
+      report(`${readFileSync(`${dataDir}.clock`, 'utf8')} days by now`);
     });
   }
 }
 
 export async function checked(
   dataDir: string,
-  ledger: Ledger,
+  expectedState: ExpectedState,
   settled: boolean,
 ): Promise<Omit<Report, 'problems'>> {
   await using data = await openData(dataDir);
-  const { problems, ...found } = await check(data, ledger, settled);
+  const { problems, ...found } = await check(data, expectedState, settled);
   report(
     `${found.items} items, ${found.packs} packs, ${found.unlisted} objects unlisted, ` +
       `${found.promises} promises waiting, ${found.frozen} frozen`,

@@ -1,5 +1,5 @@
 import { startHost } from '../../local/host.ts';
-import { Calendar, oldestRepositories } from './calendar.ts';
+import { oldestRepositories, SimulatedClock } from './simulated-clock.ts';
 
 /**
  * A host that does nothing but maintain its repositories, each time as if another day had passed, until it is killed.
@@ -7,10 +7,10 @@ import { Calendar, oldestRepositories } from './calendar.ts';
  */
 const dataDir = process.env['DATA_DIR']!;
 const host = await startHost({ dataDir, port: 0, host: '127.0.0.1', background: false });
-const calendar = new Calendar(host, dataDir);
+const clock = new SimulatedClock(host, dataDir);
 const repositories = await oldestRepositories();
 console.log(`Lemnos is ready at ${host.url}`);
 for (;;) {
-  calendar.nextDay();
-  await calendar.maintain(repositories);
+  clock.nextDay();
+  await clock.maintain(repositories);
 }

@@ -1,6 +1,6 @@
 import { call, done } from './client.ts';
+import { type ExpectedState, Fact } from './expected-state.ts';
 import { ROOT_TOKEN } from './host.ts';
-import { Fact, type Ledger } from './ledger.ts';
 
 export interface Person {
   readonly id: number;
@@ -13,8 +13,8 @@ export interface Project {
   readonly fullPath: string;
 }
 
-/** A user with a token of all that the lane does. */
-export async function person(url: string, username: string, ledger: Ledger): Promise<Person> {
+/** A user with a token of all that the suite does. */
+export async function person(url: string, username: string, expectedState: ExpectedState): Promise<Person> {
   const email = `${username}@example.com`;
   const user = done(
     await call(url, ROOT_TOKEN, 'POST', '/users', {
@@ -25,21 +25,26 @@ export async function person(url: string, username: string, ledger: Ledger): Pro
       skip_confirmation: true,
     }),
   );
-  ledger.users.set(user.id, { username, email });
+  expectedState.users.set(user.id, { username, email });
   const made = done(
     await call(url, ROOT_TOKEN, 'POST', `/users/${user.id}/personal_access_tokens`, {
       name: 'crash',
       scopes: ['api', 'read_repository', 'write_repository'],
     }),
   );
-  ledger.tokens.set(made.token, { id: made.id, userId: user.id });
+  expectedState.tokens.set(made.token, { id: made.id, userId: user.id });
   return { id: user.id, username, token: made.token };
 }
 
-async function project(url: string, owner: Person, path: string, ledger: Ledger): Promise<Project> {
+async function project(
+  url: string,
+  owner: Person,
+  path: string,
+  expectedState: ExpectedState,
+): Promise<Project> {
   const made = done(await call(url, owner.token, 'POST', '/projects', { name: path, path }));
   const fullPath = `${owner.username}/${path}`;
-  ledger.projects.set(fullPath, { id: made.id, present: new Fact(true) });
+  expectedState.projects.set(fullPath, { id: made.id, present: new Fact(true) });
   return { id: made.id, fullPath };
 }
 
@@ -48,9 +53,9 @@ export async function startedProject(
   url: string,
   owner: Person,
   path: string,
-  ledger: Ledger,
+  expectedState: ExpectedState,
 ): Promise<Project> {
-  const made = await project(url, owner, path, ledger);
+  const made = await project(url, owner, path, expectedState);
   const commit = done(
     await call(url, owner.token, 'POST', `/projects/${made.id}/repository/commits`, {
       branch: 'main',
@@ -58,6 +63,6 @@ export async function startedProject(
       actions: [{ action: 'create', file_path: 'first.txt', content: 'first\n' }],
     }),
   );
-  ledger.committed(made.id, 'main', commit.id, 'first.txt');
+  expectedState.committed(made.id, 'main', commit.id, 'first.txt');
   return made;
 }

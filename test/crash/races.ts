@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ZERO_OID } from '../../lib/git/oid.ts';
 import type { Tally } from '../deploy/tally.ts';
 import { call, commitFile, done, type Outcome, WorkTree } from './client.ts';
-import { Fact, type Ledger } from './ledger.ts';
+import { type ExpectedState, Fact } from './expected-state.ts';
 import { type Person, type Project, person, startedProject } from './people.ts';
 
-interface Scene {
+interface Fixtures {
   readonly url: string;
   readonly folder: string;
-  readonly ledger: Ledger;
+  readonly expectedState: ExpectedState;
   readonly ada: Person;
 }
 
@@ -25,20 +25,25 @@ const PUSHES_EACH = 2;
 const PUSHING_ALONE_MS = 15_000;
 
 /** Who meets in one place at once. Each race writes down what was acknowledged; the checker reads it all later. */
-export async function races(tally: Tally, url: string, folder: string, ledger: Ledger): Promise<void> {
-  const ada = await person(url, 'ada', ledger);
-  const scene: Scene = { url, folder, ledger, ada };
-  await tally.step('fifty writers on one repository', () => fiftyWriters(scene));
-  await tally.step('twenty creators of one project path', () => twentyCreators(scene));
-  await tally.step('a and a/b created at once', () => prefixPairs(scene));
-  await tally.step('a ref deleted and updated at once', () => deleteAgainstUpdate(scene));
-  await tally.step('members added and removed at once', () => memberRaces(scene));
-  await tally.step('a project deleted under its writers', () => deletionUnderWriters(scene));
+export async function races(
+  tally: Tally,
+  url: string,
+  folder: string,
+  expectedState: ExpectedState,
+): Promise<void> {
+  const ada = await person(url, 'ada', expectedState);
+  const fixtures: Fixtures = { url, folder, expectedState, ada };
+  await tally.step('fifty writers on one repository', () => fiftyWriters(fixtures));
+  await tally.step('twenty creators of one project path', () => twentyCreators(fixtures));
+  await tally.step('a and a/b created at once', () => prefixPairs(fixtures));
+  await tally.step('a ref deleted and updated at once', () => deleteAgainstUpdate(fixtures));
+  await tally.step('members added and removed at once', () => memberRaces(fixtures));
+  await tally.step('a project deleted under its writers', () => deletionUnderWriters(fixtures));
 }
 
-async function fiftyWriters(scene: Scene): Promise<void> {
-  const { url, folder, ledger, ada } = scene;
-  const project = await startedProject(url, ada, 'busy', ledger);
+async function fiftyWriters(fixtures: Fixtures): Promise<void> {
+  const { url, folder, expectedState, ada } = fixtures;
+  const project = await startedProject(url, ada, 'busy', expectedState);
   const remote = { url, token: ada.token, fullPath: project.fullPath };
   const pushers: WorkTree[] = [];
   for (let i = 0; i < OWN_BRANCH_PUSHERS + MAIN_PUSHERS; i++) {
@@ -52,7 +57,7 @@ async function fiftyWriters(scene: Scene): Promise<void> {
       const path = `api/${writer}-${n}.txt`;
       const outcome = await commitFile(url, ada.token, project, 'main', path);
       outcomes.api.add(outcome);
-      if (outcome.kind === 'done') ledger.committed(project.id, 'main', outcome.value, path);
+      if (outcome.kind === 'done') expectedState.committed(project.id, 'main', outcome.value, path);
     }
   });
   const apiDone = Promise.all(api).then(() => {
@@ -65,8 +70,8 @@ async function fiftyWriters(scene: Scene): Promise<void> {
       const outcome = await tree.push(remote, `HEAD:refs/heads/${branch}`);
       outcomes.own.add(outcome);
       if (outcome.kind !== 'done') continue;
-      ledger.committed(project.id, branch, commit, path);
-      ledger.ref(project.id, `refs/heads/${branch}`).acknowledge(commit);
+      expectedState.committed(project.id, branch, commit, path);
+      expectedState.ref(project.id, `refs/heads/${branch}`).acknowledge(commit);
     }
   });
   const main = pushers.slice(OWN_BRANCH_PUSHERS).map(async (tree, i) => {
@@ -75,7 +80,7 @@ async function fiftyWriters(scene: Scene): Promise<void> {
       const outcome = await tree.push(remote, 'HEAD:refs/heads/main');
       outcomes.main.add(outcome);
       if (outcome.kind === 'done') {
-        ledger.committed(project.id, 'main', commit, path);
+        expectedState.committed(project.id, 'main', commit, path);
         break;
       }
       await sleep(500 + 1500 * Math.random());
@@ -109,12 +114,12 @@ async function fiftyWriters(scene: Scene): Promise<void> {
   const clone = await WorkTree.clone(join(folder, 'busy-clone'), remote);
   await clone.git('fsck', '--full', '--strict');
   const held = new Set((await clone.git('rev-list', '--remotes')).split('\n'));
-  for (const commit of ledger.commits.get(project.id)!.keys()) {
+  for (const commit of expectedState.commits.get(project.id)!.keys()) {
     expect(held.has(commit), `${commit} was acknowledged and is in no branch of a clone`);
   }
 }
 
-async function twentyCreators({ url, ada, ledger }: Scene): Promise<void> {
+async function twentyCreators({ url, ada, expectedState }: Fixtures): Promise<void> {
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
       call(url, ada.token, 'POST', '/projects', { name: `wanted ${i}`, path: i % 2 ? 'wanted' : 'WANTED' }),
@@ -123,7 +128,7 @@ async function twentyCreators({ url, ada, ledger }: Scene): Promise<void> {
   const winners = outcomes.filter((outcome) => outcome.kind === 'done');
   expect(winners.length === 1, `${winners.length} creators were told that the project is theirs`);
   const { id, path_with_namespace } = winners[0]!.value;
-  ledger.projects.set(path_with_namespace, { id, present: new Fact(true) });
+  expectedState.projects.set(path_with_namespace, { id, present: new Fact(true) });
   for (const outcome of outcomes) {
     const told = outcome.kind === 'done' || /^400 .*has already been taken/.test(outcome.reason);
     expect(told, `a loser heard: ${outcome.kind === 'done' ? '' : outcome.reason}`);
@@ -131,9 +136,9 @@ async function twentyCreators({ url, ada, ledger }: Scene): Promise<void> {
 }
 
 /** Through git and through the API: git could never hold both. */
-async function prefixPairs(scene: Scene): Promise<void> {
-  const { url, folder, ada, ledger } = scene;
-  const project = await startedProject(url, ada, 'pairs', ledger);
+async function prefixPairs(fixtures: Fixtures): Promise<void> {
+  const { url, folder, ada, expectedState } = fixtures;
+  const project = await startedProject(url, ada, 'pairs', expectedState);
   const remote = { url, token: ada.token, fullPath: project.fullPath };
   const [left, right] = await Promise.all(
     ['left', 'right'].map((name) => WorkTree.clone(join(folder, `pairs-${name}`), remote)),
@@ -159,16 +164,16 @@ async function prefixPairs(scene: Scene): Promise<void> {
       `an answer says nothing: ${reasons(outcomes)}`,
     );
     for (const [n, branch] of [a, b].entries()) {
-      const fact = ledger.ref(project.id, `refs/heads/${branch}`);
+      const fact = expectedState.ref(project.id, `refs/heads/${branch}`);
       fact.acknowledge(outcomes[n]!.kind === 'done' ? tip : ZERO_OID);
     }
   }
   expect(both === 0, `${both} pairs of refs that exclude each other were both created`);
 }
 
-async function deleteAgainstUpdate(scene: Scene): Promise<void> {
-  const { url, folder, ada, ledger } = scene;
-  const project = await startedProject(url, ada, 'contested', ledger);
+async function deleteAgainstUpdate(fixtures: Fixtures): Promise<void> {
+  const { url, folder, ada, expectedState } = fixtures;
+  const project = await startedProject(url, ada, 'contested', expectedState);
   const remote = { url, token: ada.token, fullPath: project.fullPath };
   const tree = await WorkTree.clone(join(folder, 'contested'), remote);
   const before = await tree.git('rev-parse', 'HEAD');
@@ -185,7 +190,7 @@ async function deleteAgainstUpdate(scene: Scene): Promise<void> {
     ]);
     const unclear = [update, deletion].filter(({ kind }) => kind === 'unclear');
     expect(unclear.length === 0, `an answer says nothing: ${reasons(unclear)}`);
-    const fact = ledger.ref(project.id, name);
+    const fact = expectedState.ref(project.id, name);
     if (update.kind === 'done' && deletion.kind === 'done') {
       // One after the other, either way round.
       fact.acknowledge(after);
@@ -194,14 +199,14 @@ async function deleteAgainstUpdate(scene: Scene): Promise<void> {
   }
 }
 
-async function memberRaces({ url, ada, ledger }: Scene): Promise<void> {
-  const project = await startedProject(url, ada, 'club', ledger);
-  const people = [await person(url, 'bob', ledger), await person(url, 'cyd', ledger)];
+async function memberRaces({ url, ada, expectedState }: Fixtures): Promise<void> {
+  const project = await startedProject(url, ada, 'club', expectedState);
+  const people = [await person(url, 'bob', expectedState), await person(url, 'cyd', expectedState)];
   const members = `/projects/${project.id}/members`;
   const add = (user: Person) => call(url, ada.token, 'POST', members, { user_id: user.id, access_level: 30 });
   const remove = (user: Person) => call(url, ada.token, 'DELETE', `${members}/${user.id}`);
   for (const user of people) {
-    const fact = ledger.member(project.id, user.id);
+    const fact = expectedState.member(project.id, user.id);
     for (const [what, write, level] of [
       ['add', add, 30],
       ['remove', remove, 0],
@@ -224,9 +229,9 @@ async function memberRaces({ url, ada, ledger }: Scene): Promise<void> {
   }
 }
 
-async function deletionUnderWriters(scene: Scene): Promise<void> {
-  const { url, folder, ada, ledger } = scene;
-  const project: Project = await startedProject(url, ada, 'doomed', ledger);
+async function deletionUnderWriters(fixtures: Fixtures): Promise<void> {
+  const { url, folder, ada, expectedState } = fixtures;
+  const project: Project = await startedProject(url, ada, 'doomed', expectedState);
   const remote = { url, token: ada.token, fullPath: project.fullPath };
   const trees = await Promise.all(
     Array.from({ length: 6 }, (_, i) => WorkTree.clone(join(folder, `doomed-${i}`), remote)),
@@ -261,7 +266,7 @@ async function deletionUnderWriters(scene: Scene): Promise<void> {
   await sleep(1500);
   done(await call(url, ada.token, 'DELETE', `/projects/${project.id}`));
   deletedAt = performance.now();
-  ledger.projects.get(project.fullPath)!.present.acknowledge(false);
+  expectedState.projects.get(project.fullPath)!.present.acknowledge(false);
   await Promise.all(writers);
   report(`${acknowledged} writes before the deletion, ${refused} refused`);
   expect(late.length === 0, `${late.length} writes were acknowledged after the deletion`);

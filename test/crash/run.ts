@@ -2,23 +2,23 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Tally } from '../deploy/tally.ts';
+import { ExpectedState } from './expected-state.ts';
 import { faults } from './faults/run.ts';
 import { Host, settle } from './host.ts';
 import { checked, kills } from './kills.ts';
-import { Ledger } from './ledger.ts';
 import { expect, races } from './races.ts';
 
 /**
- * The crash and race lane: many writers at once, and `kill -9` in the middle of them, against the host as a user
- * starts it; real HTTP, real git. `npm run test:crash [races|kills|faults]`, where faults is every call to AWS failing
- * in turn (`faults/run.ts`), of which `npm run test:faults` is the lane; CRASH_SEED repeats the delays of a run. Each lane
- * takes less than eight minutes on a quiet machine with two cores, under load more.
+ * The crash and race suite: many writers at once, and `kill -9` among them, against the host as a user starts it, with
+ * real HTTP and real git. `npm run test:crash [races|kills|faults]`; `faults` makes every call to AWS fail in turn
+ * (`faults/run.ts`) and is what `npm run test:faults` runs in parallel. CRASH_SEED repeats the delays of a run. Each part
+ * takes less than eight minutes on an idle machine with two cores.
  */
 const LIMIT_MS = 15 * 60_000;
 
 const tally = new Tally();
 const root = mkdtempSync(join(tmpdir(), 'lemnos-crash-'));
-// What hosts, gits and checks put aside goes with it.
+// Temporary files of hosts, gits and checks are deleted with it.
 process.env['TMPDIR'] = root;
 // Hosts and gits end in the `exit` listener of `process.ts`.
 process.on('exit', () => rmSync(root, { recursive: true, force: true }));
@@ -29,18 +29,18 @@ const stop = (code: number) => {
 process.once('SIGINT', () => stop(130));
 process.once('SIGTERM', () => stop(143));
 setTimeout(() => {
-  console.log(`FAIL  the lane took longer than ${LIMIT_MS / 60_000} minutes`);
+  console.log(`FAIL  the suite took longer than ${LIMIT_MS / 60_000} minutes`);
   stop(1);
 }, LIMIT_MS).unref();
 
 const only = process.argv[2];
 const begun = performance.now();
 for (const [name, part] of [
-  ['races', raceLane],
-  ['kills', killLane],
+  ['races', raceSuite],
+  ['kills', killSuite],
   ['faults', (dataDir: string) => faults(tally, dataDir)],
 ] as const) {
-  // Faults have a lane of their own, which runs this several times at once.
+  // The fault suite runs this part in several processes.
   if (only === undefined ? name === 'faults' : only !== name) continue;
   const folder = join(root, name);
   mkdirSync(folder);
@@ -51,15 +51,15 @@ for (const [name, part] of [
     console.log(`FAIL  ${name}: ${error instanceof Error ? error.stack : error}`);
   }
 }
-console.log(`the lane took ${Math.round((performance.now() - begun) / 1000)} s`);
+console.log(`the suite took ${Math.round((performance.now() - begun) / 1000)} s`);
 console.log(`${tally.passed} passed, ${tally.failed} failed`);
 process.exit(tally.failed === 0 ? 0 : 1);
 
-async function raceLane(dataDir: string, folder: string): Promise<void> {
-  const ledger = new Ledger();
+async function raceSuite(dataDir: string, folder: string): Promise<void> {
+  const expectedState = new ExpectedState();
   const host = await Host.start(dataDir);
   try {
-    await races(tally, host.url, folder, ledger);
+    await races(tally, host.url, folder, expectedState);
   } finally {
     await host.stop();
   }
@@ -71,11 +71,11 @@ async function raceLane(dataDir: string, folder: string): Promise<void> {
     'after the races everything is in order, and nothing of the deleted project is left',
     async () => {
       await settle(dataDir);
-      await checked(dataDir, ledger, true);
+      await checked(dataDir, expectedState, true);
     },
   );
 }
 
-async function killLane(dataDir: string, folder: string): Promise<void> {
-  await kills(tally, dataDir, folder, new Ledger());
+async function killSuite(dataDir: string, folder: string): Promise<void> {
+  await kills(tally, dataDir, folder, new ExpectedState());
 }

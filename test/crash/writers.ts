@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { ZERO_OID } from '../../lib/git/oid.ts';
 import { call, commitFile, done, installLargePush, type Outcome, WorkTree } from './client.ts';
 import { cloning, forking, uploading } from './content-writers.ts';
+import { type ExpectedState, Fact } from './expected-state.ts';
 import type { Host } from './host.ts';
-import { Fact, type Ledger } from './ledger.ts';
 import { type Person, type Project, person, startedProject } from './people.ts';
 import { pushTogether } from './push-together.ts';
 
@@ -13,7 +13,7 @@ const PUSHERS = 3;
 const BULK_REFS = 120;
 
 /** Who writes, and with what. */
-export interface Cast {
+export interface Fixtures {
   readonly ada: Person;
   readonly bob: Person;
   readonly shared: Project;
@@ -29,18 +29,22 @@ export interface Cast {
   readonly folder: string;
 }
 
-export async function introduce(url: string, folder: string, ledger: Ledger): Promise<Cast> {
-  const ada = await person(url, 'ada', ledger);
-  const bob = await person(url, 'bob', ledger);
-  const shared = await startedProject(url, ada, 'shared', ledger);
+export async function introduce(
+  url: string,
+  folder: string,
+  expectedState: ExpectedState,
+): Promise<Fixtures> {
+  const ada = await person(url, 'ada', expectedState);
+  const bob = await person(url, 'bob', expectedState);
+  const shared = await startedProject(url, ada, 'shared', expectedState);
   const remote = { url, token: ada.token, fullPath: shared.fullPath };
   const trees: WorkTree[] = [];
   for (let i = 0; i < PUSHERS + 3; i++) trees.push(await WorkTree.clone(join(folder, `tree-${i}`), remote));
-  const uploaders = [await person(url, 'una', ledger), await person(url, 'ugo', ledger)];
+  const uploaders = [await person(url, 'una', expectedState), await person(url, 'ugo', expectedState)];
   for (const { id } of uploaders) {
     const json = { user_id: id, access_level: 40 };
     done(await call(url, ada.token, 'POST', `/projects/${shared.id}/members`, json));
-    ledger.member(shared.id, id).acknowledge(40);
+    expectedState.member(shared.id, id).acknowledge(40);
   }
   await installLargePush(url, folder);
   const [refTree, bulkTree, uploadTree, ...others] = trees as [WorkTree, WorkTree, WorkTree];
@@ -50,12 +54,12 @@ export async function introduce(url: string, folder: string, ledger: Ledger): Pr
 /** Everybody writes until the host is gone. Resolves when the last of them has noticed. */
 export async function write(
   host: Host,
-  cast: Cast,
-  ledger: Ledger,
+  fixtures: Fixtures,
+  expectedState: ExpectedState,
   round: number,
   note: (what: string, outcome: Outcome<unknown>) => void,
 ): Promise<void> {
-  const { ada, bob, shared } = cast;
+  const { ada, bob, shared } = fixtures;
   const remote = { url: host.url, token: ada.token, fullPath: shared.fullPath };
   const until = async (what: string, step: (name: string) => Promise<Outcome<unknown>>) => {
     for (let n = 0; host.alive && n < 500; n++) note(what, await step(`${round}-${n}`));
@@ -65,18 +69,18 @@ export async function write(
     until('commits', async (name) => {
       const path = `api/${i}/${name}.txt`;
       const outcome = await commitFile(host.url, ada.token, shared, 'main', path);
-      if (outcome.kind === 'done') ledger.committed(shared.id, 'main', outcome.value, path);
+      if (outcome.kind === 'done') expectedState.committed(shared.id, 'main', outcome.value, path);
       return outcome;
     }),
   );
 
-  const pushes = cast.trees.map((tree, i) =>
+  const pushes = fixtures.trees.map((tree, i) =>
     until('pushes', async () => {
       const branch = `push/${i}`;
       const names = [`refs/heads/${branch}`, `refs/heads/twin/${i}`];
       const { commit, path } = await tree.commit(`push-${i}`);
-      const outcome = await pushTogether(tree, remote, shared, names, commit, ledger);
-      if (outcome.kind === 'done') ledger.committed(shared.id, branch, commit, path);
+      const outcome = await pushTogether(tree, remote, shared, names, commit, expectedState);
+      if (outcome.kind === 'done') expectedState.committed(shared.id, branch, commit, path);
       return outcome;
     }),
   );
@@ -88,32 +92,32 @@ export async function write(
     if (made.kind !== 'done') return made;
     note('pushes of many refs', made);
     const project = { id: made.value.id as number, fullPath: `${ada.username}/${path}` };
-    ledger.projects.set(project.fullPath, { id: project.id, present: new Fact(true) });
-    const { bulkTree } = cast;
+    expectedState.projects.set(project.fullPath, { id: project.id, present: new Fact(true) });
+    const { bulkTree } = fixtures;
     const names = Array.from({ length: BULK_REFS }, (_, i) => `refs/tags/bulk/${i}`);
     const target = { ...remote, fullPath: project.fullPath };
     const tip = await bulkTree.git('rev-parse', 'HEAD');
-    return pushTogether(bulkTree, target, project, ['refs/heads/main', ...names], tip, ledger);
+    return pushTogether(bulkTree, target, project, ['refs/heads/main', ...names], tip, expectedState);
   });
 
   const refs = until('tags', async (name) => {
     const ref = `refs/tags/t${name}`;
-    const fact = ledger.ref(shared.id, ref);
-    const tip = await cast.refTree.git('rev-parse', 'HEAD');
+    const fact = expectedState.ref(shared.id, ref);
+    const tip = await fixtures.refTree.git('rev-parse', 'HEAD');
     fact.attempt(tip);
-    const made = await cast.refTree.push(remote, `HEAD:${ref}`);
+    const made = await fixtures.refTree.push(remote, `HEAD:${ref}`);
     fact.settle(tip, made);
     if (made.kind !== 'done') return made;
     note('tags', made);
     fact.attempt(ZERO_OID);
-    const deleted = await cast.refTree.push(remote, `:${ref}`);
+    const deleted = await fixtures.refTree.push(remote, `:${ref}`);
     fact.settle(ZERO_OID, deleted);
     return deleted;
   });
 
   const people = until('people', async (name) => {
     try {
-      await person(host.url, `user-${name}`, ledger);
+      await person(host.url, `user-${name}`, expectedState);
       return { kind: 'done', value: undefined };
     } catch (error) {
       return outcomeOf(error as Error);
@@ -126,10 +130,10 @@ export async function write(
     if (made.kind !== 'done') return made;
     note('projects', made);
     const present = new Fact(true);
-    ledger.projects.set(`${ada.username}/${path}`, { id: made.value.id, present });
+    expectedState.projects.set(`${ada.username}/${path}`, { id: made.value.id, present });
     const id = made.value.id as number;
     const first = await commitFile(host.url, ada.token, { id }, 'main', 'first.txt');
-    if (first.kind === 'done') ledger.committed(id, 'main', first.value, 'first.txt');
+    if (first.kind === 'done') expectedState.committed(id, 'main', first.value, 'first.txt');
     if (first.kind !== 'done' || Number(name.split('-')[1]) % 2 === 0) return first;
     note('projects', first);
     present.attempt(false);
@@ -139,7 +143,7 @@ export async function write(
   });
 
   const members = until('members', async () => {
-    const fact = ledger.member(shared.id, bob.id);
+    const fact = expectedState.member(shared.id, bob.id);
     const path = `/projects/${shared.id}/members`;
     const is = [...fact.possible];
     // After a cut-off write only the service knows.
@@ -159,9 +163,9 @@ export async function write(
     return outcome;
   });
 
-  const forks = until('forks', forking(host, cast, ledger));
-  const clones = until('clones', cloning(host, cast, ledger));
-  const uploads = until('uploads', uploading(host, cast, ledger, round));
+  const forks = until('forks', forking(host, fixtures, expectedState));
+  const clones = until('clones', cloning(host, fixtures, expectedState));
+  const uploads = until('uploads', uploading(host, fixtures, expectedState, round));
 
   await Promise.all([
     ...commits,

@@ -5,7 +5,7 @@ import type { Tally } from './tally.ts';
 const root = join(import.meta.dirname, '../..');
 
 interface Conformance {
-  /** Whose AWS it is, for whoever reads the result. */
+  /** The name of the AWS implementation, for the report. */
   readonly name: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly endpoint: string;

@@ -32,7 +32,7 @@ export async function startEmulator(): Promise<Emulator> {
   const output = openSync(logFile, 'w');
   const child = start(
     python,
-    ['-m', 'hypercorn', 'aws_manners:app', '--bind', `127.0.0.1:${port}`, '--keep-alive', '75'],
+    ['-m', 'hypercorn', 'aws_behaviour:app', '--bind', `127.0.0.1:${port}`, '--keep-alive', '75'],
     {
       cwd: data,
       stdio: ['ignore', output, output],

@@ -27,7 +27,7 @@ const stop = (code: number) => {
 process.once('SIGINT', () => stop(130));
 process.once('SIGTERM', () => stop(143));
 setTimeout(() => {
-  console.log(`FAIL  the lane took longer than ${LIMIT_MS / 60_000} minutes`);
+  console.log(`FAIL  the suite took longer than ${LIMIT_MS / 60_000} minutes`);
   stop(1);
 }, LIMIT_MS).unref();
 

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** What runs against an endpoint that the deployed lane started; `npm test` does not see it. */
+/** What runs against an endpoint that the deployed suite started; `npm test` does not see it. */
 export default defineConfig({
   test: {
     include: ['test/deploy/*.conformance.ts'],

@@ -125,7 +125,7 @@ const COLUMNS = [
   ['mails', 'mails'],
 ] as const;
 
-test('the table tells what actions cost', async () => {
+test('the documented cost table matches what actions use', async () => {
   const measured = new Map<string, Action>();
   metrics = MetricLines.watch('Lemnos');
   for (const [name, prepare, act] of ACTIONS) {

@@ -8,7 +8,7 @@ import type { LogLines } from '../harness/log-lines.ts';
 import type { MetricLines } from '../harness/metric-lines.ts';
 import type { Service } from '../harness/service.ts';
 
-/** What one action asks of AWS, the work that it promises included. */
+/** What one action uses of AWS, including the jobs that it enqueues. */
 interface Units {
   /** To the gateway. */
   readonly requests: number;
@@ -40,7 +40,7 @@ const ACCESS_LOG_BYTES = 400;
 /** Sent, received, deleted; one by one, which is the most. */
 const REQUESTS_PER_MESSAGE = 3;
 
-/** Does something with nothing in memory, then all that it promised, and counts. The host has no background. */
+/** Counts an action with cold caches together with all jobs it enqueued. The host runs no background work. */
 export async function counted(
   service: Service,
   { lines, metrics }: { lines: LogLines; metrics: MetricLines },

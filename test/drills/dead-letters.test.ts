@@ -47,9 +47,9 @@ async function waiting(QueueName: string): Promise<number> {
   );
 }
 
-test('a mail that cannot be sent is given up after five times, and goes out once when it is put back', async () => {
+test('a mail that cannot be sent goes to the dead letters after five attempts, and is sent once after a redrive', async () => {
   const heal = service.host.ses.faults.inject({
-    // What SES answers while an account's sending is paused: somebody can mend that.
+    // SES answers so while an account's sending is paused, which an operator can lift.
     fault: { kind: 'error', code: 'MessageRejected' },
     times: Number.POSITIVE_INFINITY,
   });
@@ -82,7 +82,7 @@ test('a mail that cannot be sent is given up after five times, and goes out once
   expect([...(await redrive())]).toEqual([]);
 });
 
-test('a mail that went out before its message was given up does not go out again', async () => {
+test('a mail that was sent before its message failed is not sent again after a redrive', async () => {
   const heal = service.host.ses.faults.inject({
     fault: { kind: 'error', code: 'MessageRejected' },
     times: Number.POSITIVE_INFINITY,

@@ -32,7 +32,7 @@ const start = () => {
   return new Secrets(store.table, new MasterKey(environment.masterKeyParameter));
 };
 
-test('a key is rotated under use and retired', async () => {
+test('the master key is rotated and the old one retired under load', async () => {
   await put({ spamcheck_enabled: true, spamcheck_api_key: 'of the first day' });
   const before = await change();
   expect(before).toMatchObject({ keys: [before.current], resealed: 0 });
@@ -56,7 +56,7 @@ test('a key is rotated under use and retired', async () => {
   expect(await start().read('SETTINGS', 'asset_proxy_secret_key')).toBe('meanwhile');
 });
 
-test('with the parameter lost, secrets stay shut until they are given anew, and nothing else is touched', async () => {
+test('without the master key only secrets are unusable, until they are set again', async () => {
   for (const file of readdirSync(join(dataDir, 'parameters'))) rmSync(join(dataDir, 'parameters', file));
   await expect(start().read('SETTINGS', 'akismet_api_key')).rejects.toThrow('a secret stays shut');
   expect((await service.call('GET', '/application/settings', { token: ROOT_TOKEN })).body).toMatchObject({

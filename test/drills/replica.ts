@@ -53,7 +53,7 @@ export class Replica {
     });
   }
 
-  /** Does everything that was promised. @returns the jobs' types */
+  /** Processes the whole outbox. @returns the types of its jobs */
   async work(): Promise<string[]> {
     const answer = await fetch(`${this.url}/_work`, { method: 'POST' });
     const text = await answer.text();

@@ -21,7 +21,7 @@ import { checkData, openDataDirectory } from '../../local/check-data.ts';
 import { GitCli } from '../clients/git-cli.ts';
 import { check } from '../crash/checker.ts';
 import { openData } from '../crash/data.ts';
-import { Ledger } from '../crash/ledger.ts';
+import { ExpectedState } from '../crash/expected-state.ts';
 import { type Emulator, startEmulator } from '../deploy/emulator.ts';
 import { startProcess } from '../harness/process.ts';
 import { Replica } from './replica.ts';
@@ -63,8 +63,8 @@ async function clone(url: string, project: string, into: string) {
   return { code: fsck.code, stderr: fsck.stderr, tip };
 }
 
-describe('a copy of the embedded host’s data', () => {
-  test('put back is everything as it was, and nothing since', async () => {
+describe('a backup of the embedded host’s data', () => {
+  test('restores everything as it was at that time, and nothing later', async () => {
     const DATA_DIR = join(folder, 'data');
     const copy = join(folder, 'copy');
     let host = await startProcess({ DATA_DIR, ROOT_TOKEN });
@@ -94,10 +94,10 @@ describe('a copy of the embedded host’s data', () => {
     expect((await host.call('GET', '/projects/root%2Flater', { token })).status).toBe(404);
     await host.stop();
     await using data = await openData(DATA_DIR);
-    expect((await check(data, new Ledger(), false)).problems).toEqual([]);
+    expect((await check(data, new ExpectedState(), false)).problems).toEqual([]);
   }, 120_000);
 
-  test('of which objects were lost is found out', async () => {
+  test('restored without some objects reports which are lost', async () => {
     const environment = { tableName: 'lemnos', objectsBucket: 'lemnos-objects' };
     const Bucket = environment.objectsBucket;
     const { clients, close } = await openDataDirectory(join(folder, 'copy'));
@@ -117,7 +117,7 @@ describe('a copy of the embedded host’s data', () => {
   }, 60_000);
 });
 
-describe('a table restored to a moment, on an emulated AWS', () => {
+describe('a table restored to a point in time on an emulated AWS', () => {
   let emulator: Emulator;
   const replicas: Replica[] = [];
   beforeAll(async () => {
@@ -128,7 +128,7 @@ describe('a table restored to a moment, on an emulated AWS', () => {
     await emulator?.[Symbol.asyncDispose]();
   });
 
-  test('finds its packs in the bucket, those that were deleted since in its versions', async () => {
+  test('finds its packs in the bucket, and deleted ones among the object versions', async () => {
     const config = {
       region: 'us-east-1',
       endpoint: emulator.endpoint,
@@ -171,7 +171,7 @@ describe('a table restored to a moment, on an emulated AWS', () => {
     );
     await waitUntilTableExists({ client: dynamodb, maxWaitTime: 30 }, { TableName });
 
-    // Life went on, and somebody deleted what should have stayed: its bytes too.
+    // Later writes followed, and a project was deleted by mistake, with its bytes.
     await push(live.url, 'kept', 'five');
     expect((await live.call('DELETE', '/projects/root%2Fdoomed', { token })).status).toBe(202);
     expect(await live.work()).toContain('project.delete');

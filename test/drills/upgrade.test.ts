@@ -51,8 +51,8 @@ function linkPackages(checkout: string): void {
   symlinkSync(join(checkout, 'local/aws'), join(modules, '@lemnos/embedded-aws'));
 }
 
-/** What somebody asked, and was told that it is done. */
-interface Ledger {
+/** What a client requested and the service confirmed. */
+interface Outcomes {
   readonly done: Map<string, string>;
   readonly wrong: string[];
   retried: number;
@@ -62,7 +62,12 @@ interface Ledger {
  * Makes projects and changes them, one after the other, until it is told to stop. A connection that is refused or breaks is
  * tried again, as a client would; an answer that is no success is wrong.
  */
-async function client(name: string, url: () => string, ledger: Ledger, signal: AbortSignal): Promise<void> {
+async function client(
+  name: string,
+  url: () => string,
+  outcomes: Outcomes,
+  signal: AbortSignal,
+): Promise<void> {
   const ask = async (method: string, path: string, json: object): Promise<Answer> => {
     for (let attempt = 0; ; attempt++) {
       try {
@@ -70,7 +75,7 @@ async function client(name: string, url: () => string, ledger: Ledger, signal: A
         return await request(`${url()}/api/v4${path}`, method, { headers, body: JSON.stringify(json) });
       } catch (error) {
         if (attempt > 1000) throw error;
-        ledger.retried++;
+        outcomes.retried++;
         await sleep(50);
       }
     }
@@ -81,27 +86,27 @@ async function client(name: string, url: () => string, ledger: Ledger, signal: A
     // Its first attempt was done, and its answer lost.
     const there = made.status === 400 && JSON.stringify(made.body).includes('taken');
     if (made.status !== 201 && !there)
-      ledger.wrong.push(`POST ${path}: ${made.status} ${JSON.stringify(made.body)}`);
+      outcomes.wrong.push(`POST ${path}: ${made.status} ${JSON.stringify(made.body)}`);
     const description = `made by ${name}`;
     const changed = await ask('PUT', `/projects/root%2F${path}`, { description });
     if (changed.status !== 200)
-      ledger.wrong.push(`PUT ${path}: ${changed.status} ${JSON.stringify(changed.body)}`);
-    else ledger.done.set(path, description);
+      outcomes.wrong.push(`PUT ${path}: ${changed.status} ${JSON.stringify(changed.body)}`);
+    else outcomes.done.set(path, description);
   }
 }
 
 const CLIENTS = 4;
-function load(url: () => string): { ledger: Ledger; stop(): Promise<void> } {
-  const ledger: Ledger = { done: new Map(), wrong: [], retried: 0 };
+function load(url: () => string): { outcomes: Outcomes; stop(): Promise<void> } {
+  const outcomes: Outcomes = { done: new Map(), wrong: [], retried: 0 };
   const stopping = new AbortController();
   const running = Array.from({ length: CLIENTS }, (_, i) =>
-    client(`client-${i}`, url, ledger, stopping.signal),
+    client(`client-${i}`, url, outcomes, stopping.signal),
   );
   const all = Promise.all(running);
   // A test that fails before it waits for them says why itself.
   all.catch(() => {});
   return {
-    ledger,
+    outcomes,
     async stop() {
       stopping.abort();
       await all;
@@ -109,15 +114,15 @@ function load(url: () => string): { ledger: Ledger; stop(): Promise<void> } {
   };
 }
 
-async function expectKept(ledger: Ledger, call: Replica['call']): Promise<void> {
-  expect(ledger.wrong).toEqual([]);
-  for (const [path, description] of ledger.done) {
+async function expectKept(outcomes: Outcomes, call: Replica['call']): Promise<void> {
+  expect(outcomes.wrong).toEqual([]);
+  for (const [path, description] of outcomes.done) {
     const { status, body } = await call('GET', `/projects/root%2F${path}`, { token: ROOT_TOKEN });
     expect([path, status, body.description]).toEqual([path, 200, description]);
   }
 }
 
-describe('functions are replaced one by one', () => {
+describe('while functions are upgraded one by one', () => {
   let data: ServedData;
   let old: Replica | undefined;
   let fresh: Replica | undefined;
@@ -130,17 +135,17 @@ describe('functions are replaced one by one', () => {
     await data[Symbol.asyncDispose]();
   });
 
-  test('and while both serve the same data every request is answered and every promise kept', async () => {
+  test('old and new versions on the same data answer every request and process every outbox message', async () => {
     const { checkout, name } = release(PREVIOUS);
     old = await Replica.start({ ...data.environment, CHECKOUT: checkout, ROOT_TOKEN });
     let serving = [old];
     let turn = 0;
-    const { ledger, stop } = load(() => serving[turn++ % serving.length]!.url);
+    const { outcomes, stop } = load(() => serving[turn++ % serving.length]!.url);
     const phase = async (ms: number) => {
-      const before = ledger.done.size;
+      const before = outcomes.done.size;
       await sleep(ms);
-      expect(ledger.done.size).toBeGreaterThan(before);
-      return ledger.done.size - before;
+      expect(outcomes.done.size).toBeGreaterThan(before);
+      return outcomes.done.size - before;
     };
     const alone = await phase(1500);
     fresh = await Replica.start(data.environment);
@@ -152,14 +157,14 @@ describe('functions are replaced one by one', () => {
     const after = await phase(1500);
     await stop();
     console.log(
-      `${name}: ${alone} projects alone, ${together} side by side, ${after} after; ${ledger.retried} retried`,
+      `${name}: ${alone} projects alone, ${together} side by side, ${after} after; ${outcomes.retried} retried`,
     );
-    expect(ledger.retried).toBe(0);
-    await expectKept(ledger, (...asked) => fresh!.call(...asked));
+    expect(outcomes.retried).toBe(0);
+    await expectKept(outcomes, (...asked) => fresh!.call(...asked));
 
-    // What the previous release promised, in its own format, is done by this one.
+    // Messages enqueued by the previous release, in its format, are processed by this one.
     const jobs = await fresh.work();
-    expect(jobs.filter((job) => job === 'search.index').length).toBeGreaterThanOrEqual(ledger.done.size);
+    expect(jobs.filter((job) => job === 'search.index').length).toBeGreaterThanOrEqual(outcomes.done.size);
     const told = fresh.log.map((line) => JSON.parse(line)).filter(({ message }) => message === 'job');
     expect(told.length).toBe(jobs.length);
     expect(told.filter(({ outcome }) => outcome !== 'done')).toEqual([]);
@@ -171,13 +176,13 @@ describe('functions are replaced one by one', () => {
   }, 120_000);
 });
 
-describe('the embedded host is started again', () => {
-  test('and clients that try again lose nothing', async () => {
+describe('while the embedded host restarts for an upgrade', () => {
+  test('clients that retry lose nothing', async () => {
     const DATA_DIR = join(folder, 'data');
     let host = await startProcess({ DATA_DIR, ROOT_TOKEN, LOG_LEVEL: 'silent' });
     const { port } = new URL(host.url);
     try {
-      const { ledger, stop } = load(() => `http://127.0.0.1:${port}`);
+      const { outcomes, stop } = load(() => `http://127.0.0.1:${port}`);
       for (let restart = 0; restart < 2; restart++) {
         await sleep(700);
         await host.stop();
@@ -185,9 +190,9 @@ describe('the embedded host is started again', () => {
       }
       await sleep(500);
       await stop();
-      console.log(`${ledger.done.size} projects over 2 restarts, ${ledger.retried} requests tried again`);
-      expect(ledger.done.size).toBeGreaterThan(3);
-      await expectKept(ledger, (...asked) => host.call(...asked));
+      console.log(`${outcomes.done.size} projects over 2 restarts, ${outcomes.retried} requests tried again`);
+      expect(outcomes.done.size).toBeGreaterThan(3);
+      await expectKept(outcomes, (...asked) => host.call(...asked));
     } finally {
       await host.stop();
     }

@@ -116,7 +116,7 @@ async function costsOf({ id, first }: { id: number; first: number }, events: num
   return costs;
 }
 
-test('pages by place and windows cost the same, and totals stop at 10,000', {
+test('audit events cost the same at any size by keyset and in time ranges, and totals stop at 10,000', {
   timeout: 600_000,
 }, async () => {
   const small = await costsOf(await busy('small', SMALL), SMALL);

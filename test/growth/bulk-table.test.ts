@@ -51,7 +51,7 @@ async function make(makers: Makers): Promise<void> {
   for (const { id, name, path } of [own, common]) await makers.index('project', id, [name, path]);
 }
 
-/** Every row, but promises, and what is different each time: ULIDs, stamps of single writes. */
+/** Every row except outbox messages, without what differs each time: ULIDs, stamps of single writes. */
 async function rowsOf({ client }: TestStore): Promise<string[]> {
   const { Items: items = [] } = await client.send(new ScanCommand({ TableName: 'test' }));
   return items
@@ -64,7 +64,7 @@ async function rowsOf({ client }: TestStore): Promise<string[]> {
     .sort();
 }
 
-test('what is made in bulk is what the real creations make', async () => {
+test('rows created in bulk equal those of the real creations', async () => {
   const [real, bulk] = await Promise.all([openTestStore(), openTestStore()]);
   await make(makersOf(real.store.table));
   const table = new BulkTable(documentClient(bulk.client), 'test', bulk.dynamo);

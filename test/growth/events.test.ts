@@ -150,7 +150,7 @@ beforeAll(async () => {
 }, 7_200_000);
 afterAll(() => service.stop());
 
-describe('bounded at any size', () => {
+describe('at any size the cost is bounded of', () => {
   test.each(Object.entries(paths))('%s', (name, { rows = 20, most }) => {
     for (const cost of [small.get(name)!, large.get(name)!]) {
       expect(cost.rows, 'rows').toBe(rows);

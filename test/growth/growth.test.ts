@@ -35,11 +35,11 @@ const COLD = { trips: 8, commitTrips: 11, bucketKB: 2048 };
 /** One piece of the table of refs for each name that may be meant: a branch, a tag, a ref. */
 const PIECES_KB = 3 * 32;
 
-test('with ten times the history', () => grewLittle(small, long));
+test('reading and writing cost the same with ten times the history', () => grewLittle(small, long));
 
-test('with a hundred times the history', () => grewLittle(small, longest));
+test('reading and writing cost the same with a hundred times the history', () => grewLittle(small, longest));
 
-test('with five times the branches', () => grewLittle(small, wide));
+test('reading and writing cost the same with five times the branches', () => grewLittle(small, wide));
 
 test('a page of branches costs the same at ten and at ten thousand', () => {
   for (const page of ['page of branches', 'page of branches in the middle', 'page of branches by keyset']) {

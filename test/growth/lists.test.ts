@@ -261,7 +261,7 @@ beforeAll(async () => {
 }, 7_200_000);
 afterAll(() => service.stop());
 
-describe('the same at any size', () => {
+describe('the cost is the same at any size of', () => {
   test.each(Object.entries(PATTERNS))('%s', (name, { most, rows = 20 }) => {
     const [before, after] = [small.get(name)!, large.get(name)!];
     expect([before.rows, after.rows]).toEqual([rows, rows]);
@@ -277,7 +277,7 @@ describe('the same at any size', () => {
   });
 });
 
-test('totals are told up to ten thousand, and pages go on beyond', async () => {
+test('totals of lists are given up to ten thousand, and pages continue beyond', async () => {
   const told = (n: number) => (n > 10_000 ? null : String(n));
   for (const [costs, size] of [
     [small, SMALL],

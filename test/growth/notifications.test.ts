@@ -106,7 +106,9 @@ async function costOf(id: string, notification: Notification, readers: number): 
   return taken.trips.length;
 }
 
-test('many members, few of whom watch', { timeout: 600_000 }, async () => {
+test('a comment in a project with many members, few of whom watch it, costs the same', {
+  timeout: 600_000,
+}, async () => {
   const costs: number[] = [];
   for (const many of [SMALL, LARGE]) {
     const name = `crowd-${many}`;
@@ -122,7 +124,9 @@ test('many members, few of whom watch', { timeout: 600_000 }, async () => {
   expect(costs[1]).toBeLessThanOrEqual(costs[0]! + 2);
 });
 
-test('few members, all of whom watch, where many others do', { timeout: 600_000 }, async () => {
+test('a comment in a project with few members, all of whom watch it, costs the same beside many other watchers', {
+  timeout: 600_000,
+}, async () => {
   const costs: number[] = [];
   for (const many of [SMALL, LARGE]) {
     const name = `quiet-${many}`;
@@ -138,7 +142,7 @@ test('few members, all of whom watch, where many others do', { timeout: 600_000 
   expect(costs[1]).toBeLessThanOrEqual(costs[0]! + 2);
 });
 
-test('a group that is called by name: each member once, at the same cost, in as many jobs as it takes', {
+test('a mention of a group notifies each member once, at a constant cost, in as many jobs as needed', {
   timeout: 600_000,
 }, async () => {
   const costs: number[] = [];
@@ -158,7 +162,7 @@ test('a group that is called by name: each member once, at the same cost, in as 
       'notification',
       ids.map((userId) => `${name}#${userId}`),
     );
-    // But for whoever wrote it.
+    // Without the author.
     expect([ids.length, done.size]).toEqual([many + 1, many]);
     expect(jobs).toBeGreaterThanOrEqual(many / 100);
     costs.push(taken.trips.length / many);

@@ -5,7 +5,7 @@ import type { Service } from './service.ts';
 export interface Told {
   /** `User 12` */
   readonly of: string;
-  /** Author's name; `for <name>` behind it of an administrator who acts for somebody. */
+  /** The author's name, followed by `for <name>` for an administrator who impersonates. */
   readonly by: string;
   readonly [detail: string]: unknown;
 }

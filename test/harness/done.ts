@@ -1,6 +1,6 @@
 import type { Answer, Service } from './service.ts';
 
-/** @throws unless the request, of whoever's token it is, succeeds */
+/** Sends a request with a token. @throws Error unless it succeeds */
 export async function doneAs(
   service: Pick<Service, 'call'>,
   token: string,

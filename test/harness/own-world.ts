@@ -4,7 +4,7 @@ import { ownService } from './own-service.ts';
 import type { Answer } from './service.ts';
 import { ask, makeWorld, type Who, type World } from './world.ts';
 
-/** A request of somebody's. */
+/** Sends a request as one of the people. */
 type As = (who: Who, method: string, path: string, json?: unknown) => Promise<Answer>;
 
 /** The world of a test file, in a service of its own, and what all who live in one do. */

@@ -1,17 +1,20 @@
-/** What those are answered who may not, or ask for what is not there: lines of scenarios. */
+/** Expected answers that many scenarios share. */
 
-/** An account, and tokens, that open nothing. */
+/** A blocked account and invalid tokens. */
 export const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 
-/** Tokens of scopes that are for something else. */
+/** Tokens of scopes that do not permit the request. */
 export const NARROW = { read_user: 403, read_repository: 403, write_repository: 403 } as const;
 
-/** Whoever asks for what administrators alone do. */
+/** Requests that only administrators may make. */
 export const ADMIN_ONLY = { anonymous: 401, stranger: 403, owner: 403, ...BAD } as const;
 
-/** `404 User Not Found` */
+/** Every member of a project, who may read it. */
+export const MEMBERS = { guest: 200, reporter: 200, developer: 200, maintainer: 200, owner: 200 } as const;
+
+/** The answer for an absent object: `404 User Not Found`. */
 export const absent = (what: string) =>
   ({ status: 404, holds: { message: `404 ${what} Not Found` } }) as const;
 
-/** Of what is looked for in something that is there. */
+/** The answer for an absent record of an existing project or group. */
 export const NO_RECORD = { status: 404, holds: { message: '404 Not found' } } as const;

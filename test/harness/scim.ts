@@ -38,7 +38,7 @@ export async function scim(
   return answer;
 }
 
-/** A group of somebody's whose single sign-on is switched on, and whose provider has a token. */
+/** Creates a group with single sign-on and a SCIM token. */
 export async function scimGroup(
   service: Service,
   owner: string,
@@ -67,7 +67,7 @@ export async function scimGroup(
 
 export const CORE_USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 
-/** What an agent says of somebody new. */
+/** The SCIM user resource that a provider sends for a new user. */
 export const person = (name: string, more: Readonly<Record<string, unknown>> = {}) => ({
   schemas: [CORE_USER],
   externalId: `ext-${name}`,

@@ -107,7 +107,7 @@ export async function makeWorld(service: Service): Promise<World> {
   };
 }
 
-/** A request of somebody's, with a JSON body when one is given. */
+/** Sends a request as one of the people, with a JSON body if given. */
 export function ask(world: World, who: Who, method: string, path: string, json?: unknown): Promise<Answer> {
   const token = world.tokens[who];
   return world.service.call(method, path, {

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll } from 'vitest';
 import { type Service, startService } from '../harness/service.ts';
-import { type Cast, makeCast } from './cast.ts';
+import { type Fixtures, makeFixtures } from './fixtures.ts';
 import { readRows } from './rows.ts';
 import { matrix } from './run.ts';
 
 let service: Service;
-let cast: Cast;
+let fixtures: Fixtures;
 beforeAll(async () => {
   service = await startService({ background: false });
-  cast = await makeCast(service);
+  fixtures = await makeFixtures(service);
 });
 afterAll(() => service.stop());
 
-matrix(() => cast, readRows('code'));
+matrix(() => fixtures, readRows('code'));

@@ -7,20 +7,20 @@ import type { UserRecord } from '../../lib/records/users.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import { tokenKey } from '../../lib/store/row-keys/tokens.ts';
 import { type Service, startService } from '../harness/service.ts';
-import { type Cast, type Column, makeCast, tokenOf } from './cast.ts';
+import { type Column, type Fixtures, makeFixtures, tokenOf } from './fixtures.ts';
 import { type Row, readRows } from './rows.ts';
 import { send, subjectOf } from './run.ts';
 
 let service: Service;
-let cast: Cast;
+let fixtures: Fixtures;
 /** The stranger's, of one scope each. */
 const single: Partial<Record<TokenScope, string>> = {};
 const SINGLE = ['read_repository', 'write_repository', 'read_registry', 'sudo'] as const;
 beforeAll(async () => {
   service = await startService({ background: false });
-  cast = await makeCast(service);
+  fixtures = await makeFixtures(service);
   for (const scope of SINGLE)
-    single[scope] = (await tokenOf(service, Number(cast.names['strg']), scope)).token;
+    single[scope] = (await tokenOf(service, Number(fixtures.names['strg']), scope)).token;
 });
 afterAll(() => service.stop());
 afterEach(() => {
@@ -29,7 +29,7 @@ afterEach(() => {
 
 const rows = readRows();
 
-describe('a token of one scope', () => {
+describe('a token with the single scope', () => {
   // Where users' tokens are no credentials, one of few scopes is none either.
   const tried = allEndpoints.flatMap(({ method, path, access }) => {
     if (access.kind === 'other') return [];
@@ -37,12 +37,12 @@ describe('a token of one scope', () => {
     return row === undefined || path === '/personal_access_tokens/self' ? [] : [row];
   });
 
-  test.each(SINGLE)('%s: files alone, if anything; else no word of what is asked for', async (scope) => {
+  test.each(SINGLE)('%s grants access to files at most, and reveals nothing else', async (scope) => {
     const wrong: string[] = [];
     const ask = async (row: Row) => {
       const line = row.lines.find(({ subject }) => subject === 'private') ?? row.lines[0]!;
-      const names = { ...cast.names, ...subjectOf(cast, row, line), new: 0, n: 0 };
-      const { status, body } = await send(cast, { token: single[scope]! }, row, names);
+      const names = { ...fixtures.names, ...subjectOf(fixtures, row, line), new: 0, n: 0 };
+      const { status, body } = await send(fixtures, { token: single[scope]! }, row, names);
       const reads = /^(GET|HEAD) .*\/repository\/files\//.test(row.endpoint);
       const right =
         reads && scope === 'read_repository'
@@ -55,8 +55,8 @@ describe('a token of one scope', () => {
     expect(wrong).toEqual([]);
   });
 
-  test.each(SINGLE)('%s: shows and ends itself', async (scope) => {
-    const { token } = await tokenOf(service, Number(cast.names['strg']), scope);
+  test.each(SINGLE)('%s can show and revoke itself', async (scope) => {
+    const { token } = await tokenOf(service, Number(fixtures.names['strg']), scope);
     const self = (method: string) => service.call(method, '/personal_access_tokens/self', { token });
     expect((await self('GET')).body).toMatchObject({ scopes: [scope], active: true });
     expect((await self('DELETE')).status).toBe(204);
@@ -64,19 +64,19 @@ describe('a token of one scope', () => {
   });
 });
 
-test('who is asked for with Sudo gets the statuses of their own column', { timeout: 120_000 }, async () => {
+test('a Sudo request gets the statuses of the impersonated user’s column', { timeout: 120_000 }, async () => {
   const reads = rows.filter(
-    // The token is the administrator's, whoever is asked for.
+    // The token is the administrator's, whichever user is impersonated.
     ({ method, path }) => method === 'GET' && !path.startsWith('/personal_access_tokens'),
   );
   const wrong: string[] = [];
   for (const row of reads) {
     for (const line of row.lines.filter(({ subject }) => subject === '-' || subject === 'private')) {
-      const names = { ...cast.names, ...subjectOf(cast, row, line), new: 0, n: 0 };
+      const names = { ...fixtures.names, ...subjectOf(fixtures, row, line), new: 0, n: 0 };
       const ask = async (column: Column) => {
         const expected = line.expected[column]?.status;
         if (expected === undefined) return;
-        const { status } = await send(cast, { token: service.rootToken, sudo: column }, row, names);
+        const { status } = await send(fixtures, { token: service.rootToken, sudo: column }, row, names);
         if (status !== expected) wrong.push(`${row.endpoint}, ${line.subject}, ${column}: ${status}`);
       };
       await Promise.all((['strg', 'gust', 'dev'] as const).map(ask));
@@ -85,10 +85,10 @@ test('who is asked for with Sudo gets the statuses of their own column', { timeo
   expect(wrong).toEqual([]);
 });
 
-describe('what changes between two requests', () => {
+describe('access changes between two requests when', () => {
   const get = (path: string, token: string) => service.call('GET', path, { token });
-  const project = () => `/projects/${cast.projects.private['id']}`;
-  const file = () => `${project()}/repository/files/README.md?ref=${cast.projects.private['branch']}`;
+  const project = () => `/projects/${fixtures.projects.private['id']}`;
+  const file = () => `${project()}/repository/files/README.md?ref=${fixtures.projects.private['branch']}`;
   const DAY = 86_400_000;
   const day = (n: number) => new Date(Date.now() + n * DAY).toISOString().slice(0, 10);
   const later = (days: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + days * DAY });
@@ -96,7 +96,7 @@ describe('what changes between two requests', () => {
   /** Somebody new, with a token that does everything. */
   const somebody = () => service.user(`passing-${++count}`);
   const join = (kind: 'project' | 'group', id: number, userId: number, expiresAt: string | null) =>
-    cast.store.members.add({
+    fixtures.store.members.add({
       source: { kind, id },
       userId,
       accessLevel: 30,
@@ -106,7 +106,7 @@ describe('what changes between two requests', () => {
     });
 
   test('a token is revoked', async () => {
-    const { id, token } = await tokenOf(service, Number(cast.names['dev']), 'api');
+    const { id, token } = await tokenOf(service, Number(fixtures.names['dev']), 'api');
     expect((await get(project(), token)).status).toBe(200);
     await service.call('DELETE', `/personal_access_tokens/${id}`, { token: service.rootToken });
     for (const path of [project(), '/version', '/projects', '/openapi.json'])
@@ -114,7 +114,7 @@ describe('what changes between two requests', () => {
   });
 
   test('a token expires', async () => {
-    const path = `/users/${cast.names['dev']}/personal_access_tokens`;
+    const path = `/users/${fixtures.names['dev']}/personal_access_tokens`;
     const json = { name: 'short', scopes: ['api'], expires_at: day(1) };
     const { token } = (await service.call('POST', path, { token: service.rootToken, json })).body;
     expect((await get(project(), token)).status).toBe(200);
@@ -125,10 +125,10 @@ describe('what changes between two requests', () => {
     });
   });
 
-  test('a token’s scopes are others', async () => {
-    const { token } = await tokenOf(service, Number(cast.names['dev']), 'api');
+  test('the scopes of a token change', async () => {
+    const { token } = await tokenOf(service, Number(fixtures.names['dev']), 'api');
     const scopes = (...scopes: TokenScope[]) =>
-      cast.store.table.update({ update: tokenKey(tokenHash(token)), set: { scopes } });
+      fixtures.store.table.update({ update: tokenKey(tokenHash(token)), set: { scopes } });
     const statuses = async () => [(await get('/user', token)).status, (await get(file(), token)).status];
     expect(await statuses()).toEqual([200, 200]);
     await scopes('read_repository');
@@ -146,8 +146,8 @@ describe('what changes between two requests', () => {
   ] as const)('an account is %s', async (state, why) => {
     const { id, token } = await somebody();
     const become = async (to: UserRecord['state']) =>
-      cast.store.users.update((await cast.store.users.get(id))!, { state: to });
-    const paths = ['/user', '/version', '/projects', `/projects/${cast.projects.public['id']}`];
+      fixtures.store.users.update((await fixtures.store.users.get(id))!, { state: to });
+    const paths = ['/user', '/version', '/projects', `/projects/${fixtures.projects.public['id']}`];
     for (const path of paths) expect((await get(path, token)).status).toBe(200);
     await become(state);
     for (const path of paths) {
@@ -159,9 +159,9 @@ describe('what changes between two requests', () => {
     for (const path of paths) expect((await get(path, token)).status).toBe(200);
   });
 
-  test.each(['project', 'group'] as const)('a membership in a %s ends by its date', async (kind) => {
+  test.each(['project', 'group'] as const)('a membership in a %s expires', async (kind) => {
     const { id, token } = await somebody();
-    const place = cast.projects.private[kind === 'project' ? 'id' : 'parent'];
+    const place = fixtures.projects.private[kind === 'project' ? 'id' : 'parent'];
     await join(kind, Number(place), id, day(2));
     const shown = async () => [
       (await get(project(), token)).status,
@@ -173,28 +173,28 @@ describe('what changes between two requests', () => {
     expect(await shown()).toEqual([404, 404, false]);
   });
 
-  test('a share ends by its date', async () => {
+  test('a share expires', async () => {
     const { id, token } = await somebody();
     const group = await service.call('POST', '/groups', {
-      token: cast.tokens.ownr!,
+      token: fixtures.tokens.ownr!,
       json: { name: 'guests for a day', path: 'guests-for-a-day' },
     });
     await join('group', group.body.id, id, null);
-    const { shares } = (await cast.store.projects.get(Number(cast.projects.private['id'])))!;
+    const { shares } = (await fixtures.store.projects.get(Number(fixtures.projects.private['id'])))!;
     const share = {
       groupId: group.body.id,
       accessLevel: 20,
       expiresAt: day(2),
       createdAt: new Date().toISOString(),
     };
-    const update = projectKey(Number(cast.projects.private['id']));
-    await cast.store.table.update({ update, set: { shares: [...shares, share] } });
+    const update = projectKey(Number(fixtures.projects.private['id']));
+    await fixtures.store.table.update({ update, set: { shares: [...shares, share] } });
     expect((await get(file(), token)).status).toBe(200);
     later(2);
     expect((await get(file(), token)).status).toBe(404);
   });
 
-  test('somebody is no administrator any more', async () => {
+  test('a user is no longer administrator', async () => {
     const { id, token } = await service.user('passing-admin', { admin: true });
     const sudo = await tokenOf(service, id, 'api', 'sudo');
     const asks = async () => [
@@ -203,22 +203,22 @@ describe('what changes between two requests', () => {
       (await service.call('GET', '/user', { token: sudo.token, headers: { Sudo: 'dev' } })).status,
     ];
     expect(await asks()).toEqual([200, 200, 200]);
-    await cast.store.users.update((await cast.store.users.get(id))!, { admin: false });
+    await fixtures.store.users.update((await fixtures.store.users.get(id))!, { admin: false });
     expect(await asks()).toEqual([403, 404, 403]);
   });
 
-  test('a project turns private', async () => {
+  test('a project becomes private', async () => {
     const made = await service.call('POST', '/projects', {
-      token: cast.tokens.ownr!,
+      token: fixtures.tokens.ownr!,
       json: { name: 'turns', visibility: 'public', initialize_with_readme: true },
     });
     const path = `/projects/${made.body.id}`;
     const asks = async () => [
-      (await get(path, cast.tokens.strg!)).status,
+      (await get(path, fixtures.tokens.strg!)).status,
       (await service.call('GET', `${path}/repository/tree`)).status,
     ];
     expect(await asks()).toEqual([200, 200]);
-    await cast.store.projects.update((await cast.store.projects.get(made.body.id))!, {
+    await fixtures.store.projects.update((await fixtures.store.projects.get(made.body.id))!, {
       visibility: 'private',
     });
     expect(await asks()).toEqual([404, 404]);

@@ -7,19 +7,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allEndpoints, apiDocument } from '../../lib/api/all.ts';
 import { mayBeAnonymous } from '../../lib/http/access.ts';
 import { type Answer, type Service, startService } from '../harness/service.ts';
-import { type Cast, type Column, done, MARKS, makeCast, type Names } from './cast.ts';
+import { type Column, done, type Fixtures, MARKS, makeFixtures, type Names } from './fixtures.ts';
 import { type Row, readRows } from './rows.ts';
 import { send } from './run.ts';
 
 let service: Service;
-let cast: Cast;
+let fixtures: Fixtures;
 /** A group and a project of the stranger's own. */
 let own: Names;
 beforeAll(async () => {
   service = await startService({ background: false });
-  cast = await makeCast(service);
+  fixtures = await makeFixtures(service);
   const made = async (path: string, json: unknown) =>
-    done(await service.call('POST', path, { token: cast.tokens.strg!, json }), path);
+    done(await service.call('POST', path, { token: fixtures.tokens.strg!, json }), path);
   const group = await made('/groups', { name: 'own', path: 'own', visibility: 'public' });
   const project = await made('/projects', { name: 'own', initialize_with_readme: true });
   own = { group: group.id, project: project.id, sha: (await tipOf(project.id)).id };
@@ -27,8 +27,11 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const tipOf = async (project: number) =>
-  (await service.call('GET', `/projects/${project}/repository/commits/HEAD`, { token: cast.tokens.strg! }))
-    .body;
+  (
+    await service.call('GET', `/projects/${project}/repository/commits/HEAD`, {
+      token: fixtures.tokens.strg!,
+    })
+  ).body;
 
 /** An id and a path that name nothing, as long as those that do. */
 const NOBODY = 9_999_999;
@@ -50,44 +53,47 @@ function told({ status, headers, body }: Answer, asked?: string | number): strin
 const rows = readRows();
 const nameOf = (endpoint: { method: string; path: string }) => `${endpoint.method} ${endpoint.path}`;
 
-describe('a hidden subject answers as one that never was', () => {
+describe('a hidden subject answers like an absent one', () => {
   const about = allEndpoints.filter(({ access }) => access.kind === 'project' || access.kind === 'group');
-  test.each(about.map((endpoint) => [nameOf(endpoint), endpoint] as const))('%s', async (name, endpoint) => {
-    const row = rows.find((each) => each.endpoint === name);
-    if (row === undefined) return;
-    // The subject is the first; what else has its number keeps it.
-    const [before = '', ...behind] = row.path.replace('{new}', '{id}').split('{id}');
-    const path = `${before}{id}${behind.join('{self}')}`;
-    const kind = endpoint.access.kind === 'project' ? 'projects' : 'groups';
-    const cases: [Column, 'private' | 'internal'][] = [
-      ['anon', 'private'],
-      ['strg', 'private'],
-      ['extn', 'internal'],
-    ];
-    for (const [column, visibility] of cases) {
-      const names = { ...cast.names, ...cast[kind][visibility], n: 0, new: 0 } as Record<
-        string,
-        string | number
-      >;
-      // Nobody is told anything before they sign in.
-      if (column === 'anon' && !mayBeAnonymous(endpoint.access)) continue;
-      const as = (id: string | number) =>
-        send(cast, column, { ...row, path }, { ...names, id, self: names['id']! });
-      const ids = [
-        names['id']!,
-        NOBODY,
-        ...(column === 'strg'
-          ? [names['path']!, String(names['path']).replaceAll(MARKS[visibility], NOWORD)]
-          : []),
+  test.each(about.map((endpoint) => [nameOf(endpoint), endpoint] as const))(
+    'to %s',
+    async (name, endpoint) => {
+      const row = rows.find((each) => each.endpoint === name);
+      if (row === undefined) return;
+      // The subject is the first; what else has its number keeps it.
+      const [before = '', ...behind] = row.path.replace('{new}', '{id}').split('{id}');
+      const path = `${before}{id}${behind.join('{self}')}`;
+      const kind = endpoint.access.kind === 'project' ? 'projects' : 'groups';
+      const cases: [Column, 'private' | 'internal'][] = [
+        ['anon', 'private'],
+        ['strg', 'private'],
+        ['extn', 'internal'],
       ];
-      const [hidden, ...others] = await Promise.all(ids.map(as));
-      expect([column, hidden!.status]).toEqual([column, 404]);
-      for (const other of others) expect(told(other), column).toBe(told(hidden!));
-    }
-  });
+      for (const [column, visibility] of cases) {
+        const names = { ...fixtures.names, ...fixtures[kind][visibility], n: 0, new: 0 } as Record<
+          string,
+          string | number
+        >;
+        // Nobody is told anything before they sign in.
+        if (column === 'anon' && !mayBeAnonymous(endpoint.access)) continue;
+        const as = (id: string | number) =>
+          send(fixtures, column, { ...row, path }, { ...names, id, self: names['id']! });
+        const ids = [
+          names['id']!,
+          NOBODY,
+          ...(column === 'strg'
+            ? [names['path']!, String(names['path']).replaceAll(MARKS[visibility], NOWORD)]
+            : []),
+        ];
+        const [hidden, ...others] = await Promise.all(ids.map(as));
+        expect([column, hidden!.status]).toEqual([column, 404]);
+        for (const other of others) expect(told(other), column).toBe(told(hidden!));
+      }
+    },
+  );
 });
 
-describe('what a request names beside its subject', () => {
+describe('hidden objects named beside the subject of a request answer like absent ones', () => {
   /** `{x}`: the hidden thing, or one that is not there. */
   const cases: readonly (readonly [string, 'projects' | 'groups', string, string?])[] = [
     ['GET', 'groups', '/namespaces/{x}'],
@@ -109,8 +115,8 @@ describe('what a request names beside its subject', () => {
   ];
   for (const [method, kind, path, json] of cases) {
     test(`${method} ${path}`, async () => {
-      const as = (x: string | number) => send(cast, 'strg', { method, path, json }, { ...own, x });
-      const { id } = cast[kind].private;
+      const as = (x: string | number) => send(fixtures, 'strg', { method, path, json }, { ...own, x });
+      const { id } = fixtures[kind].private;
       expect(told(await as(id!), Number(id))).toBe(told(await as(NOBODY), NOBODY));
     });
   }
@@ -118,9 +124,9 @@ describe('what a request names beside its subject', () => {
   test.each([
     ['GET', '/personal_access_tokens/{x}'],
     ['DELETE', '/personal_access_tokens/{x}'],
-  ] as const)('%s %s of somebody else', async (method, path) => {
-    const as = (x: string | number) => send(cast, 'strg', { method, path, json: undefined }, { x });
-    expect(told(await as(cast.names['pawn_token']!))).toBe(told(await as(NOBODY)));
+  ] as const)('%s %s of another user', async (method, path) => {
+    const as = (x: string | number) => send(fixtures, 'strg', { method, path, json: undefined }, { x });
+    expect(told(await as(fixtures.names['pawn_token']!))).toBe(told(await as(NOBODY)));
   });
 });
 
@@ -135,17 +141,17 @@ const reads = allEndpoints
   });
 
 const namesFor = (row: Row): Names => ({
-  ...cast.names,
-  ...(/^\/(groups|namespaces)\//.test(row.path) ? cast.groups.public : cast.projects.public),
+  ...fixtures.names,
+  ...(/^\/(groups|namespaces)\//.test(row.path) ? fixtures.groups.public : fixtures.projects.public),
 });
 
 const withQuery = (path: string, query: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`;
 
-describe('totals and pages tell of what is shown alone', () => {
+describe('totals and pages count only what the caller can see', () => {
   const lists = reads.filter(({ endpoint }) => endpoint.paginate !== undefined);
-  test.each(lists.map((each) => [each.name, each] as const))('%s', async (_, { endpoint, row }) => {
+  test.each(lists.map((each) => [each.name, each] as const))('for %s', async (_, { endpoint, row }) => {
     const get = (column: Column, query: string) =>
-      send(cast, column, { ...row, path: withQuery(row.path, query) }, namesFor(row));
+      send(fixtures, column, { ...row, path: withQuery(row.path, query) }, namesFor(row));
     for (const column of READERS) {
       if (endpoint.paginate !== 'keyset') {
         const whole = await get(column, 'per_page=100');
@@ -205,7 +211,7 @@ describe('searches and filters find nothing hidden', () => {
       });
   });
 
-  test('there are some', () => {
+  test('and the tables list at least one of them', () => {
     const names = searches.map(([name, , parameter]) => `${name} ${parameter}`);
     expect(names).toEqual(
       expect.arrayContaining(['GET /projects search', 'GET /groups search', 'GET /users search']),
@@ -213,18 +219,18 @@ describe('searches and filters find nothing hidden', () => {
   });
 
   test.each(searches.map(([name, row, parameter, kind]) => [name, parameter, row, kind] as const))(
-    '%s: %s',
+    'in %s: %s',
     async (_, parameter, row, kind) => {
       const get = (column: Column, value: string | number) => {
         const path = withQuery(row.path, `${encodeURIComponent(parameter)}=${value}`);
-        return send(cast, column, { ...row, path }, namesFor(row));
+        return send(fixtures, column, { ...row, path }, namesFor(row));
       };
       const same = async (column: Column, absent: string | number, ...hidden: (string | number)[]) => {
         const expected = told(await get(column, absent), absent);
         for (const one of hidden)
           expect(told(await get(column, one), one), `${column}: ${one}`).toBe(expected);
       };
-      const [project, group] = [cast.projects.private, cast.groups.private];
+      const [project, group] = [fixtures.projects.private, fixtures.groups.private];
       if (kind === 'id') return same('strg', NOBODY, project['id']!, group['id']!);
       await same('anon', NOWORD, MARKS.private, MARKS.internal);
       await same('extn', NOWORD, MARKS.internal);

@@ -1,11 +1,11 @@
 /** That no endpoint is forgotten by the matrix: the matrix-*.test.ts beside this ask what its rows say. */
 import { expect, test } from 'vitest';
 import { allEndpoints, apiDocument } from '../../lib/api/all.ts';
-import { MARKS } from './cast.ts';
+import { MARKS } from './fixtures.ts';
 import { linesWanted } from './missing.ts';
 import { HEADING, parseRows, readRows } from './rows.ts';
 
-test('every endpoint has a row, with a line for each subject', () => {
+test('every endpoint has a matrix row with a line for each subject', () => {
   const rows = readRows();
   const missing: string[] = [];
   for (const endpoint of allEndpoints) {
@@ -26,7 +26,7 @@ test('every endpoint has a row, with a line for each subject', () => {
   ).toBe('');
 });
 
-test('every row is of an endpoint of the document', () => {
+test('every matrix row belongs to an endpoint of the OpenAPI document', () => {
   const paths = apiDocument().paths;
   const known = new Set(
     Object.entries(paths).flatMap(([path, operations]) =>
@@ -46,7 +46,7 @@ test('every row is of an endpoint of the document', () => {
   ).toEqual([]);
 });
 
-test('rows that cannot be read are told by file and line', () => {
+test('unreadable matrix rows are reported by file and line', () => {
   const statuses = HEADING.trim().replace(/\w+/g, '200');
   const of = (...lines: string[]) => parseRows(lines.join('\n'), 'x.txt');
   expect(of('GET /projects/:id', `  public ${statuses}`)).toMatchObject([

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { COLUMNS, type Column, SUBJECTS, type Subject } from './cast.ts';
+import { COLUMNS, type Column, SUBJECTS, type Subject } from './fixtures.ts';
 
 /** An endpoint as the matrix asks for it, with the status each column must get. */
 export interface Row {

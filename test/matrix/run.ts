@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest';
 import type { Answer } from '../harness/service.ts';
-import { type Cast, COLUMNS, type Column, done, MARKS, type Names } from './cast.ts';
+import { COLUMNS, type Column, done, type Fixtures, MARKS, type Names } from './fixtures.ts';
 import { type Expected, HEADING, type Line, type Preparation, type Row } from './rows.ts';
 
 /** One test per row: every line of it, asked by every column that has a status there. */
-export function matrix(cast: () => Cast, rows: readonly Row[]): void {
+export function matrix(fixtures: () => Fixtures, rows: readonly Row[]): void {
   for (const row of rows) {
     test(`${row.endpoint} (${row.at})`, async () => {
       const problems: string[] = [];
-      for (const line of row.lines) problems.push(...(await problemsOf(cast(), row, line)));
+      for (const line of row.lines) problems.push(...(await problemsOf(fixtures(), row, line)));
       expect(problems.join('\n'), `the answers differ from ${row.at}`).toBe('');
     });
   }
 }
 
-async function problemsOf(cast: Cast, row: Row, line: Line): Promise<string[]> {
+async function problemsOf(fixtures: Fixtures, row: Row, line: Line): Promise<string[]> {
   const asked = COLUMNS.map(([column]) => column).filter((column) => line.expected[column] !== undefined);
-  const one = (column: Column) => answerOf(cast, row, line, column);
+  const one = (column: Column) => answerOf(fixtures, row, line, column);
   // What may change something comes in the order of the columns.
   const answers =
     row.method === 'GET' || row.method === 'HEAD'
@@ -53,11 +53,11 @@ const textOf = (expected: Expected | undefined) =>
 
 let asked = 0;
 
-async function answerOf(cast: Cast, row: Row, line: Line, column: Column): Promise<Answer> {
+async function answerOf(fixtures: Fixtures, row: Row, line: Line, column: Column): Promise<Answer> {
   const names: Record<string, string | number> = {
-    ...cast.names,
-    ...subjectOf(cast, row, line),
-    me: cast.names[column] ?? cast.names['ownr']!,
+    ...fixtures.names,
+    ...subjectOf(fixtures, row, line),
+    me: fixtures.names[column] ?? fixtures.names['ownr']!,
     n: ++asked,
   };
   // Whoever is refused meets the subject itself.
@@ -65,15 +65,15 @@ async function answerOf(cast: Cast, row: Row, line: Line, column: Column): Promi
   const permitted = line.expected[column]!.status < 300;
   for (const preparation of row.before) {
     if (!permitted && !preparation.always) continue;
-    const made = await prepare(cast, preparation, column, names);
+    const made = await prepare(fixtures, preparation, column, names);
     if (made?.id !== undefined) names['new'] = made.id;
   }
-  return send(cast, column, row, names);
+  return send(fixtures, column, row, names);
 }
 
-async function prepare(cast: Cast, preparation: Preparation, column: Column, names: Names) {
+async function prepare(fixtures: Fixtures, preparation: Preparation, column: Column, names: Names) {
   const who = { first: 'ownr', root: 'admn', mine: column } as const;
-  const answer = await send(cast, who[preparation.by], preparation, names);
+  const answer = await send(fixtures, who[preparation.by], preparation, names);
   // What is there already, or is gone already, is as good.
   return answer.status === 304 || answer.status === 409
     ? undefined
@@ -85,16 +85,16 @@ async function prepare(cast: Cast, preparation: Preparation, column: Column, nam
  * @returns status 0 for an answer that the document does not tell
  */
 export async function send(
-  cast: Cast,
+  fixtures: Fixtures,
   by: Column | { readonly token: string; readonly sudo?: string },
   { method, path, json }: { method: string; path: string; json: string | undefined },
   names: Names,
 ): Promise<Answer> {
-  const token = typeof by === 'string' ? cast.tokens[by] : by.token;
+  const token = typeof by === 'string' ? fixtures.tokens[by] : by.token;
   const sudo = typeof by === 'string' ? undefined : by.sudo;
   const body = json === undefined ? undefined : JSON.parse(filled(json, names));
   try {
-    return await cast.service.call(method, filled(path, names), {
+    return await fixtures.service.call(method, filled(path, names), {
       ...(token === undefined ? {} : { token }),
       ...(body === undefined ? {} : { json: body }),
       ...(sudo === undefined ? {} : { headers: { Sudo: sudo } }),
@@ -116,13 +116,13 @@ function filled(text: string, names: Names): string {
 
 /** The names of what a line is about. */
 export function subjectOf(
-  cast: Cast,
+  fixtures: Fixtures,
   { path }: Pick<Row, 'path'>,
   { subject }: Pick<Line, 'subject'>,
 ): Names {
   if (subject === '-') return {};
-  if (!/^\/(groups|namespaces)\//.test(path)) return cast.projects[subject];
-  const group = cast.groups[subject as 'public'];
+  if (!/^\/(groups|namespaces)\//.test(path)) return fixtures.projects[subject];
+  const group = fixtures.groups[subject as 'public'];
   if (group === undefined) throw new Error(`there is no group that is ${subject}`);
   return group;
 }

@@ -1,22 +1,22 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import type { Operation, Work } from './driver.ts';
+import type { Fixtures } from './fixtures.ts';
 import { runNow } from './jobs.ts';
-import type { Scene } from './scene.ts';
 
-/** Projects that begin with the content of another repository: forks, and imports from somebody else's server. */
+/** Projects created with the content of another repository: forks, and imports from another server. */
 export const brought: readonly Operation[] = [
   {
     name: 'job: a fork is filled',
     costly: true,
-    async prepare(scene) {
-      const { order, path, token } = await forked(scene);
+    async prepare(fixtures) {
+      const { order, path, token } = await forked(fixtures);
       return {
-        run: () => runNow(scene, 'forks', 'fork.fill', order),
+        run: () => runNow(fixtures, 'forks', 'fork.fill', order),
         async state() {
-          const state = await importState(scene, order.projectId, token);
+          const state = await importState(fixtures, order.projectId, token);
           if (state !== 'after') return state;
-          const tree = await scene.done('GET', `${path}/repository/tree?ref=side`, { token });
-          const { forks_count } = await scene.done('GET', `/projects/${order.sourceId}`, { token });
+          const tree = await fixtures.done('GET', `${path}/repository/tree?ref=side`, { token });
+          const { forks_count } = await fixtures.done('GET', `/projects/${order.sourceId}`, { token });
           return tree.length === 3 && forks_count > 0
             ? 'after'
             : `${tree.length} files, ${forks_count} forks`;
@@ -26,32 +26,32 @@ export const brought: readonly Operation[] = [
   },
   {
     name: 'job: a fork ends that nobody filled',
-    async prepare(scene) {
-      const { order, token } = await forked(scene);
+    async prepare(fixtures) {
+      const { order, token } = await forked(fixtures);
       return {
-        run: () => runNow(scene, 'forks', 'fork.ends', order),
-        state: () => importState(scene, order.projectId, token, 'failed'),
+        run: () => runNow(fixtures, 'forks', 'fork.ends', order),
+        state: () => importState(fixtures, order.projectId, token, 'failed'),
       };
     },
   },
   {
     name: 'POST /projects with an import_url',
     costly: true,
-    async prepare(scene) {
-      const { username, token } = await scene.owner();
-      const name = scene.fresh('import');
-      const json = { name, import_url: await scene.foreign() };
+    async prepare(fixtures) {
+      const { username, token } = await fixtures.owner();
+      const name = fixtures.fresh('import');
+      const json = { name, import_url: await fixtures.foreign() };
       return {
         async run() {
-          const { status, body } = await scene.service.call('POST', '/projects', { token, json });
+          const { status, body } = await fixtures.service.call('POST', '/projects', { token, json });
           if (status === 201) return { kind: 'done' };
           return { kind: status === 503 ? 'unavailable' : 'refused', words: JSON.stringify(body) };
         },
         async state() {
-          await scene.settle();
+          await fixtures.settle();
           const path = `/projects/${encodeURIComponent(`${username}/${name}`)}`;
-          const { status } = await scene.service.call('GET', path, { token });
-          return status === 404 ? 'before' : importState(scene, path, token);
+          const { status } = await fixtures.service.call('GET', path, { token });
+          return status === 404 ? 'before' : importState(fixtures, path, token);
         },
       };
     },
@@ -63,31 +63,32 @@ export const brought: readonly Operation[] = [
   {
     name: 'job: what was brought is taken in',
     costly: true,
-    async prepare(scene) {
-      const { id, token, order } = await ordered(scene);
-      await scene.work('outbound', [order]);
-      const [started, staged] = await scene.received('ingest', 2);
-      await scene.work('ingest', [started!]);
-      return { run: () => scene.attempt('ingest', staged!), state: () => taken(scene, id, token) };
+    async prepare(fixtures) {
+      const { id, token, order } = await ordered(fixtures);
+      await fixtures.work('outbound', [order]);
+      const [started, staged] = await fixtures.received('ingest', 2);
+      await fixtures.work('ingest', [started!]);
+      return { run: () => fixtures.attempt('ingest', staged!), state: () => taken(fixtures, id, token) };
     },
   },
   {
     name: 'job: an import failed elsewhere',
-    async prepare(scene) {
-      const { id, token, about } = await ordered(scene);
+    async prepare(fixtures) {
+      const { id, token, about } = await ordered(fixtures);
       return {
-        run: () => runNow(scene, 'ingest', 'import.staged', { ...about, outcome: 'failed', failure: 'tls' }),
-        state: () => importState(scene, id, token, 'failed'),
+        run: () =>
+          runNow(fixtures, 'ingest', 'import.staged', { ...about, outcome: 'failed', failure: 'tls' }),
+        state: () => importState(fixtures, id, token, 'failed'),
       };
     },
   },
   {
     name: 'job: an import ends that nobody finished',
-    async prepare(scene) {
-      const { id, token, about } = await ordered(scene);
+    async prepare(fixtures) {
+      const { id, token, about } = await ordered(fixtures);
       return {
-        run: () => runNow(scene, 'ingest', 'import.ends', about),
-        state: () => importState(scene, id, token, 'failed'),
+        run: () => runNow(fixtures, 'ingest', 'import.ends', about),
+        state: () => importState(fixtures, id, token, 'failed'),
       };
     },
   },
@@ -98,19 +99,19 @@ function staging(name: string, kind?: 'error' | 'lostAnswer'): Operation {
   return {
     name,
     costly: true,
-    async prepare(scene): Promise<Work> {
-      const { id, token, order } = await ordered(scene);
-      const { faults } = scene.service.host.s3;
+    async prepare(fixtures): Promise<Work> {
+      const { id, token, order } = await ordered(fixtures);
+      const { faults } = fixtures.service.host.s3;
       return {
         async run() {
           const fault = kind === 'error' ? ({ kind, code: 'SlowDown' } as const) : { kind };
           if (kind !== undefined) faults.inject({ fault: fault as never, operation: 'PutObject' });
-          return scene.attempt('outbound', order);
+          return fixtures.attempt('outbound', order);
         },
         async state() {
           faults.clear();
-          await scene.settle();
-          return taken(scene, id, token);
+          await fixtures.settle();
+          return taken(fixtures, id, token);
         },
       };
     },
@@ -118,42 +119,42 @@ function staging(name: string, kind?: 'error' | 'lostAnswer'): Operation {
 }
 
 /** A fork that nobody has filled yet. */
-async function forked(scene: Scene) {
-  const { id: sourceId, owner } = await scene.ground();
+async function forked(fixtures: Fixtures) {
+  const { id: sourceId, owner } = await fixtures.ground();
   const { token } = owner;
-  const path = scene.fresh('fork');
+  const path = fixtures.fresh('fork');
   const json = { path, name: path };
-  const { id: projectId } = await scene.done('POST', `/projects/${sourceId}/fork`, { token, json });
-  await scene.received('forks', 1);
+  const { id: projectId } = await fixtures.done('POST', `/projects/${sourceId}/fork`, { token, json });
+  await fixtures.received('forks', 1);
   return { token, order: { projectId: projectId as number, sourceId }, path: `/projects/${projectId}` };
 }
 
 /** An import that nobody has begun, and the message that asks for it. */
-async function ordered(scene: Scene) {
-  await scene.settle();
-  const { token } = await scene.owner();
-  const json = { name: scene.fresh('import'), import_url: await scene.foreign() };
-  const { id } = await scene.done('POST', '/projects', { token, json });
-  const [order] = (await scene.received('outbound', 1)) as [Message];
+async function ordered(fixtures: Fixtures) {
+  await fixtures.settle();
+  const { token } = await fixtures.owner();
+  const json = { name: fixtures.fresh('import'), import_url: await fixtures.foreign() };
+  const { id } = await fixtures.done('POST', '/projects', { token, json });
+  const [order] = (await fixtures.received('outbound', 1)) as [Message];
   const { importId } = JSON.parse(order.Body!).body;
   return { id: id as number, token, order, about: { projectId: id as number, importId } };
 }
 
-async function taken(scene: Scene, id: number, token: string): Promise<string> {
-  const state = await importState(scene, id, token);
+async function taken(fixtures: Fixtures, id: number, token: string): Promise<string> {
+  const state = await importState(fixtures, id, token);
   if (state !== 'after') return state;
-  const branches = await scene.done('GET', `/projects/${id}/repository/branches`, { token });
+  const branches = await fixtures.done('GET', `/projects/${id}/repository/branches`, { token });
   return branches.length === 2 ? 'after' : `${branches.length} branches`;
 }
 
 async function importState(
-  scene: Scene,
+  fixtures: Fixtures,
   project: number | string,
   token: string,
   end: 'finished' | 'failed' = 'finished',
 ): Promise<string> {
   const path = typeof project === 'number' ? `/projects/${project}` : project;
-  const { import_status, import_error } = await scene.done('GET', path, { token });
+  const { import_status, import_error } = await fixtures.done('GET', path, { token });
   if (import_status === 'scheduled' || import_status === 'started') return 'before';
   return import_status === end ? 'after' : `${import_status}: ${import_error}`;
 }

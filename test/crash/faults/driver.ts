@@ -1,5 +1,5 @@
+import type { Fixtures } from './fixtures.ts';
 import { type FaultKind, faultsOf, type Injector, isRead, type Site } from './injector.ts';
-import type { Scene } from './scene.ts';
 
 /** How a piece of work ended, as its caller was told. */
 export type Told =
@@ -28,7 +28,7 @@ export interface Operation {
   /** Its reads are all that it does: none is left out because another operation has it. */
   readonly reads?: true;
   /** Brings about what the work needs. Nothing befalls this. */
-  prepare(scene: Scene): Promise<Work>;
+  prepare(fixtures: Fixtures): Promise<Work>;
 }
 
 export interface Tried {
@@ -53,12 +53,12 @@ const HEARD_OF: ReadonlySet<FaultKind> = new Set(['lost answer', 'down', 'deaf',
  * did is recorded in the audit as often as without a fault, and what it did not, not; and the next attempt succeeds.
  */
 export class Driver {
-  readonly #scene: Scene;
+  readonly #fixtures: Fixtures;
   readonly #injector: Injector;
   readonly #tried = new Map<string, number>();
 
-  constructor(scene: Scene, injector: Injector) {
-    this.#scene = scene;
+  constructor(fixtures: Fixtures, injector: Injector) {
+    this.#fixtures = fixtures;
     this.#injector = injector;
   }
 
@@ -71,15 +71,15 @@ export class Driver {
     const ends = { done: 0, refused: 0, unavailable: 0, wrong: 0 };
     let runs = 0;
 
-    const work = await operation.prepare(this.#scene);
+    const work = await operation.prepare(this.#fixtures);
     const before = await work.state();
     if (before !== 'before') problems.push(`begins as ${before}`);
-    await this.#scene.newlyAudited();
+    await this.#fixtures.newlyAudited();
     let told: Told | undefined;
     const sites = await this.#injector.record(async () => {
       told = await work.run();
     });
-    const audited = await this.#scene.newlyAudited();
+    const audited = await this.#fixtures.newlyAudited();
     if (told!.kind !== 'done') problems.push(`without a fault: ${JSON.stringify(told)}`);
     const after = await work.state();
     if (after !== 'after') problems.push(`without a fault it ends as ${after}`);
@@ -115,8 +115,8 @@ export class Driver {
     fault: FaultKind,
   ): Promise<[Told['kind'], string[]]> {
     const problems: string[] = [];
-    const work = await undisturbed.operation.prepare(this.#scene);
-    await this.#scene.newlyAudited();
+    const work = await undisturbed.operation.prepare(this.#fixtures);
+    await this.#fixtures.newlyAudited();
     let told: Told | undefined;
     await this.#injector.inject(site, fault, async () => {
       told = await work
@@ -126,12 +126,12 @@ export class Driver {
     const { kind } = told!;
     const words = 'words' in told! ? told.words : '';
     if (kind === 'wrong') problems.push(`told: ${words}`);
-    const audited = await this.#scene.newlyAudited();
+    const audited = await this.#fixtures.newlyAudited();
     const state = await work.state();
     if (state !== 'before' && state !== 'after') problems.push(`${kind} (${words}), and then ${state}`);
     if (kind === 'done' && state === 'before') problems.push('was told to be done and is not');
     if (kind === 'refused' && state === 'after') problems.push(`was refused (${words}) and is done`);
-    // One fault that passes is not the caller's to hear of.
+    // A single transient fault must not reach the caller.
     if (kind === 'refused') problems.push(`was refused: ${words}`);
     const wanted = state === 'after' ? undisturbed.audited : 0;
     if (undisturbed.operation.records && audited !== wanted)

@@ -1,13 +1,13 @@
 import type { Answer } from '../../harness/service.ts';
 import { attributeWrites } from './attribute-endpoints.ts';
 import type { Operation } from './driver.ts';
+import type { Fixtures, Ground } from './fixtures.ts';
 import { groupWrites } from './group-endpoints.ts';
 import { invitationWrites } from './invitation-endpoints.ts';
 import { keyWrites } from './key-endpoints.ts';
 import { notificationWrites } from './notification-endpoints.ts';
 import { projectWrites } from './project-endpoints.ts';
 import { relationWrites } from './relation-endpoints.ts';
-import type { Ground, Scene } from './scene.ts';
 import { scimWrites } from './scim-endpoints.ts';
 import { after, answered, counted, countOf, endpoint, flip, found, type Sent, toldBy } from './sent.ts';
 import { settingWrites } from './setting-endpoints.ts';
@@ -16,11 +16,11 @@ import { userWrites } from './user-endpoints.ts';
 
 /** Every endpoint that writes: a test asks for a line here for each in the OpenAPI document. */
 export const writes: readonly Operation[] = [
-  endpoint('POST /users', async (scene) => {
-    const username = scene.fresh('user');
+  endpoint('POST /users', async (fixtures) => {
+    const username = fixtures.fresh('user');
     return {
       path: '/users',
-      token: scene.service.rootToken,
+      token: fixtures.service.rootToken,
       json: {
         username,
         name: username,
@@ -28,38 +28,38 @@ export const writes: readonly Operation[] = [
         force_random_password: true,
         skip_confirmation: true,
       },
-      state: () => counted(scene, `/users?username=${username}`, scene.service.rootToken),
+      state: () => counted(fixtures, `/users?username=${username}`, fixtures.service.rootToken),
     };
   }),
   ...tokenWrites,
   ...userWrites,
   ...notificationWrites,
-  endpoint('POST /projects', async (scene) => {
-    const { username, token } = await scene.owner();
-    const name = scene.fresh('project');
+  endpoint('POST /projects', async (fixtures) => {
+    const { username, token } = await fixtures.owner();
+    const name = fixtures.fresh('project');
     return {
       path: '/projects',
       token,
       json: { name },
-      state: () => found(scene, `/projects/${encodeURIComponent(`${username}/${name}`)}`, token),
+      state: () => found(fixtures, `/projects/${encodeURIComponent(`${username}/${name}`)}`, token),
     };
   }),
-  endpoint('POST /projects/user/:user_id', async (scene) => {
-    const { id, username, token } = await scene.owner();
-    const name = scene.fresh('project');
+  endpoint('POST /projects/user/:user_id', async (fixtures) => {
+    const { id, username, token } = await fixtures.owner();
+    const name = fixtures.fresh('project');
     return {
       path: `/projects/user/${id}`,
-      token: scene.service.rootToken,
+      token: fixtures.service.rootToken,
       json: { name },
-      state: () => found(scene, `/projects/${encodeURIComponent(`${username}/${name}`)}`, token),
+      state: () => found(fixtures, `/projects/${encodeURIComponent(`${username}/${name}`)}`, token),
     };
   }),
-  endpoint('DELETE /projects/:id', async (scene) => {
-    const { id, owner } = await scene.ownGround();
+  endpoint('DELETE /projects/:id', async (fixtures) => {
+    const { id, owner } = await fixtures.ownGround();
     return {
       path: `/projects/${id}`,
       token: owner.token,
-      state: async () => flip(await found(scene, `/projects/${id}`, owner.token)),
+      state: async () => flip(await found(fixtures, `/projects/${id}`, owner.token)),
     };
   }),
   ...groupWrites,
@@ -70,88 +70,90 @@ export const writes: readonly Operation[] = [
   ...projectWrites,
   ...relationWrites,
   ...scimWrites,
-  endpoint('POST /projects/:id/members', async (scene) => {
-    const { id, owner } = await scene.ground();
-    const user = await scene.guest();
+  endpoint('POST /projects/:id/members', async (fixtures) => {
+    const { id, owner } = await fixtures.ground();
+    const user = await fixtures.guest();
     return {
       path: `/projects/${id}/members`,
       token: owner.token,
       json: { user_id: user.id, access_level: 30 },
-      state: () => found(scene, `/projects/${id}/members/${user.id}`, owner.token),
+      state: () => found(fixtures, `/projects/${id}/members/${user.id}`, owner.token),
     };
   }),
-  endpoint('PUT /projects/:id/members/:user_id', async (scene) => {
-    const { id, owner, user } = await withMember(scene);
+  endpoint('PUT /projects/:id/members/:user_id', async (fixtures) => {
+    const { id, owner, user } = await withMember(fixtures);
     const path = `/projects/${id}/members/${user.id}`;
     return {
       path,
       token: owner.token,
       json: { access_level: 40 },
       state: async () => {
-        const { access_level } = await scene.done('GET', path, { token: owner.token });
+        const { access_level } = await fixtures.done('GET', path, { token: owner.token });
         return access_level === 40 ? 'after' : access_level === 30 ? 'before' : String(access_level);
       },
     };
   }),
-  endpoint('DELETE /projects/:id/members/:user_id', async (scene) => {
-    const { id, owner, user } = await withMember(scene);
+  endpoint('DELETE /projects/:id/members/:user_id', async (fixtures) => {
+    const { id, owner, user } = await withMember(fixtures);
     const path = `/projects/${id}/members/${user.id}`;
-    return { path, token: owner.token, state: async () => flip(await found(scene, path, owner.token)) };
+    return { path, token: owner.token, state: async () => flip(await found(fixtures, path, owner.token)) };
   }),
   endpoint('POST /projects/:id/protected_branches', protecting('branches')),
   endpoint('DELETE /projects/:id/protected_branches/:name', unprotecting('branches')),
   endpoint('POST /projects/:id/protected_tags', protecting('tags')),
   endpoint('DELETE /projects/:id/protected_tags/:name', unprotecting('tags')),
-  endpoint('PUT /projects/:id/repository/branches/:branch/protect', async (scene) => {
-    const { ground, branch } = await withBranch(scene);
-    const state = async () => ((await branchOf(scene, ground, branch)).protected ? 'after' : 'before');
+  endpoint('PUT /projects/:id/repository/branches/:branch/protect', async (fixtures) => {
+    const { ground, branch } = await withBranch(fixtures);
+    const state = async () => ((await branchOf(fixtures, ground, branch)).protected ? 'after' : 'before');
     return { path: repository(ground, `branches/${branch}/protect`), token: ground.owner.token, state };
   }),
-  endpoint('PUT /projects/:id/repository/branches/:branch/unprotect', async (scene) => {
-    const { ground, branch } = await withBranch(scene);
+  endpoint('PUT /projects/:id/repository/branches/:branch/unprotect', async (fixtures) => {
+    const { ground, branch } = await withBranch(fixtures);
     const { token } = ground.owner;
-    await scene.done('PUT', repository(ground, `branches/${branch}/protect`), { token });
-    const state = async () => ((await branchOf(scene, ground, branch)).protected ? 'before' : 'after');
+    await fixtures.done('PUT', repository(ground, `branches/${branch}/protect`), { token });
+    const state = async () => ((await branchOf(fixtures, ground, branch)).protected ? 'before' : 'after');
     return { path: repository(ground, `branches/${branch}/unprotect`), token, state };
   }),
-  endpoint('POST /projects/:id/repository/branches', async (scene) => {
-    const ground = await scene.ground();
-    const branch = scene.fresh('branch');
+  endpoint('POST /projects/:id/repository/branches', async (fixtures) => {
+    const ground = await fixtures.ground();
+    const branch = fixtures.fresh('branch');
     return {
       path: repository(ground, 'branches'),
       token: ground.owner.token,
       json: { branch, ref: 'main' },
-      state: async () => after(await refOf(scene, ground, `refs/heads/${branch}`), undefined, ground.main[1]),
+      state: async () =>
+        after(await refOf(fixtures, ground, `refs/heads/${branch}`), undefined, ground.main[1]),
     };
   }),
-  endpoint('DELETE /projects/:id/repository/branches/:branch', async (scene) => {
-    const { ground, branch } = await withBranch(scene);
+  endpoint('DELETE /projects/:id/repository/branches/:branch', async (fixtures) => {
+    const { ground, branch } = await withBranch(fixtures);
     return {
       path: repository(ground, `branches/${branch}`),
       token: ground.owner.token,
-      state: async () => after(await refOf(scene, ground, `refs/heads/${branch}`), ground.main[1], undefined),
+      state: async () =>
+        after(await refOf(fixtures, ground, `refs/heads/${branch}`), ground.main[1], undefined),
     };
   }),
-  endpoint('DELETE /projects/:id/repository/merged_branches', async (scene) => {
-    const { ground, branch } = await withBranch(scene);
+  endpoint('DELETE /projects/:id/repository/merged_branches', async (fixtures) => {
+    const { ground, branch } = await withBranch(fixtures);
     return {
       path: repository(ground, 'merged_branches'),
       token: ground.owner.token,
       state: async () => {
-        await scene.settle();
-        return after(await refOf(scene, ground, `refs/heads/${branch}`), ground.main[1], undefined);
+        await fixtures.settle();
+        return after(await refOf(fixtures, ground, `refs/heads/${branch}`), ground.main[1], undefined);
       },
     };
   }),
-  endpoint('POST /projects/:id/repository/tags', async (scene) => {
-    const ground = await scene.ground();
-    const tag_name = scene.fresh('tag');
+  endpoint('POST /projects/:id/repository/tags', async (fixtures) => {
+    const ground = await fixtures.ground();
+    const tag_name = fixtures.fresh('tag');
     return {
       path: repository(ground, 'tags'),
       token: ground.owner.token,
       json: { tag_name, ref: 'main', message: 'Annotated' },
       state: async () => {
-        const tag = await scene.service.call('GET', repository(ground, `tags/${tag_name}`), {
+        const tag = await fixtures.service.call('GET', repository(ground, `tags/${tag_name}`), {
           token: ground.owner.token,
         });
         if (tag.status === 404) return 'before';
@@ -161,20 +163,20 @@ export const writes: readonly Operation[] = [
       },
     };
   }),
-  endpoint('DELETE /projects/:id/repository/tags/:tag_name', async (scene) => {
-    const ground = await scene.ground();
+  endpoint('DELETE /projects/:id/repository/tags/:tag_name', async (fixtures) => {
+    const ground = await fixtures.ground();
     const { token } = ground.owner;
-    const tag_name = scene.fresh('tag');
-    await scene.done('POST', repository(ground, 'tags'), { token, json: { tag_name, ref: 'main' } });
+    const tag_name = fixtures.fresh('tag');
+    await fixtures.done('POST', repository(ground, 'tags'), { token, json: { tag_name, ref: 'main' } });
     return {
       path: repository(ground, `tags/${tag_name}`),
       token,
       state: async () =>
-        after(await refOf(scene, ground, `refs/tags/${tag_name}`), ground.main[1], undefined),
+        after(await refOf(fixtures, ground, `refs/tags/${tag_name}`), ground.main[1], undefined),
     };
   }),
-  endpoint('POST /projects/:id/repository/commits', async (scene) => {
-    const { ground, branch } = await withBranch(scene);
+  endpoint('POST /projects/:id/repository/commits', async (fixtures) => {
+    const { ground, branch } = await withBranch(fixtures);
     const actions = [
       { action: 'create', file_path: 'new.txt', content: 'new\n' },
       { action: 'move', file_path: 'moved.txt', previous_path: 'first.txt' },
@@ -183,133 +185,134 @@ export const writes: readonly Operation[] = [
       path: repository(ground, 'commits'),
       token: ground.owner.token,
       json: { branch, commit_message: 'Two changes', actions },
-      state: () => grown(scene, ground, branch, ['folder/second.txt', 'moved.txt', 'new.txt']),
+      state: () => grown(fixtures, ground, branch, ['folder/second.txt', 'moved.txt', 'new.txt']),
     };
   }),
-  endpoint('POST /projects/:id/repository/commits/:sha/cherry_pick', async (scene) => {
-    const { ground, branch } = await withBranch(scene);
+  endpoint('POST /projects/:id/repository/commits/:sha/cherry_pick', async (fixtures) => {
+    const { ground, branch } = await withBranch(fixtures);
     return {
       path: repository(ground, `commits/${ground.side}/cherry_pick`),
       token: ground.owner.token,
       json: { branch },
-      state: () => grown(scene, ground, branch, ['first.txt', 'folder/second.txt', 'side.txt']),
+      state: () => grown(fixtures, ground, branch, ['first.txt', 'folder/second.txt', 'side.txt']),
     };
   }),
-  endpoint('POST /projects/:id/repository/commits/:sha/revert', async (scene) => {
-    const { ground, branch } = await withBranch(scene);
+  endpoint('POST /projects/:id/repository/commits/:sha/revert', async (fixtures) => {
+    const { ground, branch } = await withBranch(fixtures);
     return {
       path: repository(ground, `commits/${ground.main[1]}/revert`),
       token: ground.owner.token,
       json: { branch },
-      state: () => grown(scene, ground, branch, ['first.txt']),
+      state: () => grown(fixtures, ground, branch, ['first.txt']),
     };
   }),
-  endpoint('POST /projects/:id/repository/files/:file_path', async (scene) => {
-    const { ground, branch } = await withBranch(scene);
+  endpoint('POST /projects/:id/repository/files/:file_path', async (fixtures) => {
+    const { ground, branch } = await withBranch(fixtures);
     return {
       path: repository(ground, 'files/new.txt'),
       token: ground.owner.token,
       json: { branch, commit_message: 'New', content: 'new\n' },
-      state: () => grown(scene, ground, branch, ['first.txt', 'folder/second.txt', 'new.txt']),
+      state: () => grown(fixtures, ground, branch, ['first.txt', 'folder/second.txt', 'new.txt']),
     };
   }),
-  endpoint('PUT /projects/:id/repository/files/:file_path', async (scene) => {
-    const { ground, branch } = await withBranch(scene);
+  endpoint('PUT /projects/:id/repository/files/:file_path', async (fixtures) => {
+    const { ground, branch } = await withBranch(fixtures);
     return {
       path: repository(ground, 'files/first.txt'),
       token: ground.owner.token,
       json: { branch, commit_message: 'Changed', content: 'changed\n' },
-      state: () => grown(scene, ground, branch, ['first.txt', 'folder/second.txt']),
+      state: () => grown(fixtures, ground, branch, ['first.txt', 'folder/second.txt']),
     };
   }),
-  endpoint('DELETE /projects/:id/repository/files/:file_path', async (scene) => {
-    const { ground, branch } = await withBranch(scene);
+  endpoint('DELETE /projects/:id/repository/files/:file_path', async (fixtures) => {
+    const { ground, branch } = await withBranch(fixtures);
     return {
       path: repository(ground, 'files/first.txt'),
       token: ground.owner.token,
       json: { branch, commit_message: 'Gone' },
-      state: () => grown(scene, ground, branch, ['folder/second.txt']),
+      state: () => grown(fixtures, ground, branch, ['folder/second.txt']),
     };
   }),
-  endpoint('POST /projects/:id/repository/changelog', async (scene) => {
+  endpoint('POST /projects/:id/repository/changelog', async (fixtures) => {
     // Those of one project are counted, and too many are refused.
-    const { ground, branch } = await withBranch(scene, await scene.ownGround());
+    const { ground, branch } = await withBranch(fixtures, await fixtures.ownGround());
     return {
       path: repository(ground, 'changelog'),
       token: ground.owner.token,
       json: { version: '1.0.0', from: ground.main[0], branch, trailer: 'None' },
-      state: () => grown(scene, ground, branch, ['CHANGELOG.md', 'first.txt', 'folder/second.txt']),
+      state: () => grown(fixtures, ground, branch, ['CHANGELOG.md', 'first.txt', 'folder/second.txt']),
     };
   }),
-  endpoint('POST /projects/:id/repository/commits/:sha/comments', async (scene) => {
-    const ground = await scene.ground();
+  endpoint('POST /projects/:id/repository/commits/:sha/comments', async (fixtures) => {
+    const ground = await fixtures.ground();
     const { token } = ground.owner;
-    const note = scene.fresh('note');
+    const note = fixtures.fresh('note');
     const path = repository(ground, `commits/${ground.side}/comments`);
     return {
       path,
       token,
       json: { note },
       state: async () => {
-        const found = await scene.done('GET', `${path}?per_page=100`, { token });
+        const found = await fixtures.done('GET', `${path}?per_page=100`, { token });
         return countOf(found.filter((one: { note: string }) => one.note === note));
       },
     };
   }),
-  endpoint('POST /projects/:id/statuses/:sha', async (scene) => {
-    const ground = await scene.ground();
+  endpoint('POST /projects/:id/statuses/:sha', async (fixtures) => {
+    const ground = await fixtures.ground();
     const { token } = ground.owner;
-    const name = scene.fresh('build');
+    const name = fixtures.fresh('build');
     return {
       path: `/projects/${ground.id}/statuses/${ground.side}`,
       token,
       json: { state: 'success', name },
-      state: () => counted(scene, repository(ground, `commits/${ground.side}/statuses?name=${name}`), token),
+      state: () =>
+        counted(fixtures, repository(ground, `commits/${ground.side}/statuses?name=${name}`), token),
     };
   }),
-  endpoint('POST /projects/:id/fork', async (scene) => {
-    const { ground, path, fork } = await forkable(scene);
+  endpoint('POST /projects/:id/fork', async (fixtures) => {
+    const { ground, path, fork } = await forkable(fixtures);
     const { token, username } = ground.owner;
     return {
       path: `/projects/${ground.id}/fork`,
       token,
       json: { path, name: path },
       state: async () => {
-        await scene.settle();
-        const answer = await scene.service.call('GET', fork, { token });
+        await fixtures.settle();
+        const answer = await fixtures.service.call('GET', fork, { token });
         if (answer.status === 404) return 'before';
         const { import_status, forked_from_project } = answer.body;
-        const tree = await scene.service.call('GET', `${fork}/repository/tree?ref=side`, { token });
+        const tree = await fixtures.service.call('GET', `${fork}/repository/tree?ref=side`, { token });
         const right =
           import_status === 'finished' && forked_from_project?.id === ground.id && tree.body.length === 3;
         return right ? 'after' : `${username}/${path} is ${import_status} with ${JSON.stringify(tree.body)}`;
       },
     };
   }),
-  endpoint('POST /projects/:id/fork/:forked_from_id', async (scene) => {
-    const { ground, path, fork } = await forkable(scene);
+  endpoint('POST /projects/:id/fork/:forked_from_id', async (fixtures) => {
+    const { ground, path, fork } = await forkable(fixtures);
     const { token } = ground.owner;
-    await scene.done('POST', '/projects', { token, json: { path, name: path } });
+    await fixtures.done('POST', '/projects', { token, json: { path, name: path } });
     return {
       path: `${fork}/fork/${ground.id}`,
       token,
-      state: async () => after(await sourceOf(scene, fork, token), undefined, ground.id),
+      state: async () => after(await sourceOf(fixtures, fork, token), undefined, ground.id),
     };
   }),
-  endpoint('DELETE /projects/:id/fork', async (scene) => {
-    const { ground, path, fork } = await forkable(scene);
+  endpoint('DELETE /projects/:id/fork', async (fixtures) => {
+    const { ground, path, fork } = await forkable(fixtures);
     const { token } = ground.owner;
-    await scene.done('POST', '/projects', { token, json: { path, name: path } });
-    await scene.done('POST', `${fork}/fork/${ground.id}`, { token });
+    await fixtures.done('POST', '/projects', { token, json: { path, name: path } });
+    await fixtures.done('POST', `${fork}/fork/${ground.id}`, { token });
     return {
       path: `${fork}/fork`,
       token,
-      state: async () => after(await sourceOf(scene, fork, token), ground.id, undefined),
+      state: async () => after(await sourceOf(fixtures, fork, token), ground.id, undefined),
     };
   }),
 ];
 
-/** Endpoints that read, one of each way to read. What is told is what is told without a fault. */
+/** Endpoints that read, one of each kind. Their answer must equal the answer without a fault. */
 export const reads: readonly Operation[] = [
   'files/folder%2Fsecond.txt?ref=main',
   'files/folder%2Fsecond.txt/raw?ref=main',
@@ -329,10 +332,11 @@ export const reads: readonly Operation[] = [
   (path) =>
     ({
       name: `GET /projects/:id/repository/${path.split('?')[0]}`,
-      async prepare(scene) {
+      async prepare(fixtures) {
         // Archives of one project are counted, and too many are refused.
-        const ground = await (path.startsWith('archive') ? scene.ownGround() : scene.ground());
-        const get = () => scene.service.call('GET', repository(ground, path), { token: ground.owner.token });
+        const ground = await (path.startsWith('archive') ? fixtures.ownGround() : fixtures.ground());
+        const get = () =>
+          fixtures.service.call('GET', repository(ground, path), { token: ground.owner.token });
         let right: Answer | undefined;
         let got: Answer | undefined;
         return {
@@ -356,59 +360,59 @@ export const reads: readonly Operation[] = [
 
 const repository = ({ id }: Ground, path: string) => `/projects/${id}/repository/${path}`;
 
-async function withMember(scene: Scene) {
-  const ground = await scene.ground();
-  const user = await scene.guest();
+async function withMember(fixtures: Fixtures) {
+  const ground = await fixtures.ground();
+  const user = await fixtures.guest();
   const json = { user_id: user.id, access_level: 30 };
-  await scene.done('POST', `/projects/${ground.id}/members`, { token: ground.owner.token, json });
+  await fixtures.done('POST', `/projects/${ground.id}/members`, { token: ground.owner.token, json });
   return { ...ground, user };
 }
 
 /** A name for a fork of a project, and how it is asked for. */
-async function forkable(scene: Scene): Promise<{ ground: Ground; path: string; fork: string }> {
-  const ground = await scene.ground();
-  const path = scene.fresh('fork');
+async function forkable(fixtures: Fixtures): Promise<{ ground: Ground; path: string; fork: string }> {
+  const ground = await fixtures.ground();
+  const path = fixtures.fresh('fork');
   return { ground, path, fork: `/projects/${encodeURIComponent(`${ground.owner.username}/${path}`)}` };
 }
 
-const sourceOf = async (scene: Scene, fork: string, token: string): Promise<number | undefined> =>
-  (await scene.done('GET', fork, { token })).forked_from_project?.id;
+const sourceOf = async (fixtures: Fixtures, fork: string, token: string): Promise<number | undefined> =>
+  (await fixtures.done('GET', fork, { token })).forked_from_project?.id;
 
 function protecting(kind: 'branches' | 'tags') {
-  return async (scene: Scene): Promise<Sent> => {
-    const { id, owner } = await scene.ground();
-    const name = scene.fresh('protected');
+  return async (fixtures: Fixtures): Promise<Sent> => {
+    const { id, owner } = await fixtures.ground();
+    const name = fixtures.fresh('protected');
     return {
       path: `/projects/${id}/protected_${kind}`,
       token: owner.token,
       json: { name },
-      state: () => found(scene, `/projects/${id}/protected_${kind}/${name}`, owner.token),
+      state: () => found(fixtures, `/projects/${id}/protected_${kind}/${name}`, owner.token),
     };
   };
 }
 
 function unprotecting(kind: 'branches' | 'tags') {
-  return async (scene: Scene): Promise<Sent> => {
-    const { path, json, token, state } = await protecting(kind)(scene);
-    await scene.done('POST', path, { token, json });
+  return async (fixtures: Fixtures): Promise<Sent> => {
+    const { path, json, token, state } = await protecting(kind)(fixtures);
+    await fixtures.done('POST', path, { token, json });
     const { name } = json as { name: string };
     return { path: `${path}/${name}`, token, state: async () => flip(await state()) };
   };
 }
 
-async function withBranch(scene: Scene, own?: Ground): Promise<{ ground: Ground; branch: string }> {
-  const ground = own ?? (await scene.ground());
-  const branch = scene.fresh('branch');
+async function withBranch(fixtures: Fixtures, own?: Ground): Promise<{ ground: Ground; branch: string }> {
+  const ground = own ?? (await fixtures.ground());
+  const branch = fixtures.fresh('branch');
   const json = { branch, ref: 'main' };
-  await scene.done('POST', repository(ground, 'branches'), { token: ground.owner.token, json });
+  await fixtures.done('POST', repository(ground, 'branches'), { token: ground.owner.token, json });
   return { ground, branch };
 }
 
-const branchOf = (scene: Scene, ground: Ground, branch: string) =>
-  scene.done('GET', repository(ground, `branches/${branch}`), { token: ground.owner.token });
+const branchOf = (fixtures: Fixtures, ground: Ground, branch: string) =>
+  fixtures.done('GET', repository(ground, `branches/${branch}`), { token: ground.owner.token });
 
 export async function refOf(
-  { store }: Scene,
+  { store }: Fixtures,
   { repositoryId }: Ground,
   name: string,
 ): Promise<string | undefined> {
@@ -418,15 +422,15 @@ export async function refOf(
 
 /** One commit on top of `main`, with these files. */
 async function grown(
-  scene: Scene,
+  fixtures: Fixtures,
   ground: Ground,
   branch: string,
   files: readonly string[],
 ): Promise<string> {
   const options = { token: ground.owner.token };
-  const { commit } = await branchOf(scene, ground, branch);
+  const { commit } = await branchOf(fixtures, ground, branch);
   if (commit.id === ground.main[1]) return 'before';
-  const tree = await scene.done('GET', repository(ground, `tree?recursive=true&ref=${branch}`), options);
+  const tree = await fixtures.done('GET', repository(ground, `tree?recursive=true&ref=${branch}`), options);
   const held = (tree as { type: string; path: string }[]).flatMap(({ type, path }) =>
     type === 'blob' ? [path] : [],
   );

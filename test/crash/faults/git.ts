@@ -2,71 +2,74 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Operation, Told, Work } from './driver.ts';
 import { refOf } from './endpoints.ts';
-import type { Ground, Scene } from './scene.ts';
+import type { Fixtures, Ground } from './fixtures.ts';
 
 /** Above 90 refs a push writes a ref table of its own. */
 const MANY = 100;
 
 /** What stock git does. */
 export const gitOperations: readonly Operation[] = [
-  push('git push of a new branch', async (scene, ground, tree) => {
-    const name = `refs/heads/${scene.fresh('pushed')}`;
-    const tip = await commit(scene, tree);
-    return { refspecs: [`HEAD:${name}`], state: () => moved(scene, ground, [name], undefined, tip) };
+  push('git push of a new branch', async (fixtures, ground, tree) => {
+    const name = `refs/heads/${fixtures.fresh('pushed')}`;
+    const tip = await commit(fixtures, tree);
+    return { refspecs: [`HEAD:${name}`], state: () => moved(fixtures, ground, [name], undefined, tip) };
   }),
-  push('git push of a new commit to a branch', async (scene, ground, tree) => {
-    const name = await pushed(scene, ground, tree);
-    const before = await scene.git.ok(tree, 'rev-parse', 'HEAD');
-    const tip = await commit(scene, tree);
-    return { refspecs: [`HEAD:${name}`], state: () => moved(scene, ground, [name], before, tip) };
+  push('git push of a new commit to a branch', async (fixtures, ground, tree) => {
+    const name = await pushed(fixtures, ground, tree);
+    const before = await fixtures.git.ok(tree, 'rev-parse', 'HEAD');
+    const tip = await commit(fixtures, tree);
+    return { refspecs: [`HEAD:${name}`], state: () => moved(fixtures, ground, [name], before, tip) };
   }),
-  push('git push --force', async (scene, ground, tree) => {
-    const name = await pushed(scene, ground, tree);
-    const before = await scene.git.ok(tree, 'rev-parse', 'HEAD');
-    await scene.git.ok(tree, 'reset', '--quiet', '--hard', 'HEAD~1');
-    const tip = await commit(scene, tree);
-    return { refspecs: [`+HEAD:${name}`], state: () => moved(scene, ground, [name], before, tip) };
+  push('git push --force', async (fixtures, ground, tree) => {
+    const name = await pushed(fixtures, ground, tree);
+    const before = await fixtures.git.ok(tree, 'rev-parse', 'HEAD');
+    await fixtures.git.ok(tree, 'reset', '--quiet', '--hard', 'HEAD~1');
+    const tip = await commit(fixtures, tree);
+    return { refspecs: [`+HEAD:${name}`], state: () => moved(fixtures, ground, [name], before, tip) };
   }),
-  push('git push --delete', async (scene, ground, tree) => {
-    const name = await pushed(scene, ground, tree);
-    const before = await scene.git.ok(tree, 'rev-parse', 'HEAD');
-    return { refspecs: [`:${name}`], state: () => moved(scene, ground, [name], before, undefined) };
+  push('git push --delete', async (fixtures, ground, tree) => {
+    const name = await pushed(fixtures, ground, tree);
+    const before = await fixtures.git.ok(tree, 'rev-parse', 'HEAD');
+    return { refspecs: [`:${name}`], state: () => moved(fixtures, ground, [name], before, undefined) };
   }),
-  push('git push --atomic of three refs', async (scene, ground, tree) => {
-    const name = scene.fresh('three');
+  push('git push --atomic of three refs', async (fixtures, ground, tree) => {
+    const name = fixtures.fresh('three');
     const names = [`refs/heads/${name}/a`, `refs/heads/${name}/b`, `refs/tags/${name}`];
-    const tip = await commit(scene, tree);
+    const tip = await commit(fixtures, tree);
     return {
       refspecs: ['--atomic', ...names.map((one) => `HEAD:${one}`)],
-      state: () => moved(scene, ground, names, undefined, tip),
+      state: () => moved(fixtures, ground, names, undefined, tip),
     };
   }),
-  push(`git push --atomic of ${MANY} refs`, async (scene, ground, tree) => {
-    const name = scene.fresh('many');
+  push(`git push --atomic of ${MANY} refs`, async (fixtures, ground, tree) => {
+    const name = fixtures.fresh('many');
     const names = Array.from({ length: MANY }, (_, i) => `refs/tags/${name}/${i}`);
-    const tip = await commit(scene, tree);
+    const tip = await commit(fixtures, tree);
     return {
       refspecs: ['--atomic', ...names.map((one) => `HEAD:${one}`)],
-      state: () => moved(scene, ground, names, undefined, tip),
+      state: () => moved(fixtures, ground, names, undefined, tip),
     };
   }),
   {
     name: 'git push of the first branch',
     costly: true,
-    async prepare(scene) {
-      const ground = await scene.ground();
-      const tree = await treeOf(scene, ground);
+    async prepare(fixtures) {
+      const ground = await fixtures.ground();
+      const tree = await treeOf(fixtures, ground);
       const { token, username } = ground.owner;
-      const project = await scene.done('POST', '/projects', { token, json: { name: scene.fresh('empty') } });
-      const { repositoryId } = (await scene.store.projects.get(project.id))!;
+      const project = await fixtures.done('POST', '/projects', {
+        token,
+        json: { name: fixtures.fresh('empty') },
+      });
+      const { repositoryId } = (await fixtures.store.projects.get(project.id))!;
       const empty = { ...ground, id: project.id, repositoryId, fullPath: `${username}/${project.path}` };
-      const tip = await scene.git.ok(tree, 'rev-parse', 'HEAD');
+      const tip = await fixtures.git.ok(tree, 'rev-parse', 'HEAD');
       return {
-        run: () => pushing(scene, tree, [scene.remote(empty), 'HEAD:refs/heads/main']),
+        run: () => pushing(fixtures, tree, [fixtures.remote(empty), 'HEAD:refs/heads/main']),
         async state() {
-          const ref = await moved(scene, empty, ['refs/heads/main'], undefined, tip);
-          const { default_branch } = await scene.done('GET', `/projects/${project.id}`, { token });
-          const rules = await scene.done('GET', `/projects/${project.id}/protected_branches`, { token });
+          const ref = await moved(fixtures, empty, ['refs/heads/main'], undefined, tip);
+          const { default_branch } = await fixtures.done('GET', `/projects/${project.id}`, { token });
+          const rules = await fixtures.done('GET', `/projects/${project.id}/protected_branches`, { token });
           const told = ref === 'after' ? ['main', 1] : [null, 0];
           const right = default_branch === told[0] && rules.length === told[1];
           return right ? ref : `${ref}, default branch ${default_branch}, ${rules.length} rules`;
@@ -81,7 +84,7 @@ export const gitOperations: readonly Operation[] = [
 function push(
   name: string,
   subject: (
-    scene: Scene,
+    fixtures: Fixtures,
     ground: Ground,
     tree: string,
   ) => Promise<{ readonly refspecs: readonly string[]; readonly state: () => Promise<string> }>,
@@ -89,13 +92,13 @@ function push(
   return {
     name,
     costly: true,
-    async prepare(scene): Promise<Work> {
-      const ground = await scene.ground();
-      const tree = await treeOf(scene, ground);
-      const { refspecs, state } = await subject(scene, ground, tree);
+    async prepare(fixtures): Promise<Work> {
+      const ground = await fixtures.ground();
+      const tree = await treeOf(fixtures, ground);
+      const { refspecs, state } = await subject(fixtures, ground, tree);
       const options = refspecs.filter((spec) => spec.startsWith('--'));
       const refs = refspecs.filter((spec) => !spec.startsWith('--'));
-      return { run: () => pushing(scene, tree, [...options, scene.remote(ground), ...refs]), state };
+      return { run: () => pushing(fixtures, tree, [...options, fixtures.remote(ground), ...refs]), state };
     },
   };
 }
@@ -106,21 +109,21 @@ function fetching(name: string, args: readonly string[]): Operation {
     name,
     costly: true,
     reads: true,
-    async prepare(scene) {
-      const ground = await scene.ground();
-      const folder = scene.git.path(scene.fresh('clone'));
+    async prepare(fixtures) {
+      const ground = await fixtures.ground();
+      const folder = fixtures.git.path(fixtures.fresh('clone'));
       let cloned = false;
       return {
         async run() {
           rmSync(folder, { recursive: true, force: true });
-          const { code, stderr } = await scene.git.run([...args, scene.remote(ground), folder]);
+          const { code, stderr } = await fixtures.git.run([...args, fixtures.remote(ground), folder]);
           cloned = code === 0;
           return cloned ? { kind: 'done' } : failed(stderr);
         },
         async state() {
           if (!cloned) return 'before';
-          await scene.git.sound(folder);
-          const tip = await scene.git.ok(folder, 'rev-parse', 'main');
+          await fixtures.git.sound(folder);
+          const tip = await fixtures.git.ok(folder, 'rev-parse', 'main');
           return tip === ground.main[1] ? 'after' : `main at ${tip}`;
         },
       };
@@ -128,7 +131,7 @@ function fetching(name: string, args: readonly string[]): Operation {
   };
 }
 
-async function pushing({ git }: Scene, tree: string, args: readonly string[]): Promise<Told> {
+async function pushing({ git }: Fixtures, tree: string, args: readonly string[]): Promise<Told> {
   const { code, stderr } = await git.run(['push', '--quiet', ...args], { cwd: tree });
   return code === 0 ? { kind: 'done' } : failed(stderr);
 }
@@ -143,40 +146,41 @@ function failed(stderr: string): Told {
 }
 
 /** One work tree for each ground, at the tip of its `main`. */
-export async function treeOf(scene: Scene, ground: Ground): Promise<string> {
-  const tree = scene.git.path(`tree-${ground.id}`);
-  const there = await scene.git.run(['-C', tree, 'reset', '--quiet', '--hard', ground.main[1]]);
-  if (there.code !== 0) await scene.git.ok(scene.git.home, 'clone', '--quiet', scene.remote(ground), tree);
+export async function treeOf(fixtures: Fixtures, ground: Ground): Promise<string> {
+  const tree = fixtures.git.path(`tree-${ground.id}`);
+  const there = await fixtures.git.run(['-C', tree, 'reset', '--quiet', '--hard', ground.main[1]]);
+  if (there.code !== 0)
+    await fixtures.git.ok(fixtures.git.home, 'clone', '--quiet', fixtures.remote(ground), tree);
   return tree;
 }
 
 /** A new file on what is checked out. @returns the commit */
-export async function commit(scene: Scene, tree: string): Promise<string> {
-  const file = scene.fresh('file');
+export async function commit(fixtures: Fixtures, tree: string): Promise<string> {
+  const file = fixtures.fresh('file');
   mkdirSync(join(tree, 'new'), { recursive: true });
   writeFileSync(join(tree, 'new', file), `${file}\n`);
-  await scene.git.ok(tree, 'add', '.');
-  await scene.git.ok(tree, 'commit', '--quiet', '-m', file);
-  return scene.git.ok(tree, 'rev-parse', 'HEAD');
+  await fixtures.git.ok(tree, 'add', '.');
+  await fixtures.git.ok(tree, 'commit', '--quiet', '-m', file);
+  return fixtures.git.ok(tree, 'rev-parse', 'HEAD');
 }
 
 /** A branch with a commit of its own. @returns its full name */
-async function pushed(scene: Scene, ground: Ground, tree: string): Promise<string> {
-  const name = `refs/heads/${scene.fresh('pushed')}`;
-  await commit(scene, tree);
-  await scene.git.ok(tree, 'push', '--quiet', scene.remote(ground), `HEAD:${name}`);
+async function pushed(fixtures: Fixtures, ground: Ground, tree: string): Promise<string> {
+  const name = `refs/heads/${fixtures.fresh('pushed')}`;
+  await commit(fixtures, tree);
+  await fixtures.git.ok(tree, 'push', '--quiet', fixtures.remote(ground), `HEAD:${name}`);
   return name;
 }
 
 /** Where the refs stand, all in the same place. */
 export async function moved(
-  scene: Scene,
+  fixtures: Fixtures,
   ground: Ground,
   names: readonly string[],
   before: string | undefined,
   then: string | undefined,
 ): Promise<string> {
-  const values = new Set(await Promise.all(names.slice(0, 4).map((name) => refOf(scene, ground, name))));
+  const values = new Set(await Promise.all(names.slice(0, 4).map((name) => refOf(fixtures, ground, name))));
   if (values.size > 1) return `refs apart: ${[...values]}`;
   const [value] = values;
   return value === before ? 'before' : value === then ? 'after' : String(value);

@@ -1,13 +1,13 @@
 import type { Operation } from './driver.ts';
-import type { Scene } from './scene.ts';
+import type { Fixtures } from './fixtures.ts';
 import { after, endpoint, type Sent } from './sent.ts';
 
-/** How much mail somebody wants: level, event and, for everything, that they are found as a watcher, together. */
+/** Notification settings: level, events and, for the global ones, the watcher index change together. */
 export const notificationWrites: readonly Operation[] = [
-  endpoint('PUT /notification_settings', async (scene) => {
-    const { id, token } = await scene.service.user(scene.fresh('reader'));
-    const { state, ...sent } = choice(scene, '', token);
-    const { notificationSettings } = scene.store;
+  endpoint('PUT /notification_settings', async (fixtures) => {
+    const { id, token } = await fixtures.service.user(fixtures.fresh('reader'));
+    const { state, ...sent } = choice(fixtures, '', token);
+    const { notificationSettings } = fixtures.store;
     return {
       ...sent,
       state: async () => {
@@ -17,21 +17,21 @@ export const notificationWrites: readonly Operation[] = [
       },
     };
   }),
-  endpoint('PUT /projects/:id/notification_settings', (scene) => ofNew(scene, 'projects')),
-  endpoint('PUT /groups/:id/notification_settings', (scene) => ofNew(scene, 'groups')),
+  endpoint('PUT /projects/:id/notification_settings', (fixtures) => ofNew(fixtures, 'projects')),
+  endpoint('PUT /groups/:id/notification_settings', (fixtures) => ofNew(fixtures, 'groups')),
 ];
 
-async function ofNew(scene: Scene, kind: 'projects' | 'groups'): Promise<Sent> {
-  const { token } = await scene.owner();
-  const name = scene.fresh('heard');
-  const { id } = await scene.done('POST', `/${kind}`, { token, json: { name, path: name } });
-  return choice(scene, `/${kind}/${id}`, token);
+async function ofNew(fixtures: Fixtures, kind: 'projects' | 'groups'): Promise<Sent> {
+  const { token } = await fixtures.owner();
+  const name = fixtures.fresh('heard');
+  const { id } = await fixtures.done('POST', `/${kind}`, { token, json: { name, path: name } });
+  return choice(fixtures, `/${kind}/${id}`, token);
 }
 
-function choice(scene: Scene, at: string, token: string): Sent {
+function choice(fixtures: Fixtures, at: string, token: string): Sent {
   const path = `${at}/notification_settings`;
   const state = async () => {
-    const { level, events } = await scene.done('GET', path, { token });
+    const { level, events } = await fixtures.done('GET', path, { token });
     return after(
       `${level} ${events?.new_note}`,
       `${at === '' ? 'participating' : 'global'} undefined`,

@@ -1,72 +1,72 @@
 import type { ProjectRecord } from '../../../lib/records/projects.ts';
 import type { Operation } from './driver.ts';
-import type { Scene } from './scene.ts';
+import type { Fixtures } from './fixtures.ts';
 import { after, endpoint } from './sent.ts';
 
 /** What is done to a project as a whole. */
 export const projectWrites: readonly Operation[] = [
-  endpoint('PUT /projects/:id', async (scene) => {
-    const { id, owner } = await scene.ownGround();
-    const path = scene.fresh('renamed');
+  endpoint('PUT /projects/:id', async (fixtures) => {
+    const { id, owner } = await fixtures.ownGround();
+    const path = fixtures.fresh('renamed');
     const json = { path, name: path, description: 'd', topics: ['t'], default_branch: 'side' };
     return {
       path: `/projects/${id}`,
       token: owner.token,
       json,
       async state() {
-        const now = (await scene.store.projects.get(id))!;
-        const head = (await scene.store.repositories.open(now.repositoryId).head()).endsWith('/side');
+        const now = (await fixtures.store.projects.get(id))!;
+        const head = (await fixtures.store.repositories.open(now.repositoryId).head()).endsWith('/side');
         const parts = [now.path === path, now.topics.length === 1, now.defaultBranch === 'side', head];
         return parts.every(Boolean) ? 'after' : parts.some(Boolean) ? `half: ${parts.join()}` : 'before';
       },
     };
   }),
-  endpoint('POST /projects/:id/housekeeping', async (scene) => {
-    const { id, owner, repositoryId } = await scene.ownGround();
+  endpoint('POST /projects/:id/housekeeping', async (fixtures) => {
+    const { id, owner, repositoryId } = await fixtures.ownGround();
     const state = async () => {
-      await scene.settle();
-      return (await scene.store.maintenanceNotes.read(repositoryId)).garbage === 0 ? 'before' : 'after';
+      await fixtures.settle();
+      return (await fixtures.store.maintenanceNotes.read(repositoryId)).garbage === 0 ? 'before' : 'after';
     };
     return { path: `/projects/${id}/housekeeping`, token: owner.token, state };
   }),
-  endpoint('POST /projects/:id/archive', (scene) => switched(scene, 'archive', (now) => now.archived)),
-  endpoint('POST /projects/:id/unarchive', async (scene) => {
-    return switched(scene, 'unarchive', (now) => !now.archived, { archived: true });
+  endpoint('POST /projects/:id/archive', (fixtures) => switched(fixtures, 'archive', (now) => now.archived)),
+  endpoint('POST /projects/:id/unarchive', async (fixtures) => {
+    return switched(fixtures, 'unarchive', (now) => !now.archived, { archived: true });
   }),
-  endpoint('POST /projects/:id/restore', (scene) => {
+  endpoint('POST /projects/:id/restore', (fixtures) => {
     const deletion = { askedAt: '2021-01-01T00:00:00.000Z', dueOn: '2999-01-01' };
-    return switched(scene, 'restore', (now) => !now.archived && now.deletion === null, {
+    return switched(fixtures, 'restore', (now) => !now.archived && now.deletion === null, {
       archived: true,
       deletion,
     });
   }),
-  endpoint('PUT /projects/:id/transfer', async (scene) => {
-    const { id, owner, group } = await moving(scene);
+  endpoint('PUT /projects/:id/transfer', async (fixtures) => {
+    const { id, owner, group } = await moving(fixtures);
     return {
       path: `/projects/${id}/transfer`,
       token: owner.token,
       json: { namespace: group },
-      state: () => moved(scene, id, group),
+      state: () => moved(fixtures, id, group),
     };
   }),
-  endpoint('POST /groups/:id/projects/:project_id', async (scene) => {
-    const { id, group } = await moving(scene);
+  endpoint('POST /groups/:id/projects/:project_id', async (fixtures) => {
+    const { id, group } = await moving(fixtures);
     return {
       path: `/groups/${group}/projects/${id}`,
-      token: scene.service.rootToken,
-      state: () => moved(scene, id, group),
+      token: fixtures.service.rootToken,
+      state: () => moved(fixtures, id, group),
     };
   }),
 ];
 
 async function switched(
-  scene: Scene,
+  fixtures: Fixtures,
   verb: string,
   done: (now: ProjectRecord) => boolean,
   begin?: Partial<Pick<ProjectRecord, 'archived' | 'deletion'>>,
 ) {
-  const { id, repositoryId, owner } = await scene.ownGround();
-  const { projects, repositories } = scene.store;
+  const { id, repositoryId, owner } = await fixtures.ownGround();
+  const { projects, repositories } = fixtures.store;
   if (begin !== undefined) await projects.update((await projects.get(id))!, begin);
   return {
     path: `/projects/${id}/${verb}`,
@@ -80,15 +80,15 @@ async function switched(
   };
 }
 
-async function moving(scene: Scene) {
-  const { id, owner } = await scene.ownGround();
-  const path = scene.fresh('into');
+async function moving(fixtures: Fixtures) {
+  const { id, owner } = await fixtures.ownGround();
+  const path = fixtures.fresh('into');
   const { token } = owner;
-  const { id: group } = await scene.done('POST', '/groups', { token, json: { name: path, path } });
+  const { id: group } = await fixtures.done('POST', '/groups', { token, json: { name: path, path } });
   return { id, owner, group: group as number };
 }
 
-async function moved({ store }: Scene, id: number, group: number): Promise<string> {
+async function moved({ store }: Fixtures, id: number, group: number): Promise<string> {
   const now = (await store.projects.get(id))!;
   const rows: number[] = [];
   for await (const row of store.groups.rowsBelow(group, 'DIRECT', 'project')) rows.push(row);

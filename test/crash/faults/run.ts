@@ -3,30 +3,30 @@ import type { Tally } from '../../deploy/tally.ts';
 import { startService } from '../../harness/service.ts';
 import { changeSettings } from '../../harness/settings.ts';
 import { check } from '../checker.ts';
-import { Ledger } from '../ledger.ts';
+import { ExpectedState } from '../expected-state.ts';
 import { expect, report } from '../races.ts';
 import { brought } from './brought.ts';
 import { Driver, type Operation } from './driver.ts';
 import { reads, writes } from './endpoints.ts';
+import { Fixtures } from './fixtures.ts';
 import { gitOperations } from './git.ts';
 import { Injector } from './injector.ts';
 import { jobs } from './jobs.ts';
 import { leavings } from './leaving-endpoints.ts';
-import { Scene } from './scene.ts';
 import { uploads } from './uploads.ts';
 
 /**
  * Every call to AWS of every operation fails once in every way it can. `FAULTS=<text>` tries those whose name has it,
- * `FAULTS_SHARD=<n>/<of>` each n-th (`faults-lane.ts`).
+ * `FAULTS_SHARD=<n>/<of>` each n-th (`faults-suite.ts`).
  */
 export async function faults(tally: Tally, dataDir: string): Promise<void> {
-  // Where somebody else's server is, for imports.
+  // The address of the other server, for imports.
   process.env['OUTBOUND_ALLOW'] = '127.0.0.1';
   const service = await startService({ dataDir, background: false });
   // The same thing is done again and again.
   await changeSettings(service, { project_import_limit: 0, raw_blob_request_limit: 0 });
-  const scene = new Scene(service);
-  const driver = new Driver(scene, new Injector(service.host));
+  const fixtures = new Fixtures(service);
+  const driver = new Driver(fixtures, new Injector(service.host));
   const only = process.env['FAULTS'] ?? '';
   const [shard = 0, shards = 1] = (process.env['FAULTS_SHARD'] ?? '0/1').split('/').map(Number);
   const operations: readonly Operation[] = [
@@ -57,20 +57,20 @@ export async function faults(tally: Tally, dataDir: string): Promise<void> {
     await tally.step(
       'after the faults everything stored is in order, and every promise is kept',
       async () => {
-        const problems = await storedProblems(scene, await scene.settle());
+        const problems = await storedProblems(fixtures, await fixtures.settle());
         expect(problems.length === 0, told(problems));
       },
     );
   } finally {
     console.error = log;
-    await scene.end();
+    await fixtures.end();
     await service.stop();
   }
 }
 
-/** What the checker of the crash lane finds in a running service that nobody talks to; what falls due later waits. */
+/** What the checker of the crash suite finds in a running service that nobody talks to; what falls due later waits. */
 export async function storedProblems(
-  { service, store }: Scene,
+  { service, store }: Fixtures,
   settledAt: number,
 ): Promise<readonly string[]> {
   const data = {
@@ -79,7 +79,7 @@ export async function storedProblems(
     dynamo: service.host.dynamo,
     async [Symbol.asyncDispose]() {},
   };
-  return (await check(data, new Ledger(), settledAt)).problems;
+  return (await check(data, new ExpectedState(), settledAt)).problems;
 }
 
 const told = (problems: readonly string[]) =>

@@ -1,30 +1,30 @@
 import { patchOf, person, type ScimGroup, scimGroup } from '../../harness/scim.ts';
 import type { Answer } from '../../harness/service.ts';
 import type { Operation } from './driver.ts';
-import type { Scene } from './scene.ts';
+import type { Fixtures } from './fixtures.ts';
 import { after, answered, endpoint, flip, found } from './sent.ts';
 
 /** Writes of identity providers, and of what lets them in. */
 export const scimWrites: readonly Operation[] = [
-  endpoint('PUT /groups/:id/saml', async (scene) => {
-    const { id } = await group(scene);
-    const { token } = await scene.owner();
+  endpoint('PUT /groups/:id/saml', async (fixtures) => {
+    const { id } = await group(fixtures);
+    const { token } = await fixtures.owner();
     const path = `/groups/${id}/saml`;
-    const state = async () => after((await scene.done('GET', path, { token })).enabled, true, false);
+    const state = async () => after((await fixtures.done('GET', path, { token })).enabled, true, false);
     return { path, token, json: { enabled: false }, state };
   }),
-  endpoint('POST /groups/:id/scim_token', async (scene) => {
-    const { id, agent } = await group(scene);
-    const { token } = await scene.owner();
+  endpoint('POST /groups/:id/scim_token', async (fixtures) => {
+    const { id, agent } = await group(fixtures);
+    const { token } = await fixtures.owner();
     return {
       path: `/groups/${id}/scim_token`,
       token,
       state: async () => after(await letIn(agent), true, false),
     };
   }),
-  endpoint('DELETE /groups/:id/scim_token', async (scene) => {
-    const { id, agent } = await group(scene);
-    const { token } = await scene.owner();
+  endpoint('DELETE /groups/:id/scim_token', async (fixtures) => {
+    const { id, agent } = await group(fixtures);
+    const { token } = await fixtures.owner();
     return {
       path: `/groups/${id}/scim_token`,
       token,
@@ -32,38 +32,38 @@ export const scimWrites: readonly Operation[] = [
     };
   }),
   ...(['saml', 'scim'] as const).map((kind) =>
-    endpoint(`PATCH /groups/:id/${kind}/:uid`, async (scene) => {
-      const { id, uid, agent } = await withPerson(scene);
-      const { token } = await scene.owner();
+    endpoint(`PATCH /groups/:id/${kind}/:uid`, async (fixtures) => {
+      const { id, uid, agent } = await withPerson(fixtures);
+      const { token } = await fixtures.owner();
       const state = async () => here(await agent('GET', `/Users/${uid}-on`));
       return { path: `/groups/${id}/${kind}/${uid}`, token, json: { extern_uid: `${uid}-on` }, state };
     }),
   ),
-  endpoint('DELETE /groups/:id/scim/:uid', async (scene) => {
-    const { id, uid } = await withPerson(scene);
-    const { token } = await scene.owner();
+  endpoint('DELETE /groups/:id/scim/:uid', async (fixtures) => {
+    const { id, uid } = await withPerson(fixtures);
+    const { token } = await fixtures.owner();
     const path = `/groups/${id}/scim/${uid}`;
-    return { path, token, state: async () => flip(await found(scene, path, token)) };
+    return { path, token, state: async () => flip(await found(fixtures, path, token)) };
   }),
-  endpoint('POST /api/scim/v2/groups/:group_path/Users', async (scene) => {
-    const { path, token, agent } = await group(scene);
-    const name = scene.fresh('person');
+  endpoint('POST /api/scim/v2/groups/:group_path/Users', async (fixtures) => {
+    const { path, token, agent } = await group(fixtures);
+    const name = fixtures.fresh('person');
     const state = async () => here(await agent('GET', `/Users/ext-${name}`));
     return { path: `${ROOT}/${path}/Users`, token, bearer: true, json: person(name), state };
   }),
-  endpoint('PUT /api/scim/v2/groups/:group_path/Users/:uid', async (scene) => {
-    const { at, uid, token, agent } = await withPerson(scene);
+  endpoint('PUT /api/scim/v2/groups/:group_path/Users/:uid', async (fixtures) => {
+    const { at, uid, token, agent } = await withPerson(fixtures);
     const state = () => email(agent, uid);
     return { path: at, token, bearer: true, json: { emails: [{ value: `${uid}-on@corp.example` }] }, state };
   }),
-  endpoint('PATCH /api/scim/v2/groups/:group_path/Users/:uid', async (scene) => {
-    const { at, uid, token, agent } = await withPerson(scene);
+  endpoint('PATCH /api/scim/v2/groups/:group_path/Users/:uid', async (fixtures) => {
+    const { at, uid, token, agent } = await withPerson(fixtures);
     const state = async () => after((await agent('GET', `/Users/${uid}`)).body.active, true, false);
     const json = patchOf({ op: 'Replace', path: 'active', value: 'False' });
     return { path: at, token, bearer: true, json, state };
   }),
-  endpoint('DELETE /api/scim/v2/groups/:group_path/Users/:uid', async (scene) => {
-    const { at, uid, token, agent } = await withPerson(scene);
+  endpoint('DELETE /api/scim/v2/groups/:group_path/Users/:uid', async (fixtures) => {
+    const { at, uid, token, agent } = await withPerson(fixtures);
     const state = async () => flip(here(await agent('GET', `/Users/${uid}`)));
     return { path: at, token, bearer: true, state };
   }),
@@ -71,14 +71,14 @@ export const scimWrites: readonly Operation[] = [
 
 const ROOT = '/api/scim/v2/groups';
 
-const group = async (scene: Scene): Promise<ScimGroup> => {
-  const { token } = await scene.owner();
-  return scimGroup(scene.service, token, scene.fresh('sso'));
+const group = async (fixtures: Fixtures): Promise<ScimGroup> => {
+  const { token } = await fixtures.owner();
+  return scimGroup(fixtures.service, token, fixtures.fresh('sso'));
 };
 
-async function withPerson(scene: Scene): Promise<ScimGroup & { uid: string; at: string }> {
-  const made = await group(scene);
-  const name = scene.fresh('person');
+async function withPerson(fixtures: Fixtures): Promise<ScimGroup & { uid: string; at: string }> {
+  const made = await group(fixtures);
+  const name = fixtures.fresh('person');
   const answer = await made.agent('POST', '/Users', person(name));
   if (answer.status !== 201) throw new Error(answered(answer));
   return { ...made, uid: `ext-${name}`, at: `${ROOT}/${made.path}/Users/ext-${name}` };

@@ -1,7 +1,7 @@
 /** An endpoint as an operation that faults befall: what is sent, and how it is seen whether it was done. */
 import type { Answer, CallOptions } from '../../harness/service.ts';
 import type { Operation, Told, Work } from './driver.ts';
-import type { Scene } from './scene.ts';
+import type { Fixtures } from './fixtures.ts';
 
 export interface Sent {
   readonly path: string;
@@ -12,20 +12,23 @@ export interface Sent {
   readonly state: () => Promise<string>;
 }
 
-export function endpoint(name: string, subject: (scene: Scene) => Promise<Sent>): Operation {
+export function endpoint(name: string, subject: (fixtures: Fixtures) => Promise<Sent>): Operation {
   return {
     name,
     records: true,
-    async prepare(scene): Promise<Work> {
-      const { path, json, token, bearer, state } = await subject(scene);
+    async prepare(fixtures): Promise<Work> {
+      const { path, json, token, bearer, state } = await subject(fixtures);
       const shown = bearer ? { headers: { Authorization: `Bearer ${token}` } } : { token };
       const options: CallOptions = { ...shown, ...(json === undefined ? {} : { json }) };
-      return { run: async () => toldBy(await scene.service.call(name.split(' ')[0]!, path, options)), state };
+      return {
+        run: async () => toldBy(await fixtures.service.call(name.split(' ')[0]!, path, options)),
+        state,
+      };
     },
   };
 }
 
-/** What a caller may make of an answer: without a fault of its own it hears of none but the service's. */
+/** What a caller may conclude from an answer: a correct request gets no error but the service's own. */
 export function toldBy({ status, body }: Answer): Told {
   if (status < 300) return { kind: 'done' };
   const words = `${status} ${JSON.stringify(body)}`;
@@ -41,11 +44,11 @@ export const after = <T>(value: T, before: T, then: T) =>
 export const countOf = (list: readonly unknown[]) =>
   list.length === 0 ? 'before' : list.length === 1 ? 'after' : `${list.length} of it`;
 
-export async function found({ service }: Scene, path: string, token: string): Promise<string> {
+export async function found({ service }: Fixtures, path: string, token: string): Promise<string> {
   const answer = await service.call('GET', path, { token });
   return answer.status === 404 ? 'before' : answer.status === 200 ? 'after' : answered(answer);
 }
 
-export async function counted(scene: Scene, path: string, token: string): Promise<string> {
-  return countOf(await scene.done('GET', path, { token }));
+export async function counted(fixtures: Fixtures, path: string, token: string): Promise<string> {
+  return countOf(await fixtures.done('GET', path, { token }));
 }

@@ -3,13 +3,13 @@ import { endpoint } from './sent.ts';
 
 /** Changes of the instance's settings: of what rules obey, of what is only kept, and of a secret, together. */
 export const settingWrites: readonly Operation[] = [
-  endpoint('PUT /application/settings', async (scene) => {
-    const token = scene.service.rootToken;
+  endpoint('PUT /application/settings', async (fixtures) => {
+    const token = fixtures.service.rootToken;
     const path = '/application/settings';
-    const text = scene.fresh('text');
+    const text = fixtures.fresh('text');
     const json = { rate_limiting_response_text: text, help_text: text, slack_app_secret: text };
     const state = async () => {
-      const { body } = await scene.service.call('GET', path, { token });
+      const { body } = await fixtures.service.call('GET', path, { token });
       const told = [body.rate_limiting_response_text === text, body.help_text === text];
       return told[0] === told[1] ? (told[0] ? 'after' : 'before') : 'half';
     };

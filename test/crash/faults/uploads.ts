@@ -5,9 +5,9 @@ import { UPLOADS_PER_USER } from '../../../lib/store/git/push-uploads.ts';
 import { SLOT, uploadSlotKey, uploadSlotsPartition } from '../../../lib/store/row-keys/git.ts';
 import { type Answer, request } from '../../harness/service.ts';
 import type { Operation } from './driver.ts';
+import type { Fixtures, Ground } from './fixtures.ts';
 import { commit, moved, treeOf } from './git.ts';
 import { runNow } from './jobs.ts';
-import type { Ground, Scene } from './scene.ts';
 import { toldBy } from './sent.ts';
 
 /** Above the size of a part: it goes up in two. */
@@ -19,12 +19,12 @@ const HELD_MS = 61_000;
 export const uploads: readonly Operation[] = [
   {
     name: 'large push: begin',
-    async prepare(scene) {
-      const ground = await fresh(scene);
+    async prepare(fixtures) {
+      const ground = await fresh(fixtures);
       return {
-        run: async () => toldBy(await begin(scene, ground, IN_PARTS)),
+        run: async () => toldBy(await begin(fixtures, ground, IN_PARTS)),
         state: async () => {
-          const taken = await slots(scene, ground);
+          const taken = await slots(fixtures, ground);
           return taken === 0 ? 'before' : taken === 1 ? 'after' : `${taken} places are taken`;
         },
       };
@@ -33,12 +33,12 @@ export const uploads: readonly Operation[] = [
   {
     name: 'large push: parts',
     reads: true,
-    async prepare(scene) {
-      const { ground, id } = await begun(scene, IN_PARTS);
+    async prepare(fixtures) {
+      const { ground, id } = await begun(fixtures, IN_PARTS);
       let got: Answer | undefined;
       return {
         async run() {
-          got = await call(scene, ground, 'GET', `/${id}/parts`);
+          got = await call(fixtures, ground, 'GET', `/${id}/parts`);
           return toldBy(got);
         },
         async state() {
@@ -51,13 +51,13 @@ export const uploads: readonly Operation[] = [
   {
     name: 'large push: finish',
     costly: true,
-    async prepare(scene) {
-      const { ground, id } = await begun(scene, IN_PARTS);
-      await put(scene, ground, id, ZEROES);
+    async prepare(fixtures) {
+      const { ground, id } = await begun(fixtures, IN_PARTS);
+      await put(fixtures, ground, id, ZEROES);
       return {
-        run: async () => toldBy(await call(scene, ground, 'POST', `/${id}/finish`)),
+        run: async () => toldBy(await call(fixtures, ground, 'POST', `/${id}/finish`)),
         async state() {
-          const upload = await scene.store.pushUploads.get(id);
+          const upload = await fixtures.store.pushUploads.get(id);
           return upload?.state === 'uploading'
             ? 'before'
             : upload?.state === 'queued'
@@ -69,13 +69,13 @@ export const uploads: readonly Operation[] = [
   },
   {
     name: 'large push: abort',
-    async prepare(scene) {
-      const { ground, id } = await begun(scene, IN_PARTS);
+    async prepare(fixtures) {
+      const { ground, id } = await begun(fixtures, IN_PARTS);
       return {
-        run: async () => toldBy(await call(scene, ground, 'DELETE', `/${id}`)),
+        run: async () => toldBy(await call(fixtures, ground, 'DELETE', `/${id}`)),
         async state() {
-          const upload = await scene.store.pushUploads.get(id);
-          const taken = await slots(scene, ground);
+          const upload = await fixtures.store.pushUploads.get(id);
+          const taken = await slots(fixtures, ground);
           // One that was aborted and keeps its place is aborted again.
           return upload?.state === 'aborted' && taken === 0 ? 'after' : 'before';
         },
@@ -85,19 +85,19 @@ export const uploads: readonly Operation[] = [
   {
     name: 'job: a large push is taken in',
     costly: true,
-    async prepare(scene) {
-      const ground = await fresh(scene);
-      const tree = await treeOf(scene, ground);
-      const tip = await commit(scene, tree);
-      const name = scene.fresh('uploaded');
+    async prepare(fixtures) {
+      const ground = await fresh(fixtures);
+      const tree = await treeOf(fixtures, ground);
+      const tip = await commit(fixtures, tree);
+      const name = fixtures.fresh('uploaded');
       const names = [`refs/heads/${name}`, `refs/tags/${name}`];
-      const packed = await scene.git.run(['pack-objects', '--revs', '--thin', '--stdout', '-q'], {
+      const packed = await fixtures.git.run(['pack-objects', '--revs', '--thin', '--stdout', '-q'], {
         cwd: tree,
         input: `${tip}\n^${ground.main[1]}\n`,
       });
-      const id = (await begin(scene, ground, packed.stdout.length, names, tip)).body.id as string;
-      await put(scene, ground, id, packed.stdout);
-      await call(scene, ground, 'POST', `/${id}/finish`);
+      const id = (await begin(fixtures, ground, packed.stdout.length, names, tip)).body.id as string;
+      await put(fixtures, ground, id, packed.stdout);
+      await call(fixtures, ground, 'POST', `/${id}/finish`);
       let attempts = 0;
       return {
         async run() {
@@ -105,14 +105,14 @@ export const uploads: readonly Operation[] = [
           const passed = HELD_MS * attempts++;
           Object.assign(deps(), { now: () => new Date(Date.now() + passed) });
           try {
-            return await runNow(scene, 'ingest', 'push.ingest', { id });
+            return await runNow(fixtures, 'ingest', 'push.ingest', { id });
           } finally {
             Object.assign(deps(), { now: () => new Date() });
           }
         },
         async state() {
-          const refs = await moved(scene, ground, names, undefined, tip);
-          const { body } = await call(scene, ground, 'GET', `/${id}`);
+          const refs = await moved(fixtures, ground, names, undefined, tip);
+          const { body } = await call(fixtures, ground, 'GET', `/${id}`);
           if (body.state !== 'done') return refs === 'after' ? 'before' : refs;
           const refused = body.report.refs.filter(({ reason }: { reason?: string }) => reason !== undefined);
           return refs === 'after' && refused.length === 0 ? 'after' : `${refs} ${JSON.stringify(body)}`;
@@ -125,37 +125,37 @@ export const uploads: readonly Operation[] = [
 const ZEROES = new Uint8Array(IN_PARTS);
 
 /** A project whose owner has nothing under way. */
-async function fresh(scene: Scene): Promise<Ground> {
-  const ground = await scene.ground();
+async function fresh(fixtures: Fixtures): Promise<Ground> {
+  const ground = await fixtures.ground();
   for (let slot = 0; slot < UPLOADS_PER_USER; slot++)
-    await scene.store.table.delete({ delete: uploadSlotKey(ground.owner.id, slot) });
+    await fixtures.store.table.delete({ delete: uploadSlotKey(ground.owner.id, slot) });
   return ground;
 }
 
-async function slots({ store }: Scene, { owner }: Ground): Promise<number> {
+async function slots({ store }: Fixtures, { owner }: Ground): Promise<number> {
   const partition = uploadSlotsPartition(owner.id);
   return (await store.table.query({ partition, prefix: SLOT })).items.length;
 }
 
-async function begun(scene: Scene, size: number): Promise<{ ground: Ground; id: string }> {
-  const ground = await fresh(scene);
-  const { body } = await begin(scene, ground, size);
+async function begun(fixtures: Fixtures, size: number): Promise<{ ground: Ground; id: string }> {
+  const ground = await fresh(fixtures);
+  const { body } = await begin(fixtures, ground, size);
   return { ground, id: body.id };
 }
 
 function begin(
-  scene: Scene,
+  fixtures: Fixtures,
   ground: Ground,
   size: number,
   names: readonly string[] = ['refs/heads/large'],
   tip = ground.side,
 ): Promise<Answer> {
   const commands = names.map((name) => ({ name, from: ZERO_OID, to: parseOid(tip)! }));
-  return call(scene, ground, 'POST', `?size=${size}`, pushRequest({ commands, atomic: true }));
+  return call(fixtures, ground, 'POST', `?size=${size}`, pushRequest({ commands, atomic: true }));
 }
 
-async function put(scene: Scene, ground: Ground, id: string, pack: Uint8Array): Promise<void> {
-  const { body } = await call(scene, ground, 'GET', `/${id}/parts`);
+async function put(fixtures: Fixtures, ground: Ground, id: string, pack: Uint8Array): Promise<void> {
+  const { body } = await call(fixtures, ground, 'GET', `/${id}/parts`);
   let from = 0;
   for (const { url, size } of body.parts) {
     const answer = await fetch(url, { method: 'PUT', body: pack.subarray(from, from + size) as BodyInit });
@@ -165,7 +165,7 @@ async function put(scene: Scene, ground: Ground, id: string, pack: Uint8Array): 
 }
 
 const call = (
-  { service }: Scene,
+  { service }: Fixtures,
   { fullPath, owner }: Ground,
   method: string,
   rest: string,

@@ -27,7 +27,7 @@ const asker = async (path: string) => {
 };
 const REFUSED = { anonymous: 401, stranger: 403, guest: 403, reporter: 403, developer: 403 } as const;
 
-describe('who may', () => {
+describe('permission to use access requests', () => {
   scenarios(
     () => world,
     [
@@ -69,10 +69,10 @@ describe('who may', () => {
   );
 });
 
-describe.each(['projects', 'groups'])('%s', (kind) => {
+describe.each(['projects', 'groups'])('access requests to %s', (kind) => {
   const place = () => `/${kind}/${world.ids[kind === 'projects' ? 'public' : 'open']}`;
 
-  test('who asks is no member, is told of to those who decide, and is let in', async () => {
+  test('a requester is no member until a decider, who is notified, approves', async () => {
     const who = await asker(place());
     const again = await who.call('POST', `${place()}/access_requests`);
     expect([again.status, again.body]).toEqual([400, { message: { user_id: ['already exists in source'] } }]);
@@ -97,7 +97,7 @@ describe.each(['projects', 'groups'])('%s', (kind) => {
     expect((await who.call('POST', `${place()}/access_requests`)).status).toBe(403);
   });
 
-  test('nobody approves above their own level, nor what is no level', async () => {
+  test('nobody can approve above their own level or at a level that does not exist', async () => {
     const who = await asker(place());
     const path = `${place()}/access_requests/${who.id}/approve`;
     const bad = await as('owner', 'PUT', path, { access_level: 45 });
@@ -111,7 +111,7 @@ describe.each(['projects', 'groups'])('%s', (kind) => {
     expect((await as('owner', 'PUT', path, { access_level: 40 })).body.access_level).toBe(40);
   });
 
-  test('of two approvals at once one is made; refusing and asking no more', async () => {
+  test('only one of two simultaneous approvals succeeds; a request can be denied or withdrawn once', async () => {
     const who = await asker(place());
     const one = `${place()}/access_requests/${who.id}`;
     const answers = await Promise.all([
@@ -131,7 +131,7 @@ describe.each(['projects', 'groups'])('%s', (kind) => {
     for (const { id } of [refused, sorry, who]) expect(ids).not.toContain(id);
   });
 
-  test('who asks and is added is a full member, and asks no more', async () => {
+  test('a requester who is added as a member no longer has a pending request', async () => {
     const who = await asker(place());
     const json = { user_id: who.id, access_level: 20 };
     expect((await as('owner', 'POST', `${place()}/members`, json)).status).toBe(201);
@@ -140,14 +140,14 @@ describe.each(['projects', 'groups'])('%s', (kind) => {
     expect(listed.map(({ id }: { id: number }) => id)).not.toContain(who.id);
   });
 
-  test('where nobody may ask, nobody may', async () => {
+  test('requests are refused where they are disabled', async () => {
     await as('owner', 'PUT', place(), { request_access_enabled: false });
     expect((await (await person()).call('POST', `${place()}/access_requests`)).status).toBe(403);
     await as('owner', 'PUT', place(), { request_access_enabled: true });
   });
 });
 
-test('a request goes with who asked, and with what they asked for', async () => {
+test('an access request is deleted with its requester and with its project or group', async () => {
   const place = async (kind: 'project' | 'group') => {
     const json = { name: `short ${kind}`, path: `short-${kind}`, visibility: 'public' };
     const { id } = (await as('owner', 'POST', `/${kind}s`, json)).body;
@@ -171,7 +171,7 @@ test('a request goes with who asked, and with what they asked for', async () => 
   await expect.poll(rows, { timeout: 15_000 }).toEqual([false, false, false, true]);
 });
 
-test('those who decide are told by mail, who else is not', async () => {
+test('access requests are mailed to those who decide on them and to nobody else', async () => {
   const { body } = await as('owner', 'POST', '/projects', { name: 'told', visibility: 'public' });
   const deputy = await person();
   await as('owner', 'POST', `/projects/${body.id}/members`, { user_id: deputy.id, access_level: 40 });
@@ -182,7 +182,7 @@ test('those who decide are told by mail, who else is not', async () => {
   expect(mail?.text).toContain(`/projects/${body.id}/access_requests/${who.id}/approve`);
 });
 
-test('a group that locks membership lets nobody into its projects, whatever the way', async () => {
+test('a group that locks membership lets nobody be added to its projects in any way', async () => {
   const top = await as('owner', 'POST', '/groups', { name: 'Lock', path: 'lock', visibility: 'public' });
   const sub = await as('owner', 'POST', '/groups', {
     name: 'In',
@@ -225,8 +225,8 @@ test('a group that locks membership lets nobody into its projects, whatever the 
   expect((await as('owner', 'POST', `/groups/${sub.body.id}/members`, add)).status).toBe(201);
 });
 
-describe('members of another project', () => {
-  test('become members at the level they have there, and at most the importer’s own', async () => {
+describe('importing members of another project', () => {
+  test('adds them at their level there, capped at the importer’s own level', async () => {
     const { body: to } = await as('owner', 'POST', '/projects', { name: 'to', visibility: 'public' });
     const helper = await person();
     const path = `/projects/${to.id}/import_project_members/${world.ids['public']}`;
@@ -253,7 +253,7 @@ describe('members of another project', () => {
   });
 });
 
-test('by the client of others', async () => {
+test('@gitbeaker/rest requests, approves and denies access, and imports members', async () => {
   const api = new Gitlab({ host: service.url, token: world.tokens.owner! });
   const [one, other] = [await person(), await person()];
   const project = world.ids['public']!;

@@ -47,8 +47,8 @@ const branchRule = (name: string) => ({
   target_details: name,
 });
 
-describe('the first push', () => {
-  test('protects the default branch: no event names anybody who asked for it', async () => {
+describe('audit events of the first push', () => {
+  test('do not include the automatic protection of the default branch, which nobody requested', async () => {
     let second: Pushed | undefined;
     const events = await recordedBy(service, async () => {
       second = await newProject('second');
@@ -66,8 +66,8 @@ describe('the first push', () => {
   });
 });
 
-describe('rules for branches', () => {
-  test('made and taken away, once', async () => {
+describe('audit events of branch protection rules', () => {
+  test('record creation and deletion exactly once', async () => {
     const json = { name: 'release/*', push_access_level: 0, merge_access_level: 30, allow_force_push: true };
     const make = () => as(ada, 'POST', `${base}/protected_branches`, json);
     const rule = {
@@ -89,7 +89,7 @@ describe('rules for branches', () => {
     expect(await recordedBy(service, blank)).toEqual([]);
   });
 
-  test('of one branch: made, changed level by level, left as it is, taken away', async () => {
+  test('record each level changed through the branch endpoint, and nothing when nothing changes', async () => {
     const at = `${base}/repository/branches/develop`;
     const protect = (json: object) => () => as(ada, 'PUT', `${at}/protect`, json);
     const rule = { ...of(pushed), ...branchRule('develop') };
@@ -117,7 +117,7 @@ describe('rules for branches', () => {
   });
 });
 
-test('rules for tags', async () => {
+test('audit events record the creation and deletion of tag protection rules', async () => {
   const json = { name: 'v*', create_access_level: 30 };
   const rule = {
     ...of(pushed),
@@ -133,7 +133,7 @@ test('rules for tags', async () => {
   expect(await recordedBy(service, remove)).toEqual([]);
 });
 
-test('another default branch, with the rule that comes with it', async () => {
+test('a change of the default branch is audited together with the protection rule it creates', async () => {
   const path = (await as(ada, 'GET', base)).body.path_with_namespace;
   const change = (branch: string) => () => as(ada, 'PUT', base, { default_branch: branch });
   expect(sorted(await recordedBy(service, change('develop')))).toEqual(
@@ -158,7 +158,7 @@ test('another default branch, with the rule that comes with it', async () => {
   expect(await recordedBy(service, change('absent')), 'none').toEqual([]);
 });
 
-describe('downloads', () => {
+describe('audit events of downloads', () => {
   const at = () => `${base}/repository/archive`;
   const download =
     (by: string, author?: Person) =>
@@ -169,7 +169,7 @@ describe('downloads', () => {
       return events.length;
     };
 
-  test('are recorded with who asks; what is not sent is not', async () => {
+  test('name the caller; a refused download is not recorded', async () => {
     const cleo = await service.user('cleo');
     const [mine, theirs] = [download('ada', ada), download('cleo', cleo)];
     expect(await mine(''), 'made').toBe(1);
@@ -183,7 +183,7 @@ describe('downloads', () => {
     expect(await nobody('.tar?sha=develop')).toBe(1);
   });
 
-  test('beyond five a minute are refused, and not recorded', async () => {
+  test('are not recorded for requests beyond five a minute, which are refused', async () => {
     const dan = await service.user('dan');
     const statuses: number[] = [];
     const events = await recordedBy(service, async () => {
@@ -194,7 +194,7 @@ describe('downloads', () => {
     expect(events).toHaveLength(statuses.filter((status) => status === 200).length);
   });
 
-  test('of what is hidden are not recorded', async () => {
+  test('are not recorded for hidden projects', async () => {
     const hidden = (await as(ada, 'POST', '/projects', { name: 'Hidden', visibility: 'private' })).body;
     const eve = await service.user('eve');
     const events = await recordedBy(service, async () => {

@@ -36,7 +36,7 @@ async function rows(): Promise<Map<string, Item>> {
 
 const gone = (what: () => Promise<unknown>) => expect.poll(what, { timeout: 20_000 }).toBeUndefined();
 
-test('every row is to the letter what it was, when all that it tells of is changed and then gone', async () => {
+test('audit events stay unchanged when everything they mention is renamed and then deleted', async () => {
   const mallory = await service.user('mallory');
   const as = (method: string, path: string, json?: unknown) => done(method, path, json, mallory.token);
   const group = (await as('POST', '/groups', { name: 'Short', path: 'short' })).body.id;
@@ -78,7 +78,7 @@ test('every row is to the letter what it was, when all that it tells of is chang
   for (const [key, row] of before) expect(after.get(key)).toEqual(row);
 });
 
-test('whoever takes the path of what is gone reads nothing of it; administrators do, by its number', async () => {
+test('the new owner of a deleted project’s path cannot read its audit events; administrators can, by id', async () => {
   const make = async ({ token }: Person) => {
     const group = (await done('POST', '/groups', { name: 'Taken', path: 'taken' }, token)).body.id;
     const json = { name: 'same', namespace_id: group };
@@ -107,7 +107,7 @@ test('whoever takes the path of what is gone reads nothing of it; administrators
   }
 });
 
-test('whoever takes the username of somebody who is gone has done nothing of theirs', async () => {
+test('the new owner of a deleted user’s username is not shown as the author of old audit events', async () => {
   const first = await service.user('heir');
   const { id } = (await done('POST', '/groups', { name: 'Left', path: 'left' })).body;
   const made = async (who: Person, name: string) => {

@@ -347,8 +347,8 @@ const SUBJECTS = {
 describe.each([
   ['Group', [...GROUP_ACTS, ...memberActs('groups')]],
   ['Project', [...PROJECT_ACTS, ...memberActs('projects')]],
-] as const)('of a %s is recorded', (kind, acts) => {
-  test('that it was made', async () => {
+] as const)('audit events of a %s', (kind, acts) => {
+  test('record its creation', async () => {
     const { id, path } = await SUBJECTS[kind]();
     const [event, ...rest] = await events(kind, id);
     expect(rest).toEqual([]);

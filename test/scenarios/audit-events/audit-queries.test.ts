@@ -25,7 +25,7 @@ beforeAll(async () => {
 const ask = (path: string) => service.call('GET', path, { token: service.rootToken });
 const inGroup = (query: string) => ask(`/audit_events?entity_type=Group&entity_id=${GROUP}&${query}`);
 
-describe('moments, in every form', () =>
+describe('times in audit event queries, in every accepted form', () =>
   test.each([
     ['created_after=2020-01-03', [5, 4, 3]],
     ['created_after=2020-01-03T00:00:00Z', [5, 4, 3]],
@@ -94,7 +94,7 @@ const OF_ENTITIES: readonly [query: string, error: string][] = [
   ['entity_type=Group&entity_id[]=1', 'entity_id is invalid'],
 ];
 
-describe('what is none', () => {
+describe('invalid audit event queries are refused', () => {
   let places: readonly string[];
   beforeAll(async () => {
     const json = { name: 'asked', path: 'asked' };
@@ -104,19 +104,19 @@ describe('what is none', () => {
     const { body: project } = await service.call('POST', '/projects', { token, json: made });
     places = ['/audit_events', `/groups/${group.id}/audit_events`, `/projects/${project.id}/audit_events`];
   });
-  test.each(PLAIN)('%s', async (query, error) => {
+  test.each(PLAIN)('with 400 everywhere: %s', async (query, error) => {
     for (const path of places) {
       const { status, body } = await ask(`${path}?${query}`);
       expect([path, status, body]).toEqual([path, 400, { error }]);
     }
   });
-  test.each(OF_ENTITIES)('%s', async (query, error) => {
+  test.each(OF_ENTITIES)('with 400 on the instance list only: %s', async (query, error) => {
     const { status, body } = await ask(`/audit_events?${query}`);
     expect([status, body]).toEqual([400, { error }]);
     // Of a place, both are no parameters.
     for (const path of places.slice(1)) expect((await ask(`${path}?${query}`)).body).toHaveLength(1);
   });
-  test('pages that no list has', async () => {
+  test('or corrected, for page numbers and sizes out of range', async () => {
     expect((await inGroup('page=99999999999')).status).toBe(405);
     expect((await inGroup('pagination=keyset&cursor=x')).status).toBe(400);
     for (const same of ['page=0', 'page=-1', 'per_page=-3', 'per_page=1000', 'cursor=x', 'pagination=legacy'])
@@ -124,7 +124,7 @@ describe('what is none', () => {
   });
 });
 
-test('links repeat what was asked for', async () => {
+test('pagination links of audit events repeat the query', async () => {
   const { headers } = await inGroup('created_after=2020-01-02&per_page=2&page=1');
   const next = /<([^>]*)>; rel="next"/.exec(headers.get('link')!)![1]!;
   expect(Object.fromEntries(new URL(next).searchParams)).toEqual({

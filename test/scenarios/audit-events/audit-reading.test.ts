@@ -71,7 +71,7 @@ const READERS = {
   owner: 200,
 } as const;
 
-describe('access', () =>
+describe('permission to read audit events', () =>
   scenarios(
     () => world,
     [
@@ -131,7 +131,7 @@ describe('access', () =>
     ],
   ));
 
-test('a list of a thing that never was, or of the far past or future, is empty', async () => {
+test('audit events of an absent entity, or of a distant past or future, are an empty list', async () => {
   for (const query of [
     'entity_type=Group&entity_id=77777777',
     'entity_type=User&entity_id=-5',
@@ -143,7 +143,7 @@ test('a list of a thing that never was, or of the far past or future, is empty',
     expect(await list('administrator', `/audit_events?${query}`), query).toEqual([]);
 });
 
-test('members below the owner see what they did themselves, and none by its id', async () => {
+test('group members below Owner see only their own audit events, and none of them by id', async () => {
   const all = await list('owner', `/groups/${hidden}/audit_events?per_page=100`);
   expect(authors(all).sort()).toEqual(
     ['owner', 'developer', 'maintainer'].map((who) => world.ids[who]!).sort(),
@@ -170,7 +170,7 @@ test('members below the owner see what they did themselves, and none by its id',
   expect((await as('owner', 'GET', `/projects/${id}/audit_events/${first!.id}`)).status).toBe(404);
 });
 
-test('a project is read whole by Maintainers, and by Developers what they did', async () => {
+test('Maintainers read all audit events of a project, Developers only their own', async () => {
   const id = world.ids['internal']!;
   await as('maintainer', 'PUT', `/projects/${id}`, { name: 'Renamed' });
   const all = await list('maintainer', `/projects/${id}/audit_events`);
@@ -181,7 +181,7 @@ test('a project is read whole by Maintainers, and by Developers what they did', 
   expect((await as('developer', 'GET', one)).status).toBe(403);
 });
 
-describe('pages', () => {
+describe('pages of audit events', () => {
   const crowd = `/audit_events?entity_type=Group&entity_id=${CROWD}`;
   const newestFirst = Array.from({ length: MANY }, (_, i) => 5_000_000 + MANY - i);
 
@@ -206,14 +206,17 @@ describe('pages', () => {
     return ids;
   };
 
-  test.each([1, 7, 20, 100])('of %i, by number and by place: newest first, each once', async (perPage) => {
-    const { ids, first } = await numbered(`${crowd}&per_page=${perPage}`);
-    expect(ids).toEqual(newestFirst);
-    expect(first.headers.get('x-total')).toBe(String(MANY));
-    expect(await linked(`${crowd}&per_page=${perPage}&pagination=keyset`)).toEqual(newestFirst);
-  });
+  test.each([1, 7, 20, 100])(
+    'of %i rows, by offset and by keyset, are newest first and hold each event once',
+    async (perPage) => {
+      const { ids, first } = await numbered(`${crowd}&per_page=${perPage}`);
+      expect(ids).toEqual(newestFirst);
+      expect(first.headers.get('x-total')).toBe(String(MANY));
+      expect(await linked(`${crowd}&per_page=${perPage}&pagination=keyset`)).toEqual(newestFirst);
+    },
+  );
 
-  test('of the whole instance and of a kind', async () => {
+  test('also work for the whole instance and for one entity type', async () => {
     const past = '&created_before=2020-06-01';
     for (const path of [
       `/audit_events?per_page=7${past}`,
@@ -230,7 +233,7 @@ describe('pages', () => {
     expect(all.slice(-MANY)).toEqual(newestFirst);
   });
 
-  test('windows of time hold their ends', async () => {
+  test('include both ends of a time range', async () => {
     const ids = async (query: string) =>
       (await list('administrator', `${crowd}&per_page=100&${query}`)).map(({ id }) => id - 5_000_000);
     expect(await ids(`created_after=${at(38)}&created_before=${at(39)}`)).toEqual([39, 38]);
@@ -241,7 +244,7 @@ describe('pages', () => {
     ).toEqual([4, 3]);
   });
 
-  test('a cursor is of its own list', async () => {
+  test('refuse a cursor of another list', async () => {
     const path = `${crowd}&pagination=keyset&per_page=2`;
     const { headers } = await as('administrator', 'GET', path);
     const cursor = /cursor=([^&>]+)/.exec(headers.get('link')!)![1]!;
@@ -252,7 +255,7 @@ describe('pages', () => {
     expect(await list('administrator', `${crowd}&page=50`)).toEqual([]);
   });
 
-  test('what is recorded while somebody reads on shifts no page by place', async () => {
+  test('are not shifted by new events while a reader follows the keyset', async () => {
     const path = `${crowd}&pagination=keyset&per_page=40`;
     const { headers } = await as('administrator', 'GET', path);
     const next = /<[^>]*\/api\/v4([^>]*)>/.exec(headers.get('link')!)![1]!;
@@ -262,7 +265,7 @@ describe('pages', () => {
   });
 });
 
-test('an event is written once: nothing takes its place', async () => {
+test('an audit event is written once and never overwritten', async () => {
   const again = write({ id: 5_000_001, createdAt: at(1), details: { add: 'something else' } });
   await expect(again).rejects.toThrow();
   expect((await as('administrator', 'GET', '/audit_events/5000001')).body.details).toEqual({

@@ -27,7 +27,7 @@ async function ask(method: string, path: string, json?: unknown, headers: Record
 }
 const ids = (events: readonly Event[]) => events.map(({ details }) => details['correlation_id']);
 
-test('what a request does has its id, the caller’s or a new one, and so has its line', async () => {
+test('the audit event and the log line of a request carry the caller’s or a new correlation id', async () => {
   const made = await ask('POST', '/groups', { name: 'Told', path: 'told' });
   const changed = await ask('PUT', `/groups/${made.body.id}`, { name: 'Named', path: 'moved' });
   const inTheirName = await ask('PUT', `/groups/${made.body.id}`, { name: 'Again' }, { Sudo: 'owner' });
@@ -46,7 +46,7 @@ test('what a request does has its id, the caller’s or a new one, and so has it
     );
 });
 
-test('what workers do of it has it too, and so have their lines', async () => {
+test('audit events and log lines of the workers a request triggers carry its correlation id', async () => {
   const group = (await ask('POST', '/groups', { name: 'Whole', path: 'whole' })).body;
   const inner = (await ask('POST', '/groups', { name: 'Inner', path: 'inner', parent_id: group.id })).body;
   const project = (await ask('POST', '/projects', { name: 'Deep', namespace_id: inner.id })).body;
@@ -65,7 +65,7 @@ test('what workers do of it has it too, and so have their lines', async () => {
   expect(told).toContainEqual(expect.objectContaining({ message: 'job', job: 'group.delete' }));
 });
 
-test('a refused attempt and a download have it', async () => {
+test('refused attempts and downloads are audited with the correlation id of their request', async () => {
   const project = (await ask('POST', '/projects', { name: 'Held', initialize_with_readme: true })).body;
   const tokens = `/projects/${project.id}/access_tokens`;
   const refused = await ask('POST', tokens, {
@@ -84,7 +84,7 @@ test('a refused attempt and a download have it', async () => {
   expect(ids(about('Repository Download'))).toEqual([sent.id]);
 });
 
-test('an id that cannot be written down leads nowhere, and is no part of it', async () => {
+test('an invalid X-Request-Id is replaced by a new id and appears nowhere in the audit event', async () => {
   const path = '/groups';
   const headers = { 'X-Request-Id': 'no id "at" all' };
   const json = { name: 'Odd', path: 'odd' };
@@ -93,7 +93,7 @@ test('an id that cannot be written down leads nowhere, and is no part of it', as
   expect(sent.get('x-request-id')).not.toContain('no id');
 });
 
-test('what nobody asked for has the id of the message, and so has the job’s line', async () => {
+test('a job that no request triggered is audited and logged under the id of its message', async () => {
   const project = (await ask('POST', '/projects', { name: 'Ending' })).body.id;
   const store = storeOf();
   await expiredMember(store, project, member.id, 30);
@@ -110,14 +110,14 @@ test('what nobody asked for has the id of the message, and so has the job’s li
   });
 });
 
-test('what an operator does without a request leads to the invocation', async () => {
+test('an operator’s command is audited under the id of its invocation', async () => {
   const { body: root } = await service.call('GET', '/user', { token: service.rootToken });
   const events = await auditOf(service, 'User', root.id);
   expect(events.length).toBeGreaterThan(1);
   for (const id of ids(events)) expect(id).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test('it is for administrators: whoever runs the place is told nothing of the log', async () => {
+test('only administrators see correlation ids of audit events, group owners do not', async () => {
   const group = await ask('POST', '/groups', { name: 'Run', path: 'run' });
   for (const path of [
     `/groups/${group.body.id}/audit_events`,

@@ -63,11 +63,11 @@ const target = (type: string, id: number, path: string) => ({
 });
 const input = { name: 'Script', scopes: ['api', 'read_user'] };
 
-describe('personal access tokens and those that act as somebody', () => {
+describe('audit events of personal and impersonation tokens', () => {
   test.each([
     ['personal_access_tokens', 'personal access token'],
     ['impersonation_tokens', 'impersonation token'],
-  ])('%s: made, refused, revoked', async (path, kind) => {
+  ])('%s: record creation, refusal and revocation', async (path, kind) => {
     const base = `/users/${eve.id}/${path}`;
     const of = `User ${eve.id}`;
     const { made, events } = await making(() => asRoot('POST', base, input));
@@ -97,7 +97,7 @@ describe('personal access tokens and those that act as somebody', () => {
     expect(await recordedBy(service, revoke), 'twice is as good as once').toEqual([]);
   });
 
-  test('their own: revoked by themselves, and by another, who is told nothing', async () => {
+  test('record revocation by the owner and by somebody else, who is not shown the token', async () => {
     const { made } = await making(() => asRoot('POST', `/users/${ada.id}/personal_access_tokens`, input));
     const other = () => as(eve, 'DELETE', `/personal_access_tokens/${made.id}`);
     const failed = 'but failed with message: 400 Bad request';
@@ -113,7 +113,7 @@ describe('personal access tokens and those that act as somebody', () => {
     expect(await recordedBy(service, self)).toEqual([]);
   });
 
-  test('one, revoked by many at once: one event', async () => {
+  test('record one event when a token is revoked several times at once', async () => {
     const { made } = await making(() => asRoot('POST', `/users/${eve.id}/personal_access_tokens`, input));
     const events = await recordedBy(service, async () => {
       const all = [1, 2, 3, 4].map(() => asRoot('DELETE', `/personal_access_tokens/${made.id}`));
@@ -122,7 +122,7 @@ describe('personal access tokens and those that act as somebody', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('rotated; and what stands in the place of one that is rotated again is revoked', async () => {
+  test('record a rotation, and the revocation of the successor when an old token is reused', async () => {
     const { made } = await making(() => asRoot('POST', `/users/${eve.id}/personal_access_tokens`, input));
     const rotate = (token: string) => call(token, 'POST', '/personal_access_tokens/self/rotate');
     let next: Answer['body'];
@@ -141,7 +141,7 @@ describe('personal access tokens and those that act as somebody', () => {
     expect(await recordedBy(service, () => rotate(made.token))).toEqual([]);
   });
 
-  test('rotated by many at once: one event; a day in the past: none', async () => {
+  test('record one event for simultaneous rotations, and none for an expiry in the past', async () => {
     const { made } = await making(() => asRoot('POST', `/users/${ada.id}/personal_access_tokens`, input));
     const rotate = (json: object) => as(ada, 'POST', `/personal_access_tokens/${made.id}/rotate`, json);
     const past = () => rotate({ expires_at: '2001-01-01' });
@@ -156,7 +156,7 @@ describe('personal access tokens and those that act as somebody', () => {
     expect(said.length).toBeLessThanOrEqual(2);
   });
 
-  test('refusals are recorded, and no more than twenty a minute of one author', async () => {
+  test('record at most twenty refusals a minute per author', async () => {
     const mallory = await service.user('mallory');
     const { made } = await making(() => asRoot('POST', `/users/${ada.id}/personal_access_tokens`, input));
     const events = await recordedBy(service, async () => {
@@ -168,7 +168,7 @@ describe('personal access tokens and those that act as somebody', () => {
   });
 });
 
-describe.each(['project', 'group'] as const)('tokens of a %s', (kind) => {
+describe.each(['project', 'group'] as const)('audit events of tokens of a %s', (kind) => {
   const place = () =>
     kind === 'project'
       ? { id: project.id, path: project.path_with_namespace, type: 'Project' }
@@ -177,7 +177,7 @@ describe.each(['project', 'group'] as const)('tokens of a %s', (kind) => {
   const of = () => `${place().type} ${place().id}`;
   const itself = () => target(place().type, place().id, place().path);
 
-  test('access tokens: made, rotated, revoked, with nothing of their bots', async () => {
+  test('record creation, rotation and revocation of access tokens, without their bots’ memberships', async () => {
     const json = { name: 'Robot', scopes: ['api', 'read_api'], access_level: 30 };
     const { made, events } = await making(() => as(ada, 'POST', `${base()}/access_tokens`, json));
     const which = (id: number) => `${kind} access token with token_id: ${id}`;
@@ -195,7 +195,7 @@ describe.each(['project', 'group'] as const)('tokens of a %s', (kind) => {
     expect(await recordedBy(service, revoke)).toEqual([]);
   });
 
-  test('a bot that gives up its own token', async () => {
+  test('record that a bot revoked its own token', async () => {
     const json = { name: 'Robot', scopes: ['api'] };
     const { made } = await making(() => as(ada, 'POST', `${base()}/access_tokens`, json));
     const events = await recordedBy(service, () =>
@@ -208,7 +208,7 @@ describe.each(['project', 'group'] as const)('tokens of a %s', (kind) => {
   test.each([
     ['a stranger makes one', () => eve, { name: 'x', scopes: ['api'] }, /does not have permission to create/],
     ['a day in the past', () => ada, { name: 'x', scopes: ['api'], expires_at: '2001-01-01' }, /in the past/],
-  ])('access tokens refused: %s', async (_, who, json, why) => {
+  ])('record why an access token was refused: %s', async (_, who, json, why) => {
     const events = await recordedBy(service, async () => {
       expect((await as(who(), 'POST', `${base()}/access_tokens`, json)).status).toBe(400);
     });
@@ -216,7 +216,7 @@ describe.each(['project', 'group'] as const)('tokens of a %s', (kind) => {
     expect(events).toEqual([attempt(of(), who().username, itself(), expect.stringMatching(message))]);
   });
 
-  test('a stranger revokes one', async () => {
+  test('record who else revoked an access token', async () => {
     const { made } = await making(() =>
       as(ada, 'POST', `${base()}/access_tokens`, { name: 'x', scopes: ['api'] }),
     );
@@ -228,7 +228,7 @@ describe.each(['project', 'group'] as const)('tokens of a %s', (kind) => {
     expect(events).toEqual([attempt(of(), 'eve', itself(), message)]);
   });
 
-  test('deploy tokens: made, refused, destroyed once', async () => {
+  test('record deploy tokens that are created, refused and, once, deleted', async () => {
     const json = { name: 'Reader', scopes: ['read_repository'] };
     const { made, events } = await making(() => as(ada, 'POST', `${base()}/deploy_tokens`, json));
     const which = `with name: Reader with token_id: ${made.id} with scopes: read_repository`;
@@ -249,8 +249,8 @@ describe.each(['project', 'group'] as const)('tokens of a %s', (kind) => {
   });
 });
 
-describe('the first administrator', () => {
-  test('and the token they begin with are recorded, as what the operator did', async () => {
+describe('audit events of the first administrator', () => {
+  test('record the account and its initial token as created by the operator', async () => {
     const { body } = await asRoot('GET', '/audit_events?entity_type=User&entity_id=1&per_page=100');
     const events = body as { details: Record<string, unknown>; author_id: number }[];
     const first = events.filter(({ details }) => details['author_name'] === '(Operator)');

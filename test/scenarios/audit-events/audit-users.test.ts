@@ -40,8 +40,8 @@ const of =
       ...each,
     }));
 
-describe('an administrator', () => {
-  test('makes an account: one event, in the account; also with a link to choose a password', async () => {
+describe('audit events of an administrator’s changes to an account', () => {
+  test('record its creation once in the account, also with a password reset link', async () => {
     for (const choice of [
       { force_random_password: true },
       { password: 'long enough 1' },
@@ -123,13 +123,13 @@ describe('an administrator', () => {
     ['the profile alone', () => ({ bio: 'nothing of note', private_profile: true }), () => []],
     ['a name that is none, with a flag', () => ({ name: ' ', admin: true }), () => []],
     ['a username that is taken, with a flag', () => ({ username: 'root', admin: true }), () => []],
-  ])('changes %s', async (_, json, details) => {
+  ])('record changes of %s', async (_, json, details) => {
     const person = await somebody();
     const events = await recordedBy(service, () => asRoot('PUT', `/users/${person.id}`, json(person)));
     expect(events.sort(byChange)).toEqual(of(person)(...details(person)).sort(byChange));
   });
 
-  test('changes by several at once: each tells what it found and what it left', async () => {
+  test('record the value before and after each of several simultaneous changes', async () => {
     const person = await somebody();
     const names = ['Anna', 'Berta', 'Clara', 'Dora'];
     let done = 0;
@@ -144,7 +144,7 @@ describe('an administrator', () => {
     expect([steps, name]).toEqual([done, (await asRoot('GET', `/users/${person.id}`)).body.name]);
   });
 
-  test('takes an identity away', async () => {
+  test('record the removal of an identity', async () => {
     const person = await somebody({ provider: 'ldap', extern_uid: 'x' });
     const path = `/users/${person.id}/identities/ldap`;
     const told = { remove: 'identity', target_id: 'x', target_type: 'Identity', target_details: 'ldap' };
@@ -152,7 +152,7 @@ describe('an administrator', () => {
     expect(await recordedBy(service, () => asRoot('DELETE', path))).toEqual([]);
   });
 
-  test('takes an address for confirmed', async () => {
+  test('record that an address was confirmed', async () => {
     const person = await somebody({ skip_confirmation: false });
     const events = await recordedBy(service, () =>
       asRoot('PUT', `/users/${person.id}`, {
@@ -164,7 +164,7 @@ describe('an administrator', () => {
     expect(events).toEqual([{ by: 'Administrator', custom_message: 'Confirmed email', ...address }]);
   });
 
-  test('locks out and lets in: each once, and nothing where nothing changes', async () => {
+  test('record each block and unblock once, and nothing when the state does not change', async () => {
     const person = await somebody();
     for (const [action, told] of [
       ['block', 'Blocked user'],
@@ -182,7 +182,7 @@ describe('an administrator', () => {
     expect(await recordedBy(service, itself)).toEqual([]);
   });
 
-  test('lets in or turns away who asked for an account', async () => {
+  test('record the approval or rejection of a sign-up', async () => {
     const store = storeOf();
     const asking = async () => {
       const person = await somebody();
@@ -201,7 +201,7 @@ describe('an administrator', () => {
     expect(await recordedBy(service, reject)).toEqual([]);
   });
 
-  test('who may not is not recorded', async () => {
+  test('are not written when the caller lacks the permission', async () => {
     const [person, other] = [await somebody(), await somebody()];
     const events = await recordedBy(service, async () => {
       for (const [method, path, json] of [
@@ -217,14 +217,14 @@ describe('an administrator', () => {
   });
 });
 
-describe('keys and addresses', () => {
+describe('audit events of keys and email addresses', () => {
   type Kind = { readonly path: string; readonly noun: string; readonly make: () => Details };
   const KINDS: readonly Kind[] = [
     { path: 'keys', noun: 'SSH', make: () => ({ title: 'Laptop', key: newSshKey() }) },
     { path: 'gpg_keys', noun: 'GPG', make: () => ({ key: newPgpKey('x@example.com') }) },
   ];
   test.each(KINDS)(
-    '$noun keys that come and go, by their owner and by an administrator',
+    'record $noun keys added and removed by their owner and by an administrator',
     async ({ path, noun, make }) => {
       const person = await somebody();
       for (const [by, base, ask] of [
@@ -251,14 +251,14 @@ describe('keys and addresses', () => {
     },
   );
 
-  test('a GPG key that is revoked is one that is removed', async () => {
+  test('record the revocation of a GPG key as a removal', async () => {
     const person = await somebody();
     const { id } = (await as(person, 'POST', '/user/gpg_keys', { key: newPgpKey('y@example.com') })).body;
     const events = await recordedBy(service, () => as(person, 'POST', `/user/gpg_keys/${id}/revoke`));
     expect(events).toMatchObject([{ custom_message: 'Removed GPG key' }]);
   });
 
-  test('one key, removed by two at once: one event', async () => {
+  test('record one event when two callers remove the same key', async () => {
     const person = await somebody();
     const { id } = (await as(person, 'POST', '/user/keys', { title: 'Once', key: newSshKey() })).body;
     const events = await recordedBy(service, async () => {
@@ -268,7 +268,7 @@ describe('keys and addresses', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('an address is added, confirmed by its link, and removed', async () => {
+  test('record that an address was added, confirmed by its link, and removed', async () => {
     const person = await somebody();
     const address = `second-${person.username}@example.com`;
     const about = {
@@ -295,7 +295,7 @@ describe('keys and addresses', () => {
     expect(removed).toEqual([{ ...about, by: person.username, remove: 'email' }]);
   });
 
-  test('another first address counts when its link is followed', async () => {
+  test('record a new primary address only when its link is followed', async () => {
     const person = await somebody();
     const address = `next-${person.username}@example.com`;
     await asRoot('PUT', `/users/${person.id}`, { email: address });
@@ -305,7 +305,7 @@ describe('keys and addresses', () => {
     expect(events).toEqual(of(person, 'An unauthenticated user')(told));
   });
 
-  test('a password that is chosen by a mailed link, once', async () => {
+  test('record once that a password was set through a mailed link', async () => {
     const person = await somebody();
     await asRoot('PUT', `/users/${person.id}`, { reset_password: true });
     const mail = (await service.mailTo(`${person.username}@example.com`))[0]!;
@@ -318,8 +318,8 @@ describe('keys and addresses', () => {
   });
 });
 
-describe('in somebody’s name', () => {
-  test('every event names the administrator who acts', async () => {
+describe('audit events of impersonated requests', () => {
+  test('all name the administrator', async () => {
     const person = await somebody();
     const sudo = (method: string, path: string, json: unknown) =>
       service.call(method, path, { token: service.rootToken, json, headers: { Sudo: person.username } });
@@ -335,7 +335,7 @@ describe('in somebody’s name', () => {
     ]);
   });
 
-  test('and so does every event of a token that acts as somebody', async () => {
+  test('name the administrator for impersonation tokens too', async () => {
     const person = await somebody();
     const json = { name: 'As them', scopes: ['api'] };
     const { token } = (await asRoot('POST', `/users/${person.id}/impersonation_tokens`, json)).body;
@@ -347,8 +347,8 @@ describe('in somebody’s name', () => {
   });
 });
 
-describe('an account that is deleted', () => {
-  test('is told with its name, and what it did stays, under the name it had', async () => {
+describe('audit events of account deletion', () => {
+  test('keep the account’s name, and its own earlier events keep the name it had', async () => {
     const person = await somebody();
     const other = await somebody();
     await as(person, 'POST', '/user/keys', { title: 'Kept in the record', key: newSshKey() });
@@ -384,7 +384,7 @@ describe('an account that is deleted', () => {
     expect([made.author_id, made.details.author_name]).toEqual([person.id, person.username]);
   });
 
-  test('by two at once: one event', async () => {
+  test('record one event for two simultaneous deletions', async () => {
     const person = await somebody();
     const events = await recordedBy(service, () =>
       Promise.all([1, 2, 3].map(() => asRoot('DELETE', `/users/${person.id}`))),
@@ -392,7 +392,7 @@ describe('an account that is deleted', () => {
     expect(events).toEqual(of(person)({ remove: 'user' }));
   });
 
-  test('oneself, or the only owner of a group: refused, and not recorded', async () => {
+  test('are not written for refused deletions: of oneself, or of a group’s only owner', async () => {
     const person = await somebody();
     await as(person, 'POST', '/groups', { name: 'Sole', path: `sole${count}` });
     const events = await recordedBy(service, async () => {

@@ -1,4 +1,4 @@
-/** What is recorded of acts that workers finish, that others do in somebody's name, and that come at once. */
+/** Audit events of jobs, of impersonated actions and of simultaneous requests. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeDeps } from '../../../functions/deps.ts';
 import { runJob } from '../../../lib/domain/worker/dispatch.ts';
@@ -50,7 +50,7 @@ const byAda = {
   ip_address: '127.0.0.1',
 };
 
-/** The promise of a deletion, as the table holds it until its day. */
+/** The outbox message of a scheduled deletion, as stored until its day. */
 async function promised(kind: string, id: number): Promise<Item> {
   for (let shard = 0; shard < OUTBOX_SHARDS; shard++) {
     for await (const item of storeOf().table.queryAll({ partition: outboxPartition(shard) })) {
@@ -68,11 +68,11 @@ const due = ({ sk, type, body }: Item) =>
     { id: sk as string, type: type as string, body: body as Item },
   );
 
-describe('deletions that wait', () => {
+describe('audit events of scheduled deletions', () => {
   beforeAll(() => changeSettings(service, { delayed_project_deletion: true, delayed_group_deletion: true }));
   afterAll(() => changeSettings(service, { delayed_project_deletion: false, delayed_group_deletion: false }));
 
-  test('of a project: asked for, taken back, asked for again, and done on its day in the name of who asked', async () => {
+  test('record the request, restoration and final deletion of a project in the requester’s name', async () => {
     const id = await project(await group());
     await done('DELETE', `/projects/${id}`);
     await done('POST', `/projects/${id}/restore`);
@@ -92,7 +92,7 @@ describe('deletions that wait', () => {
     expect(events[0]).toMatchObject({ author_id: ada.id, details: byAda });
   });
 
-  test('of a group, with all that is inside', async () => {
+  test('record the deletion of a group with everything in it', async () => {
     const top = await group();
     const [inner, within] = [await group(top), await project(top)];
     const deep = await project(inner);
@@ -117,7 +117,7 @@ describe('deletions that wait', () => {
     ]);
   });
 
-  test('one that was restored', async () => {
+  test('record nothing more for a group that was restored', async () => {
     const id = await group();
     await done('DELETE', `/groups/${id}`);
     const job = await promised('group', id);
@@ -131,7 +131,7 @@ describe('deletions that wait', () => {
   });
 });
 
-test('a group that is deleted at once takes along what is inside, however often the job runs', async () => {
+test('deleting a group at once audits everything in it once, however often the job runs', async () => {
   const top = await group();
   const inner = await group(top);
   const deep = await project(inner);
@@ -148,7 +148,7 @@ test('a group that is deleted at once takes along what is inside, however often 
   ]);
 });
 
-test('whoever comes to own a group because it stands alone is told to be its member', async () => {
+test('the owner added to a group that became top-level is audited as its new member', async () => {
   const top = await group();
   await done('POST', `/groups/${top}/members`, { user_id: bob.id, access_level: 50 });
   const path = `group-${++names}`;
@@ -165,7 +165,7 @@ test('whoever comes to own a group because it stands alone is told to be its mem
   expect(left).toContainEqual(expect.objectContaining({ change: 'namespace', to: path }));
 });
 
-test('whoever is taken out of a group is taken out of what is inside, by the same person', async () => {
+test('removal from a group is audited for every descendant, with the same author', async () => {
   const top = await group();
   const [inner, deep] = [await group(top), await project(top)];
   const bobs = { user_id: bob.id, access_level: 30 };
@@ -182,7 +182,7 @@ test('whoever is taken out of a group is taken out of what is inside, by the sam
   }
 });
 
-test('an invitation leaves nothing until somebody takes it, who is the author then', async () => {
+test('an invitation is audited when it is accepted, with the accepting user as author', async () => {
   const id = await group();
   await done('POST', `/groups/${id}/invitations`, { email: 'late@example.com', access_level: 30 });
   expect(await ofGroup(id)).toHaveLength(1);
@@ -200,7 +200,7 @@ test('an invitation leaves nothing until somebody takes it, who is the author th
   });
 });
 
-test('who asks for access leaves nothing, who lets them in does', async () => {
+test('an access request is audited only when it is approved', async () => {
   const id = await project();
   await done('PUT', `/projects/${id}`, { visibility: 'public' });
   const before = await ofProject(id);
@@ -219,7 +219,7 @@ test('who asks for access leaves nothing, who lets them in does', async () => {
   });
 });
 
-test('members that come from another project are recorded one by one', async () => {
+test('members imported from another project are audited one by one', async () => {
   const [from, to] = [await project(), await project()];
   for (const { id } of [bob, eve])
     await done('POST', `/projects/${from}/members`, { user_id: id, access_level: 30 });
@@ -228,7 +228,7 @@ test('members that come from another project are recorded one by one', async () 
   expect(added.map(({ details }) => details['target_id']).sort()).toEqual([bob.id, eve.id].sort());
 });
 
-test('a fork and an imported project are projects that were made; a group tells of the latter', async () => {
+test('forks and imported projects are audited as created projects, imports also in their group', async () => {
   const source = await project();
   await done('PUT', `/projects/${source}`, { visibility: 'public' });
   const fork = (await done('POST', `/projects/${source}/fork`, undefined, bob.token)).body;
@@ -250,7 +250,7 @@ test('a fork and an imported project are projects that were made; a group tells 
   });
 });
 
-test('what an administrator does in the name of somebody is theirs, and tells the administrator', async () => {
+test('audit events of sudo requests name the user and the administrator', async () => {
   const made = await service.call('POST', '/groups', {
     token: root,
     headers: { Sudo: 'ada' },
@@ -260,11 +260,11 @@ test('what an administrator does in the name of somebody is theirs, and tells th
   expect(event).toMatchObject({ author_id: ada.id, details: { ...byAda, impersonated_by: 'root' } });
 });
 
-describe('at once', () => {
+describe('simultaneous requests are audited', () => {
   const twice = <T>(act: () => Promise<T>): Promise<T[]> => Promise.all([act(), act()]);
   const found = (events: readonly Event[], key: string) => events.filter(({ details }) => key in details);
 
-  test('a membership ends once', async () => {
+  test('with one event when a membership is removed', async () => {
     for (const [path, of] of [
       [`/groups/${await group()}`, ofGroup],
       [`/projects/${await project()}`, ofProject],
@@ -276,7 +276,7 @@ describe('at once', () => {
     }
   });
 
-  test('of two who give the same level, one changes it', async () => {
+  test('with one event when two set the same level', async () => {
     for (const [path, of] of [
       [`/groups/${await group()}`, ofGroup],
       [`/projects/${await project()}`, ofProject],
@@ -290,7 +290,7 @@ describe('at once', () => {
     }
   });
 
-  test('of many who give levels, each tells what it was', async () => {
+  test('with the previous level in each event when many set levels', async () => {
     const id = await project();
     await done('POST', `/projects/${id}/members`, { user_id: bob.id, access_level: 10 });
     const levels = [20, 30, 40];
@@ -308,7 +308,7 @@ describe('at once', () => {
     expect(level).toBe({ 20: 'Reporter', 30: 'Developer', 40: 'Maintainer' }[now as 20]);
   });
 
-  test('a project is archived once, a group deleted once', async () => {
+  test('with one event each for archiving a project and deleting a group', async () => {
     const id = await project();
     await twice(() => call('POST', `/projects/${id}/archive`));
     expect(found(await ofProject(id), 'custom_message')).toHaveLength(1);
@@ -317,7 +317,7 @@ describe('at once', () => {
     expect(found(await ofGroup(gone), 'remove')).toHaveLength(1);
   });
 
-  test('of two names, both are told when both were given, and one leads to the other', async () => {
+  test('with consistent old and new names when two rename', async () => {
     const id = await project();
     const was = (await call('GET', `/projects/${id}`)).body.name;
     await Promise.all(['One', 'Other'].map((name) => call('PUT', `/projects/${id}`, { name })));
@@ -329,7 +329,7 @@ describe('at once', () => {
   });
 });
 
-test('what was recorded stays when all it tells of is gone, with the names of then', async () => {
+test('audit events outlive everything they mention and keep the names of that time', async () => {
   const mallory = await service.user('mallory');
   const token = mallory.token;
   const made = (await done('POST', '/groups', { name: 'Short', path: 'short' }, token)).body;

@@ -2,25 +2,25 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allEndpoints } from '../../../lib/api/all.ts';
 import { writes } from '../../crash/faults/endpoints.ts';
-import { Scene } from '../../crash/faults/scene.ts';
+import { Fixtures } from '../../crash/faults/fixtures.ts';
 import { recordedBy, type Told } from '../../harness/audit.ts';
 import { type Service, startService } from '../../harness/service.ts';
 import { AUDITED, NOT_AUDITED } from './audited-writes.ts';
 
 let service: Service;
-let scene: Scene;
+let fixtures: Fixtures;
 beforeAll(async () => {
   service = await startService({ background: false });
-  scene = new Scene(service);
+  fixtures = new Fixtures(service);
 });
 afterAll(async () => {
-  await scene.end();
+  await fixtures.end();
   await service.stop();
 });
 
 const silent = Object.values(NOT_AUDITED).flat();
 
-test('every endpoint that writes is in one of the tables', () => {
+test('every writing endpoint is listed as audited or not audited', () => {
   const all = allEndpoints
     .map(({ method, path }) => `${method} ${path}`)
     // Searches say in a body what others say in a query.
@@ -36,9 +36,9 @@ test('every endpoint that writes is in one of the tables', () => {
   ).toEqual([]);
 });
 
-describe('sent once', () =>
+describe('the events listed for an endpoint are recorded exactly once', () =>
   test.each(writes.map((one) => [one.name, one] as const))('%s', async (name, operation) => {
-    const work = await operation.prepare(scene);
+    const work = await operation.prepare(fixtures);
     const events = await recordedBy(service, async () => {
       expect((await work.run()).kind).toBe('done');
     });

@@ -75,7 +75,7 @@ describe.each([
     return made.body as { id: number; avatar_url: string | null };
   };
 
-  test('comes with its making, is replaced, and goes', async () => {
+  test('can be set at creation, replaced and removed', async () => {
     const made = await make(`${kind}-a`, 'public', png(8, 8));
     expect(made.avatar_url).toBe(`${service.url}/uploads/-/system/${kind}/avatar/${made.id}/avatar.png`);
     const got = await fetchBytes(made.avatar_url!);
@@ -101,7 +101,7 @@ describe.each([
     expect(await fetchBytes(other.body.avatar_url)).toMatchObject({ status: 404 });
   });
 
-  test('stays when something else changes', async () => {
+  test('is unchanged by updates of other attributes', async () => {
     const made = await make(`${kind}-b`, 'public', png(8, 8));
     const json = { name: 'new' };
     const changed = await service.call('PUT', `${collection}/${made.id}`, { token: by(), json });
@@ -110,7 +110,7 @@ describe.each([
 
   // A user's is public.
   if (kind !== 'user')
-    test('is as private as what it is of', async () => {
+    test('is visible only to those who can see its owner', async () => {
       const made = await make(`${kind}-c`, 'private', png(8, 8));
       const paths = [made.avatar_url!, `${service.url}/api/v4${collection}/${made.id}/avatar`];
       for (const url of paths) {
@@ -143,7 +143,7 @@ describe.each([
     ['a GIF as large as its format allows', gif(65_535, 65_535), 'is too large'],
     ['an icon with such a picture in it', icon(png(50_000, 16)), 'is too large'],
     ['too many bytes', png(8, 8, 200 * 1024), 'is too big (should be at most 200 KiB)'],
-  ])('is not %s', async (_what, bytes, problem) => {
+  ])('cannot be %s', async (_what, bytes, problem) => {
     const path = `${kind}-d${Math.random().toString(36).slice(2)}`;
     const answer = await upload('POST', collection, bytes, {
       fields: fieldsOf(path, 'private'),
@@ -153,7 +153,7 @@ describe.each([
     expect(JSON.stringify(answer.body)).toContain(problem);
   });
 
-  test('is a file', async () => {
+  test('must be an uploaded file', async () => {
     const { id } = await make(`${kind}-e`, 'public');
     const json = { avatar: 'aGVsbG8=' };
     expect(await service.call('PUT', `${collection}/${id}`, { token: by(), json })).toMatchObject({
@@ -163,7 +163,7 @@ describe.each([
   });
 });
 
-test('a group’s is shown where a project tells of its groups', async () => {
+test('the avatar of a group appears wherever a project lists its groups', async () => {
   const fields = { name: 'crest', path: 'crest' };
   const { body: group } = await upload('POST', '/groups', gif(1, 1), { fields });
   const json = { name: 'inside', namespace_id: group.id };
@@ -174,7 +174,7 @@ test('a group’s is shown where a project tells of its groups', async () => {
   expect(groups).toMatchObject([{ id: group.id, avatar_url: group.avatar_url }]);
 });
 
-test('people set their own, and take it away', async () => {
+test('users set and remove their own avatar', async () => {
   const { id, token } = await service.user('vain');
   const set = await upload('PUT', '/user/avatar', png(8, 8), { token });
   const url = `${service.url}/uploads/-/system/user/avatar/${id}/avatar.png`;
@@ -191,7 +191,7 @@ test('people set their own, and take it away', async () => {
   expect((await fetchBytes(url)).status).toBe(404);
 });
 
-test('an address that is shown to all leads to an avatar, and no other does', async () => {
+test('the avatar endpoint finds avatars by public email address only', async () => {
   const { id } = await service.user('shown', { public_email: '' });
   await upload('PUT', `/users/${id}`, png(8, 8), { token: ROOT_TOKEN });
   const asked = async (email: string) =>

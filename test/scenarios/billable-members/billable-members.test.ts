@@ -57,7 +57,7 @@ const list = async (query = '') => {
 };
 const EVERYBODY = ['helper', 'both', 'friend', 'project-one', 'sub-one', 'group-one'];
 
-describe('who may', () => {
+describe('permission to list billable members', () => {
   const MANY = { anonymous: 401, stranger: 403, guest: 403, maintainer: 403, read_user: 403 } as const;
   const NOT_OUTERMOST = { status: 400, holds: { message: '400 Bad request' } };
   scenarios(
@@ -90,7 +90,7 @@ describe('who may', () => {
   );
 });
 
-test('everybody with access in the tree, each once, and how', async () => {
+test('billable members are all users with access in the group’s tree, once each with the kind of access', async () => {
   expect(await list()).toEqual(['owner', ...EVERYBODY].sort((a, b) => order(a) - order(b)));
   const { body, headers } = await as('owner', 'GET', `/groups/${world.ids['top']}/billable_members`);
   expect(headers.get('x-total')).toBe('7');
@@ -115,7 +115,7 @@ test('everybody with access in the tree, each once, and how', async () => {
 /** By name: "owner" is before the persons, who are named against their order. */
 const order = (username: string) => ['owner', ...EVERYBODY].indexOf(username);
 
-test('in every order, by page, and searched', async () => {
+test('billable members can be sorted, paged and searched', async () => {
   expect(await list('?sort=name_desc')).toEqual((await list('?sort=name_asc')).reverse());
   expect((await list('?sort=access_level_desc')).slice(0, 3)).toEqual(['owner', 'project-one', 'group-one']);
   expect((await list('?sort=access_level_asc')).slice(0, 1)).toEqual(['helper']);
@@ -141,7 +141,7 @@ test('in every order, by page, and searched', async () => {
   expect(await list('?search=person&sort=name_desc&per_page=2')).toEqual(['group-one', 'sub-one']);
 });
 
-test('the list is of the last noon', async () => {
+test('the billable list is rebuilt daily at noon', async () => {
   const json = { user_id: people['late'], access_level: 30 };
   await as('owner', 'POST', `/groups/${world.ids['top']}/members`, json);
   expect(await list()).not.toContain('late');
@@ -150,14 +150,14 @@ test('the list is of the last noon', async () => {
   expect(await world.store.billableLists.get(world.ids['top']!, new Date())).toMatchObject({ count: 8 });
 });
 
-test('a build without time for it changes nothing', async () => {
+test('a build of the billable list that runs out of time changes nothing', async () => {
   const groupId = world.ids['top']!;
   const before = await world.store.billableLists.get(groupId, new Date());
   expect(await buildList(deps(), groupId, 0)).toBe(false);
   expect(await world.store.billableLists.get(groupId, new Date())).toEqual(before);
 });
 
-test('what somebody is a member of, and their way out of all of it', async () => {
+test('a billable member’s memberships are listed, and all removed at once', async () => {
   const top = world.ids['top'];
   await as('owner', 'POST', `/projects/${inside}/members`, { user_id: people['sub-one'], access_level: 30 });
   const path = `/groups/${top}/billable_members/${people['sub-one']}`;
@@ -191,7 +191,7 @@ test('what somebody is a member of, and their way out of all of it', async () =>
   expect((await as('owner', 'GET', `/groups/${top}/members/${people['group-one']}`)).status).toBe(404);
 });
 
-test('by the client of others', async () => {
+test('@gitbeaker/rest lists and removes billable members', async () => {
   const api = new Gitlab({ host: service.url, token: world.tokens.owner! });
   const top = world.ids['top']!;
   const { id } = await service.user('by-client');
@@ -204,7 +204,7 @@ test('by the client of others', async () => {
   expect(await api.GroupMembers.allBillableMemberships(top, id)).toEqual([]);
 });
 
-test('of two owners who take each other out at once, one stays', async () => {
+test('one owner remains when two remove each other as billable members at once', async () => {
   const other = await service.user('other-owner');
   for (let n = 0; n < 3; n++) {
     const { body } = await as('owner', 'POST', '/groups', { name: `R${n}`, path: `removal-${n}` });
@@ -221,7 +221,7 @@ test('of two owners who take each other out at once, one stays', async () => {
   }
 });
 
-test('lists of more than a part, read and replaced', async () => {
+test('billable lists of more than one part are read and replaced whole', async () => {
   const lists = new BillableLists(world.store.table);
   const some = (count: number): BillableMember[] =>
     Array.from({ length: count }, (_, i) => ({

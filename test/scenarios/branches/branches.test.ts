@@ -34,7 +34,7 @@ const commit = async (name: string, branch: string, path: string, start?: string
 };
 const names = (body: { name: string }[]) => body.map((branch) => branch.name);
 
-describe('who may', () => {
+describe('permission on branches', () => {
   scenarios(
     () => world,
     [
@@ -50,7 +50,7 @@ describe('who may', () => {
   );
 });
 
-test('a branch is told the same alone and in the list', async () => {
+test('a branch looks the same alone and in the list', async () => {
   const { body: list, headers } = await as('reporter', 'GET', at('private'));
   expectSchema('branches', list);
   expect(names(list)).toContain('main');
@@ -77,7 +77,7 @@ test('a branch is told the same alone and in the list', async () => {
   expect((await as('anonymous', 'GET', at('public', 'main'))).body.can_push).toBe(false);
 });
 
-describe('lists', () => {
+describe('branch lists', () => {
   beforeAll(async () => {
     await project('lists');
     for (const name of ['zeta', 'Alpha', 'feature/one', 'feature/two', 'one-feature', 'a$b'])
@@ -115,7 +115,7 @@ describe('lists', () => {
     expect([status, names(body)]).toEqual([200, expected]);
   });
 
-  test('keyset pages join into the whole', async () => {
+  test('have keyset pages that join into the whole list', async () => {
     const seen: string[] = [];
     for (
       let url: string | undefined = `${service.url}/api/v4${at('lists')}?pagination=keyset&per_page=3`;
@@ -128,7 +128,7 @@ describe('lists', () => {
     expect(seen).toEqual(names((await as('anonymous', 'GET', at('lists'))).body));
   });
 
-  test('by the time of the last commit', async () => {
+  test('can be sorted by the time of the last commit', async () => {
     await project('times');
     await setTimeout(1100);
     await commit('times', 'newer', 'n', 'main');
@@ -146,13 +146,13 @@ describe('lists', () => {
     ]);
   });
 
-  test('parameters that are none', async () => {
+  test('refuse invalid parameters', async () => {
     const answer = await as('anonymous', 'GET', `${at('lists')}?sort=best`);
     expect([answer.status, answer.body]).toEqual([400, { error: 'sort does not have a valid value' }]);
   });
 });
 
-test('one that is absent, and one that cannot be', async () => {
+test('an absent branch and an impossible name are 404', async () => {
   for (const [name, status, message] of [
     ['nope', 404, '404 Branch Not Found'],
     ['v1', 404, '404 Branch Not Found'],
@@ -178,8 +178,8 @@ test('one that is absent, and one that cannot be', async () => {
   });
 });
 
-describe('making one', () => {
-  test('from a branch, a tag, an id', async () => {
+describe('creating a branch', () => {
+  test('works from a branch, a tag and a commit id', async () => {
     await project('make');
     const main = (await as('owner', 'GET', at('make', 'main'))).body;
     await as('owner', 'POST', `/projects/${world.ids['make']}/repository/tags`, {
@@ -241,14 +241,14 @@ describe('making one', () => {
     ]),
     [{ branch: 'a\0b', ref: 'main' }, { error: 'branch is invalid' }],
     [{ branch: '\ud800', ref: 'main' }, { error: 'branch is invalid' }],
-  ])('%j', async (json, body) => {
+  ])('refuses %j', async (json, body) => {
     const before = (await as('owner', 'GET', at('public'))).body;
     const answer = await as('owner', 'POST', at('public'), json);
     expect([answer.status, answer.body]).toEqual([400, body]);
     expect((await as('owner', 'GET', at('public'))).body).toEqual(before);
   });
 
-  test('in an empty repository: its first commit is made, and only where that helps', async () => {
+  test('in an empty repository makes the first commit, only where that creates the branch', async () => {
     await project('void', false);
     for (const json of [
       { branch: 'b', ref: 'nope' },
@@ -274,8 +274,8 @@ describe('making one', () => {
   });
 });
 
-describe('deleting one', () => {
-  test('but for the default one, and bound to a time', async () => {
+describe('deleting a branch', () => {
+  test('works for all but the default one, and respects If-Unmodified-Since', async () => {
     await project('end');
     await commit('end', 'topic', 't', 'main');
     const refused = await as('owner', 'DELETE', at('end', 'main'));
@@ -298,7 +298,7 @@ describe('deleting one', () => {
     expect([again.status, again.body]).toEqual([404, { message: '404 Branch Not Found' }]);
   });
 
-  test('all that are merged, by the worker; the others stay', async () => {
+  test('that is merged is done by the worker for all merged branches, and no others', async () => {
     await project('merged');
     await as('owner', 'POST', at('merged'), { branch: 'old', ref: 'main' });
     await commit('merged', 'main', 'second');

@@ -53,7 +53,7 @@ const DEFAULT = {
   allow_force_push: false,
 };
 
-describe('who may', () => {
+describe('permission on protected branches', () => {
   const bad = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
   const audience = (read: number, developers: number) =>
     [
@@ -116,10 +116,10 @@ describe('who may', () => {
   );
 });
 
-describe('rules', () => {
+describe('branch protection rules', () => {
   beforeAll(() => project('rules'));
 
-  test('the default branch has one from its first commit on', async () => {
+  test('cover the default branch from its first commit on', async () => {
     const { status, body } = await as('developer', 'GET', at('rules'));
     expect([status, body]).toEqual([200, [{ id: expect.any(Number), ...DEFAULT }]]);
     expect(told(await as('developer', 'GET', at('rules', 'main')))).toEqual([200, body[0]]);
@@ -142,7 +142,7 @@ describe('rules', () => {
     [{ name: 'ü/😀 of nothing' }, {}],
     [{ name: 'x'.repeat(1024) }, {}],
     [{ name: 'Plain' }, {}],
-  ])('%j', async (json, expected) => {
+  ])('can be created from %j', async (json, expected) => {
     const made = await as('maintainer', 'POST', at('rules'), json);
     const rule = { ...DEFAULT, id: expect.any(Number), name: json.name, ...expected };
     expect(told(made)).toEqual([201, rule]);
@@ -162,13 +162,13 @@ describe('rules', () => {
     [{ name: 'a', merge_access_level: -1 }, 400, { error: 'merge_access_level does not have a valid value' }],
     [{ name: 'a', merge_access_level: 'all' }, 400, { error: 'merge_access_level is invalid' }],
     [{ name: 'a', allow_force_push: 'perhaps' }, 400, { error: 'allow_force_push is invalid' }],
-  ])('none is made of %j', async (json, status, body) => {
+  ])('are refused for %j', async (json, status, body) => {
     const before = (await as('owner', 'GET', `${at('rules')}?per_page=100`)).body;
     expect(told(await as('maintainer', 'POST', at('rules'), json))).toEqual([status, body]);
     expect((await as('owner', 'GET', `${at('rules')}?per_page=100`)).body).toEqual(before);
   });
 
-  test('pages, by name, and a search', async () => {
+  test('are listed in pages by name, and can be searched', async () => {
     await project('pages');
     for (const name of ['b/*', 'a', 'Release/1', 'release/*']) await protect('pages', { name });
     const names = async (query: string) => {
@@ -188,7 +188,7 @@ describe('rules', () => {
     expect(await names('?search=nothing')).toEqual([[], '0', '']);
   });
 
-  test('what is not there, and what changed since', async () => {
+  test('answer 404 when absent, and 412 when changed since', async () => {
     for (const method of ['GET', 'DELETE'])
       expect(told(await as('maintainer', method, at('rules', 'unknown')))).toEqual([
         404,
@@ -212,7 +212,7 @@ describe('rules', () => {
     expect((await as('maintainer', 'DELETE', at('rules', '*'))).status).toBe(404);
   });
 
-  test('of many requests for one rule at once, one makes it', async () => {
+  test('are created once by many simultaneous requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => as('maintainer', 'POST', at('rules'), { name: 'race' })),
     );
@@ -220,7 +220,7 @@ describe('rules', () => {
   });
 });
 
-describe('branches tell of them', () => {
+describe('branches show their protection', () => {
   test.each([
     [[], { protected: false, developers_can_push: false, developers_can_merge: false }, true, true],
     [[{}], { protected: true, developers_can_push: false, developers_can_merge: false }, false, true],
@@ -250,7 +250,7 @@ describe('branches tell of them', () => {
       true,
     ],
     [[{ name: 'of' }, { name: 'OF-*' }], { protected: false }, true, true],
-  ])('under %j', async (rules, expected, developer, maintainer) => {
+  ])('under the rules %j', async (rules, expected, developer, maintainer) => {
     const name = `told-${Math.random().toString(36).slice(2)}`;
     await project(name);
     await write('owner', name, 'of-it', 'x', 'main');
@@ -270,7 +270,7 @@ describe('branches tell of them', () => {
   });
 });
 
-describe('writes through the interface', () => {
+describe('writes through the API to protected branches', () => {
   const INTO = 'You are not allowed to push into this branch';
   beforeAll(async () => {
     await project('writes');
@@ -293,7 +293,7 @@ describe('writes through the interface', () => {
   const cases = table.flatMap(([branch, who]) =>
     Object.entries(who).map(([person, allowed]) => [branch, person as Who, allowed] as const),
   );
-  test.each(cases)('%s, %s: %s', async (branch, who, allowed) => {
+  test.each(cases)('%s by %s is allowed: %s', async (branch, who, allowed) => {
     const tip = async () => (await as('owner', 'GET', branchAt('writes', branch))).body.commit.id;
     const before = await tip();
     const action = { action: 'create', file_path: `commit-${who}`, content: '' };
@@ -318,7 +318,7 @@ describe('writes through the interface', () => {
     expect(await tip()).toBe(before);
   });
 
-  test('the right to push is told before what else is wrong, and roles before rules', async () => {
+  test('check the right to push before other errors, and roles before rules', async () => {
     const empty = {
       branch: 'p40',
       commit_message: ' ',
@@ -332,7 +332,7 @@ describe('writes through the interface', () => {
     expect(told(await write('reporter', 'writes', 'p30', 'x'))).toEqual([403, { message: '403 Forbidden' }]);
   });
 
-  test('a rule holds from the answer on, and no longer than it is there', async () => {
+  test('obey a rule from the moment it is created until it is deleted', async () => {
     await write('owner', 'writes', 'later', 'x', 'main');
     expect((await write('developer', 'writes', 'later', 'one')).status).toBe(201);
     await protect('writes', { name: 'lat*' });
@@ -341,7 +341,7 @@ describe('writes through the interface', () => {
     expect((await write('developer', 'writes', 'later', 'two')).status).toBe(201);
   });
 
-  test('force drops no commits of a protected branch unless its rule lets it', async () => {
+  test('cannot drop commits by force unless the rule allows it', async () => {
     await project('forced');
     const first = (await as('owner', 'GET', branchAt('forced', 'main'))).body.commit.id;
     await write('owner', 'forced', 'guarded', 'x', 'main');
@@ -369,7 +369,7 @@ describe('writes through the interface', () => {
   });
 });
 
-describe('making and deleting', () => {
+describe('creating and deleting protected branches', () => {
   beforeAll(async () => {
     await project('moving');
     await write('owner', 'moving', 'loose', 'x', 'main');
@@ -392,7 +392,7 @@ describe('making and deleting', () => {
     ['maintainer', 'made-m30-c', 'loose', undefined],
     ['maintainer', 'made-0-a', 'main', CREATE],
     ['administrator', 'made-0-b', 'main', CREATE],
-  ] as const)('%s makes %s of %s', async (who, branch, ref, refusal) => {
+  ] as const)('%s creates %s of %s', async (who, branch, ref, refusal) => {
     const answer = await as(who, 'POST', code('moving', 'branches'), { branch, ref });
     if (refusal === undefined) expect(told(answer)).toMatchObject([201, { name: branch, protected: true }]);
     else expect(told(answer)).toEqual([400, { message: refusal }]);
@@ -400,13 +400,13 @@ describe('making and deleting', () => {
     expect(found.status).toBe(refusal === undefined ? 200 : 404);
   });
 
-  test('a commit makes none that its author may not push to', async () => {
+  test('by a commit is refused to authors who may not push there', async () => {
     const refused = await write('developer', 'moving', 'made-40-c', 'c', 'main');
     expect(told(refused)).toEqual([400, { message: 'You are not allowed to push into this branch' }]);
     expect((await write('developer', 'moving', 'made-30-c', 'c', 'main')).status).toBe(201);
   });
 
-  test('Maintainers delete what is protected, Developers do not, and nobody the default branch', async () => {
+  test('by deletion is for Maintainers, and never of the default branch', async () => {
     for (const name of ['made-40-b', 'made-30-a', 'made-m30-a']) {
       expect(told(await as('developer', 'DELETE', branchAt('moving', name)))).toEqual([
         400,
@@ -424,7 +424,7 @@ describe('making and deleting', () => {
     expect((await as('owner', 'GET', at('moving', 'made-40-*'))).status).toBe(200);
   });
 
-  test('merged branches that are protected stay', async () => {
+  test('is not done by the deletion of merged branches', async () => {
     await project('merged');
     for (const branch of ['plain', 'kept', 'kept-too'])
       await as('owner', 'POST', code('merged', 'branches'), { branch, ref: 'main' });
@@ -442,8 +442,8 @@ describe('making and deleting', () => {
   });
 });
 
-describe('an empty repository', () => {
-  test('gets its first branch from a Maintainer', async () => {
+describe('the first branch of an empty protected repository', () => {
+  test('must come from a Maintainer', async () => {
     await project('void', false);
     const before = (await as('owner', 'GET', `/projects/${world.ids['void']}`)).body;
     expect(told(await write('developer', 'void', 'main', 'x'))).toEqual([
@@ -468,7 +468,7 @@ describe('an empty repository', () => {
   test.each([
     ['main', { push_access_level: 30 }, [201, 400]],
     ['*', { push_access_level: 30 }, [201, 201]],
-  ])('a rule %s that was there first stands', async (name, levels, [own]) => {
+  ])('keeps a rule for %s that already existed', async (name, levels, [own]) => {
     const key = `first-${Math.random().toString(36).slice(2)}`;
     await project(key, false);
     const rule = await protect(key, { name, ...levels });
@@ -476,7 +476,7 @@ describe('an empty repository', () => {
     expect((await as('owner', 'GET', at(key))).body).toEqual([rule]);
   });
 
-  test('of many first commits at once one makes the branch, with one rule', async () => {
+  test('is created by one of many simultaneous first commits, with one rule', async () => {
     await project('crowd', false);
     const answers = await Promise.all(
       Array.from({ length: 4 }, (_, i) => write('owner', 'crowd', 'main', `f${i}`)),
@@ -492,7 +492,7 @@ describe('an empty repository', () => {
   });
 });
 
-describe('protecting a branch the older way', () => {
+describe('the legacy endpoints to protect a branch', () => {
   const put = (who: Who, branch: string, verb: string, json?: unknown) =>
     as(who, 'PUT', `${branchAt('older', branch)}/${verb}`, json);
   const levels = async (name: string) => {
@@ -504,7 +504,7 @@ describe('protecting a branch the older way', () => {
     await write('owner', 'older', 'topic/one', 'x', 'main');
   });
 
-  test('makes a rule, changes what is given, and takes it away', async () => {
+  test('create a rule, change only the given levels, and delete it', async () => {
     const story: [unknown, number[]][] = [
       [undefined, [40, 40]],
       [{ developers_can_push: true }, [30, 40]],
@@ -537,14 +537,14 @@ describe('protecting a branch the older way', () => {
     expect((await as('owner', 'GET', at('older', 'topic/one'))).status).toBe(404);
   });
 
-  test('leaves patterns alone', async () => {
+  test('leave wildcard rules alone', async () => {
     await protect('older', { name: 'topic/*' });
     expect((await put('owner', 'topic/one', 'unprotect')).body).toMatchObject({ protected: true });
     expect((await put('owner', 'main', 'unprotect')).body).toMatchObject({ name: 'main', protected: false });
     expect((await write('developer', 'older', 'main', 'y')).status).toBe(201);
   });
 
-  test('at once, by several', async () => {
+  test('are safe against simultaneous calls', async () => {
     await write('owner', 'older', 'busy', 'busy', 'topic/one');
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, i) =>
@@ -555,7 +555,7 @@ describe('protecting a branch the older way', () => {
     expect((await put('owner', 'busy', 'protect')).body.protected).toBe(true);
   });
 
-  test('of what is no branch', async () => {
+  test('answer 404 for an absent branch', async () => {
     for (const verb of ['protect', 'unprotect']) {
       expect(told(await put('owner', 'nope', verb))).toEqual([404, { message: '404 Branch Not Found' }]);
       expect(told(await put('owner', 'a..b', verb))).toEqual([
@@ -570,7 +570,7 @@ describe('protecting a branch the older way', () => {
   });
 });
 
-test('the rules of a deleted project go with it', async () => {
+test('protection rules are deleted with their project', async () => {
   await project('doomed');
   await protect('doomed', { name: 'x*' });
   const id = world.ids['doomed']!;

@@ -98,7 +98,7 @@ const write = (branch: string, file_path: string, content: string, action = 'cre
     actions: [{ action, file_path, content }],
   });
 
-describe('who may', () => {
+describe('permission to generate a changelog', () => {
   scenarios(
     () => world,
     [
@@ -148,8 +148,8 @@ const DEFAULT = (version: string, day: string) => `## ${version} (${day})
 - ${link('Fix two')}
 `;
 
-describe('notes', () => {
-  test('of the commits behind the last stable release', async () => {
+describe('changelog notes', () => {
+  test('list the commits since the last stable release', async () => {
     const as = await somebody();
     const answer = await as('GET', { version: '1.1.0', date: '2021-01-05T20:00:00-05:00' });
     expect([answer.status, answer.body]).toEqual([200, { notes: DEFAULT('1.1.0', '2021-01-06') }]);
@@ -158,7 +158,7 @@ describe('notes', () => {
     expect(body.notes).toBe(DEFAULT('v1.1.0-rc2', today));
   });
 
-  test('of a range, by another trailer', async () => {
+  test('cover a given range and a given trailer', async () => {
     const as = await somebody();
     const told = async (more: object) =>
       (await as('GET', { version: '3.0.0', date: '2021-01-05', ...more })).body.notes.split('\n').slice(2);
@@ -186,7 +186,7 @@ describe('notes', () => {
     ]);
   });
 
-  test('what is wrong', async () => {
+  test('refuse invalid parameters', async () => {
     const cases: [object, number, object][] = [
       [{}, 400, { error: 'version is missing' }],
       [{ version: '1.0' }, 400, { error: 'version is invalid' }],
@@ -212,12 +212,12 @@ describe('notes', () => {
     }
   });
 
-  test('five a minute, of both kinds together', async () => {
+  test('are limited to five a minute, together with changelog commits', async () => {
     const as = await somebody();
     const statuses = [];
     for (const method of ['GET', 'GET', 'GET', 'GET', 'GET', 'GET', 'POST'])
       statuses.push((await as(method, { version: '1.0.0', from: 'v1.0.0' })).status);
-    // At the turn of a minute counting begins anew.
+    // The count starts again at each full minute.
     expect(statuses.slice(0, 5)).toEqual([200, 200, 200, 200, 200]);
     const { status, body } = await as('GET', { version: '1.0.0', from: 'v1.0.0' });
     if (status === 200) return;
@@ -228,8 +228,8 @@ describe('notes', () => {
   });
 });
 
-describe('commits', () => {
-  test('sections stand in the order of versions', async () => {
+describe('changelog commits', () => {
+  test('keep the sections in version order', async () => {
     const tip = (await ask(world, 'owner', 'GET', `${story.repository}/commits/tidy`)).body.id;
     const range = { from: 'v1.0.0', to: commits.get('Add one'), date: '2021-01-05', branch: 'tidy' };
     const section = (version: string) =>
@@ -261,7 +261,7 @@ describe('commits', () => {
     expect(await fileOf('tidy')).toBe(all);
   });
 
-  test('a file that is there keeps what it says', async () => {
+  test('keep what the file already says', async () => {
     const log = 'Notes\x80 of a project\r\n\n## v1.2.0 - long ago\n\n* Old\n\n## 1.0.0\n\nOldest';
     await ask(world, 'owner', 'POST', `${story.repository}/commits`, {
       branch: 'work',
@@ -290,7 +290,7 @@ describe('commits', () => {
     expect(await fileOf('work', 'intro.md')).toBe('Intro\n\n## 1.0.0 (2021-01-05)\n\nNo changes.\n');
   });
 
-  test('refused', async () => {
+  test('are refused with a reason for an invalid branch, file or message', async () => {
     const as = await somebody();
     const range = { version: '1.0.0', from: 'main', to: 'main', branch: 'work' };
     for (const [more, status, message] of [
@@ -305,7 +305,7 @@ describe('commits', () => {
     }
   });
 
-  test('several at once are all there', async () => {
+  test('are all kept when made at once', async () => {
     await ask(world, 'owner', 'POST', `${story.repository}/branches`, { branch: 'busy', ref: 'v1.0.0' });
     const versions = ['1.0.0', '2.0.0', '3.0.0', '4.0.0', '5.0.0', '6.0.0'];
     const writers = await Promise.all(versions.map(() => somebody()));
@@ -317,9 +317,9 @@ describe('commits', () => {
   });
 });
 
-describe('configuration', () => {
+describe('the changelog configuration', () => {
   const CONFIG = '.gitlab/changelog_config.yml';
-  test('of date, categories, template and tags', async () => {
+  test('sets date format, categories, template and tag pattern', async () => {
     await write(
       'main',
       CONFIG,
@@ -367,7 +367,7 @@ tag_regex: '^version-(?P<major>\\d+)$|^version-(?P<minor>x)'
     expect(third.body.notes).toContain('## 2.0.0 (2021-01-05)\n\n### feature (2 changes)');
   });
 
-  test('that says nothing', async () => {
+  test('may be empty, which means the defaults', async () => {
     await write('main', 'empty.yml', '# Nothing yet\n');
     const as = await somebody();
     const { body } = await as('GET', { version: '1.1.0', config_file: 'empty.yml', date: '2021-01-05' });
@@ -386,7 +386,7 @@ tag_regex: '^version-(?P<major>\\d+)$|^version-(?P<minor>x)'
     ['tag_regex: "("', /^The regular expression to use .* is invalid: missing closing \)$/],
     ['tag_regex: "(?=a)b"', /^The regular expression to use .* is invalid: /],
     [`a: ${'['.repeat(30)}`, /^the configuration is no valid YAML: /],
-  ])('that is none: %.30s', async (yaml, reason) => {
+  ])('is refused when invalid: %.30s', async (yaml, reason) => {
     const file = `bad-${people}.yml`;
     await write('main', file, yaml);
     const as = await somebody();

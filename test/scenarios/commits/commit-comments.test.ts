@@ -39,7 +39,7 @@ afterAll(async () => {
 const comments = (of: string, sha: string) => `/projects/${of}/repository/commits/${sha}/comments`;
 const told = ({ body }: { body: { note: string }[] }) => body.map(({ note }) => note);
 
-describe('who reads and who writes', () => {
+describe('permission on commit comments', () => {
   const refused = { status: 403, holds: { message: '403 Forbidden' } };
   const members = { reporter: 201, developer: 201, maintainer: 201, owner: 201, administrator: 201 } as const;
   const never = {
@@ -82,7 +82,7 @@ describe('who reads and who writes', () => {
   );
 });
 
-test('oldest first, in pages', async () => {
+test('commit comments are listed oldest first, in pages', async () => {
   const path = comments(String(story.id), 'main');
   const authors = ['owner', 'administrator', 'stranger'] as const;
   for (let n = 0; n < 7; n++) {
@@ -104,7 +104,7 @@ test('oldest first, in pages', async () => {
   expect(told(await service.call('GET', comments(String(story.id), 'to%2Ftwo')))).toEqual([]);
 });
 
-describe('on a line', () => {
+describe('a comment on a line', () => {
   const path = () => comments(String(story.id), 'to%2Ftwo');
   const NOWHERE = [null, null, null];
   test.each<[object, unknown[]]>([
@@ -126,7 +126,7 @@ describe('on a line', () => {
     [{ path: '', line: 'x' }, []],
     [{ path: ' ' }, NOWHERE],
     [{ line: 5 }, NOWHERE],
-  ])('%j', async (place, expected) => {
+  ])('answers with its position: %j', async (place, expected) => {
     const { status, body } = await ask(world, 'owner', 'POST', path(), { note: 'here', ...place });
     if (expected.length === 0) {
       expect([status, body]).toEqual([400, { error: 'line is invalid' }]);
@@ -139,7 +139,7 @@ describe('on a line', () => {
     expect(listed.body.at(-1)).toEqual(body);
   });
 
-  test('of the first commit, and of one that a rename began', async () => {
+  test('works on the first commit and on one that renames a file', async () => {
     const on = (sha: string, json: object) =>
       ask(world, 'owner', 'POST', comments(String(story.id), sha), { note: 'x', ...json });
     expect((await on(story.git.oid('main~2'), { path: 'a', line: 40 })).body.line).toBe(40);
@@ -147,7 +147,7 @@ describe('on a line', () => {
   });
 });
 
-describe('bad input', () => {
+describe('invalid commit comments', () => {
   const long = 'é'.repeat(MAX_NOTE_BYTES / 2 + 1);
   const note = (problem: string) => ({ message: `Failed to save note {:note=>["${problem}"]}` });
   test.each<[string, object, number, object]>([
@@ -164,18 +164,18 @@ describe('bad input', () => {
     ['main', { note: ' \n' }, 400, note("can't be blank")],
     ['main', { note: long }, 400, note(`is too long (maximum is ${MAX_NOTE_BYTES} bytes)`)],
     ['nope', { note: 'x' }, 404, { message: '404 Commit Not Found' }],
-  ])('%s %#', async (sha, json, status, body) => {
+  ])('are refused: %s %#', async (sha, json, status, body) => {
     const path = comments(String(story.id), sha);
     const answer = await ask(world, 'owner', 'POST', path, json);
     expect([answer.status, answer.body]).toEqual([status, body]);
   });
 
-  test('a list of a commit that is none', async () => {
+  test('have no list on an absent commit', async () => {
     const { status, body } = await service.call('GET', comments(String(story.id), 'nope'));
     expect([status, body]).toEqual([404, { message: '404 Commit Not Found' }]);
   });
 
-  test('the largest note there may be', async () => {
+  test('do not include the longest permitted note', async () => {
     const text = 'é'.repeat(MAX_NOTE_BYTES / 2);
     const sha = story.git.oid('main~2');
     const made = await ask(world, 'owner', 'POST', comments(String(story.id), sha), { note: text });
@@ -185,7 +185,7 @@ describe('bad input', () => {
   });
 });
 
-test('what an author wrote stays when the account is gone', async () => {
+test('a comment outlives its author’s account', async () => {
   const { id, token } = await service.user('leaving');
   const path = comments(String(story.id), 'main~1');
   await service.call('POST', path, { token, json: { note: 'bye' } });
@@ -196,7 +196,7 @@ test('what an author wrote stays when the account is gone', async () => {
     .toMatchObject({ note: 'bye', author: { id, username: 'leaving', state: 'deactivated' } });
 });
 
-test('a commit that no branch has any more keeps its comments; a project that goes takes them along', async () => {
+test('comments outlive the branches of their commit, and are deleted with the project', async () => {
   const { store } = world;
   const { body: project } = await ask(world, 'owner', 'POST', '/projects', { name: 'passing' });
   const commit = (

@@ -49,9 +49,12 @@ afterAll(async () => {
 const diff = (of: Pushed, sha: string, query = '') =>
   service.call('GET', `${of.repository}/commits/${encodeURIComponent(sha)}/diff${query}`);
 
-describe('who may read', () => scenarios(() => world, codeReads('GET', '/repository/commits/main/diff')));
+describe('permission to read a commit’s diff', () =>
+  scenarios(() => world, codeReads('GET', '/repository/commits/main/diff')));
 
-test('file by file what git diff prints, of every commit of a history', { timeout: 120_000 }, async () => {
+test('a commit’s diff equals git diff, file by file, for every commit of a history', {
+  timeout: 120_000,
+}, async () => {
   const seen = { files: 0, renamed: 0, binary: 0, modes: 0, merges: 0 };
   for (const commit of pushed.git.lines('rev-list', '--all')) {
     const { status, body, headers } = await diff(pushed, commit, '?per_page=100');
@@ -69,7 +72,7 @@ test('file by file what git diff prints, of every commit of a history', { timeou
   expect(seen.files).toBeGreaterThan(100);
 });
 
-test('by branch and tag too, and in pages', async () => {
+test('a commit’s diff can be asked for by branch and tag, in pages', async () => {
   const [commit] = pushed.git.lines('rev-list', '--all', '--max-parents=1');
   for (const ref of ['main', 'light', 'annotated', 'nested', 'b7', commit!.slice(0, 12)]) {
     const { body } = await diff(pushed, ref);
@@ -90,7 +93,7 @@ test('by branch and tag too, and in pages', async () => {
   expect((await diff(limits, 'c4', '?page=9')).body).toEqual([]);
 });
 
-test('one file too large, too many files, too much in all: names without text', async () => {
+test('a diff beyond the limits of file size, file count or total lists names without text', async () => {
   const large = (await diff(limits, 'c2')).body;
   expect(large.map(({ new_path, diff }: ShownDiff) => [new_path, diff])).toEqual([
     ['big', ''],
@@ -110,7 +113,7 @@ test('one file too large, too many files, too much in all: names without text', 
   expect(heavy.slice(0, shown.length)).toEqual(shown);
 });
 
-test('bytes that are no UTF-8, and what is no text', async () => {
+test('binary files and invalid UTF-8 appear in a diff as git shows them', async () => {
   expect((await diff(limits, 'c6')).body).toEqual(gitCommitDiff(limits.git, 'c6'));
   expect((await diff(limits, 'c6')).body.map((file: ShownDiff) => file.diff)).toEqual([
     'Binary files a/blob and b/blob differ\n',
@@ -119,7 +122,7 @@ test('bytes that are no UTF-8, and what is no text', async () => {
   ]);
 });
 
-test('of what is no commit', async () => {
+test('the diff of something that is not a commit is 404', async () => {
   const tree = pushed.git.oid('main^{tree}');
   for (const sha of ['nope', '0'.repeat(40), tree, 'main..light', '-x', ' ']) {
     const { status, body } = await diff(pushed, sha);

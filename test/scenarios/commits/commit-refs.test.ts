@@ -28,9 +28,10 @@ afterAll(async () => {
 const ask = (sha: string, query = '') =>
   service.call('GET', `${pushed.repository}/commits/${encodeURIComponent(sha)}/refs${query}`);
 
-describe('who may read', () => scenarios(() => world, codeReads('GET', '/repository/commits/main/refs')));
+describe('permission to list a commit’s refs', () =>
+  scenarios(() => world, codeReads('GET', '/repository/commits/main/refs')));
 
-test('branches and then tags that contain a commit, as git lists them', async () => {
+test('a commit’s refs are the branches, then the tags, that git lists as containing it', async () => {
   const { git } = pushed;
   for (const commit of git.lines('rev-list', '--max-count=12', '--skip=10', 'main')) {
     const of = (type: string, under: string) =>
@@ -45,7 +46,7 @@ test('branches and then tags that contain a commit, as git lists them', async ()
   }
 });
 
-test('a branch, a tag or an abbreviated id stands for its commit', async () => {
+test('a commit’s refs can be asked for by branch, tag or abbreviated id', async () => {
   const id = pushed.git.oid('annotated^{commit}');
   const whole = (await ask(id, '?per_page=100')).body;
   expect(whole).toContainEqual({ type: 'tag', name: 'annotated' });
@@ -55,7 +56,7 @@ test('a branch, a tag or an abbreviated id stands for its commit', async () => {
   expect(old).toContainEqual({ type: 'branch', name: 'feature/of-old' });
 });
 
-test('pages', async () => {
+test('a commit’s refs come in pages', async () => {
   const root = pushed.git.lines('rev-list', '--max-parents=0', 'main')[0]!;
   const all = (await ask(root, '?per_page=100')).body;
   expect(all.length).toBeGreaterThan(4);
@@ -65,7 +66,7 @@ test('pages', async () => {
   expect((await ask(root, '?page=1000')).body).toEqual([]);
 });
 
-test('what is asked wrongly', async () => {
+test('invalid requests for a commit’s refs are refused', async () => {
   const { status, body } = await ask('main', '?type=commit');
   expect({ status, body }).toEqual({ status: 400, body: { error: 'type does not have a valid value' } });
   for (const sha of ['0'.repeat(40), 'no-such', 'of-a-tree', 'main~100000', 'x\u0001y']) {

@@ -38,7 +38,7 @@ async function project(name: string): Promise<void> {
   expect([made.status, made.body, added.status, added.body]).toMatchObject([201, made.body, 201, added.body]);
 }
 
-describe('who may', () => {
+describe('permission to create commits', () => {
   scenarios(
     () => world,
     codeWrites(
@@ -53,7 +53,7 @@ describe('who may', () => {
   );
 });
 
-describe('what is wrong is said, and nothing is changed', () => {
+describe('an invalid commit is refused with a reason and changes nothing', () => {
   const NO_BRANCH = { message: 'You can only create or edit files when you are on a branch' };
   const EXISTS = { message: 'A file with this name already exists' };
   const MISSING = { message: "A file with this name doesn't exist" };
@@ -172,7 +172,7 @@ describe('what is wrong is said, and nothing is changed', () => {
   });
 });
 
-test('another project to start from: hidden or absent, and visible but no fork', async () => {
+test('a commit may start from another project only if it is a visible fork', async () => {
   const from = (start_project: unknown, who: Who = 'stranger') =>
     commit({ branch: 'n', start_branch: 'main', start_project, actions: [create('n')] }, 'strangers', who);
   const made = await ask(world, 'stranger', 'POST', '/projects', {
@@ -204,7 +204,7 @@ test('another project to start from: hidden or absent, and visible but no fork',
   expect((await from('Stranger/strangers')).status).toBe(201);
 });
 
-test('five kinds of action in one commit, and the commit that is told', async () => {
+test('one commit applies all five kinds of action and is returned', async () => {
   await project('actions');
   const first = await commit(
     {
@@ -272,7 +272,7 @@ test('five kinds of action in one commit, and the commit that is told', async ()
   expect((await shown('to/b')).toString()).toBe('other');
 });
 
-test('as a form, with a list of hashes', async () => {
+test('a commit can be sent as a form with a list of hashes', async () => {
   const fields: [string, string][] = [
     ['branch', 'formed'],
     ['start_branch', 'main'],
@@ -305,7 +305,7 @@ test('as a form, with a list of hashes', async () => {
   }
 });
 
-test('branches made on the way, from a branch, from an id, and by force', async () => {
+test('a commit can create its branch from a branch, from an id, and by force', async () => {
   await project('force');
   const base = (await commit({ actions: [create('a')] }, 'force')).body;
   const second = (await commit({ actions: [create('b')] }, 'force')).body;
@@ -340,7 +340,7 @@ test('branches made on the way, from a branch, from an id, and by force', async 
   );
 });
 
-test('after many writes git finds the same as the interface tells', async () => {
+test('after many commits git reads the same history as the API', async () => {
   await project('series');
   const path = repository('series');
   const file = (name: string) => `${path}/files/${encodeURIComponent(name)}`;
@@ -415,7 +415,7 @@ test('after many writes git finds the same as the interface tells', async () => 
   }
 });
 
-test('names that would break a commit apart are written without what would', async () => {
+test('author names are stored without characters that would break the commit format', async () => {
   const made = await service.user('odd', { name: 'A <b@c> "x"\\' });
   const odd = await service.call('POST', '/projects', {
     token: made.token,
@@ -443,7 +443,7 @@ test('names that would break a commit apart are written without what would', asy
   expect(names).toEqual(await git.lines(clone, 'log', '--format=%an'));
 });
 
-test('a caller keeps to what the project lets readers see: no code, no word of it', async () => {
+test('a caller who cannot read code cannot commit, and learns nothing of the code', async () => {
   await project('closed');
   expect((await commit({ actions: [create('inside')] }, 'closed')).body).toMatchObject({ title: 'm' });
   // No endpoint sets it yet.

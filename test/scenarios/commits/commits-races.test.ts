@@ -26,7 +26,7 @@ async function project(
 }
 const base = { branch: 'main', commit_message: 'm' };
 
-test('ten files made at once on one branch are all there, each in a commit of its own', async () => {
+test('ten files created at once on one branch are all kept, each in its own commit', async () => {
   const send = await project('ten');
   await send('POST', '/files/first', { ...base, content: 'x' });
   const names = Array.from({ length: 10 }, (_, index) => `dir/${index}`);
@@ -39,7 +39,7 @@ test('ten files made at once on one branch are all there, each in a commit of it
   expect((await git.lines(clone, 'log', '--format=%H', '--first-parent')).length).toBe(11);
 });
 
-test('the first commits of an empty repository: one history, whoever loses is told', async () => {
+test('simultaneous first commits of an empty repository give one history; the losers get an error', async () => {
   const send = await project('firsts');
   const answers = await Promise.all(
     ['a', 'b', 'c', 'd'].map((name) => send('POST', `/files/${name}`, { ...base, content: name })),
@@ -56,7 +56,7 @@ test('the first commits of an empty repository: one history, whoever loses is to
   expect((await git.lines(clone, 'ls-tree', '--name-only', 'main')).length).toBe(made);
 });
 
-test('two updates of one file bound to the commit they saw: never both', async () => {
+test('two updates bound to the same last commit never both succeed', async () => {
   const send = await project('guarded');
   await send('POST', '/files/f', { ...base, content: '0' });
   for (let round = 0; round < 5; round++) {
@@ -80,7 +80,7 @@ test('two updates of one file bound to the commit they saw: never both', async (
   expect((await git.lines(clone, 'log', '--format=%H')).length).toBe(6);
 });
 
-test('a race of updates, creates and deletes at one path: every success is a commit in the history', async () => {
+test('in a race of updates, creates and deletes at one path every success is a commit in the history', async () => {
   const send = await project('mixed');
   await send('POST', '/files/f', { ...base, content: '0' });
   const answers = await Promise.all([
@@ -97,7 +97,7 @@ test('a race of updates, creates and deletes at one path: every success is a com
   expect((await git.lines(clone, 'log', '--first-parent', '--format=%H')).length).toBe(done + 1);
 });
 
-test('branches and tags of one name made at once: one is made, the others are told', async () => {
+test('one of several simultaneous requests creates a branch or tag, the others get an error', async () => {
   const send = await project('names');
   await send('POST', '/files/f', { ...base, content: '0' });
   const both = await Promise.all(
@@ -118,7 +118,7 @@ test('branches and tags of one name made at once: one is made, the others are to
   await git.clone(withToken(service.url, 'ada/names'), 'names', '--mirror');
 });
 
-test('pushes and API commits at once: the loser fetches and tries again, nothing is lost', async () => {
+test('a push that loses against an API commit fetches, retries, and nothing is lost', async () => {
   const send = await project('both');
   await send('POST', '/files/f', { ...base, content: '0' });
   const url = withToken(service.url, 'ada/both', token);

@@ -76,7 +76,7 @@ const get = (path: string, who: Who = 'anonymous') => ask(world, who, 'GET', pat
 const ids = (commits: { id: string }[]) => commits.map((commit) => commit.id);
 const log = (...args: string[]) => git.lines(clone, 'log', '--format=%H', ...args);
 
-describe('who may read', () => {
+describe('permission to read commits', () => {
   scenarios(
     () => world,
     [
@@ -88,7 +88,7 @@ describe('who may read', () => {
   );
 });
 
-describe('lists are what git log prints', () => {
+describe('commit lists equal git log', () => {
   const table: [query: string, ...args: string[]][] = [
     ['', 'main'],
     ['?ref_name=main', 'main'],
@@ -128,7 +128,7 @@ describe('lists are what git log prints', () => {
     expectSchema('commits', body);
   });
 
-  test('nothing for a ref that does not exist and for an empty repository', async () => {
+  test('are empty for an absent ref and an empty repository', async () => {
     for (const ref of [
       'nope',
       'nope..main',
@@ -156,7 +156,7 @@ describe('lists are what git log prints', () => {
     });
   });
 
-  test('pages join into the whole, and the last says so', async () => {
+  test('have pages that join into the whole, and the last page says so', async () => {
     const all = await log('--all');
     const seen: string[] = [];
     let next: string | null = `${service.url}/api/v4${story}/commits?all=true&per_page=5`;
@@ -173,7 +173,7 @@ describe('lists are what git log prints', () => {
     expect((await get(`${story}/commits?page=99`)).body).toEqual([]);
   });
 
-  test('counted lines are those of git log --numstat', async () => {
+  test('have the line counts of git log --numstat', async () => {
     const { body } = await get(`${story}/commits?with_stats=true&all=true`);
     expectSchema('commits_with_stats', body);
     for (const commit of body) {
@@ -198,7 +198,7 @@ describe('lists are what git log prints', () => {
     }
   });
 
-  test('trailers only when asked for, the last of a key', async () => {
+  test('have trailers only on request, with the last value of a key', async () => {
     const plain = await get(`${story}/commits?all=true`);
     expect(
       plain.body.every((commit: { trailers: object }) => Object.keys(commit.trailers).length === 0),
@@ -215,7 +215,7 @@ describe('lists are what git log prints', () => {
   });
 });
 
-test('a commit as git shows it', async () => {
+test('a single commit has the fields that git shows', async () => {
   for (const id of await log('--all')) {
     const format = ['%H', '%h', '%P', '%an', '%ae', '%aI', '%cn', '%ce', '%cI'].join('%x00');
     const [full, , parents, authorName, authorEmail, authored, name, email, committed] = (
@@ -249,7 +249,7 @@ test('a commit as git shows it', async () => {
   }
 });
 
-test('by branch, tag, id and short id; without counting when asked', async () => {
+test('a commit is found by branch, tag, id and short id; statistics can be left out', async () => {
   const [id] = await log('-1', 'v1');
   for (const name of ['v1', id!, id!.slice(0, 8), 'refs/tags/v1', 'v1~0', id!.toUpperCase()]) {
     const { status, body } = await get(`${story}/commits/${encodeURIComponent(name)}`);
@@ -267,7 +267,7 @@ test('by branch, tag, id and short id; without counting when asked', async () =>
   }
 });
 
-test('parameters that are none are refused', async () => {
+test('invalid parameters of commit lists are refused', async () => {
   for (const [query, error] of [
     ['since=yesterday', 'since is invalid'],
     ['until=x', 'until is invalid'],
@@ -286,7 +286,7 @@ test('parameters that are none are refused', async () => {
   }
 });
 
-test('refs beside branches and tags that a push made are found by their full names alone', async () => {
+test('refs outside branches and tags are found by their full names only', async () => {
   const id = await git.ok(clone, 'rev-parse', 'side');
   const run = await git.run(
     ['push', withToken(service.url, 'owner/story', world.tokens.owner), `${id}:refs/notes/hidden`],

@@ -80,7 +80,7 @@ const MESSAGES: Record<Verb, unknown> = {
   revert: expect.stringMatching(/^Sorry, we cannot revert this commit automatically\./),
 };
 
-describe('who may', () => {
+describe('permission to cherry-pick and revert', () => {
   const forbidden = { message: '403 Forbidden - You are not allowed to push into this branch' };
   scenarios(
     () => world,
@@ -96,7 +96,7 @@ describe('who may', () => {
   );
 });
 
-describe('what git makes of it', () => {
+describe('cherry-pick and revert give the tree that git gives', () => {
   /** The tree that git commits, or why it commits none. */
   async function outcome(at: string, verb: Verb, commit: string, onto: string): Promise<string> {
     await git.ok(at, 'checkout', '--quiet', '--force', '--detach', onto);
@@ -116,7 +116,7 @@ describe('what git makes of it', () => {
     return tree === before ? 'empty' : tree!;
   }
 
-  test.each(VERBS)('%s, of generated branches', { timeout: 120_000 }, async (verb) => {
+  test.each(VERBS)('for %s of generated branches', { timeout: 120_000 }, async (verb) => {
     const clone = await git.clone(withToken(service.url, 'owner/merges'), `clone-${verb}`);
     const seen = new Set<string>();
     for (let n = 0; n < CASES; n++) {
@@ -156,7 +156,7 @@ describe('what git makes of it', () => {
   });
 });
 
-test('who wrote it, who put it there, and the message', async () => {
+test('a picked commit keeps its author, has the caller as committer, and a message that names the original', async () => {
   const onto = await branch(story, 'main');
   const topic = story.git.oid('topic');
   const picked = await post('developer', story, 'cherry_pick', 'tagged', { branch: onto });
@@ -208,7 +208,7 @@ test('who wrote it, who put it there, and the message', async () => {
   expect(trees[0]!.body).toEqual(trees[1]!.body);
 });
 
-test('twice, in each other’s way, and of nothing', async () => {
+test('a pick that is repeated, conflicts or changes nothing is refused with its error code', async () => {
   const onto = await branch(story, 'main');
   expect((await post('owner', story, 'cherry_pick', 'edit', { branch: onto })).status).toBe(201);
   for (const [sha, verb, error_code] of [
@@ -226,7 +226,7 @@ test('twice, in each other’s way, and of nothing', async () => {
   }
 });
 
-describe('what is wrong is said', () => {
+describe('an invalid pick is refused with a reason', () => {
   test.each([
     [{}, 400, { error: 'branch is missing, branch is empty' }],
     [{ branch: '' }, 400, { error: 'branch is empty' }],
@@ -234,12 +234,12 @@ describe('what is wrong is said', () => {
     [{ branch: 'nope' }, 404, { message: '404 Branch Not Found' }],
     [{ branch: 'tagged' }, 404, { message: '404 Branch Not Found' }],
     [{ branch: 'a..b' }, 400, { message: 'The branch refname is invalid' }],
-  ])('%j', async (json, status, body) => {
+  ])('for %j', async (json, status, body) => {
     for (const verb of VERBS)
       expect(told(await post('owner', story, verb, 'topic', json))).toEqual([status, body]);
   });
 
-  test('of what is no commit', async () => {
+  test('of something that is not a commit is 404', async () => {
     for (const verb of VERBS)
       for (const sha of ['nope', '0'.repeat(40), story.git.oid('main^{tree}')])
         expect(told(await post('owner', story, verb, sha, { branch: 'topic' }))).toEqual([
@@ -248,7 +248,7 @@ describe('what is wrong is said', () => {
         ]);
   });
 
-  test('a protected branch takes none from those who may not push to it, dry or not', async () => {
+  test('a protected branch refuses a pick, also a dry run, by those who may not push to it', async () => {
     for (const verb of VERBS)
       for (const dry_run of [false, true])
         for (const sha of ['topic', 'nope'])
@@ -262,7 +262,7 @@ describe('what is wrong is said', () => {
   });
 });
 
-test('many at once upon one branch: each is there, once', { timeout: 60_000 }, async () => {
+test('many simultaneous picks onto one branch are each applied once', { timeout: 60_000 }, async () => {
   const onto = await branch(story, 'main');
   const files = Array.from({ length: 6 }, (_, i) => `file-${i}`);
   const sources: string[] = [];

@@ -114,7 +114,7 @@ async function subjectOf(path: string): Promise<number> {
 const fine = ({ status }: Answer) => status < 500;
 
 describe.each(cases.filter(({ names }) => names.length > 0))('$method $path', ({ method, path, names }) => {
-  test('any value of any parameter is an answer, and never an error of ours', async () => {
+  test('answers hostile parameter values without a server error', async () => {
     const address = path.replace(/\{(?:user_)?id\}/, String(await subjectOf(path)));
     const sent = names.flatMap((name, index) =>
       // Parameters of long lists share the values among them.
@@ -154,7 +154,7 @@ function queryOf(name: string, value: unknown): string {
   return value === null ? name : `${name}=${encode(String(value))}`;
 }
 
-test('the service is as it was', async () => {
+test('the service works unchanged after hostile requests', async () => {
   const { status, body } = await service.call('GET', `/projects/${project}`, { token: owner.token });
   expect([status, body.path_with_namespace]).toEqual([200, 'owner/target']);
   expect(Object.getPrototypeOf({})).toBe(Object.prototype);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('a gateway renames WWW-Authenticate', async () => {
+test('the gateway renames WWW-Authenticate', async () => {
   const token = await expiredToken(storeOf(), user.id);
   const { status, headers } = await service.call('GET', '/user', { token });
   expect([status, headers.get('www-authenticate')]).toEqual([401, null]);
@@ -23,7 +23,7 @@ test.each([
   [11 * 1024 * 1024, 413],
   [5 * 1024 * 1024, 413],
   [4 * 1024 * 1024, 400],
-])('a body of %i bytes: %i', async (size, status) => {
+])('a request body of %i bytes is answered with %i', async (size, status) => {
   const raw = Buffer.alloc(size, 0x20);
   const headers = { 'Content-Type': 'application/json' };
   const answer = await service.call('POST', '/projects', { token: user.token, raw, headers });
@@ -33,7 +33,7 @@ test.each([
   expect((await service.call('GET', '/user', { token: user.token })).status).toBe(200);
 });
 
-test('headers stay below what a gateway passes on: a Link that is too long is left out', async () => {
+test('headers stay below the gateway’s limit: a Link header that is too long is left out', async () => {
   await Promise.all(
     ['a', 'b'].map((name) => service.call('POST', '/projects', { token: user.token, json: { name } })),
   );
@@ -52,7 +52,7 @@ test('headers stay below what a gateway passes on: a Link that is too long is le
   }
 });
 
-test('the rest is as without a gateway', async () => {
+test('behind a gateway errors, HEAD, encoding and deletion are answered as without one', async () => {
   expect((await service.call('GET', '/nothing')).body).toEqual({ error: '404 Not Found' });
   expect((await service.call('GET', '/user')).body).toEqual({ message: '401 Unauthorized' });
   const head = await service.call('HEAD', '/projects', { token: user.token });

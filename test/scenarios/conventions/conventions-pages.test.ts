@@ -48,7 +48,7 @@ test.each([
   ['desc', 45, 1],
   ['asc', 44, 2],
   ['desc', 1, 45],
-] as const)('keyset %s by %i: %i pages, all rows once', async (sort, perPage, pages) => {
+] as const)('keyset pages %s by %i: %i pages hold all rows once', async (sort, perPage, pages) => {
   const read = await follow(`/projects?pagination=keyset&order_by=id&sort=${sort}&per_page=${perPage}`);
   expect(read.length).toBe(pages);
   expect(idsOf(read)).toEqual(sort === 'asc' ? ids : ids.toReversed());
@@ -67,7 +67,7 @@ test.each([
   ['&order_by=path&owned=true', 'name', 'desc'],
   ['&order_by=updated_at&visibility=private', 'id', 'asc'],
   ['&with_issues_enabled=true', 'id', 'asc'],
-])('offset %s by %s %s: all rows once', async (query, by, sort) => {
+])('offset pages %s by %s %s hold all rows once', async (query, by, sort) => {
   const read = await follow(`/projects?sort=${sort}&per_page=8${query}`);
   expect(read.length).toBe(6);
   const found = read.flatMap((page) => page.body.map((project: Record<string, unknown>) => project[by]));
@@ -85,7 +85,7 @@ test.each([
   }
 });
 
-test('an offset list may be read backwards', async () => {
+test('offset pages can be read backwards', async () => {
   const seen: number[] = [];
   let url: string | undefined = linksOf(await get('/projects?per_page=7'))['last'];
   while (url !== undefined) {
@@ -96,7 +96,7 @@ test('an offset list may be read backwards', async () => {
   expect(seen).toEqual(ids);
 });
 
-test('Link: the very text, all parameters in force, sorted', async () => {
+test('the Link header repeats all parameters in force, sorted', async () => {
   const { headers } = await get(
     '/projects?per_page=10&page=2&search=n&topic[]=&sort=asc&with_programming_language=',
   );
@@ -122,7 +122,7 @@ test('Link: the very text, all parameters in force, sorted', async () => {
   expect(odd.headers.get('link')!.match(/[<>]/g)!.length % 2).toBe(0);
 });
 
-test('per_page: 20 unless told, 100 at most', async () => {
+test('per_page is 20 by default and at most 100', async () => {
   expect((await get('/projects')).body.length).toBe(20);
   const most = await get('/projects?per_page=1000');
   expect([most.headers.get('x-per-page'), most.body.length, most.headers.get('x-total-pages')]).toEqual([
@@ -135,7 +135,7 @@ test('per_page: 20 unless told, 100 at most', async () => {
   expect([zero.status, zero.body]).toEqual([400, { error: 'per_page has a value not allowed' }]);
 });
 
-test('pages before the first are the first, pages behind the last are empty', async () => {
+test('pages before the first are the first; pages after the last are empty', async () => {
   for (const page of ['0', '-3', '1']) {
     const answer = await get(`/projects?page=${page}&per_page=5`);
     expect([answer.headers.get('x-page'), answer.body[0].id]).toEqual(['1', ids.at(-1)]);
@@ -151,7 +151,7 @@ test('pages before the first are the first, pages behind the last are empty', as
   expect([none.headers.get('x-total'), none.headers.get('x-total-pages')]).toEqual(['0', '1']);
 });
 
-test('an offset has an end, and keyset has its orders', async () => {
+test('offset pagination ends at 50,000 rows, and keyset pagination only supports order_by=id', async () => {
   const far = await get('/projects?page=501&per_page=100');
   expect(far.status).toBe(200);
   const beyond = await get('/projects?page=502&per_page=100');
@@ -171,12 +171,12 @@ test('an offset has an end, and keyset has its orders', async () => {
   }
 });
 
-test('lists without keyset take no notice of it', async () => {
+test('lists without keyset support ignore pagination=keyset', async () => {
   const answer = await get('/users?pagination=keyset&per_page=1');
   expect([answer.status, answer.headers.get('x-per-page')]).toEqual([200, '1']);
 });
 
-test('rows made and deleted while somebody pages by keyset repeat nothing and hide nothing', async () => {
+test('keyset pages repeat and hide nothing while rows are created and deleted', async () => {
   for (const sort of ['asc', 'desc'] as const) {
     const before = idsOf(await follow('/projects?pagination=keyset&order_by=id&sort=asc&per_page=100'));
     const extra: number[] = [];
@@ -208,7 +208,7 @@ test('rows made and deleted while somebody pages by keyset repeat nothing and hi
   }
 });
 
-test('members, tokens and users page alike', async () => {
+test('members, tokens and users have the same pagination', async () => {
   for (const path of [`/projects/${ids[0]}/members`, '/personal_access_tokens', '/users']) {
     const answer = await service.call('GET', `${path}?per_page=1`, { token: service.rootToken });
     const url = `${service.url}/api/v4${path}?`;

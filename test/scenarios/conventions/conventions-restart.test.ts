@@ -23,7 +23,7 @@ const start = async (environment: Record<string, string>) => {
   return service;
 };
 
-test('what was made is there after a restart, counters go on, and the first token is replaced by another', async () => {
+test('data, counters and the replaced first token survive a restart', async () => {
   let running = await start({ ROOT_TOKEN: FIRST });
   const json = { username: 'keeper', name: 'K', email: 'k@example.com', password: 'long enough' };
   const user = (await running.call('POST', '/users', { token: FIRST, json })).body;
@@ -84,7 +84,7 @@ test('what was made is there after a restart, counters go on, and the first toke
   await expect(startProcess({ DATA_DIR: dataDir, ROOT_TOKEN: FIRST })).rejects.toThrow('ended with 1');
 }, 60_000);
 
-test('a new instance without a wish tells a token once', async () => {
+test('a new instance without a configured root token prints a generated one once', async () => {
   const fresh = mkdtempSync(join(tmpdir(), 'lemnos-fresh-'));
   try {
     const running = await startProcess({ DATA_DIR: fresh });

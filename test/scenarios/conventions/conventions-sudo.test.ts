@@ -17,7 +17,7 @@ afterAll(() => service.stop());
 const sudo = (who: string, method: string, path: string, token: string | undefined = service.rootToken) =>
   service.call(method, path, { ...(token === undefined ? {} : { token }), headers: { Sudo: who } });
 
-test('an administrator asks in the name of a user: header, parameter, id or username', async () => {
+test('an administrator can act as a user by header or parameter, by id or username', async () => {
   const id = world.ids['guest']!;
   for (const who of [String(id), 'guest', 'GUEST']) {
     expect((await sudo(who, 'GET', '/user')).body).toMatchObject({ username: 'guest' });
@@ -27,7 +27,7 @@ test('an administrator asks in the name of a user: header, parameter, id or user
   }
 });
 
-test('the administrator’s own rights stay behind', async () => {
+test('a sudo request does not have the administrator’s own rights', async () => {
   const cases: [string, string, string, number][] = [
     ['stranger', 'GET', `/projects/${world.ids['private']}`, 404],
     ['former', 'GET', `/projects/${world.ids['private']}`, 404],
@@ -45,7 +45,7 @@ test('the administrator’s own rights stay behind', async () => {
   expect(level.project_access.access_level).toBe(10);
 });
 
-test('what is made belongs to the user', async () => {
+test('what a sudo request creates belongs to the user', async () => {
   const made = await service.call('POST', '/projects', {
     token: service.rootToken,
     headers: { Sudo: 'stranger' },
@@ -68,7 +68,7 @@ const refused: readonly (readonly [string, () => string | undefined, number, obj
   ['nobody', () => undefined, 401, { message: '401 Unauthorized' }],
   ['an expired token', () => world.tokens.expired, 401, { error: 'invalid_token' }],
 ];
-test.each(refused)('%s may not', async (_, token, status, body) => {
+test.each(refused)('sudo is refused to %s', async (_, token, status, body) => {
   for (const path of ['/user', '/projects', `/projects/${world.ids['public']}`]) {
     const answer = await service.call('GET', path, {
       ...(token() === undefined ? {} : { token: token()! }),
@@ -80,7 +80,7 @@ test.each(refused)('%s may not', async (_, token, status, body) => {
 });
 
 test.each(['nobody-at-all', '999999', '9223372036854775808', `${'x'.repeat(5000)}`])(
-  'of %.20s there is nobody',
+  'sudo as the unknown user %.20s is 404',
   async (who) => {
     const answer = await sudo(who, 'GET', '/projects');
     expect([answer.status, answer.body]).toEqual([

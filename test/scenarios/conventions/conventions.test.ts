@@ -13,7 +13,7 @@ afterAll(() => service.stop());
 
 const outcome = ({ status, body }: Answer) => [status, body];
 
-describe('routes', () => {
+describe('API routes', () => {
   test.each([
     ['GET', '/nothing', 404, { error: '404 Not Found' }],
     ['GET', '/projects/1/nothing', 404, { error: '404 Not Found' }],
@@ -26,35 +26,35 @@ describe('routes', () => {
     ['POST', '/version', 405, { error: '405 Not Allowed' }],
     ['GET', '/projects/%ff', 400, { error: 'invalid %-encoding' }],
     ['GET', '/projects/a%00b', 400, { error: 'a path may not contain NUL' }],
-  ])('%s %s: %i', async (method, path, status, body) => {
+  ])('%s %s is answered with %i', async (method, path, status, body) => {
     expect(outcome(await ask(world, 'owner', method, path))).toEqual([status, body]);
     // Whether there is such an address is no secret: it is told before who asks.
     if (status !== 405) expect((await ask(world, 'anonymous', method, path)).status).toBe(status);
   });
 
-  test('405 tells what is allowed', async () => {
+  test('name the allowed methods in a 405', async () => {
     const { headers } = await ask(world, 'owner', 'PATCH', '/projects');
     expect(headers.get('allow')).toBe('OPTIONS, GET, HEAD, POST');
   });
 
-  test('version 3 is gone', async () => {
+  test('do not exist in version 3', async () => {
     const answer = await request(`${service.url}/api/v3/projects`, 'GET');
     expect(outcome(answer)).toEqual([410, { error: 'API V3 is no longer supported. Use API V4 instead.' }]);
   });
 
   test.each(['/projects/', '/user/', '/version.json', '/metadata.json'])(
-    '%s is the same address',
+    '%s is the same route without the suffix',
     async (path) => {
       expect((await ask(world, 'owner', 'GET', path)).status).toBe(200);
     },
   );
-  test('an id may end in .json', async () => {
+  test('accept an id that ends in .json', async () => {
     const { body } = await ask(world, 'owner', 'GET', `/projects/${world.ids['private']}.json`);
     expect(body.id).toBe(world.ids['private']);
   });
 });
 
-describe('ids that no counter reaches are nobody’s, and never an error of ours', () => {
+describe('ids beyond every counter are absent, and never a server error', () => {
   const far = [
     '9223372036854775808',
     '9007199254740993',
@@ -107,7 +107,7 @@ describe('ids that no counter reaches are nobody’s, and never an error of ours
     'page=-1',
     'per_page=9007199254740991',
     'per_page=-5',
-  ])('/projects?%s', async (query) => {
+  ])('in /projects?%s', async (query) => {
     for (const who of ['anonymous', 'owner', 'administrator'] as const) {
       for (const keyset of ['', '&pagination=keyset&order_by=id']) {
         expect([200, 400, 405]).toContain(
@@ -123,13 +123,13 @@ describe('ids that no counter reaches are nobody’s, and never an error of ours
     ['/projects/{private}/members', { user_id: 9.1e15, access_level: 10 }],
     ['/projects/{private}/members', { user_id: 1e300, access_level: 10 }],
     ['/projects/{private}/members', { user_id: 2, access_level: 1e30 }],
-  ])('POST %s %j', async (path, json) => {
+  ])('in POST %s %j', async (path, json) => {
     const url = path.replace(/\{(\w+)\}/, (_, name: string) => String(world.ids[name]));
     expect([400, 404]).toContain((await ask(world, 'administrator', 'POST', url, json)).status);
   });
 });
 
-describe('names longer than any name', () => {
+describe('overlong names in paths and queries match nothing, without a server error:', () => {
   const long = 'x'.repeat(4000);
   const asked: readonly (readonly [Who, string, number])[] = [
     ['anonymous', `/projects/${long}`, 404],
@@ -155,7 +155,7 @@ describe('names longer than any name', () => {
   );
 });
 
-describe('parameters', () => {
+describe('request parameters', () => {
   const create = (options: Parameters<Service['call']>[2]) =>
     service.call('POST', '/projects', { token: world.tokens.owner!, ...options });
 
@@ -212,7 +212,7 @@ describe('parameters', () => {
     ['maybe', 400],
     ['-1', 400],
     ['', null],
-  ] as const)('boolean %j', async (text, expected) => {
+  ] as const)('accept as boolean %j', async (text, expected) => {
     const { status, body } = await ask(world, 'owner', 'GET', `/projects?owned=true&simple=${text}`);
     if (expected === 400) expect([status, body]).toEqual([400, { error: 'simple is invalid' }]);
     else expect([status, 'visibility' in body[0]]).toEqual([200, expected !== true]);
@@ -235,7 +235,7 @@ describe('parameters', () => {
     ['simple=x&owned=x&per_page=z', 'owned is invalid, simple is invalid, per_page is invalid'],
     ['simple[a]=1', 'simple is invalid'],
     ['search[]=1', 'search is invalid'],
-  ])('?%s: %s', async (query, error) => {
+  ])('are validated: ?%s: %s', async (query, error) => {
     for (const who of ['anonymous', 'owner'] as const) {
       expect(outcome(await ask(world, who, 'GET', `/projects?${query}`))).toEqual([400, { error }]);
     }
@@ -243,7 +243,7 @@ describe('parameters', () => {
     expect((await ask(world, 'expired', 'GET', `/projects?${query}`)).status).toBe(401);
   });
 
-  test('a bad parameter is told before whether the project exists', async () => {
+  test('are validated before the project is looked up', async () => {
     const path = (id: number) => `/projects/${id}?statistics=perhaps`;
     const hidden = await ask(world, 'stranger', 'GET', path(world.ids['private']!));
     const absent = await ask(world, 'stranger', 'GET', path(999999));
@@ -251,7 +251,7 @@ describe('parameters', () => {
     expect(outcome(absent)).toEqual(outcome(hidden));
   });
 
-  test('unknown parameters are nobody’s concern', async () => {
+  test('that are unknown are ignored', async () => {
     expect(
       (await ask(world, 'owner', 'GET', '/projects?unheard=of&a[b][]=c&__proto__[x]=1&constructor=2')).status,
     ).toBe(200);
@@ -279,12 +279,12 @@ describe('parameters', () => {
     ['a=%00', 'application/x-www-form-urlencoded', 'parameters may not contain NUL'],
     ['--x\r\nnothing', 'multipart/form-data; boundary=x', 'the multipart body is malformed'],
     ['whatever', 'multipart/form-data', 'the multipart body is malformed'],
-  ])('body %.20j as %s: %s', async (raw, type, error) => {
+  ])('of body %.20j as %s: %s', async (raw, type, error) => {
     const answer = await create({ raw: raw as BodyInit, headers: { 'Content-Type': type } });
     expect(outcome(answer)).toEqual([400, { error }]);
   });
 
-  test.each(['[]', '"text"', 'null', '1', ''])('JSON body %j has no parameters', async (raw) => {
+  test.each(['[]', '"text"', 'null', '1', ''])('are none in the JSON body %j', async (raw) => {
     const answer = await create({ raw, headers: { 'Content-Type': 'application/json' } });
     expect(outcome(answer)).toEqual([
       400,
@@ -292,14 +292,14 @@ describe('parameters', () => {
     ]);
   });
 
-  test('a body over the limit is 413, and not read to its end', async () => {
+  test('a body over the limit is refused with 413 without reading it to the end', async () => {
     const raw = Buffer.alloc(33 * 1024 * 1024, 0x20);
     const answer = await create({ raw, headers: { 'Content-Type': 'application/json' } });
     expect(outcome(answer)).toEqual([413, { message: '413 Request Entity Too Large' }]);
   });
 });
 
-describe('headers of every answer', () => {
+describe('response headers', () => {
   const answers = () =>
     Promise.all([
       ask(world, 'owner', 'GET', '/projects'),
@@ -309,7 +309,7 @@ describe('headers of every answer', () => {
       ask(world, 'owner', 'GET', '/nothing'),
       ask(world, 'owner', 'GET', '/projects?per_page=0'),
     ]);
-  test('ids, times and protections', async () => {
+  test('hold ids, times and security headers', async () => {
     for (const { headers, status } of await answers()) {
       expect([status, headers.get('x-request-id')]).toEqual([
         status,
@@ -324,7 +324,7 @@ describe('headers of every answer', () => {
     }
   });
 
-  test('the caller’s own request id comes back, when it is one', async () => {
+  test('repeat the caller’s request id if it is valid', async () => {
     const id = async (given: string) =>
       (await service.call('GET', '/projects', { headers: { 'X-Request-Id': given } })).headers.get(
         'x-request-id',
@@ -335,7 +335,7 @@ describe('headers of every answer', () => {
     expect(await id('<script>')).toMatch(/^[0-9A-Z]{26}$/);
   });
 
-  test('scripts of any origin may read answers, and ask before', async () => {
+  test('let scripts of any origin read answers, and preflight', async () => {
     const { headers } = await service.call('GET', '/projects', {
       headers: { Origin: 'https://app.example' },
     });
@@ -358,7 +358,7 @@ describe('headers of every answer', () => {
     expect((await service.call('OPTIONS', '/nothing')).status).toBe(404);
   });
 
-  test('HEAD has the headers of GET and no body', async () => {
+  test('of HEAD equal those of GET, without a body', async () => {
     for (const path of ['/projects', `/projects/${world.ids['private']}`, '/user', '/users']) {
       const get = await ask(world, 'owner', 'GET', path);
       const head = await ask(world, 'owner', 'HEAD', path);
@@ -370,7 +370,7 @@ describe('headers of every answer', () => {
     expect((await ask(world, 'anonymous', 'HEAD', '/user')).status).toBe(401);
   });
 
-  test('what the caller has is not sent again', async () => {
+  test('carry an ETag that answers a repeated request with 304', async () => {
     for (const path of [
       '/projects',
       `/projects/${world.ids['private']}`,
@@ -402,7 +402,7 @@ describe('headers of every answer', () => {
   });
 });
 
-test('a token in a parameter, a header and a body are one, and never told again', async () => {
+test('a token is accepted in a query, a header or a body, and never appears in an answer', async () => {
   const token = world.tokens.owner!;
   const list = await service.call('GET', `/projects?private_token=${token}&per_page=1&access_token=${token}`);
   expect(list.status).toBe(200);
@@ -427,7 +427,7 @@ test.each([
   'BREW /api/v4/user',
   'OPTIONS *',
   'GET http://lemnos.example/api/v4/version',
-])('%s is no error of ours', async (line) => {
+])('the unusual method in %s is no server error', async (line) => {
   const written = vi.spyOn(console, 'error');
   const { host, hostname, port } = new URL(service.url);
   const text = await new Promise<string>((resolve, reject) => {

@@ -6,31 +6,31 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { allEndpoints } from '../../../lib/api/all.ts';
 import { Driver, type Operation } from '../../crash/faults/driver.ts';
 import { writes } from '../../crash/faults/endpoints.ts';
+import { Fixtures } from '../../crash/faults/fixtures.ts';
 import { gitOperations } from '../../crash/faults/git.ts';
 import { Injector, isRead } from '../../crash/faults/injector.ts';
 import { storedProblems } from '../../crash/faults/run.ts';
-import { Scene } from '../../crash/faults/scene.ts';
 import { type Service, startService } from '../../harness/service.ts';
 
 let service: Service;
-let scene: Scene;
+let fixtures: Fixtures;
 let driver: Driver;
 beforeAll(async () => {
   service = await startService({ background: false });
-  scene = new Scene(service);
-  driver = new Driver(scene, new Injector(service.host));
+  fixtures = new Fixtures(service);
+  driver = new Driver(fixtures, new Injector(service.host));
   vi.spyOn(console, 'error').mockImplementation(() => {});
 });
 afterAll(async () => {
   vi.restoreAllMocks();
-  await scene.end();
+  await fixtures.end();
   await service.stop();
 });
 
 /** Searches say in a body what others say in a query. */
 const READS = /^(GET|HEAD) |\/\.search$/;
 
-test('every endpoint that writes is tried with faults', () => {
+test('every writing endpoint has an entry in the fault suite', () => {
   const known = new Set(writes.map(({ name }) => name));
   const all = allEndpoints.map(({ method, path }) => `${method} ${path}`);
   const missing = all.filter((name) => !READS.test(name) && !known.has(name));
@@ -54,7 +54,7 @@ test.each(
     .filter(({ name }) => FEW.includes(name))
     .map((one) => [one.name, one] as const),
 )(
-  '%s: done or not done, whatever becomes of its writes',
+  'under storage faults %s is done whole or not at all',
   { timeout: 120_000 },
   async (_, operation: Operation) => {
     const faults = new Set(['lost answer', 'deaf', 'down']);
@@ -67,6 +67,6 @@ test.each(
   },
 );
 
-test('and everything stored is in order', async () => {
-  expect(await storedProblems(scene, await scene.settle())).toEqual([]);
+test('under storage faults the stored data stays consistent', async () => {
+  expect(await storedProblems(fixtures, await fixtures.settle())).toEqual([]);
 });

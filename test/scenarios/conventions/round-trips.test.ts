@@ -135,19 +135,19 @@ const MAINTAINED: Limits = {
   'git push of a new branch': ['D D D D D D+S D+S D D', 'D D D D D D+S D+S D D', 470],
 };
 
-describe('a new repository', () =>
+describe('storage round trips of a new repository stay within the limit', () =>
   limited(
     NEW,
     operations(() => project, 'counted'),
   ));
 
-describe('a maintained repository', () =>
+describe('storage round trips of a maintained repository stay within the limit', () =>
   limited(
     MAINTAINED,
     operations(() => maintained, 'maintained'),
   ));
 
-test('deleting a file waits no longer than changing one', async () => {
+test('deleting a file takes no more round trips than changing one', async () => {
   const ask = asked(() => project);
   const change = { branch: 'main', commit_message: 'One file' };
   await ask('PUT', `/${file}`, { ...change, content: 'warm' })();
@@ -156,7 +156,7 @@ test('deleting a file waits no longer than changing one', async () => {
   expect(deleted.trips, calls(deleted)).toEqual(changed.trips);
 });
 
-describe('who may not see a project', () => {
+describe('a caller who cannot see a project', () => {
   let token: string;
   let hidden: Pushed;
   beforeAll(async () => {
@@ -168,7 +168,7 @@ describe('who may not see a project', () => {
     ['by its id', () => hidden.repository, () => '/projects/999999/repository'],
     ['by its path', () => '/projects/ada%2Fhidden/repository', () => '/projects/ada%2Fnothing/repository'],
   ])(
-    'waits no longer than for one that is not there, %s, and no object is read',
+    'takes as many round trips as for an absent one, %s, and no object is read',
     async (_, present, absent) => {
       forgetEverything();
       const ask = (repository: string) =>
@@ -181,14 +181,14 @@ describe('who may not see a project', () => {
     },
   );
 
-  test('is asked who they are, before anything is read, when they push without a name', async () => {
+  test('is asked for credentials before anything is read, when pushing anonymously', async () => {
     const url = `${service.url}/ada/hidden.git/info/refs?service=git-receive-pack`;
     const asked = await trips.of(() => fetch(url));
     expect(asked.value.status).toBe(401);
     expect(asked.trips).toEqual([]);
   });
 
-  test('is refused by the next request of a clone, once the token is revoked', async () => {
+  test('is refused on the next request of a clone after the token is revoked', async () => {
     const Authorization = `Basic ${Buffer.from(`ada:${ada.token}`).toString('base64')}`;
     const headers = {
       Authorization,
@@ -205,7 +205,7 @@ describe('who may not see a project', () => {
 });
 
 function limited(limits: Limits, of: ReturnType<typeof operations>): void {
-  test.each(Object.keys(of))('%s', async (what) => {
+  test.each(Object.keys(of))('%s stays within its limit of round trips', async (what) => {
     const [cold, warm, kilobytes] = limits[what]!;
     const work = of[what]!;
     const measured = async () => {

@@ -12,13 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('the sample messages are ones that the worker understands, also when their subject is gone', async () => {
+test('the worker accepts the sample messages, also when their subject is deleted', async () => {
   expect(await service.host.invoke('maintenance', event('sqs-maintenance'))).toEqual({
     batchItemFailures: [],
   });
 });
 
-test('an unknown message fails alone', async () => {
+test('an unknown message fails alone, without the rest of its batch', async () => {
   const sample = event('sqs-maintenance') as { Records: { messageId: string; body: string }[] };
   const [good] = sample.Records;
   const Records = [good, { ...good, messageId: 'other', body: '{"type":"no such job"}' }];
@@ -27,17 +27,17 @@ test('an unknown message fails alone', async () => {
   });
 });
 
-test('the sample schedule sweeps the outbox', async () => {
+test('the sample schedule event sweeps the outbox', async () => {
   expect(await service.host.invoke('outbox-sweep', event('scheduled'))).toEqual({ sent: 0, more: false });
 });
 
-test('the sample command finds the first administrator there', async () => {
+test('the sample first-administrator event finds the existing administrator', async () => {
   expect(await service.host.invoke('first-administrator', event('first-administrator'))).toEqual({
     username: 'root',
   });
 });
 
-test("the authorizer asks for other credentials than the sample's, and lets through what Git does not serve", async () => {
+test("the authorizer refuses the sample's credentials, and allows paths that Git does not serve", async () => {
   const sample = event('git-authorizer') as { path: string };
   await expect(service.host.invoke('git-authorizer', sample)).rejects.toThrow('Unauthorized');
   const page = { ...sample, path: '/group/name' };

@@ -30,7 +30,7 @@ async function subjects(): Promise<[kind: string, path: string][]> {
   ];
 }
 
-test('are set, changed, listed and removed on users, groups and projects', async () => {
+test('custom attributes are set, changed, listed and deleted on users, groups and projects', async () => {
   for (const [, path] of await subjects()) {
     expect(await get(`${path}/custom_attributes`)).toMatchObject({ status: 200, body: [] });
     expect(await set(path, 'location', 'Antarctica')).toMatchObject({
@@ -54,7 +54,7 @@ test('are set, changed, listed and removed on users, groups and projects', async
   }
 });
 
-test('are for administrators alone', async () => {
+test('custom attributes are for administrators only', async () => {
   for (const [, path] of await subjects()) {
     await set(path, 'secret', 'x');
     expect((await get(`${path}/custom_attributes`, person.token)).status).toBe(403);
@@ -73,12 +73,12 @@ test.each([
   ['without a value', 'k', {}, { error: 'value is missing' }],
   ['with a long value', 'k', { value: 'x'.repeat(256) }, { message: { value: [expect.any(String)] } }],
   ['with a long name', 'k'.repeat(256), { value: 'x' }, { message: { key: [expect.any(String)] } }],
-])('%s are refused', async (_how, key, json, body) => {
+])('custom attributes refuse %s', async (_how, key, json, body) => {
   const path = `/users/${person.id}/custom_attributes/${key}`;
   expect(await service.call('PUT', path, { token: root, json })).toMatchObject({ status: 400, body });
 });
 
-test('a hundred are enough', async () => {
+test('an owner has at most a hundred custom attributes', async () => {
   const path = `/groups/${await group('many')}`;
   const id = Number(path.split('/').at(-1));
   const { customAttributes } = deps().store;
@@ -87,7 +87,7 @@ test('a hundred are enough', async () => {
   expect(await set(path, 'k7', 'other')).toMatchObject({ status: 200 });
 });
 
-test('two that are set at once are both there', async () => {
+test('two custom attributes set at once are both kept', async () => {
   const path = `/groups/${await group('both')}`;
   const names = ['a', 'b', 'c', 'd', 'e'];
   await Promise.all(names.map((name) => set(path, name, name)));
@@ -95,8 +95,8 @@ test('two that are set at once are both there', async () => {
   expect(listed.map(({ key }) => key).sort()).toEqual(names);
 });
 
-describe('in lists of groups', () => {
-  test('administrators find by them, all at once, and others get what they would have', async () => {
+describe('custom attributes in lists of groups', () => {
+  test('filter for administrators only; other callers’ lists are not filtered', async () => {
     const [one, two] = [await group('found-1'), await group('found-2')];
     await set(`/groups/${one}`, 'team', 'blue');
     await set(`/groups/${one}`, 'site', 'north');
@@ -116,7 +116,7 @@ describe('in lists of groups', () => {
     expect(await found('custom_attributes[team]=red')).toEqual([]);
   });
 
-  test('they are shown to administrators who ask', async () => {
+  test('are shown to administrators on request', async () => {
     const id = await group('shown');
     await set(`/groups/${id}`, 'team', 'blue');
     const shown = [{ key: 'team', value: 'blue' }];
@@ -131,13 +131,13 @@ describe('in lists of groups', () => {
     expect((await get(`/groups/${id}`)).body).not.toHaveProperty('custom_attributes');
   });
 
-  test('a filter that is none is refused', async () => {
+  test('refuse an invalid filter', async () => {
     expect((await get('/groups?custom_attributes=x')).status).toBe(400);
     expect((await get('/groups?custom_attributes[a][b]=x')).status).toBe(400);
   });
 });
 
-test('lists of users find by them, and show them', async () => {
+test('lists of users can be filtered by custom attributes and show them', async () => {
   const [one, two] = [await service.user('noted-1'), await service.user('noted-2')];
   for (const { id } of [one, two]) await set(`/users/${id}`, 'desk', '12');
   await set(`/users/${two.id}`, 'floor', '3');
@@ -160,7 +160,7 @@ test('lists of users find by them, and show them', async () => {
   );
 });
 
-test('lists of projects find by them, and show them', async () => {
+test('lists of projects can be filtered by custom attributes and show them', async () => {
   const team = await group('noted-team');
   const make = async (path: string, more = {}): Promise<number> =>
     (await service.call('POST', '/projects', { token: person.token, json: { path, ...more } })).body.id;

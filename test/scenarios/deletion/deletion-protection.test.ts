@@ -24,7 +24,7 @@ async function putInto(id: number, parentId: number): Promise<void> {
   await groups.update(one, {}, { parents: [parent] });
 }
 
-test('a group holds the projects of one that was just put into it, and of one that was put into that', async () => {
+test('a group counts as holding the projects of groups just moved into it, at any depth', async () => {
   const [outer, middle, full] = [await group('outer'), await group('middle'), await group('full')];
   const inner = await group('inner', { parent_id: full });
   const made = await mine('POST', '/projects', { name: 'kept', namespace_id: inner });
@@ -40,7 +40,7 @@ test('a group holds the projects of one that was just put into it, and of one th
   expect((await mine('GET', `/projects/${made.body.id}`)).status).toBe(200);
 });
 
-test('one that holds none goes, whatever was put into it', async () => {
+test('a group that holds no projects can be deleted, whatever was moved into it', async () => {
   const [outer, empty] = [await group('other'), await group('empty')];
   await group('within', { parent_id: empty });
   await putInto(empty, outer);

@@ -46,7 +46,7 @@ const when = (events: readonly Told[]) => events.map(({ created_at }) => created
 const both = (query: string) =>
   Promise.all([feed('anonymous', `/projects/${id}/events?${query}`), feed('former', `/events?${query}`)]);
 
-test('days are whole and left out themselves', async () => {
+test('event feeds exclude the days named by before and after, which are whole days in UTC', async () => {
   const after = 'after=2025-12-31';
   const times = ['00', '12', '23'];
   const of = (...which: string[]) => which.flatMap((day) => times.map((time) => `${day}T${time}`));
@@ -64,7 +64,7 @@ test('days are whole and left out themselves', async () => {
     for (const events of await both(query)) expect([query, when(events)]).toEqual([query, expected]);
 });
 
-test('what was done, and to what', async () => {
+test('event feeds filter by action and by target type', async () => {
   const before = 'before=2026-02-01';
   for (const [query, count] of [
     ['action=pushed', 5],
@@ -85,7 +85,7 @@ test('what was done, and to what', async () => {
       expect([query, events.length]).toEqual([query, count]);
 });
 
-test('pages, one after the other, hold each event once', async () => {
+test('consecutive pages of events hold each event once', async () => {
   const paths = [`/projects/${id}/events`, '/users/former/events', '/events', '/events?scope=all'];
   for (const path of paths)
     for (const sort of ['asc', 'desc']) {
@@ -105,7 +105,7 @@ test('pages, one after the other, hold each event once', async () => {
     }
 });
 
-test('events of more than three years ago are not shown, whether they were taken away or not', async () => {
+test('events older than three years are not shown, deleted or not', async () => {
   const now = new Date();
   const years = (n: number, ms = 0) => {
     const then = new Date(now);
@@ -137,7 +137,7 @@ test.each([
   ['sort=up', 'sort does not have a valid value'],
   ['per_page=0', 'per_page has a value not allowed'],
   ['page=x', 'page is invalid'],
-])('%s is refused', async (query, error) => {
+])('the event filter %s is refused', async (query, error) => {
   for (const path of ['/events', '/users/owner/events', `/projects/${id}/events`])
     expect(await as('owner', 'GET', `${path}?${query}`)).toMatchObject({
       status: 400,

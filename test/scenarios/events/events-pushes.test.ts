@@ -109,8 +109,8 @@ const push =
     git.ok(clone, 'push', '--quiet', 'origin', ...args);
 const on = (branch: string, from = 'main') => git.ok(clone, 'checkout', '--quiet', '-B', branch, from);
 
-describe('by Git', () => {
-  test('the first push: the default branch with all it has, others with what it has not', async () => {
+describe('events of Git pushes', () => {
+  test('count all commits of the first default branch, and for other branches only those it lacks', async () => {
     await commit('one', 'two', 'three');
     await on('dev', 'main~1');
     await commit('four');
@@ -124,7 +124,7 @@ describe('by Git', () => {
     );
   });
 
-  test('an update: what is new to the branch, a merge with what it brings', async () => {
+  test('count for an update the commits new to the branch, with those a merge brings', async () => {
     await on('main', 'main');
     await git.ok(clone, 'tag', 'was');
     await commit('  five, with spaces around  ', 'six\n\nand a body');
@@ -134,7 +134,7 @@ describe('by Git', () => {
     ]);
   });
 
-  test('the title is the first line that is not blank, as git has it', async () => {
+  test('have as title the first non-blank line of the message, as git does', async () => {
     for (const [name, message] of [
       ['blank-first', '\n\n \t\nwhat was done  \n\nbody\n'],
       ['carriage-return', '\r\n\r\nwhat was done\r\n\r\nbody\r\n'],
@@ -150,7 +150,7 @@ describe('by Git', () => {
     await on('main', 'main');
   });
 
-  test('a forced update counts what was not there, a step back nothing', async () => {
+  test('count for a forced update only the new commits, and none for moving back', async () => {
     await on('forced', 'main');
     await commit('a', 'b');
     await push('forced')();
@@ -167,7 +167,7 @@ describe('by Git', () => {
     expect(told[0]![1]).toMatchObject({ commit_count: 0, commit_title: null });
   });
 
-  test('a new branch: nothing where the default branch has it all; titles end at 70 characters', async () => {
+  test('count no commits for a new branch that the default branch contains; titles end at 70 characters', async () => {
     expect(await toldBy(push('main:refs/heads/same'))).toEqual([
       await expected('created', 'same', { to: 'main', without: 'main' }),
     ]);
@@ -178,7 +178,7 @@ describe('by Git', () => {
     ]);
   });
 
-  test('a new branch beside the default branch, which moves too', async () => {
+  test('count a new branch against the default branch as moved by the same push', async () => {
     await on('main', 'main');
     await git.ok(clone, 'tag', 'old-main');
     await commit('on main');
@@ -192,7 +192,7 @@ describe('by Git', () => {
     );
   });
 
-  test('tags: one commit, or none where they lead to none', async () => {
+  test('count one commit for a tag, or none where it leads to none', async () => {
     await git.ok(clone, 'tag', '-a', '-m', 'about it', 'annotated', 'main');
     await git.ok(clone, 'tag', '-a', '-m', 'twice', 'of-a-tag', 'annotated');
     await git.ok(clone, 'tag', 'of-a-tree', 'main^{tree}');
@@ -213,7 +213,7 @@ describe('by Git', () => {
     ]);
   });
 
-  test('all kinds in one push', async () => {
+  test('are one per ref for a push of every kind of change', async () => {
     await git.ok(clone, 'tag', 'dev-was', 'dev');
     await on('dev', 'dev');
     await commit('more');
@@ -227,7 +227,7 @@ describe('by Git', () => {
     );
   });
 
-  test('more refs than the limit are one event, by what was done to them', async () => {
+  test('are grouped by action when a push has more refs than the limit', async () => {
     const many = (n: number, to = 'main') =>
       Array.from({ length: n }, (_, i) => `${to}:refs/heads/many/${i}`);
     const three = await toldBy(push(...many(3)));
@@ -248,7 +248,7 @@ describe('by Git', () => {
     expect(await toldBy(push('--prune', 'refs/heads/many/*'))).toEqual([together('removed', 'branch', 120)]);
   });
 
-  test('the limit is the settings’', async () => {
+  test('obey the limit in the settings', async () => {
     const limit = (push_event_activities_limit: number) =>
       service.call('PUT', '/application/settings', {
         token: service.rootToken,
@@ -264,7 +264,7 @@ describe('by Git', () => {
     await limit(3);
   });
 
-  test('what is refused tells nothing', async () => {
+  test('are not recorded for refused refs', async () => {
     await api('POST', `/projects/${projectId}/protected_branches`, { name: 'guarded', push_access_level: 0 });
     const refused =
       (...args: string[]) =>
@@ -279,7 +279,7 @@ describe('by Git', () => {
   });
 });
 
-describe('by the interface', () => {
+describe('events of pushes made through the API', () => {
   const fetched = () => git.ok(clone, 'fetch', '--quiet', '--tags', '--force', 'origin');
   const repository = () => `/projects/${projectId}/repository`;
   const at = (branch: string) => git.ok(clone, 'rev-parse', `refs/remotes/origin/${branch}`);
@@ -314,7 +314,7 @@ describe('by the interface', () => {
       () => api('POST', `${repository()}/changelog`, { version: '1.0.0', from: 'v1', to: 'main' }),
     ],
   ];
-  test.each(acts)('%s is one commit more', async (_, branch, act) => {
+  test.each(acts)('count one commit for %s', async (_, branch, act) => {
     await fetched();
     const from = await at(branch);
     const told = await toldBy(act);
@@ -323,7 +323,7 @@ describe('by the interface', () => {
     expect(told[0]![1]).toMatchObject({ commit_count: 1 });
   });
 
-  test('a cherry-pick, onto another branch', async () => {
+  test('are recorded for a cherry-pick onto another branch', async () => {
     await fetched();
     const from = await at('dev');
     const { id } = await api('POST', `${repository()}/commits`, {
@@ -337,7 +337,7 @@ describe('by the interface', () => {
     expect(told).toEqual([await expected('pushed', 'dev', { from, to: await at('dev') })]);
   });
 
-  test('a commit on a new branch, or in place of one', async () => {
+  test('are recorded for a commit that creates or replaces its branch', async () => {
     const commitOn = (more: object) => () =>
       api('POST', `${repository()}/commits`, {
         ...change('begun', more),
@@ -353,7 +353,7 @@ describe('by the interface', () => {
     expect(replaced).toEqual([await expected('pushed', 'begun', { from, to: await at('begun') })]);
   });
 
-  test('branches and tags that are made and removed', async () => {
+  test('are recorded for branches and tags created and deleted', async () => {
     await fetched();
     const main = await at('main');
     const dev = await at('dev');
@@ -380,7 +380,7 @@ describe('by the interface', () => {
     ]);
   });
 
-  test('merged branches that a worker removes, in the name of who asked', async () => {
+  test('name the requester when a worker deletes merged branches', async () => {
     const { id } = await api('POST', '/projects', { name: 'merged', initialize_with_readme: true });
     const tip = (await api('GET', `/projects/${id}/repository/branches/main`)).commit.id;
     for (const branch of ['x', 'y'])
@@ -409,7 +409,7 @@ describe('by the interface', () => {
     );
   });
 
-  test('of commits that race each is told once, in a chain', async () => {
+  test('are recorded once for each of several racing commits, in a chain', async () => {
     await fetched();
     const before = await at('main');
     const told = await toldBy(() =>
@@ -437,7 +437,7 @@ describe('by the interface', () => {
     expect(pairs.length).toBe(6);
   });
 
-  test('the first commit of a project', async () => {
+  test('are recorded for the first commit of a project', async () => {
     const { id } = await api('POST', '/projects', { name: 'with-readme', initialize_with_readme: true });
     expect((await feed(id)).map(({ push_data }) => push_data)).toMatchObject([
       { action: 'created', ref: 'main', commit_count: 1, commit_title: 'Initial commit', commit_from: null },

@@ -191,7 +191,7 @@ const CHANGES: readonly Change[] = [
   },
 ];
 
-describe('after', () =>
+describe('event feeds show the right events after', () =>
   test.each(CHANGES)('$what', async ({ visibility, first, before, change, after, back }) => {
     const at = await place(visibility);
     await first?.(at);
@@ -206,7 +206,7 @@ describe('after', () =>
     await back?.(at);
   }));
 
-describe('of people who are', () => {
+describe('event feeds of users who are', () => {
   let at: Place;
   beforeAll(async () => {
     at = await place('public');
@@ -250,7 +250,7 @@ describe('of people who are', () => {
     expect((await shown('anonymous', at)).author).toEqual(PUSHED);
   });
 
-  test('not confirmed: what is told of them is told in projects alone', async () => {
+  test('not confirmed appear in project feeds only', async () => {
     const json = {
       username: 'unsure',
       name: 'unsure',
@@ -270,7 +270,7 @@ describe('of people who are', () => {
     expect(names(await feed('stranger', '/users/unsure/events'))).toEqual(['joined']);
   });
 
-  test('bots: to those who may know of their project', async () => {
+  test('bots appear only to those who can see their project', async () => {
     const token = { name: 'bot', scopes: ['api'], access_level: 40 };
     const hidden = await place('private');
     for (const [{ project }, names_] of [
@@ -284,7 +284,7 @@ describe('of people who are', () => {
     }
   });
 
-  test('called otherwise: by their name of now, and by their number', async () => {
+  test('renamed are found by their new name and by their id', async () => {
     const { id } = await service.user('before');
     await done('maintainer', 'POST', `/projects/${at.project}/members`, { user_id: id, access_level: 10 });
     await done('administrator', 'PUT', `/users/${id}`, { username: 'after', name: 'After' });
@@ -296,7 +296,7 @@ describe('of people who are', () => {
   });
 });
 
-test('what waits for its deletion is told to those who still see it', async () => {
+test('events of a project scheduled for deletion are shown to those who still see it', async () => {
   await changeSettings(service, { delayed_project_deletion: true });
   const at = await place('public');
   await done('maintainer', 'DELETE', `/projects/${at.project}`);

@@ -1,4 +1,4 @@
-/** Feeds of activity: what is told of each act, who is shown what, now and after things changed. */
+/** Event feeds: what is recorded of each action, and who sees it, also after access has changed. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ownWorld } from '../../harness/own-world.ts';
 import { type Scenario, scenarios } from '../../harness/scenarios.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 const OPEN = ['created', 'joined'];
 const ALL = ['commented on', 'created', 'joined', 'pushed new'];
 
-describe('who is shown what', () => {
+describe('the visibility of events', () => {
   const held = (expected: readonly string[]): Pick<Scenario, 'look'> => ({
     look: ({ status, body, headers }) => {
       if (status !== 200) return;
@@ -47,7 +47,7 @@ describe('who is shown what', () => {
   } as const;
   const outsiders = { stranger: 200, former: 200 } as const;
 
-  describe('of a project', () =>
+  describe('in a project’s feed', () =>
     scenarios(
       () => world,
       [
@@ -76,7 +76,7 @@ describe('who is shown what', () => {
       ],
     ));
 
-  describe('of a user', () => {
+  describe('in a user’s feed', () => {
     const places = (who: Who, author: string) =>
       feed(who, `/users/${author}/events`).then((events) =>
         [
@@ -110,7 +110,7 @@ describe('who is shown what', () => {
         each('internal', 'private', 'public'),
         acts('commented on', 'internal', 'private', 'public'),
       ],
-    ])('as %s', async (who, ofOwner, ofReporter) => {
+    ])('as seen by %s', async (who, ofOwner, ofReporter) => {
       expect(await places(who, 'owner')).toEqual(ofOwner);
       const joined = ofReporter.map((line) => line.replace('commented on', 'joined'));
       const private_ = who === 'guest' ? ['private joined'] : [];
@@ -120,7 +120,7 @@ describe('who is shown what', () => {
     });
 
     test.each(['', '?action=pushed', '?target_type=note', '?before=2999-01-01', '?sort=asc&per_page=1'])(
-      'nothing that is hidden, nor how much it is: %s',
+      'never reveals hidden events or their count: %s',
       async (query) => {
         for (const author of ['owner', 'reporter']) {
           const { body, headers } = await as('anonymous', 'GET', `/users/${author}/events${query}`);
@@ -147,7 +147,7 @@ describe('who is shown what', () => {
     );
   });
 
-  test('of oneself, and of others in one’s projects', async () => {
+  test('covers one’s own feed and the feed of one’s projects', async () => {
     expect((await as('anonymous', 'GET', '/events')).status).toBe(401);
     const own = await feed('reporter', '/events');
     expect(new Set(own.map(({ author_username }) => author_username))).toEqual(new Set(['reporter']));
@@ -169,7 +169,7 @@ describe('who is shown what', () => {
   });
 });
 
-describe('after things changed', () => {
+describe('events follow changes of access', () => {
   let id: number;
   const project = () => `/projects/${id}`;
   beforeAll(async () => {
@@ -185,7 +185,7 @@ describe('after things changed', () => {
   const CREATED = ['created'];
   const BOTH = ['created', 'pushed new'];
 
-  test('of a project that becomes private, strangers and those who left see nothing, members what they may', async () => {
+  test('after a project becomes private: outsiders and former members see nothing, members what they may', async () => {
     for (const who of ['anonymous', 'stranger'] as const) expect(await inFeed(who)).toEqual(BOTH);
     await done('maintainer', 'PUT', project(), { visibility: 'private' });
     for (const who of ['anonymous', 'stranger', 'external'] as const) expect(await inFeed(who)).toEqual([]);
@@ -210,7 +210,7 @@ describe('after things changed', () => {
     ]);
   });
 
-  test('of a repository that is for members only, or for nobody', async () => {
+  test('after a repository is restricted to members or disabled', async () => {
     await done('maintainer', 'PUT', project(), { visibility: 'public', repository_access_level: 'private' });
     expect(await inFeed('anonymous')).toEqual(CREATED);
     expect(names(await feed('anonymous', `${project()}/events`))).not.toContain('pushed new');
@@ -221,13 +221,13 @@ describe('after things changed', () => {
     expect(await inFeed('anonymous')).toEqual(BOTH);
   });
 
-  test('of somebody who keeps their profile to themselves, or is locked out', async () => {
+  test('after a user’s profile becomes private or the user is blocked', async () => {
     const path = `/users/${world.ids['maintainer']}`;
     const shown = (who: Who) => feed(who, '/users/maintainer/events').then(({ length }) => length > 0);
     await done('administrator', 'PUT', path, { private_profile: true });
     expect([await shown('anonymous'), await shown('owner')]).toEqual([false, false]);
     expect([await shown('maintainer'), await shown('administrator')]).toEqual([true, true]);
-    // Projects tell of them all the same.
+    // Project feeds still show their events.
     expect(names(await feed('anonymous', `${project()}/events`))).toContain('pushed new');
     await done('administrator', 'PUT', path, { private_profile: false });
     await done('administrator', 'POST', `${path}/block`);
@@ -236,7 +236,7 @@ describe('after things changed', () => {
     expect(await shown('anonymous')).toBe(true);
   });
 
-  test('of a project that is gone, at once; its rows go with it', async () => {
+  test('after a project is deleted: at once for readers, and its rows are deleted', async () => {
     await done('maintainer', 'DELETE', project());
     for (const who of ['anonymous', 'maintainer', 'administrator'] as const)
       expect(await inFeed(who)).toEqual([]);
@@ -246,7 +246,7 @@ describe('after things changed', () => {
     await expect.poll(rows, { timeout: 20_000 }).toBe(0);
   });
 
-  test('of a user who is gone', async () => {
+  test('after a user is deleted', async () => {
     const gone = await service.user('gone');
     const ids = { user_id: gone.id, access_level: 40 };
     await done('owner', 'POST', `/projects/${world.ids['public']}/members`, ids);
@@ -260,7 +260,7 @@ describe('after things changed', () => {
   });
 });
 
-describe('what acts tell', () => {
+describe('actions are recorded as events', () => {
   const last = async (path: string) => (await feed('owner', path))[0]!;
   const plain = {
     title: null,
@@ -271,7 +271,7 @@ describe('what acts tell', () => {
     target_title: null,
   };
 
-  test('a project that is made, forked or brought from elsewhere', async () => {
+  test('when a project is created, forked or imported', async () => {
     const made = await done('owner', 'POST', '/projects', { name: 'made' });
     const author = { author_id: world.ids['owner'], author_username: 'owner' };
     const event = await last(`/projects/${made.id}/events`);
@@ -300,7 +300,7 @@ describe('what acts tell', () => {
     expect(await last(`/projects/${forUser.id}/events`)).toMatchObject(author);
   });
 
-  test('a comment, with the note, and on a line', async () => {
+  test('when a commit is commented on, also on a line, with the note', async () => {
     const { public: id } = world.ids;
     const [event] = (await feed('anonymous', `/projects/${id}/events?action=commented`)) as [Told];
     const sha = (await done('owner', 'GET', `/projects/${id}/repository/commits/main`)).id;
@@ -334,7 +334,7 @@ describe('what acts tell', () => {
     });
   });
 
-  test('who joins and leaves a project, however they do; a group tells nothing', async () => {
+  test('when somebody joins or leaves a project in any way, but not for groups', async () => {
     const { id } = await done('owner', 'POST', '/projects', { name: 'joined', visibility: 'public' });
     const told = async () =>
       (await feed('owner', `/projects/${id}/events?sort=asc`)).map(

@@ -58,7 +58,7 @@ function blamed(path: string, ...options: string[]): (readonly [string, string])
   return found;
 }
 
-describe('who may read', () =>
+describe('permission to read blame', () =>
   scenarios(
     () => world,
     [
@@ -67,7 +67,7 @@ describe('who may read', () =>
     ],
   ));
 
-test('ranges of lines as git tells them, beyond a rename', async () => {
+test('blame has the line ranges that git blame has, across a rename', async () => {
   const { status, body } = await get('dir/new name.txt', '?ref=main');
   expect(status).toBe(200);
   expect(flat(body)).toEqual(blamed('dir/new name.txt'));
@@ -76,7 +76,7 @@ test('ranges of lines as git tells them, beyond a rename', async () => {
   for (let i = 1; i < body.length; i++) expect(body[i].commit.id).not.toBe(body[i - 1].commit.id);
 });
 
-test('a range names its commit', async () => {
+test('a blame range names its commit', async () => {
   const { body } = await get('dir/new name.txt', '?ref=main');
   const id = pushed.git.oid('main');
   const range = body.find(({ commit }: Range) => commit.id === id);
@@ -96,7 +96,7 @@ test('a range names its commit', async () => {
   });
 });
 
-test('at a tag, an earlier commit, an id', async () => {
+test('blame can be asked for at a tag, an earlier commit and an id', async () => {
   const id = pushed.git.oid('main~8');
   const { body } = await get('old.txt', `?ref=${id}`);
   expect((await get('old.txt', '?ref=main~8')).body).toEqual(body);
@@ -106,7 +106,7 @@ test('at a tag, an earlier commit, an id', async () => {
   expect(flat(body).map(([commit]) => commit)).toEqual(expected);
 });
 
-test('the headers of the file, and nothing else to HEAD', async () => {
+test('HEAD of blame has the headers of the file and no body', async () => {
   const file = await service.call('HEAD', `${at('dir/new name.txt').replace(/\/blame$/, '')}?ref=main`);
   const facts = [...file.headers].filter(([name]) => /^x-(lemnos|gitlab)-/.test(name));
   expect(facts).toHaveLength(18);
@@ -119,7 +119,7 @@ test('the headers of the file, and nothing else to HEAD', async () => {
   }
 });
 
-test('some of the lines', async () => {
+test('blame can be restricted to a range of lines', async () => {
   const path = 'dir/new name.txt';
   const some = await get(path, '?ref=main&range[start]=5&range[end]=17');
   expect(flat(some.body)).toEqual(blamed(path, '-L', '5,17'));
@@ -129,7 +129,7 @@ test('some of the lines', async () => {
   expect(flat((await get(path, '?ref=main&range[start]=1&range[end]=1')).body)).toEqual(all.slice(0, 1));
 });
 
-test('files without lines, and with bytes that are no UTF-8', async () => {
+test('blame works on empty files and on invalid UTF-8', async () => {
   expect((await get('empty', '?ref=more')).body).toEqual([]);
   expect((await get('latin', '?ref=more')).body[0].lines).toEqual(['café\r', 'ÿ']);
   expect((await get('utf8', '?ref=more')).body[0].lines).toEqual(['café']);
@@ -157,7 +157,7 @@ test.each([
     400,
     { message: 'range[start] must be less than or equal to range[end]' },
   ],
-])('%s%s: %i', async (path, query, status, body) => {
+])('blame %s%s is answered with %i', async (path, query, status, body) => {
   const answer = await get(path, query);
   expect([answer.status, answer.body]).toEqual([status, body]);
 });

@@ -44,7 +44,7 @@ function refusedClearly(answer: Answer, statuses: readonly number[] = [400]): vo
   expect(String(message ?? error).length).toBeLessThan(6_000);
 }
 
-describe('nothing is changed', () => {
+describe('invalid input to the file and commit endpoints is refused and changes nothing', () => {
   beforeEach(async () => {
     before = await refs();
   });
@@ -100,7 +100,7 @@ describe('nothing is changed', () => {
     `${'d/'.repeat(2100)}x`,
     'é'.repeat(128),
   ];
-  test.each([...GIT, ...UP, ...SHAPES])('a file at %j', async (path) => {
+  test.each([...GIT, ...UP, ...SHAPES])('for a file path %j', async (path) => {
     const shown = path.length > 3000;
     // A path as long as that is no URL that every gateway takes.
     if (!shown)
@@ -147,7 +147,7 @@ describe('nothing is changed', () => {
     'x'.repeat(1100),
     'main/x',
     '\ud800',
-  ])('a branch called %j', async (branch) => {
+  ])('for a branch name %j', async (branch) => {
     refusedClearly(await write('POST', 'new', { branch, start_branch: 'main' }));
     refusedClearly(
       await commit({
@@ -160,7 +160,7 @@ describe('nothing is changed', () => {
   });
 
   test.each(['%', 'a', 'ab=c', 'abcde', '====', 'YQ=\u0000', 'Zm9v!', 'data:;base64,Zm9v', 'Zm9v Zm9v=x'])(
-    'Base64 %j',
+    'for the Base64 content %j',
     async (content) => {
       refusedClearly(await write('POST', 'new', { content, encoding: 'base64' }));
       refusedClearly(
@@ -192,11 +192,11 @@ describe('nothing is changed', () => {
     { last_commit_id: 'x' },
     { last_commit_id: ['x'] },
     { start_branch: 'a..b', branch: 'n' },
-  ])('%j', async (json) => {
+  ])('for the author %j', async (json) => {
     refusedClearly(await write('PUT', 'dir/file', { content: 'new', ...json }));
   });
 
-  test('actions that contradict each other, are too many, or are none', async () => {
+  test('for actions that contradict each other, are too many or are missing', async () => {
     const create = { action: 'create', file_path: 'x', content: '1' };
     for (const actions of [
       [create, create],
@@ -233,7 +233,7 @@ describe('nothing is changed', () => {
     expect((await commit({ actions: [create, null] })).body).toEqual({ error: 'actions[1] is invalid' });
   });
 
-  test('ids beyond all numbers, and bodies that are none', async () => {
+  test('for ids beyond every counter and malformed bodies', async () => {
     for (const project of [
       '9223372036854775808',
       '18446744073709551616',
@@ -279,7 +279,7 @@ describe('nothing is changed', () => {
     }
   });
 
-  test('refs in queries', async () => {
+  test('for refs in queries', async () => {
     const refs = [
       'a..b',
       '-x',
@@ -320,7 +320,7 @@ describe('nothing is changed', () => {
   });
 });
 
-test('ten thousand actions in one commit, and a message of a megabyte', async () => {
+test('for ten thousand actions in one commit, and a message of a megabyte', async () => {
   const actions = Array.from({ length: 10_000 }, (_, index) => ({
     action: 'create',
     file_path: `many/${index % 100}/${index}`,

@@ -20,7 +20,7 @@ const as = (who: Who, method: string, path: string, json?: unknown) => ask(world
 const head = async (project = 'public', branch = 'main') =>
   (await as('owner', 'GET', `/projects/${world.ids[project]}/repository/branches/${branch}`)).body.commit.id;
 
-describe('who may read', () => {
+describe('permission to read files', () => {
   scenarios(
     () => world,
     [
@@ -32,7 +32,7 @@ describe('who may read', () => {
   );
 });
 
-describe('who may write', () => {
+describe('permission to write files', () => {
   // Not the default branch, whose protection is a story of its own.
   const body = { branch: 'feature/x', commit_message: 'm', content: 'x' };
   const own = (_: World, who: Who) => `/repository/files/of-${who}.txt`;
@@ -46,7 +46,7 @@ describe('who may write', () => {
   );
 });
 
-test('the record of a file, and the same as headers', async () => {
+test('file metadata is the same in the body and in the headers', async () => {
   const path = files('src/deep/word.txt');
   const content = Buffer.from('public\n');
   const { status, body, headers } = await as('anonymous', 'GET', `${path}?ref=main`);
@@ -80,7 +80,7 @@ test('the record of a file, and the same as headers', async () => {
   expect(headers.get('x-gitlab-content')).toBeNull();
 });
 
-test('raw content, its headers, and the default branch where no ref is named', async () => {
+test('a raw file has its content and headers, from the default branch if no ref is given', async () => {
   const raw = await as('anonymous', 'GET', `${files('README.md')}/raw`);
   expect(raw.body).toBe('# public\n');
   expect(raw.headers.get('content-type')).toMatch(/^text\/plain/);
@@ -93,7 +93,7 @@ test('raw content, its headers, and the default branch where no ref is named', a
   expect([asked.status, asked.body, asked.headers.get('x-gitlab-size')]).toEqual([200, null, '9']);
 });
 
-test('what is not there is not found, one text for each', async () => {
+test('absent projects, refs and files are 404 with a text for each', async () => {
   const table = [
     [`${files('README.md')}?ref=nope`, 404, { message: '404 Commit Not Found' }],
     [`${files('README.md')}?ref=`, 404, { message: '404 Commit Not Found' }],
@@ -119,7 +119,7 @@ test('what is not there is not found, one text for each', async () => {
   }
 });
 
-test('a ref may be a branch, a tag, an id, a short id, HEAD, and stays as it was said', async () => {
+test('the ref of a file may be a branch, a tag, an id, a short id or HEAD, and is returned as given', async () => {
   const id = await head();
   for (const ref of [
     'main',
@@ -137,7 +137,7 @@ test('a ref may be a branch, a tag, an id, a short id, HEAD, and stays as it was
   }
 });
 
-describe('what is wrong with a write is said, and nothing is changed', () => {
+describe('an invalid write of a file is refused with a reason and changes nothing', () => {
   const good = { branch: 'main', commit_message: 'm', content: 'x' };
   const stale = '0'.repeat(40);
   const without = (name: keyof typeof good) =>
@@ -237,7 +237,7 @@ describe('what is wrong with a write is said, and nothing is changed', () => {
   });
 });
 
-test('a write says the file and the branch, and makes one commit of the caller', async () => {
+test('a file write returns the path and branch, and makes one commit by the caller', async () => {
   const made = await as('maintainer', 'POST', files('story/one.txt'), {
     branch: 'main',
     commit_message: 'Tell one',
@@ -291,7 +291,7 @@ test.each([
   ['CRLF', Buffer.from('a\r\nb\r\n')],
   ['not UTF-8', Buffer.from([0xff, 0xfe, 0x41, 0x00, 0xc3])],
   ['five megabytes', Buffer.alloc(5 * 1024 * 1024, 'Lemnos\0\xff\n', 'latin1')],
-])('content comes back byte for byte: %s', async (name, content) => {
+])('content is returned byte for byte: %s', async (name, content) => {
   const path = files(`bytes/${name}`);
   const made = await as('maintainer', 'POST', path, {
     branch: 'main',
@@ -311,7 +311,7 @@ test.each([
   expect(Buffer.from(await blob.arrayBuffer()).equals(content)).toBe(true);
 });
 
-test('text as it was written, in JSON and in a form; Base64 with line breaks', async () => {
+test('file content is stored as sent, in JSON and in a form; Base64 may have line breaks', async () => {
   const text = 'ünï\r\n😀\u0001\n';
   await as('maintainer', 'POST', files('text.json'), { branch: 'main', commit_message: 'm', content: text });
   const form = `branch=main&commit_message=m&content=${encodeURIComponent(text)}`;
@@ -332,7 +332,7 @@ test('text as it was written, in JSON and in a form; Base64 with line breaks', a
   }
 });
 
-test('names of any letters, in paths, headers and branches', async () => {
+test('paths, headers and branches may hold letters of every script', async () => {
   for (const path of [
     'ü/😀 ö.txt',
     'a+b & c%20d.txt',
@@ -358,7 +358,7 @@ test('names of any letters, in paths, headers and branches', async () => {
   }
 });
 
-test('a delete may be bound to a time', async () => {
+test('deleting a file respects If-Unmodified-Since', async () => {
   const path = files('timed.txt');
   const json = { branch: 'main', commit_message: 'm' };
   await as('maintainer', 'POST', path, { ...json, content: 'x' });
@@ -371,7 +371,7 @@ test('a delete may be bound to a time', async () => {
   );
 });
 
-test('the first file of an empty repository makes its branch the default one', async () => {
+test('the first file of an empty repository creates the default branch', async () => {
   const made = await as('owner', 'POST', '/projects', { name: 'empty thing' });
   world.ids['empty'] = made.body.id;
   expect((await as('owner', 'GET', `${files('a', 'empty')}?ref=main`)).body).toEqual({

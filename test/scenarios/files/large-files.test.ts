@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const get = (path: string, method = 'GET') => fetch(`${service.url}/api/v4${repository}/${path}`, { method });
 
-test('raw, by name and by id, with its digest', async () => {
+test('a large file is served raw, by path and by blob id, with its digest', async () => {
   const sha256 = createHash('sha256').update(content).digest('hex');
   for (const path of ['files/large.bin/raw?ref=main', `blobs/${blob}/raw`]) {
     const answer = await get(path);
@@ -57,7 +57,7 @@ test('raw, by name and by id, with its digest', async () => {
   expect([head.status, head.headers.get('x-lemnos-content-sha256')]).toEqual([200, sha256]);
 });
 
-test('within JSON it is refused, and told why', async () => {
+test('a large file inside a JSON answer is refused with a reason', async () => {
   for (const path of ['files/large.bin?ref=main', `blobs/${blob}`, 'files/large.bin/blame?ref=main']) {
     const answer = await get(path);
     expect([path, answer.status]).toEqual([path, 413]);
@@ -67,7 +67,7 @@ test('within JSON it is refused, and told why', async () => {
   }
 });
 
-test('differences count it as too large, and everything about it goes on', async () => {
+test('diffs list a large file as too large, and commits around it work', async () => {
   const diff = await service.call('GET', `${repository}/commits/main/diff`);
   expect(diff.status).toBe(200);
   expect(diff.body).toMatchObject([{ new_path: 'large.bin', new_file: true, diff: '' }]);
@@ -79,7 +79,7 @@ test('differences count it as too large, and everything about it goes on', async
   expect(tree.body).toHaveLength(2);
 });
 
-test('archives and clones hold it', async () => {
+test('archives and clones contain large files', async () => {
   const zip = await get('archive.zip?sha=main');
   const { entries } = await readZip(Buffer.from(await zip.arrayBuffer()));
   const entry = entries.find(({ name }) => name.endsWith('/large.bin'))!;

@@ -77,7 +77,7 @@ describe('forking', () => {
     ],
   );
 
-  test('gives branches, tags, HEAD and a protected default branch, and nothing that was hidden', async () => {
+  test('copies branches, tags, HEAD and the default branch’s protection, and no hidden refs', async () => {
     const { ids } = world;
     const repository = `/projects/${ids['public']}/repository`;
     await ask(world, 'owner', 'POST', `${repository}/branches`, { branch: 'side', ref: 'main' });
@@ -113,13 +113,13 @@ describe('forking', () => {
     expect((await ask(world, 'owner', 'GET', `${repository}/commits/${id}`)).status).toBe(404);
   });
 
-  test('of an empty project is an empty project', async () => {
+  test('of an empty project gives an empty project', async () => {
     const empty = await ask(world, 'owner', 'POST', '/projects', { name: 'nothing', visibility: 'public' });
     const { body } = await filled('stranger', await fork('stranger', empty.body.id));
     expect(body).toMatchObject({ import_status: 'finished', empty_repo: true, default_branch: null });
   });
 
-  test('of a fork belongs to the fork', async () => {
+  test('of a fork gives a fork of that fork', async () => {
     const first = await made('stranger', world.ids['public']!);
     const { body } = await filled('guest', await fork('guest', first));
     expect(body).toMatchObject({ empty_repo: false, forked_from_project: { id: first } });
@@ -141,17 +141,17 @@ describe('forking', () => {
     expect(await fork('stranger', world.ids['public']!, json)).toMatchObject({ status, body });
   });
 
-  test('an administrator is told that a namespace of others is none to fork into', async () => {
+  test('into another user’s namespace tells administrators that it is not permitted', async () => {
     const answer = await fork('administrator', world.ids['public']!, { namespace_path: 'owner' });
     expect(answer).toMatchObject({ status: 404, body: { message: '404 Target Namespace Not Found' } });
   });
 
-  test('visibility is never above the source', async () => {
+  test('caps the visibility at that of the source', async () => {
     const answer = await fork('reporter', world.ids['private']!, { visibility: 'public' });
     expect(answer).toMatchObject({ status: 201, body: { visibility: 'private' } });
   });
 
-  test('into a taken name is refused, with whatever case, and into the own namespace of the source', async () => {
+  test('to a taken path, in any case, or to the source’s own namespace is refused', async () => {
     const taken = { name: ['has already been taken'], path: ['has already been taken'] };
     const id = world.ids['public']!;
     await fork('developer', id, { path: 'Taken' });
@@ -161,13 +161,13 @@ describe('forking', () => {
     expect(same).toMatchObject({ status: 409, body: { message: taken } });
   });
 
-  test('above the project limit is refused', async () => {
+  test('beyond the project limit is refused', async () => {
     const { token } = await service.user('limited', { projects_limit: 0 });
     const answer = await service.call('POST', `/projects/${world.ids['public']}/fork`, { token });
     expect(answer).toMatchObject({ status: 403, body: { message: [expect.stringContaining('limit is 0')] } });
   });
 
-  test('follows forking_access_level', async () => {
+  test('obeys forking_access_level', async () => {
     const project = async (forking_access_level: string) =>
       (
         await ask(world, 'owner', 'POST', '/projects', {
@@ -187,7 +187,7 @@ describe('forking', () => {
     expect((await fork('owner', nobody)).status).toBe(404);
   });
 
-  test('until it is filled it reads as empty and takes no writes', async () => {
+  test('leaves a project that reads as empty and refuses writes until it is filled', async () => {
     const { store } = world;
     const answer = await fork('stranger', world.ids['public']!);
     const project = `/projects/${answer.body.id}`;
@@ -229,7 +229,7 @@ describe('the list of forks', () => {
   };
   const those = (...names: string[]) => names.map((name) => ids[name]);
 
-  test('holds what the caller may see, and counts no more', async () => {
+  test('has, and counts, only forks the caller can see', async () => {
     expect((await list('anonymous')).ids).toEqual(those('b'));
     expect((await list('external')).ids).toEqual(those('b'));
     expect((await list('stranger')).ids).toEqual(those('c', 'b'));
@@ -257,11 +257,11 @@ describe('the list of forks', () => {
     ['with_issues_enabled=true', 'administrator', ['c', 'hidden', 'b']],
     ['page=2&per_page=2', 'administrator', ['b']],
     ['page=9', 'administrator', []],
-  ])('%s, %s', async (query, who, names) => {
+  ])('filtered by %s, as seen by %s', async (query, who, names) => {
     expect((await list(who, query)).ids).toEqual(those(...names));
   });
 
-  test('is simple where it is asked to be, and for those who did not sign in', async () => {
+  test('is in short form on request and for anonymous callers', async () => {
     expect((await list('stranger', 'simple=true')).body[0]).not.toHaveProperty('visibility');
     expect((await list('anonymous')).body[0]).not.toHaveProperty('visibility');
     expect((await list('stranger')).body[0]).toMatchObject({ forked_from_project: { id: source } });
@@ -278,7 +278,7 @@ describe('the list of forks', () => {
   );
 });
 
-describe('the relation', () => {
+describe('the fork relation', () => {
   const project = async (who: Who, visibility = 'public') =>
     (
       await ask(world, who, 'POST', '/projects', {
@@ -288,7 +288,7 @@ describe('the relation', () => {
       })
     ).body.id as number;
 
-  test('is made and ended, counted and listed', async () => {
+  test('can be created and deleted, and is counted and listed', async () => {
     const [parent, child] = [await project('owner'), await project('stranger')];
     const relation = `/projects/${child}/fork`;
     const related = await ask(world, 'stranger', 'POST', `${relation}/${parent}`);
@@ -310,7 +310,7 @@ describe('the relation', () => {
     );
   });
 
-  test('is refused where it would be seen by more, to itself, and to what descends from it', async () => {
+  test('is refused to a more restricted source, to itself, and to a descendant', async () => {
     const [secret, open] = [await project('owner', 'private'), await project('owner')];
     const relate = (child: number, parent: number) =>
       ask(world, 'owner', 'POST', `/projects/${child}/fork/${parent}`);
@@ -329,7 +329,7 @@ describe('the relation', () => {
   });
   const notFoundBody = { status: 404, body: { message: '404 Project Not Found' } };
 
-  test('of a project whose source one may not see is not shown', async () => {
+  test('hides a source that the caller cannot see', async () => {
     const id = await made('reporter', world.ids['private']!);
     const json = { user_id: world.ids['stranger'], access_level: 30 };
     await ask(world, 'reporter', 'POST', `/projects/${id}/members`, json);
@@ -381,7 +381,7 @@ describe('the relation', () => {
     expect(files.status).toBe(200);
   });
 
-  test('a fork that is deleted is not counted any more', async () => {
+  test('no longer counts a deleted fork', async () => {
     const parent = await project('owner');
     const child = await made('stranger', parent);
     expect((await ask(world, 'stranger', 'DELETE', `/projects/${child}`)).status).toBe(202);

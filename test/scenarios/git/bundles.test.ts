@@ -41,7 +41,7 @@ function ask(who: Who): Promise<Answer> {
   });
 }
 
-test('a private repository of some size has a bundle for those who may read it, straight from the bucket', async () => {
+test('clones of a private repository above the size limit get a bundle from the bucket, readers only', async () => {
   let told = '';
   for (const until = Date.now() + 30_000; !told.includes('uri=') && Date.now() < until; await sleep(100)) {
     told = (await ask('owner')).body ?? '';

@@ -67,7 +67,7 @@ for (const visibility of ['public', 'internal', 'private'] as const) {
     ['git-receive-pack', { ...WRITE[visibility], ...MEMBERS_WRITE }],
   ] as const) {
     describe(`${name} of a ${visibility} project`, () => {
-      test.each(Object.entries(table))('%s: %i', async (who, status) => {
+      test.each(Object.entries(table))('as %s is answered with %i', async (who, status) => {
         for (const path of [`owner/${visibility}-thing.git`, `Owner/${visibility}-Thing`]) {
           const answer = await advertise(who as Who, name, path);
           expect([path, answer.status]).toEqual([path, status]);
@@ -80,7 +80,7 @@ for (const visibility of ['public', 'internal', 'private'] as const) {
   }
 }
 
-test('what does not exist looks like what is hidden', async () => {
+test('absent repositories look like hidden ones over Git', async () => {
   for (const who of ['anonymous', 'stranger'] as const) {
     for (const name of ['git-upload-pack', 'git-receive-pack']) {
       const hidden = await advertise(who, name, 'owner/private-thing.git');
@@ -90,7 +90,7 @@ test('what does not exist looks like what is hidden', async () => {
   }
 });
 
-test('an archived project is fetched from and not pushed to, by anyone', async () => {
+test('an archived project can be fetched and cannot be pushed to, by anyone', async () => {
   expect((await advertise('anonymous', 'git-upload-pack', 'owner/archived-thing')).status).toBe(200);
   for (const who of ['developer', 'owner', 'administrator'] as const) {
     const answer = await advertise(who, 'git-receive-pack', 'owner/archived-thing');
@@ -98,7 +98,7 @@ test('an archived project is fetched from and not pushed to, by anyone', async (
   }
 });
 
-test('tokens come as a password, as a bearer and in the header of the interface', async () => {
+test('tokens are accepted over Git as a password, as a bearer and in the API’s header', async () => {
   const token = world.tokens.reporter!;
   const url = `${service.url}/owner/private-thing.git/info/refs?service=git-upload-pack`;
   for (const headers of [
@@ -120,7 +120,7 @@ test('tokens come as a password, as a bearer and in the header of the interface'
   }
 });
 
-test('the services themselves ask the same as the advertisement', async () => {
+test('the Git services ask for the same permission as the ref advertisement', async () => {
   const post = (who: Who, name: string, path: string) => {
     const token = world.tokens[who];
     return request(`${service.url}/${path}/${name}`, 'POST', {
@@ -145,7 +145,7 @@ test('the services themselves ask the same as the advertisement', async () => {
   }
 });
 
-test('paths that name no repository', async () => {
+test('Git paths that name no repository are 404', async () => {
   for (const [path, status] of [
     ['owner/info/refs?service=git-upload-pack', 404],
     ['owner%2Fpublic-thing.git/info/refs?service=git-upload-pack', 404],

@@ -127,7 +127,7 @@ async function clear(who: Who): Promise<void> {
   }
 }
 
-test('parts go up in any order, and the worker moves the refs', async () => {
+test('upload parts may arrive in any order, and the worker updates the refs', async () => {
   const { before, oid } = await commit('large', 9_000_000);
   const pack = await packOf(oid, before);
   const changes = [{ ref: 'refs/heads/main', from: before, to: oid }];
@@ -188,7 +188,7 @@ test.each([
   ['read_repository', 'public', 403],
   ['blocked', 'public', 403],
 ] as const)(
-  '%s begins no upload to the %s project: %i, as for git-receive-pack',
+  '%s cannot begin an upload to the %s project: %i, as for git-receive-pack',
   async (who, project, status) => {
     const begun = await call(
       who,
@@ -209,12 +209,12 @@ test.each([
   },
 );
 
-test('an absent project looks like a hidden one', async () => {
+test('absent projects look like hidden ones to uploads', async () => {
   const told = await call('stranger', 'POST', '?size=100', head([{ ref: 'r', to: '1'.repeat(40) }]), 'no');
   expect([told.status, told.body]).toEqual([404, { message: '404 Project Not Found' }]);
 });
 
-test('an upload is known to nobody else, and in no other project', async () => {
+test('an upload is visible to its creator only, and in its project only', async () => {
   const { body } = await begin(
     'developer',
     [{ ref: 'refs/heads/mine', to: '1'.repeat(40) }],
@@ -253,11 +253,11 @@ test.each([
   ['?size=100', Buffer.from('{"commands":[]}'), 400],
   ['?size=100', one.subarray(0, 30), 400],
   ['?size=100', Buffer.concat([one, Buffer.from('PACK')]), 400],
-] as const)('begins with nothing less: %s', async (query, body, status) => {
+] as const)('an invalid upload request is refused: %s', async (query, body, status) => {
   expect((await call('developer', 'POST', query, body)).status).toBe(status);
 });
 
-test('methods and numbers that nobody serves', async () => {
+test('unsupported methods, parts and ids of uploads are refused', async () => {
   const { body } = await begin('developer', [{ ref: 'refs/heads/m', to: '1'.repeat(40) }], randomBytes(50));
   expect((await call('developer', 'PUT')).status).toBe(405);
   expect((await call('developer', 'POST', `/${body.id}`)).status).toBe(405);
@@ -272,7 +272,7 @@ test('methods and numbers that nobody serves', async () => {
   await call('developer', 'DELETE', `/${body.id}`);
 });
 
-test('a user has so many under way and no more, at once too', async () => {
+test('a user has a bounded number of uploads, also with simultaneous requests', async () => {
   await clear('maintainer');
   const tries = Array.from({ length: UPLOADS_PER_USER + 4 }, () =>
     call('maintainer', 'POST', '?size=100', one),
@@ -286,7 +286,7 @@ test('a user has so many under way and no more, at once too', async () => {
   await clear('maintainer');
 });
 
-test('what a push would be told, an upload is told', async () => {
+test('an upload gets the errors that a push would get', async () => {
   const main = (await remoteValue('refs/heads/main'))!;
   const { before, oid } = await commit('told');
   const pack = await packOf(oid, before);
@@ -341,7 +341,7 @@ test('what a push would be told, an upload is told', async () => {
   expect(await remoteValue('refs/heads/main')).toBe(main);
 });
 
-test('packs that are none, that lack something, or hold what fsck refuses, change nothing', async () => {
+test('an upload of an invalid, incomplete or malformed pack changes nothing', async () => {
   const { before, oid } = await commit('bad');
   const good = Buffer.from(await packOf(oid, before));
   const flipped = Buffer.from(good);
@@ -369,7 +369,7 @@ test('packs that are none, that lack something, or hold what fsck refuses, chang
   expect(await remoteValue('refs/heads/bad')).toBeUndefined();
 });
 
-/** Uploads and promises nothing yet: the worker is called by hand. */
+/** Uploads without enqueuing anything: the test invokes the worker. */
 async function ready(who: Who, ref: string): Promise<{ id: string; oid: string }> {
   const { before, oid } = await commit(ref.replaceAll('/', '-'));
   const id = await uploaded(who, [{ ref, to: oid }], await packOf(oid, before));
@@ -379,7 +379,7 @@ async function ready(who: Who, ref: string): Promise<{ id: string; oid: string }
   return { id, oid };
 }
 
-test('who lost the right meanwhile is refused when the push is taken in', async () => {
+test('an upload is refused when its creator lost the right to push before it was applied', async () => {
   const made = await service.call('POST', `/users/${world.ids['developer']}/personal_access_tokens`, {
     token: service.rootToken,
     json: { name: 'short', scopes: ['api'] },
@@ -414,7 +414,7 @@ test('who lost the right meanwhile is refused when the push is taken in', async 
   expect(oid).toMatch(/^[0-9a-f]{40}$/);
 });
 
-/** Messages about an upload that are promised and not sent yet. */
+/** Messages about an upload that are in the outbox and not yet sent. */
 async function waiting(id: string): Promise<number> {
   let count = 0;
   for (let shard = 0; shard < OUTBOX_SHARDS; shard++) {
@@ -424,7 +424,7 @@ async function waiting(id: string): Promise<number> {
   return count;
 }
 
-test('two deliveries at once: one works, the other comes again', async () => {
+test('of two deliveries of an upload one works and the other is retried', async () => {
   const { id, oid } = await ready('developer', 'refs/heads/twice');
   await Promise.all([ingestUpload(deps(), id), ingestUpload(deps(), id)]);
   expect((await world.store.pushUploads.get(id))!.fence).toBe(1);
@@ -435,7 +435,7 @@ test('two deliveries at once: one works, the other comes again', async () => {
   expect(await remoteValue('refs/heads/twice')).toBe(oid);
 });
 
-test('a worker that died before its transaction is followed by one that does the work', async () => {
+test('an upload is completed by another worker if the first died before its transaction', async () => {
   const { id, oid } = await ready('developer', 'refs/heads/again');
   const dead = await world.store.pushUploads.claim(id, 60);
   expect(dead).toMatchObject({ state: 'ingesting', fence: 1 });
@@ -452,7 +452,7 @@ test('a worker that died before its transaction is followed by one that does the
   );
 });
 
-test('a worker that died behind its transaction has done the work, whatever became of the ref since', async () => {
+test('an upload counts as done if its worker died after the transaction, whatever became of the ref since', async () => {
   const { id, oid } = await ready('developer', 'refs/heads/crash');
   const crashing = deps();
   const end = crashing.store.pushUploads.end;
@@ -473,7 +473,7 @@ test('a worker that died behind its transaction has done the work, whatever beca
   expect(await remoteValue('refs/heads/crash')).toBe(next.oid);
 });
 
-test('what fails on our side is tried again, and in the end told', async () => {
+test('an upload is retried after errors of the service, and finally reported as failed', async () => {
   const { id } = await ready('developer', 'refs/heads/broken');
   const broken = deps();
   const read = broken.store.staging.read;
@@ -488,7 +488,7 @@ test('what fails on our side is tried again, and in the end told', async () => {
   expect(await remoteValue('refs/heads/broken')).toBeUndefined();
 });
 
-test('what workers are killed over is given up, and told', async () => {
+test('an upload that keeps killing its workers is given up and reported as failed', async () => {
   const { id } = await ready('developer', 'refs/heads/endless');
   for (let n = 1; n <= 4; n++) {
     const killed = await world.store.pushUploads.claim(id, 60, new Date(Date.now() + n * 61_000));
@@ -498,7 +498,7 @@ test('what workers are killed over is given up, and told', async () => {
   expect((await ended('developer', id)).failure).toMatch(/within the time there is/);
 });
 
-test('what nobody finishes in time is gone, and its place free', async () => {
+test('an upload that is not finished in time is deleted and no longer counts', async () => {
   const { body } = await begin('developer', [{ ref: 'refs/heads/o', to: '1'.repeat(40) }], randomBytes(50));
   const tomorrow = new Date(Date.now() + 25 * 3600_000);
   expect(await world.store.pushUploads.get(body.id, tomorrow)).toBeUndefined();

@@ -24,8 +24,8 @@ const on = { enabled: true, sso_url: 'https://idp.example.com/sso' };
 const recordedOf = async (id: number): Promise<Record<string, unknown>[]> =>
   (await call('GET', `/groups/${id}/audit_events`)).body.map(({ details }: Answer['body']) => details);
 
-describe('settings', () => {
-  test('are set up, changed, switched off and on', async () => {
+describe('single sign-on settings of a group', () => {
+  test('can be created, changed, disabled and enabled', async () => {
     const id = await made('settings');
     expect(await call('GET', `/groups/${id}/saml`)).toMatchObject({
       status: 404,
@@ -80,7 +80,7 @@ describe('settings', () => {
     [{ sso_url: 'idp' }, { sso_url: ['must be a valid URL'] }],
     [{ sso_url: 'javascript:alert(1)' }, { sso_url: ['must be a valid URL'] }],
     [{ certificate_fingerprint: 'xyz' }, { certificate_fingerprint: ['is invalid'] }],
-  ])('%j is refused', async (json, message) => {
+  ])('refuse %j', async (json, message) => {
     const id = await made(`wrong-${JSON.stringify(json).length}-${Math.random().toString(36).slice(2)}`);
     expect(await call('PUT', `/groups/${id}/saml`, json)).toMatchObject({ status: 400, body: { message } });
     expect((await call('GET', `/groups/${id}/saml`)).status).toBe(404);
@@ -90,12 +90,12 @@ describe('settings', () => {
     [{ default_membership_role: 15 }, 'default_membership_role does not have a valid value'],
     [{ enabled: 'perhaps' }, 'enabled is invalid'],
     [{ sso_url: `https://x/${'x'.repeat(1024)}` }, 'sso_url is too long (maximum is 1024 characters)'],
-  ])('%j is none', async (json, error) => {
+  ])('refuse the invalid parameter %j', async (json, error) => {
     const id = await made(`none-${Object.keys(json)[0]!.slice(0, 3)}`);
     expect(await call('PUT', `/groups/${id}/saml`, json)).toMatchObject({ status: 400, body: { error } });
   });
 
-  test('domains are trusted by administrators alone', async () => {
+  test('accept trusted domains from administrators only', async () => {
     const id = await made('trusting');
     const trusts = (token: string, ...domains: string[]) =>
       call('PUT', `/groups/${id}/saml`, { ...on, trusted_email_domains: domains }, token);
@@ -111,7 +111,7 @@ describe('settings', () => {
     expect((await trusts(owner.token)).status).toBe(403);
   });
 
-  test('are of top-level groups', async () => {
+  test('exist for top-level groups only', async () => {
     const inner = await made('inner', { parent_id: await made('outer') });
     expect(await call('PUT', `/groups/${inner}/saml`, on)).toMatchObject({
       status: 400,
@@ -119,7 +119,7 @@ describe('settings', () => {
     });
   });
 
-  test('are the owners’', async () => {
+  test('are for owners only', async () => {
     const id = await made('owned', { visibility: 'public' });
     await call('POST', `/groups/${id}/members`, { user_id: maintainer.id, access_level: 40 });
     for (const [method, path, json] of [
@@ -133,11 +133,11 @@ describe('settings', () => {
   });
 });
 
-describe('the token', () => {
+describe('the SCIM token of a group', () => {
   const asks = async (path: string, token: string): Promise<number> =>
     (await scim(service, 'GET', `${path}/Users?count=0`, { token })).status;
 
-  test('is told once, replaced and revoked', async () => {
+  test('is shown once, replaced and revoked', async () => {
     const id = await made('tokens');
     const at = `/groups/${id}/scim_token`;
     expect(await call('POST', at)).toMatchObject({
@@ -174,7 +174,7 @@ describe('the token', () => {
     expect(JSON.stringify(await recordedOf(id))).not.toContain('glsoat-');
   });
 
-  test('is not for owners who may not see what is internal', async () => {
+  test('is refused to owners who cannot see internal groups', async () => {
     const id = await made('outside');
     await call('PUT', `/groups/${id}/saml`, on);
     const outsider = await service.user('outsider', { external: true });
@@ -188,7 +188,7 @@ describe('the token', () => {
     expect((await call('GET', at)).status).toBe(404);
   });
 
-  test('that is issued twice at once is one', async () => {
+  test('is issued once by two simultaneous requests', async () => {
     const id = await made('race');
     await call('PUT', `/groups/${id}/saml`, on);
     const answers = await Promise.all([1, 2, 3].map(() => call('POST', `/groups/${id}/scim_token`)));
@@ -200,7 +200,7 @@ describe('the token', () => {
     expect(good.filter((status) => status === 200)).toHaveLength(1);
   });
 
-  test('is good for as long as single sign-on is on, and the group is there and on top', async () => {
+  test('works while single sign-on is enabled and the group exists at top level', async () => {
     const group = await scimGroup(service, owner.token, 'lifetime');
     const put = (json: object) => call('PUT', `/groups/${group.id}/saml`, json);
     await put({ enabled: false });
@@ -220,7 +220,7 @@ describe('the token', () => {
   });
 });
 
-describe('identities', () => {
+describe('single sign-on identities', () => {
   let group: ScimGroup;
   beforeAll(async () => {
     group = await scimGroup(service, owner.token, 'seen', { trusted_email_domains: ['corp.example'] });
@@ -232,7 +232,7 @@ describe('identities', () => {
   const idOf = async (username: string): Promise<number> =>
     (await call('GET', `/users?username=${username}`)).body[0].id;
 
-  test('are listed as the provider has them, and as people sign in', async () => {
+  test('are listed as the provider has them and as users sign in', async () => {
     const [ann, bea, cyd, dot] = await Promise.all(['ann', 'bea', 'cyd', 'dot'].map(idOf));
     const scimList = await call('GET', `/groups/${group.id}/scim/identities`);
     expect(scimList.body).toEqual([
@@ -262,7 +262,7 @@ describe('identities', () => {
   });
 
   test.each(['PATCH', 'PUT', 'DELETE'])(
-    'of who is let go by %s are shown nowhere but to the provider',
+    'removed by the provider with %s are shown to the provider only',
     async (method) => {
       const name = `gone-${method.toLowerCase()}`;
       const uid = `ext-${name}`;
@@ -318,7 +318,7 @@ describe('identities', () => {
     },
   );
 
-  test('of an account that is its owner’s by now are named and ended by the provider all the same', async () => {
+  test('of an account now owned by its user can still be named and removed by the provider', async () => {
     await group.agent('POST', '/Users', person('risen'));
     const id = await idOf('risen');
     const root = service.rootToken;
@@ -333,12 +333,12 @@ describe('identities', () => {
     await group.agent('DELETE', '/Users/ext-up');
   });
 
-  test('are called nothing that no path leads to', async () => {
+  test('cannot have an id that no path can contain', async () => {
     const { status, body } = await call('PATCH', `/groups/${group.id}/scim/ext-ann`, { extern_uid: '.' });
     expect([status, body]).toMatchObject([400, { message: 'externalId is invalid' }]);
   });
 
-  test('are shown with members to owners alone', async () => {
+  test('are shown with members to owners only', async () => {
     await call('POST', `/groups/${group.id}/members`, { user_id: maintainer.id, access_level: 40 });
     const members = async (token: string) =>
       new Map<string, Answer['body']>(
@@ -363,7 +363,7 @@ describe('identities', () => {
     );
   });
 
-  test('are renamed and taken away by hand', async () => {
+  test('can be renamed and removed through the API', async () => {
     const rename = (uid: string, extern_uid: unknown, kind = 'scim') =>
       call('PATCH', `/groups/${group.id}/${kind}/${uid}`, { extern_uid });
     expect((await rename('ext-bea', 'ext-bee')).status).toBe(204);
@@ -379,7 +379,7 @@ describe('identities', () => {
     expect((await recordedOf(group.id))[0]).toMatchObject({ remove: 'user_access', author_name: 'owner' });
   });
 
-  test('go with the group, and accounts no longer sign in there', async () => {
+  test('are deleted with the group, and accounts no longer sign in there', async () => {
     const gone = await scimGroup(service, owner.token, 'doomed', { trusted_email_domains: ['corp.example'] });
     await gone.agent('POST', '/Users', person('orphan'));
     const user = await idOf('orphan');

@@ -31,7 +31,7 @@ const make = async (path: string, parent?: number): Promise<number> =>
   (await call('POST', '/groups', { name: path, path, ...(parent ? { parent_id: parent } : {}) })).body.id;
 const dueOn = async (id: number) => (await deps().store.groups.get(id))!.deletion!.dueOn;
 
-test('a group waits, takes nothing new, and is restored', async () => {
+test('a group scheduled for deletion accepts nothing new and can be restored', async () => {
   const id = await make('waiting');
   const inside = await make('inside', id);
   expect((await call('GET', `/groups/${id}`)).body.marked_for_deletion_on).toBeNull();
@@ -61,7 +61,7 @@ test('a group waits, takes nothing new, and is restored', async () => {
   expect(await call('POST', `/groups/${id}/restore`)).toMatchObject({ status: 400 });
 });
 
-test('it is deleted on its day, with all inside, and not before', async () => {
+test('a group scheduled for deletion is deleted on its day with everything in it, not before', async () => {
   const id = await make('going');
   const inside = await make('with-it', id);
   await call('DELETE', `/groups/${id}`);
@@ -73,7 +73,7 @@ test('it is deleted on its day, with all inside, and not before', async () => {
   await laterOn(7, id, due);
 });
 
-test('a deletion that was taken back does not come', async () => {
+test('a cancelled group deletion does not happen', async () => {
   const id = await make('kept');
   await call('DELETE', `/groups/${id}`);
   const due = await dueOn(id);
@@ -82,7 +82,7 @@ test('a deletion that was taken back does not come', async () => {
   expect((await call('GET', `/groups/${id}`)).status).toBe(200);
 });
 
-test('a group in another that waits may be deleted at once, by its whole path', async () => {
+test('a subgroup scheduled for deletion can be deleted at once by naming its full path', async () => {
   const id = await make('outer');
   const inner = await make('inner', id);
   const now = (of: number, path: string) =>
@@ -96,7 +96,7 @@ test('a group in another that waits may be deleted at once, by its whole path', 
   expect(await now(id, 'outer')).toMatchObject({ status: 400 });
 });
 
-test('of a restoration and the deletion at once, one is done, and the other did nothing', async () => {
+test('of a simultaneous restoration and deletion of a group exactly one takes effect', async () => {
   const id = await make('both');
   await call('DELETE', `/groups/${id}`);
   const due = await dueOn(id);

@@ -75,7 +75,7 @@ const BAD = {
 } as const;
 const hides = ['gprivate', 'sprivate', 'Group private', 'Sub'];
 
-describe('who may ask', () =>
+describe('permission to list groups', () =>
   scenarios(
     () => world,
     [
@@ -121,7 +121,7 @@ function noNamespace() {
   return { status: 404, holds: { message: '404 Namespace Not Found' } };
 }
 
-describe('groups', () => {
+describe('group lists', () => {
   test.each<[Who, string, string]>([
     ['anonymous', '', 'gpublic spublic'],
     ['stranger', '', ''],
@@ -146,11 +146,11 @@ describe('groups', () => {
     ['stranger', 'all_available=true&search=private', ''],
     ['developer', 'search=PRIVATE&order_by=similarity', 'gprivate sprivate'],
     ['administrator', 'custom_attributes[a]=b', ''],
-  ])('%s %s', async (who, query, expected) => {
+  ])('for %s with %s', async (who, query, expected) => {
     await expect.poll(() => paths(who, `/groups?${query}`), { timeout: 10_000 }).toBe(expected);
   });
 
-  test('without some', async () => {
+  test('leave out the groups in skip_groups', async () => {
     const skip = `skip_groups[]=${world.ids['gpublic']}&skip_groups[]=${world.ids['sprivate']}`;
     expect(await paths('owner', `/groups?${skip}`)).toBe('ginternal gprivate sinternal spublic');
     expect(await paths('owner', `/groups?skip_groups=${world.ids['gpublic']},1`)).not.toContain('gpublic');
@@ -184,11 +184,11 @@ describe('groups', () => {
     ['developer', 'gprivate/projects?starred=true', ''],
     ['owner', 'gprivate/projects?owned=true&with_issues_enabled=true', 'in-gprivate'],
     ['stranger', 'gpublic/projects?owned=true', ''],
-  ])('%s /groups/%s', async (who, path, expected) => {
+  ])('for %s of /groups/%s', async (who, path, expected) => {
     await expect.poll(() => paths(who, `/groups/${path}`), { timeout: 10_000 }).toBe(expected);
   });
 
-  test('projects of a group in their short form', async () => {
+  test('have the projects of a group in their short form', async () => {
     const { body } = await as('developer', 'GET', '/groups/gprivate/projects?simple=true');
     expectSchema('projects', body);
     expect(body[0]).not.toHaveProperty('visibility');
@@ -203,12 +203,12 @@ describe('groups', () => {
     ['/groups/gpublic/subgroups?order_by=similarity', { error: 'order_by does not have a valid value' }],
     ['/groups/gpublic/projects?visibility=hidden', { error: 'visibility does not have a valid value' }],
     ['/groups?pagination=keyset&cursor=abc', { message: '400 Bad request' }],
-  ])('%s is refused', async (path, body) => {
+  ])('refuse %s', async (path, body) => {
     const answer = await as('anonymous', 'GET', path);
     expect([answer.status, answer.body]).toEqual([400, body]);
   });
 
-  test('by keyset, from link to link', async () => {
+  test('have keyset pages linked from one to the next', async () => {
     const seen: string[] = [];
     let url: string | undefined = '/groups?pagination=keyset&order_by=name&per_page=1';
     while (url !== undefined) {
@@ -227,7 +227,7 @@ describe('groups', () => {
   });
 });
 
-test('projects in groups are in the lists of those whom memberships let in, and of no others', async () => {
+test('projects in groups are listed for those whose memberships give access, and for no others', async () => {
   const all = async (who: Who, query = '') =>
     (await paths(who, `/projects?per_page=100${query}`)).split(' ').filter(Boolean);
   const privates = ['in-sprivate', 'in-gprivate'];
@@ -253,7 +253,7 @@ test('projects in groups are in the lists of those whom memberships let in, and 
   }
 });
 
-describe('namespaces', () => {
+describe('namespace lists', () => {
   test.each<[Who, string, string]>([
     ['stranger', '', 'stranger'],
     ['guest', '', 'guest sprivate'],
@@ -268,7 +268,7 @@ describe('namespaces', () => {
     ['administrator', 'search=intern', 'ginternal sinternal'],
     ['administrator', 'search=intern&top_level_only=true', 'ginternal'],
     ['owner', 'top_level_only=true', 'owner gpublic ginternal gprivate'],
-  ])('%s %s', async (who, query, expected) => {
+  ])('for %s with %s', async (who, query, expected) => {
     await expect.poll(() => paths(who, `/namespaces?${query}`), { timeout: 10_000 }).toBe(expected);
     const names: string[] = [];
     for (let page = 1; page < 9; page++) {
@@ -278,7 +278,7 @@ describe('namespaces', () => {
     expect(names.join(' ')).toBe(expected);
   });
 
-  test('administrators find everybody, and how many are in what one owns is told', async () => {
+  test('hold every namespace for administrators, with member counts for owners', async () => {
     const { body, headers } = await as('administrator', 'GET', '/namespaces?per_page=100');
     const kinds = Map.groupBy(body as { kind: string; path: string }[], ({ kind }) => kind);
     const paths = (kind: string) => kinds.get(kind)!.map(({ path }) => path);
@@ -300,7 +300,7 @@ describe('namespaces', () => {
     expect(await counted('owner', 'owner')).toBeUndefined();
   });
 
-  test('by id and path; whether a path is taken', async () => {
+  test('find a namespace by id and path, and tell whether a path is taken', async () => {
     const own = await as('owner', 'GET', '/namespaces/OWNER');
     expect(own.body).toMatchObject({ path: 'owner', kind: 'user', parent_id: null });
     expect((await as('owner', 'GET', `/namespaces/${own.body.id}`)).body).toEqual(own.body);
@@ -318,7 +318,7 @@ describe('namespaces', () => {
   });
 });
 
-test('what a group was invited to is in the lists of its members, as long as it is', async () => {
+test('groups that a group was invited to are listed for its members while the share lasts', async () => {
   const { id, token } = await service.user('invited');
   const call = (path: string) => service.call('GET', path, { token });
   const list = async (path: string) => {
@@ -349,7 +349,7 @@ test('what a group was invited to is in the lists of its members, as long as it 
   expect(await list('/projects?visibility=private')).toEqual(['', '0']);
 });
 
-test('by the client of others', async () => {
+test('@gitbeaker/rest lists groups, subgroups, projects and namespaces', async () => {
   const api = new Gitlab({ host: service.url, token: world.tokens.developer! });
   const pathsOf = (found: { path: string }[]) => found.map(({ path }) => path);
   expect(pathsOf(await api.Groups.all({ perPage: 1 }))).toEqual(['gprivate', 'sprivate']);

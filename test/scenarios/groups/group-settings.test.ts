@@ -51,7 +51,7 @@ describe('default_branch_protection', () => {
     [3, [40, 30], 400],
     [undefined, [40, 40], 400],
   ])(
-    '%s: the first branch gets %j, and a developer who begins is told %i',
+    '%s: the first branch gets %j, and a Developer’s first push is answered with %i',
     async (setting, levels, begins) => {
       const own = setting === undefined ? {} : { default_branch_protection: setting };
       const id = await group(own);
@@ -68,7 +68,7 @@ describe('default_branch_protection', () => {
     },
   );
 
-  test('only the group that a project is directly in counts', async () => {
+  test('applies from the direct parent group only', async () => {
     const outer = await group({ default_branch_protection: 0 });
     const inner = await group({ parent_id: outer });
     const project = await make(inner);
@@ -79,14 +79,14 @@ describe('default_branch_protection', () => {
   });
 });
 
-describe('who may make what in a group', () => {
+describe('creating in a group obeys its creation levels', () => {
   test.each([
     ['project_creation_level', 'noone', { developer: 400, maintainer: 400, owner: 400 }],
     ['project_creation_level', 'maintainer', { developer: 400, maintainer: 201, owner: 201 }],
     ['project_creation_level', 'developer', { developer: 201, maintainer: 201, owner: 201 }],
     ['subgroup_creation_level', 'owner', { developer: 403, maintainer: 403, owner: 201 }],
     ['subgroup_creation_level', 'maintainer', { developer: 403, maintainer: 201, owner: 201 }],
-  ] as const)('%s %s', async (setting, level, expected) => {
+  ] as const)('for %s with %s', async (setting, level, expected) => {
     const id = await group({ [setting]: level });
     for (const [who, status] of Object.entries(expected) as [Who, number][]) {
       const name = `n${++count}`;
@@ -99,7 +99,7 @@ describe('who may make what in a group', () => {
   });
 });
 
-test('shared runners that a group above turned off for all stay off', async () => {
+test('shared runners disabled in a group stay disabled in its descendants', async () => {
   const outer = await group();
   const inner = await group({ parent_id: outer });
   const set = (id: number, shared_runners_setting: string) =>
@@ -135,7 +135,7 @@ test('shared runners that a group above turned off for all stay off', async () =
   ]);
 });
 
-test('visibility, against what is above and what is inside', async () => {
+test('a group’s visibility is limited by its parent and by what it contains', async () => {
   const outer = await group({ visibility: 'internal' });
   const inner = await group({ visibility: 'internal', parent_id: outer });
   const change = (id: number, visibility: string) => as('owner', 'PUT', `/groups/${id}`, { visibility });
@@ -155,7 +155,7 @@ test('visibility, against what is above and what is inside', async () => {
   expect((await change(inner, 'public')).body.visibility).toBe('public');
 });
 
-test('the token that runners register with is for owners, the same each time, and gone with its group', async () => {
+test('the runners token is for owners, stays the same, and is deleted with its group', async () => {
   const id = await group({ visibility: 'public' });
   const answers = await Promise.all(
     Array.from({ length: 4 }, () => as('owner', 'GET', `/groups/${id}?with_projects=false`)),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { BAD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
@@ -38,11 +39,10 @@ async function made(who: Who, path: string, more: Record<string, unknown> = {}) 
 const put = (group: { id: number }, name: string, more: Record<string, unknown> = {}) =>
   as('owner', 'POST', '/projects', { name, namespace_id: group.id, ...more });
 
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 const MEMBERS = { guest: 403, reporter: 403, developer: 403, maintainer: 403 } as const;
 const hides = ['secret of'];
 
-describe('who may do what', () => {
+describe('permission on groups', () => {
   scenarios(
     () => world,
     [
@@ -181,7 +181,7 @@ describe('who may do what', () => {
   );
 });
 
-test('every setting that was given is answered, and changed alone', async () => {
+test('a group update returns all settings and changes only those given', async () => {
   const settings = {
     share_with_group_lock: true,
     require_two_factor_authentication: true,
@@ -236,11 +236,11 @@ test.each([
     { name: 'a', path: 'b', description: 'x'.repeat(501) },
     { message: expect.stringMatching(/^Failed to save group \{:description=>/) },
   ],
-])('refused: %j', async (json, body) => {
+])('a group update is refused: %j', async (json, body) => {
   expect((await as('owner', 'POST', '/groups', json)).body).toEqual(body);
 });
 
-test('nothing inside is more visible than what it is in', async () => {
+test('nothing in a group is more visible than the group', async () => {
   const outer = await made('owner', fresh(), { visibility: 'internal' });
   const refused = await as('owner', 'POST', '/groups', {
     name: 'x',
@@ -273,7 +273,7 @@ test('nothing inside is more visible than what it is in', async () => {
   expect(raised.body.message.visibility_level).toHaveLength(1);
 });
 
-test('a group is shown with its projects, those the caller may see', async () => {
+test('a group shows the projects that the caller can see', async () => {
   const group = await made('owner', fresh(), { visibility: 'public' });
   const open = (await put(group, 'open', { visibility: 'public' })).body;
   const hidden = (await put(group, 'hidden')).body;
@@ -285,7 +285,7 @@ test('a group is shown with its projects, those the caller may see', async () =>
   expect(await shown('owner', '?with_projects=false')).toBeUndefined();
 });
 
-test('a project shows what its members are by itself and by the groups above, alone and in lists', async () => {
+test('a project shows its direct and inherited access level, alone and in lists', async () => {
   const group = await made('owner', fresh());
   const project = (await put(await made('owner', 'in', { parent_id: group.id }), fresh('code'))).body;
   for (const [source, name, accessLevel] of [
@@ -310,7 +310,7 @@ test('a project shows what its members are by itself and by the groups above, al
   }
 });
 
-test('who is a member of something inside sees the groups above it, and nothing else in them', async () => {
+test('a member of a descendant sees its ancestor groups and nothing else in them', async () => {
   const group = await made('owner', fresh(), { description: 'above' });
   const inner = await made('owner', 'inner', { parent_id: group.id });
   const sibling = await made('owner', 'sibling', { parent_id: group.id });
@@ -333,7 +333,7 @@ test('who is a member of something inside sees the groups above it, and nothing 
   expect(await seen()).toEqual([404, 404, 404, 404, 404]);
 });
 
-test('one of many who want a path at once gets it', async () => {
+test('one of many simultaneous creations of a group path succeeds', async () => {
   const path = fresh('wanted');
   const all = await Promise.all(
     (['owner', 'stranger', 'guest', 'maintainer'] as const).map((who) =>
@@ -343,8 +343,8 @@ test('one of many who want a path at once gets it', async () => {
   expect(all.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400]);
 });
 
-describe('moves', () => {
-  test('a rename takes everything along, and both paths lead to it', async () => {
+describe('moving a group', () => {
+  test('to another path keeps its contents, and the old path still leads to it', async () => {
     const [was, is] = [fresh('was'), fresh('is')];
     const group = await made('owner', was);
     const inner = await made('owner', 'inner', { parent_id: group.id });
@@ -377,7 +377,7 @@ describe('moves', () => {
     expect(taken).toMatchObject({ status: 400, body: { message: { path: ['has already been taken'] } } });
   });
 
-  test('into a group and out of it; what it gives, it gives at once', async () => {
+  test('into and out of another group changes access at once', async () => {
     const [target, group] = [await made('owner', fresh('target')), await made('owner', fresh('moved'))];
     const project = (await put(group, 'code')).body;
     await world.store.members.add({
@@ -407,7 +407,7 @@ describe('moves', () => {
     expect(await seen()).toBe(404);
   });
 
-  test('at the top a group that inherited its owners has one of its own', async () => {
+  test('to the top level gives it an owner of its own if its owners were inherited', async () => {
     const top = await made('owner', fresh('heritage'));
     const inner = await made('owner', fresh('ownerless'), { parent_id: top.id });
     const self = `/groups/${inner.id}/members/${world.ids['owner']}`;
@@ -418,7 +418,7 @@ describe('moves', () => {
     expect((await as('owner', 'DELETE', self)).status).toBe(403);
   });
 
-  test('into a less visible group, which all inside follows', async () => {
+  test('into a less visible group lowers the visibility of its contents', async () => {
     const target = await made('owner', fresh('quiet'), { visibility: 'internal' });
     const open = await made('owner', fresh('open'), { visibility: 'public' });
     const inner = await made('owner', 'inner', { parent_id: open.id, visibility: 'public' });
@@ -461,7 +461,7 @@ describe('moves', () => {
     expect(raised.status).toBe(400);
   });
 
-  test('refused: into itself or below, to a taken path, without the right', async () => {
+  test('is refused into itself or a descendant, to a taken path, or without the right', async () => {
     const group = await made('owner', fresh('top'));
     const inner = await made('owner', 'inner', { parent_id: group.id });
     const refusal = async (id: number, group_id: number) =>
@@ -476,7 +476,7 @@ describe('moves', () => {
     expect(await refusal(group.id, theirs.id)).toBe("Transfer failed: You don't have enough permissions.");
   });
 
-  test('of two that go into each other at once, one at most does', async () => {
+  test('into each other at once succeeds for at most one of two groups', async () => {
     for (let n = 0; n < 3; n++) {
       const [a, b] = [await made('owner', fresh('a')), await made('owner', fresh('b'))];
       const both = await Promise.all([
@@ -488,7 +488,7 @@ describe('moves', () => {
     }
   });
 
-  test('no deeper than twenty, whatever is inside', async () => {
+  test('is refused deeper than twenty levels, counted with its descendants', async () => {
     let deep = await made('owner', fresh('deep'));
     for (let depth = 2; depth <= 19; depth++) deep = await made('owner', `d${depth}`, { parent_id: deep.id });
     const pair = await made('owner', fresh('pair'));
@@ -502,7 +502,7 @@ describe('moves', () => {
   });
 });
 
-test('shares: what the members of an invited group get, for how long, and who hears of it', async () => {
+test('a group share gives access up to its level until it expires, and notifies the invited members', async () => {
   const [group, guests] = [await made('owner', fresh('host')), await made('owner', fresh('guests'))];
   const project = (await put(await made('owner', 'in', { parent_id: group.id }), 'code')).body;
   await world.store.members.add({
@@ -554,7 +554,7 @@ test('shares: what the members of an invited group get, for how long, and who he
   expect((await share(input)).body).toEqual({ message: '404 Not Found' });
 });
 
-test('a fork goes into a group, no more visible than that', async () => {
+test('a fork moved into a group is no more visible than the group', async () => {
   const group = await made('owner', fresh('forks'));
   const source = world.ids['public']!;
   const fork = (who: Who, json: unknown) => as(who, 'POST', `/projects/${source}/fork`, json);
@@ -570,7 +570,7 @@ test('a fork goes into a group, no more visible than that', async () => {
   expect((await fork('owner', { namespace_id: group.id })).status).toBe(409);
 });
 
-test('a deleted group is gone at once with all inside, and all of its paths are free', async () => {
+test('a deleted group disappears at once with its contents, and all its paths are free', async () => {
   const group = await made('owner', fresh('doomed'));
   const inner = await made('owner', 'inner', { parent_id: group.id });
   const project = (await put(inner, 'code')).body;

@@ -32,7 +32,7 @@ import { storeOf } from '../../harness/world.ts';
 
 const PASSWORD = 's3cret-päss';
 
-/** Requests that wait in front of `/slow/`, until somebody lets them go on. */
+/** Requests held at `/slow/` until the test releases them. */
 const waiting: (() => void)[] = [];
 const asked: string[] = [];
 
@@ -157,8 +157,8 @@ const invoke = (name: string, type: string, body: Record<string, unknown>, recei
   });
 const done = { batchItemFailures: [] };
 
-describe('a repository is imported', () => {
-  test.each(['', 'v0/', 'locked/'])('by the protocol of %j, whole', async (way) => {
+describe('importing a repository', () => {
+  test.each(['', 'v0/', 'locked/'])('by the protocol of %j copies all of it', async (way) => {
     const url = new URL(`${way}plain.git`, `${remote.url}/`);
     if (way === 'locked/') [url.username, url.password] = ['ada', encodeURIComponent(PASSWORD)];
     const made = await create(url.href);
@@ -176,7 +176,7 @@ describe('a repository is imported', () => {
     expect(await git.lines(clone, 'for-each-ref', 'refs/pull')).toEqual([]);
   });
 
-  test('for somebody else, by an administrator; its default branch is protected', async () => {
+  test('by an administrator for another user protects its default branch', async () => {
     const made = await service.call('POST', `/projects/user/${owner.id}`, {
       token: service.rootToken,
       json: { name: 'for owner', import_url: `${remote.url}/plain.git` },
@@ -189,7 +189,7 @@ describe('a repository is imported', () => {
     expect(rules.body.map(({ name }: { name: string }) => name)).toEqual(['trunk']);
   });
 
-  test('of nothing', async () => {
+  test('that is empty succeeds', async () => {
     await served('empty');
     const now = await ended(await create(`${remote.url}/empty.git`));
     expect(now.body).toMatchObject({ import_status: 'finished', empty_repo: true, default_branch: null });
@@ -197,7 +197,7 @@ describe('a repository is imported', () => {
     expect(v0.body).toMatchObject({ import_status: 'finished', empty_repo: true });
   });
 
-  test('without the refs whose names cannot be kept, whose HEAD stands on no branch, with more refs than rows', async () => {
+  test('skips invalid ref names, and works with a detached HEAD and with many refs', async () => {
     const { bare } = await history('odd');
     const [head] = await git.lines(bare, 'rev-parse', 'trunk');
     await git.run(['update-ref', '--stdin'], {
@@ -224,7 +224,7 @@ describe('a repository is imported', () => {
     }
   });
 
-  test('and says how far it is, to those who may see it', async () => {
+  test('shows its progress to those who can see the project', async () => {
     const client = new Gitlab({ host: service.url, token: owner.token });
     const made = await client.Projects.create({
       name: 'told',
@@ -277,7 +277,7 @@ describe('a repository is imported', () => {
   });
 });
 
-describe('an import fails, in words that say why', () => {
+describe('a failed import gives the reason', () => {
   test.each([
     ['no repository there', 'nothing.git', 'There is no repository at this URL'],
     ['no credentials', 'locked/plain.git', 'The server refuses these credentials, or asks for some'],
@@ -286,12 +286,12 @@ describe('an import fails, in words that say why', () => {
       'into/plain.git',
       'The host of the URL cannot be resolved, or is not on the public internet',
     ],
-  ])('%s', async (_, path, error) => {
+  ])('for %s', async (_, path, error) => {
     const now = await ended(await create(`${remote.url}/${path}`));
     expect(now.body).toMatchObject({ import_status: 'failed', import_error: error, empty_repo: true });
   });
 
-  test('a wrong password', async () => {
+  test('for a wrong password', async () => {
     const now = await ended(
       await create(remote.url.replace('//', '//ada:wr0ng-pass@').concat('/locked/plain.git')),
     );
@@ -302,14 +302,14 @@ describe('an import fails, in words that say why', () => {
     expect(now.body.import_url).toBe(`${remote.url}/locked/plain.git`);
   });
 
-  test('a host that does not exist, in the words for one that is local', async () => {
+  test('for an unknown host, in the same words as for a local one', async () => {
     const now = await ended(await create('http://no-such-host.invalid:8080/x.git'));
     expect(now.body.import_error).toBe(
       'The host of the URL cannot be resolved, or is not on the public internet',
     );
   });
 
-  test('a pack over the limit', async () => {
+  test('for a pack over the limit', async () => {
     const { work } = await served('huge');
     const noise = Buffer.alloc(3 * 1024 * 1024);
     for (let at = 0, x = 1; at < noise.length; at += 4) {
@@ -324,7 +324,7 @@ describe('an import fails, in words that say why', () => {
     expect(now.body).toMatchObject({ import_status: 'failed', import_error: 'The repository is too large' });
   });
 
-  test('objects that no push may bring', async () => {
+  test('for objects that no push may contain', async () => {
     const { bare, work } = await history('bad');
     const blob = await git.ok(work, 'hash-object', '-w', '--stdin');
     const entry = Buffer.concat([Buffer.from('100644 ..\0'), Buffer.from(blob, 'hex')]);
@@ -359,7 +359,7 @@ describe('an import fails, in words that say why', () => {
   });
 });
 
-describe('what is refused before anybody is called', () => {
+describe('an import is refused without a connection', () => {
   test.each([
     ['http://127.0.0.1/x.git', 'is blocked: Requests to the local network are not allowed'],
     ['http://0x7f000001/x.git', 'is blocked: Requests to the local network are not allowed'],
@@ -373,7 +373,7 @@ describe('what is refused before anybody is called', () => {
     ['https://%00:x@example.com/%', 'is blocked: URI is invalid'],
     [`https://example.com/${'x'.repeat(3000)}`, 'is blocked: URI is invalid'],
     ['x', 'is blocked: URI is invalid'],
-  ])('%s', async (url, problem) => {
+  ])('for %s', async (url, problem) => {
     if (url.startsWith('https://%00')) expect(await refused('https://%ff:x@example.com/x')).toBe(problem);
     else expect(await refused(url)).toBe(problem);
     expect((await service.call('GET', `/projects/owner%2Fp${count}`, { token: owner.token })).status).toBe(
@@ -381,7 +381,7 @@ describe('what is refused before anybody is called', () => {
     );
   });
 
-  test('a README beside it; none where the URL is empty', async () => {
+  test('when a README is requested too; an empty URL imports nothing', async () => {
     const both = await create(`${remote.url}/plain.git`, { initialize_with_readme: true });
     expect([both.status, both.body]).toEqual([
       400,
@@ -392,13 +392,13 @@ describe('what is refused before anybody is called', () => {
   });
 });
 
-describe('messages may come twice, late, or after the project', () => {
+describe('import messages may be repeated, late or outdated', () => {
   const importOf = async (projectId: number) => {
     const project = (await storeOf().projects.getEvenDeleted(projectId))!;
     return { projectId, importId: project.importSource!.id };
   };
 
-  test('twice and late', async () => {
+  test('and then change nothing', async () => {
     const now = await ended(await create(`${remote.url}/plain.git`));
     const about = await importOf(now.body.id);
     for (const [type, more] of [
@@ -413,7 +413,7 @@ describe('messages may come twice, late, or after the project', () => {
     expect(after.body).toMatchObject({ import_status: 'finished', import_error: null });
   });
 
-  test('of another import, or out of nothing', async () => {
+  test('when they belong to another import or to none', async () => {
     const made = await create(`${remote.url}/slow/plain.git`);
     const about = await importOf(made.body.id);
     const status = async () =>
@@ -438,7 +438,7 @@ describe('messages may come twice, late, or after the project', () => {
     expect(await status()).toMatchObject({ import_status: 'failed', empty_repo: true });
   });
 
-  test('at once, and of an order that was carried out twice', async () => {
+  test('when two arrive at once, or one order is carried out twice', async () => {
     const made = await create(`${remote.url}/slow/plain.git`);
     const about = await importOf(made.body.id);
     const { staging } = storeOf();
@@ -482,7 +482,7 @@ describe('messages may come twice, late, or after the project', () => {
     ['a ref that is none', JSON.stringify({ refs: [['refs/heads/../x', 'a'.repeat(40)]], packBytes: 1 })],
     ['a ref elsewhere', JSON.stringify({ refs: [['refs/keep/x', 'a'.repeat(40)]], packBytes: 1 })],
     ['refs of another kind', JSON.stringify({ refs: [null, 1, { 0: 'refs/heads/x' }], packBytes: 1 })],
-  ])('with %s beside the pack', async (_, text) => {
+  ])('when %s accompanies the pack', async (_, text) => {
     const made = await create(`${remote.url}/slow/plain.git`);
     const about = await importOf(made.body.id);
     const { staging } = storeOf();
@@ -493,7 +493,7 @@ describe('messages may come twice, late, or after the project', () => {
     await letGo(about.importId);
   });
 
-  test('while the import is taken in, which is too late then', async () => {
+  test('when the import timed out while its result was applied', async () => {
     const made = await create(`${remote.url}/slow/plain.git`);
     const about = await importOf(made.body.id);
     const project = (await storeOf().projects.get(made.body.id))!;
@@ -506,7 +506,7 @@ describe('messages may come twice, late, or after the project', () => {
     await letGo(about.importId);
   });
 
-  test('nobody ends it: it ends', async () => {
+  test('when no result arrives: the import ends by timeout', async () => {
     const made = await create(`${remote.url}/slow/plain.git`);
     const about = await importOf(made.body.id);
     expect(await invoke('ingest', 'import.ends', about)).toEqual(done);
@@ -516,7 +516,7 @@ describe('messages may come twice, late, or after the project', () => {
     expect((await ended(made)).body).toMatchObject({ import_status: 'failed', empty_repo: true });
   });
 
-  test('after the project is deleted', async () => {
+  test('when the project was deleted', async () => {
     const made = await create(`${remote.url}/slow/plain.git`);
     const about = await importOf(made.body.id);
     expect((await service.call('DELETE', `/projects/${made.body.id}`, { token: owner.token })).status).toBe(
@@ -527,7 +527,7 @@ describe('messages may come twice, late, or after the project', () => {
     expect((await service.call('GET', `/projects/${made.body.id}`, { token: owner.token })).status).toBe(404);
   });
 
-  test('to a function that was ended by it before', async () => {
+  test('when an earlier try killed the function', async () => {
     const made = await create(`${remote.url}/slow/plain.git`);
     const about = await importOf(made.body.id);
     const before = asked.length;
@@ -552,7 +552,7 @@ describe('messages may come twice, late, or after the project', () => {
   }
 });
 
-test('credentials are nowhere: not in the table, the bucket, the queues, the log, or an answer', async () => {
+test('import credentials appear in no table, bucket, queue, log or answer', async () => {
   const spellings = [PASSWORD, 'wr0ng-pass'].flatMap((secret) => [
     secret,
     encodeURIComponent(secret),
@@ -574,7 +574,7 @@ test('credentials are nowhere: not in the table, the bucket, the queues, the log
     start = page.LastEvaluatedKey;
   }
   expect(items.length).toBeGreaterThan(100);
-  // Each import has its end promised.
+  // Each import has a timeout message in the outbox.
   expect(items).toContainEqual(expect.objectContaining({ type: 'import.ends', queue: 'ingest' }));
   expect(found(JSON.stringify(items))).toEqual([]);
   expect(JSON.stringify(items)).toContain('/locked/plain.git');

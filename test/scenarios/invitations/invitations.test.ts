@@ -20,7 +20,7 @@ const waiting = async (place: string) =>
     (each: { invite_email: string }) => each.invite_email,
   ) as string[];
 
-describe('who may', () => {
+describe('permission on invitations', () => {
   const OTHERS = { anonymous: 401, stranger: 403, guest: 403, developer: 403, read_user: 403 } as const;
   scenarios(
     () => world,
@@ -53,12 +53,12 @@ describe('who may', () => {
   );
 });
 
-describe.each(['projects', 'groups'])('%s', (kind) => {
+describe.each(['projects', 'groups'])('invitations to %s', (kind) => {
   const place = () => `/${kind}/${world.ids[kind === 'projects' ? 'private' : 'crew']}`;
   const invite = (email: unknown, more: object = {}) =>
     as('owner', 'POST', `${place()}/invitations`, { email, access_level: 30, ...more });
 
-  test('who makes an account with the address, whatever its case, is a member', async () => {
+  test('make whoever registers with the address, in any case, a member', async () => {
     const name = fresh();
     expect((await invite(`${name}@Example.COM`, { expires_at: '2099-01-01' })).body).toEqual(SUCCESS);
     const [listed] = (await as('owner', 'GET', `${place()}/invitations?query=${name.toUpperCase()}`)).body;
@@ -80,7 +80,7 @@ describe.each(['projects', 'groups'])('%s', (kind) => {
     expect((await as('owner', 'GET', `${place()}/members/${id}`)).body.expires_at).toBe('2099-01-01');
   });
 
-  test('an address that nobody confirmed makes nobody a member, until they do', async () => {
+  test('take effect only once the address is confirmed', async () => {
     const name = fresh();
     const claimed = { username: name, name, email: `${name}@example.com`, force_random_password: true };
     const { id } = (await root('POST', '/users', claimed)).body;
@@ -99,7 +99,7 @@ describe.each(['projects', 'groups'])('%s', (kind) => {
     await expect.poll(() => member(place(), other.id), { timeout: 10_000 }).toBe(30);
   });
 
-  test('of several each is invited on its own, and whoever has the address is one at once', async () => {
+  test('for several addresses are independent, and add existing users at once', async () => {
     const [there, is, none] = [await service.user(fresh()), await service.user(fresh()), fresh()];
     await as('owner', 'POST', `${place()}/members`, { user_id: is.id, access_level: 10 });
     const emails = [`${there.username}@example.com`, `${is.username}@EXAMPLE.com`, 'no address', '__proto__'];
@@ -151,12 +151,12 @@ describe.each(['projects', 'groups'])('%s', (kind) => {
       400,
       { error: 'too many parameters' },
     ],
-  ])('%#: refused', async (json, status, body) => {
+  ])('are refused: case %#', async (json, status, body) => {
     const answer = await as('owner', 'POST', `${place()}/invitations`, json);
     expect([answer.status, answer.body]).toEqual([status, body]);
   });
 
-  test('changed and taken back', async () => {
+  test('can be changed and deleted', async () => {
     const email = `${fresh()}+tag@example.com`;
     await invite(email);
     const path = `${place()}/invitations/${encodeURIComponent(email.toUpperCase())}`;
@@ -170,7 +170,7 @@ describe.each(['projects', 'groups'])('%s', (kind) => {
     expect(await waiting(place())).not.toContain(email);
   });
 
-  test('the link in the mail is answered once', async () => {
+  test('are accepted by the mailed link once', async () => {
     const answer = (token: string, answer: string) =>
       request(`${service.url}/users/invitation`, 'POST', {
         headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -197,7 +197,7 @@ describe.each(['projects', 'groups'])('%s', (kind) => {
   });
 });
 
-test('nobody invites above their own level, nor changes an invitation that is', async () => {
+test('nobody can invite above their own level or change an invitation above it', async () => {
   const top = await as('owner', 'POST', '/groups', { name: 'Tops', path: 'tops' });
   const group = `/groups/${top.body.id}`;
   await as('owner', 'POST', `${group}/members`, { user_id: world.ids['maintainer'], access_level: 40 });
@@ -210,7 +210,7 @@ test('nobody invites above their own level, nor changes an invitation that is', 
   expect((await as('maintainer', 'POST', project, { ...json, access_level: 50 })).status).toBe(400);
 });
 
-test('an invitation goes with what it was to, and one that has ended makes nobody a member', async () => {
+test('an invitation is deleted with its group or project, and has no effect after it expires', async () => {
   const { body } = await as('owner', 'POST', '/projects', { name: 'short' });
   const names = [fresh(), fresh()];
   for (const name of names)
@@ -234,7 +234,7 @@ test('an invitation goes with what it was to, and one that has ended makes nobod
   await expect.poll(left, { timeout: 15_000 }).toEqual([]);
 });
 
-test('taken twice at once, it makes one membership', async () => {
+test('an invitation accepted twice at once gives one membership', async () => {
   const name = fresh();
   const email = `${name}@example.com`;
   const place = `/projects/${world.ids['public']}`;
@@ -258,7 +258,7 @@ test('taken twice at once, it makes one membership', async () => {
   expect(await waiting(place)).not.toContain(email);
 });
 
-test('by the client of others', async () => {
+test('@gitbeaker/rest creates, changes and deletes invitations', async () => {
   const api = new Gitlab({ host: service.url, token: world.tokens.owner! });
   const email = `${fresh()}@example.com`;
   const group = world.ids['crew']!;

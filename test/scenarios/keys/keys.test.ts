@@ -4,7 +4,6 @@ import { ownWorld } from '../../harness/own-world.ts';
 import { absent, BAD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
-import { request } from '../../harness/service.ts';
 import type { Who, World } from '../../harness/world.ts';
 import fixtures from '../../unit/signatures/fixtures.json' with { type: 'json' };
 
@@ -13,20 +12,16 @@ beforeAll(async () => {
   const made = await Promise.all([
     as('guest', 'POST', '/user/keys', { title: 'Laptop', key: fixtures.ssh.rsa.key }),
     as('guest', 'POST', '/user/gpg_keys', { key: fixtures.pgp.rsa.key }),
-    as('administrator', 'POST', `/users/${world.ids['guest']}/emails`, {
-      email: 'Guest@Home.example',
-      skip_confirmation: true,
-    }),
   ]);
-  expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
-  ['key', 'gpg', 'email'].forEach((name, at) => {
+  expect(made.map(({ status }) => status)).toEqual([201, 201]);
+  ['key', 'gpg'].forEach((name, at) => {
     world.ids[name] = made[at]!.body.id;
   });
 });
 
 const gone = absent('User');
 
-describe('who sees and changes what', () =>
+describe('permission on keys', () =>
   scenarios(
     () => world,
     [
@@ -126,30 +121,13 @@ describe('who sees and changes what', () =>
         request: 'POST /users/{guest}/gpg_keys/{gpg}/revoke',
         as: { anonymous: 401, guest: 403, owner: 403 },
       },
-      { request: 'GET /user/emails', as: { anonymous: 401, guest: 200, ...BAD, read_user: 200 } },
-      { request: 'GET /user/emails/{email}', as: { anonymous: 401, guest: 200, owner: absent('Email') } },
-      {
-        request: 'GET /users/{guest}/emails',
-        as: { anonymous: 401, guest: 403, owner: 403, administrator: 200, ...BAD },
-        hides: ['home.example'],
-        look: ({ status, body }) => {
-          if (status !== 200) return;
-          expect(body).toEqual([
-            { id: world.ids['email'], email: 'Guest@Home.example', confirmed_at: expect.any(String) },
-          ]);
-        },
-      },
-      { request: 'GET /users/999999/emails', as: { guest: 403, administrator: gone } },
-      { request: 'POST /users/{guest}/emails', json: { email: 'x' }, as: { anonymous: 401, guest: 403 } },
-      { request: 'DELETE /users/{guest}/emails/{email}', as: { anonymous: 401, guest: 403 } },
-      { request: 'DELETE /user/emails/{email}', as: { anonymous: 401, owner: absent('Email') } },
     ],
   ));
 
 describe('SSH keys', () => {
   const add = (who: Who, json: unknown) => as(who, 'POST', '/user/keys', json);
 
-  test('are shown with whose they are in place of a comment', async () => {
+  test('are shown with the owner’s name in place of the comment', async () => {
     const { body } = await as('guest', 'GET', `/user/keys/${world.ids['key']}`);
     expect(body).toEqual({
       id: world.ids['key'],
@@ -161,7 +139,7 @@ describe('SSH keys', () => {
     });
   });
 
-  test('are found by id and both fingerprints, in each spelling', async () => {
+  test('are found by id and by both fingerprints, in every notation', async () => {
     const { md5, sha256 } = fixtures.ssh.rsa;
     const paths = [
       `/keys/${world.ids['key']}`,
@@ -203,11 +181,11 @@ describe('SSH keys', () => {
       { title: 'x', key: fixtures.ssh.rsa.key },
       { message: { fingerprint: ['has already been taken'] } },
     ],
-  ])('%s', async (_, json, body) => {
+  ])('are refused: %s', async (_, json, body) => {
     expect(await add('owner', json)).toMatchObject({ status: 400, body });
   });
 
-  test('the same key by five people at once is one of theirs', async () => {
+  test('belong to one of five users who add the same key at once', async () => {
     const json = { title: 'Shared', key: newSshKey() };
     const people: Who[] = ['guest', 'reporter', 'developer', 'maintainer', 'owner'];
     const answers = await Promise.all(people.map((who) => add(who, json)));
@@ -217,7 +195,7 @@ describe('SSH keys', () => {
     expect(body.user.username).toBe(people[owner]);
   });
 
-  test('a deleted key is free for another; who deletes second is told', async () => {
+  test('can be added by another user once deleted, and are deleted once', async () => {
     const json = { title: 'Old', key: newSshKey(), expires_at: '2099-12-31', usage_type: 'signing' };
     const { body } = await add('stranger', json);
     expect(body).toMatchObject({ expires_at: '2099-12-31T00:00:00.000Z', usage_type: 'signing' });
@@ -227,7 +205,7 @@ describe('SSH keys', () => {
     expect((await add('owner', json)).status).toBe(201);
   });
 
-  test('a key that changed since is not deleted', async () => {
+  test('respect If-Unmodified-Since when deleted', async () => {
     const { body } = await add('stranger', { title: 'New', key: newSshKey() });
     const headers = { 'If-Unmodified-Since': 'Wed, 01 Jan 2020 00:00:00 GMT' };
     const path = `/user/keys/${body.id}`;
@@ -235,7 +213,7 @@ describe('SSH keys', () => {
     expect(answer.status).toBe(412);
   });
 
-  test('pages', async () => {
+  test('are listed in pages', async () => {
     for (let n = 0; n < 3; n++) await add('external', { title: `${n}`, key: newSshKey() });
     const { headers, body } = await as('anonymous', 'GET', '/users/external/keys?per_page=2&page=2');
     expect([headers.get('x-total'), body.map(({ title }: { title: string }) => title)]).toEqual(['3', ['2']]);
@@ -243,7 +221,7 @@ describe('SSH keys', () => {
 });
 
 describe('GPG keys', () => {
-  test('are shown as they were given; one is had once', async () => {
+  test('are shown as they were added, and can be added once', async () => {
     const { body } = await as('guest', 'GET', `/user/gpg_keys/${world.ids['gpg']}`);
     expect(body).toEqual({
       id: world.ids['gpg'],
@@ -259,7 +237,7 @@ describe('GPG keys', () => {
     expect(none).toMatchObject({ status: 400, body: { error: 'key is missing' } });
   });
 
-  test('deleted or revoked, one is gone and free', async () => {
+  test('can be added again once deleted or revoked', async () => {
     for (const [who, method, path] of [
       ['owner', 'DELETE', '/user/gpg_keys/'],
       ['owner', 'POST', '/user/gpg_keys/'],
@@ -274,92 +252,7 @@ describe('GPG keys', () => {
   });
 });
 
-describe('e-mail addresses', () => {
-  const add = (who: Who, email: string) => as(who, 'POST', '/user/emails', { email });
-  const found = async (email: string) => {
-    const { body } = await as('administrator', 'GET', `/users?search=${encodeURIComponent(email)}`);
-    return body.map(({ username }: { username: string }) => username);
-  };
-
-  test.each([
-    ['nothing', undefined, { error: 'email is missing' }],
-    ['no address', 'home', { message: { email: ['is invalid'] } }],
-    ['a blank one', '', { message: { email: ["can't be blank"] } }],
-    [
-      "somebody's first in another case",
-      'Owner@EXAMPLE.com',
-      { message: { email: ['has already been taken'] } },
-    ],
-    [
-      "somebody's other in another case",
-      'guest@HOME.example',
-      { message: { email: ['has already been taken'] } },
-    ],
-  ])('%s is refused', async (_, email, body) => {
-    expect(await as('reporter', 'POST', '/user/emails', { email })).toMatchObject({
-      status: 400,
-      body,
-    });
-  });
-
-  test("nobody's account begins with an address that somebody has", async () => {
-    const json = { email: 'GUEST@home.example', name: 'x', username: 'second', force_random_password: true };
-    const answer = await as('administrator', 'POST', '/users', json);
-    expect(answer).toMatchObject({ status: 409, body: { message: 'Email has already been taken' } });
-  });
-
-  test('one in two spellings at once is one', async () => {
-    const answers = await Promise.all(
-      ['Race@x.example', 'raCe@x.example'].map((email) => add('former', email)),
-    );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
-  });
-
-  test('one counts when the link in its mail is followed and confirmed, once', async () => {
-    const email = 'Dev@home.example';
-    const { status, body } = await add('developer', email);
-    expect([status, body.confirmed_at]).toEqual([201, null]);
-    expect(await found(email)).toEqual([]);
-    const [mail] = await service.mailTo(email);
-    const link = /http:\S+/.exec(mail!.text!)![0];
-    const page = await request(link, 'GET');
-    expect(page.body).toContain('<button>Confirm</button>');
-    // Looking is not enough.
-    expect((await as('developer', 'GET', `/user/emails/${body.id}`)).body.confirmed_at).toBeNull();
-    const token = new URL(link).searchParams.get('confirmation_token')!;
-    const confirm = () =>
-      request(`${service.url}/users/confirmation`, 'POST', {
-        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-        body: `confirmation_token=${token}`,
-      });
-    const answers = await Promise.all([confirm(), confirm()]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
-    expect((await as('developer', 'GET', `/user/emails/${body.id}`)).body.confirmed_at).toEqual(
-      expect.any(String),
-    );
-    expect(await found('dev@HOME.example')).toEqual(['developer']);
-    await as('developer', 'DELETE', `/user/emails/${body.id}`);
-    expect(await found(email)).toEqual([]);
-    expect((await add('maintainer', email)).status).toBe(201);
-  });
-
-  test('the link of an address that was deleted leads nowhere', async () => {
-    const { body } = await add('maintainer', 'away@home.example');
-    const [mail] = await service.mailTo('away@home.example');
-    await as('maintainer', 'DELETE', `/user/emails/${body.id}`);
-    const token = new URL(/http:\S+/.exec(mail!.text!)![0]).searchParams.get('confirmation_token')!;
-    const answer = await request(`${service.url}/users/confirmation`, 'POST', {
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-      body: `confirmation_token=${token}`,
-    });
-    expect([answer.status, answer.body]).toEqual([
-      400,
-      expect.stringContaining('Confirmation token is invalid'),
-    ]);
-  });
-});
-
-test('what a user had is free again when they are gone', async () => {
+test('a deleted user’s keys and email addresses can be added by another', async () => {
   const { id, token } = await service.user('leaver');
   const had = { ssh: newSshKey(), gpg: newPgpKey('leaver@home.example'), email: 'leaver@home.example' };
   await service.call('POST', '/user/keys', { token, json: { title: 'x', key: had.ssh } });

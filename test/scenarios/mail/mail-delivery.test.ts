@@ -1,4 +1,4 @@
-/** Mail between its promise and its sending: it waits for SES, and goes to whoever may still read it then. */
+/** Delivery of mail: it is retried when SES throttles, and access is checked again before it is sent. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { mailMessage } from '../../../lib/domain/mail/message.ts';
@@ -45,8 +45,8 @@ const received = async (to: string) => {
   return (await service.mailTo(to)).filter(({ subject }) => subject === 'Hello').length;
 };
 
-describe('what SES takes no more of', { timeout: 60_000 }, () => {
-  test('waits for its turn instead of being given up, and goes out once', async () => {
+describe('a mail that SES throttles', { timeout: 60_000 }, () => {
+  test('is postponed without using up its attempts, and is sent once', async () => {
     const mail = letter('busy@example.com');
     throttled('busy@example.com', 8);
     expect(await deliver(mail, mail)).toBe(0);
@@ -58,7 +58,7 @@ describe('what SES takes no more of', { timeout: 60_000 }, () => {
     expect(await received('busy@example.com')).toBe(1);
   });
 
-  test('is put off once by two copies of its message at the same moment', async () => {
+  test('is postponed once by two simultaneous copies of its message', async () => {
     const mail = letter('both@example.com');
     const heal = throttled('both@example.com', Number.POSITIVE_INFINITY);
     expect(await Promise.all([deliver(mail), deliver(mail)])).toEqual([0, 0]);
@@ -70,7 +70,7 @@ describe('what SES takes no more of', { timeout: 60_000 }, () => {
     expect(await received('both@example.com')).toBe(1);
   });
 
-  test('and what it takes is sent by one of two copies at the same moment', async () => {
+  test('is sent by one of two simultaneous copies when SES accepts it', async () => {
     const mail = letter('two@example.com');
     expect(await Promise.all([deliver(mail), deliver(mail)])).toEqual([0, 0]);
     // The other one looks after it, in case the first had died.
@@ -79,7 +79,7 @@ describe('what SES takes no more of', { timeout: 60_000 }, () => {
     expect(await received('two@example.com')).toBe(1);
   });
 
-  test('and what a worker died at is sent by another, once its time is over', async () => {
+  test('is sent by another worker when the lease of a worker that died has expired', async () => {
     const mail = letter('died@example.com');
     const { processed } = deps().store;
     expect(await processed.begin('mail', mail.id, new Date(), 300)).toBe('begun');
@@ -91,14 +91,14 @@ describe('what SES takes no more of', { timeout: 60_000 }, () => {
     expect(await received('died@example.com')).toBe(1);
   });
 
-  test('is given up when that goes on for days', async () => {
+  test('is given up after days of throttling', async () => {
     throttled('days@example.com');
     const since = new Date(Date.now() - 3 * 86_400_000).toISOString();
     expect(await deliver(letter('days@example.com', { since }))).toBe(1);
   });
 });
 
-describe('whoever is to read it', () => {
+describe('before a mail is sent the recipient’s access is checked again, and the recipient', () => {
   let owner: { id: number; token: string };
   const ask = async (method: string, path: string, json?: object, token = owner.token) => {
     const answer = await service.call(method, path, { token, ...(json === undefined ? {} : { json }) });
@@ -109,7 +109,7 @@ describe('whoever is to read it', () => {
   const root = (method: string, path: string, json?: object) => ask(method, path, json, service.rootToken);
   let made = 0;
   /** A member of a private project in a group, and a mail to them that waits. */
-  async function scene() {
+  async function memberWithMail() {
     const name = `reader-${made++}`;
     const user = await service.user(name);
     const group = await ask('POST', '/groups', {
@@ -135,8 +135,8 @@ describe('whoever is to read it', () => {
     owner = await service.user('owner');
   });
 
-  test('is sent it while nothing is otherwise, and of a group', async () => {
-    const { name, mailFor, group, user } = await scene();
+  test('gets it if nothing changed, from a project and from a group', async () => {
+    const { name, mailFor, group, user } = await memberWithMail();
     expect(await deliver(mailFor())).toBe(0);
     expect(await received(`${name}@example.com`)).toBe(1);
     await ask('POST', `/groups/${group.id}/members`, { user_id: user.id, access_level: 10 });
@@ -145,8 +145,8 @@ describe('whoever is to read it', () => {
     expect(await received(`${name}@example.com`)).toBe(2);
   });
 
-  type Scene = Awaited<ReturnType<typeof scene>>;
-  test.each<[string, (of: Scene) => Promise<unknown>]>([
+  type MemberWithMail = Awaited<ReturnType<typeof memberWithMail>>;
+  test.each<[string, (of: MemberWithMail) => Promise<unknown>]>([
     [
       'is no member any more',
       ({ project, user }) => ask('DELETE', `/projects/${project.id}/members/${user.id}`),
@@ -184,16 +184,16 @@ describe('whoever is to read it', () => {
     ],
     ['is told of a project that is gone', ({ project }) => ask('DELETE', `/projects/${project.id}`)],
     ['is told of what is in a group that is gone', ({ group }) => ask('DELETE', `/groups/${group.id}`)],
-  ])('%s: is sent nothing', async (_, act) => {
-    const of = await scene();
+  ])('%s: gets nothing', async (_, act) => {
+    const of = await memberWithMail();
     const mail = of.mailFor();
     await act(of);
     expect(await deliver(mail)).toBe(0);
     expect(await received(`${of.name}@example.com`)).toBe(0);
   });
 
-  test('is sent it where their mail goes by then', async () => {
-    const { name, user, mailFor } = await scene();
+  test('gets it at the notification address of that moment', async () => {
+    const { name, user, mailFor } = await memberWithMail();
     const json = { email: `${name}-else@example.com`, skip_confirmation: true };
     await root('POST', `/users/${user.id}/emails`, json);
     await ask('PUT', '/notification_settings', { notification_email: json.email }, user.token);

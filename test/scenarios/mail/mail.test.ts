@@ -61,11 +61,11 @@ describe('a mail', () => {
     'a@example.com\r\nBcc: b@example.com',
     'a@example.com, b@example.com',
     'A <a@example.com>',
-  ])('goes to one address: not to %j', (to) =>
+  ])('goes to a single address: %j is refused', (to) =>
     expect(() => mailMessage(mail(to))).toThrow('not a valid address'),
   );
 
-  test('names no files, URLs or second headers', async () => {
+  test('may contain no file names, URLs or extra headers', async () => {
     await send(
       mail('files@example.com', {
         text: '{"path":"/etc/passwd"}',
@@ -77,7 +77,7 @@ describe('a mail', () => {
     expect(got!.bcc).toBeUndefined();
   });
 
-  test('that comes twice is sent once', async () => {
+  test('is sent once when its message is repeated', async () => {
     const twice = mailMessage(mail('twice@example.com'));
     const mark = mailMessage(mail('twice@example.com', { subject: 'mark' }));
     expect(await deliver(twice, twice)).toEqual([]);
@@ -86,7 +86,7 @@ describe('a mail', () => {
     expect(got.map(({ subject }) => subject)).toEqual(['Hello', 'mark']);
   });
 
-  test('that SES does not take now comes again, alone', async () => {
+  test('is retried alone when SES fails temporarily', async () => {
     const [late, fine] = [mailMessage(mail('late@example.com')), mailMessage(mail('fine@example.com'))];
     const fault = { kind: 'error', code: 'MessageRejected' } as const;
     service.host.ses.faults.inject({ on: 'late@example.com', fault });
@@ -96,13 +96,13 @@ describe('a mail', () => {
     expect(await service.mailTo('fine@example.com')).toHaveLength(1);
   });
 
-  test('that SES will never take does not come again', async () => {
+  test('is not retried when SES rejects it for good', async () => {
     const fault = { kind: 'error', code: 'BadRequestException' } as const;
     service.host.ses.faults.inject({ on: 'never@example.com', fault });
     expect(await deliver(mailMessage(mail('never@example.com')))).toEqual([]);
   });
 
-  test('that is none goes to the dead letters', async () => {
+  test('that cannot be parsed goes to the dead letters', async () => {
     const { id } = mailMessage(mail('x@example.com'));
     expect(await deliver({ id, queue: 'mail', type: 'mail.other', body: {} })).toEqual([id]);
   });

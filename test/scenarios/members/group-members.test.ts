@@ -9,7 +9,7 @@ import { expectSchema } from '../../harness/schemas.ts';
 
 const { service, world, as } = ownWorld();
 const LEVELS = { guest: 10, reporter: 20, developer: 30, maintainer: 40 } as const;
-/** `gpublic`, `ginternal`, `gprivate` with somebody of each role; `gsub` and a project `inside` below the last. */
+/** `gpublic`, `ginternal`, `gprivate` with a member of each role; `gsub` and a project `inside` below the last. */
 beforeAll(async () => {
   for (const visibility of ['public', 'internal', 'private']) {
     const made = await as('owner', 'POST', '/groups', {
@@ -48,7 +48,7 @@ const MEMBERS = {
 const OUT = { stranger: 404, external: 404, former: 404 } as const;
 const hides = ['gprivate', 'Sub', 'developer'];
 
-describe('reading', () =>
+describe('reading group members', () =>
   scenarios(
     () => world,
     [
@@ -128,7 +128,7 @@ describe('reading', () =>
     ],
   ));
 
-describe('writing', () => {
+describe('changing group members', () => {
   let n = 0;
   const fresh = async () => (await service.user(`fresh-${++n}`)).id;
   const WRITERS = { anonymous: 401, guest: 403, reporter: 403, developer: 403, maintainer: 403 } as const;
@@ -178,12 +178,12 @@ describe('writing', () => {
       { user_id: 1, access_level: 10, expires_at: '2020-01-01' },
       { message: { expires_at: ['cannot be a date in the past'] } },
     ],
-  ])('%j is refused', async (json, body) => {
+  ])('refuses %j', async (json, body) => {
     const answer = await as('owner', 'POST', '/groups/gprivate/members', json);
     expect([answer.status, answer.body]).toEqual([400, body]);
   });
 
-  test('no membership below is lower than what is inherited', async () => {
+  test('refuses a level below the inherited one', async () => {
     const body = {
       message: {
         access_level: [
@@ -207,14 +207,14 @@ describe('writing', () => {
     }
   });
 
-  test('several at once', async () => {
+  test('accepts several users at once', async () => {
     const ids = [await fresh(), await fresh()];
     const json = { user_id: ids.join(','), access_level: 30 };
     const answer = await as('owner', 'POST', '/groups/gprivate/members', json);
     expect([answer.status, answer.body]).toEqual([201, { status: 'success' }]);
   });
 
-  test('a membership of a group counts below it from the next request on, and ends on its day', async () => {
+  test('takes effect in descendants on the next request, until the expiry day', async () => {
     const late = await person('late');
     const path = `/projects/${world.ids['inside']}`;
     expect((await late.call('GET', path)).status).toBe(404);
@@ -226,8 +226,8 @@ describe('writing', () => {
   });
 });
 
-describe('leaving', () => {
-  test('the last owner stays, and owners of the group above are enough for one inside', async () => {
+describe('leaving a group', () => {
+  test('is refused to the last owner, unless an ancestor group has owners', async () => {
     const solo = await person('solo');
     const { body: top } = await solo.call('POST', '/groups', { name: 'Solo', path: 'solo-group' });
     const members = `/groups/${top.id}/members`;
@@ -255,7 +255,7 @@ describe('leaving', () => {
     expect((await heir.call('DELETE', `${members}/${heir.id}`)).status).toBe(403);
   });
 
-  test('of two owners who go at once, by whatever way, one stays', async () => {
+  test('at once in any way leaves one of two owners', async () => {
     const [a, b] = [await person('race-a'), await person('race-b')];
     for (let n = 0; n < 8; n++) {
       const { body: group } = await a.call('POST', '/groups', { name: `R${n}`, path: `race-${n}` });
@@ -281,7 +281,7 @@ describe('leaving', () => {
     }
   });
 
-  test('whoever leaves a group leaves what is inside, unless told otherwise or let in again', async () => {
+  test('also removes memberships of descendants, unless skip_subresources is set or they are given again', async () => {
     const wanderer = await person('wanderer');
     const inside = [`/groups/${world.ids['gsub']}`, `/projects/${world.ids['inside']}`];
     const join = async (path: string) => {
@@ -309,7 +309,7 @@ describe('leaving', () => {
   });
 });
 
-test('by the client of others', async () => {
+test('@gitbeaker/rest manages group members', async () => {
   const api = new Gitlab({ host: service.url, token: world.tokens.owner! });
   const { id } = await service.user('by-client');
   const group = world.ids['gprivate']!;

@@ -47,7 +47,7 @@ interface Person {
   readonly token: string;
 }
 
-/** A group with somebody who is a member of all kinds of things in it, and only by that sees what stands elsewhere. */
+/** A group with a user who has every kind of membership in it, which also gives access to a project elsewhere. */
 interface Ground {
   readonly group: ScimGroup;
   readonly who: Person;
@@ -101,7 +101,7 @@ async function provisioned(group: ScimGroup, name: string): Promise<Person> {
   return { id, uid: `ext-${name}`, token };
 }
 
-/** What somebody is told of all these, as statuses. */
+/** The statuses that a user gets for all of these. */
 async function statuses({ group, sub, projects, invited, who: { token } }: Ground): Promise<number[]> {
   const inside = projects.flatMap(({ id }) => [`/projects/${id}`, `/projects/${id}/repository/tree`]);
   const paths = [
@@ -126,13 +126,13 @@ const clones = ({ projects, who: { token } }: Ground, into: string): Promise<boo
 const levelIn = async (source: MemberSource, userId: number) =>
   (await storeOf().members.get(source, userId))?.accessLevel;
 
-/** The worker with all that was promised. */
+/** Runs the worker on the whole outbox. */
 async function workersRun(): Promise<void> {
   await service.host.invoke('outbox-sweep', { olderThan: 0 });
   await workerRuns();
 }
 
-/** Promises to take somebody out of what is inside. */
+/** Outbox messages of a membership cascade. */
 async function promised(userId: number): Promise<number> {
   let count = 0;
   for (let shard = 0; shard < OUTBOX_SHARDS; shard++) {
@@ -163,7 +163,7 @@ async function workerRuns(): Promise<void> {
 
 const INSIDE = 5;
 
-describe('who is let go', () => {
+describe('a user removed from a group', () => {
   test.each<[string, (ground: Ground) => ReturnType<Service['call']>]>([
     ['PATCH of the provider', ({ group, who }) => group.agent('PATCH', `/Users/${who.uid}`, inactive)],
     ['PUT of the provider', ({ group, who }) => group.agent('PUT', `/Users/${who.uid}`, { active: false })],
@@ -185,7 +185,7 @@ describe('who is let go', () => {
       ({ group, who }) =>
         service.call('DELETE', `/groups/${group.id}/members/${who.id}`, { token: who.token }),
     ],
-  ])('by %s is out of everything inside with the answer', async (name, letGo) => {
+  ])('by %s has no access to its descendants from the answer on', async (name, letGo) => {
     const there = await ground();
     const into = name.replaceAll(/\W/g, '');
     expect(new Set(await statuses(there))).toEqual(new Set([200]));
@@ -195,12 +195,12 @@ describe('who is let go', () => {
     expect(await clones(there, `${into}-after`)).toEqual([false, false, false]);
     expect(await service.call('GET', '/projects?membership=true', there.who)).toMatchObject({ body: [] });
     expect(await told(there)).toEqual({ audited: 1 + INSIDE, left: 3 });
-    // The worker that was promised finds nothing.
+    // The scheduled worker finds nothing to do.
     await workersRun();
     expect(await told(there)).toEqual({ audited: 1 + INSIDE, left: 3 });
   });
 
-  test('who is a member of a group inside only is out of it too', async () => {
+  test('who is a member of a descendant only loses that membership too', async () => {
     const there = await ground();
     await storeOf().members.remove({ kind: 'group', id: there.group.id }, there.who.id);
     expect((await there.group.agent('PATCH', `/Users/${there.who.uid}`, inactive)).status).toBe(204);
@@ -212,7 +212,7 @@ describe('who is let go', () => {
     expect(new Set(await statuses(billed))).toEqual(new Set([404]));
   });
 
-  test('what is elsewhere stays, and what is inside when it is to', async () => {
+  test('keeps memberships elsewhere, and those of descendants with skip_subresources', async () => {
     const there = await ground();
     await made(`/projects/${elsewhere.id}/members`, { user_id: there.who.id, access_level: 20 });
     const path = `/groups/${there.group.id}/members/${there.who.id}?skip_subresources=true`;
@@ -223,7 +223,7 @@ describe('who is let go', () => {
     expect(await levelIn({ kind: 'project', id: elsewhere.id }, there.who.id)).toBe(20);
   });
 
-  test('and was given what the index shows late is out of it half a minute later', async () => {
+  test('loses within half a minute a membership that the index showed late', async () => {
     const there = await ground();
     const source = { kind: 'group', id: there.sub } as const;
     const { members } = storeOf();
@@ -235,7 +235,7 @@ describe('who is let go', () => {
     expect(await levelIn(source, there.who.id)).toBe(undefined);
   });
 
-  test('who has been let in anew stays, however often the worker comes', async () => {
+  test('who was added again stays, however often the worker runs', async () => {
     const there = await ground();
     await there.group.agent('PATCH', `/Users/${there.who.uid}`, inactive);
     await there.group.agent(
@@ -250,7 +250,7 @@ describe('who is let go', () => {
   });
 });
 
-test('what the table does not take, a worker takes: the answer is the same, and everything is told once', async () => {
+test('memberships whose removal fails are removed by a worker, with the same answer and one event each', async () => {
   const there = await ground();
   let failed = 0;
   befalls = (call, send) => {
@@ -273,7 +273,7 @@ test('what the table does not take, a worker takes: the answer is the same, and 
   expect(await told(there)).toEqual({ audited: 1 + INSIDE, left: 3 });
 });
 
-test('a member who is changed, or taken away and let in again, at the same moment is out or in, and that is told', async () => {
+test('a member changed or added again during the removal ends up consistently in or out, with matching events', async () => {
   const there = await ground();
   const source = { kind: 'project', id: there.projects[0]!.id } as const;
   const { members } = storeOf();
@@ -297,7 +297,7 @@ test('a member who is changed, or taken away and let in again, at the same momen
   expect(await told(there)).toEqual({ audited: INSIDE, left: 2 });
 });
 
-test('a group that is put elsewhere at the same moment keeps its owner, who is let go of the rest', async () => {
+test('a group moved away during the removal keeps its owner, who is removed from the rest', async () => {
   const there = await ground();
   const source = { kind: 'group', id: there.sub } as const;
   await storeOf().members.change(source, there.who.id, { accessLevel: 50 });
@@ -320,7 +320,7 @@ test('a group that is put elsewhere at the same moment keeps its owner, who is l
   expect(await levelIn({ kind: 'project', id: there.projects[0]!.id }, there.who.id)).toBe(undefined);
 });
 
-test('the last owner stays, inside too', async () => {
+test('the last owner of a descendant keeps the membership', async () => {
   const there = await ground();
   await storeOf().members.change({ kind: 'group', id: there.group.id }, there.who.id, { accessLevel: 50 });
   await storeOf().members.remove({ kind: 'group', id: there.group.id }, owner.id);
@@ -330,7 +330,7 @@ test('the last owner stays, inside too', async () => {
   expect(new Set(await statuses(there))).toEqual(new Set([200]));
 });
 
-test('of more than a request takes away it takes five hundred, and the worker the others', {
+test('a removal with many memberships removes five hundred in the request and the rest in the worker', {
   timeout: 120_000,
 }, async () => {
   const { group, who } = await ground();

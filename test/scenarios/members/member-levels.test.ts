@@ -1,4 +1,4 @@
-/** Whatever way somebody is let in: nobody gives more than they have, and what ends, ends. */
+/** However a member is added, nobody grants more than their own level, and memberships expire. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memberKey } from '../../../lib/store/row-keys/members.ts';
 import { type Service, startService } from '../../harness/service.ts';
@@ -10,7 +10,7 @@ let service: Service;
 let owner: Person;
 let maintainer: Person;
 let asker: Person;
-/** A group with a maintainer, a project in it, and one of the maintainer's own where somebody is an owner. */
+/** A group with a maintainer, a project in it, and a project of the maintainer with another owner. */
 let group: number;
 let project: number;
 let club: number;
@@ -39,7 +39,7 @@ afterAll(() => service.stop());
 const as = ({ token }: Person, method: string, path: string, json?: unknown) =>
   service.call(method, path, { token, ...(json === undefined ? {} : { json }) });
 
-describe('a maintainer makes nobody an owner, themselves neither', () => {
+describe('a maintainer cannot make anybody an owner, themselves included', () => {
   const ways: Readonly<Record<string, (place: string) => readonly [string, string, object]>> = {
     adding: (place) => ['POST', `${place}/members`, { user_id: asker.id, access_level: 50 }],
     'adding several': (place) => [
@@ -61,7 +61,7 @@ describe('a maintainer makes nobody an owner, themselves neither', () => {
       { group_id: club, group_access: 50 },
     ],
   };
-  test.each(Object.entries(ways))('%s', async (_, way) => {
+  test.each(Object.entries(ways))('through %s', async (_, way) => {
     for (const [place, refused] of [
       [`/groups/${group}`, 403],
       [`/projects/${project}`, 400],
@@ -79,7 +79,7 @@ describe('a maintainer makes nobody an owner, themselves neither', () => {
     }
   });
 
-  test('taking over members of a project of theirs', async () => {
+  test('by importing members of a project they own', async () => {
     const own = await as(maintainer, 'POST', '/projects', { name: 'own', namespace_id: club });
     expect(own.status).toBe(201);
     const json = { user_id: asker.id, access_level: 40 };
@@ -96,7 +96,7 @@ describe('a maintainer makes nobody an owner, themselves neither', () => {
   });
 });
 
-test('the row of a membership that ends goes after its day, unless it was given longer', async () => {
+test('the row of an expired membership is deleted after its last day, unless it was extended', async () => {
   const later = new Date(Date.now() + 10 * 86_400_000);
   const [ends, stays, longer] = await Promise.all(['ends', 'stays', 'longer'].map((n) => service.user(n)));
   for (const kind of ['group', 'project'] as const) {
@@ -119,7 +119,7 @@ test('the row of a membership that ends goes after its day, unless it was given 
   expect([ends, stays, longer].map((one) => ids.includes(one!.id))).toEqual([false, true, true]);
 });
 
-test('a membership that ends between two requests is none at the second, and room for a request', async () => {
+test('an expired membership does not count on the next request, and allows an access request', async () => {
   const guest = await service.user('guest');
   const hidden = await as(owner, 'POST', '/projects', { name: 'hidden', namespace_id: group });
   const path = `/projects/${hidden.body.id}`;

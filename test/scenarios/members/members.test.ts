@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ownWorld } from '../../harness/own-world.ts';
-import { absent, BAD, NO_RECORD } from '../../harness/refusals.ts';
+import { absent, BAD, MEMBERS, NO_RECORD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
 import { ask, expiredMember } from '../../harness/world.ts';
@@ -9,7 +9,6 @@ const { service, world, as } = ownWorld();
 
 const READ_SCOPES = { read_api: 200, read_user: 403, read_repository: 403, write_repository: 403 } as const;
 const WRITE_SCOPES = { read_api: 403, read_user: 403, read_repository: 403, write_repository: 403 } as const;
-const MEMBERS = { guest: 200, reporter: 200, developer: 200, maintainer: 200, owner: 200 } as const;
 const INSIDERS = {
   anonymous: 401,
   stranger: 404,
@@ -21,7 +20,7 @@ const INSIDERS = {
 } as const;
 const hides = ['secret of', 'thing', 'owner/', 'developer'];
 
-describe('reading', () =>
+describe('reading project members', () =>
   scenarios(
     () => world,
     [
@@ -94,7 +93,7 @@ describe('reading', () =>
     ],
   ));
 
-describe('adding', () => {
+describe('adding project members', () => {
   const fresh = ((n) => async () => {
     const { id } = await service.user(`added-${++n}`);
     return { user_id: id, access_level: 20 };
@@ -157,12 +156,12 @@ describe('adding', () => {
       { message: { expires_at: ['cannot be a date in the past'] } },
     ],
     [{ user_id: 1, access_level: 10, expires_at: '2020-13-01' }, { error: 'expires_at is invalid' }],
-  ])('%j is refused', async (json, body) => {
+  ])('refuses %j', async (json, body) => {
     const answer = await as('owner', 'POST', `/projects/${world.ids['private']}/members`, json);
     expect([answer.status, answer.body]).toEqual([400, body]);
   });
 
-  test('several at once: each on its own, with the reasons of those who were not added', async () => {
+  test('accepts several users, each on its own, and gives the reasons for those not added', async () => {
     const [a, b] = await Promise.all([service.user('several-a'), service.user('several-b')]);
     const path = `/projects/${world.ids['private']}/members`;
     const good = await as('owner', 'POST', path, { user_id: `${a.id}, ${b.id}`, access_level: 10 });
@@ -183,7 +182,7 @@ describe('adding', () => {
     expect(refused.status).toBe(403);
   });
 
-  test('more than a hundred at once are refused, not cut to the first hundred', async () => {
+  test('refuses more than a hundred users at once', async () => {
     const user_id = Array.from({ length: 101 }, (_, n) => 10_000 + n).join(',');
     const answer = await as('owner', 'POST', `/projects/${world.ids['private']}/members`, {
       user_id,
@@ -195,7 +194,7 @@ describe('adding', () => {
     ]);
   });
 
-  test('of five additions of one user at once, one wins', async () => {
+  test('succeeds for one of five simultaneous additions of a user', async () => {
     const { id } = await service.user('contested');
     const answers = await Promise.all(
       [10, 20, 30, 40, 10].map((access_level) =>
@@ -205,7 +204,7 @@ describe('adding', () => {
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409, 409, 409]);
   });
 
-  test('a membership that is over may be given again', async () => {
+  test('is possible for a user whose membership has expired', async () => {
     const { id, token } = await service.user('returning');
     await expiredMember(world.store, world.ids['private']!, id, 40);
     const path = `/projects/${world.ids['private']}`;
@@ -218,7 +217,7 @@ describe('adding', () => {
   });
 });
 
-describe('changing', () => {
+describe('changing project members', () => {
   scenarios(
     () => world,
     [
@@ -268,7 +267,7 @@ describe('changing', () => {
     ],
   );
 
-  test('an expired membership is no membership to change', async () => {
+  test('is 404 for an expired membership', async () => {
     for (const who of ['maintainer', 'owner', 'administrator'] as const) {
       const path = `/projects/${world.ids['private']}/members/${world.ids['former']}`;
       const answer = await as(who, 'PUT', path, { access_level: 40, expires_at: '' });
@@ -277,7 +276,7 @@ describe('changing', () => {
     expect((await as('former', 'GET', `/projects/${world.ids['private']}`)).status).toBe(404);
   });
 
-  test('expires_at is set, left and cleared', async () => {
+  test('sets, keeps and clears expires_at', async () => {
     const path = `/projects/${world.ids['public']}/members/${world.ids['guest']}`;
     const expires_at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
     expect((await as('owner', 'PUT', path, { access_level: 10, expires_at })).body.expires_at).toBe(
@@ -288,7 +287,7 @@ describe('changing', () => {
     expect((await as('owner', 'GET', path)).body.expires_at).toBeNull();
   });
 
-  test('the membership of a namespace’s owner is out of everybody’s reach', async () => {
+  test('is refused for the owner of the personal namespace', async () => {
     const path = `/projects/${world.ids['private']}/members/${world.ids['owner']}`;
     for (const who of ['maintainer', 'owner', 'administrator'] as const) {
       expect([who, (await as(who, 'PUT', path, { access_level: 10 })).status]).toEqual([who, 403]);
@@ -297,7 +296,7 @@ describe('changing', () => {
     expect((await as('owner', 'GET', path)).body.access_level).toBe(40);
   });
 
-  test('a level counts from the next request on', async () => {
+  test('takes effect on the next request', async () => {
     const { id, token } = await service.user('rising');
     const path = `/projects/${world.ids['private']}/members`;
     await as('owner', 'POST', path, { user_id: id, access_level: 30 });
@@ -310,7 +309,7 @@ describe('changing', () => {
   });
 });
 
-describe('removing', () => {
+describe('removing project members', () => {
   scenarios(
     () => world,
     [
@@ -343,7 +342,7 @@ describe('removing', () => {
     ],
   );
 
-  test('anyone may leave, once', async () => {
+  test('is permitted to the member, once', async () => {
     const { id, token } = await service.user('quitter');
     const path = `/projects/${world.ids['private']}/members`;
     await as('owner', 'POST', path, { user_id: id, access_level: 10 });
@@ -352,7 +351,7 @@ describe('removing', () => {
     expect((await service.call('DELETE', `${path}/${id}`, { token })).status).toBe(404);
   });
 
-  test('If-Unmodified-Since before the membership keeps it', async () => {
+  test('respects If-Unmodified-Since', async () => {
     const { id } = await service.user('kept');
     const path = `/projects/${world.ids['private']}/members`;
     await as('owner', 'POST', path, { user_id: id, access_level: 10 });
@@ -363,7 +362,7 @@ describe('removing', () => {
   });
 });
 
-test('filters: user_ids in every notation, query by part of name or username, pages of what is found', async () => {
+test('project members can be filtered by user_ids in every notation and by part of name or username', async () => {
   const path = `/projects/${world.ids['public']}/members`;
   const [guest, developer] = [world.ids['guest']!, world.ids['developer']!];
   const ids = async (query: string) => {
@@ -387,7 +386,7 @@ test('filters: user_ids in every notation, query by part of name or username, pa
   expect([bad.status, bad.body]).toEqual([400, { error: 'user_ids is invalid' }]);
 });
 
-test('an external guest of an internal project is a guest, and no reader besides', async () => {
+test('an external user added as Guest to an internal project has no more than Guest rights', async () => {
   const path = `/projects/${world.ids['internal']}/members`;
   await as('owner', 'POST', path, { user_id: world.ids['external'], access_level: 10 });
   expect((await as('external', 'GET', `/projects/${world.ids['internal']}`)).status).toBe(200);

@@ -35,7 +35,7 @@ const promised = async () => {
   return found.sort();
 };
 
-test('is promised with it, and with another end', async () => {
+test('an expiry job is scheduled with each expires_at that is set', async () => {
   await done('owner', 'POST', members(), { user_id: member, access_level: 30, expires_at: dayIn(1) });
   expect(await promised()).toEqual([dayIn(1)]);
   await done('owner', 'PUT', `${members()}/${member}`, { access_level: 40 });
@@ -44,16 +44,16 @@ test('is promised with it, and with another end', async () => {
   expect(await promised()).toEqual([dayIn(1), dayIn(3)]);
 });
 
-test('does nothing where the end is another, or has not come', async () => {
+test('an expiry job does nothing when the membership has another or later expiry', async () => {
   await ends(dayIn(1), 1);
   await ends(dayIn(3), 1);
   expect(await done('owner', 'GET', `${members()}/${member}`)).toMatchObject({ access_level: 40 });
-  // One that came too early is promised again.
+  // A message that came too early is enqueued again.
   expect(await promised()).toEqual([dayIn(1), dayIn(3), dayIn(3)]);
   expect(await told()).toEqual(['created', 'joined']);
 });
 
-test('is told and recorded once, however often it comes, and the row is gone', async () => {
+test('an expiry removes the row and is shown and audited once, however often its job runs', async () => {
   await Promise.all([ends(dayIn(3), 3), ends(dayIn(3), 4)]);
   await ends(dayIn(3), 5);
   expect((await as('owner', 'GET', `${members()}/${member}`)).status).toBe(404);
@@ -84,7 +84,7 @@ test('is told and recorded once, however often it comes, and the row is gone', a
   expect(await world.store.members.getEvenExpired(source, member)).toBeUndefined();
 });
 
-test('of a group is recorded, and told nowhere', async () => {
+test('the expiry of a group membership is audited and shown in no event feed', async () => {
   const group = await done('administrator', 'POST', '/groups', { name: 'ending', path: 'ending-group' });
   const path = `/groups/${group.id}/members`;
   await done('administrator', 'POST', path, { user_id: member, access_level: 50, expires_at: dayIn(2) });
@@ -98,7 +98,7 @@ test('of a group is recorded, and told nowhere', async () => {
   expect(await told()).toContain('removed due to membership expiration from');
 });
 
-test('gives nothing from then on, whether a worker came by or not', async () => {
+test('an expired membership gives no access, whether its job has run or not', async () => {
   const source = { kind: 'project', id } as const;
   const record = { source, userId: member, accessLevel: 30, createdAt: '', createdById: member } as const;
   await world.store.members.add({ ...record, expiresAt: dayIn(0) });

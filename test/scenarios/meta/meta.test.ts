@@ -26,7 +26,7 @@ const WHO = {
   read_repository: 403,
 } as const;
 
-describe('facts of the instance', () =>
+describe('version and metadata', () =>
   scenarios(
     () => world,
     [
@@ -47,7 +47,7 @@ describe('facts of the instance', () =>
     ],
   ));
 
-test('the document describes what answers, at this address', async () => {
+test('the OpenAPI document describes the deployed endpoints at this address', async () => {
   const { body } = await service.call('GET', '/openapi.json');
   expect(body.servers).toEqual([{ url: `${service.url}/api/v4` }]);
   type Operations = Record<string, { servers?: { url: string }[] }>;
@@ -63,7 +63,7 @@ test('the document describes what answers, at this address', async () => {
   }
 });
 
-test('pages: the root and the documentation', async () => {
+test('the root page and the API documentation are served', async () => {
   const root = await request(`${service.url}/`, 'GET');
   expect([root.status, root.headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
   expect(root.body).toContain(`${service.url}/api/v4/openapi.json`);

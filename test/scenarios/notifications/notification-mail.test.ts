@@ -7,21 +7,21 @@ import { unsubscribeLink } from '../../../lib/domain/notifications/unsubscribe.t
 import { messageText } from '../../../lib/store/outbox/outbox.ts';
 import type { Service } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
-import { header, linkIn, MailStage, reasons } from '../mail/mail-stage.ts';
+import { header, linkIn, MailFixture, reasons } from '../mail/mail-fixture.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
 let service: Service;
-let people: MailStage['people'];
-let call: MailStage['call'];
-let prefer: MailStage['prefer'];
-let mails: MailStage['mails'];
-let forget: MailStage['forget'];
+let people: MailFixture['people'];
+let call: MailFixture['call'];
+let prefer: MailFixture['prefer'];
+let mails: MailFixture['mails'];
+let forget: MailFixture['forget'];
 let story: Pushed;
 let sha: string;
 const NAMES = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal'];
 
 beforeAll(async () => {
-  ({ service, people, call, prefer, mails, forget } = await MailStage.open(NAMES));
+  ({ service, people, call, prefer, mails, forget } = await MailFixture.open(NAMES));
   story = await pushedProject(service, people['ada']!, 'story', (git) => {
     const commit = (n: number, author: string) =>
       `commit refs/heads/main\nmark :${n}\nauthor A <${author}> ${1.6e9 + n} +0000\ncommitter C <nobody@example.org> ${1.6e9 + n} +0000\ndata 9\nA <b> ${n}\n\nM 100644 inline a\ndata 2\n${n}\n\n`;
@@ -53,8 +53,8 @@ beforeEach(async () => {
   forget();
 });
 
-describe('a comment on a commit', () => {
-  test('goes to its author, to who takes part, is called or watches, and to nobody else', async () => {
+describe('mail about a commit comment', () => {
+  test('goes to the commit’s author, participants, mentioned users and watchers, and to nobody else', async () => {
     await prefer('dan', `/projects/${story.id}`, { level: 'watch' });
     await prefer('eve', `/projects/${story.id}`, { level: 'custom', new_note: true });
     await prefer('fay', `/projects/${story.id}`, { level: 'custom', new_note: false });
@@ -68,7 +68,7 @@ describe('a comment on a commit', () => {
     });
   });
 
-  test('is heard of by those who spoke or were called before, not by who speaks', async () => {
+  test('goes to those who commented or were mentioned earlier, not to the author of the comment', async () => {
     await comment('bob', 'second');
     expect(reasons(await mails())).toEqual({
       ada: ['participating'],
@@ -78,7 +78,7 @@ describe('a comment on a commit', () => {
     });
   });
 
-  test('says all that mail programs and people need', async () => {
+  test('has the headers, links and footers that mail programs and readers need', async () => {
     const { id } = await call('ada', 'GET', `/projects/${story.id}`);
     await comment('ada', 'Grüße\n<script>alert(1)</script> & more');
     const { bob } = await mails();
@@ -106,12 +106,12 @@ describe('a comment on a commit', () => {
     expect(mail!.text).toContain(linkIn(mail!));
   });
 
-  test('may be of any characters', async () => {
+  test('may contain any characters', async () => {
     await comment('ada', 'odd \uffff\ufffe \u0001 @bob');
     expect((await mails())['bob']![0]!.text).toContain('odd');
   });
 
-  test('is text alone where the instance wants no HTML', async () => {
+  test('is plain text where the instance disables HTML', async () => {
     await call('root', 'PUT', '/application/settings', { html_emails_enabled: false });
     await comment('ada', 'plain');
     const { bob } = await mails();
@@ -124,7 +124,7 @@ describe('a comment on a commit', () => {
     ['mention', [], ['mentioned']],
     ['participating', ['participating'], ['mentioned']],
     ['watch', ['participating'], ['mentioned']],
-  ])('at the level %s', async (level, unasked, called) => {
+  ])('goes to the right recipients at the level %s', async (level, unasked, called) => {
     await prefer('cyd', `/projects/${story.id}`, { level });
     await comment('ada', 'once more');
     expect(reasons(await mails())['cyd'] ?? []).toEqual(unasked);
@@ -134,14 +134,14 @@ describe('a comment on a commit', () => {
     await prefer('cyd', `/projects/${story.id}`, { level: 'global' });
   });
 
-  test('goes nowhere where the project sends no mail', async () => {
+  test('is not sent where the project disables mail', async () => {
     await call('ada', 'PUT', `/projects/${story.id}`, { emails_disabled: true });
     await comment('bob', '@ada');
     expect(await mails()).toEqual({});
     await call('ada', 'PUT', `/projects/${story.id}`, { emails_disabled: false });
   });
 
-  test('goes to the address that they chose, as long as it is theirs', async () => {
+  test('goes to the chosen notification address, as long as it belongs to the recipient', async () => {
     const json = { email: 'cyd-mail@example.com', skip_confirmation: true };
     const added = await call('root', 'POST', `/users/${people['cyd']!.id}/emails`, json);
     await prefer('cyd', '', { notification_email: 'cyd-mail@example.com' });
@@ -153,7 +153,7 @@ describe('a comment on a commit', () => {
     expect(Object.keys(await mails())).toContain('cyd');
   });
 
-  test('stays away from whoever is blocked, or unknown by the address of a commit', async () => {
+  test('is not sent to blocked users or to unknown commit addresses', async () => {
     // Bots, and people whose address nobody has confirmed, may watch and are sent nothing.
     const json = { name: 'bot', scopes: ['api'], access_level: 20 };
     const bot = await call('ada', 'POST', `/projects/${story.id}/access_tokens`, json);
@@ -170,7 +170,7 @@ describe('a comment on a commit', () => {
     await call('root', 'POST', `/users/${people['dan']!.id}/unblock`);
   });
 
-  test('calls the members of a group that its author may know of', async () => {
+  test('goes to the members of a mentioned group if the author can see the group', async () => {
     for (const [path, visibility] of [
       ['crew', 'public'],
       ['hidden', 'private'],
@@ -192,7 +192,7 @@ describe('a comment on a commit', () => {
     expect(reasons(await mails())).toMatchObject({ gus: ['mentioned'], hal: ['mentioned'] });
   });
 
-  test('calls every member with @all', async () => {
+  test('goes to every member for @all', async () => {
     await comment('ada', '@all', story.git.oid('main~1'));
     expect(reasons(await mails())).toEqual({
       bob: ['mentioned'],
@@ -203,8 +203,8 @@ describe('a comment on a commit', () => {
   });
 });
 
-describe('what groups above say', () => {
-  test('counts below them, until something further in says otherwise', async () => {
+describe('notification settings of ancestor groups', () => {
+  test('apply to descendants until a closer setting overrides them', async () => {
     const group = await call('ada', 'POST', '/groups', {
       name: 'above',
       path: 'above',
@@ -252,8 +252,8 @@ describe('what groups above say', () => {
   });
 });
 
-describe('who may not see it is not told', () => {
-  test('after they left, or when it was hidden meanwhile', async () => {
+describe('notification mail is not sent to those without access', () => {
+  test('because they left, or the project or its code is hidden from them', async () => {
     const commit = story.git.oid('main');
     const { body: note } = await service.call('POST', `${story.repository}/commits/${commit}/comments`, {
       token: people['ada']!.token,
@@ -280,7 +280,7 @@ describe('who may not see it is not told', () => {
     await call('ada', 'PUT', `/projects/${story.id}/members/${people['cyd']!.id}`, { access_level: 20 });
   });
 
-  test('when the project is hidden between the comment and its mail', async () => {
+  test('because the project was hidden or deleted between the comment and its mail', async () => {
     const project = await pushedProject(service, people['hal']!, 'fleeting', (git) =>
       git.feed(
         'commit refs/heads/main\ncommitter C <c@example.org> 1600000000 +0000\ndata 1\nx\nM 100644 inline a\ndata 1\na\n',
@@ -319,8 +319,8 @@ describe('who may not see it is not told', () => {
   });
 });
 
-describe('once', () => {
-  test('however often the job comes, and wherever it stopped', async () => {
+describe('notification mail is sent once', () => {
+  test('however often the job runs and wherever it stopped', async () => {
     await comment('ada', 'once @bob');
     const before = await mails();
     expect(reasons(before)).toMatchObject({ bob: ['mentioned'], dan: ['watching'], eve: ['custom'] });
@@ -352,7 +352,7 @@ describe('once', () => {
     expect(reasons(await mails())).toEqual(reasons(before));
   });
 
-  test('when the worker is handed the same message twice', async () => {
+  test('when the worker receives the same message twice', async () => {
     await settled();
     const notes = await deps().store.notes.list(story.id, { kind: 'commit', id: sha }, {
       page: 1,
@@ -376,8 +376,8 @@ describe('once', () => {
   });
 });
 
-describe('a pipeline', () => {
-  test('tells its author when it fails, is mended, and of success only if they chose to hear of it', async () => {
+describe('mail about a pipeline', () => {
+  test('tells its author of failures and fixes, and of success only on request', async () => {
     const subjects = async () => {
       const found = await mails();
       expect(Object.keys(found).filter((name) => name !== 'bob')).toEqual([]);
@@ -420,7 +420,7 @@ describe('a pipeline', () => {
   });
 });
 
-describe('the link in mail', () => {
+describe('the unsubscribe link in mail', () => {
   const open = async (link: string, method = 'GET', body?: string) => {
     const answer = await fetch(link, {
       method,
@@ -431,7 +431,7 @@ describe('the link in mail', () => {
     return { status: answer.status, text: await answer.text() };
   };
 
-  test('ends mail of one conversation without signing in, as often as it is followed', async () => {
+  test('unsubscribes from one conversation without signing in, any number of times', async () => {
     await comment('ada', 'talk to me @bob');
     const link = linkIn((await mails())['bob']![0]!);
     // Looking at it does nothing, and names nothing.
@@ -447,7 +447,7 @@ describe('the link in mail', () => {
     forget();
     await comment('ada', 'gone?');
     expect(Object.keys(await mails())).not.toContain('bob');
-    // Whoever is called by name hears of it, and of other conversations.
+    // A mentioned user still gets this mail, and mail of other conversations.
     await comment('ada', '@bob!');
     await comment('ada', '@bob, another', story.git.oid('main~1'));
     expect((await mails())['bob']).toHaveLength(2);
@@ -457,7 +457,7 @@ describe('the link in mail', () => {
     expect(Object.keys(await mails())).not.toContain('bob');
   });
 
-  test('ends mail of a project where it is about the project', async () => {
+  test('unsubscribes from a project where the mail is about the project', async () => {
     await prefer('fay', `/projects/${story.id}`, { level: 'global' });
     await member('fay', 30);
     await settled();
@@ -477,14 +477,14 @@ describe('the link in mail', () => {
   });
 
   test.each(['', 'x', '1.project.1.AAAAAAAAAAAAAAAAAAAAAA', `${'1.'.repeat(90)}`, '%00', '1.project.1'])(
-    'that nobody was sent does nothing: %s',
+    'with the invalid token %s does nothing',
     async (token) => {
       const link = `${service.url}/users/unsubscribe?token=${token}`;
       for (const method of ['GET', 'POST']) expect((await open(link, method)).status).toBe(400);
     },
   );
 
-  test('leads there, and tells nothing, when its reader is let in no more or is gone', async () => {
+  test('works, and reveals nothing, after its recipient lost access or was deleted', async () => {
     const secret = await call('ada', 'POST', '/projects', { name: 'secret plans', visibility: 'private' });
     const ned = await service.user('ned');
     people['ned'] = ned;
@@ -519,7 +519,7 @@ describe('the link in mail', () => {
     expect(await store.notificationSettings.get(ned.id, source)).toEqual({ events: {} });
   });
 
-  test('of somebody else, or of something else, is not made of one’s own', async () => {
+  test('cannot be altered to unsubscribe another user or from another subject', async () => {
     await comment('ada', 'talk to me @cyd', story.git.oid('main~1'));
     const link = linkIn((await mails())['cyd']![0]!);
     const { cyd, ada } = people;

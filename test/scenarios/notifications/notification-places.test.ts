@@ -1,4 +1,4 @@
-/** Mail about where projects are, and who is let into what: moves and memberships. */
+/** Notification mail about moved projects and about memberships. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { enqueueNotification, notificationMessage } from '../../../lib/domain/notifications/enqueue.ts';
@@ -6,19 +6,19 @@ import { message } from '../../../lib/store/outbox/outbox.ts';
 import { person, scimGroup } from '../../harness/scim.ts';
 import type { Service } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
-import { header, MailStage, reasons } from '../mail/mail-stage.ts';
+import { header, MailFixture, reasons } from '../mail/mail-fixture.ts';
 
 let service: Service;
-let people: MailStage['people'];
-let call: MailStage['call'];
-let prefer: MailStage['prefer'];
-let mails: MailStage['mails'];
-let forget: MailStage['forget'];
+let people: MailFixture['people'];
+let call: MailFixture['call'];
+let prefer: MailFixture['prefer'];
+let mails: MailFixture['mails'];
+let forget: MailFixture['forget'];
 let story: { readonly id: number };
 const NAMES = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal'];
 
 beforeAll(async () => {
-  ({ service, people, call, prefer, mails, forget } = await MailStage.open(NAMES));
+  ({ service, people, call, prefer, mails, forget } = await MailFixture.open(NAMES));
   story = await call('ada', 'POST', '/projects', { name: 'story', visibility: 'public' });
   for (const [name, access_level] of [
     ['bob', 40],
@@ -35,8 +35,8 @@ beforeEach(async () => {
   forget();
 });
 
-describe('a project that moves', () => {
-  test('tells its members where it is found', async () => {
+describe('mail about a moved project', () => {
+  test('tells its members the new path', async () => {
     await prefer('cyd', `/projects/${story.id}`, { level: 'custom', moved_project: false });
     await call('ada', 'PUT', `/projects/${story.id}`, { path: 'tale' });
     const found = await mails();
@@ -58,7 +58,7 @@ describe('a project that moves', () => {
   });
 });
 
-describe('projects that come along', () => {
+describe('mail about projects moved with their group or owner', () => {
   const subjects = async () => {
     const found = await mails();
     const lines = Object.entries(found).flatMap(([name, all]) =>
@@ -72,7 +72,7 @@ describe('projects that come along', () => {
   const joins = (kind: string, { id }: { id: number }, name: string) =>
     call('ada', 'POST', `/${kind}/${id}/members`, { user_id: people[name]!.id, access_level: 20 });
 
-  test('with their group are told of to those who had them, each once', async () => {
+  test('tells the members of a moved group’s projects once each', async () => {
     const [top, other] = [await group('fleet'), await group('harbour')];
     const inner = await group('boats', top.id);
     const project = (name: string, namespace_id: number) =>
@@ -122,7 +122,7 @@ describe('projects that come along', () => {
     ]);
   });
 
-  test('with their owner are told of to these, who may have to look for them', async () => {
+  test('tells members when the owner’s username changes', async () => {
     const { id } = await call('eve', 'POST', '/projects', { name: 'own', visibility: 'private' });
     await call('eve', 'POST', `/projects/${id}/members`, { user_id: people['bob']!.id, access_level: 20 });
     await prefer('eve', '', { level: 'participating' });
@@ -135,7 +135,7 @@ describe('projects that come along', () => {
     ]);
   });
 
-  test('are told of so often that nobody can fill the mailboxes of others', async () => {
+  test('is limited, so that nobody can flood the mailboxes of others', async () => {
     const { store, now } = deps();
     const limit = { kind: 'told-moves', limit: 1_000, seconds: 3_600 };
     const { id: actorId } = people['hal']!;
@@ -155,8 +155,8 @@ describe('projects that come along', () => {
   });
 });
 
-describe('memberships', () => {
-  test('are told to whoever they are of', async () => {
+describe('mail about memberships', () => {
+  test('goes to the user who was added or changed', async () => {
     const of = async () =>
       Object.entries(await mails()).map(([name, all]) => [name, ...all.map(({ subject }) => subject)]);
     await call('ada', 'POST', `/projects/${story.id}/members`, {
@@ -188,7 +188,7 @@ describe('memberships', () => {
     expect(header(found['hal']![0]!, 'list-unsubscribe')).toBeUndefined();
   });
 
-  test('that were offered are told to who took them, and what came of it to who offered', async () => {
+  test('tells the invited user of the membership and the inviter of the answer', async () => {
     const of = async () => {
       const found = Object.entries(await mails()).flatMap(([name, all]) =>
         all.map(({ subject, text }) => `${name}: ${subject}: ${text!.split('\n')[0]}`),
@@ -242,7 +242,7 @@ describe('memberships', () => {
     expect(await of()).toEqual([]);
   });
 
-  test('that are brought from another project are told as if each had been given', async () => {
+  test('is the same for members imported from another project', async () => {
     const to = await call('ada', 'POST', '/projects', { name: 'sequel', visibility: 'private' });
     await call('ada', 'POST', `/projects/${to.id}/import_project_members/${story.id}`);
     const found = await mails();
@@ -251,7 +251,7 @@ describe('memberships', () => {
       expect([mail!.subject, others]).toEqual(['Access to the project ada/sequel was granted', []]);
   });
 
-  test('that an identity provider gives are told as others are, once their address is known to be theirs', async () => {
+  test('is the same for members added by an identity provider, once their address is confirmed', async () => {
     const ways = { trusted_email_domains: ['example.com'], default_membership_role: 20 };
     const { agent } = await scimGroup(service, people['hal']!.token, 'corp', ways);
     const told = async () => {
@@ -271,7 +271,7 @@ describe('memberships', () => {
     expect(await told()).toEqual([['max@elsewhere.example', 'Confirm your email address']]);
   });
 
-  test('are not told to whoever wants no mail', async () => {
+  test('is not sent to users who disabled mail', async () => {
     await prefer('eve', '', { level: 'disabled' });
     await prefer('eve', `/projects/${story.id}`, { level: 'global' });
     await call('ada', 'POST', `/projects/${story.id}/members`, {

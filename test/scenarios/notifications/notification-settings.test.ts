@@ -1,4 +1,4 @@
-/** How much mail somebody wants, for each project and group and for everything else. */
+/** Notification settings: global, and per project and group. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NOTIFICATION_EVENTS } from '../../../lib/records/notifications.ts';
 import { Missing } from '../../../lib/store/errors.ts';
@@ -30,7 +30,7 @@ const DEFAULTS = Object.fromEntries(
   NOTIFICATION_EVENTS.map((event) => [event, /^(failed|fixed)_pipeline$/.test(event)]),
 );
 
-describe('before anybody chooses', () => {
+describe('notification settings before any choice', () => {
   scenarios(
     () => world,
     [
@@ -73,7 +73,7 @@ describe('before anybody chooses', () => {
   );
 });
 
-describe('choosing', () => {
+describe('choosing notification settings', () => {
   scenarios(
     () => world,
     [
@@ -120,7 +120,7 @@ describe('choosing', () => {
     ],
   );
 
-  test('every level is kept, and one changes nothing of the others', async () => {
+  test('stores each level without affecting the others', async () => {
     for (const level of ['disabled', 'participating', 'watch', 'global', 'mention']) {
       const path = `/projects/${world.ids['internal']}/notification_settings`;
       expect((await ask(world, 'developer', 'PUT', path, { level })).body).toEqual({ level });
@@ -133,7 +133,7 @@ describe('choosing', () => {
   });
 
   test.each(['', '/projects/public', '/groups/team'])(
-    'events of %s are kept, and shown at the level custom',
+    'stores custom events for the path "%s", and shows them at the level custom',
     async (at) => {
       const base = at
         .replace('public', String(world.ids['public']))
@@ -157,7 +157,7 @@ describe('choosing', () => {
   );
 
   test.each(['', '/projects/public', '/groups/team'])(
-    'what names nothing changes nothing of %s',
+    'refuses invalid levels and events for the path "%s" without a change',
     async (at) => {
       const base = at
         .replace('public', String(world.ids['public']))
@@ -195,7 +195,7 @@ describe('choosing', () => {
     },
   );
 
-  test('of an archived project too, and by its path', async () => {
+  test('works for an archived project, and by its path', async () => {
     const token = world.tokens.owner!;
     const json = { name: 'Grüße', path: 'resting', visibility: 'public' };
     const { id, path_with_namespace: fullPath } = (await service.call('POST', '/projects', { token, json }))
@@ -210,7 +210,7 @@ describe('choosing', () => {
     }
   });
 
-  test('each event can be switched by itself, also in a form', async () => {
+  test('switches each event on its own, also in a form', async () => {
     const path = `/projects/${world.ids['public']}/notification_settings`;
     for (const event of NOTIFICATION_EVENTS) {
       const { body } = await service.call('PUT', path, {
@@ -221,7 +221,7 @@ describe('choosing', () => {
     }
   });
 
-  test('two choices at once both stay', async () => {
+  test('keeps both of two simultaneous changes', async () => {
     const path = `/projects/${world.ids['public']}/notification_settings`;
     await Promise.all(
       NOTIFICATION_EVENTS.map((event) =>
@@ -232,7 +232,7 @@ describe('choosing', () => {
     expect(Object.values(body.events).every((wanted) => wanted === true)).toBe(true);
   });
 
-  test('projects tell the level of whoever asks', async () => {
+  test('is reflected in the project’s answer to the caller', async () => {
     const shown = async (who: 'owner' | 'guest') =>
       (await ask(world, who, 'GET', `/projects/${world.ids['private']}`)).body.permissions;
     await ask(world, 'guest', 'PUT', `/projects/${world.ids['private']}/notification_settings`, {
@@ -252,14 +252,14 @@ describe('choosing', () => {
   });
 });
 
-describe('the address', () => {
+describe('the notification address', () => {
   const put = (json: object) => ask(world, 'reporter', 'PUT', '/notification_settings', json);
   const REFUSED = {
     status: 400,
     body: { message: { notification_email: ['must be an email you have verified'] } },
   };
 
-  test('is one that is theirs and confirmed', async () => {
+  test('must be one of the user’s confirmed addresses', async () => {
     for (const address of [
       'owner@example.com',
       'nobody@example.com',
@@ -285,7 +285,7 @@ describe('the address', () => {
     expect(body.notification_email).toBe('reporter@example.com');
   });
 
-  test('can be the first again', async () => {
+  test('can be reset to the primary address', async () => {
     const token = world.tokens.administrator!;
     const json = { email: 'third@example.com', skip_confirmation: true };
     await service.call('POST', `/users/${world.ids['reporter']}/emails`, { token, json });
@@ -296,14 +296,14 @@ describe('the address', () => {
   });
 });
 
-describe('what is gone', () => {
+describe('deleted users, projects and groups', () => {
   const rowsOf = async (partition: string) => {
     const rows = [];
     for await (const { sk } of world.store.table.queryAll({ partition })) rows.push(sk as string);
     return rows.filter((sk) => sk.startsWith('NOTIFY') || sk.startsWith('commit#'));
   };
 
-  test('leaves nothing behind: people, projects and groups', async () => {
+  test('leave no notification settings behind', async () => {
     const { id, token } = await service.user('leaver');
     const owner = world.tokens.owner!;
     const group = await service.call('POST', '/groups', {

@@ -58,7 +58,7 @@ const refusal = (event: string, from: string) =>
   `Cannot transition status via :${event} from :${from} (Reason(s): Status cannot transition via "${event}")`;
 const ids = ({ body }: Answer) => body.map(({ id }: { id: number }) => id);
 
-describe('who reports and who reads', () => {
+describe('permission on commit statuses', () => {
   const readers = VISIBILITIES.map(
     (visibility): Scenario => ({
       request: `GET /projects/{${visibility}}/repository/commits/main/statuses`,
@@ -80,7 +80,7 @@ describe('who reports and who reads', () => {
     ],
   );
 
-  test('builds for members alone', async () => {
+  test('are for members only where builds are private', async () => {
     for (const setting of [{ builds_access_level: 'private' }, { public_builds: false }]) {
       const made = await project(setting);
       expect((await made.report('developer', { state: 'success', ref: 'work' })).status).toBe(201);
@@ -102,8 +102,8 @@ describe('who reports and who reads', () => {
   });
 });
 
-describe('a report', () => {
-  test('makes a status, and a pipeline of the first branch', async () => {
+describe('a report of a commit status', () => {
+  test('creates the status, and a pipeline on the first branch', async () => {
     const made = await project();
     expect((await made.commit()).body).toMatchObject({ status: null, last_pipeline: null });
     expect((await made.list()).body).toEqual([]);
@@ -149,7 +149,7 @@ describe('a report', () => {
     });
   });
 
-  test('with all that may be told; what is told later adds to it', async () => {
+  test('accepts every field; a later report adds to it', async () => {
     const made = await project();
     const all = {
       state: 'running',
@@ -190,7 +190,7 @@ describe('a report', () => {
     expect((await made.commit()).body.last_pipeline).toMatchObject({ ref: 'work', status: 'failed', iid: 1 });
   });
 
-  test('by somebody else replaces what is under way', async () => {
+  test('by another user replaces one that is under way', async () => {
     const made = await project();
     const first = (await made.report('maintainer', { state: 'running' })).body;
     const second = (await made.report('owner', { state: 'running' })).body;
@@ -203,9 +203,9 @@ describe('a report', () => {
   });
 });
 
-describe('states', () => {
+describe('the state', () => {
   const STATES = ['pending', 'running', 'success', 'failed', 'canceled'] as const;
-  test('each after each', async () => {
+  test('of a status follows the permitted transitions, for every pair of states', async () => {
     const made = await project();
     for (const from of STATES)
       for (const to of STATES) {
@@ -237,7 +237,7 @@ describe('states', () => {
     if (states.some((state) => state === 'running' || state === 'pending')) return 'running';
     return 'failed';
   }
-  test('of the pipeline, after any reports', async () => {
+  test('of a pipeline follows from its statuses after any sequence of reports', async () => {
     const report = fc.record({
       state: fc.constantFrom(...STATES),
       name: fc.constantFrom('a', 'b', 'c'),
@@ -259,8 +259,8 @@ describe('states', () => {
   });
 });
 
-describe('pipelines', () => {
-  test('one of each ref; reports without a ref go to the newest', async () => {
+describe('pipelines of commit statuses', () => {
+  test('are one per ref; reports without a ref go to the newest', async () => {
     const made = await project();
     const main = (await made.report('owner', { state: 'success', ref: 'main' })).body;
     const tag = (await made.report('owner', { state: 'failed', ref: 'v9' })).body;
@@ -289,7 +289,7 @@ describe('pipelines', () => {
     expect((await made.report('owner', { state: 'success' }, other)).body.ref).toBe('work');
   });
 
-  test('of a commit that no branch has', async () => {
+  test('exist for commits that no branch contains', async () => {
     const made = await project();
     const sha = await commitTo(made.id, 'brief', 'b', { start_branch: 'main' });
     await ask(world, 'owner', 'DELETE', `/projects/${made.id}/repository/branches/brief`);
@@ -302,7 +302,7 @@ describe('pipelines', () => {
   });
 });
 
-test('lists: filters, order, pages', async () => {
+test('have their statuses listed with filters, order and pages', async () => {
   const made = await project();
   const all: { id: number; name: string; ref: string }[] = [];
   for (const [name, ref] of [
@@ -349,7 +349,7 @@ test('lists: filters, order, pages', async () => {
   expect([none.status, none.body]).toEqual([404, { message: '404 Commit Not Found' }]);
 });
 
-describe('bad input', () => {
+describe('invalid commit statuses', () => {
   let made: Made;
   beforeAll(async () => {
     made = await project();
@@ -387,13 +387,13 @@ describe('bad input', () => {
       { message: { name: ["can't be blank"], ref: ["can't be blank"] } },
     ],
     ['NUL', { state: 'success', name: 'a\0' }, 400, { error: 'name is invalid' }],
-  ])('%s', async (_, json, status, body) => {
+  ])('are refused: %s', async (_, json, status, body) => {
     const answer = await made.report('owner', json);
     expect([answer.status, answer.body]).toEqual([status, body]);
     expect((await made.list()).body).toEqual([]);
   });
 
-  test('as long as may be', async () => {
+  test('do not include names, descriptions and refs of the maximum length', async () => {
     const text = '😀'.repeat(255);
     const { status, body } = await made.report('owner', {
       state: 'success',
@@ -404,7 +404,7 @@ describe('bad input', () => {
     expect([status, body.name, body.ref]).toEqual([201, text, text]);
   });
 
-  test('no such commit', async () => {
+  test('on an absent commit are 404', async () => {
     for (const sha of ['nope', '0'.repeat(40)]) {
       const answer = await made.report('owner', { state: 'success' }, sha);
       expect([answer.status, answer.body]).toEqual([404, { message: '404 Commit Not Found' }]);
@@ -412,8 +412,8 @@ describe('bad input', () => {
   });
 });
 
-describe('at once', () => {
-  test('reports of one name: one begins, the others are told', async () => {
+describe('simultaneous commit statuses', () => {
+  test('of one name: one is created, the others get an error', async () => {
     const made = await project();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => made.report('owner', { state: 'running', name: 'one' })),
@@ -422,7 +422,7 @@ describe('at once', () => {
     expect((await made.list('?all=true')).body.length).toBe(1);
   });
 
-  test('reports of many names stand in one pipeline', async () => {
+  test('of different names join one pipeline', async () => {
     const made = await project();
     const people = ['owner', 'maintainer', 'administrator'] as const;
     const answers = await Promise.all(
@@ -441,7 +441,7 @@ describe('at once', () => {
   });
 });
 
-test('a project that goes takes them along', async () => {
+test('commit statuses are deleted with their project', async () => {
   const made = await project();
   await made.report('owner', { state: 'success' });
   await ask(world, 'owner', 'DELETE', `/projects/${made.id}`);

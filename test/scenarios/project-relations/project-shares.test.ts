@@ -55,7 +55,7 @@ const names = async (who: Who, path: string): Promise<string> => {
 };
 const own = (who: Who, query = '') => names(who, `/projects?membership=true&search=shared${query}`);
 
-describe('who may share', () => {
+describe('permission to share a project with a group', () => {
   const json = () => ({ group_id: world.ids['mid']!, group_access: 30 });
   scenarios(
     () => world,
@@ -70,7 +70,7 @@ describe('who may share', () => {
           former: 404,
           guest: 403,
           developer: 403,
-          // A maintainer who does not see the group does not hear of it.
+          // A maintainer who cannot see the group gets the answer for an absent one.
           maintainer: { status: 404, holds: { message: '404 Not Found' } },
           owner: 201,
           read_api: 403,
@@ -122,7 +122,7 @@ describe('who may share', () => {
       { message: { expires_at: ['cannot be a date in the past'] } },
     ],
     [{ group_id: 'mid', group_access: 30, expires_at: 'soon' }, 400, { error: 'expires_at is invalid' }],
-  ])('%j: %i', async (json, status, body) => {
+  ])('with %j is answered with %i', async (json, status, body) => {
     const named = Object.entries(json).map(([name, value]) => [name, world.ids[value as string] ?? value]);
     const answer = await as(
       'owner',
@@ -134,7 +134,7 @@ describe('who may share', () => {
   });
 });
 
-describe('a project that is shared with a group', () => {
+describe('a project shared with a group', () => {
   const level = async (who: Who) => {
     const { status, body } = await as(
       who,
@@ -147,7 +147,7 @@ describe('a project that is shared with a group', () => {
     expect(await share(world.ids['shared']!, world.ids['mid'])).toMatchObject({ status: 201 });
   });
 
-  test('lets in its members, and those of the groups above it, up to its level', async () => {
+  test('gives access to members of the group and its ancestors, up to the level of the share', async () => {
     expect(await Promise.all((['developer', 'reporter', 'guest', 'stranger'] as const).map(level))).toEqual([
       // 40 in the group above, and no more than the share gives.
       30, 20,
@@ -173,7 +173,7 @@ describe('a project that is shared with a group', () => {
     expect(walked.split(' ').includes('shared')).toBe(expected !== '');
   });
 
-  test('is told of with its groups, as far as one may know of them', async () => {
+  test('shows the groups it is shared with that the caller can see', async () => {
     const of = async (who: Who) => (await as(who, 'GET', `/projects/${world.ids['shared']}`)).body;
     const link = { group_id: world.ids['mid'], group_name: 'mid', group_full_path: 'top/mid' };
     const shown = [{ ...link, group_access_level: 30, expires_at: null }];
@@ -189,7 +189,7 @@ describe('a project that is shared with a group', () => {
   });
   const shownWith = (each: { shared_with_groups: unknown[] }) => each.shared_with_groups;
 
-  test('is among the projects of that group alone', async () => {
+  test('is listed under the shared projects of that group only', async () => {
     expect(await names('reporter', '/groups/top%2Fmid/projects')).toBe('shared');
     expect(await names('reporter', '/groups/top%2Fmid/projects?with_shared=false')).toBe('');
     expect(await names('reporter', '/groups/top%2Fmid/projects/shared')).toBe('shared');
@@ -223,7 +223,7 @@ describe('a project that is shared with a group', () => {
     ['reporter', 'groups?with_shared=true&skip_groups[]={mid}', ''],
     ['reporter', 'groups?with_shared=true&search=MI', 'top/mid'],
     ['reporter', 'groups?with_shared=true&search=top', ''],
-  ])('%s gets %s: %s', async (who, path, expected) => {
+  ])('lists for %s under %s: %s', async (who, path, expected) => {
     const named = path.replace(/\{(\w+)\}/g, (_, name) => String(world.ids[name]));
     const { status, body } = await as(who, 'GET', `/projects/${world.ids['shared']}/${named}`);
     expect(status, JSON.stringify(body)).toBe(200);
@@ -234,7 +234,7 @@ describe('a project that is shared with a group', () => {
     expect(found.toSorted()).toEqual(expected.split(' ').filter(Boolean).toSorted());
   });
 
-  test('ends on its day, and may be shared again then', async () => {
+  test('loses the share on its expiry day and can be shared again', async () => {
     const { projects } = world.store;
     const record = (await projects.get(world.ids['shared']!))!;
     const ended = record.shares.map((each) => ({ ...each, expiresAt: '2020-01-01' }));
@@ -254,7 +254,7 @@ describe('a project that is shared with a group', () => {
   });
 });
 
-test('groups that keep their projects to themselves', async () => {
+test('a project cannot be shared where its group disables sharing', async () => {
   const keeping = await group('keeping');
   const inner = await group('inner', { parent_id: keeping });
   const kept = await project('shared-inside', { namespace_id: inner });
@@ -292,7 +292,7 @@ const rowsOf = async (name: string) => {
   return rows.map((row) => `${row.split('#')[0]} ${Number(row.split('#').at(-1))}`);
 };
 
-test('an invited group moves, and goes', async () => {
+test('a share survives a move of the invited group and ends with its deletion', async () => {
   const [a, b, c] = [await group('a'), await group('b'), await group('c')];
   const moving = await group('moving', { parent_id: a });
   const deep = await group('deep', { parent_id: moving });
@@ -325,7 +325,7 @@ test('an invited group moves, and goes', async () => {
   expect((await world.store.projects.get(id))!.shares).toEqual([]);
 });
 
-test('shared and deleted at once: nothing is left', async () => {
+test('a project shared and deleted at once leaves no rows behind', async () => {
   for (let round = 0; round < 4; round++) {
     const over = await group(`over-${round}`);
     const inner = await group('inner', { parent_id: over });
@@ -344,7 +344,7 @@ test('shared and deleted at once: nothing is left', async () => {
   }
 });
 
-test('two share with the same group at once: one is told', async () => {
+test('one of two simultaneous shares with the same group gets an error', async () => {
   const id = await project('shared-twice');
   const answers = await Promise.all(Array.from({ length: 4 }, () => share(id, world.ids['mid'])));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409]);
@@ -358,7 +358,7 @@ test('two share with the same group at once: one is told', async () => {
   expect(left.toSorted()).toEqual([world.ids['top'], world.ids['low']].toSorted());
 });
 
-test('a deleted project leaves no row with the groups it was shared with', async () => {
+test('a deleted project leaves no rows with the groups it was shared with', async () => {
   const before = [await rowsOf('top'), await rowsOf('mid')];
   const id = await project('shared-shortly');
   await share(id, world.ids['mid']);

@@ -51,40 +51,43 @@ const CASES: readonly (readonly [string, Record<string, unknown>, Readers])[] = 
   ],
 ];
 
-describe.each(CASES)('%s', (name, options, statuses) => {
+describe.each(CASES)('cloning %s', (name, options, statuses) => {
   let made: { id: number; path: string };
   beforeAll(async () => {
     made = await project({ name: name.replace(',', ''), ...options });
   });
 
-  test.each(PEOPLE.map((who, index) => [who, statuses[index]!] as const))('%s: %i', async (who, status) => {
-    const token = world.tokens[who];
-    const basic = Buffer.from(`x:${token}`).toString('base64');
-    const headers = token === undefined ? {} : { Authorization: `Basic ${basic}` };
-    const git = await request(`${service.url}/${made.path}.git/info/refs?service=git-upload-pack`, 'GET', {
-      headers,
-    });
-    expect(git.status).toBe(status);
-    const branches = await ask(world, who, 'GET', `/projects/${made.id}/repository/branches`);
-    const hidden = options['visibility'] !== 'public' && (who === 'anonymous' || status === 404);
-    // Over REST a project that is hidden is absent, for anonymous callers too.
-    expect(branches.status).toBe(hidden ? 404 : status);
-    if (status !== 200) expect(JSON.stringify(branches.body)).not.toContain('main');
+  test.each(PEOPLE.map((who, index) => [who, statuses[index]!] as const))(
+    'as %s is answered with %i',
+    async (who, status) => {
+      const token = world.tokens[who];
+      const basic = Buffer.from(`x:${token}`).toString('base64');
+      const headers = token === undefined ? {} : { Authorization: `Basic ${basic}` };
+      const git = await request(`${service.url}/${made.path}.git/info/refs?service=git-upload-pack`, 'GET', {
+        headers,
+      });
+      expect(git.status).toBe(status);
+      const branches = await ask(world, who, 'GET', `/projects/${made.id}/repository/branches`);
+      const hidden = options['visibility'] !== 'public' && (who === 'anonymous' || status === 404);
+      // Over REST a project that is hidden is absent, for anonymous callers too.
+      expect(branches.status).toBe(hidden ? 404 : status);
+      if (status !== 200) expect(JSON.stringify(branches.body)).not.toContain('main');
 
-    const shown = await ask(world, who, 'GET', `/projects/${made.id}`);
-    if (hidden) return expect(shown.status).toBe(404);
-    const readable = status === 200;
-    expect(shown.body.default_branch).toBe(readable ? 'main' : null);
-    expect(shown.body.readme_url === null).toBe(!readable);
-    for (const simple of ['false', 'true']) {
-      const list = await ask(world, who, 'GET', `/projects?per_page=100&simple=${simple}`);
-      const row = list.body.find((one: { id: number }) => one.id === made.id);
-      expect(row.default_branch).toBe(readable ? 'main' : null);
-    }
-  });
+      const shown = await ask(world, who, 'GET', `/projects/${made.id}`);
+      if (hidden) return expect(shown.status).toBe(404);
+      const readable = status === 200;
+      expect(shown.body.default_branch).toBe(readable ? 'main' : null);
+      expect(shown.body.readme_url === null).toBe(!readable);
+      for (const simple of ['false', 'true']) {
+        const list = await ask(world, who, 'GET', `/projects?per_page=100&simple=${simple}`);
+        const row = list.body.find((one: { id: number }) => one.id === made.id);
+        expect(row.default_branch).toBe(readable ? 'main' : null);
+      }
+    },
+  );
 });
 
-test('code that is switched off is nobody’s, and a project that cannot get its README is not kept', async () => {
+test('disabled repositories are closed to everybody, and a project whose README fails is not created', async () => {
   const options = { name: 'off', visibility: 'public', repository_access_level: 'disabled' };
   const refused = await ask(world, 'owner', 'POST', '/projects', {
     ...options,
@@ -113,7 +116,7 @@ test('code that is switched off is nobody’s, and a project that cannot get its
   }
 });
 
-test('a README is committed by who asked, to the branch that was asked for', async () => {
+test('the initial README is committed by the caller to the requested branch', async () => {
   const { body } = await ask(world, 'owner', 'POST', '/projects', {
     name: 'With Readme',
     description: 'about it',
@@ -133,7 +136,7 @@ test('a README is committed by who asked, to the branch that was asked for', asy
   expect(String(file.body)).toBe('# With Readme\n\nabout it\n');
 });
 
-test('the day of the last use is noted for the token and its owner', async () => {
+test('the day of last use is recorded for the token and its owner', async () => {
   const user = await service.user('active-today');
   await service.call('GET', '/version', { token: user.token });
   const { body } = await service.call('GET', `/users/${user.id}`, { token: service.rootToken });

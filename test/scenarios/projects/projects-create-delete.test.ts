@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BAD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
@@ -11,10 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 const hides = ['secret of', 'thing', 'owner/'];
 
-describe('creation', () => {
+describe('creating a project', () => {
   const fresh = (
     (n) => () =>
       `made-${++n}`
@@ -65,7 +65,7 @@ describe('creation', () => {
     ],
   );
 
-  test('an administrator’s creation for a user makes the user its creator, and the administrator no member', async () => {
+  test('for a user makes that user the creator, and the administrator no member', async () => {
     const made = await as('administrator', 'POST', `/projects/user/${world.ids['stranger']}`, {
       name: 'theirs',
     });
@@ -140,19 +140,19 @@ describe('creation', () => {
         { message: { topics: [expect.any(String)] } },
       ],
     ].map(([json, body]) => [shown(json), json, body] as const),
-  )('%s is refused', async (_, json, body) => {
+  )('with %s is refused', async (_, json, body) => {
     const answer = await as('owner', 'POST', '/projects', json);
     expect([answer.status, answer.body]).toEqual([400, body]);
   });
 
-  test('a name that is taken says the same whoever sees the project that has it', async () => {
+  test('with a taken name fails alike whether or not the caller can see the other project', async () => {
     const refusal = await as('administrator', 'POST', `/projects/user/${world.ids['owner']}`, {
       name: 'private thing',
     });
     expect([refusal.status, refusal.body.message.path]).toEqual([400, ['has already been taken']]);
   });
 
-  test('settings come back as they were given', async () => {
+  test('returns the settings as given', async () => {
     const given = {
       name: 'Ünïcode Näme 🚀',
       description: 'what it is',
@@ -188,7 +188,7 @@ describe('creation', () => {
     await as('owner', 'DELETE', `/projects/${body.id}`);
   });
 
-  test('a project limit holds', async () => {
+  test('respects the project limit', async () => {
     const limited = await service.user('limited', { projects_limit: 2 });
     const asked = await Promise.all(
       [1, 2, 3, 4].map((n) =>
@@ -205,7 +205,7 @@ describe('creation', () => {
     expect(again.status).toBe(201);
   });
 
-  test('of eight creations of one path at once, one wins', async () => {
+  test('at one path succeeds for one of eight simultaneous requests', async () => {
     const asked = await Promise.all(
       Array.from({ length: 8 }, (_, n) =>
         as('owner', 'POST', '/projects', { path: n % 2 ? 'Race' : 'race' }),
@@ -218,7 +218,7 @@ describe('creation', () => {
   });
 });
 
-describe('deletion', () => {
+describe('deleting a project', () => {
   const DELETED: Partial<Record<Who, number>> = {
     anonymous: 401,
     stranger: 404,
@@ -241,7 +241,7 @@ describe('deletion', () => {
     ],
   );
 
-  test.each(['owner', 'administrator'] as const)('by %s: gone at once for everybody', async (who) => {
+  test.each(['owner', 'administrator'] as const)('by %s removes it at once for everybody', async (who) => {
     const made = await as('owner', 'POST', '/projects', { name: 'short lived', visibility: 'public' });
     const { id } = made.body;
     const gone = await as(who, 'DELETE', `/projects/${id}`);
@@ -261,7 +261,7 @@ describe('deletion', () => {
     await as('owner', 'DELETE', `/projects/${again.body.id}`);
   });
 
-  test('a deleted project leaves its members’ lists, and their totals soon', async () => {
+  test('removes it from its members’ lists at once and from their totals soon', async () => {
     const { body } = await as('owner', 'POST', '/projects', { name: 'left behind' });
     await as('owner', 'POST', `/projects/${body.id}/members`, {
       user_id: world.ids['stranger'],
@@ -277,7 +277,7 @@ describe('deletion', () => {
     await expect.poll(async () => (await list()).headers.get('x-total'), { timeout: 10_000 }).toBe(expected);
   });
 
-  test('If-Unmodified-Since before the last change keeps the project', async () => {
+  test('respects If-Unmodified-Since', async () => {
     const { body } = await as('owner', 'POST', '/projects', { name: 'kept' });
     const call = (when: string) =>
       service.call('DELETE', `/projects/${body.id}`, {

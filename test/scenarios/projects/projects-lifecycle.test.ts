@@ -46,7 +46,7 @@ const failed = (why: string) => ({
 });
 
 // Who may: `test/matrix`.
-describe('what is refused', () => {
+describe('permission to archive, transfer, restore and maintain a project', () => {
   scenarios(
     () => world,
     [
@@ -86,7 +86,7 @@ describe('what is refused', () => {
   );
 });
 
-test('an archived project is read, and takes no content; lists tell it apart', async () => {
+test('an archived project is readable, refuses new content, and can be filtered in lists', async () => {
   const { id, path_with_namespace: path } = await made('owner', { initialize_with_readme: true });
   const archived = await as('owner', 'POST', `${project(id)}/archive`);
   expect((await as('owner', 'POST', `${project(id)}/archive`)).body).toEqual(archived.body);
@@ -116,7 +116,7 @@ test('an archived project is read, and takes no content; lists tell it apart', a
   expect((await writes()).map(({ status }) => status)).toEqual([201, 201, 201, 201]);
 });
 
-test('a transfer: path, people, visibility, and what is refused', async () => {
+test('a transfer changes path, members and visibility, or is refused', async () => {
   const target = await group('target', { visibility: 'internal' });
   const inner = await group('inner', { parent_id: target.id, visibility: 'private' });
   const moving = await made('owner', { visibility: 'public', path: 'moving' });
@@ -176,7 +176,7 @@ test('a transfer: path, people, visibility, and what is refused', async () => {
   );
 });
 
-test('an administrator puts a project into a group', async () => {
+test('an administrator can move a project into a group', async () => {
   const target = await group('gathers', { visibility: 'internal' });
   const moving = await made('stranger', { path: 'gathered' });
   const answer = await as('administrator', 'POST', `/groups/gathers/projects/stranger%2Fgathered`);
@@ -188,7 +188,7 @@ test('an administrator puts a project into a group', async () => {
   expect([again.status, again.body]).toEqual([400, failed('Project is already in this namespace.')]);
 });
 
-test('of two transfers at once one wins, and of a transfer and a deletion', async () => {
+test('one of two simultaneous transfers succeeds, and of a transfer and a deletion', async () => {
   const [left, right] = [await group('left'), await group('right')];
   const torn = await made('owner');
   const both = await Promise.all([transfer(torn.id, left.id), transfer(torn.id, right.id)]);
@@ -208,9 +208,9 @@ test('of two transfers at once one wins, and of a transfer and a deletion', asyn
   ]).toContainEqual([moved.status, deleted.status, gone]);
 });
 
-describe('a deletion that comes later', () => {
+describe('the delayed deletion of a project', () => {
   const day = (days: number) => new Date(Date.now() + days * 86_400_000);
-  /** The worker on that day, with the message that was promised. */
+  /** Runs the worker on that day with the scheduled message. */
   const due = (id: number, dueOn: string, now: Date) =>
     runJob({ store: world.store, now: () => now } as Deps, {
       id: fresh(),
@@ -219,7 +219,7 @@ describe('a deletion that comes later', () => {
     });
   const dueOn = day(DELAY_DAYS).toISOString().slice(0, 10);
 
-  test('of a project in a group: archived under another name, restored under its own', async () => {
+  test('in a group archives and renames it; restoring brings both back', async () => {
     const { id } = await made('owner', { namespace_id: world.ids['home'], name: 'Doomed', path: 'doomed' });
     const accepted = await as('owner', 'DELETE', project(id));
     expect([accepted.status, accepted.body]).toEqual([202, { message: '202 Accepted' }]);
@@ -241,12 +241,12 @@ describe('a deletion that comes later', () => {
       201,
       { archived: false, name: 'Doomed', path: 'doomed', marked_for_deletion_on: null },
     ]);
-    // The promise comes all the same, and does nothing.
+    // The scheduled message still arrives, and does nothing.
     await due(id, dueOn, day(DELAY_DAYS));
     expect((await get(id)).status).toBe(200);
   });
 
-  test('its name is free meanwhile, and then it has another', async () => {
+  test('frees its name; if that is taken, the restored project gets another', async () => {
     const place = { namespace_id: world.ids['home'], name: 'Reused', path: 'reused' };
     const { id } = await made('owner', place);
     await as('owner', 'DELETE', project(id));
@@ -256,7 +256,7 @@ describe('a deletion that comes later', () => {
     expect((await get('home/reused')).body.id).toBe(next.id);
   });
 
-  test('comes on its day, not before', async () => {
+  test('happens on its day, not before', async () => {
     const { id } = await made('owner', { namespace_id: world.ids['home'] });
     await as('owner', 'DELETE', project(id));
     await due(id, dueOn, day(DELAY_DAYS - 1));
@@ -274,7 +274,7 @@ describe('a deletion that comes later', () => {
     await due(id, dueOn, day(DELAY_DAYS));
   });
 
-  test('the sweep of that day finds the promise', async () => {
+  test('has a message in the outbox for that day', async () => {
     const { id } = await made('owner', { namespace_id: world.ids['home'] });
     await as('owner', 'DELETE', project(id));
     const { outbox } = world.store;
@@ -291,7 +291,7 @@ describe('a deletion that comes later', () => {
     );
   });
 
-  test('at once, for who names it in full', async () => {
+  test('can be turned into an immediate one by naming the full path', async () => {
     const { id, path_with_namespace: path } = await made('owner', { namespace_id: world.ids['home'] });
     const now = (full: string) =>
       as('owner', 'DELETE', `${project(id)}?permanently_remove=true&full_path=${encodeURIComponent(full)}`);
@@ -306,7 +306,7 @@ describe('a deletion that comes later', () => {
     expect((await get(id)).status).toBe(404);
   });
 
-  test('of a project of one’s own comes at once', async () => {
+  test('does not apply to personal projects, which are deleted at once', async () => {
     const { id } = await made('owner');
     expect((await as('owner', 'DELETE', project(id))).status).toBe(202);
     expect((await get(id)).status).toBe(404);
@@ -314,7 +314,7 @@ describe('a deletion that comes later', () => {
   });
 });
 
-test('a repository is put in order when somebody asks, and not while somebody is at it', async () => {
+test('housekeeping runs on request, and only once at a time', async () => {
   const { id } = await made('owner', { initialize_with_readme: true });
   const { repositoryId } = (await world.store.projects.get(id))!;
   const noted = async () => (await world.store.maintenanceNotes.read(repositoryId)).garbage > 0;

@@ -31,7 +31,7 @@ const get = async (id: number | string, who: Who = 'owner') =>
   as(who, 'GET', `/projects/${typeof id === 'number' ? id : encodeURIComponent(id)}`);
 
 // Who may at all: `test/matrix`.
-describe('a visibility is for Owners, and nothing is no change', () => {
+describe('permission to change a project: visibility is for Owners, and an update without parameters is refused', () => {
   scenarios(
     () => world,
     [
@@ -60,7 +60,7 @@ describe('a visibility is for Owners, and nothing is no change', () => {
   );
 });
 
-describe('what it refuses, and then changes nothing', () => {
+describe('a refused update changes nothing', () => {
   test.each<[Record<string, unknown>, unknown]>([
     [{ name: '' }, { message: { name: ["can't be blank"] } }],
     [{ name: '<b>' }, { message: { name: [expect.stringContaining('can contain only')] } }],
@@ -95,14 +95,14 @@ describe('what it refuses, and then changes nothing', () => {
       { message: { import_url: [expect.stringContaining('is blocked')] } },
     ],
     [{ description: 'a\u0000b' }, { error: expect.any(String) }],
-  ])('%j', async (json, body) => {
+  ])('for %j', async (json, body) => {
     const before = (await get(world.ids['private']!)).body;
     const answer = await put(world.ids['private']!, { ...json, topics: json['topics'] ?? ['never'] });
     expect([answer.status, answer.body]).toEqual([400, body]);
     expect((await get(world.ids['private']!)).body).toEqual(before);
   });
 
-  test('another storage than there is', async () => {
+  test('for an unknown storage', async () => {
     const storage = { repository_storage: 'elsewhere', mirror_user_id: 1, description: 'd' };
     const { id } = await made('owner');
     const refused = await put(id, storage, 'administrator');
@@ -118,7 +118,7 @@ describe('what it refuses, and then changes nothing', () => {
   });
 });
 
-test('every setting is kept and shown, and those that were not given stay', async () => {
+test('every setting is stored and shown, and settings not given stay unchanged', async () => {
   const { id } = await made('owner', { topics: ['old'], description: 'old' });
   const levels = {
     analytics_access_level: 'private',
@@ -218,7 +218,7 @@ test('every setting is kept and shown, and those that were not given stay', asyn
   expect((await put(id, { topics: ['z'], tag_list: ['not'] })).body.topics).toEqual(['z']);
 });
 
-test('what features there are obey their levels at once', async () => {
+test('feature access levels take effect at once', async () => {
   const project = await made('owner', { visibility: 'public', initialize_with_readme: true });
   const code = (who: Who) => as(who, 'GET', `/projects/${project.id}/repository/tree`);
   const fork = (who: Who) => as(who, 'POST', `/projects/${project.id}/fork`, { path: fresh() });
@@ -233,7 +233,7 @@ test('what features there are obey their levels at once', async () => {
   expect((await code('anonymous')).status).toBe(200);
 });
 
-test('a new path: the former one leads on until somebody takes it', async () => {
+test('the former path of a renamed project redirects until it is taken', async () => {
   const project = await made('owner', { path: 'first-path' });
   const renamed = await put(project.id, { name: 'Second', path: 'second-path' });
   expect(renamed.body).toMatchObject({
@@ -254,7 +254,7 @@ test('a new path: the former one leads on until somebody takes it', async () => 
   expect((await put(project.id, { path: 'SECOND-path' })).body.path).toBe('SECOND-path');
 });
 
-test('another default branch moves HEAD, and is protected', async () => {
+test('a new default branch moves HEAD and is protected', async () => {
   const project = await made('owner', { initialize_with_readme: true });
   const repository = `/projects/${project.id}/repository`;
   await as('owner', 'POST', `${repository}/branches`, { branch: 'next/one', ref: 'main' });
@@ -279,7 +279,7 @@ test('another default branch moves HEAD, and is protected', async () => {
   else expect([changed.status, deleted, head]).toEqual([400, 204, 'next/one']);
 });
 
-test('nothing is more visible than its group', async () => {
+test('a project cannot be more visible than its group', async () => {
   const inside = await group({ visibility: 'internal' });
   const project = await made('owner', { namespace_id: inside.id });
   const refused = await put(project.id, { visibility: 'public' });
@@ -303,7 +303,7 @@ test('nothing is more visible than its group', async () => {
   expect(race.map(({ status }) => status).sort()[1]).toBeGreaterThanOrEqual(400);
 });
 
-test('a project made less visible has no forks any more, nor is it one', async () => {
+test('a project made less visible leaves its fork network', async () => {
   const source = await made('owner', { visibility: 'public', initialize_with_readme: true });
   const fork = (await as('stranger', 'POST', `/projects/${source.id}/fork`, { path: fresh() })).body;
   const below = (await as('guest', 'POST', `/projects/${fork.id}/fork`, { path: fresh() })).body;
@@ -327,7 +327,7 @@ test('a project made less visible has no forks any more, nor is it one', async (
   });
 });
 
-test('changes at once are all there', async () => {
+test('simultaneous updates of different settings are all kept', async () => {
   const { id } = await made('owner');
   const answers = await Promise.all([
     put(id, { description: 'one' }),

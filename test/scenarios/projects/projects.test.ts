@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BAD, MEMBERS } from '../../harness/refusals.ts';
 import { type Scenario, scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
@@ -12,10 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 /** Tokens that do not reach projects; `read_api` reads. */
 const SCOPED = { read_user: 403, read_repository: 403, write_repository: 403, read_api: 200 } as const;
-const MEMBERS = { guest: 200, reporter: 200, developer: 200, maintainer: 200, owner: 200 } as const;
 const hides = ['secret of', 'thing', 'owner/'];
 
 const basic = (answer: Answer) => {
@@ -101,7 +100,7 @@ const reading: Scenario[] = [
 describe('one project', () => scenarios(() => world, reading));
 
 test.each(Object.entries({ guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 40 }))(
-  '%s is told level %i',
+  'shows %s the access level %i',
   async (who, access_level) => {
     const { body } = await as(who as Who, 'GET', `/projects/${world.ids['private']}`);
     expect(body.permissions).toEqual({
@@ -111,14 +110,14 @@ test.each(Object.entries({ guest: 10, reporter: 20, developer: 30, maintainer: 4
   },
 );
 
-test('who is no member is told so', async () => {
+test('shows no access level to those who are not members', async () => {
   for (const who of ['stranger', 'former', 'administrator'] as const) {
     const { body } = await as(who, 'GET', `/projects/${world.ids['public']}`);
     expect(body.permissions).toEqual({ project_access: null, group_access: null });
   }
 });
 
-test('facts for administrators and links are in the full form', async () => {
+test('shows administrators’ fields and links in the full form', async () => {
   const id = world.ids['private']!;
   const root = await as('administrator', 'GET', `/projects/${id}`);
   const own = await as('owner', 'GET', `/projects/${id}`);
@@ -133,7 +132,7 @@ test('facts for administrators and links are in the full form', async () => {
   ).toBe(200);
 });
 
-describe('lists tell of nobody’s private projects', () => {
+describe('project lists never reveal private projects to outsiders', () => {
   const sees: [Who, string[]][] = [
     ['anonymous', ['public']],
     ['external', ['public']],
@@ -159,7 +158,7 @@ describe('lists tell of nobody’s private projects', () => {
     '/projects?last_activity_after=2020-01-01&',
     '/projects?pagination=keyset&order_by=id&',
   ];
-  test.each(lists)('%s', async (path) => {
+  test.each(lists)('for %s', async (path) => {
     await searchable();
     for (const [who, visibilities] of sees) {
       const expected = visibilities.map((visibility) => `${visibility}-thing`).sort();
@@ -209,7 +208,7 @@ describe('lists tell of nobody’s private projects', () => {
     ['topic=rust', { administrator: 0 }],
     ['with_programming_language=Rust', { administrator: 0 }],
     ['with_programming_language=&topic=&search=', { owner: 3, administrator: 3 }],
-  ] as [string, Partial<Record<Who, number>>][])('?%s', async (query, counts) => {
+  ] as [string, Partial<Record<Who, number>>][])('with ?%s', async (query, counts) => {
     await searchable();
     for (const [who, count] of Object.entries(counts)) {
       const { status, body, headers } = await as(who as Who, 'GET', `/projects?${query}`);
@@ -217,7 +216,7 @@ describe('lists tell of nobody’s private projects', () => {
     }
   });
 
-  test('of a former member, the row of the membership counts nowhere', async () => {
+  test('the membership row of a removed member is counted in no list', async () => {
     for (const query of [
       'membership=true&order_by=name',
       'membership=true&sort=asc',
@@ -228,7 +227,7 @@ describe('lists tell of nobody’s private projects', () => {
     }
   });
 
-  test('anonymous callers get the basic form, whatever they ask', async () => {
+  test('anonymous callers always get the basic form of a project', async () => {
     const { body } = await as('anonymous', 'GET', '/projects?simple=false');
     expectSchema('projects', body);
     expect(body[0]).not.toHaveProperty('visibility');
@@ -251,6 +250,6 @@ function searchable(): Promise<void> {
   return indexed;
 }
 
-test('the table asks everybody', () => {
+test('the table of project readers covers every kind of caller', () => {
   expect(Object.keys({ ...reading[0]!.as }).sort()).toEqual([...PEOPLE].sort());
 });

@@ -57,7 +57,7 @@ async function from(
 }
 const REFUSED = [403, '403 Forbidden - Too many IP addresses'];
 
-test('a new one is refused, those before are not; whatever asks, and in functions that only read', async () => {
+test('a new address beyond the per-user limit is refused on every kind of request, known ones are not', async () => {
   expect([await from('192.0.2.1'), await from('192.0.2.2')]).toEqual([200, 200]);
   expect(await from('192.0.2.3')).toEqual(REFUSED);
   expect(await from('192.0.2.3', { fetch: events, path: '/api/v4/events' })).toEqual(REFUSED);
@@ -74,7 +74,7 @@ test('a new one is refused, those before are not; whatever asks, and in function
   expect(await from('192.0.2.3', { token: '', path: '/api/v4/users?username=x' })).toBe(200);
 });
 
-test('Git is asked the same', async () => {
+test('the per-user address limit applies to Git too', async () => {
   const { body: project } = await service.call('POST', '/projects', {
     token: ada.token,
     json: { name: 'p', initialize_with_readme: true },
@@ -90,7 +90,7 @@ test('Git is asked the same', async () => {
   expect(await refs('192.0.2.2')).toEqual([403, '403 Forbidden - Too many IP addresses\n']);
 });
 
-test('one IPv6 network is one address, and so is an IPv4 address written as one', async () => {
+test('addresses of one IPv6 network count as one, and so does an IPv4-mapped address', async () => {
   expect([await from('2001:db8::1'), await from('2001:db8::ffff'), await from('::ffff:192.0.2.9')]).toEqual([
     200, 200, 200,
   ]);
@@ -98,7 +98,7 @@ test('one IPv6 network is one address, and so is an IPv4 address written as one'
   expect(await from('2001:db8:1::1')).toEqual(REFUSED);
 });
 
-test('what was not seen for as long as it is kept is forgotten', async () => {
+test('an address not seen within the window is forgotten', async () => {
   const addresses = new UserAddresses(deps().store.table);
   const [few, start] = [{ addresses: 2, seconds: 600 }, Date.now()];
   const at = (seconds: number) => new Date(start + seconds * 1000);
@@ -109,7 +109,7 @@ test('what was not seen for as long as it is kept is forgotten', async () => {
   expect([await asked('a', 602), await asked('b', 800), await asked('a', 1202)]).toEqual([false, true, true]);
 });
 
-test('of many new ones at once no more than the limit get in, in one process or several', async () => {
+test('of many simultaneous new addresses only the limit is admitted, in one process or several', async () => {
   const one = new UserAddresses(deps().store.table);
   const other = new UserAddresses(deps().store.table);
   const few = { addresses: 3, seconds: 600 };
@@ -119,7 +119,7 @@ test('of many new ones at once no more than the limit get in, in one process or 
   expect((await Promise.all(asked)).filter((admitted) => admitted)).toHaveLength(3);
 });
 
-test.each([10, 40])('nor of many more than a few, where %i may', async (most) => {
+test.each([10, 40])('of a hundred new addresses in four processes exactly %i are admitted', async (most) => {
   const several = Array.from({ length: 4 }, () => new UserAddresses(deps().store.table));
   const limit = { addresses: most, seconds: 600 };
   const asked = Array.from({ length: 100 }, (_, n) =>
@@ -128,7 +128,7 @@ test.each([10, 40])('nor of many more than a few, where %i may', async (most) =>
   expect((await Promise.all(asked)).filter((admitted) => admitted)).toHaveLength(most);
 });
 
-test('a limit of one, a window of nothing, more than a row has room for; off, nothing is read', async () => {
+test('a limit of one, an empty window and a full row work; when disabled, nothing is read', async () => {
   await limit({ unique_ips_limit_per_user: 1 });
   expect([await from('192.0.2.1'), await from('192.0.2.2')]).toEqual([200, REFUSED]);
   await limit({ unique_ips_limit_time_window: 0 });
@@ -144,7 +144,7 @@ test('a limit of one, a window of nothing, more than a row has room for; off, no
   expect(Object.keys(row!['seen'] as object)).toEqual(['address 192.0.2.1', 'address 192.0.2.3']);
 });
 
-test('administrators are let in, or none could choose another limit', async () => {
+test('administrators are exempt from the address limit, so that they can change it', async () => {
   await limit({ unique_ips_limit_per_user: 1 });
   const token = service.rootToken;
   expect([await from('192.0.2.1', { token }), await from('192.0.2.2', { token })]).toEqual([200, 200]);
@@ -157,7 +157,7 @@ test('administrators are let in, or none could choose another limit', async () =
   expect(changed).toBe(200);
 });
 
-test('who is locked out hears that first, and whose token is none is not counted', async () => {
+test('blocked users get their own error first, and invalid tokens are not counted', async () => {
   await from('192.0.2.1');
   await from('192.0.2.2');
   expect(await from('192.0.2.3', { token: 'glpat-nobodys-own-token-1' })).toBe(401);

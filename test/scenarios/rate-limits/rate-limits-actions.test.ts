@@ -1,4 +1,4 @@
-/** Limits of single actions: as many as the settings say, whoever has been counted, and what the refusal says. */
+/** Rate limits of single actions: the configured number, who is counted, and the answer beyond it. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { apiDeps } from '../../../lib/api/endpoint.ts';
@@ -148,7 +148,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   },
 };
 
-describe.each(Object.keys(ACTIONS))('%s', (name) => {
+describe.each(Object.keys(ACTIONS))('the rate limit of the action %s', (name) => {
   const { setting, seconds, status, asked } = ACTIONS[name]!;
   const statuses = async (times: number, ask: () => Promise<{ status: number }>) => {
     const found: number[] = [];
@@ -156,7 +156,7 @@ describe.each(Object.keys(ACTIONS))('%s', (name) => {
     return found;
   };
 
-  test('as often as the setting says, and again in the next window', async () => {
+  test('admits the configured number in a window, and again in the next', async () => {
     await changeSettings(service, { [setting]: 2 });
     const [ask, elsewhere] = [asked(), name.startsWith('a raw blob') ? undefined : asked()];
     expect(await statuses(2, ask)).toEqual([status, status]);
@@ -167,12 +167,12 @@ describe.each(Object.keys(ACTIONS))('%s', (name) => {
     expect(await statuses(3, ask)).toEqual([status, status, 429]);
   });
 
-  test('zero is no limit', async () => {
+  test('is off at zero', async () => {
     await changeSettings(service, { [setting]: 0 });
     expect(await statuses(4, asked())).toEqual([status, status, status, status]);
   });
 
-  test('exactly as many of those that come at once', async () => {
+  test('admits exactly the limit of simultaneous requests', async () => {
     await changeSettings(service, { [setting]: 3 });
     clock += seconds * 1000;
     const ask = asked();
@@ -182,7 +182,7 @@ describe.each(Object.keys(ACTIONS))('%s', (name) => {
   });
 });
 
-describe('who is not counted', () => {
+describe('the rate limit on looking up users exempts', () => {
   test.each([
     ['users_get_by_id_limit', 'somebody by id, per user'],
     ['notes_create_limit', 'a note on a commit, per user'],
@@ -202,7 +202,7 @@ describe('who is not counted', () => {
     expect([await others(), await others()].map((answer) => answer.status)).toEqual([status, 429]);
   });
 
-  test('administrators who look at users', async () => {
+  test('administrators', async () => {
     await changeSettings(service, { users_get_by_id_limit: 1 });
     for (let n = 0; n < 3; n++) expect((await get('/users/1', service.rootToken)).status).toBe(200);
     // Who may not look is told so, and not counted.
@@ -210,8 +210,8 @@ describe('who is not counted', () => {
   });
 });
 
-describe('blobs above 10 MB', () => {
-  test('five a minute of a project, whichever and whoever asks; smaller ones as often as one likes', async () => {
+describe('the rate limit on blobs above 10 MB', () => {
+  test('admits five a minute per project over all blobs and callers; smaller blobs are unlimited', async () => {
     clock += 60_000;
     const of = (id: number, sha: string) => get(`/projects/${id}/repository/blobs/${sha}`);
     const tree = await get(`/projects/${other}/repository/tree`);

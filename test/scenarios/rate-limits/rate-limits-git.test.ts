@@ -54,8 +54,8 @@ const enable = (name: string, limit: number) =>
 const remote = (path: string, token?: string) => withToken(service.url, path, token);
 const refs = (url: string) => git.run(['ls-remote', url]);
 
-describe('git is told, and fails', () => {
-  test('without a name', async () => {
+describe('a rate-limited Git client fails with a readable message', () => {
+  test('when anonymous', async () => {
     await enable('unauthenticated', 3);
     // Of version 2, a listing is two requests.
     expect((await refs(remote('root/public'))).code).toBe(0);
@@ -67,7 +67,7 @@ describe('git is told, and fails', () => {
     expect(clone.stderr).toMatch(/remote: Retry later\n.*429/s);
   });
 
-  test('signed in, while others go on', async () => {
+  test('when signed in, while other users go on', async () => {
     const [ada, bob] = [pool.pop()!, pool.pop()!];
     await enable('authenticated_web', 4);
     // git shows no credential before it is asked for one; a public repository asks for none.
@@ -96,7 +96,7 @@ describe('git is told, and fails', () => {
     expect(stderr).toContain('429');
   });
 
-  test('with a push that is one too many, and nothing is changed', async () => {
+  test('on one push too many, which changes nothing', async () => {
     const work = await git.clone(remote('root/public'), 'work');
     await git.ok(work, 'commit', '-q', '--allow-empty', '-m', 'one more');
     const url = remote('root/public', service.rootToken);
@@ -110,13 +110,13 @@ describe('git is told, and fails', () => {
   });
 });
 
-describe('who is asked for credentials before the function hears of them', () => {
+describe('a Git request answered with 401 before it reaches the function', () => {
   const headers = (token?: string) =>
     token === undefined ? {} : { authorization: `Basic ${Buffer.from(`x:${token}`).toString('base64')}` };
   const asking = (token?: string) =>
     fetch(`${service.url}/root/private.git/info/refs?service=git-upload-pack`, { headers: headers(token) });
 
-  test.each([undefined, 'glpat-nobody-has-this-one'])('is counted, and told: %s', async (token) => {
+  test.each([undefined, 'glpat-nobody-has-this-one'])('is rate-limited: %s', async (token) => {
     await enable('unauthenticated', 3);
     const statuses: number[] = [];
     for (let n = 0; n < 5; n++) statuses.push((await asking(token)).status);

@@ -110,18 +110,18 @@ async function withinAnHour(work: () => Promise<Record<string, number>>) {
   }
 }
 
-test('strangers, by address: as many as the limit says', async () => {
+test('over several processes anonymous callers are admitted up to the limit, by address', async () => {
   let address = 0;
   const found = await withinAnHour(() => together({ path: '/user', address: `10.0.0.${++address}` }));
   expectAtMost(LIMIT, '401', found);
 });
 
-test('users, by id: as many as the limit says', async () => {
+test('over several processes users are admitted up to the limit, by id', async () => {
   const asking = () => together({ path: '/user', address: '10.1.0.1', token: tokens.pop()! });
   expectAtMost(LIMIT, '200', await withinAnHour(asking));
 });
 
-test('a single action: as many as its limit says', async () => {
+test('over several processes a single action is admitted up to its limit', async () => {
   const asking = () => together({ path: '/users/1', address: '10.1.0.1', token: tokens.pop()! });
   expectAtMost(ACTIONS, '200', await withinAnHour(asking));
 });

@@ -83,7 +83,7 @@ interface Who {
 let addresses = 0;
 /** One that nobody had before. */
 const address = () => `10.1.${++addresses >> 8}.${addresses & 255}`;
-/** Made before anything is limited: whoever makes them is counted too. */
+/** Created before any limit is on, since creating them is counted too. */
 const pool: { id: number; username: string; token: string }[] = [];
 const somebody = () => pool.pop()!;
 
@@ -113,7 +113,7 @@ const basic = (token: string) => ({
   headers: { authorization: `Basic ${Buffer.from(`x:${token}`).toString('base64')}` },
 });
 
-describe('each throttle covers what it says, and counts each subject by itself', () => {
+describe('each throttle covers its own requests and counts each subject separately', () => {
   type Row = readonly [
     name: string,
     setting: string,
@@ -160,13 +160,13 @@ describe('each throttle covers what it says, and counts each subject by itself',
       [() => users, () => 'GET /users/password/edit'],
     ],
   ];
-  test.each(strangers)('%s by address', async (name, setting, area, line, status, [otherArea, other]) => {
+  test.each(strangers)('for %s by address', async (name, setting, area, line, status, [otherArea, other]) => {
     await enable([setting]);
     const from = address();
     expect(await statuses(2, () => ask(area(), line(), { address: from }))).not.toContain(429);
     const refused = await ask(area(), line(), { address: from });
     expect([refused.status, refused.headers.get('ratelimit-name')]).toEqual([429, `throttle_${name}`]);
-    // Another address, another kind of request, and somebody signed in at the same address.
+    // Another address, another kind of request, and a signed-in user at the same address.
     expect((await ask(area(), line())).status).not.toBe(429);
     expect((await ask(otherArea(), other(), { address: from })).status).not.toBe(429);
     const { token } = somebody();
@@ -203,7 +203,7 @@ describe('each throttle covers what it says, and counts each subject by itself',
       [() => users, () => 'GET /api/v4/user'],
     ],
   ];
-  test.each(signedIn)('%s by user', async (name, setting, area, line, status, [otherArea, other]) => {
+  test.each(signedIn)('for %s by user', async (name, setting, area, line, status, [otherArea, other]) => {
     await enable([setting]);
     const [ada, bob] = [somebody(), somebody()];
     const as = (token: string) => (area() === git ? basic(token) : { token });
@@ -218,8 +218,8 @@ describe('each throttle covers what it says, and counts each subject by itself',
   });
 });
 
-describe('the answer', () => {
-  test('says what the limit is and when to come back, and only where there was too much', async () => {
+describe('the rate limit’s answer', () => {
+  test('gives the limit and when to retry, only when the limit is exceeded', async () => {
     await enable(['unauthenticated_api'], 3, 3600);
     const from = address();
     const let_in = await ask(meta, 'GET /api/v4/projects', { address: from });
@@ -242,7 +242,7 @@ describe('the answer', () => {
     expect([head.status, head.text, head.headers.get('retry-after')]).toEqual([429, '', '3000']);
   });
 
-  test('says what the administrator wants it to', async () => {
+  test('has the text that the administrator configured', async () => {
     await enable(['unauthenticated_api'], 1);
     await changeSettings(service, { rate_limiting_response_text: 'Später wieder' });
     const from = address();
@@ -253,7 +253,7 @@ describe('the answer', () => {
     expect(second.text).toBe('Später wieder');
   });
 
-  test('comes before whatever else is wrong', async () => {
+  test('comes before any other error', async () => {
     await enable(['unauthenticated_api', 'authenticated_api'], 1);
     const from = address();
     const { token } = somebody();
@@ -269,7 +269,7 @@ describe('the answer', () => {
     }
   });
 
-  test('a window ends', async () => {
+  test('ends with the window', async () => {
     await enable(['unauthenticated_api'], 1, 60);
     const from = address();
     const once = () => ask(projects, 'GET /api/v4/projects', { address: from });
@@ -280,7 +280,7 @@ describe('the answer', () => {
     expect(await statuses(2, once)).toEqual([200, 429]);
   });
 
-  test('a change of the limit counts at once', async () => {
+  test('follows a change of the limit at once', async () => {
     await enable(['unauthenticated_api'], 1);
     const from = address();
     const once = () => ask(projects, 'GET /api/v4/projects', { address: from });
@@ -292,8 +292,8 @@ describe('the answer', () => {
   });
 });
 
-describe('who is counted', () => {
-  test('users, over all areas and with all their tokens', async () => {
+describe('rate limits count', () => {
+  test('a user’s requests over all areas and tokens together', async () => {
     const ada = somebody();
     const made = await service.call('POST', `/users/${ada.id}/personal_access_tokens`, {
       token: service.rootToken,
@@ -308,7 +308,7 @@ describe('who is counted', () => {
     );
   });
 
-  test('the administrator behind another name', async () => {
+  test('sudo requests for the administrator', async () => {
     const [ada, root] = [somebody(), await service.user('root2', { admin: true })];
     const sudoer = await service.call('POST', `/users/${root.id}/personal_access_tokens`, {
       token: service.rootToken,
@@ -321,7 +321,7 @@ describe('who is counted', () => {
   });
 
   test.each(['glpat-nobody-has-this-one', 'revoked', 'expired'])(
-    'a bad credential is none: %s',
+    'a bad credential as anonymous: %s',
     async (kind) => {
       let token = kind;
       if (kind !== 'glpat-nobody-has-this-one') {
@@ -355,7 +355,7 @@ describe('who is counted', () => {
     ['parameters that are wrong', 'GET /api/v4/projects?per_page=x'],
     ['what only users are told', 'GET /api/v4/user'],
     ['a method that is none', 'PATCH /api/v4/projects'],
-  ])('what fails before anybody is asked counts: %s', async (_, line) => {
+  ])('requests that fail before authentication: %s', async (_, line) => {
     await enable(['unauthenticated_api', 'authenticated_api'], 2);
     const from = address();
     expect((await statuses(3, () => ask(projects, line, { address: from })))[2]).toBe(429);
@@ -364,7 +364,7 @@ describe('who is counted', () => {
       expect((await statuses(3, () => ask(projects, line, { token })))[2]).toBe(429);
   });
 
-  test('what another origin may ask for is not counted', async () => {
+  test('no CORS preflights', async () => {
     await enable(['unauthenticated_api'], 1);
     const from = address();
     const preflight = () => ask(projects, 'OPTIONS /api/v4/projects', { address: from });
@@ -372,7 +372,7 @@ describe('who is counted', () => {
     expect((await ask(projects, 'GET /api/v4/projects', { address: from })).status).toBe(200);
   });
 
-  test('a network of IPv6 is one, and an address that the caller tells is none', async () => {
+  test('an IPv6 network as one address, and ignore addresses that the caller claims', async () => {
     await enable(['unauthenticated_api'], 1);
     const from = (text: string) => ask(projects, 'GET /api/v4/projects', { address: text });
     expect((await from('2001:db8:7:1::1')).status).toBe(200);
@@ -388,7 +388,7 @@ describe('who is counted', () => {
   });
 });
 
-describe('what it costs', () => {
+describe('the cost of rate limits', () => {
   /** What was asked of the table, one round trip after the other; `count`: one more of a throttle. */
   const calls = async (asking: () => Promise<{ status: number }>) => {
     const { value, calls: told } = await trips.of(asking);
@@ -399,7 +399,7 @@ describe('what it costs', () => {
   };
   const flat = (of: { calls: readonly (readonly string[])[] }) => of.calls.flat();
 
-  test('nothing while nothing is switched on', async () => {
+  test('is nothing while all are off', async () => {
     const { token } = somebody();
     for (const who of [{}, { token }])
       expect(flat(await calls(() => ask(projects, `GET /api/v4/projects/${open}`, who)))).not.toContain(
@@ -407,7 +407,7 @@ describe('what it costs', () => {
       );
   });
 
-  test('one write beside the reads of a request, and no round trip', async () => {
+  test('is one write in parallel with a request’s reads, and no extra round trip', async () => {
     const asking = (who: Who) => calls(() => ask(projects, `GET /api/v4/projects/${open}`, who));
     const ada = somebody();
     await asking({ token: ada.token });
@@ -421,7 +421,7 @@ describe('what it costs', () => {
     expect(after[1]!.calls[1]).toContain('count');
   });
 
-  test('a flood from one place reads no tokens, and nothing at all once it is known', async () => {
+  test('is no token read for a flood from one address, and nothing at all once the block is cached', async () => {
     await enable(['unauthenticated_api'], 2);
     const from = address();
     const once = () => calls(() => ask(projects, `GET /api/v4/projects/${open}`, { address: from }));
@@ -437,7 +437,7 @@ describe('what it costs', () => {
     expect(await hers()).toMatchObject({ status: 429, calls: { length: 1 } });
   });
 
-  test('a table that does not count lets in, and holds nobody up', async () => {
+  test('is no failure or delay when the table fails: requests are admitted', async () => {
     await enable(['unauthenticated_api'], 1);
     service.host.dynamo.faults.onRequest = ({ operation }) =>
       operation === 'UpdateItem' ? { fail: 'throughput-exceeded' } : undefined;
@@ -448,7 +448,7 @@ describe('what it costs', () => {
     expect(performance.now() - started).toBeLessThan(2500);
   });
 
-  test('a hundred at once: as many as the limit says', async () => {
+  test('admits exactly the limit of a hundred simultaneous requests', async () => {
     await enable(['unauthenticated_api', 'authenticated_api'], 40);
     const from = address();
     const { token } = somebody();

@@ -61,7 +61,7 @@ const git = (commit: string, format: string, prefix: string, ...paths: string[])
   );
 const text = ({ bytes }: Got) => JSON.parse(bytes.toString());
 
-describe('who may read', () => {
+describe('permission to download an archive', () => {
   scenarios(
     () => world,
     [...codeReads('GET', '/repository/archive'), ...codeReads('HEAD', '/repository/archive.zip?sha=v1')],
@@ -78,7 +78,7 @@ test.each([
   ['.bz2', 'tar.bz2'],
   ['.tar', 'tar'],
   ['.zip', 'zip'],
-])('archive%s is a %s of the default branch, twice', async (suffix, format) => {
+])('archive%s is a %s of the default branch, the same twice', async (suffix, format) => {
   const token = await somebody();
   const id = pushed.git.oid('main');
   const name = `some-history-main-${id}`;
@@ -116,7 +116,7 @@ test.each([
   ['annotated', '', (id: string) => `some-history-annotated-${id}`],
   ['plain', 'dir', (id: string) => `some-history-plain-${id}-dir`],
   ['plain', '/dir/link/', (id: string) => `some-history-plain-${id}-dir-link`],
-])('of %s, path "%s"', async (sha, path, nameOf) => {
+])('the archive of %s with path "%s" equals git archive', async (sha, path, nameOf) => {
   const id = pushed.git.oid(`${sha}^{commit}`);
   const query = `?sha=${encodeURIComponent(sha)}&path=${encodeURIComponent(path)}`;
   const got = await get(`.tar${query}`, await somebody());
@@ -126,7 +126,7 @@ test.each([
   expect(got.bytes.equals(git(id, 'tar', nameOf(id), ...paths))).toBe(true);
 });
 
-test('an id names the archive in full; what a project holds is told by Content-Disposition to HEAD too', async () => {
+test('an archive of a commit is named by the full id, and HEAD gives its name too', async () => {
   const id = pushed.git.oid('plain');
   const token = await somebody();
   const got = await get(`.tar?sha=${id.slice(0, 12)}`, token);
@@ -136,7 +136,7 @@ test('an id names the archive in full; what a project holds is told by Content-D
   expect(head.headers.get('content-disposition')).toContain(`some-history-${id}-${id}.tar`);
 });
 
-test('what is no revision, no path, no format', async () => {
+test('an archive of an invalid revision, path or format is refused', async () => {
   const tokens = [await somebody(), await somebody()];
   for (const query of [
     '?sha=nope',
@@ -157,7 +157,7 @@ test('what is no revision, no path, no format', async () => {
   expect([empty.status, empty.body]).toEqual([404, { message: '404 File Not Found' }]);
 });
 
-test('five a minute for each user and project', async () => {
+test('archives are limited to five a minute per user and project', async () => {
   const [one, other] = [await somebody(), await somebody()];
   await freshMinute();
   const answers = await Promise.all(Array.from({ length: 8 }, () => get('.tar?sha=plain', one)));
@@ -179,7 +179,7 @@ async function freshMinute(): Promise<void> {
   if (left < 5_000) await new Promise((resolve) => setTimeout(resolve, left));
 }
 
-test('a limit counts exactly, and again in the next window', async () => {
+test('the archive limit is exact and starts again in the next window', async () => {
   const limits = new RateLimits(world.store.table);
   const limit = { kind: 'test', limit: 3, seconds: 10 };
   const take = (seconds: number) => limits.take(limit, 'subject', new Date(seconds * 1000));
@@ -190,7 +190,7 @@ test('a limit counts exactly, and again in the next window', async () => {
   expect(await limits.take({ ...limit, limit: 0 }, 'subject', new Date(1_000_005_000))).toBe(true);
 });
 
-test('refused as a part of somebody else’s page', async () => {
+test('an archive requested as a page’s image or stylesheet is refused', async () => {
   const token = await somebody();
   for (const headers of [
     { accept: 'image/png, image/*;q=0.8' },
@@ -209,7 +209,7 @@ test('refused as a part of somebody else’s page', async () => {
   }
 });
 
-test('copies go with the repository, and none is left of a download that broke off', async () => {
+test('cached archives are deleted with the repository, and an aborted download leaves none', async () => {
   const { blobs, archives } = world.store;
   const prefix = archivePrefix(repositoryId);
   const before = (await blobs.list(prefix)).keys.length;

@@ -48,10 +48,10 @@ const mergeBases = (one: string, other: string): string[] => {
   }
 };
 
-describe('who may read', () =>
+describe('permission to compare', () =>
   scenarios(() => world, codeReads('GET', '/repository/compare?from=main&to=v1')));
 
-test('the commits and files that git tells, straight and from where the two parted', {
+test('a comparison has the commits and diffs of git, from the merge base and straight', {
   timeout: 120_000,
 }, async () => {
   const { git } = pushed;
@@ -84,7 +84,7 @@ test('the commits and files that git tells, straight and from where the two part
   expect(Math.min(files, listed)).toBeGreaterThan(100);
 });
 
-test('branches, tags and abbreviated ids; each way', async () => {
+test('a comparison takes branches, tags and abbreviated ids, in both directions', async () => {
   const { git } = pushed;
   const [main, light] = [git.oid('main'), git.oid('light')];
   const expected = (await compare(light, main)).body;
@@ -105,7 +105,7 @@ test('branches, tags and abbreviated ids; each way', async () => {
   expect([straight.commits, straight.diffs]).toEqual([[], gitDiff(git, main, base)]);
 });
 
-test('a ref with itself, and histories that have nothing in common', async () => {
+test('a comparison of a ref with itself is empty, and unrelated histories compare only straight', async () => {
   expect((await compare('main', 'HEAD')).body).toMatchObject({
     commit: null,
     commits: [],
@@ -120,7 +120,7 @@ test('a ref with itself, and histories that have nothing in common', async () =>
   expect(straight.diffs).toEqual(gitDiff(pushed.git, 'main', 'unrelated'));
 });
 
-test('what is left out is told', async () => {
+test('a comparison cut at a limit says so', async () => {
   const long = (await compare('long-start', 'long')).body;
   expect([long.compare_timeout, long.commits.length]).toEqual([true, 1000]);
   expect(long.commit.id).toBe(pushed.git.oid('long'));
@@ -139,12 +139,12 @@ test.each([
   [`?from=main&to=${'0'.repeat(40)}`, 404, { message: '404 Ref Not Found' }],
   ['?from=main&to=light&straight=perhaps', 400, { error: 'straight is invalid' }],
   ['?from=main&to=light&from_project_id=x', 400, { error: 'from_project_id is invalid' }],
-])('%s: %i', async (query, status, body) => {
+])('a comparison with the query "%s" is answered with %i', async (query, status, body) => {
   const answer = await ask(query);
   expect([answer.status, answer.body]).toEqual([status, body]);
 });
 
-test('with another project: this one, or none that is a fork', async () => {
+test('a comparison with another project works for itself and forks only', async () => {
   const own = await compare('light', 'main', `&from_project_id=${pushed.id}`);
   expect(own.body).toEqual((await compare('light', 'main')).body);
   for (const other of [world.ids['public'], world.ids['private'], 999_999]) {
@@ -156,7 +156,7 @@ test('with another project: this one, or none that is a fork', async () => {
   }
 });
 
-test('an empty repository has no refs', async () => {
+test('a comparison in an empty repository is 404', async () => {
   const made = await service.call('POST', '/projects', {
     token: world.tokens.owner!,
     json: { name: 'void' },

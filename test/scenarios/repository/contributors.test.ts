@@ -53,9 +53,10 @@ function shortlog(ref: string): Map<string, number> {
   return counts;
 }
 
-describe('who may read', () => scenarios(() => world, codeReads('GET', '/repository/contributors')));
+describe('permission to list contributors', () =>
+  scenarios(() => world, codeReads('GET', '/repository/contributors')));
 
-test('everybody, as git counts, merges left out', async () => {
+test('contributors are counted as git shortlog does, without merges', async () => {
   const list = await all();
   expect(new Map(list.map((one) => [key(one), one.commits]))).toEqual(shortlog('main'));
   for (const one of list) {
@@ -70,7 +71,7 @@ test('everybody, as git counts, merges left out', async () => {
   expect(list.length).toBeGreaterThan(20);
 });
 
-test('of another branch or commit', async () => {
+test('contributors can be listed for another branch or commit', async () => {
   const early = new Map((await all('&ref=early')).map((one) => [key(one), one.commits]));
   expect(early).toEqual(shortlog('early'));
   expect(early).not.toEqual(shortlog('main'));
@@ -80,18 +81,22 @@ test('of another branch or commit', async () => {
   ]);
 });
 
-test.each(['name', 'email', 'commits'] as const)('by %s, both ways', async (field) => {
-  const up = await all(`&order_by=${field}`);
-  const down = await all(`&order_by=${field}&sort=desc`);
-  const value = (one: Contributor) => (field === 'commits' ? one.commits : one[field].toLowerCase());
-  const rises = (list: Contributor[]) => list.every((one, i) => i === 0 || value(list[i - 1]!) <= value(one));
-  expect(rises(up)).toBe(true);
-  expect(rises([...down].reverse())).toBe(true);
-  expect(rises(down)).toBe(false);
-  if (field === 'commits') expect(await all()).toEqual(up);
-});
+test.each(['name', 'email', 'commits'] as const)(
+  'contributors can be sorted by %s, both ways',
+  async (field) => {
+    const up = await all(`&order_by=${field}`);
+    const down = await all(`&order_by=${field}&sort=desc`);
+    const value = (one: Contributor) => (field === 'commits' ? one.commits : one[field].toLowerCase());
+    const rises = (list: Contributor[]) =>
+      list.every((one, i) => i === 0 || value(list[i - 1]!) <= value(one));
+    expect(rises(up)).toBe(true);
+    expect(rises([...down].reverse())).toBe(true);
+    expect(rises(down)).toBe(false);
+    if (field === 'commits') expect(await all()).toEqual(up);
+  },
+);
 
-test('pages', async () => {
+test('contributors come in pages', async () => {
   const list = await all('&order_by=name');
   const pages = await Promise.all([1, 2, 3].map((page) => ask(`?order_by=name&per_page=9&page=${page}`)));
   expect(pages.flatMap((page) => page.body)).toEqual(list.slice(0, 27));
@@ -99,7 +104,7 @@ test('pages', async () => {
   expect(pages[1]!.headers.get('x-next-page')).toBe('3');
 });
 
-test('what is asked wrongly, and a repository without commits', async () => {
+test('invalid parameters and empty repositories are refused for contributors', async () => {
   expect((await ask('?order_by=date')).body).toEqual({ error: 'order_by does not have a valid value' });
   expect((await ask('?sort=up')).body).toEqual({ error: 'sort does not have a valid value' });
   const token = world.tokens.owner!;

@@ -38,10 +38,10 @@ function forks(feed: (input: string, ...args: string[]) => string): void {
 const ask = (query: string) => service.call('GET', `${pushed.repository}/merge_base${query}`);
 const of = (...refs: string[]) => ask(`?${refs.map((ref) => `refs[]=${encodeURIComponent(ref)}`).join('&')}`);
 
-describe('who may read', () =>
+describe('permission to find a merge base', () =>
   scenarios(() => world, codeReads('GET', '/repository/merge_base?refs[]=main&refs[]=v1')));
 
-test('the commit that git merge-base --octopus finds, for pairs and more', async () => {
+test('the merge base equals git merge-base --octopus for two and more commits', async () => {
   const { git } = pushed;
   const pick = random(3);
   const commits = git.lines('rev-list', '--all');
@@ -62,7 +62,7 @@ test('the commit that git merge-base --octopus finds, for pairs and more', async
   expect(found).toBeGreaterThan(10);
 });
 
-test('the whole commit is answered', async () => {
+test('the merge base is returned as a whole commit', async () => {
   const { status, body } = await of('main', 'light');
   expect(status).toBe(200);
   expectSchema('commit/basic', body);
@@ -72,7 +72,7 @@ test('the whole commit is answered', async () => {
   expect(body).toEqual(basic);
 });
 
-test('of three branches it is reached by all, whatever their order', async () => {
+test('the merge base of three branches is an ancestor of all, in any order', async () => {
   const base = pushed.git.oid('line~2');
   for (const refs of [
     ['from-1', 'from-2', 'from-3'],
@@ -86,7 +86,7 @@ test('of three branches it is reached by all, whatever their order', async () =>
   expect((await of('line', 'line~1', 'line')).body.id).toBe(pushed.git.oid('line~1'));
 });
 
-test('refs may stand in one text', async () => {
+test('the refs of a merge base may be given in one text', async () => {
   expect((await ask('?refs=from-2,from-3')).body.id).toBe(pushed.git.oid('line~1'));
 });
 
@@ -99,7 +99,7 @@ test.each([
   ['?refs[]=nope&refs[]=main&refs[]=nor', 400, { message: 'Could not find refs: nope, nor' }],
   ['?refs[]=main&refs[]=unrelated', 404, { message: '404 Merge Base Not Found' }],
   ['?refs[]=line&refs[]=from-1&refs[]=unrelated', 404, { message: '404 Merge Base Not Found' }],
-])('%s: %i', async (query, status, body) => {
+])('a merge base of %s is answered with %i', async (query, status, body) => {
   const answer = await ask(query);
   expect([answer.status, answer.body]).toEqual([status, body]);
 });

@@ -59,7 +59,7 @@ afterAll(async () => {
 
 const get = (path: string, who: Who = 'anonymous') => ask(world, who, 'GET', path);
 
-describe('who may read', () => {
+describe('permission to read trees and blobs', () => {
   scenarios(
     () => world,
     [
@@ -119,7 +119,7 @@ const lsTree = async (...args: string[]) => {
 };
 const shown = (rows: Row[]) => rows.map(line).toSorted();
 
-test('a directory: directories, then files, then submodules; the same entries as git ls-tree', async () => {
+test('a tree lists directories, then files, then submodules, as git ls-tree has them', async () => {
   const { status, body, headers } = await get(`${forest}/tree?per_page=100`);
   expect(status).toBe(200);
   expect(shown(body)).toEqual((await lsTree('main')).toSorted());
@@ -141,7 +141,7 @@ test('a directory: directories, then files, then submodules; the same entries as
   expect(body.find((row: Row) => row.name === 'dir')).toMatchObject({ type: 'tree', mode: '040000' });
 });
 
-test('recursive: in the order of git ls-tree -r -t', async () => {
+test('a recursive tree has the order of git ls-tree -r -t', async () => {
   for (const value of ['true', '1']) {
     const { body } = await get(`${forest}/tree?recursive=${value}&per_page=100`);
     expect(body.map(line)).toEqual(await lsTree('-r', '-t', 'main'));
@@ -150,18 +150,24 @@ test('recursive: in the order of git ls-tree -r -t', async () => {
   expect(body.map(line)).toEqual((await lsTree('-r', '-t', 'main', 'dir/')).slice(1));
 });
 
-test.each(['dir', 'dir/', '/dir', 'dir/sub', encodeURIComponent('ü')])('path=%s', async (path) => {
-  const { status, body } = await get(`${forest}/tree?path=${path}`);
-  const plain = decodeURIComponent(path).replace(/^\/|\/$/g, '');
-  expect([status, shown(body)]).toEqual([200, (await lsTree('main', `${plain}/`)).toSorted()]);
-});
+test.each(['dir', 'dir/', '/dir', 'dir/sub', encodeURIComponent('ü')])(
+  'the tree of the same directory is found by path=%s',
+  async (path) => {
+    const { status, body } = await get(`${forest}/tree?path=${path}`);
+    const plain = decodeURIComponent(path).replace(/^\/|\/$/g, '');
+    expect([status, shown(body)]).toEqual([200, (await lsTree('main', `${plain}/`)).toSorted()]);
+  },
+);
 
-test.each(['main', 'HEAD', 'refs/heads/main', 'main^{commit}', '@'])('ref=%s', async (ref) => {
-  const { status, body } = await get(`${forest}/tree?ref=${encodeURIComponent(ref)}&per_page=100`);
-  expect([status, body.length]).toEqual([200, 10]);
-});
+test.each(['main', 'HEAD', 'refs/heads/main', 'main^{commit}', '@'])(
+  'the tree of the default branch is found by ref=%s',
+  async (ref) => {
+    const { status, body } = await get(`${forest}/tree?ref=${encodeURIComponent(ref)}&per_page=100`);
+    expect([status, body.length]).toEqual([200, 10]);
+  },
+);
 
-test('what is not there', async () => {
+test('the tree of an absent path or ref is refused', async () => {
   const table = [
     ['?ref=nope', '404 Tree Not Found'],
     ['?ref=', '404 Tree Not Found'],
@@ -199,7 +205,7 @@ async function pages(path: string): Promise<{ rows: Row[]; answers: Answer[] }> 
 }
 
 test.each(['', '&recursive=true', '&path=many', '&path=many&recursive=true'])(
-  'pages by number and by token join into the whole:%s',
+  'tree pages by number and by token join into the whole: %s',
   async (query) => {
     const { body: whole } = await get(`${forest}/tree?per_page=100${query}`);
     const offset = await pages(`${forest}/tree?per_page=7${query}`);
@@ -214,7 +220,7 @@ test.each(['', '&recursive=true', '&path=many', '&path=many&recursive=true'])(
   },
 );
 
-test('a page token is the id of the last entry, where that says which; another is refused', async () => {
+test('a tree page token is the id of the last entry where that is unambiguous; others are refused', async () => {
   const { body } = await get(`${forest}/tree?per_page=100`);
   const { body: after } = await get(`${forest}/tree?pagination=keyset&per_page=2&page_token=${body[3].id}`);
   expect(after).toEqual(body.slice(4, 6));
@@ -228,7 +234,7 @@ test('a page token is the id of the last entry, where that says which; another i
   }
 });
 
-test('parameters that are none', async () => {
+test('invalid parameters of trees are refused', async () => {
   for (const [query, error] of [
     ['recursive=x', 'recursive is invalid'],
     ['pagination=other', 'pagination does not have a valid value'],
@@ -241,8 +247,8 @@ test('parameters that are none', async () => {
   }
 });
 
-describe('blobs', () => {
-  test('exactly size, encoding, content and sha; raw bytes', async () => {
+describe('a blob', () => {
+  test('has exactly size, encoding, content and sha, or its raw bytes', async () => {
     const id = await git.ok(clone, 'rev-parse', 'main:many/f1');
     const answer = await get(`${forest}/blobs/${id}`);
     expect([answer.status, answer.body]).toEqual([
@@ -256,7 +262,7 @@ describe('blobs', () => {
     expect((await ask(world, 'anonymous', 'HEAD', `${forest}/blobs/${id}/raw`)).status).toBe(200);
   });
 
-  test('what is no blob is not found', async () => {
+  test('with the id of another kind of object is 404', async () => {
     const tree = await git.ok(clone, 'rev-parse', 'main^{tree}');
     const commit = await git.ok(clone, 'rev-parse', 'main');
     const short = (await git.ok(clone, 'rev-parse', 'main:a.txt')).slice(0, 12);

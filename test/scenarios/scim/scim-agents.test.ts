@@ -24,7 +24,7 @@ const begin = (path: string): Promise<ScimGroup> =>
 const filterBy = (attribute: string, value: string) =>
   `filter=${encodeURIComponent(`${attribute} eq "${value}"`)}`;
 
-/** The level of somebody in the group, as its owner sees it; undefined: no member. */
+/** A user's access level in the group, as its owner sees it; undefined if not a member. */
 async function levelOf(group: ScimGroup, username: string): Promise<number | undefined> {
   const { body } = await service.call('GET', `/groups/${group.id}/members`, { token: owner.token });
   return body.find((member: { username: string }) => member.username === username)?.access_level;
@@ -33,7 +33,7 @@ async function levelOf(group: ScimGroup, username: string): Promise<number | und
 const account = async (username: string) =>
   (await service.call('GET', `/users?username=${username}`, { token: service.rootToken })).body[0];
 
-test('Okta: connects, assigns, updates by PUT, lets go and takes back', async () => {
+test('Okta can connect, provision, update with PUT, deactivate and reactivate users', async () => {
   const group = await begin('okta');
   const { agent } = group;
   expect(await agent('GET', '/Users?startIndex=1&count=2')).toMatchObject({
@@ -120,7 +120,7 @@ test('Okta: connects, assigns, updates by PUT, lets go and takes back', async ()
   ).toMatchObject({ status: 409, body: { schemas: [ERROR], scimType: 'uniqueness' } });
 });
 
-test('Entra ID: tests the connection, creates, patches in its own ways, disables and deletes', async () => {
+test('Entra ID can test the connection, create users, patch them in its own syntax, disable and delete them', async () => {
   const group = await begin('entra');
   const { agent } = group;
   const random = '4ab6f0b5-92f0-4d5f-9b7a-3f0f0a3a3b1d';
@@ -193,7 +193,7 @@ test('Entra ID: tests the connection, creates, patches in its own ways, disables
 });
 
 /** What its validator sends: of one type of address and no primary, with names that have nothing to do with each other. */
-test('Entra ID: its validator finds what it sent, and only that', async () => {
+test('Entra ID’s validator finds the user it created, and no others', async () => {
   const group = await begin('validated');
   const { agent } = group;
   const sent = {
@@ -261,7 +261,7 @@ test('Entra ID: its validator finds what it sent, and only that', async () => {
   expect(await levelOf(group, 'dale.mohr')).toBe(undefined);
 });
 
-test('RFC 7644: what is asked for of a person is told, whatever asks; a search says it in a body', async () => {
+test('RFC 7644: requested attributes are returned in every kind of answer, and searches may be sent in a body', async () => {
   const { agent } = await begin('chosen');
   const of = (name: string) => person(name, { displayName: `${name} Shown` });
   const made = await agent('POST', '/Users?attributes=userName,name.givenName', of('ann'));
@@ -295,7 +295,7 @@ test('RFC 7644: what is asked for of a person is told, whatever asks; a search s
   }
   const put = await agent('PUT', '/Users/ext-ann?excludedAttributes=meta', { active: true });
   expect(put.body).toEqual({ ...others, name, emails });
-  // 3.5.2: whoever asks for attributes is told them.
+  // 3.5.2: requested attributes are returned.
   const Operations = [{ op: 'replace', path: 'displayName', value: 'Shown Else' }];
   expect(
     await agent('PATCH', '/Users/ext-ann?attributes=displayName', { schemas: [PATCH], Operations }),
@@ -335,7 +335,7 @@ test('RFC 7644: what is asked for of a person is told, whatever asks; a search s
   expect((await agent('POST', '/Users', person('x', { externalId: '.search' }))).status).toBe(400);
 });
 
-test('RFC 7644: its examples of requests are answered as it says', async () => {
+test('RFC 7644: the example requests are answered as the RFC says', async () => {
   const { agent } = await begin('rfc');
   // 3.3
   const created = await agent('POST', '/Users', {

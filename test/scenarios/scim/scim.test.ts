@@ -44,15 +44,15 @@ const recorded = async (): Promise<{ entity_type: string; details: Record<string
     ({ details }: Answer['body']) => details.author_class === 'ScimToken',
   );
 
-describe('somebody new', () => {
-  test('may be named by a text, and nothing said of being active', async () => {
+describe('a newly provisioned user', () => {
+  test('may have a plain text name and no active attribute', async () => {
     expect(await added('plain', { name: 'Plain Text', active: null })).toMatchObject({
       name: { formatted: 'Plain Text' },
       active: true,
     });
   });
 
-  test('has an account that no password signs in to, and is a member of the group', async () => {
+  test('gets an account without a password and a membership of the group', async () => {
     await added('newcomer', { userName: 'new.comer@corp.example' });
     const made = await account('new.comer');
     expect(made).toMatchObject({
@@ -78,7 +78,7 @@ describe('somebody new', () => {
     expect(event!.details['ip_address']).toBe('127.0.0.1');
   });
 
-  test('confirms an address that the group is not trusted with, and gets the role that it says', async () => {
+  test('must confirm an address in an untrusted domain, and gets the group’s default role', async () => {
     await added('doubted', {}, plain);
     const made = await account('doubted');
     expect(made).toMatchObject({ confirmed_at: null, state: 'active' });
@@ -87,7 +87,7 @@ describe('somebody new', () => {
     expect(mail!.text).toContain('/users/confirmation?confirmation_token=');
   });
 
-  test('gets a username of their own where theirs is taken, or none could be', async () => {
+  test('gets another username where theirs is taken or not possible', async () => {
     await service.user('wanted', { email: 'first@elsewhere.example' });
     await added('wanted');
     expect(await account('wanted1')).toMatchObject({ email: 'wanted@corp.example' });
@@ -97,7 +97,7 @@ describe('somebody new', () => {
     expect((await group.agent('GET', '/Users/ext-wanted')).body.userName).toBe('wanted');
   });
 
-  test('has an address that the instance takes', async () => {
+  test('needs an address that the instance accepts', async () => {
     const settings = (json: object) =>
       service.call('PUT', '/application/settings', { token: service.rootToken, json });
     await added('allowed');
@@ -121,7 +121,7 @@ describe('somebody new', () => {
     await settings({ user_default_external: false });
   });
 
-  test('may be named but not let in', async () => {
+  test('may be inactive, without an identity or a membership', async () => {
     expect(await added('early', { active: 'False' })).toMatchObject({ active: false });
     const made = await account('early');
     expect(made.identities).toEqual([]);
@@ -132,12 +132,12 @@ describe('somebody new', () => {
     ['a given and a family name', { name: { givenName: 'G', familyName: 'F' } }, 'G F'],
     ['a display name alone', { name: {}, displayName: 'D N' }, 'D N'],
     ['nothing', { name: { formatted: '' } }, 'named-nothing'],
-  ])('is called by %s', async (what, names, formatted) => {
+  ])('is shown under %s', async (what, names, formatted) => {
     const name = `named-${what.split(' ').at(-1)}`;
     expect((await added(name, names)).name.formatted).toBe(formatted);
   });
 
-  test('with one address in two groups of other providers is one account', async () => {
+  test('has one account for one address in two groups with different providers', async () => {
     const other = await scimGroup(service, owner.token, 'sister', {
       trusted_email_domains: ['corp.example'],
     });
@@ -149,7 +149,7 @@ describe('somebody new', () => {
     expect(made.identities).toHaveLength(1);
     await other.agent('PATCH', '/Users/elsewhere', replace('name.formatted', 'Hijacked'));
     expect((await account('twofold')).name).toBe('twofold Person');
-    // The same word of another provider is somebody else.
+    // The same id from another provider is another user.
     await added('unlike', { externalId: 'ext-twofold' }, other);
     expect(await account('unlike')).toMatchObject({
       identities: [{ extern_uid: 'ext-twofold', saml_provider_id: other.id }],
@@ -157,8 +157,8 @@ describe('somebody new', () => {
   });
 });
 
-describe('somebody with an account', () => {
-  test('joins with it, and it stays theirs', async () => {
+describe('provisioning a user who already has an account', () => {
+  test('adds the existing account, which stays its owner’s', async () => {
     const user = await service.user('veteran', { email: 'veteran@corp.example' });
     await added('veteran', { externalId: 'vet', userName: 'vet@corp.example' });
     expect(await levelIn(group.id, user.id)).toBe(10);
@@ -183,7 +183,7 @@ describe('somebody with an account', () => {
     });
   });
 
-  test('keeps a higher level, and their access request is done with', async () => {
+  test('keeps a higher access level, and closes the pending access request', async () => {
     const user = await service.user('maintainer', { email: 'maintainer@corp.example' });
     const json = { user_id: user.id, access_level: 40 };
     await service.call('POST', `/groups/${group.id}/members`, { token: owner.token, json });
@@ -191,14 +191,14 @@ describe('somebody with an account', () => {
     expect(await levelIn(group.id, user.id)).toBe(40);
   });
 
-  test('is not found by an address that the account has not confirmed', async () => {
+  test('ignores addresses that the account has not confirmed', async () => {
     await service.user('squatter', { email: 'squatter@corp.example', skip_confirmation: false });
     expect(await group.agent('POST', '/Users', person('squatter'))).toMatchObject(
       refused(409, 'Email has already been taken', { scimType: 'uniqueness' }),
     );
   });
 
-  test('who is an administrator stays what they are, made by the group or not', async () => {
+  test('leaves an administrator’s rights alone, whether or not the group created the account', async () => {
     await added('risen');
     const user = await account('risen');
     await service.call('PUT', `/users/${user.id}`, { token: service.rootToken, json: { admin: true } });
@@ -208,7 +208,7 @@ describe('somebody with an account', () => {
 });
 
 describe('invitations', () => {
-  test('of an address wait until whoever reads its mail has confirmed it', async () => {
+  test('to a provisioned address wait until the address is confirmed', async () => {
     const { body: private_ } = await service.call('POST', '/projects', {
       token: owner.token,
       json: { name: 'coveted', visibility: 'private' },
@@ -225,8 +225,8 @@ describe('invitations', () => {
   });
 });
 
-describe('changes', () => {
-  test('of an account that the group made are the account’s', async () => {
+describe('changes by the provider', () => {
+  test('apply to the account only if the group created it', async () => {
     await added('changing');
     const patch = patchOf(
       { op: 'replace', path: 'userName', value: 'changed@corp.example' },
@@ -265,7 +265,7 @@ describe('changes', () => {
     expect(await recorded()).toHaveLength(before);
   });
 
-  test('are all done or none', async () => {
+  test('are applied all together or not at all', async () => {
     await added('atomic');
     await added('holder');
     const before = await group.agent('GET', '/Users/ext-atomic');
@@ -288,7 +288,7 @@ describe('changes', () => {
     expect((await account('atomic')).name).toBe('atomic Person');
   });
 
-  test('of nobody are refused', async () => {
+  test('of an unknown user are refused', async () => {
     for (const [method, json] of [
       ['GET', undefined],
       ['PUT', person('nobody')],
@@ -301,7 +301,7 @@ describe('changes', () => {
   });
 });
 
-test('nobody is flooded with mail by a provider: an address is asked twenty times a day, by new people too', async () => {
+test('a provider cannot flood anybody with mail: one address gets at most twenty confirmation mails a day', async () => {
   await added('flooder', {}, plain);
   const name = async (email: string) =>
     (await plain.agent('PATCH', '/Users/ext-flooder', replace('emails.value', email))).status;
@@ -323,8 +323,8 @@ test('nobody is flooded with mail by a provider: an address is asked twenty time
   expect(await name('third@elsewhere.example')).toBe(204);
 });
 
-describe('who is let go', () => {
-  test.each(['PATCH', 'DELETE'])('by %s is out at once, and what they wrote stays', async (method) => {
+describe('a deprovisioned user', () => {
+  test.each(['PATCH', 'DELETE'])('by %s loses access at once, and their content stays', async (method) => {
     const name = `leaver-${method.toLowerCase()}`;
     await added(name);
     const made = await account(name);
@@ -369,7 +369,7 @@ describe('who is let go', () => {
     expect((await account(name)).identities).toMatchObject([{ extern_uid: `ext-${name}` }]);
   });
 
-  test('is looked up as one who is let go; deleted, as nobody', async () => {
+  test('is found as inactive, or not at all after DELETE', async () => {
     await added('suspended');
     await group.agent('PATCH', '/Users/ext-suspended', replace('active', false));
     const { body } = await group.agent('GET', filterBy('userName', 'suspended'));
@@ -378,7 +378,7 @@ describe('who is let go', () => {
     expect((await group.agent('GET', filterBy('userName', 'suspended'))).body.totalResults).toBe(0);
   });
 
-  test('is not the last owner of the group', async () => {
+  test('cannot be the last owner of the group', async () => {
     const boss = await service.user('boss', { email: 'boss@corp.example' });
     const own = await scimGroup(service, boss.token, 'bosses');
     await added('boss', {}, own);
@@ -411,7 +411,7 @@ describe('who is let go', () => {
   });
 });
 
-describe('lists', () => {
+describe('SCIM user lists', () => {
   let listed: ScimGroup;
   beforeAll(async () => {
     listed = await scimGroup(service, owner.token, 'listed');
@@ -432,7 +432,7 @@ describe('lists', () => {
     ['count=0', 1, []],
     ['count=-1', 1, []],
     ['count=1000000', 1, [1, 2, 3, 4, 5, 6, 7]],
-  ])('%s', async (query, startIndex, people) => {
+  ])('are paged by %s', async (query, startIndex, people) => {
     const answer = await listed.agent('GET', `/Users?${query}`);
     expect(answer).toMatchObject({
       status: 200,
@@ -450,7 +450,7 @@ describe('lists', () => {
     ['emails.value', 'newcomer@corp.example', []],
     ['userName', 'newcomer', []],
     ['userName', '" or userName eq "listed-1', []],
-  ])('%s eq %s', async (attribute, value, people) => {
+  ])('can be filtered by %s eq %s', async (attribute, value, people) => {
     const answer = await listed.agent('GET', filterBy(attribute, value));
     expect(answer).toMatchObject({ status: 200, body: { totalResults: people.length } });
     expect(names(answer)).toEqual(people);
@@ -467,14 +467,14 @@ describe('lists', () => {
     ['startIndex=one', undefined],
     ['count=1.5', undefined],
     ['filter=%', undefined],
-  ])('%s is refused', async (query, scimType) => {
+  ])('refuse %s', async (query, scimType) => {
     expect(await listed.agent('GET', `/Users?${query}`)).toMatchObject(
       refused(400, undefined, scimType === undefined ? {} : { scimType }),
     );
   });
 });
 
-describe('what cannot be read', () => {
+describe('a SCIM request that cannot be read is refused', () => {
   test.each([
     ['no JSON', { raw: '{' }, 400],
     ['nothing', { raw: ' ' }, 400],
@@ -508,7 +508,7 @@ describe('what cannot be read', () => {
     ['another type', { raw: 'externalId=x', type: 'application/x-www-form-urlencoded' }, 415],
     ['XML', { raw: '<a/>', type: 'application/xml' }, 415],
     ['too much', { raw: JSON.stringify(person('x', { title: 'x'.repeat(300_000) })) }, 413],
-  ])('%s', async (_, sent, status) => {
+  ])('for %s', async (_, sent, status) => {
     const { token } = group;
     expect(await scim(service, 'POST', 'corp/Users', { token, ...sent })).toMatchObject(refused(status));
     expect((await group.agent('GET', '/Users/x')).status).toBe(404);
@@ -529,7 +529,7 @@ describe('what cannot be read', () => {
     expect(await scim(service, method, path, { token: group.token, ...json })).toMatchObject(refused(status));
   });
 
-  test('both types of JSON are read, with a charset too', async () => {
+  test('but both JSON types are accepted, with a charset too', async () => {
     for (const [i, type] of ['application/json', 'application/scim+json; charset=utf-8'].entries()) {
       const sent = { token: group.token, json: person(`typed-${i}`), type };
       expect((await scim(service, 'POST', 'corp/Users', sent)).status).toBe(201);
@@ -537,8 +537,8 @@ describe('what cannot be read', () => {
   });
 });
 
-describe('who asks', () => {
-  test('finds out nothing about groups without a token of one', async () => {
+describe('a SCIM client', () => {
+  test('without a token cannot find out which groups exist', async () => {
     await service.call('POST', '/groups', { token: owner.token, json: { name: 'without', path: 'without' } });
     const asked = ['corp', 'without', 'no-such-group', String(group.id), 'corp%2Finner', 'a/b/c'];
     const tokens = [undefined, 'glsoat-unknown', owner.token, service.rootToken];
@@ -554,7 +554,7 @@ describe('who asks', () => {
         }
   });
 
-  test('finds out nothing about other groups with a token of one', async () => {
+  test('with a token of one group cannot find out anything about others', async () => {
     for (const path of ['corp', 'without', 'no-such-group', 'corp/inner', '%20'])
       for (const at of ['Users', 'Users/ext-newcomer', 'ServiceProviderConfig'])
         expect(await scim(service, 'GET', `${path}/${at}`, { token: plain.token })).toMatchObject(
@@ -562,7 +562,7 @@ describe('who asks', () => {
         );
   });
 
-  test('shows the token as a bearer, and not otherwise', async () => {
+  test('must send the token as a bearer', async () => {
     const path = '/api/scim/v2/groups/corp/Users';
     const by = (headers: Record<string, string>, query = '') =>
       service.call('GET', path + query, { headers });
@@ -574,21 +574,21 @@ describe('who asks', () => {
     expect((await service.call('GET', '/user', { token: group.token })).status).toBe(401);
   });
 
-  test('names the group by its path in any way, or by its id', async () => {
+  test('may name the group by any form of its path, or by its id', async () => {
     for (const path of ['corp', 'CORP', String(group.id)])
       expect((await scim(service, 'GET', `${path}/Users?count=0`, { token: group.token })).status).toBe(200);
   });
 });
 
-describe('at the same moment', () => {
-  test('one who is named twice is one', async () => {
+describe('simultaneous SCIM requests', () => {
+  test('that create one user give one account', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => group.agent('POST', '/Users', person('rushed'))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
     expect((await group.agent('GET', filterBy('userName', 'rushed'))).body.totalResults).toBe(1);
     expect(await account('rushed1')).toBe(undefined);
   });
 
-  test('two with one username are two', async () => {
+  test('for two users with one username give two accounts', async () => {
     const both = ['alike@a.example', 'alike@b.example'].map((userName, i) =>
       group.agent('POST', '/Users', person(`alike${i}x`, { userName })),
     );
@@ -596,7 +596,7 @@ describe('at the same moment', () => {
     expect([await account('alike'), await account('alike1')]).toMatchObject([{}, {}]);
   });
 
-  test('one who is changed, let go and deleted ends as one of these', async () => {
+  test('that change, deactivate and delete one user leave one of these states', async () => {
     await added('torn');
     const made = await account('torn');
     const work = [
@@ -612,7 +612,7 @@ describe('at the same moment', () => {
     expect(await levelIn(group.id, made.id)).toBe(undefined);
   });
 
-  test('of two last owners who are let go one stays', async () => {
+  test('that deactivate the last two owners leave one', async () => {
     const people = await Promise.all(
       ['ann', 'bob'].map((name) => service.user(name, { email: `${name}@corp.example` })),
     );

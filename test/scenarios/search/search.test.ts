@@ -41,19 +41,19 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-describe('finds', () => {
+describe('search finds', () => {
   test.each([
     ['projects', ['zebra shown']],
     ['groups', []],
     ['users', ['zebra-owner']],
-  ])('%s that the caller may see, and no others', async (scope, names) => {
+  ])('%s that the caller can see, and no others', async (scope, names) => {
     const answer = await get(`/search?scope=${scope}&search=zebra`, stranger.token);
     expect(answer.status).toBe(200);
     expect(answer.body.map(({ name }: { name: string }) => name)).toEqual(names);
     expect(answer.headers.get('x-total')).toBe(String(names.length));
   });
 
-  test('projects in a group, deep inside', async () => {
+  test('projects at any depth of a group', async () => {
     await settled(`/groups/${outer}/search?scope=projects&search=zebra`, owner.token, ['zebra inside']);
     expect((await get(`/groups/${outer}/search?scope=projects&search=zebra`, stranger.token)).status).toBe(
       404,
@@ -66,7 +66,7 @@ describe('finds', () => {
     await settled(`/projects/${shown}/search?scope=users&search=stranger`, owner.token, []);
   });
 
-  test('nobody’s members for who only sees the group for something inside it', async () => {
+  test('no members for a caller who sees the group only because of a descendant', async () => {
     const json = { user_id: stranger.id, access_level: 30 };
     const project = await made('/projects', { name: 'shared', namespace_id: inner });
     await service.call('POST', `/projects/${project}/members`, { token: owner.token, json });
@@ -75,13 +75,13 @@ describe('finds', () => {
     await settled(`/groups/${outer}/search?scope=projects&search=share`, stranger.token, ['shared']);
   });
 
-  test('users by a whole address only where it is shown, or for administrators', async () => {
+  test('users by a full email address only where it is public, or for administrators', async () => {
     const path = '/search?scope=users&search=zebra-owner@example.com';
     await settled(path, stranger.token, []);
     await settled(path, service.rootToken, ['zebra-owner']);
   });
 
-  test('nothing yet of what there is none of', async () => {
+  test('nothing in scopes without any content', async () => {
     await settled('/search?scope=issues&search=zebra', owner.token, []);
   });
 });
@@ -93,10 +93,10 @@ test.each([
   ['?scope=everything&search=x', { error: 'scope does not have a valid value' }],
   ['?scope=blobs&search=x', { message: 'Scope not supported without a full-text index' }],
   [`?scope=users&search=${'x'.repeat(4097)}`, { message: { search: [expect.any(String)] } }],
-])('refuses %.40s', async (query, body) => {
+])('search refuses %.40s', async (query, body) => {
   expect(await get(`/search${query}`, owner.token)).toMatchObject({ status: 400, body });
 });
 
-test('asks who searches', async () => {
+test('search requires authentication', async () => {
   expect((await get('/search?scope=projects&search=zebra')).status).toBe(401);
 });

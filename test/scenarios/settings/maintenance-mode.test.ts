@@ -1,4 +1,4 @@
-/** While the instance is in maintenance mode nothing is changed, everything is read, and what was promised is kept. */
+/** In maintenance mode nothing is changed, everything is readable, and outbox messages are still processed. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allEndpoints } from '../../../lib/api/all.ts';
 import { GitCli, withToken } from '../../clients/git-cli.ts';
@@ -51,14 +51,14 @@ const counted = async () => {
   return [users, projects, events].map((list) => list!.headers.get('x-total'));
 };
 
-test('of all that changes something, only the settings go on', () => {
+test('in maintenance mode the settings are the only thing that endpoints may change', () => {
   const going = allEndpoints.filter(({ inMaintenance }) => inMaintenance === true);
   const names = going.map(({ method, path }) => `${method} ${path}`);
   // Searches say in a body what others say in a query.
   expect(names.filter((name) => !name.endsWith('/.search'))).toEqual(['PUT /application/settings']);
 });
 
-test('what is asked for to be changed is refused, to administrators too, and reads go on', async () => {
+test('in maintenance mode writes are refused, to administrators too, and reads work', async () => {
   await changeSettings(service, { maintenance_mode: true, maintenance_mode_message: TEXT });
   const before = await counted();
   const at = `/projects/${project.id}`;
@@ -96,7 +96,7 @@ test('what is asked for to be changed is refused, to administrators too, and rea
   expect((await as(ada.token, 'GET', at)).body).toMatchObject({ star_count: 0, description: null });
 });
 
-test('who may not change it hears what they always hear', async () => {
+test('in maintenance mode a request that is refused anyway gets its usual error', async () => {
   const bob = { description: 'mine' };
   expect((await as(undefined, 'PUT', `/projects/${project.id}`, bob)).status).toBe(401);
   expect((await as(ada.token, 'PUT', '/application/settings', { signup_enabled: true })).status).toBe(403);
@@ -104,7 +104,7 @@ test('who may not change it hears what they always hear', async () => {
   expect((await as(ada.token, 'POST', '/projects', {})).status).toBe(400);
 });
 
-test('it is written down as what was asked for, and counts as no error of the service', async () => {
+test('a request refused by maintenance mode is logged as such and is no server error', async () => {
   const headers = { 'X-Request-Id': 'kept-as-it-is' };
   await service.call('POST', `/projects/${project.id}/star`, { token: ada.token, headers });
   const [line, ...others] = lines.of('kept-as-it-is');
@@ -113,7 +113,7 @@ test('it is written down as what was asked for, and counts as no error of the se
   expect(line).not.toHaveProperty('ServerErrors');
 });
 
-test('identity providers are told in their own words', async () => {
+test('in maintenance mode identity providers get a SCIM error', async () => {
   const user = { schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'], userName: 'cleo', externalId: 'c' };
   const { status, body } = await group.agent('POST', '/Users', user);
   expect([status, body.detail]).toEqual([503, TEXT]);
@@ -121,7 +121,7 @@ test('identity providers are told in their own words', async () => {
   expect((await group.agent('POST', '/.search', {})).status).toBe(200);
 });
 
-test('forms behind links in mail are not taken', async () => {
+test('in maintenance mode forms behind mailed links are refused', async () => {
   for (const path of ['/users/confirmation', '/users/unsubscribe', '/users/invitation', '/users/password']) {
     const answer = await fetch(`${service.url}${path}?token=x`, {
       method: 'POST',
@@ -131,7 +131,7 @@ test('forms behind links in mail are not taken', async () => {
   }
 });
 
-test('git fetches, and is told why it may not push', async () => {
+test('in maintenance mode Git fetches work and pushes fail with a reason', async () => {
   await git.ok(clone, 'fetch', '-q', 'origin');
   const said = await git.fails(clone, 'push', '-q', 'origin', 'HEAD:refs/heads/main');
   expect(said).toContain(`remote: ${PUSH}`);
@@ -148,7 +148,7 @@ test('git fetches, and is told why it may not push', async () => {
   expect((await upload('GET', '/01AAAAAAAAAAAAAAAAAAAAAAAA')).status).toBe(404);
 });
 
-test('an administrator ends it, and everything is taken again', async () => {
+test('an administrator ends maintenance mode, and writes work again', async () => {
   await changeSettings(service, { maintenance_mode_message: null });
   const star = () => as(ada.token, 'POST', `/projects/${project.id}/star`);
   expect((await star()).body).toEqual({ message: 'GitLab is undergoing maintenance' });

@@ -66,10 +66,10 @@ const person = (json: Record<string, unknown> = {}) => {
 };
 const status = ({ status, body }: Answer) => (status < 300 ? status : [status, body.message ?? body.error]);
 
-describe('visibility', () => {
+describe('visibility settings', () => {
   const RESTRICTED = (level: string) => `${level} has been restricted by your GitLab administrator`;
 
-  test('what nobody chose has the default, as far as its place has room', async () => {
+  test('give new projects and groups the default visibility, as far as their parent permits', async () => {
     expect([(await project()).body.visibility, (await group()).body.visibility]).toEqual([
       'private',
       'private',
@@ -86,7 +86,7 @@ describe('visibility', () => {
     expect(byAdministrator.body.visibility).toBe('public');
   });
 
-  test('what is restricted only administrators choose: for projects, groups, forks, and changes of them', async () => {
+  test('restrict levels to administrators: for projects, groups, forks and their updates', async () => {
     const [open, place] = [await project({ visibility: 'public' }), await group({ visibility: 'internal' })];
     const modest = (await project()).body.id;
     await set({ restricted_visibility_levels: ['public'] });
@@ -122,7 +122,7 @@ describe('visibility', () => {
     expect(status(await admin('PUT', `/projects/${modest}`, { visibility: 'public' }))).toBe(200);
   });
 
-  test('where public is restricted, strangers look nobody up', async () => {
+  test('that restrict public also hide the list of users from anonymous callers', async () => {
     const ask = () => service.call('GET', '/users?username=ada');
     expect((await ask()).body).toMatchObject([{ username: 'ada' }]);
     await set({ restricted_visibility_levels: 'public' });
@@ -131,8 +131,8 @@ describe('visibility', () => {
   });
 });
 
-describe('projects and groups', () => {
-  test('how many projects somebody new may have', async () => {
+describe('project and group settings', () => {
+  test('limit how many projects a new user may create', async () => {
     await set({ default_projects_limit: 3 });
     expect((await person()).body.projects_limit).toBe(3);
     expect((await person({ projects_limit: 7 })).body.projects_limit).toBe(7);
@@ -148,7 +148,7 @@ describe('projects and groups', () => {
     expect((await admin('PUT', `/users/${outsider.id}`, { external: false })).body.projects_limit).toBe(5);
   });
 
-  test('who may create projects in a new group', async () => {
+  test('choose who may create projects in a new group', async () => {
     for (const [level, name] of [
       [0, 'noone'],
       [1, 'maintainer'],
@@ -160,7 +160,7 @@ describe('projects and groups', () => {
     expect((await group({ project_creation_level: 'noone' })).body.project_creation_level).toBe('noone');
   });
 
-  test('the name of the first branch', async () => {
+  test('choose the name of the first branch', async () => {
     await set({ default_branch_name: 'trunk' });
     expect((await project({ initialize_with_readme: true })).body.default_branch).toBe('trunk');
     expect((await project({ initialize_with_readme: true, default_branch: 'own' })).body.default_branch).toBe(
@@ -178,7 +178,7 @@ describe('projects and groups', () => {
     expect((await project({ initialize_with_readme: true })).body.default_branch).toBe('main');
   });
 
-  test('how much of it is protected, where the group says nothing', async () => {
+  test('choose the default branch’s protection where the group has no choice of its own', async () => {
     const levels = async (id: number) =>
       (await mine('GET', `/projects/${id}/protected_branches`)).body.map(
         (rule: { push_access_levels: { access_level: number }[] }) =>
@@ -204,7 +204,7 @@ describe('projects and groups', () => {
     ]).toEqual([[], [40]]);
   });
 
-  test('whether groups, and projects in them, wait before they are deleted, and how long', async () => {
+  test('choose whether and how long the deletion of groups and their projects is delayed', async () => {
     const due = async (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
     const place = async () => {
       const { body } = await group();
@@ -233,7 +233,7 @@ describe('projects and groups', () => {
   });
 });
 
-describe('accounts', () => {
+describe('account settings', () => {
   const NOT_LISTED = 'domain is not authorized for sign-up.';
   const DENIED = 'is not from an allowed domain.';
   const RESTRICTED =
@@ -244,7 +244,7 @@ describe('accounts', () => {
     [{ domain_denylist_enabled: true, domain_denylist: ['evil.example'] }, DENIED],
     [{ email_restrictions_enabled: true, email_restrictions: 'evil' }, RESTRICTED],
   ])(
-    'addresses that %j refuses are nobody’s: not of new users, changed, added or invited',
+    'with %j refuse addresses of new users, updates, second addresses and invitations',
     async (json, problem) => {
       const { body: someone } = await person({ email: `${fresh()}@sub.corp.example` });
       await set(json);
@@ -273,7 +273,7 @@ describe('accounts', () => {
     },
   );
 
-  test('who is external where nobody says it', async () => {
+  test('choose which users are external by default', async () => {
     await set({ user_default_external: true, user_default_internal_regex: '@corp\\.example$' });
     const external = async (json: object) => (await person({ ...json })).body.external;
     expect(await external({})).toBe(true);
@@ -282,7 +282,7 @@ describe('accounts', () => {
     expect(await external({ email: `${fresh()}@corp.example`, external: true })).toBe(true);
   });
 
-  test('how long passwords are at least', async () => {
+  test('choose the minimum length of passwords', async () => {
     await set({ minimum_password_length: 14 });
     const short = { force_random_password: false, password: 'thirteen-char' };
     const problem = { password: ['is too short (minimum is 14 characters)'] };
@@ -297,7 +297,7 @@ describe('accounts', () => {
     expect(await page.text()).toContain('minlength="14"');
   });
 
-  test('how tokens begin, and for how long they are good', async () => {
+  test('choose the prefix and the maximum lifetime of tokens', async () => {
     const token = (json: object = {}) =>
       admin('POST', `/users/${ada.id}/personal_access_tokens`, { name: 't', scopes: ['api'], ...json });
     const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
@@ -335,7 +335,7 @@ describe('accounts', () => {
     expect((await rotate()).body.expires_at).toBe(day(5));
   });
 
-  test('whether tokens that somebody has are good beyond their day', async () => {
+  test('choose whether existing tokens outlive the maximum lifetime', async () => {
     const { store } = deps();
     const late = async (id: number) => {
       const token = (await store.tokens.get(id))!;
@@ -360,7 +360,7 @@ describe('accounts', () => {
     expect(await seen()).toEqual([401, 401, 401]);
   });
 
-  test('tokens that were there before and live too long end three hours later, unless that is taken back', async () => {
+  test('end existing tokens that live too long three hours later, unless changed back', async () => {
     const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
     const made = async (path: string, json: object = {}) =>
       (await admin('POST', path, { name: 't', scopes: ['api'], ...json })).body as { id: number };
@@ -419,7 +419,7 @@ describe('accounts', () => {
     for (const { pk, sk } of await promised()) await store.table.delete({ delete: { pk, sk } as Key });
   });
 
-  test('which SSH keys there may be', async () => {
+  test('choose the permitted SSH key types and sizes', async () => {
     const add = (key: string, json: object = {}) =>
       mine('POST', '/user/keys', { title: fresh(), key, ...json });
     const made = (type: string, bits: number) => {
@@ -461,7 +461,7 @@ describe('accounts', () => {
   });
 });
 
-describe('repositories', () => {
+describe('repository settings', () => {
   const url = (path: string) => withToken(service.url, path, ada.token);
   /** A commit with a file that does not become smaller. */
   const push = async (path: string, bytes: number, branch = 'main') => {
@@ -482,7 +482,7 @@ describe('repositories', () => {
     ).join('');
   };
 
-  test('how large a push may be, in one request and in parts', async () => {
+  test('limit the size of a push, in one request and in parts', async () => {
     const { body } = await project();
     await set({ receive_max_input_size: 1 });
     const command = { name: 'refs/heads/main', from: ZERO_OID, to: parseOid('1'.repeat(40))! };
@@ -497,7 +497,7 @@ describe('repositories', () => {
     expect(await push(body.path_with_namespace, 100_000)).toBe(undefined);
   });
 
-  test('how large a repository may be', async () => {
+  test('limit the size of a repository', async () => {
     const { body } = await project();
     expect(await push(body.path_with_namespace, 2_000_000)).toBe(undefined);
     await runJob(deps(), { id: fresh('job'), type: 'project.measure', body: { projectId: body.id } });
@@ -521,7 +521,7 @@ describe('repositories', () => {
     expect(await push(body.path_with_namespace, 10, 'more')).toBe(undefined);
   });
 
-  test('that there is no Git over HTTP', async () => {
+  test('can disable Git over HTTP', async () => {
     const { body } = await project({ initialize_with_readme: true });
     const asked = () =>
       fetch(`${service.url}/${body.path_with_namespace}.git/info/refs?service=git-upload-pack`, {
@@ -537,7 +537,7 @@ describe('repositories', () => {
     expect((await asked()).status).toBe(200);
   });
 
-  test('what may be imported, and from where', async () => {
+  test('choose what may be imported, and from where', async () => {
     const { body: source } = await project({ visibility: 'public', initialize_with_readme: true });
     const local = `${service.url}/${source.path_with_namespace}.git`;
     const from = (import_url: string) => project({ import_url });
@@ -564,7 +564,7 @@ describe('repositories', () => {
     expect(status(await from('https://example.com/x.git'))).toEqual([403, '403 Forbidden']);
   });
 
-  test('how large an import may be', async () => {
+  test('limit the size of an import', async () => {
     const { body: source } = await project({ visibility: 'public' });
     expect(await push(source.path_with_namespace, 2_000_000)).toBe(undefined);
     await set({ outbound_local_requests_whitelist: '127.0.0.1', max_import_size: 1 });
@@ -578,7 +578,7 @@ describe('repositories', () => {
   });
 });
 
-test('mail ends as the instance has it, and with HTML or without', async () => {
+test('mail ends with the additional text of the settings', async () => {
   await set({ email_additional_text: 'Confidential & <private>' });
   const { body } = await person({
     force_random_password: false,
@@ -589,7 +589,7 @@ test('mail ends as the instance has it, and with HTML or without', async () => {
   expect(mail!.text!.trimEnd()).toMatch(/\n\nConfidential & <private>$/);
 });
 
-test('mail names who did what it tells of, where the instance has it so', async () => {
+test('mail names its author if the settings say so', async () => {
   const { body: own } = await project();
   const told = async () => {
     const { body } = await person({ skip_confirmation: true });

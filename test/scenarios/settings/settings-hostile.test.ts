@@ -61,7 +61,9 @@ const value = fc.oneof(
 );
 const names = NAMES.filter((name) => !AVOIDED.test(name));
 
-test('anything of any kind: 200 and told, or 400 and nothing changed', { timeout: 120_000 }, async () => {
+test('any value of any setting is either stored and shown, or refused without a change', {
+  timeout: 120_000,
+}, async () => {
   let before = await get();
   await fc.assert(
     fc.asyncProperty(
@@ -91,15 +93,15 @@ test('anything of any kind: 200 and told, or 400 and nothing changed', { timeout
   );
 });
 
-test('all that was made so goes back', async () => {
+test('settings changed at random can be set back to the defaults', async () => {
   const defaults = defaultSettings(readEnvironment()) as unknown as Record<string, unknown>;
   const { status, body } = await put({ ...defaults, shared_runners_text: null });
   expect(status, JSON.stringify(body).slice(0, 500)).toBe(200);
   expect(body).toMatchObject(defaults);
 });
 
-describe('who may not', () => {
-  test('hears so whatever they send, and of which settings there are, nothing', async () => {
+describe('those who cannot change settings', () => {
+  test('get 401 or 403 whatever they send, and learn nothing about settings', async () => {
     const ada = await service.user('ada');
     const made = async (scopes: string[]) =>
       (
@@ -128,7 +130,7 @@ describe('who may not', () => {
   });
 });
 
-describe('bodies that are none', () => {
+describe('malformed bodies are refused', () => {
   test.each([
     ['application/json', '[]'],
     ['application/json', '"text"'],
@@ -139,7 +141,7 @@ describe('bodies that are none', () => {
     ['application/x-www-form-urlencoded', '%ff=1'],
     ['text/plain', 'signup_enabled=true'],
     ['multipart/form-data; boundary=x', '--x\r\nno headers'],
-  ])('%s %s', async (type, raw) => {
+  ])('with %s as %s', async (type, raw) => {
     const answer = await service.call('PUT', PATH, {
       token: service.rootToken,
       raw,
@@ -149,8 +151,8 @@ describe('bodies that are none', () => {
   });
 });
 
-describe('what a rule makes of them takes no longer for a worse one', () => {
-  test.each(['(a+)+$', '(a|a)*$', '(.*a){20}$', '^(([a-z])+.)+[A-Z]([a-z])+$'])('%s', async (pattern) => {
+describe('a catastrophic regular expression in a setting takes no longer than a harmless one', () => {
+  test.each(['(a+)+$', '(a|a)*$', '(.*a){20}$', '^(([a-z])+.)+[A-Z]([a-z])+$'])('for %s', async (pattern) => {
     const json = {
       email_restrictions_enabled: true,
       email_restrictions: pattern,

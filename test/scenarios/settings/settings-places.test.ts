@@ -28,13 +28,13 @@ const group = async (json: Record<string, unknown> = {}) => {
   return (await mine('POST', '/groups', { name: path, path, ...json })).body;
 };
 
-describe('only administrators delete projects', () => {
+describe('when only administrators may delete projects', () => {
   const REFUSED = { message: '403 Forbidden - Only administrators can delete projects' };
   afterEach(() =>
     changeSettings(service, { default_project_deletion_protection: false, delayed_project_deletion: false }),
   );
 
-  test('their own, those of their groups, at once or later', async () => {
+  test('others cannot delete their own or their groups’ projects, at once or later', async () => {
     const [own, home] = [await project(), await group()];
     const inside = await project({ namespace_id: home.id });
     await changeSettings(service, { default_project_deletion_protection: true });
@@ -56,7 +56,7 @@ describe('only administrators delete projects', () => {
     expect((await mine('GET', `/projects/${own.id}`)).status).toBe(404);
   });
 
-  test('a group goes by whoever owns it while it holds no project, however deep', async () => {
+  test('owners can delete a group that holds no project at any depth', async () => {
     const [empty, full, outer] = [await group(), await group(), await group()];
     const inner = await group({ parent_id: outer.id });
     await project({ namespace_id: full.id });
@@ -70,7 +70,7 @@ describe('only administrators delete projects', () => {
     expect((await admin('DELETE', `/groups/${outer.id}`)).status).toBe(202);
   });
 
-  test('who may not delete it anyway is told no more than before', async () => {
+  test('those who could not delete it anyway get their usual error', async () => {
     const own = await project({ visibility: 'private' });
     const bob = await service.user('bob');
     await changeSettings(service, { default_project_deletion_protection: true });
@@ -79,10 +79,10 @@ describe('only administrators delete projects', () => {
   });
 });
 
-describe('another address to clone from', () => {
+describe('a custom clone URL root', () => {
   afterAll(() => changeSettings(service, { custom_http_clone_url_root: null }));
 
-  test('is told wherever one is, and nowhere else', async () => {
+  test('appears wherever a clone URL is shown, and nowhere else', async () => {
     const home = await group({ visibility: 'public' });
     const source = await project({
       namespace_id: home.id,
@@ -142,13 +142,13 @@ describe('another address to clone from', () => {
     'https://a b/',
     7,
     {},
-  ])('is one that a path can follow: not %j', async (root) => {
+  ])('must be a URL that a path can follow: not %j', async (root) => {
     const { status } = await admin('PUT', '/application/settings', { custom_http_clone_url_root: root });
     expect(status).toBe(400);
   });
 });
 
-test('whoever opens the page of the instance is led to the one that was chosen, unless it is that very page', async () => {
+test('the root page redirects to the configured URL, except to itself', async () => {
   const home = async () => {
     const answer = await fetch(`${service.url}/`, { redirect: 'manual' });
     await answer.body?.cancel();
@@ -167,7 +167,7 @@ test('whoever opens the page of the instance is led to the one that was chosen, 
   }
 });
 
-test('what new projects are set to, where nobody says otherwise', async () => {
+test('new projects have the configured default features', async () => {
   const told = ({ shared_runners_enabled, ci_config_path }: Record<string, unknown>) => [
     shared_runners_enabled,
     ci_config_path,
@@ -187,7 +187,7 @@ test('what new projects are set to, where nobody says otherwise', async () => {
   expect(told(await project())).toEqual([true, null]);
 });
 
-describe('how much of a diff is shown', () => {
+describe('the limit on diffs applies to', () => {
   const defaults = { diff_max_files: 1000, diff_max_patch_bytes: 204_800, diff_max_lines: 50_000 };
   afterEach(() => changeSettings(service, defaults));
   let id: number;
@@ -219,7 +219,7 @@ describe('how much of a diff is shown', () => {
   const compared = async (name: string) =>
     (await mine('GET', `/projects/${id}/repository/compare?from=${shas[name]}~1&to=${shas[name]}`)).body;
 
-  test('files', async () => {
+  test('the number of files', async () => {
     expect((await diff('files')).headers.get('x-total')).toBe('1000');
     expect(await compared('files')).toMatchObject({ compare_timeout: true, diffs: { length: 1000 } });
     await changeSettings(service, { diff_max_files: 1050 });
@@ -228,14 +228,14 @@ describe('how much of a diff is shown', () => {
     expect(await compared('files')).toMatchObject({ compare_timeout: false, diffs: { length: 1100 } });
   });
 
-  test('bytes of one file', async () => {
+  test('the bytes of one file', async () => {
     const text = async () => (await diff('bytes')).body[0].diff.length;
     expect([await text(), (await compared('bytes')).diffs[0].diff]).toEqual([0, '']);
     await changeSettings(service, { diff_max_patch_bytes: 512_000 });
     expect([await text(), (await compared('bytes')).diffs[0].diff.length]).toEqual([303_019, 303_019]);
   });
 
-  test('lines of all', async () => {
+  test('the lines of all files', async () => {
     const second = async () => (await diff('lines')).body[1].diff;
     expect([await second(), (await compared('lines')).compare_timeout]).toEqual(['', true]);
     await changeSettings(service, { diff_max_lines: 100_000 });
@@ -245,7 +245,7 @@ describe('how much of a diff is shown', () => {
     ]);
   });
 
-  test('comments stand on lines that are shown', async () => {
+  test('the lines that a comment can refer to', async () => {
     const comment = async () =>
       (
         await mine('POST', `/projects/${id}/repository/commits/${shas['bytes']}/comments`, {

@@ -26,7 +26,7 @@ const put = (json: unknown) =>
   service.call('PUT', '/application/settings', { token: service.rootToken, json });
 const readsOfSettings = () => calls.filter(({ subject }) => subject.includes('SETTINGS#')).length;
 
-test('a hundred requests read the settings as often as there are five seconds', async () => {
+test('settings are read at most once in five seconds, whatever the number of requests', async () => {
   calls.length = 0;
   const began = performance.now();
   for (let n = 0; n < 100; n++) {
@@ -38,7 +38,7 @@ test('a hundred requests read the settings as often as there are five seconds', 
   expect(readsOfSettings()).toBeLessThanOrEqual(windows + 1);
 });
 
-test('a change is seen by the process that made it at once, by others within seconds', async () => {
+test('a change of settings is seen at once by its own process, and within seconds by others', async () => {
   const other = makeDeps();
   const text = async () => (await other.settings.current()).rate_limiting_response_text;
   expect(await text()).toBe(null);
@@ -51,7 +51,7 @@ test('a change is seen by the process that made it at once, by others within sec
   expect(performance.now() - began).toBeLessThan(6_000);
 });
 
-test('changes of several administrators at the same moment all stay', async () => {
+test('simultaneous changes of different settings by several administrators are all kept', async () => {
   const values = {
     default_branch_name: 'trunk',
     help_text: 'Ask us',
@@ -66,7 +66,7 @@ test('changes of several administrators at the same moment all stay', async () =
   expect(body).toMatchObject(values);
 });
 
-test('what may not be together is not, whoever was first', async () => {
+test('of two simultaneous changes that contradict each other one is refused', async () => {
   const outcomes: number[][] = [];
   for (let round = 0; round < 10; round++) {
     await put({ default_project_visibility: 'private', restricted_visibility_levels: [] });
@@ -83,7 +83,7 @@ test('what may not be together is not, whoever was first', async () => {
   expect(outcomes).toEqual(Array(10).fill([200, 400]));
 });
 
-test('what was changed is recorded with it, and only what was', async () => {
+test('a change of settings is audited in its own transaction, with the changed values only', async () => {
   await put({ default_project_visibility: 'private', restricted_visibility_levels: [] });
   const change = (name: string) => `application setting ${name}`;
   const told = await recordedBy(service, async () => {
@@ -103,7 +103,7 @@ test('what was changed is recorded with it, and only what was', async () => {
   expect(told[2]).not.toHaveProperty('to');
 });
 
-test('more changes than a transaction has room for are one change, and recorded', async () => {
+test('a change of more settings than fit in a transaction is applied as one and audited', async () => {
   const { body } = await service.call('GET', '/application/settings', { token: service.rootToken });
   const numbers = Object.entries(body as Record<string, unknown>).filter(
     ([name, value]) =>

@@ -1,4 +1,4 @@
-/** Which settings there are, what each may be, and what is told of what it may not be. */
+/** All settings, their valid values, and the errors for invalid ones. */
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
@@ -49,7 +49,7 @@ const SECRETS = `asset_proxy_secret_key external_pipeline_validation_service_tok
   recaptcha_private_key external_auth_client_key external_auth_client_key_pass eks_secret_access_key
   slack_app_secret mailgun_signing_key`.split(/\s+/);
 
-test('all that the interface names are told, and no secret', async () => {
+test('all settings that the API names are shown, without secrets', async () => {
   const told = await get();
   expect(NAMED.filter((name) => !(name in told))).toEqual([]);
   expect([...SECRETS, 'spamcheck_api_key'].filter((name) => name in told)).toEqual([]);
@@ -57,7 +57,7 @@ test('all that the interface names are told, and no secret', async () => {
   expect(told).toMatchObject({ ...defaults, id: 1, created_at: null, updated_at: null });
 });
 
-test('every setting has one default: with the rules that obey it, or where it is only kept', () => {
+test('every setting has one default: beside the rules that obey it, or in the list of stored ones', () => {
   const obeyed = defaultSettings(readEnvironment());
   for (const [name, { default: kept, type }] of Object.entries(attributes)) {
     expect([name in obeyed, kept !== undefined, type === 'secret'].filter(Boolean), name).toHaveLength(1);
@@ -121,7 +121,7 @@ const SPECIAL: Readonly<Record<string, unknown>> = {
   throttle_authenticated_api_requests_per_period: 7000,
 };
 
-describe('each of them', () => {
+describe('every setting can be changed and read back', () => {
   test.each(Object.keys(attributes).filter((name) => attributes[name]!.type !== 'secret'))(
     '%s',
     async (name) => {
@@ -213,7 +213,7 @@ const FITTING: Readonly<Record<string, unknown>> = {
 
 const MISSING = (name: string) => ({ error: `${name} is missing` });
 const WRONG = (name: string, text: string) => ({ message: { [name]: [text] } });
-/** What is sent, what is told of it. */
+/** A request body and the error it gets. */
 const REFUSED: readonly (readonly [Record<string, unknown>, unknown])[] = [
   ...Object.entries(demands).map(
     ([enabled, names]) =>
@@ -381,7 +381,7 @@ const REFUSED: readonly (readonly [Record<string, unknown>, unknown])[] = [
   ],
 ];
 
-test('what they may not be is told by field, and nothing is changed', async () => {
+test('invalid values of settings are refused by name, and nothing changes', async () => {
   const before = await get();
   for (const [json, body] of REFUSED) {
     const answer = await put(json);
@@ -390,7 +390,7 @@ test('what they may not be is told by field, and nothing is changed', async () =
   expect(await get()).toEqual(before);
 });
 
-test('nothing that is known: refused by the names of all that is', async () => {
+test('an update without a known setting is refused with the names of all settings', async () => {
   for (const json of [{}, { no_such_setting: 1 }, { id: 7, created_at: 'x', hashed_storage_enabled: true }]) {
     const { status, body } = await put(json);
     expect(status).toBe(400);
@@ -402,7 +402,7 @@ test('nothing that is known: refused by the names of all that is', async () => {
   expect([status, body.after_sign_up_text, body.no_such_setting]).toEqual([200, 'Welcome', undefined]);
 });
 
-test('parameters in the query, in a form, and lists in every notation', async () => {
+test('settings may be sent in the query, as a form, and with lists in every notation', async () => {
   expect((await service.call('GET', `${PATH}.json`, { token: root })).body).toEqual(await get());
   const byQuery = await service.call(
     'PUT',
@@ -427,7 +427,7 @@ test('parameters in the query, in a form, and lists in every notation', async ()
   expect((await put({ domain_allowlist: '' })).body.domain_allowlist).toEqual([]);
 });
 
-test('other names of a setting are that setting, and its own name goes first', async () => {
+test('the alias of a setting sets it, and the setting’s own name takes precedence', async () => {
   const values: Readonly<Record<string, unknown>> = { akismet_api_key: 'k' };
   for (const [alias, { of, shown }] of Object.entries(aliases)) {
     const attribute = attributes[of]!;
@@ -446,7 +446,7 @@ test('other names of a setting are that setting, and its own name goes first', a
   expect((await put({ enabled_git_access_protocol: '' })).body.enabled_git_access_protocol).toBe(null);
 });
 
-test('the performance bar is for a group, by its path; its id is kept', async () => {
+test('the group of the performance bar is given by path and stored by id', async () => {
   const { body: group } = await service.call('POST', '/groups', {
     token: root,
     json: { name: 'Ops', path: 'ops' },
@@ -459,14 +459,14 @@ test('the performance bar is for a group, by its path; its id is kept', async ()
   expect(await id({ performance_bar_enabled: false })).toBe(null);
 });
 
-test('all that was told may be sent back, and changes nothing', async () => {
+test('the whole answer can be sent back and changes nothing', async () => {
   const before = await get();
   const { status, body } = await put({ ...before, shared_runners_text: before['shared_runners_text'] });
   expect(status, JSON.stringify(body)).toBe(200);
   expect(body).toEqual(before);
 });
 
-test('secrets are taken, sealed, and told to nobody', async () => {
+test('secret settings are accepted, encrypted and shown to nobody', async () => {
   const secret = 'a very secret text';
   const given = Object.fromEntries(
     Object.keys(attributes)
@@ -493,7 +493,7 @@ test('secrets are taken, sealed, and told to nobody', async () => {
   expect((await put({ akismet_api_key: null, akismet_enabled: false })).status).toBe(200);
 });
 
-test('what is recorded for good keeps no credentials of a URL', async () => {
+test('the audit event of a setting contains no credentials from a URL', async () => {
   const url = 'https://agent:hidden-word@search.example:9200/a@b';
   expect((await put({ elasticsearch_url: [url], sourcegraph_url: url })).body).toMatchObject({
     elasticsearch_url: [url],
@@ -506,7 +506,7 @@ test('what is recorded for good keeps no credentials of a URL', async () => {
   await put({ elasticsearch_url: [], sourcegraph_url: null });
 });
 
-test('a long text that was only kept is found by the rule that came, after the next change of any setting', async () => {
+test('a value stored before its rule existed takes effect at the next change of any setting', async () => {
   const { store, settings } = deps();
   const { kept, effective } = await store.settings.read();
   const values = { ...kept.values, maintenance_mode_message: 'Set before' };

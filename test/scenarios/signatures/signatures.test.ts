@@ -70,7 +70,7 @@ const signature = async (name: Name) => {
   return body;
 };
 
-describe('who may look', () =>
+describe('permission to read signatures', () =>
   scenarios(
     () => world,
     [
@@ -97,8 +97,8 @@ describe('who may look', () =>
     ],
   ));
 
-describe('of gpg', () => {
-  test('with whose it is', async () => {
+describe('a gpg signature', () => {
+  test('is shown with its owner', async () => {
     expect(await signature('pgp')).toEqual({
       signature_type: 'PGP',
       verification_status: 'verified',
@@ -111,7 +111,7 @@ describe('of gpg', () => {
     });
   });
 
-  test('of a key that nobody has', async () => {
+  test('is unknown if nobody has its key', async () => {
     expect(await signature('pgpStranger')).toMatchObject({
       verification_status: 'unknown_key',
       gpg_key_id: null,
@@ -127,13 +127,13 @@ describe('of gpg', () => {
     ['bent', 'another commit', 'unverified'],
     ['garbage', 'no signature at all', 'unverified'],
     ['twice', 'two of them', 'multiple_signatures'],
-  ] as const)('%s: %s', async (name, _, status) => {
+  ] as const)('of the commit %s: %s', async (name, _, status) => {
     expect(await signature(name)).toMatchObject({ signature_type: 'PGP', verification_status: status });
   });
 });
 
-describe('of ssh-keygen', () => {
-  test('with whose it is', async () => {
+describe('an ssh-keygen signature', () => {
+  test('is shown with its owner', async () => {
     expect(await signature('ssh')).toEqual({
       signature_type: 'SSH',
       verification_status: 'verified',
@@ -152,12 +152,12 @@ describe('of ssh-keygen', () => {
   test.each([
     ['sshOther', "the committer's address is another's", 'other_user'],
     ['sshRsa', 'the key is for signing in', 'unknown_key'],
-  ] as const)('%s: %s', async (name, _, status) => {
+  ] as const)('of the commit %s: %s', async (name, _, status) => {
     expect(await signature(name)).toMatchObject({ signature_type: 'SSH', verification_status: status });
   });
 });
 
-test('of X.509: what the certificate says, and that nobody vouches for it', async () => {
+test('an X.509 signature shows its certificate, which is never verified', async () => {
   expect(await signature('x509')).toEqual({
     signature_type: 'X509',
     verification_status: 'unverified',
@@ -180,7 +180,7 @@ test('of X.509: what the certificate says, and that nobody vouches for it', asyn
 });
 
 // Last: these take the ground from under the others.
-test('follows what people have now: addresses confirmed, keys revoked', async () => {
+test('signatures follow the current state of confirmed addresses and revoked keys', async () => {
   const developer = `/users/${world.ids['developer']}`;
   const email = { email: 'SECOND@example.com', skip_confirmation: true };
   const { body } = await ask(world, 'administrator', 'POST', `${developer}/emails`, email);

@@ -3,6 +3,7 @@ import { removeProject, removeUser } from '../../../lib/domain/deletion/purge.ts
 import { cachedSettings } from '../../../lib/domain/settings/current.ts';
 import { HistoryCache } from '../../../lib/git/history/known.ts';
 import { PackCache } from '../../../lib/git/pack/pack-cache.ts';
+import { BAD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { type Service, startService } from '../../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
@@ -16,17 +17,19 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
-const BAD = { blocked: 403, expired: 401, revoked: 401, unknown: 401 } as const;
 const hides = ['secret of'];
 
-describe('who may star', () => {
-  const cast = { anonymous: 401, read_api: 403, read_user: 403, ...BAD } as const;
+describe('permission to star a project', () => {
+  const common = { anonymous: 401, read_api: 403, read_user: 403, ...BAD } as const;
   scenarios(
     () => world,
     [
-      { request: 'POST /projects/{public}/star', as: { ...cast, stranger: 201, external: 201, guest: 201 } },
+      {
+        request: 'POST /projects/{public}/star',
+        as: { ...common, stranger: 201, external: 201, guest: 201 },
+      },
       { request: 'POST /projects/{public}/star', as: { stranger: 304, external: 304, guest: 304 } },
-      { request: 'POST /projects/{internal}/star', as: { ...cast, stranger: 201, external: 404 }, hides },
+      { request: 'POST /projects/{internal}/star', as: { ...common, stranger: 201, external: 404 }, hides },
       {
         request: 'POST /projects/{private}/star',
         as: { anonymous: 401, stranger: 404, external: 404, former: 404, guest: 201, administrator: 201 },
@@ -51,7 +54,7 @@ describe('who may star', () => {
           expect([headers.get('x-total'), headers.get('x-next-page'), body.length]).toEqual(['3', '', 1]);
         },
       },
-      { request: 'POST /projects/{public}/unstar', as: { ...cast, external: 201, developer: 304 } },
+      { request: 'POST /projects/{public}/unstar', as: { ...common, external: 201, developer: 304 } },
       { request: 'POST /projects/{public}/unstar', as: { external: 304 } },
       { request: 'POST /projects/999999/star', as: { owner: 404, anonymous: 401 } },
     ],
@@ -62,7 +65,7 @@ describe('who may star', () => {
   }
 });
 
-test('a star counts, and is told with its time', async () => {
+test('a star is counted and listed with its time', async () => {
   const shown = await as('owner', 'GET', `/projects/${world.ids['public']}`);
   expect(shown.body.star_count).toBe(2);
   await as('owner', 'POST', `/projects/${world.ids['public']}/star`);
@@ -99,11 +102,11 @@ test.each<[Who, string, string]>([
   ['stranger', '/users/owner/projects?order_by=name&sort=asc', 'internal-thing public-thing'],
   ['guest', '/users/owner/projects?starred=true', 'private-thing public-thing'],
   ['stranger', '/users/owner/projects?search=private', ''],
-])('%s gets %s: %s', async (who, path, expected) => {
+])('for %s the list %s has: %s', async (who, path, expected) => {
   expect(await names(who, path.replace('{guest}', String(world.ids['guest'])))).toBe(expected);
 });
 
-test('lists of nobody', async () => {
+test('the stars of an unknown user are 404', async () => {
   for (const list of ['projects', 'starred_projects'])
     expect(await as('owner', 'GET', `/users/nobody/${list}`)).toMatchObject({
       status: 404,
@@ -111,7 +114,7 @@ test('lists of nobody', async () => {
     });
 });
 
-test('private profiles star in private', async () => {
+test('stars of users with private profiles are hidden', async () => {
   const hidden = await service.user('hidden', { private_profile: true });
   const call = (path: string, token?: string) =>
     service.call('GET', path, token === undefined ? {} : { token }).then(({ body }) => body.length);
@@ -127,7 +130,7 @@ test('private profiles star in private', async () => {
   }
 });
 
-test('many stars of one person at once count once, of many people each', async () => {
+test('simultaneous stars of one user count once, and those of many users each', async () => {
   const { body: project } = await as('owner', 'POST', '/projects', { name: 'hot', visibility: 'public' });
   const star = (who: Who, verb = 'star') => as(who, 'POST', `/projects/${project.id}/${verb}`);
   const own = await Promise.all(Array.from({ length: 6 }, () => star('owner')));
@@ -143,7 +146,7 @@ test('many stars of one person at once count once, of many people each', async (
   expect(await count()).toBe(5);
 });
 
-test('what is deleted leaves no star behind', async () => {
+test('deleted users and projects leave no stars behind', async () => {
   const deps = {
     store: world.store,
     packs: new PackCache(),

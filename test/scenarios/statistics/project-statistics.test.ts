@@ -87,7 +87,7 @@ scenarios(
   ],
 );
 
-test('statistics are for those who ask and are Reporters', async () => {
+test('project statistics are shown on request to Reporters', async () => {
   const id = world.ids['private']!;
   const shown = await statistics(id);
   expect(shown).toEqual({
@@ -114,7 +114,7 @@ test('statistics are for those who ask and are Reporters', async () => {
   );
 });
 
-test('what was pushed is promised to be measured once, and measured as it is then', async () => {
+test('the repository size is measured once after several pushes, as it is at that time', async () => {
   const { body } = await as('owner', 'POST', '/projects', { name: 'grows' });
   await commit(body.id, { 'a.rs': 'r'.repeat(200), 'vendor/b.c': 'c'.repeat(9000) });
   await commit(body.id, { 'b.rb': 'b'.repeat(100) });
@@ -137,7 +137,7 @@ test('what was pushed is promised to be measured once, and measured as it is the
   expect(await world.store.statistics.ofProject(body.id)).toEqual(row);
 });
 
-test('a licence is told to those who ask and read the code', async () => {
+test('the licence is shown on request to those who can read the code', async () => {
   const { body } = await as('owner', 'POST', '/projects', { name: 'licensed', visibility: 'public' });
   const of = async (who: Who) => (await as(who, 'GET', `/projects/${body.id}?license=true`)).body;
   expect(await of('owner')).toMatchObject({ license: null, license_url: null });
@@ -153,7 +153,7 @@ test('a licence is told to those who ask and read the code', async () => {
   expect(await of('stranger')).not.toHaveProperty('license');
 });
 
-test('projects are found by what they are written in', async () => {
+test('projects can be filtered by programming language', async () => {
   const found = async (who: Who, language: string) => {
     const { body } = await as(
       who,
@@ -171,7 +171,7 @@ test('projects are found by what they are written in', async () => {
   expect(await found('owner', 'Shell')).toEqual(['private-thing']);
 });
 
-test('a group has the sum of what stands in it, wherever that goes', async () => {
+test('a group’s statistics are the sum of its projects, wherever they move', async () => {
   const other = (await as('owner', 'POST', '/groups', { name: 'other', path: 'other' })).body.id;
   const sums = async (who: Who = 'administrator') => {
     const { body } = await as(who, 'GET', '/groups?statistics=true&all_available=true&order_by=id');
@@ -203,7 +203,7 @@ test('a group has the sum of what stands in it, wherever that goes', async () =>
   expect(await world.store.statistics.ofGroups([other])).toEqual([0]);
 });
 
-test('administrators list projects by size, those without any as the smallest', async () => {
+test('administrators can sort projects by size; those without a measurement count as the smallest', async () => {
   const large = (await as('owner', 'POST', '/projects', { name: 'large' })).body.id as number;
   const empty = (await as('owner', 'POST', '/projects', { name: 'empty' })).body.id as number;
   const incompressible = Array.from({ length: 4000 }, (_, i) => ((i * 7919) % 9973).toString(36)).join('');

@@ -25,7 +25,7 @@ const MAINTAINERS = { access_level: 40, access_level_description: 'Maintainers' 
 const DEVELOPERS = { access_level: 30, access_level_description: 'Developers + Maintainers' };
 const NOBODY = { access_level: 0, access_level_description: 'No one' };
 
-describe('who may', () => {
+describe('permission on protected tags', () => {
   const others = {
     public: { anonymous: 401, stranger: 403, external: 403, former: 403, guest: 403 },
     internal: { anonymous: 401, stranger: 403, external: 404, former: 403, guest: 403 },
@@ -78,7 +78,7 @@ describe('who may', () => {
   );
 });
 
-describe('rules', () => {
+describe('tag protection rules', () => {
   test.each([
     [{ name: 'v1.0' }, [MAINTAINERS]],
     [{ name: 'release/*', create_access_level: '30' }, [DEVELOPERS]],
@@ -88,7 +88,7 @@ describe('rules', () => {
       [{ access_level: 60, access_level_description: 'Instance admins' }],
     ],
     [{ name: 'ü 😀' }, [MAINTAINERS]],
-  ])('%j', async (json, create_access_levels) => {
+  ])('can be created from %j', async (json, create_access_levels) => {
     const rule = { name: json.name, create_access_levels };
     expect(told(await as('maintainer', 'POST', at('public'), json))).toEqual([201, rule]);
     expect(told(await as('maintainer', 'GET', at('public', json.name)))).toEqual([200, rule]);
@@ -111,12 +111,12 @@ describe('rules', () => {
       { error: 'create_access_level does not have a valid value' },
     ],
     [{ name: 'a', create_access_level: [] }, 400, { error: 'create_access_level is invalid' }],
-  ])('none is made of %j', async (json, status, body) => {
+  ])('are refused for %j', async (json, status, body) => {
     expect(told(await as('maintainer', 'POST', at('public'), json))).toEqual([status, body]);
     expect((await as('maintainer', 'GET', at('public', 'a'))).status).toBe(404);
   });
 
-  test('pages by name, what is absent, and what changed since', async () => {
+  test('are listed by name in pages, and answer 404 or 412 when absent or changed', async () => {
     for (const name of ['b', 'a*', 'c']) await as('owner', 'POST', at('private'), { name });
     const { body, headers } = await as('maintainer', 'GET', `${at('private')}?per_page=2`);
     expect(body.map(({ name }: { name: string }) => name)).toEqual(['a*', 'b']);
@@ -140,7 +140,7 @@ describe('rules', () => {
     expect(told(gone)).toEqual([204, null]);
   });
 
-  test('of many requests for one rule at once, one makes it', async () => {
+  test('are created once by many simultaneous requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => as('maintainer', 'POST', at('public'), { name: 'race' })),
     );
@@ -148,7 +148,7 @@ describe('rules', () => {
   });
 });
 
-describe('tags under them', () => {
+describe('protected tags', () => {
   beforeAll(async () => {
     const made = await as('owner', 'POST', '/projects', { name: 'tagged', visibility: 'public' });
     world.ids['tagged'] = made.body.id;
@@ -187,7 +187,7 @@ describe('tags under them', () => {
   const cases = table.flatMap(([rule, who]) =>
     Object.entries(who).map(([person, allowed]) => [rule, person as Who, allowed] as const),
   );
-  test.each(cases)('%s, %s makes one: %s', async (rule, who, allowed) => {
+  test.each(cases)('under the rule %s can be created by %s: %s', async (rule, who, allowed) => {
     for (const [name, message] of [[`${rule}-${who}`], [`${rule}-${who}-annotated`, 'of note']] as const) {
       const answer = await as(who, 'POST', tags('tagged'), {
         tag_name: name,
@@ -206,7 +206,7 @@ describe('tags under them', () => {
     }
   });
 
-  test('a name that is bad or taken is told before the rule', async () => {
+  test('have name errors checked before the rule', async () => {
     const make = async (json: object) => told(await as('developer', 'POST', tags('tagged'), json));
     expect(await make({ tag_name: 't0-..', ref: 'main' })).toEqual([400, { message: 'Tag name invalid' }]);
     expect(await make({ tag_name: 't40-owner', ref: 'main' })).toEqual([
@@ -219,7 +219,7 @@ describe('tags under them', () => {
     ]);
   });
 
-  test('Maintainers delete protected ones, if they might make them', async () => {
+  test('can be deleted by Maintainers who could create them', async () => {
     for (const [name, who, allowed] of [
       ['t40-owner', 'developer', false],
       ['t40-owner', 'maintainer', true],

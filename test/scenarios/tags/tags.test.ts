@@ -34,7 +34,7 @@ async function commit(name: string, path: string): Promise<void> {
   await as('owner', 'POST', `/projects/${world.ids[name]}/repository/files/${path}`, json);
 }
 
-describe('who may', () => {
+describe('permission on tags', () => {
   scenarios(
     () => world,
     [
@@ -52,7 +52,7 @@ describe('who may', () => {
   );
 });
 
-test('lightweight and annotated, alone and in the list, as git shows them', async () => {
+test('lightweight and annotated tags look as git shows them, alone and in the list', async () => {
   await project('kinds');
   const main = (
     await as('owner', 'GET', `/projects/${world.ids['kinds']}/repository/commits/main?stats=false`)
@@ -93,7 +93,7 @@ test('lightweight and annotated, alone and in the list, as git shows them', asyn
   ).toBe('Out now\n\nwith ü\n');
 });
 
-test('what pushes bring: tags of tags, signatures, empty annotations, tags of trees', async () => {
+test('pushed tags of tags, signed, empty and of trees are shown', async () => {
   await project('pushed');
   const clone = await git.clone(withToken(service.url, 'owner/pushed', world.tokens.owner), 'pushed');
   const run = async (...args: string[]) => git.ok(clone, ...args);
@@ -134,7 +134,7 @@ test('what pushes bring: tags of tags, signatures, empty annotations, tags of tr
   expect(branch.body.commit.id).toBe(main);
 });
 
-describe('lists', () => {
+describe('tag lists', () => {
   beforeAll(async () => {
     await project('lists');
     const make = (tag_name: string) => as('owner', 'POST', at('lists'), { tag_name, ref: 'main' });
@@ -157,7 +157,7 @@ describe('lists', () => {
     ['?search=*', []],
     ['?order_by=name&sort=asc&per_page=2&page=2', ['last', 'v1.0']],
     ['?page=7', []],
-  ])('%s', async (query, expected) => {
+  ])('are filtered and sorted by %s', async (query, expected) => {
     const answer = await as(
       'anonymous',
       'GET',
@@ -167,7 +167,7 @@ describe('lists', () => {
     if (query.includes('per_page')) expect(answer.headers.get('x-total')).toBe('4');
   });
 
-  test('by the time of the commit, newest first unless asked otherwise', async () => {
+  test('are sorted by commit time, newest first by default', async () => {
     for (const query of ['', '?order_by=updated', '?order_by=updated&sort=desc']) {
       const found = names((await as('anonymous', 'GET', `${at('lists')}${query}`)).body);
       expect([found[0], found.at(-1)]).toEqual(['last', 'v1.0']);
@@ -180,19 +180,19 @@ describe('lists', () => {
     ['?order_by=version', 'order_by does not have a valid value'],
     ['?sort=up', 'sort does not have a valid value'],
     ['?per_page=0', 'per_page has a value not allowed'],
-  ])('%s is refused', async (query, error) => {
+  ])('refuse %s', async (query, error) => {
     const answer = await as('anonymous', 'GET', `${at('lists')}${query}`);
     expect([answer.status, answer.body]).toEqual([400, { error }]);
   });
 
-  test('none in an empty repository', async () => {
+  test('are empty in an empty repository', async () => {
     const made = await as('owner', 'POST', '/projects', { name: 'none', visibility: 'public' });
     const answer = await as('anonymous', 'GET', `/projects/${made.body.id}/repository/tags`);
     expect([answer.status, answer.body, answer.headers.get('x-total')]).toEqual([200, [], '0']);
   });
 });
 
-describe('making one: what is wrong is said, and nothing is changed', () => {
+describe('an invalid tag creation is refused with a reason and changes nothing', () => {
   beforeAll(async () => {
     await as('owner', 'POST', at('public'), { tag_name: 'nest/below', ref: 'main' });
   });
@@ -236,7 +236,7 @@ describe('making one: what is wrong is said, and nothing is changed', () => {
     expect((await as('owner', 'GET', at('public'))).body).toEqual(before);
   });
 
-  test('a message of blanks makes a lightweight tag; in an empty repository there is nothing to tag', async () => {
+  test('a blank message makes a lightweight tag, and an empty repository has nothing to tag', async () => {
     const blank = await as('owner', 'POST', at('public'), { tag_name: 'blank', ref: 'v1', message: ' \n' });
     expect([blank.status, blank.body.message]).toEqual([201, null]);
     const made = await as('owner', 'POST', '/projects', { name: 'nothing', visibility: 'public' });
@@ -248,7 +248,7 @@ describe('making one: what is wrong is said, and nothing is changed', () => {
   });
 });
 
-test('deleting one: absent, impossible, bound to a time', async () => {
+test('deleting a tag is refused when absent or impossible, and respects If-Unmodified-Since', async () => {
   for (const [name, status, message] of [
     ['nope', 404, '404 Tag Not Found'],
     ['main', 404, '404 Tag Not Found'],

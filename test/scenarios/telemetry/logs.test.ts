@@ -43,8 +43,8 @@ async function ask(method: string, path: string, options: Parameters<Service['ca
   return { id, answer, told: lines.of(id) };
 }
 
-describe('a request', () => {
-  test('is one line: its route and not its path, who asked, how it ended', async () => {
+describe('the log of a request', () => {
+  test('is one line with route, not path, caller and outcome', async () => {
     const { told, id } = await ask('GET', `/projects/${project.id}?license=true`, { token: owner.token });
     expect(told).toEqual([
       {
@@ -65,7 +65,7 @@ describe('a request', () => {
     ]);
   });
 
-  test('says when it is the first of its function', async () => {
+  test('marks the cold start of its function', async () => {
     const first = await ask('GET', '/search?scope=projects&search=watched', { token: owner.token });
     const second = await ask('GET', '/search?scope=projects&search=watched', { token: owner.token });
     expect(first.told[0]).toMatchObject({ area: 'search', cold_start: true });
@@ -78,14 +78,14 @@ describe('a request', () => {
     ['GET', '/nowhere', { status: 404, area: 'meta' }],
     ['PATCH', '/projects/1', { status: 405, area: 'projects' }],
     ['GET', '/user', { status: 200, route: '/user', user: expect.any(Number) }],
-  ])('%s %s', async (method, path, expected) => {
+  ])('classifies %s %s', async (method, path, expected) => {
     const { told } = await ask(method, path, { token: owner.token });
     expect(told).toEqual([
       expect.objectContaining({ level: 'INFO', message: 'request', method, ...expected }),
     ]);
   });
 
-  test('of somebody unknown names nobody', async () => {
+  test('has no user for a failed authentication', async () => {
     for (const token of [undefined, 'glpat-nobody-has-this-one']) {
       const { told } = await ask('GET', '/user', token === undefined ? {} : { token });
       expect(told).toEqual([expect.objectContaining({ status: 401, route: '/user' })]);
@@ -93,12 +93,12 @@ describe('a request', () => {
     }
   });
 
-  test('in somebody else’s name tells both', async () => {
+  test('names both users of a sudo request', async () => {
     const { told } = await ask('GET', '/user', { token: service.rootToken, headers: { Sudo: 'owner' } });
     expect(told[0]).toMatchObject({ user: owner.id, sudoer: 1 });
   });
 
-  test('whose answer is streamed ends with it, and tells its bytes', async () => {
+  test('of a streamed answer is written at its end with the number of bytes', async () => {
     const { told, answer } = await ask('GET', `${project.repository}/archive.tar`, { token: owner.token });
     expect(answer.status).toBe(200);
     expect(told).toEqual([
@@ -107,7 +107,7 @@ describe('a request', () => {
     expect(told[0]!['bytes']).toBeGreaterThan(512);
   });
 
-  test('of git is one too, with what became of a push', async () => {
+  test('covers Git, with the result of a push', async () => {
     const remote = new URL(`${service.url}/owner/watched.git`);
     remote.username = 'owner';
     remote.password = owner.token;
@@ -131,8 +131,8 @@ describe('a request', () => {
   });
 });
 
-describe('one id finds everything', () => {
-  test('from a request through workers to what they promise in turn', async () => {
+describe('one correlation id', () => {
+  test('follows a request through its workers and the messages they enqueue', async () => {
     const group = await service.call('POST', '/groups', {
       token: owner.token,
       json: { name: 'Doomed', path: 'doomed' },
@@ -158,7 +158,7 @@ describe('one id finds everything', () => {
     });
   });
 
-  test('also of what the sweep sends, and that it had to', async () => {
+  test('is kept when the sweep sends a message, and the sweep is logged', async () => {
     const heal = service.host.sqs.faults.inject({
       operation: 'SendMessageBatch',
       on: 'forks',
@@ -181,7 +181,7 @@ describe('one id finds everything', () => {
     );
   });
 
-  test('a message without one begins one', async () => {
+  test('is created by a message that has none', async () => {
     const id = '01KAKAKAKAKAKAKAKAKAKAKAKA';
     const body = JSON.stringify({ id, type: 'nothing.we.know', body: {} });
     const records = [{ messageId: 'm-1', body, attributes: { ApproximateReceiveCount: '2' } }];
@@ -203,7 +203,7 @@ describe('one id finds everything', () => {
   });
 });
 
-test('metrics are of endpoints as they are declared, of Git’s requests and of jobs, whatever was asked', () => {
+test('metrics have declared endpoints, Git requests and jobs as dimensions, whatever was requested', () => {
   const declared = Object.entries(apiDocument().paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
   );
@@ -240,7 +240,7 @@ test('metrics are of endpoints as they are declared, of Git’s requests and of 
   ).toBe(true);
 });
 
-test('no line holds a secret', async () => {
+test('no log line contains a secret', async () => {
   const password = 'a-Password-of-nobody-1';
   const reset = await ask('POST', '/users', {
     token: service.rootToken,

@@ -1,6 +1,6 @@
 /** Access tokens of projects and groups, and the bots they act as. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Scene } from '../../crash/faults/scene.ts';
+import { Fixtures } from '../../crash/faults/fixtures.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { BAD, NARROW } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
@@ -8,9 +8,9 @@ import { expectSchema } from '../../harness/schemas.ts';
 import type { Who } from '../../harness/world.ts';
 
 const { service, world, as } = ownWorld({ background: false });
-let scene: Scene;
+let fixtures: Fixtures;
 beforeAll(async () => {
-  scene = new Scene(service);
+  fixtures = new Fixtures(service);
   const group = await as('owner', 'POST', '/groups', { name: 'Team', path: 'team', visibility: 'public' });
   world.ids['team'] = group.body.id;
   for (const [name, access_level] of [
@@ -22,7 +22,7 @@ beforeAll(async () => {
   }
 });
 afterAll(async () => {
-  await scene.end();
+  await fixtures.end();
 });
 
 const FIELDS = [
@@ -42,7 +42,7 @@ const DENIED = (kind: string) => ({
   holds: { message: `400 Bad request - User does not have permission to create ${kind} access token` },
 });
 
-describe('who manages them', () => {
+describe('permission on project and group access tokens', () => {
   const body = { name: 'robot', scopes: ['api'] };
   scenarios(
     () => world,
@@ -138,12 +138,12 @@ test.each([
     '400 Bad request - Expires at cannot be a date in the past',
     'message',
   ],
-])('%j is refused', async (json, text, key) => {
+])('an access token with %j is refused', async (json, text, key) => {
   const answer = await as('owner', 'POST', `/projects/${world.ids['public']}/access_tokens`, json);
   expect([answer.status, answer.body]).toEqual([400, { [key]: text }]);
 });
 
-test('an owner’s bot is no owner to rely on: the last person stays', async () => {
+test('the bot of an Owner token does not count as the last owner', async () => {
   const json = { name: 'High', path: 'high' };
   const group = await as('owner', 'POST', '/groups', json);
   const path = `/groups/${group.body.id}`;
@@ -152,7 +152,7 @@ test('an owner’s bot is no owner to rely on: the last person stays', async () 
   expect([leaving.status, leaving.body]).toEqual([403, { message: '403 Forbidden' }]);
 });
 
-test('a bot makes no bots', async () => {
+test('a bot cannot create access tokens', async () => {
   const path = `/projects/${world.ids['internal']}`;
   const { token } = await botOf('owner', path, {});
   const json = { name: 'again', scopes: ['api'] };
@@ -160,8 +160,8 @@ test('a bot makes no bots', async () => {
   expect([more.status, more.body]).toEqual([DENIED('project').status, DENIED('project').holds]);
 });
 
-describe('a bot', () => {
-  test('is a member of its project and of nothing else, with its token’s scopes and level', async () => {
+describe('the bot of an access token', () => {
+  test('is a member of its project only, with the scopes and level of its token', async () => {
     const here = `/projects/${world.ids['private']}`;
     const bot = await botOf('maintainer', here, {
       access_level: 20,
@@ -204,7 +204,7 @@ describe('a bot', () => {
     }
   });
 
-  test('they are numbered, also when made at once', async () => {
+  test('has a numbered username, unique among simultaneous creations', async () => {
     const path = `/projects/${world.ids['public']}`;
     const bots = await Promise.all([1, 2, 3].map(() => botOf('owner', path, {})));
     const users = await world.store.users.getMany(bots.map((bot) => bot.user_id));
@@ -213,7 +213,7 @@ describe('a bot', () => {
     for (const name of names) expect(name).toMatch(new RegExp(`^project_${world.ids['public']}_bot\\d*$`));
   });
 
-  test('goes with its token: at once as a member, soon as a user', async () => {
+  test('loses its membership at once and its account soon when its token is revoked', async () => {
     const here = `/projects/${world.ids['private']}`;
     const bot = await botOf('owner', here, {});
     const path = `${here}/access_tokens/${bot.id}`;
@@ -226,12 +226,12 @@ describe('a bot', () => {
     expect((await as('owner', 'GET', `${here}/members/${bot.user_id}`)).status).toBe(404);
     const listed = await as('owner', 'GET', `${here}/access_tokens?per_page=100`);
     expect(listed.body.map((one: { id: number }) => one.id)).not.toContain(bot.id);
-    await scene.settle();
+    await fixtures.settle();
     expect(await world.store.users.get(bot.user_id)).toBeUndefined();
     expect(await world.store.tokens.get(bot.id)).toBeUndefined();
   });
 
-  test('is not found in another project, or as a personal token', async () => {
+  test('is not found through another project or as a personal token', async () => {
     const bot = await botOf('owner', `/projects/${world.ids['private']}`, {});
     for (const base of [`/projects/${world.ids['public']}`, `/groups/${world.ids['team']}`]) {
       for (const method of ['GET', 'DELETE']) {
@@ -249,7 +249,7 @@ describe('a bot', () => {
     ).toBe(404);
   });
 
-  test('of a group works in all that stands in the group', async () => {
+  test('of a group has access to everything in the group', async () => {
     const inside = await as('owner', 'POST', '/projects', {
       name: 'inside',
       namespace_id: world.ids['team'],
@@ -266,19 +266,19 @@ describe('a bot', () => {
     expect((await service.call('GET', path, { token: bot.token })).status).toBe(401);
   });
 
-  test('goes with its project', async () => {
+  test('is deleted with its project', async () => {
     const made = await as('owner', 'POST', '/projects', { name: 'short-lived', visibility: 'private' });
     const bot = await botOf('owner', `/projects/${made.body.id}`, {});
     const record = (await world.store.projects.get(made.body.id))!;
     await world.store.projects.remove(record);
-    await scene.settle();
+    await fixtures.settle();
     expect(await world.store.users.get(bot.user_id)).toBeUndefined();
     expect((await service.call('GET', '/user', { token: bot.token })).status).toBe(401);
   });
 });
 
-describe('rotation', () => {
-  test('is for the bot itself too, and for nobody else by that path', async () => {
+describe('the rotation of an access token', () => {
+  test('is permitted to its bot, and to nobody else by that path', async () => {
     const group = `/groups/${world.ids['team']}`;
     for (const here of [`/projects/${world.ids['private']}`, group]) {
       const bot = await botOf('owner', here, { access_level: 10 });
@@ -305,7 +305,7 @@ describe('rotation', () => {
     }
   });
 
-  test('gives a new text to the same bot, for as long as the new token lives', async () => {
+  test('gives a new secret to the same bot for the lifetime of the new token', async () => {
     const here = `/projects/${world.ids['private']}`;
     const bot = await botOf('owner', here, { access_level: 30, expires_at: '2098-01-01' });
     const path = `${here}/access_tokens/${bot.id}/rotate`;
@@ -326,7 +326,7 @@ describe('rotation', () => {
     const listed: { id: number }[] = (await as('owner', 'GET', `${here}/access_tokens?per_page=100`)).body;
     const ids = listed.map(({ id }) => id);
     expect([ids.includes(bot.id), ids.includes(turned.body.id)]).toEqual([false, true]);
-    // Whoever rotates the old one again is told, and ends the new one: somebody has a text they should not have.
+    // Rotating the old token again is refused and revokes the new one: the old secret has leaked.
     const again = await as('maintainer', 'POST', path);
     expect([again.status, again.body]).toEqual([400, { message: '400 Bad request - token already revoked' }]);
     expect((await service.call('GET', here, { token: turned.body.token })).body.error).toBe('invalid_token');

@@ -34,7 +34,7 @@ afterEach(() => vi.useRealTimers());
 const FIELDS = ['expired', 'expires_at', 'id', 'name', 'revoked', 'scopes', 'username'];
 const body = { name: 'ci', scopes: ['read_repository'] };
 
-describe('who manages them', () => {
+describe('permission on deploy tokens', () => {
   scenarios(
     () => world,
     [
@@ -118,12 +118,12 @@ test.each([
     { ...body, username: 'a b' },
     { message: { username: ["can contain only letters, digits, '_', '-', '+', and '.'"] } },
   ],
-])('%j is refused', async (json, told) => {
+])('a deploy token with %j is refused', async (json, told) => {
   const answer = await as('owner', 'POST', `/projects/${world.ids['public']}/deploy_tokens`, json);
   expect([answer.status, answer.body]).toEqual([400, told]);
 });
 
-test('one is shown, filtered by its end, and deleted, where it belongs', async () => {
+test('a deploy token is shown, filtered by activity, and deleted in its own project or group only', async () => {
   const base = `/projects/${world.ids['public']}/deploy_tokens`;
   const gone = (await as('owner', 'POST', base, { ...body, expires_at: '2020-01-01T00:00:00Z' })).body;
   const live = (await as('owner', 'POST', base, { ...body, username: 'me+you', expires_at: '2099-01-01' }))
@@ -147,7 +147,7 @@ test('one is shown, filtered by its end, and deleted, where it belongs', async (
   expect(await ids('')).toEqual([gone.id]);
 });
 
-describe('over Git', () => {
+describe('a deploy token over Git', () => {
   const tokens: Record<string, { id: number; username: string; token: string }> = {};
   beforeAll(async () => {
     const made = async (base: string, more: object = {}) =>
@@ -178,7 +178,7 @@ describe('over Git', () => {
     ['named', 'team', 200],
     ['packages', 'team', 403],
     ['ended', 'team', 401],
-  ] as const)('a token of the %s reads %s: %i', async (name, where, status) => {
+  ] as const)('of the %s reads %s: %i', async (name, where, status) => {
     const answer = await git(paths[where]!, name);
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
       status,
@@ -186,7 +186,7 @@ describe('over Git', () => {
     ]);
   });
 
-  test('it reads what is public, never writes, and wants its own username', async () => {
+  test('reads public projects, never writes, and needs its own username', async () => {
     expect((await git('owner/public-thing', 'project')).status).toBe(200);
     expect((await git('owner/internal-thing', 'project')).status).toBe(404);
     expect((await git('nobody/nothing', 'project')).status).toBe(404);
@@ -209,7 +209,7 @@ describe('over Git', () => {
     }
   });
 
-  test('it is nobody over the interface', async () => {
+  test('does not authenticate to the API', async () => {
     const { username, token } = tokens['project']!;
     const path = `/projects/${world.ids['teamCode']}`;
     for (const headers of [
@@ -221,7 +221,7 @@ describe('over Git', () => {
     }
   });
 
-  test('without the repository there is nothing to read', async () => {
+  test('reads nothing where the repository is disabled', async () => {
     const record = (await world.store.projects.get(world.ids['innerCode']!))!;
     const settings = { ...record.settings, repository_access_level: 'disabled' };
     const off = await world.store.projects.update(record, { settings });
@@ -230,13 +230,13 @@ describe('over Git', () => {
     expect((await git(paths['inner']!, 'group')).status).toBe(200);
   });
 
-  test('deleted, it is out with the next request', async () => {
+  test('stops working on the next request after its deletion', async () => {
     const { id } = tokens['named']!;
     await as('owner', 'DELETE', `/projects/${world.ids['teamCode']}/deploy_tokens/${id}`);
     expect((await git(paths['team']!, 'named')).status).toBe(401);
   });
 
-  test('its end comes at its minute', async () => {
+  test('stops working in the minute it expires', async () => {
     const until = new Date(Date.now() + 60_000);
     const path = `/projects/${world.ids['teamCode']}/deploy_tokens`;
     tokens['minute'] = (await as('owner', 'POST', path, { ...body, expires_at: until.toISOString() })).body;
@@ -246,8 +246,8 @@ describe('over Git', () => {
   });
 });
 
-describe('a token of one scope', () => {
-  /** What somebody who may everything does, by what it is. */
+describe('a personal token of one scope', () => {
+  /** Requests that the owner is permitted, by kind. */
   const CLASSES = {
     'GET /user': () => ['GET', '/user'],
     'GET /users': () => ['GET', '/users?username=guest'],
@@ -272,7 +272,7 @@ describe('a token of one scope', () => {
     sudo: own,
   };
 
-  test.each(TOKEN_SCOPES)('%s', async (scope) => {
+  test.each(TOKEN_SCOPES)('permits exactly the endpoints of %s', async (scope) => {
     const token = await tokenOf('owner', [scope]);
     const may: Class[] = [];
     for (const [name, of] of Object.entries(CLASSES) as [Class, () => [string, string]][]) {
@@ -297,7 +297,7 @@ describe('a token of one scope', () => {
     expect(may.sort()).toEqual([...MAY[scope]].sort());
   });
 
-  test('nothing of its owner but what the account has by now', async () => {
+  test('follows the current rights of its owner', async () => {
     const token = await tokenOf('maintainer', ['api']);
     const path = `/projects/${world.ids['private']}`;
     const get = async () => (await service.call('GET', path, { token })).status;

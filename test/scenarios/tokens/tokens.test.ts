@@ -26,7 +26,7 @@ const FIELDS = [
 const MAKERS = { ...ADMIN_ONLY, administrator: 201, ...NARROW, read_api: 403 } as const;
 const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 
-describe('creation', () => {
+describe('creating a personal token', () => {
   scenarios(
     () => world,
     [
@@ -75,7 +75,7 @@ describe('creation', () => {
       422,
       { message: 'Expires at cannot be a date in the past' },
     ],
-  ])('%j is refused', async (json, status, body) => {
+  ])('with %j is refused', async (json, status, body) => {
     const answer = await as(
       'administrator',
       'POST',
@@ -85,7 +85,7 @@ describe('creation', () => {
     expect([answer.status, answer.body]).toEqual([status, body]);
   });
 
-  test('a token works with its scopes, in every way of showing it, until it is revoked', async () => {
+  test('a personal token works with its scopes in every header until it is revoked', async () => {
     const { id, token } = await made('stranger', {
       scopes: ['read_user', 'read_user'],
       expires_at: tomorrow(),
@@ -125,7 +125,7 @@ describe('creation', () => {
   });
 });
 
-describe('lists', () => {
+describe('lists of personal tokens', () => {
   const owners: [Who, string, 'self' | 'all' | number][] = [
     ['stranger', '', 'self'],
     ['external', '', 'self'],
@@ -144,7 +144,7 @@ describe('lists', () => {
     ['revoked', '', 401],
     ['blocked', '', 403],
   ];
-  test.each(owners)('%s /personal_access_tokens%s', async (who, query, expected) => {
+  test.each(owners)('for %s have in /personal_access_tokens%s', async (who, query, expected) => {
     const path = `/personal_access_tokens${query.replace(/\{(\w+)\}/, (_, name: string) => String(world.ids[name]))}`;
     const { status, body, headers } = await as(who, 'GET', path);
     if (typeof expected === 'number') {
@@ -163,14 +163,14 @@ describe('lists', () => {
     for (const token of body) expect(Object.keys(token).sort()).toEqual(FIELDS);
   });
 
-  test('an expired token is listed as no longer active', async () => {
+  test('show an expired token as inactive', async () => {
     const { body } = await as('owner', 'GET', '/personal_access_tokens');
     const expired = body.find((token: { name: string }) => token.name === 'expired');
     expect(expired).toMatchObject({ active: false, revoked: false });
   });
 });
 
-describe('others’ tokens are not there', () => {
+describe('the personal tokens of other users', () => {
   const tokenOf: Record<string, number> = {};
   beforeAll(async () => {
     tokenOf['stranger'] = (await made('stranger', {})).id;
@@ -193,14 +193,14 @@ describe('others’ tokens are not there', () => {
     ['DELETE', 'administrator', 204, null],
     ['DELETE', 'stranger', 204, null],
     ['GET', 'stranger', 200, { revoked: true }],
-  ] as [string, Who, number, object | null][])('%s by %s: %i', async (method, who, status, holds) => {
+  ] as [string, Who, number, object | null][])('for %s by %s: %i', async (method, who, status, holds) => {
     const answer = await as(who, method, path());
     expect(answer.status).toBe(status);
     if (holds === null) expect(answer.body).toBeNull();
     else expect(answer.body).toMatchObject(holds);
   });
 
-  test.each(['GET', 'DELETE'])('%s of one that nobody has says the same', async (method) => {
+  test.each(['GET', 'DELETE'])('answer %s as an unknown id does', async (method) => {
     const other = await made('stranger', {});
     for (const who of ['owner', 'administrator'] as const) {
       const absent = await as(who, method, '/personal_access_tokens/999999');
@@ -213,15 +213,15 @@ describe('others’ tokens are not there', () => {
   });
 });
 
-describe('self', () => {
+describe('the endpoint of the token in use', () => {
   test.each(['read_user', 'read_repository', 'write_repository', 'read_api', 'owner'] as const)(
-    '%s sees itself',
+    'shows it to %s',
     async (who) => {
       const { status, body } = await as(who, 'GET', '/personal_access_tokens/self');
       expect([status, body.user_id, Object.keys(body).sort()]).toEqual([200, world.ids['owner'], FIELDS]);
     },
   );
-  test('revokes itself, and is no good from then on', async () => {
+  test('revokes it at once', async () => {
     const { token } = await made('stranger', { scopes: ['read_repository'] });
     expect((await service.call('DELETE', '/personal_access_tokens/self', { token })).status).toBe(204);
     expect((await service.call('GET', '/personal_access_tokens/self', { token })).body).toMatchObject({
@@ -229,13 +229,13 @@ describe('self', () => {
       error_description: 'Token was revoked. You have to re-authorize from the user.',
     });
   });
-  test('is for nobody without one', async () => {
+  test('answers 401 without a token', async () => {
     expect((await as('anonymous', 'GET', '/personal_access_tokens/self')).status).toBe(401);
     expect((await as('anonymous', 'DELETE', '/personal_access_tokens/self')).status).toBe(401);
   });
 });
 
-test('If-Unmodified-Since before its creation keeps a token', async () => {
+test('respects If-Unmodified-Since', async () => {
   const { id } = await made('stranger', {});
   const answer = await service.call('DELETE', `/personal_access_tokens/${id}`, {
     token: world.tokens.stranger!,
@@ -245,7 +245,7 @@ test('If-Unmodified-Since before its creation keeps a token', async () => {
   expect((await as('stranger', 'GET', `/personal_access_tokens/${id}`)).body.active).toBe(true);
 });
 
-test('a user who is blocked is out at once, with every token', async () => {
+test('all tokens of a blocked user stop working at once', async () => {
   const user = await service.user('soon-blocked');
   const get = () => service.call('GET', '/user', { token: user.token });
   expect((await get()).status).toBe(200);
@@ -270,8 +270,8 @@ test('a user who is blocked is out at once, with every token', async () => {
   }
 });
 
-describe('time', () => {
-  test('a token ends with the start of its day, UTC', async () => {
+describe('times of personal tokens', () => {
+  test('a token expires at the start of its day in UTC', async () => {
     const { id, token } = await made('stranger', { scopes: ['read_user'], expires_at: tomorrow() });
     const ends = new Date(`${tomorrow()}T00:00:00.000Z`).getTime();
     const get = () => service.call('GET', '/user', { token });
@@ -285,7 +285,7 @@ describe('time', () => {
     });
   });
 
-  test('the last use is of the first request of a day', async () => {
+  test('the last use is recorded at the first request of a day', async () => {
     const { token } = await made('stranger', {});
     const used = async () =>
       (await service.call('GET', '/personal_access_tokens/self', { token })).body.last_used_at;
@@ -300,7 +300,7 @@ describe('time', () => {
   });
 });
 
-test('lists are narrowed and ordered', async () => {
+test('lists of tokens can be filtered by time and sorted', async () => {
   const ids: Record<string, number> = {};
   for (const name of ['one Laptop', 'two laptop', 'three']) {
     ids[name] = (await madeBy('external', { name, expires_at: name === 'three' ? '2099-06-01' : null })).id;
@@ -330,7 +330,7 @@ test('lists are narrowed and ordered', async () => {
   expect(await names('sort=name_asc')).toEqual({ error: 'sort does not have a valid value' });
 });
 
-describe('impersonation', () => {
+describe('impersonation tokens', () => {
   scenarios(
     () => world,
     [
@@ -371,13 +371,13 @@ describe('impersonation', () => {
       { name: 'a', scopes: ['api'], expires_at: '2020-01-01' },
       { message: { expires_at: ['cannot be a date in the past'] } },
     ],
-  ])('%j is refused', async (json, body) => {
+  ])('are refused with %j', async (json, body) => {
     const path = `/users/${world.ids['stranger']}/impersonation_tokens`;
     const answer = await as('administrator', 'POST', path, json);
     expect([answer.status, answer.body]).toEqual([400, body]);
   });
 
-  test('it acts as the user, who neither sees nor ends it', async () => {
+  test('act as the user, who can neither see nor revoke them', async () => {
     const base = `/users/${world.ids['stranger']}/impersonation_tokens`;
     const json = { name: 'hidden', scopes: ['api'] };
     const { id, token } = (await as('administrator', 'POST', base, json)).body;
@@ -406,11 +406,11 @@ describe('impersonation', () => {
   });
 });
 
-describe('rotation', () => {
+describe('rotating a token', () => {
   const inAWeek = () => new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10);
   const works = async (token: string) => (await service.call('GET', '/user', { token })).status === 200;
 
-  test('revokes the old token and makes one like it', async () => {
+  test('revokes it and creates one with the same attributes', async () => {
     const old = await made('stranger', { name: 'turning', scopes: ['api', 'sudo'] });
     const turned = await as('stranger', 'POST', `/personal_access_tokens/${old.id}/rotate`);
     expect([turned.status, Object.keys(turned.body).sort()]).toEqual([200, [...FIELDS, 'token'].sort()]);
@@ -430,7 +430,7 @@ describe('rotation', () => {
     expect([await works(turned.body.token), await works(self.body.token)]).toEqual([false, true]);
   });
 
-  test('an old text that is shown again ends what took its place', async () => {
+  test('and then using the old one again revokes the successor', async () => {
     const old = await made('stranger', {});
     const rotate = (token: string) => service.call('POST', '/personal_access_tokens/self/rotate', { token });
     const second = (await rotate(old.token)).body;
@@ -453,7 +453,7 @@ describe('rotation', () => {
     expect(await works(next.token)).toBe(false);
   });
 
-  test('twice at once: one is told, and what the other got works', async () => {
+  test('twice at once succeeds once, and the new token works', async () => {
     const old = await made('stranger', {});
     const record = (await world.store.tokens.get(old.id))!;
     const settings = cachedSettings(world.store.settings, world.store.environment);
@@ -472,14 +472,14 @@ describe('rotation', () => {
     ['read_api', 403, { error: 'insufficient_scope' }],
     ['blocked', 403, {}],
     ['administrator', 200, { name: 'made' }],
-  ] as [Who, number, object][])('of a stranger’s token by %s: %i', async (who, status, holds) => {
+  ] as [Who, number, object][])('of another user by %s is answered with %i', async (who, status, holds) => {
     const { id, token } = await made('stranger', {});
     const answer = await as(who, 'POST', `/personal_access_tokens/${id}/rotate`);
     expect([answer.status, answer.body]).toMatchObject([status, holds]);
     expect(await works(token)).toBe(status !== 200);
   });
 
-  test('to a day in the past is refused, and the token stays', async () => {
+  test('to a date in the past is refused and keeps the token', async () => {
     const { id, token } = await made('stranger', {});
     const path = `/personal_access_tokens/${id}/rotate`;
     const answer = await as('stranger', 'POST', path, { expires_at: '2020-01-01' });

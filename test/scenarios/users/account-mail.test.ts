@@ -1,4 +1,4 @@
-/** What people hear of changes to their accounts that others made, or could have made. */
+/** Mail to users about changes to their accounts that somebody else made or could have made. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { mailMessage } from '../../../lib/domain/mail/message.ts';
@@ -53,7 +53,7 @@ test.each<[string, object, string[], string[]]>([
     [CHANGED, 'Your email address was changed'],
     [],
   ],
-])('an administrator gives them %s', async (_, change, old, next) => {
+])('an administrator’s change of an account sends the right mail, given %s', async (_, change, old, next) => {
   const name = `person-${made++}`;
   const { id, token } = await service.user(name);
   // It is about the account, not about what goes on.
@@ -65,7 +65,7 @@ test.each<[string, object, string[], string[]]>([
   expect(await sentTo(after)).toEqual(next);
 });
 
-test('an address that nobody has shown to be theirs is told nothing', async () => {
+test('an unconfirmed address gets no account mail', async () => {
   const { id } = await service.user('unproven', { skip_confirmation: false });
   await settled();
   const before = await sentTo('unproven@example.com');
@@ -73,7 +73,7 @@ test('an address that nobody has shown to be theirs is told nothing', async () =
   expect(await sentTo('unproven@example.com')).toEqual(before);
 });
 
-test('they choose a password by the link that they were sent', async () => {
+test('choosing a password by the mailed link is confirmed by mail', async () => {
   const { id } = await service.user('chooser');
   await root('PUT', `/users/${id}`, { reset_password: true });
   const [mail] = await service.mailTo('chooser@example.com');
@@ -87,7 +87,7 @@ test('they choose a password by the link that they were sent', async () => {
   expect(await sentTo('chooser@example.com')).toContain('Your password was changed');
 });
 
-test('an identity provider gives them another address', async () => {
+test('an identity provider that changes the address causes account mail', async () => {
   const { token } = await service.user('hostess');
   const trusted = await scimGroup(service, token, 'corp', { trusted_email_domains: ['corp.example'] });
   await trusted.agent('POST', '/Users', person('anna'));

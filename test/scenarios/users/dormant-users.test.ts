@@ -34,7 +34,7 @@ const set = async (id: number, change: UserChange) =>
 /** Somebody who came so many days ago and was last here then. */
 async function person(came: number, here: number | null, more: Record<string, unknown> = {}) {
   const { id, username } = await service.user(`person-${++names}`, more);
-  // No rule changes the day somebody came.
+  // No endpoint changes the day a user was created.
   const change = {
     createdAt: `${day(came)}T10:00:00.000Z`,
     lastActivityOn: here === null ? null : day(here),
@@ -44,7 +44,7 @@ async function person(came: number, here: number | null, more: Record<string, un
 }
 const walk = (after = 0, deadline = Date.now() + 60_000) => deactivateDormant(deps(), { after }, deadline);
 
-describe('who is', () => {
+describe('whether a user counts as dormant', () => {
   test.each([
     ['was last here 90 days ago', 400, 90, {}, 'deactivated'],
     ['was last here 89 days ago', 400, 89, {}, 'active'],
@@ -52,14 +52,14 @@ describe('who is', () => {
     ['came 89 days ago and was never here', 89, null, {}, 'active'],
     ['administers the instance', 400, 300, { admin: true }, 'active'],
     ['is external', 400, 300, { external: true }, 'deactivated'],
-  ] as const)('%s', async (_, came, here, more, expected) => {
+  ] as const)('is decided for one who %s', async (_, came, here, more, expected) => {
     const { id } = await person(came, here, more);
     expect(await walk()).toBeUndefined();
     expect(await state(id)).toBe(expected);
     await set(id, { state: 'blocked' });
   });
 
-  test('who is blocked stays so; bots and the ghost are nobody', async () => {
+  test('is not asked of blocked users, bots and the ghost', async () => {
     const { id } = await person(400, 300);
     await set(id, { state: 'blocked' });
     const owner = await service.user('owner');
@@ -82,7 +82,7 @@ describe('who is', () => {
     ]);
   });
 
-  test('the days are what the settings say, 90 at least; switched off, nobody is', async () => {
+  test('depends on the configured days, at least 90, and never applies when disabled', async () => {
     const { id } = await person(400, 100);
     await changeSettings(service, { deactivate_dormant_users_period: 101 });
     await walk();
@@ -107,7 +107,7 @@ describe('who is', () => {
   });
 });
 
-test('it is done at noon, recorded as the service’s own doing, and ends what they could do', async () => {
+test('dormant users are deactivated at noon, audited as the system, and lose access', async () => {
   const { id, username } = await person(400, null);
   const { body } = await root('POST', `/users/${id}/personal_access_tokens`, { name: 't', scopes: ['api'] });
   await noon();
@@ -131,7 +131,7 @@ test('it is done at noon, recorded as the service’s own doing, and ends what t
   expect(await state(id)).toBe('deactivated');
 });
 
-test('whoever is here again before their turn stays, and it may come twice', async () => {
+test('a user active again before the job runs is kept, and the job may run twice', async () => {
   const { id } = await person(400, 300);
   const user = (await store().users.get(id))!;
   // Between what was read and what is written.
@@ -153,7 +153,7 @@ test('whoever is here again before their turn stays, and it may come twice', asy
   }
 });
 
-test('it goes on where a slice ended, page by page, and stops at those who came too late', async () => {
+test('the job on dormant users resumes page by page and stops when it starts too late', async () => {
   const first = await person(400, 300);
   const many = Array.from({ length: 120 }, (_, n) => n);
   for (let at = 0; at < many.length; at += 20)
@@ -168,13 +168,13 @@ test('it goes on where a slice ended, page by page, and stops at those who came 
   expect(await state(first.id)).toBe('deactivated');
 });
 
-describe('mail about it', () => {
+describe('mail about deactivation', () => {
   const promised = async ({ id }: { id: number }) =>
     (await deactivation(deps(), SYSTEM, (await store().users.get(id))!)).messages!.map(
       ({ body }) => body['to'],
     );
 
-  test('is sent when an administrator does it, too', async () => {
+  test('is also sent when an administrator deactivates the user', async () => {
     const { id, username } = await person(400, 300);
     expect((await root('POST', `/users/${id}/deactivate`)).body).toBe(true);
     expect(await service.mailTo(`${username}@example.com`)).toHaveLength(1);
@@ -182,7 +182,7 @@ describe('mail about it', () => {
     expect((await root('POST', `/users/${id}/deactivate`)).body).toBe(null);
   });
 
-  test('says their name in one line, whoever chose it', async () => {
+  test('has the user’s name on one line, whatever it contains', async () => {
     const name = 'Eve,\n\nyour account moved to https://evil.example.\u202e\n\nHello';
     const { id } = await person(400, 300, { name });
     const planned = await deactivation(deps(), SYSTEM, (await store().users.get(id))!);
@@ -191,7 +191,7 @@ describe('mail about it', () => {
     );
   });
 
-  test('goes to addresses that are theirs, while the instance sends it', async () => {
+  test('goes to confirmed addresses, while the instance sends it', async () => {
     const [sure, unconfirmed] = [
       await person(400, 300),
       await person(400, 300, { skip_confirmation: false }),

@@ -19,7 +19,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   throw new Error('it did not happen');
 }
 
-describe('who may', () => {
+describe('permission to change users', () => {
   const ADMINS_WRITE = { ...ADMIN_ONLY, read_user: 403, read_api: 403 } as const;
   scenarios(
     () => world,
@@ -71,8 +71,8 @@ describe('who may', () => {
   );
 });
 
-describe('changing', () => {
-  test('every parameter comes back, and what is absent stays', async () => {
+describe('changing a user', () => {
+  test('stores every parameter, and keeps those not given', async () => {
     const { id, username } = await someone();
     const given = {
       name: 'New Name',
@@ -122,7 +122,7 @@ describe('changing', () => {
     await root('PUT', `/users/${id}`, { admin: false });
   });
 
-  test('whoever becomes external has no place of their own, until they are no longer', async () => {
+  test('to external sets the project limit to zero until changed back', async () => {
     const { id } = await someone();
     const external = await root('PUT', `/users/${id}`, { external: true, projects_limit: 9 });
     expect(external.body).toMatchObject({ external: true, can_create_group: false, projects_limit: 0 });
@@ -151,14 +151,14 @@ describe('changing', () => {
     [{ public_email: 'guest@example.com' }, 400, is('public_email', 'is not an email you own')],
     [{ extern_uid: '1' }, 400, { error: 'extern_uid, provider provide all or none of parameters' }],
     [{ admin: 'perhaps' }, 400, { error: 'admin is invalid' }],
-  ])('%j is refused, and nothing changes', async (json, status, body) => {
+  ])('with %j is refused and changes nothing', async (json, status, body) => {
     const before = await recordOf(world.ids['reporter']!);
     const answer = await root('PUT', `/users/${before.id}`, { bio: 'half', ...json });
     expect([answer.status, answer.body]).toEqual([status, body]);
     expect(await recordOf(before.id)).toEqual(before);
   });
 
-  test('an identity is one user’s', async () => {
+  test('to an identity of another user is refused', async () => {
     const [a, b] = [await someone(), await someone()];
     const identity = { extern_uid: 'Same', provider: 'github' };
     expect((await root('PUT', `/users/${a.id}`, identity)).status).toBe(200);
@@ -167,7 +167,7 @@ describe('changing', () => {
     expect([second.status, second.body]).toEqual([400, taken]);
   });
 
-  test('of six that take one e-mail at once, in different case, one gets it', async () => {
+  test('to one email at once, in different case, succeeds for one of six', async () => {
     const people = await Promise.all(Array.from({ length: 6 }, () => someone()));
     const answers = await Promise.all(
       people.map(({ id }, n) =>
@@ -187,7 +187,7 @@ describe('changing', () => {
     expect(free.status).toBe(201);
   });
 
-  test('another address takes the place of the first when the link that is sent there is opened', async () => {
+  test('to a new email takes effect when the mailed link is opened', async () => {
     const { id, username } = await someone();
     const email = `${username}-next@example.com`;
     const before = `${username}@example.com`;
@@ -204,7 +204,7 @@ describe('changing', () => {
     expect((await recordOf(id)).unconfirmedEmail).toBeNull();
   });
 
-  test('an address that is theirs no longer is neither shown nor put into commits', async () => {
+  test('ends the use of the old email in profiles and commits', async () => {
     const { id, username, token } = await someone();
     const second = `${username}-2@example.com`;
     const added = await root('POST', `/users/${id}/emails`, { email: second, skip_confirmation: true });
@@ -234,14 +234,14 @@ describe('changing', () => {
     expect(await newest('three')).toBe(third);
   });
 
-  test('an administrator vouches for an address', async () => {
+  test('by an administrator can confirm an email', async () => {
     const { id } = await someone({ skip_confirmation: false });
     expect((await root('GET', `/users/${id}`)).body.confirmed_at).toBeNull();
     const { body } = await root('PUT', `/users/${id}`, { skip_confirmation: true });
     expect(body.confirmed_at).toEqual(expect.any(String));
   });
 
-  test('projects follow another username, and are found below both', async () => {
+  test('to another username moves the projects, which are found under both names', async () => {
     const { id, username, token } = await someone();
     await service.call('POST', '/projects', { token, json: { name: 'thing', visibility: 'public' } });
     const renamed = await root('PUT', `/users/${id}`, { username: `${username}-now`, name: 'Now' });
@@ -255,7 +255,7 @@ describe('changing', () => {
 });
 
 describe('passwords', () => {
-  test('one that somebody else chose is to be replaced; the present one is not taken twice', async () => {
+  test('set by somebody else must be replaced, and not by the same one', async () => {
     const { id } = await someone();
     expect((await root('PUT', `/users/${id}`, { password: 'quite a long one' })).status).toBe(200);
     const record = await recordOf(id);
@@ -280,7 +280,7 @@ describe('passwords', () => {
   };
   const linkIn = (text: string | undefined) => /(http\S+reset_password_token=(\S+))/.exec(text ?? '')!;
 
-  test('a link comes by mail, opens a form and sets the password once', async () => {
+  test('are reset once through the form behind a mailed link', async () => {
     const made = await root('POST', '/users', {
       username: 'invited',
       name: 'In <b>vited',
@@ -309,7 +309,7 @@ describe('passwords', () => {
     expect(JSON.stringify(record)).not.toContain(token);
   });
 
-  test('a second link ends the first; one whose time is over leads nowhere', async () => {
+  test('are reset by the newest link only, until it expires', async () => {
     const { id, username } = await someone();
     for (let n = 0; n < 2; n++) await root('PUT', `/users/${id}`, { reset_password: true });
     const mails = await service.mailTo(`${username}@example.com`, 2);
@@ -326,14 +326,14 @@ describe('passwords', () => {
     expect((await submit({ reset_password_token: live, password: 'long enough' })).status).toBe(404);
   });
 
-  test('what is typed into the form comes back as text', async () => {
+  test('typed into the form are escaped in the answer', async () => {
     const { status, body } = await submit({ reset_password_token: '"><script>', password: 'long enough' });
     expect([status, body.includes('<script>')]).toEqual([404, false]);
   });
 });
 
-describe('deleting', () => {
-  test('tokens open nothing any more, memberships, follows and projects go, and names are free', async () => {
+describe('deleting a user', () => {
+  test('ends tokens, memberships, follows and projects, and frees the names', async () => {
     const leaver = await someone();
     const friend = await someone();
     await service.call('POST', '/projects', { token: leaver.token, json: { name: 'own' } });
@@ -365,7 +365,7 @@ describe('deleting', () => {
     expect(again.status).toBe(201);
   });
 
-  test('the ghost is nobody: not active, not deleted, not changed, not blocked', async () => {
+  test('is refused for the ghost, which cannot be changed or blocked either', async () => {
     const ghost = await world.store.users.ghost();
     expect((await root('GET', '/users?username=ghost')).body).toMatchObject([{ name: 'Ghost User' }]);
     for (const filter of ['active', 'exclude_internal'])
@@ -377,7 +377,7 @@ describe('deleting', () => {
     });
   });
 
-  test('not the only owner of a group, unless the group goes too', async () => {
+  test('is refused for the only owner of a group, unless the group is deleted too', async () => {
     const [owner, other] = [await someone(), await someone()];
     const group = await service.call('POST', '/groups', {
       token: owner.token,
@@ -402,14 +402,14 @@ describe('deleting', () => {
     await until(async () => (await root('GET', `/groups/${group.body.id}`)).status === 404);
   });
 
-  test('If-Unmodified-Since of before the last change deletes nothing', async () => {
+  test('respects If-Unmodified-Since', async () => {
     const { id } = await someone();
     const headers = { 'If-Unmodified-Since': 'Thu, 01 Jan 2015 00:00:00 GMT' };
     const late = await service.call('DELETE', `/users/${id}`, { token: service.rootToken, headers });
     expect([late.status, (await root('GET', `/users/${id}`)).status]).toEqual([412, 200]);
   });
 
-  test('what a user makes while they are deleted goes as well', async () => {
+  test('also deletes what the user creates meanwhile', async () => {
     const leaver = await someone();
     const [deleted, ...made] = await Promise.all([
       root('DELETE', `/users/${leaver.id}`),
@@ -423,7 +423,7 @@ describe('deleting', () => {
       if (status === 201) await until(async () => (await root('GET', `/projects/${body.id}`)).status === 404);
   });
 
-  test('two administrators who delete each other: one stays', async () => {
+  test('leaves one of two administrators who delete each other', async () => {
     const [a, b] = [await someone({ admin: true }), await someone({ admin: true })];
     const answers = await Promise.all([
       service.call('DELETE', `/users/${b.id}`, { token: a.token }),

@@ -12,7 +12,7 @@ const { service, world, as, root, someone } = ownWorld();
 const set = async (id: number, change: UserChange) =>
   world.store.users.update((await world.store.users.get(id))!, change);
 
-describe('states', () => {
+describe('user state changes', () => {
   const transitions = ['block', 'unblock', 'ban', 'unban', 'deactivate', 'activate', 'approve', 'reject'];
   scenarios(
     () => world,
@@ -57,7 +57,7 @@ describe('states', () => {
     ],
     ['active', 'reject', 409, { message: 'User does not have a pending request' }, 'active'],
     ['blocked_pending_approval', 'reject', 201, { message: 'Success' }, undefined],
-  ] as const)('%s, %s: %i', async (state, transition, status, body, then) => {
+  ] as const)('from %s by %s are answered with %i', async (state, transition, status, body, then) => {
     const { id } = await someone();
     await set(id, { state, lastActivityOn: null });
     const answer = await root('POST', `/users/${id}/${transition}`);
@@ -65,7 +65,7 @@ describe('states', () => {
     expect((await world.store.users.get(id))?.state).toBe(then);
   });
 
-  test('nobody who was here within 90 days is deactivated', async () => {
+  test('do not deactivate a user active within 90 days', async () => {
     const { id } = await someone();
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
     await set(id, { lastActivityOn: day(89) });
@@ -80,7 +80,7 @@ describe('states', () => {
     expect((await root('POST', `/users/${id}/deactivate`)).status).toBe(201);
   });
 
-  test('a block is felt at the next request, by the interface and by Git; what was let in again works on', async () => {
+  test('take effect on the next request to the API and to Git, and unblocking restores the tokens', async () => {
     const { id, token, username } = await someone();
     const git = () =>
       fetch(`${service.url}/owner/public-thing.git/info/refs?service=git-upload-pack`, {
@@ -99,7 +99,7 @@ describe('states', () => {
     ]);
   });
 
-  test('whoever waits for approval may do nothing', async () => {
+  test('leave a user who waits for approval without any access', async () => {
     const { id, token } = await someone();
     await set(id, { state: 'blocked_pending_approval' });
     const answer = await service.call('GET', '/user', { token });
@@ -107,7 +107,7 @@ describe('states', () => {
     expect((await root('GET', `/users/${id}`)).body.state).toBe('blocked_pending_approval');
   });
 
-  test('an administrator cannot lock themselves out, and two cannot lock each other out', async () => {
+  test('do not let an administrator block themselves, or two block each other', async () => {
     for (const transition of ['block', 'ban', 'deactivate']) {
       const own = await root('POST', `/users/${world.ids['administrator']}/${transition}`);
       expect([own.status, own.body.message]).toEqual([403, expect.stringMatching(/^403 Forbidden - /)]);
@@ -123,7 +123,7 @@ describe('states', () => {
   });
 });
 
-describe('follows', () => {
+describe('following users', () => {
   scenarios(
     () => world,
     [
@@ -152,7 +152,7 @@ describe('follows', () => {
     ],
   );
 
-  test('five requests to follow at once count once', async () => {
+  test('counts once for five simultaneous requests', async () => {
     const { id } = await someone();
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => as('stranger', 'POST', `/users/${id}/follow`)),
@@ -161,7 +161,7 @@ describe('follows', () => {
     expect((await world.store.users.get(id))!.followers).toBe(1);
   });
 
-  test('a private profile keeps its followers to itself', async () => {
+  test('is hidden for private profiles', async () => {
     const hidden = await someone({ private_profile: true });
     await as('stranger', 'POST', `/users/${hidden.id}/follow`);
     expect((await as('reporter', 'GET', `/users/${hidden.id}/followers`)).body).toEqual([]);
@@ -172,7 +172,7 @@ describe('follows', () => {
   });
 });
 
-describe('oneself', () => {
+describe('the current user', () => {
   const nothing = ({ status, body }: Answer) => {
     if (status === 200) expect(body).toEqual({});
   };
@@ -253,7 +253,7 @@ describe('oneself', () => {
     ],
   );
 
-  test('a status ends by itself', async () => {
+  test('has a status that expires', async () => {
     await as('guest', 'PUT', '/user/status', { emoji: 'coffee', clear_status_after: '30_minutes' });
     const guest = (await world.store.users.get(world.ids['guest']!))!;
     await set(guest.id, { status: { ...guest.status!, clearAt: new Date(Date.now() - 1).toISOString() } });
@@ -261,7 +261,7 @@ describe('oneself', () => {
   });
 });
 
-describe('what administrators look up', () => {
+describe('administrators’ look-ups of users', () => {
   scenarios(
     () => world,
     [
@@ -301,7 +301,7 @@ describe('what administrators look up', () => {
     ],
   );
 
-  test('who was active since a day, the longest ago first', async () => {
+  test('list by last activity, oldest first', async () => {
     const people = [await someone(), await someone(), await someone()];
     const days = ['2031-03-03', '2031-01-01', '2031-02-02'];
     for (const [n, { id }] of people.entries()) await set(id, { lastActivityOn: days[n]! });
@@ -315,7 +315,7 @@ describe('what administrators look up', () => {
     );
   });
 
-  test('an address that is not shown is no way to find somebody, but for administrators', async () => {
+  test('find by a non-public address, which others cannot', async () => {
     const { id, username } = await someone();
     const search = `/users?search=${username}%40example.com`;
     expect((await root('GET', search)).body).toMatchObject([{ id }]);

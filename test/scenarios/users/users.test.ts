@@ -21,7 +21,7 @@ const own = (answer: { status: number; body: Record<string, unknown> | null }) =
   for (const name of SECRETS) expect(answer.body).not.toHaveProperty(name);
 };
 
-describe('one user', () =>
+describe('showing one user', () =>
   scenarios(
     () => world,
     [
@@ -94,7 +94,7 @@ describe('one user', () =>
     ],
   ));
 
-describe('lists', () => {
+describe('lists of users', () => {
   scenarios(
     () => world,
     [
@@ -172,7 +172,7 @@ describe('lists', () => {
     ['username=owner&search=own', ['owner'], ['owner']],
     ['username=owner&search=nobody', [], []],
     ['username=owner&custom_attributes[a]=b', ['owner'], []],
-  ])('?%s', async (query, stranger, administrator) => {
+  ])('with ?%s', async (query, stranger, administrator) => {
     await searchable();
     const names = async (who: Who) => {
       const { status, body, headers } = await as(who, 'GET', `/users?${query}`);
@@ -183,7 +183,7 @@ describe('lists', () => {
     expect(await names('administrator')).toEqual(administrator);
   });
 
-  test('order_by and sort are for administrators', async () => {
+  test('can be sorted by administrators only', async () => {
     const names = async (who: Who) =>
       (await as(who, 'GET', '/users?order_by=username&sort=asc')).body.map(
         (user: { username: string }) => user.username,
@@ -197,7 +197,7 @@ describe('lists', () => {
   });
 
   test.each(['active=false', 'blocked=0', 'order_by=email', 'sort=up', 'two_factor=maybe'])(
-    '?%s is no value',
+    'refuse ?%s',
     async (query) => {
       const { status, body } = await as('stranger', 'GET', `/users?${query}`);
       expect([status, body]).toEqual([400, { error: `${query.split('=')[0]} does not have a valid value` }]);
@@ -205,7 +205,7 @@ describe('lists', () => {
   );
 });
 
-describe('creation', () => {
+describe('creating a user', () => {
   const fresh = ((n) => () => {
     const username = `fresh-${++n}`;
     return { username, name: 'Fresh', email: `${username}@example.com`, force_random_password: true };
@@ -320,18 +320,18 @@ describe('creation', () => {
         { error: 'extern_uid, provider provide all or none of parameters' },
       ],
     ].map(([json, status, body]) => [JSON.stringify(json).slice(0, 80), json, status, body] as const),
-  )('%s is refused', async (_, json, status, body) => {
+  )('with %s is refused', async (_, json, status, body) => {
     const answer = await as('administrator', 'POST', '/users', json);
     expect([answer.status, answer.body]).toEqual([status, body]);
   });
 
-  test('what was refused left nothing: the names are free', async () => {
+  test('that is refused leaves the names free', async () => {
     const made = await as('administrator', 'POST', '/users', TAKEN);
     expect(made.status).toBe(201);
     expect(JSON.stringify(made.body)).not.toContain('long enough');
   });
 
-  test('attributes come back as they were given', async () => {
+  test('returns the attributes as given', async () => {
     const given = {
       bio: 'who',
       location: 'here',
@@ -365,7 +365,7 @@ describe('creation', () => {
     for (const name of ['created_at', 'followers', ...SECRETS]) expect(seen.body).not.toHaveProperty(name);
   });
 
-  test('external users have no place of their own', async () => {
+  test('as external gives a project limit of zero', async () => {
     const json = { ...fresh(), external: true, can_create_group: true, projects_limit: 5 };
     const { body } = await as('administrator', 'POST', '/users', json);
     expect(body).toMatchObject({
@@ -382,7 +382,7 @@ describe('creation', () => {
       'e-mail',
       (n: number) => ({ username: `rival-${n}`, email: n % 2 ? 'Rival@Example.com' : 'rival@example.com' }),
     ],
-  ])('of six creations of one %s at once, one wins', async (_, names) => {
+  ])('with one %s at once succeeds for one of six', async (_, names) => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, n) => as('administrator', 'POST', '/users', { ...fresh(), ...names(n) })),
     );

@@ -41,14 +41,14 @@ import type { Item } from '../../../lib/store/table/write.ts';
 import { Storage } from '../../../local/aws/dynamodb/storage.ts';
 import { check } from '../../crash/checker.ts';
 import { type Data, openData } from '../../crash/data.ts';
-import { Fact, Ledger } from '../../crash/ledger.ts';
+import { ExpectedState, Fact } from '../../crash/expected-state.ts';
 import { git } from '../../git/repository-files.ts';
 import { createProject, newUser } from '../table/store-fixture.ts';
 
 /** A small healthy data set, copied for each case and broken in one way, which the checker must name. */
 const root = mkdtempSync(join(tmpdir(), 'lemnos-checker-'));
 const healthy = join(root, 'healthy');
-const ledger = new Ledger();
+const expectedState = new ExpectedState();
 const TOKEN = 'token-of-the-checker-test';
 let ada: UserRecord;
 let bob: UserRecord;
@@ -62,7 +62,7 @@ beforeAll(async () => {
   ada = await store.users.create(newUser('Ada'));
   bob = await store.users.create(newUser('bob'));
   for (const user of [ada, bob]) {
-    ledger.users.set(user.id, user);
+    expectedState.users.set(user.id, user);
     await store.search.index('user', user.id, async () => [user.name, user.username]);
   }
   const token = {
@@ -72,9 +72,9 @@ beforeAll(async () => {
     expiresAt: null,
     hash: tokenHash(TOKEN),
   } as const;
-  ledger.tokens.set(TOKEN, await store.tokens.create(token));
+  expectedState.tokens.set(TOKEN, await store.tokens.create(token));
   project = await createProject(store, ada, 'engine');
-  ledger.projects.set(project.fullPath, { id: project.id, present: new Fact(true) });
+  expectedState.projects.set(project.fullPath, { id: project.id, present: new Fact(true) });
   await store.search.index('project', project.id, async () => [project.name, project.path]);
   const added = {
     source: { kind: 'project', id: project.id } as const,
@@ -83,7 +83,7 @@ beforeAll(async () => {
     createdById: ada.id,
   };
   await store.members.add({ ...added, accessLevel: 30, expiresAt: null });
-  ledger.member(project.id, bob.id).acknowledge(30);
+  expectedState.member(project.id, bob.id).acknowledge(30);
 
   const work = join(root, 'work');
   git(root, ['init', '--quiet', '-b', 'main', work]);
@@ -102,8 +102,8 @@ beforeAll(async () => {
   await refs.compareAndSwap([{ name: 'refs/heads/main' as RefName, from: ZERO_OID, to: tip }], {
     packs: [pack],
   });
-  ledger.committed(project.id, 'main', tip);
-  ledger.ref(project.id, 'refs/heads/main').acknowledge(tip);
+  expectedState.committed(project.id, 'main', tip);
+  expectedState.ref(project.id, 'refs/heads/main').acknowledge(tip);
   // The outbox has no queue here: what was promised is done by hand above.
   for await (const row of promises(data)) await store.table.delete({ delete: row });
 });
@@ -129,7 +129,11 @@ const made = (id: number): AuditEventRecord => ({
 let copies = 0;
 async function problemsAfter(
   damage: (data: Data) => Promise<unknown>,
-  options: { storage?: (storage: Storage) => Promise<void>; ledger?: Ledger; settled?: boolean } = {},
+  options: {
+    storage?: (storage: Storage) => Promise<void>;
+    expectedState?: ExpectedState;
+    settled?: boolean;
+  } = {},
 ): Promise<readonly string[]> {
   const folder = join(root, `copy-${copies++}`);
   cpSync(healthy, folder, { recursive: true });
@@ -141,7 +145,7 @@ async function problemsAfter(
   }
   await using data = await openData(folder);
   await damage(data);
-  return (await check(data, options.ledger ?? ledger, options.settled ?? true)).problems;
+  return (await check(data, options.expectedState ?? expectedState, options.settled ?? true)).problems;
 }
 
 test('a healthy data set has no problems, settled or not', async () => {
@@ -645,49 +649,49 @@ describe('is found and named', () => {
   });
 
   test('a project that is still there though its deletion was acknowledged', async () => {
-    const other = new Ledger();
+    const other = new ExpectedState();
     other.projects.set(project.fullPath, { id: project.id, present: new Fact(false) });
-    expect(await problemsAfter(async () => {}, { ledger: other })).toEqual([
+    expect(await problemsAfter(async () => {}, { expectedState: other })).toEqual([
       'acknowledged: project Ada/engine is still there',
     ]);
   });
 
   test('but not bytes and rows of a deleted project that are half taken away', async () => {
-    const gone = new Ledger();
+    const gone = new ExpectedState();
     const halfWay = async ({ store }: Data) => {
       await store.projects.remove(project);
       await store.blobs.delete([stored()]);
       await store.table.delete({ delete: guardKey(project.repositoryId, 0) });
       await store.table.update({ update: keyOfPack(), set: { inherited: true } });
     };
-    expect(await problemsAfter(halfWay, { ledger: gone, settled: false })).toEqual([]);
+    expect(await problemsAfter(halfWay, { expectedState: gone, settled: false })).toEqual([]);
   });
 
   test('refs that were moved together and stand apart', async () => {
-    const other = new Ledger();
+    const other = new ExpectedState();
     other.together.set(project.id, [['refs/heads/main', 'refs/heads/twin']]);
-    expect(await problemsAfter(async () => {}, { ledger: other })).toEqual([
+    expect(await problemsAfter(async () => {}, { expectedState: other })).toEqual([
       'git: project 1: refs/heads/main and 1 more were moved together and stand apart',
     ]);
   });
 
   test('a file that was committed and is not in the tree', async () => {
-    const other = new Ledger();
+    const other = new ExpectedState();
     other.committed(project.id, 'main', tip, 'lost.txt');
-    expect(await problemsAfter(async () => {}, { ledger: other })).toEqual([
+    expect(await problemsAfter(async () => {}, { expectedState: other })).toEqual([
       'git: project 1: main:lost.txt was committed and is not there',
     ]);
   });
 });
 
 test('what was asked and not answered may be there or not, and nothing else', async () => {
-  const other = new Ledger();
+  const other = new ExpectedState();
   const ref = other.ref(project.id, 'refs/heads/main');
   ref.attempt(tip);
-  expect(await problemsAfter(async () => {}, { ledger: other })).toEqual([]);
+  expect(await problemsAfter(async () => {}, { expectedState: other })).toEqual([]);
   ref.refuse(tip);
   ref.attempt('2'.repeat(40));
-  expect(await problemsAfter(async () => {}, { ledger: other })).toHaveLength(1);
+  expect(await problemsAfter(async () => {}, { expectedState: other })).toHaveLength(1);
 });
 
 async function damaged(store: Data['store'], change: (bytes: Buffer) => Uint8Array): Promise<void> {

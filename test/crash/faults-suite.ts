@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /**
- * The lane of faults (`faults/run.ts`), shared out among as many processes as there are processors: each has a service
- * of its own, and tries every so-manieth operation. `npm run test:faults`; `FAULTS=<text>` tries those whose name has it.
+ * The fault suite (`faults/run.ts`), divided among one process per processor, four at most. Each has a service of its own
+ * and tries every n-th operation. `npm run test:faults`; `FAULTS=<text>` selects operations by a part of their name.
  */
 const shards = Math.max(1, Math.min(4, availableParallelism()));
 const begun = performance.now();
-const totals = await Promise.all(Array.from({ length: shards }, (_, i) => lane(i)));
+const totals = await Promise.all(Array.from({ length: shards }, (_, i) => suite(i)));
 const sum = (which: 'passed' | 'failed') => totals.reduce((all, each) => all + each[which], 0);
-console.log(`the lane took ${Math.round((performance.now() - begun) / 1000)} s`);
+console.log(`the suite took ${Math.round((performance.now() - begun) / 1000)} s`);
 console.log(`${sum('passed')} passed, ${sum('failed')} failed`);
 process.exit(sum('failed') === 0 ? 0 : 1);
 
-async function lane(shard: number): Promise<{ passed: number; failed: number }> {
+async function suite(shard: number): Promise<{ passed: number; failed: number }> {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'run.ts'), 'faults'], {
     env: { ...process.env, FAULTS_SHARD: `${shard}/${shards}` },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -27,6 +27,6 @@ async function lane(shard: number): Promise<{ passed: number; failed: number }> 
     if (passed === undefined) console.log(line);
     else last = { passed: Number(passed), failed: Number(failed) };
   }
-  // One that ended without a word has failed.
+  // A process that ended without totals has failed.
   return last ?? { passed: 0, failed: 1 };
 }

@@ -3,20 +3,20 @@ import { deps } from '../../functions/deps.ts';
 import type { Host } from '../../local/host.ts';
 import { storeOf } from '../harness/world.ts';
 
-/** What is superseded on one day may go on the next. */
+/** What is superseded on one day may be deleted on the next. */
 const DAY = 25 * 3600_000;
-/** The oldest, which were written to most. */
+/** How many repositories are maintained: the oldest ones, which have most writes. */
 const REPOSITORIES = 5;
 
-/** A running service in which a day is over when somebody says so. Where its calendar stands outlives it. */
-export class Calendar {
+/** The clock of a running service, moved on a day at a time. Its day is stored, so that it survives restarts. */
+export class SimulatedClock {
   readonly #host: Host;
   readonly #file: string;
   #day: number;
 
   constructor(host: Host, dataDir: string) {
     this.#host = host;
-    this.#file = `${dataDir}.calendar`;
+    this.#file = `${dataDir}.clock`;
     this.#day = existsSync(this.#file) ? Number(readFileSync(this.#file, 'utf8')) : 0;
     Object.assign(deps(), { now: () => new Date(Date.now() + this.#day * DAY) });
   }
@@ -41,7 +41,7 @@ export class Calendar {
   }
 }
 
-/** Ids of repositories. */
+/** Returns the ids of the oldest repositories. */
 export async function oldestRepositories(): Promise<readonly string[]> {
   const found: string[] = [];
   for (let id = 1; found.length < REPOSITORIES && id < 100; id++) {

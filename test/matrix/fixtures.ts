@@ -56,7 +56,7 @@ export const MARKS = {
 export type Names = Readonly<Record<string, string | number>>;
 
 /** Everybody who asks, and everything they ask about. */
-export interface Cast {
+export interface Fixtures {
   readonly service: Service;
   readonly store: Store;
   readonly tokens: Readonly<Record<Column, string | undefined>>;
@@ -67,7 +67,7 @@ export interface Cast {
 
 const ROLES = { gust: 10, rept: 20, dev: 30, main: 40, blkd: 40, pawn: 10 } as const;
 
-export async function makeCast(service: Service): Promise<Cast> {
+export async function makeFixtures(service: Service): Promise<Fixtures> {
   const store = storeOf();
   const users = Object.fromEntries(
     await Promise.all(

@@ -29,11 +29,11 @@ export interface Ground {
   readonly side: string;
 }
 
-/** How many pieces of work share a project: fresh ones cost time, old ones are slow to check. */
+/** How many operations share a project: creating one takes time, and old ones are slow to check. */
 const SHARED_BY = 8;
 
-/** Where the operations of the table take place. */
-export class Scene {
+/** Users, projects and queues that the operations of the tables share. */
+export class Fixtures {
   readonly service: Service;
   readonly git = new GitCli();
   readonly store: Store = storeOf();
@@ -48,7 +48,7 @@ export class Scene {
     this.service = service;
   }
 
-  /** A name nobody has. */
+  /** Returns an unused name. */
   fresh(prefix: string): string {
     return `${prefix}-${++this.#counter}`;
   }
@@ -58,21 +58,21 @@ export class Scene {
     return this.#owner;
   }
 
-  /** @throws unless it is answered as successful */
+  /** @throws Error unless the answer is a success */
   async done(method: string, path: string, options: CallOptions): Promise<Answer['body']> {
     const { status, body } = await this.service.call(method, path, options);
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
     return body;
   }
 
-  /** Somebody who has nothing to do with the {@link ground} that was given last. */
+  /** A user without access to the {@link ground} returned last. */
   async guest(): Promise<Someone> {
     const place = this.#ground?.used ?? 0;
     this.#guests[place] ??= await this.service.user(this.fresh('guest'));
     return this.#guests[place];
   }
 
-  /** One that a few pieces of work share; they leave what is in it alone. */
+  /** A project that a few operations share and do not change. */
   async ground(): Promise<Ground> {
     if (this.#ground === undefined || ++this.#ground.used > SHARED_BY)
       this.#ground = { ground: await this.ownGround(), used: 1 };
@@ -116,7 +116,7 @@ export class Scene {
     return withToken(this.service.url, fullPath, owner.token);
   }
 
-  /** Has the workers do what was promised so far and is due. @returns until when, in ms: reading all of it takes long */
+  /** Runs the workers until the outbox and the queues are empty. @returns the time (ms) up to which work is done */
   async settle(): Promise<number> {
     for (let rounds = 0; ; rounds++) {
       if (rounds > 1000) throw new Error('the queues are never empty');
@@ -128,7 +128,7 @@ export class Scene {
     }
   }
 
-  /** @returns whether there was anything */
+  /** @returns whether the queue held any message */
   async #workOff({ name, queue }: WorkerArea): Promise<boolean> {
     const QueueUrl = queueUrl(queue);
     const { sqs } = awsClients();
@@ -139,12 +139,12 @@ export class Scene {
     for (const { MessageId, ReceiptHandle } of Messages) {
       if (!failed.has(MessageId!)) await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
     }
-    // It comes again when its time is over.
+    // A failed message is redelivered when its visibility timeout ends.
     if (failed.size > 0) await sleep(1000);
     return Messages.length > 0;
   }
 
-  /** A worker with these messages. @returns which of them it could not do */
+  /** Invokes a worker with these messages. @returns the ids of those that failed */
   async work(name: string, messages: readonly Pick<Message, 'MessageId' | 'Body'>[]): Promise<string[]> {
     const Records = messages.map(({ MessageId, Body }) => ({
       messageId: MessageId,
@@ -156,13 +156,13 @@ export class Scene {
     return batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
   }
 
-  /** A worker with one message, which comes again when it could not do it. */
+  /** Invokes a worker with one message, which is retried when it fails. */
   async attempt(name: string, message: Pick<Message, 'MessageId' | 'Body'>): Promise<Told> {
     const failed = await this.work(name, [message]);
     return failed.length === 0 ? { kind: 'done' } : { kind: 'unavailable', words: 'the message comes again' };
   }
 
-  /** Takes messages out of a worker's queue. @throws unless there are so many */
+  /** Removes messages from a worker's queue. @throws Error unless it holds exactly this many */
   async received(worker: string, count: number): Promise<readonly Message[]> {
     const { queue } = areasOf('worker').find(({ name }) => name === worker)!;
     const { sqs } = awsClients();
@@ -176,7 +176,7 @@ export class Scene {
     return Messages;
   }
 
-  /** URL of a repository with two branches on somebody else's server, which asks for no password and is given one. */
+  /** URL, with a password it does not need, of a repository with two branches on another server. */
   async foreign(): Promise<string> {
     if (this.#foreign === undefined) {
       const served = this.git.path('served');
@@ -193,10 +193,10 @@ export class Scene {
     return `${this.#foreign.url.replace('//', '//ada:password@')}/foreign.git`;
   }
 
-  /** How many events of the audit have come since it was asked for the last time; more than a page is a page. */
+  /** Counts the audit events since the last call, at most a page of them. */
   async newlyAudited(): Promise<number> {
     const { at: from } = this.#audited;
-    // Two of one moment may come apart.
+    // Two events of one moment may become visible one after the other.
     this.#audited.at = new Date(Date.now() - 1000);
     const page = { page: 1, perPage: 100, from };
     const { items } = await this.store.auditEvents.ofKinds(AUDITED_KINDS, page);

@@ -5,7 +5,7 @@ import { type Service, startService } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
 
 /** A service of one's own with people who act in it, and what each of them is sent. */
-export class MailStage {
+export class MailFixture {
   readonly people: Record<string, { id: number; username: string; token: string }> = {};
   readonly service: Service;
   #seen = new Set<string>();
@@ -14,10 +14,10 @@ export class MailStage {
     this.service = service;
   }
 
-  static async open(names: readonly string[]): Promise<MailStage> {
-    const stage = new MailStage(await startService());
-    for (const name of names) stage.people[name] = await stage.service.user(name);
-    return stage;
+  static async open(names: readonly string[]): Promise<MailFixture> {
+    const fixture = new MailFixture(await startService());
+    for (const name of names) fixture.people[name] = await fixture.service.user(name);
+    return fixture;
   }
 
   /** As one of the people, or as `root`. @returns the body @throws what is answered with an error */

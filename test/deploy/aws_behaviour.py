@@ -1,4 +1,4 @@
-"""MiniStack with some of AWS's manners that it lacks, as an ASGI application around its own.
+"""MiniStack with some AWS behaviour that it lacks, as an ASGI application around its own.
 
 - A REST API keeps the path as it was sent: `%2F` inside a segment separates nothing. MiniStack matches the decoded
   path, so requests to an API are given their raw one.

@@ -1,7 +1,7 @@
 import { ZERO_OID } from '../../lib/git/oid.ts';
 import type { Outcome } from './client.ts';
 
-/** A value that is known again once a write of it is answered; until then it may be the old one or the new one. */
+/** A value that is certain once its write is answered; until then it may be the old one or the new one. */
 export class Fact<T> {
   #possible: Set<T>;
   constructor(value: T) {
@@ -14,11 +14,11 @@ export class Fact<T> {
   attempt(value: T): void {
     this.#possible.add(value);
   }
-  /** The service said that it is done. */
+  /** The service confirmed the write. */
   acknowledge(value: T): void {
     this.#possible = new Set([value]);
   }
-  /** The service said that it is not done. */
+  /** The service refused the write. */
   refuse(value: T): void {
     this.#possible.delete(value);
   }
@@ -28,8 +28,8 @@ export class Fact<T> {
   }
 }
 
-/** What the service was asked and what it acknowledged, kept by whoever asks, not by the service. */
-export class Ledger {
+/** What must be stored, by what the clients sent and what the service acknowledged. Kept by the clients. */
+export class ExpectedState {
   readonly users = new Map<number, { username: string; email: string }>();
   /** By the token's text. */
   readonly tokens = new Map<string, { id: number; userId: number }>();
