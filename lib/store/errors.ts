@@ -135,3 +135,8 @@ export class MailRefused extends StoreError {
     super('refused', 'mail refused', { cause });
   }
 }
+
+/** For `catch`, where another writer may have been first: ignores a refused condition. @throws any other error */
+export function ignoreRefusal(error: unknown): void {
+  if ((error as { code?: unknown }).code !== 'refused') throw error;
+}

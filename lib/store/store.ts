@@ -18,7 +18,6 @@ import { Groups } from './groups/groups.ts';
 import { GroupList } from './groups/list.ts';
 import { GroupMoves } from './groups/moves.ts';
 import { GroupOwners } from './groups/owners.ts';
-import { GroupRemoval } from './groups/removal.ts';
 import { Invitations } from './invitations/invitations.ts';
 import { GpgKeys, MAX_GPG_KEYS } from './keys/gpg-keys.ts';
 import { MAX_SSH_KEYS, SshKeys } from './keys/ssh-keys.ts';
@@ -84,7 +83,6 @@ export interface Store {
   readonly billableLists: BillableLists;
   readonly groups: Groups;
   readonly groupMoves: GroupMoves;
-  readonly groupRemoval: GroupRemoval;
   readonly groupList: GroupList;
   readonly namespaceList: NamespaceList;
   readonly groupOwners: GroupOwners;
@@ -172,15 +170,6 @@ export function createStore(
     billableLists: new BillableLists(table),
     groups,
     groupMoves: new GroupMoves(table, groups, projectShares, outbox),
-    groupRemoval: new GroupRemoval(table, groups, projects, projectShares, members, search, [
-      tokens,
-      deployTokens,
-      accessRequests,
-      invitations,
-      scimIdentities,
-      scimTokens,
-      notificationSettings,
-    ]),
     groupList: new GroupList(table, search, members),
     namespaceList: new NamespaceList(table, search, users),
     groupOwners: new GroupOwners(table, members),

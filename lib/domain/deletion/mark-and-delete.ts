@@ -9,6 +9,7 @@ import type { DeletionMark } from '../../records/deletion.ts';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
+import { removeGroupContent } from '../../store/deletion/group.ts';
 import { Missing } from '../../store/errors.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
@@ -95,7 +96,7 @@ export function emptyGroup(
   deadline: number,
 ): Promise<boolean> {
   const author = authorIn({ by });
-  return deps.store.groupRemoval.remove(groupId, deadline, async (kind, record) => [
+  return removeGroupContent(deps.store, groupId, deadline, async (kind, record) => [
     await happened(deps, author, resourceNoun(kind), record, { remove: kind }),
   ]);
 }

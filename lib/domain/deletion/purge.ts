@@ -1,9 +1,9 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import { removeAbout } from '../../store/custom-attributes/custom-attributes.ts';
+import { removeProjectRows, removeRepositoryRows } from '../../store/deletion/project.ts';
+import { removeBelongings } from '../../store/deletion/user.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
-import { removeRepository, WRITERS_GONE_MS } from '../../store/repository/removal.ts';
-import { removeBelongings } from '../../store/users/removal.ts';
+import { WRITERS_GONE_MS } from '../../store/repository/removal.ts';
 import { DELETE_USER_JOB } from '../../store/users/users.ts';
 import type { Requester } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
@@ -35,32 +35,8 @@ export async function removeProject(
   const { store } = deps;
   const project = await store.projects.getEvenDeleted(projectId);
   if (project?.deletedAt === null) throw new Error(`project ${projectId} is not deleted`);
-  while (await store.members.removeAll({ kind: 'project', id: projectId }))
-    if (Date.now() > deadline) return false;
-  for (const owned of [
-    store.tokens,
-    store.deployTokens,
-    store.accessRequests,
-    store.invitations,
-    store.notificationSettings,
-  ]) {
-    while (await owned.removeOfResource({ kind: 'project', id: projectId }))
-      if (Date.now() > deadline) return false;
-  }
-  if (project !== undefined) await store.projectShares.removeOfProject(project);
-  await store.statistics.forget(projectId);
-  while (await store.stars.removeOfProject(projectId)) if (Date.now() > deadline) return false;
-  while (await store.refRules.removeOfProject(projectId)) if (Date.now() > deadline) return false;
-  // Events lead to notes.
-  while (await store.events.removeOfProject(projectId)) if (Date.now() > deadline) return false;
-  while (await store.notes.removeOfProject(projectId)) if (Date.now() > deadline) return false;
-  while (await store.threads.removeOfProject(projectId)) if (Date.now() > deadline) return false;
-  while (await store.pipelines.removeOfProject(projectId)) if (Date.now() > deadline) return false;
-  while (await store.forks.unrelateAll(projectId)) if (Date.now() > deadline) return false;
-  while (await removeAbout(store.table, { kind: 'project', id: projectId }))
-    if (Date.now() > deadline) return false;
-  if (!(await removeRepository(store, repository, deadline, deps.now()))) return false;
-  await store.search.index('project', projectId, async () => undefined);
+  const removed = { id: projectId, record: project };
+  if (!(await removeProjectRows(store, removed, { ...repository, now: deps.now() }, deadline))) return false;
   if (project === undefined) return true;
   await again(deps, SWEEP_JOB, { ...repository });
   await store.projects.removeRecord(projectId);
@@ -73,7 +49,7 @@ export function sweepRepository(
   repository: RemovedRepository,
   deadline: number,
 ): Promise<boolean> {
-  return removeRepository(deps.store, repository, deadline, deps.now());
+  return removeRepositoryRows(deps.store, { ...repository, now: deps.now() }, deadline);
 }
 
 /** What is left of a user who is gone: see `user-removal.ts`. @param removal.by who asked for it, for the record */
@@ -92,7 +68,6 @@ export async function removeUser(
     group: (group: GroupRecord) => removeGroup(deps, group, removal.by),
   };
   if (!(await removeBelongings(deps.store, removal, deadline, removing))) return false;
-  await deps.store.search.index('user', removal.userId, async () => undefined);
   if (!removal.last) await again(deps, DELETE_USER_JOB, { ...removal, last: true });
   return true;
 }

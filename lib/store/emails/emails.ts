@@ -1,6 +1,6 @@
 import type { EmailRecord } from '../../records/emails.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
-import { type WriteOptions, OwnedRows } from '../keys/owned-rows.ts';
+import { OwnedRows, type WriteOptions } from '../keys/owned-rows.ts';
 import { confirmationKey } from '../row-keys/emails.ts';
 import { ownKey } from '../row-keys/keys.ts';
 import { nameKey } from '../row-keys/names.ts';

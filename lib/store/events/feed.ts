@@ -7,7 +7,14 @@ import { chunkFor, countPartitions, cutPage, type Page, type PageRequest } from 
 import { type Direction, type KeySource, mergeKeys, querySource } from '../table/sorted-sources.ts';
 import type { QueryOptions, Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
-import { EVENT_FACETS, type EventFacet, type EventRecord, eventOf, facetName, retainedSince } from './events.ts';
+import {
+  EVENT_FACETS,
+  type EventFacet,
+  type EventRecord,
+  eventOf,
+  facetName,
+  retainedSince,
+} from './events.ts';
 
 /** Where to look. Several together are one feed, in which each event comes once. */
 export interface FeedView {

@@ -29,7 +29,7 @@ import { idOf } from '../row-keys/key.ts';
 import { indexMessage } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
-import { vacate, type NameHolder, type Names, takenNames } from '../table/unique-names.ts';
+import { type NameHolder, type Names, takenNames, vacate } from '../table/unique-names.ts';
 import { PRESENT, type Update, type Write } from '../table/write.ts';
 
 /** The job that moves a group's descendants after it: `{ groupId }`. */

@@ -2,7 +2,11 @@
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel } from '../../records/members.ts';
-import { type Attributes, haveAllAttributes, idsWithAttributes } from '../custom-attributes/custom-attributes.ts';
+import {
+  type Attributes,
+  haveAllAttributes,
+  idsWithAttributes,
+} from '../custom-attributes/custom-attributes.ts';
 import type { Members } from '../members/members.ts';
 import { AccessibleIds } from '../members/reachable.ts';
 import { groupClass, groupItem, groupOf } from '../placement/group-item.ts';

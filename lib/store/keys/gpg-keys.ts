@@ -3,7 +3,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import { gpgKeyIdKey } from '../row-keys/keys.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
-import { type WriteOptions, claimOf, type OwnedKind, OwnedRows } from './owned-rows.ts';
+import { claimOf, type OwnedKind, OwnedRows, type WriteOptions } from './owned-rows.ts';
 
 export const MAX_GPG_KEYS = 50;
 

@@ -1,6 +1,6 @@
 import type { SshKeyRecord } from '../../records/keys.ts';
 import { sshFingerprintKey, sshKeyIdKey } from '../row-keys/keys.ts';
-import { type WriteOptions, claimOf, OwnedRows } from './owned-rows.ts';
+import { claimOf, OwnedRows, type WriteOptions } from './owned-rows.ts';
 
 export const MAX_SSH_KEYS = 100;
 

@@ -25,7 +25,7 @@ const BATCH_SIZE = 500;
  */
 export const WRITERS_GONE_MS = 24 * 3600_000;
 
-interface Stores {
+export interface Stores {
   readonly table: Table;
   readonly blobs: Blobs;
   readonly networks: Networks;

@@ -1,5 +1,6 @@
 import { type Key, padded } from './key.ts';
 import { LIST_SHARDS } from './lists.ts';
+import type { RowKind } from './row-kind.ts';
 
 /** The current list of billable members of a top-level group, and until when it is refreshed daily. */
 export const billableListKey = (groupId: number): Key => ({
@@ -20,3 +21,20 @@ export const billablePartKey = (groupId: number, listId: string, order: string, 
   pk: billablePartition(groupId, listId),
   sk: billablePartPrefix(order) + padded(part),
 });
+
+export const rowKinds = [
+  {
+    name: 'billable-list',
+    partitions: ['BILLABLES#'],
+    keys: { billableListKey },
+    of: ['group'],
+    expires: true,
+  },
+  {
+    name: 'billable-list-part',
+    partitions: ['BILLABLE#'],
+    keys: { billablePartKey },
+    of: ['group'],
+    expires: true,
+  },
+] as const satisfies readonly RowKind[];

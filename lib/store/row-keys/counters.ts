@@ -1,4 +1,5 @@
 import type { Key } from './key.ts';
+import type { RowKind } from './row-kind.ts';
 
 export type CounterKind =
   | 'user'
@@ -20,3 +21,7 @@ export type CounterKind =
   | 'event';
 
 export const counterKey = (kind: CounterKind): Key => ({ pk: `COUNTER#${kind}`, sk: 'COUNTER' });
+
+export const rowKinds = [
+  { name: 'counter', partitions: ['COUNTER#'], keys: { counterKey }, of: ['instance'] },
+] as const satisfies readonly RowKind[];

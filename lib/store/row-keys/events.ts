@@ -1,4 +1,5 @@
 import { type Key, padded } from './key.ts';
+import type { RowKind } from './row-kind.ts';
 
 // Activity events: a project's, by time. Indexes find them by action and by author.
 
@@ -15,3 +16,7 @@ export const eventKey = (projectId: number, at: string, id: number, facet: strin
 /** Sort key by facet, then by time. */
 export const eventFacetSort = (facet: string, at: string, id: number): string =>
   `${facet}#${at}#${padded(id)}`;
+
+export const rowKinds = [
+  { name: 'event', partitions: ['EVENTS#'], keys: { eventKey }, of: ['project', 'user'], expires: true },
+] as const satisfies readonly RowKind[];

@@ -1,6 +1,7 @@
 import { type Key, padded } from './key.ts';
 import { MEMBER } from './members.ts';
 import { projectKey } from './projects.ts';
+import type { RowKind } from './row-kind.ts';
 
 /** A fork of the project. */
 export const FORK = 'FORK#';
@@ -26,3 +27,9 @@ export const heirKey = (packId: string, repositoryId: string): Key => ({
   pk: heirsPartition(packId),
   sk: repositoryId,
 });
+
+export const rowKinds = [
+  { name: 'fork', partitions: ['PROJECT#'], keys: { forkKey }, of: ['project'] },
+  { name: 'network-member', partitions: ['NETWORK#'], keys: { networkMemberKey }, of: ['repository'] },
+  { name: 'pack-heir', partitions: ['HEIRS#'], keys: { heirKey }, of: ['repository'] },
+] as const satisfies readonly RowKind[];

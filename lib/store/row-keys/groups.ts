@@ -1,4 +1,5 @@
 import { type Key, padded } from './key.ts';
+import type { RowKind } from './row-kind.ts';
 
 /** The id is a namespace id: groups and users share one counter. */
 export const groupKey = (id: number): Key => ({ pk: `GROUP#${padded(id)}`, sk: 'GROUP' });
@@ -34,3 +35,11 @@ export const sharedBelowKey = (ancestorId: number, invitedId: number, projectId:
   pk: treePartition(ancestorId),
   sk: `SHAREDBELOW#${padded(invitedId)}#${padded(projectId)}`,
 });
+
+export const rowKinds = [
+  { name: 'group', partitions: ['GROUP#'], keys: { groupKey }, of: ['group'] },
+  { name: 'tree-node', partitions: ['TREE#'], keys: { treeKey }, of: ['project', 'group'] },
+  { name: 'share', partitions: ['TREE#'], keys: { treeKey }, of: ['project', 'group'] },
+  { name: 'pending-move', partitions: ['TREE#'], keys: { pendingMoveKey }, of: ['group'] },
+  { name: 'share-below', partitions: ['TREE#'], keys: { sharedBelowKey }, of: ['project', 'group'] },
+] as const satisfies readonly RowKind[];

@@ -1,6 +1,7 @@
 import type { MemberSource } from '../../records/members.ts';
 import { folded, type Key, padded, wholeOrDigest } from './key.ts';
 import { memberPartition } from './members.ts';
+import type { RowKind } from './row-kind.ts';
 
 /** An invitation of an e-mail address. */
 export const INVITE = 'INVITE#';
@@ -26,3 +27,21 @@ export const invitedKey = ({ kind, id }: MemberSource, email: string): Key => ({
 
 /** Maps the digest of a mailed link's token to its invitation. */
 export const invitationKey = (hash: string): Key => ({ pk: `INVITATION#${hash}`, sk: 'INVITATION' });
+
+export const rowKinds = [
+  { name: 'invitation', partitions: ['PROJECT#', 'GROUP#'], keys: { inviteKey }, of: ['project', 'group'] },
+  {
+    name: 'invitation-count',
+    partitions: ['PROJECT#', 'GROUP#'],
+    keys: { inviteCountKey },
+    of: ['project', 'group'],
+  },
+  { name: 'invited-address', partitions: ['INVITED#'], keys: { invitedKey }, of: ['project', 'group'] },
+  {
+    name: 'invitation-link',
+    partitions: ['INVITATION#'],
+    keys: { invitationKey },
+    of: ['project', 'group'],
+    expires: true,
+  },
+] as const satisfies readonly RowKind[];

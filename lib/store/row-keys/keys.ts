@@ -1,4 +1,5 @@
 import { type Key, padded } from './key.ts';
+import type { RowKind } from './row-kind.ts';
 import { userKey } from './users.ts';
 
 /** Kinds of rows that a user owns: SSH keys, GPG keys, secondary e-mail addresses. */
@@ -25,3 +26,15 @@ export const sshFingerprintKey = (fingerprint: string): Key => ({
 
 /** Maps the id of an OpenPGP key or signing subkey (16 hex digits) to the owner. */
 export const gpgKeyIdKey = (keyId: string): Key => ({ pk: `GPGKEY#${keyId}`, sk: 'GPGKEY' });
+
+export const rowKinds = [
+  { name: 'owned-by-user', partitions: ['USER#'], keys: { ownKey }, of: ['user'] },
+  { name: 'owned-count', partitions: ['USER#'], keys: { ownCountKey }, of: ['user'] },
+  {
+    name: 'ssh-key-claim',
+    partitions: ['SSHKEYID#', 'SSHKEY#'],
+    keys: { sshKeyIdKey, sshFingerprintKey },
+    of: ['user'],
+  },
+  { name: 'gpg-key-claim', partitions: ['GPGKEY#'], keys: { gpgKeyIdKey }, of: ['user'] },
+] as const satisfies readonly RowKind[];

@@ -2,6 +2,7 @@ import type { MemberSource } from '../../records/members.ts';
 import { groupKey } from './groups.ts';
 import { type Key, padded } from './key.ts';
 import { projectKey } from './projects.ts';
+import type { RowKind } from './row-kind.ts';
 
 export const MEMBER = 'MEMBER#';
 
@@ -12,3 +13,12 @@ export const memberKey = (source: MemberSource, userId: number): Key => ({
   pk: memberPartition(source),
   sk: `${MEMBER}${padded(userId)}`,
 });
+
+export const rowKinds = [
+  {
+    name: 'membership',
+    partitions: ['PROJECT#', 'GROUP#'],
+    keys: { memberKey },
+    of: ['project', 'group', 'user'],
+  },
+] as const satisfies readonly RowKind[];

@@ -1,4 +1,5 @@
 import { folded, type Key, wholeOrDigest } from './key.ts';
+import type { RowKind } from './row-kind.ts';
 
 /** `identity`: a user's identity at a provider, `<provider>/<uid>`. */
 export type NameKind = 'path' | 'email' | 'identity';
@@ -8,3 +9,9 @@ export const nameKey = (kind: NameKind, name: string): Key => ({
   pk: `${kind.toUpperCase()}#${wholeOrDigest(folded(name))}`,
   sk: 'NAME',
 });
+
+export const rowKinds = [
+  { name: 'path', partitions: ['PATH#'], keys: { nameKey }, of: ['project', 'group', 'user'] },
+  { name: 'email', partitions: ['EMAIL#'], keys: { nameKey }, of: ['user'] },
+  { name: 'identity', partitions: ['IDENTITY#'], keys: { nameKey }, of: ['user'] },
+] as const satisfies readonly RowKind[];

@@ -1,5 +1,6 @@
 import type { Noteable } from '../../records/notes.ts';
 import { type Key, padded } from './key.ts';
+import type { RowKind } from './row-kind.ts';
 
 export const notesPartition = (projectId: number): string => `NOTES#${padded(projectId)}`;
 
@@ -20,3 +21,8 @@ export const threadKey = (projectId: number, noteable: Noteable, userId: number)
   pk: threadsPartition(projectId),
   sk: threadPrefix(noteable) + padded(userId),
 });
+
+export const rowKinds = [
+  { name: 'note', partitions: ['NOTES#'], keys: { noteKey }, of: ['project', 'user'] },
+  { name: 'participant', partitions: ['THREADS#'], keys: { threadKey }, of: ['project', 'user'] },
+] as const satisfies readonly RowKind[];

@@ -1,6 +1,7 @@
 import type { MemberSource } from '../../records/members.ts';
 import { type Key, padded } from './key.ts';
 import { memberPartition } from './members.ts';
+import type { RowKind } from './row-kind.ts';
 import { userKey } from './users.ts';
 
 // Notification settings.
@@ -23,3 +24,20 @@ export const watcherKey = (userId: number): Key => ({ pk: WATCHERS, sk: padded(u
 
 /** Secrets that sign links in mail, by purpose. */
 export const linkSecretKey = (purpose: string): Key => ({ pk: `LINKSECRET#${purpose}`, sk: 'LINKSECRET' });
+
+export const rowKinds = [
+  {
+    name: 'notification-choice',
+    partitions: ['PROJECT#', 'GROUP#'],
+    keys: { notifyKey },
+    of: ['project', 'group', 'user'],
+  },
+  {
+    name: 'notification-choice-everywhere',
+    partitions: ['USER#'],
+    keys: { notifyEverywhereKey },
+    of: ['user'],
+  },
+  { name: 'watcher', partitions: ['WATCHERS#'], keys: { watcherKey }, of: ['user'] },
+  { name: 'link-secret', partitions: ['LINKSECRET#'], keys: { linkSecretKey }, of: ['instance'] },
+] as const satisfies readonly RowKind[];

@@ -1,4 +1,5 @@
 import type { Key } from './key.ts';
+import type { RowKind } from './row-kind.ts';
 
 // The outbox, and marks of handled messages.
 
@@ -16,3 +17,14 @@ export const processedKey = (consumer: string, id: string): Key => ({
   pk: `DONE#${consumer}#${id}`,
   sk: 'DONE',
 });
+
+export const rowKinds = [
+  { name: 'outbox-message', partitions: ['OUTBOX#'], keys: { outboxKey }, of: ['instance'] },
+  {
+    name: 'processed-message',
+    partitions: ['DONE#'],
+    keys: { processedKey },
+    of: ['instance'],
+    expires: true,
+  },
+] as const satisfies readonly RowKind[];

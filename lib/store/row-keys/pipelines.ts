@@ -1,4 +1,5 @@
 import { digestOf, type Key, padded } from './key.ts';
+import type { RowKind } from './row-kind.ts';
 
 export const pipelinesPartition = (projectId: number): string => `PIPELINES#${padded(projectId)}`;
 
@@ -40,3 +41,14 @@ export const refPipelineKey = (projectId: number, ref: string, id: number): Key 
 
 /** Counter of the pipelines' numbers within the project. */
 export const pipelineIidKey = (projectId: number): Key => ({ pk: pipelinesPartition(projectId), sk: 'IID' });
+
+export const rowKinds = [
+  { name: 'pipeline', partitions: ['PIPELINES#'], keys: { commitRowKey }, of: ['project'] },
+  { name: 'status', partitions: ['PIPELINES#'], keys: { commitRowKey }, of: ['project', 'user'] },
+  { name: 'latest-status', partitions: ['PIPELINES#'], keys: { commitRowKey }, of: ['project'] },
+  { name: 'pipeline-of-ref', partitions: ['PIPELINES#'], keys: { pipelineOfRefKey }, of: ['project'] },
+  { name: 'status-of-name', partitions: ['PIPELINES#'], keys: { statusOfNameKey }, of: ['project'] },
+  { name: 'pipeline-id', partitions: ['PIPELINES#'], keys: { pipelineIdKey }, of: ['project'] },
+  { name: 'ref-pipeline', partitions: ['PIPELINES#'], keys: { refPipelineKey }, of: ['project'] },
+  { name: 'pipeline-iid', partitions: ['PIPELINES#'], keys: { pipelineIidKey }, of: ['project'] },
+] as const satisfies readonly RowKind[];

@@ -1,3 +1,8 @@
 import { type Key, padded } from './key.ts';
+import type { RowKind } from './row-kind.ts';
 
 export const projectKey = (id: number): Key => ({ pk: `PROJECT#${padded(id)}`, sk: 'PROJECT' });
+
+export const rowKinds = [
+  { name: 'project', partitions: ['PROJECT#'], keys: { projectKey }, of: ['project'] },
+] as const satisfies readonly RowKind[];

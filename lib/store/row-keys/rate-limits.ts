@@ -1,4 +1,5 @@
 import { cut, type Key, padded } from './key.ts';
+import type { RowKind } from './row-kind.ts';
 
 /** Count of a subject's actions of a kind within one time window. */
 export const rateKey = (kind: string, subject: string, window: number): Key => ({
@@ -14,3 +15,8 @@ export const userAddressesKey = (userId: number): Key => ({
 
 /** Prefix of the partitions that otherwise read-only functions may write. */
 export const RATE_LIMITS = 'RATE#';
+
+export const rowKinds = [
+  { name: 'rate', partitions: ['RATE#'], keys: { rateKey }, of: ['user'], expires: true },
+  { name: 'user-addresses', partitions: ['RATE#'], keys: { userAddressesKey }, of: ['user'], expires: true },
+] as const satisfies readonly RowKind[];

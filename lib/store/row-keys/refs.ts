@@ -1,5 +1,6 @@
 import { type Key, wholeOrDigest } from './key.ts';
 import { projectKey } from './projects.ts';
+import type { RowKind } from './row-kind.ts';
 
 export type RuleKind = 'branch' | 'tag';
 
@@ -15,3 +16,8 @@ export const ruleKey = (projectId: number, kind: RuleKind, name: string): Key =>
 
 /** Number of rules of a project; sorts after them. */
 export const ruleCountKey = (projectId: number): Key => ({ pk: projectKey(projectId).pk, sk: 'RULES' });
+
+export const rowKinds = [
+  { name: 'protection-rule', partitions: ['PROJECT#'], keys: { ruleKey }, of: ['project'] },
+  { name: 'protection-rule-count', partitions: ['PROJECT#'], keys: { ruleCountKey }, of: ['project'] },
+] as const satisfies readonly RowKind[];

@@ -1,4 +1,5 @@
 import { cut, idOf, type Key, padded, REF_WHOLE, wholeOrDigest } from './key.ts';
+import type { RowKind } from './row-kind.ts';
 
 // One partition per repository.
 
@@ -105,3 +106,18 @@ export const refRankKey = (
 });
 
 export const rankOf = (sort: string): number => idOf(sort);
+
+export const rowKinds = [
+  { name: 'guard', partitions: ['REPO#'], keys: { guardKey }, of: ['repository'] },
+  { name: 'head', partitions: ['REPO#'], keys: { headKey }, of: ['repository'] },
+  { name: 'pinned-commit', partitions: ['REPO#'], keys: { pinnedCommitKey }, of: ['repository'] },
+  { name: 'recent-tip', partitions: ['REPO#'], keys: { recentTipKey }, of: ['repository'], expires: true },
+  { name: 'pack', partitions: ['REPO#'], keys: { packKey }, of: ['repository'] },
+  { name: 'derived-file', partitions: ['REPO#'], keys: { derivedKey }, of: ['repository'] },
+  { name: 'superseded-pack', partitions: ['REPO#'], keys: { oldPackKey }, of: ['repository'] },
+  { name: 'ref', partitions: ['REPO#'], keys: { refKey }, of: ['repository'] },
+  { name: 'ref-names', partitions: ['REPO#'], keys: { refNamesKey }, of: ['repository'] },
+  { name: 'ref-table', partitions: ['REPO#'], keys: { refTableKey }, of: ['repository'] },
+  { name: 'ref-table-chunk', partitions: ['REFTABLE#'], keys: { refChunkKey }, of: ['repository'] },
+  { name: 'ref-table-rank', partitions: ['REFTABLE#'], keys: { refRankKey }, of: ['repository'] },
+] as const satisfies readonly RowKind[];

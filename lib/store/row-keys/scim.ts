@@ -1,5 +1,6 @@
 import { groupKey } from './groups.ts';
 import { folded, type Key, padded, wholeOrDigest } from './key.ts';
+import type { RowKind } from './row-kind.ts';
 
 /** A user provisioned by a group's identity provider, by the provider's id (case-sensitive). */
 export const scimIdentityKey = (groupId: number, externUid: string): Key => ({
@@ -27,3 +28,12 @@ export const scimCountKey = (groupId: number): Key => ({ pk: groupKey(groupId).p
 export const scimTokenOfKey = (groupId: number): Key => ({ pk: groupKey(groupId).pk, sk: 'SCIMTOKEN' });
 
 export const scimTokenKey = (hash: string): Key => ({ pk: `SCIMTOKEN#${hash}`, sk: 'SCIMTOKEN' });
+
+export const rowKinds = [
+  { name: 'scim-identity', partitions: ['GROUP#'], keys: { scimIdentityKey }, of: ['group', 'user'] },
+  { name: 'scim-user', partitions: ['GROUP#'], keys: { scimUserKey }, of: ['group', 'user'] },
+  { name: 'scim-name', partitions: ['GROUP#'], keys: { scimNameKey }, of: ['group', 'user'] },
+  { name: 'scim-count', partitions: ['GROUP#'], keys: { scimCountKey }, of: ['group'] },
+  { name: 'scim-token-of-group', partitions: ['GROUP#'], keys: { scimTokenOfKey }, of: ['group'] },
+  { name: 'scim-token', partitions: ['SCIMTOKEN#'], keys: { scimTokenKey }, of: ['group'] },
+] as const satisfies readonly RowKind[];

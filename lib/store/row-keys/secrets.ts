@@ -1,4 +1,5 @@
 import { digestOf, type Key } from './key.ts';
+import type { RowKind } from './row-kind.ts';
 
 // Secrets.
 
@@ -15,3 +16,8 @@ export const secretKey = (owner: string, name: string): Key => ({
 
 /** Lease for changing the master key. */
 export const masterKeyLease = (): Key => ({ pk: 'MASTERKEY#', sk: 'LEASE' });
+
+export const rowKinds = [
+  { name: 'secret', partitions: ['SECRETS#'], keys: { secretKey }, of: ['instance'] },
+  { name: 'master-key-lease', partitions: ['MASTERKEY#'], keys: { masterKeyLease }, of: ['instance'] },
+] as const satisfies readonly RowKind[];

@@ -1,5 +1,6 @@
 import { type Key, padded } from './key.ts';
 import { projectKey } from './projects.ts';
+import type { RowKind } from './row-kind.ts';
 
 /** A user's star of this project. */
 export const STAR = 'STAR#';
@@ -8,3 +9,7 @@ export const starKey = (projectId: number, userId: number): Key => ({
   pk: projectKey(projectId).pk,
   sk: `${STAR}${padded(userId)}`,
 });
+
+export const rowKinds = [
+  { name: 'star', partitions: ['PROJECT#'], keys: { starKey }, of: ['project', 'user'] },
+] as const satisfies readonly RowKind[];

@@ -1,6 +1,7 @@
 import type { MemberSource } from '../../records/members.ts';
 import { type Key, padded } from './key.ts';
 import { memberPartition } from './members.ts';
+import type { RowKind } from './row-kind.ts';
 import { userKey } from './users.ts';
 
 /** By hash: authentication needs one GetItem. */
@@ -40,3 +41,33 @@ export const deployTokenRow = (source: MemberSource, id: number): Key => ({
   pk: memberPartition(source),
   sk: `${DEPLOY_TOKEN}${padded(id)}`,
 });
+
+export const rowKinds = [
+  { name: 'token', partitions: ['TOKEN#'], keys: { tokenKey }, of: ['project', 'group', 'user'] },
+  { name: 'token-id', partitions: ['TOKENID#'], keys: { tokenIdKey }, of: ['project', 'group', 'user'] },
+  { name: 'deploy-token', partitions: ['DEPLOYTOKEN#'], keys: { deployTokenKey }, of: ['project', 'group'] },
+  {
+    name: 'deploy-token-id',
+    partitions: ['DEPLOYTOKENID#'],
+    keys: { deployTokenIdKey },
+    of: ['project', 'group'],
+  },
+  {
+    name: 'token-count',
+    partitions: ['PROJECT#', 'GROUP#', 'USER#'],
+    keys: { tokenCountKey },
+    of: ['project', 'group', 'user'],
+  },
+  {
+    name: 'access-token-of-resource',
+    partitions: ['PROJECT#', 'GROUP#'],
+    keys: { accessTokenRow },
+    of: ['project', 'group'],
+  },
+  {
+    name: 'deploy-token-of-resource',
+    partitions: ['PROJECT#', 'GROUP#'],
+    keys: { deployTokenRow },
+    of: ['project', 'group'],
+  },
+] as const satisfies readonly RowKind[];

@@ -1,4 +1,5 @@
 import { type Key, padded } from './key.ts';
+import type { RowKind } from './row-kind.ts';
 
 export const userKey = (id: number): Key => ({ pk: `USER#${padded(id)}`, sk: 'USER' });
 
@@ -20,21 +21,32 @@ export const passwordResetKey = (hash: string): Key => ({ pk: `RESET#${hash}`, s
 
 export const userPartition = (userId: number): string => `USER#${padded(userId)}`;
 
-export type UserRow =
-  | 'MEMBER'
-  | 'GROUPMEMBER'
-  | 'REQUEST'
-  | 'GROUPREQUEST'
-  | 'OWN'
-  | 'STAR'
-  | 'TOKEN'
-  | 'IMPERSONATION'
-  | 'NOTE'
-  | 'SCIM'
-  | 'STATUS'
-  | 'NOTIFY'
-  | 'GROUPNOTIFY'
-  | 'WATCHER'
-  | 'THREAD';
+/** How the index `byUser` names rows of a user: the first part of their attribute `what`. */
+export const USER_ROWS = [
+  'MEMBER',
+  'GROUPMEMBER',
+  'REQUEST',
+  'GROUPREQUEST',
+  'OWN',
+  'STAR',
+  'TOKEN',
+  'IMPERSONATION',
+  'NOTE',
+  'SCIM',
+  'STATUS',
+  'NOTIFY',
+  'GROUPNOTIFY',
+  'WATCHER',
+  'THREAD',
+] as const;
+
+export type UserRow = (typeof USER_ROWS)[number];
 
 export const userRow = (row: UserRow, id: number): string => `${row}#${padded(id)}`;
+
+export const rowKinds = [
+  { name: 'user', partitions: ['USER#'], keys: { userKey }, of: ['user'] },
+  { name: 'internal-user', partitions: ['INTERNAL#'], keys: { internalUserKey }, of: ['instance'] },
+  { name: 'follow', partitions: ['USER#'], keys: { followKey }, of: ['user'] },
+  { name: 'password-reset', partitions: ['RESET#'], keys: { passwordResetKey }, of: ['user'], expires: true },
+] as const satisfies readonly RowKind[];

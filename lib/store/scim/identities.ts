@@ -4,7 +4,6 @@
  * transactions of the accounts and memberships they are about.
  */
 
-import type { MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { groupKey } from '../row-keys/groups.ts';
@@ -187,9 +186,8 @@ export class ScimIdentities {
     });
   }
 
-  /** Takes away those of a group that is gone, and says so to the accounts, page at a time. @returns whether any are left */
-  async removeOfResource({ kind, id }: MemberSource, limit = 25): Promise<boolean> {
-    if (kind !== 'group') return false;
+  /** Deletes some of those of a deleted group, and unlinks their accounts from it. @returns whether any are left */
+  async removeOfGroup(id: number, limit = 25): Promise<boolean> {
     const rows = { partition: groupKey(id).pk, prefix: SCIM_USER, limit };
     const page = await this.#table.query(rows);
     for (const row of page.items) {

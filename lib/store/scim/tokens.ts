@@ -1,6 +1,5 @@
 /** What a group's identity provider shows: one token in force, found by the digest of its text. */
 
-import type { MemberSource } from '../../records/members.ts';
 import { Stale, TransactionRefused } from '../errors.ts';
 import { checkSourceExists } from '../members/item.ts';
 import { scimTokenKey, scimTokenOfKey } from '../row-keys/scim.ts';
@@ -71,13 +70,12 @@ export class ScimTokens {
     return { check: scimTokenKey(hash), if: PRESENT, reason: 'token' };
   }
 
-  /** Takes away the token of a group that is gone. @returns whether any are left */
-  async removeOfResource({ kind, id }: MemberSource): Promise<boolean> {
-    const token = kind === 'group' ? await this.ofGroup(id) : undefined;
-    if (token === undefined) return false;
+  /** Deletes the token of a deleted group. */
+  async removeOfGroup(id: number): Promise<void> {
+    const token = await this.ofGroup(id);
+    if (token === undefined) return;
     await this.#table.delete({ delete: scimTokenKey(token.hash) });
     await this.#table.delete({ delete: scimTokenOfKey(id) });
-    return false;
   }
 }
 

@@ -12,3 +12,17 @@ export async function deletePage(
   );
   return page.next !== undefined;
 }
+
+/**
+ * Repeats a step that deletes a page of rows until none is left.
+ * @param step returns whether any are left
+ * @param deadline milliseconds since 1970; no step but the first begins after it
+ * @returns whether none is left
+ */
+export async function untilNoneLeft(step: () => Promise<boolean>, deadline: number): Promise<boolean> {
+  while (await step()) if (Date.now() > deadline) return false;
+  return true;
+}
+
+export const deleteRow = ({ table }: { readonly table: Table }, { pk, sk }: Key): Promise<unknown> =>
+  table.delete({ delete: { pk, sk } });

@@ -1,7 +1,11 @@
 /** Lists of users: over the indexes, by search, by custom attributes. */
 
 import { USER_STATES, type UserRecord, type UserState } from '../../records/users.ts';
-import { type Attributes, haveAllAttributes, idsWithAttributes } from '../custom-attributes/custom-attributes.ts';
+import {
+  type Attributes,
+  haveAllAttributes,
+  idsWithAttributes,
+} from '../custom-attributes/custom-attributes.ts';
 import { padded } from '../row-keys/key.ts';
 import { listPartitions } from '../row-keys/lists.ts';
 import { userKey } from '../row-keys/users.ts';

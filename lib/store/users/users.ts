@@ -1,7 +1,7 @@
 /** Users: their record, their unique names, their lists. */
 
 import type { UserRecord } from '../../records/users.ts';
-import { Missing, NameTaken, Stale, TransactionRefused } from '../errors.ts';
+import { ignoreRefusal, Missing, NameTaken, Stale, TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import { orderedBy } from '../row-keys/key.ts';
 import { nameKey } from '../row-keys/names.ts';
@@ -323,8 +323,4 @@ function moveEmail(was: string, is: string, owner: { type: 'user'; id: number })
   // Another spelling of the same name is the same item.
   if (sameName(was, is)) return [{ update: nameKey('email', is), set: { name: is } }];
   return [claim('email', is, owner, 'email'), release('email', was, owner, 'email')];
-}
-
-export function ignoreRefusal(error: unknown): void {
-  if ((error as { code?: unknown }).code !== 'refused') throw error;
 }

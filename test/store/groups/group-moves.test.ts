@@ -5,6 +5,7 @@ import type { GroupRecord } from '../../../lib/records/groups.ts';
 import type { ProjectRecord } from '../../../lib/records/projects.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import type { Visibility } from '../../../lib/records/visibility.ts';
+import { removeGroupContent } from '../../../lib/store/deletion/group.ts';
 import { NameTaken, Stale } from '../../../lib/store/errors.ts';
 import { message } from '../../../lib/store/outbox/outbox.ts';
 import { placeInGroup } from '../../../lib/store/placement/project.ts';
@@ -266,7 +267,7 @@ test('what is in a deleted group is taken away, wherever that stopped', async ()
   const guest = await make('guest');
   const share = { groupId: guest.id, accessLevel: 30, expiresAt: null, createdAt: '2026-01-01' } as const;
   const shared = await groups().update(top, { shares: [share] });
-  await expect(opened.store.groupRemoval.remove(top.id, FAR())).rejects.toThrow('not deleted');
+  await expect(removeGroupContent(opened.store, top.id, FAR())).rejects.toThrow('not deleted');
   await groups().remove(shared);
   const real = opened.store.table.delete;
   for (let runs = 1; ; runs++) {
@@ -275,12 +276,12 @@ test('what is in a deleted group is taken away, wherever that stopped', async ()
       if (left-- === 0) throw new Error('stopped');
       return real.apply(opened.store.table, args);
     };
-    const ended = await opened.store.groupRemoval.remove(top.id, FAR()).catch(() => false);
+    const ended = await removeGroupContent(opened.store, top.id, FAR()).catch(() => false);
     opened.store.table.delete = real;
     if (ended) break;
     expect(runs).toBeLessThan(50);
   }
-  expect(await opened.store.groupRemoval.remove(top.id, FAR())).toBe(true);
+  expect(await removeGroupContent(opened.store, top.id, FAR())).toBe(true);
   for (const { id, fullPath } of [top, ...inner]) {
     expect(await groups().getEvenDeleted(id)).toBeUndefined();
     expect(await groups().holderOfPath(fullPath)).toBeUndefined();

@@ -9,11 +9,11 @@ import type { GroupRecord } from '../../../lib/records/groups.ts';
 import type { ProjectRecord } from '../../../lib/records/projects.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import type { Visibility } from '../../../lib/records/visibility.ts';
+import { removeBelongings } from '../../../lib/store/deletion/user.ts';
 import { LimitReached, NameTaken, Stale } from '../../../lib/store/errors.ts';
 import { placeInGroup } from '../../../lib/store/placement/project.ts';
 import { padded } from '../../../lib/store/row-keys/key.ts';
 import { projectKey } from '../../../lib/store/row-keys/projects.ts';
-import { removeBelongings } from '../../../lib/store/users/removal.ts';
 import { createProject, newProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 import { listProjects } from './judges.ts';
 

@@ -95,7 +95,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     ...['tokens', 'notifications', 'audit-events', 'access-requests', 'avatars', 'billable-members'],
     ...['custom-attributes', 'events', 'git', 'invitations', 'keys', 'emails', 'mail', 'notes', 'pipelines'],
     ...['project-relations', 'rate-limits', 'refs', 'runners', 'search', 'projects', 'groups', 'secrets'],
-    ...['settings', 'stars', 'statistics', 'users', 'scim', 'namespaces'],
+    ...['settings', 'stars', 'statistics', 'users', 'scim', 'namespaces', 'deletion'],
   ],
   'lib/domain': [
     ...[

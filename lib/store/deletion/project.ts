@@ -1,0 +1,33 @@
+import type { Store } from '../store.ts';
+import type { DeletedProject, DeletedRepository } from './remover.ts';
+import { removers } from './removers.ts';
+
+/**
+ * Deletes all rows and bytes of a deleted project and its repository, but for the project's record. Idempotent; goes on
+ * where an earlier call stopped.
+ * @param deadline milliseconds since 1970; no new page of rows begins after it
+ * @returns whether nothing is left
+ */
+export async function removeProjectRows(
+  stores: Store,
+  project: DeletedProject,
+  repository: DeletedRepository,
+  deadline: number,
+): Promise<boolean> {
+  for (const { ofProject, ofRepository } of removers) {
+    if ((await ofProject?.run?.(stores, project, deadline)) === false) return false;
+    if ((await ofRepository?.run?.(stores, repository, deadline)) === false) return false;
+  }
+  return true;
+}
+
+/** As {@link removeProjectRows}, of the repository alone. */
+export async function removeRepositoryRows(
+  stores: Store,
+  repository: DeletedRepository,
+  deadline: number,
+): Promise<boolean> {
+  for (const { ofRepository } of removers)
+    if ((await ofRepository?.run?.(stores, repository, deadline)) === false) return false;
+  return true;
+}

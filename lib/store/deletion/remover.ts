@@ -1,0 +1,78 @@
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { AuthorSnapshot } from '../notes/notes.ts';
+import type { NetworkMember } from '../repository/fork-networks.ts';
+import type { RowKindName } from '../row-keys/all.ts';
+import type { Key } from '../row-keys/key.ts';
+import type { UserRow as UserRowName } from '../row-keys/users.ts';
+import type { Write } from '../table/write.ts';
+
+/**
+ * What a subject of the store deletes when a project, group, user or repository is deleted. Each subject that has such
+ * rows exports one as `remover` from its `remover.ts`; `removers.ts` collects them in the order in which they run.
+ * @typeParam S the stores it needs
+ */
+export interface Remover<S> {
+  readonly ofProject?: Removal<S, DeletedProject>;
+  readonly ofGroup?: GroupRemoval<S>;
+  readonly ofRepository?: Removal<S, DeletedRepository>;
+  readonly ofUser?: Removal<S, DeletedUser>;
+  readonly ofUserRows?: UserRowsRemoval<S>;
+}
+
+/** What deletes rows of one subject. Idempotent, also when it runs twice at once; goes on where an earlier run stopped. */
+export interface Removal<S, Deleted> {
+  /** Kinds of the rows that it deletes, or anonymizes. */
+  readonly rows: readonly RowKindName[];
+  /** Kinds of the rows that are deleted before: in the transaction that deletes the record, or marks it as deleted. */
+  readonly rowsWithRecord?: readonly RowKindName[];
+  /**
+   * @param deadline milliseconds since 1970; no new page of rows begins after it
+   * @returns whether nothing is left
+   */
+  run?(stores: S, deleted: Deleted, deadline: number): Promise<boolean>;
+}
+
+export interface GroupRemoval<S> extends Removal<S, GroupRecord> {
+  /** Writes for the transaction that deletes the record, which is the last step. */
+  last?(group: GroupRecord): readonly Write[];
+}
+
+export interface DeletedProject {
+  readonly id: number;
+  /** Marked as deleted; undefined when an earlier run has deleted it. */
+  readonly record: ProjectRecord | undefined;
+}
+
+/** The network is named where the repository's own rows may be deleted. */
+export interface DeletedRepository {
+  readonly repositoryId: string;
+  readonly networkId?: NetworkMember['networkId'] | undefined;
+  readonly now: Date;
+}
+
+export interface DeletedUser {
+  readonly userId: number;
+  /** What the user wrote is deleted too, and groups that nobody else owns. */
+  readonly hard?: boolean;
+  /** The user who stands for deleted ones: the author of what stays. */
+  readonly ghost: AuthorSnapshot;
+  readonly deleteOwned: DeleteOwned;
+}
+
+/** How a project or group is deleted that only the user owned. Ignores one that others changed or deleted meanwhile. */
+export interface DeleteOwned {
+  project(project: ProjectRecord): Promise<void>;
+  group(group: GroupRecord): Promise<void>;
+}
+
+/** For rows that name a user in the index `byUser`, which may be late: a row that it shows later is deleted later. */
+export interface UserRowsRemoval<S> {
+  readonly rows: readonly RowKindName[];
+  readonly byRow: Readonly<
+    Partial<Record<UserRowName, (stores: S, row: UserRow, user: DeletedUser) => Promise<unknown>>>
+  >;
+}
+
+/** A row as the index has it. */
+export type UserRow = Key & { readonly what: string };

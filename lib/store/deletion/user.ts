@@ -1,0 +1,62 @@
+/**
+ * Deletes what belonged to a deleted user, and gives what they wrote to the ghost: personal projects, memberships,
+ * tokens, stars and follows are deleted; comments, statuses and what they created elsewhere stay, unless the removal is
+ * `hard`: then comments are deleted too, and groups that nobody else owns.
+ */
+
+import type { GroupRecord } from '../../records/groups.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import { Missing, Stale } from '../errors.ts';
+import { type UserRow as UserRowName, userPartition } from '../row-keys/users.ts';
+import type { Store } from '../store.ts';
+import type { DeletedUser, DeleteOwned, UserRow } from './remover.ts';
+import { removers } from './removers.ts';
+
+/**
+ * Idempotent. Rows are found through an index, which may be late: call it again later.
+ *
+ * @param deadline milliseconds since 1970; no new step begins after it
+ * @param deleteOwned in place of the store's own
+ * @returns whether nothing that the index shows is left
+ * @throws Error when the user exists; then nothing was touched
+ */
+export async function removeBelongings(
+  store: Store,
+  { userId, hard = false }: { readonly userId: number; readonly hard?: boolean },
+  deadline: number,
+  deleteOwned: DeleteOwned = {
+    project: (project) => store.projects.remove(project),
+    group: (group) => store.groups.remove(group),
+  },
+): Promise<boolean> {
+  if ((await store.users.get(userId)) !== undefined) throw new Error(`user ${userId} is not removed`);
+  const { id, username, name } = await store.users.ghost();
+  const user: DeletedUser = {
+    userId,
+    hard,
+    ghost: { id, username, name },
+    deleteOwned: unlessChanged(deleteOwned),
+  };
+  for await (const row of store.table.queryAll({ index: 'byUser', partition: userPartition(userId) })) {
+    if (Date.now() > deadline) return false;
+    await removeRow(store, row as unknown as UserRow, user);
+  }
+  for (const { ofUser } of removers) if ((await ofUser?.run?.(store, user, deadline)) === false) return false;
+  return true;
+}
+
+async function removeRow(store: Store, row: UserRow, user: DeletedUser): Promise<void> {
+  const name = row.what.slice(0, row.what.indexOf('#')) as UserRowName;
+  for (const { ofUserRows } of removers) await ofUserRows?.byRow[name]?.(store, row, user);
+}
+
+/** What others changed or deleted meanwhile is found again by the next call. */
+function unlessChanged({ project, group }: DeleteOwned): DeleteOwned {
+  const ignore = (error: unknown): void => {
+    if (!(error instanceof Missing || error instanceof Stale)) throw error;
+  };
+  return {
+    project: (record: ProjectRecord) => project(record).catch(ignore),
+    group: (record: GroupRecord) => group(record).catch(ignore),
+  };
+}

@@ -1,0 +1,11 @@
+import { ignoreRefusal } from '../errors.ts';
+import type { Key } from '../row-keys/key.ts';
+import type { Table } from '../table/table.ts';
+import { PRESENT } from '../table/write.ts';
+import type { AuthorSnapshot } from './notes.ts';
+
+/** Makes the ghost the author of what a deleted user wrote. The index shows the row under neither of the two any more. */
+export const anonymize = (table: Table, { pk, sk }: Key, ghost: AuthorSnapshot): Promise<unknown> =>
+  table
+    .update({ update: { pk, sk }, set: { author: ghost }, remove: ['who', 'what'], if: PRESENT })
+    .catch(ignoreRefusal);
