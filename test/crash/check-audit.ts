@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { type AuditEventRecord, auditEventPut } from '../../lib/store/audit-events/audit-events.ts';
 import { groupKey } from '../../lib/store/row-keys/groups.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
-import { keyText, type Row, type Rows } from './rows.ts';
+import { keyText, type Row, type Rows, rowCheck } from './rows.ts';
 
 /** Of what is recorded of groups and projects: that it lies where lists find it, and that it happened. */
-export function* audit(rows: Rows): Iterable<string> {
+export const audit = rowCheck(['audit-event'], function* (rows) {
   const told = new Map<string, Row[]>();
   for (const row of rows.of('AUDIT#')) {
     const { id, authorId, entityKind, entityId, details, createdAt, requestId } =
@@ -32,7 +32,7 @@ export function* audit(rows: Rows): Iterable<string> {
     if (there && removed > 0) yield `${entity} is there, and was removed by what is recorded`;
     if (!there && removed === 0) yield `${entity} is gone, and nothing is recorded of that`;
   }
-}
+});
 
 function isThere(rows: Rows, { entityKind, entityId }: Row): boolean {
   const id = entityId as number;

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { eventOf, eventWrite } from '../../lib/store/events/events.ts';
 import { noteKey } from '../../lib/store/row-keys/notes.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
-import { keyText, type Rows } from './rows.ts';
+import { keyText, rowCheck } from './rows.ts';
 
 /** Events stand where feeds look for them, and are of what is there. */
-export function* events(rows: Rows): Iterable<string> {
+export const events = rowCheck(['event'], function* (rows) {
   for (const row of rows.of('EVENTS#')) {
     const event = eventOf({ ...row });
     if (!isDeepStrictEqual({ ...eventWrite(event).put }, { ...row }))
@@ -19,4 +19,4 @@ export function* events(rows: Rows): Iterable<string> {
     )
       yield `event ${event.id} is of note ${target.id}, which does not exist`;
   }
-}
+});

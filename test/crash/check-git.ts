@@ -7,9 +7,14 @@ import type { PackDescription, Ref } from '../../lib/git/ports.ts';
 import { spacePrefix } from '../../lib/git/refname.ts';
 import { Missing } from '../../lib/store/errors.ts';
 import { GitObjects } from '../../lib/store/repository/pack-objects.ts';
+import { pinnedIn } from '../../lib/store/repository/pinned-commits.ts';
+import type { RowKindName } from '../../lib/store/row-keys/all.ts';
 import { attempt, run } from '../deploy/process.ts';
 import type { Data } from './data.ts';
 import type { ExpectedState } from './expected-state.ts';
+
+/** Kinds of rows that this reads. */
+export const GIT_KINDS = ['ref', 'head', 'pack', 'pinned-commit'] as const satisfies readonly RowKindName[];
 
 /** Reads a repository as the service does, writes it down as git keeps it, and lets git judge. */
 export async function checkRepository(
@@ -51,6 +56,11 @@ export async function checkRepository(
     });
     if (fsck.code !== 0)
       say(`git fsck: ${(fsck.stdout + fsck.stderr).trim().split('\n').slice(0, 5).join('; ')}`);
+
+    for await (const oid of pinnedIn(data.store.table, project.repositoryId)) {
+      const found = await attempt('git', ['-C', folder, 'cat-file', '-e', `${oid}^{commit}`], { env: GIT });
+      if (found.code !== 0) say(`the pinned commit ${oid} is not there`);
+    }
 
     const present = new Map<string, string>(snapshot.refs.map(({ name, oid }) => [name, oid]));
     for (const [name, { possible }] of expectedState.refs.get(project.id) ?? []) {

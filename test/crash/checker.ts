@@ -2,13 +2,15 @@ import { createHash } from 'node:crypto';
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { decodeTime } from 'ulid';
 import { areasOf } from '../../functions/areas.ts';
+import type { RowKindName } from '../../lib/store/row-keys/all.ts';
 import { DERIVED } from '../../lib/store/row-keys/repository.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { STAGING } from '../../lib/store/table/schema.ts';
 import { checkRepository } from './check-git.ts';
-import { invariants, livingOf, settledInvariants } from './check-rows.ts';
+import { invariants, settledInvariants } from './check-rows.ts';
 import type { Data } from './data.ts';
 import type { ExpectedState } from './expected-state.ts';
+import { livingOf } from './records.ts';
 import { type Row, type Rows, readRows } from './rows.ts';
 
 export interface Report {
@@ -42,7 +44,7 @@ export async function check(
     for (const problem of found) problems.push(`${name}: ${problem}`);
   };
   const checks = settled !== false ? { ...invariants, ...settledInvariants } : invariants;
-  for (const [name, run] of Object.entries(checks)) note(name, run(rows, settledAt));
+  for (const [name, { run }] of Object.entries(checks)) note(name, run(rows, settledAt));
   note('acknowledged', await missing(data, expectedState));
   for (const { row } of livingOf(rows)) {
     const project = row as unknown as { id: number; repositoryId: string };
@@ -89,6 +91,13 @@ async function missing({ store }: Data, expectedState: ExpectedState): Promise<s
   }
   return problems;
 }
+
+/** Kinds of rows that {@link storedObjects} looks at: each lists an object. */
+export const OBJECT_KINDS = [
+  'pack',
+  'superseded-pack',
+  'derived-file',
+] as const satisfies readonly RowKindName[];
 
 /** Every object belongs to an existing repository or is scheduled to be swept; every listed object exists. */
 async function storedObjects({ store }: Data, rows: Rows) {

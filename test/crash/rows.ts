@@ -1,4 +1,5 @@
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import type { RowKindName } from '../../lib/store/row-keys/all.ts';
 import { type IndexName, indexes } from '../../lib/store/table/schema.ts';
 import type { Item } from '../../lib/store/table/write.ts';
 import type { Data } from './data.ts';
@@ -14,6 +15,18 @@ export interface Rows {
   of(prefix: string): readonly Row[];
   get(key: { readonly pk: string; readonly sk: string }): Row | undefined;
 }
+
+/** A check of stored data, with the kinds of rows that it looks at. */
+export interface RowCheck {
+  readonly kinds: readonly RowKindName[];
+  /**
+   * @param settledAt milliseconds since 1970: until then the workers have done what fell due
+   * @returns what is wrong, a line each
+   */
+  run(rows: Rows, settledAt: number): Iterable<string>;
+}
+
+export const rowCheck = (kinds: readonly RowKindName[], run: RowCheck['run']): RowCheck => ({ kinds, run });
 
 export const keyText = ({ pk, sk }: { readonly pk: string; readonly sk: string }): string => `${pk} ${sk}`;
 

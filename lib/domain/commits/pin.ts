@@ -39,7 +39,8 @@ export async function pinCommits<T>(
     const repository = openRepository(deps, project);
     let resurrected: PackDescription | undefined;
     try {
-      resurrected = snapshot.unpinned.length === 0 ? undefined : await resurrect(repository, snapshot.unpinned);
+      resurrected =
+        snapshot.unpinned.length === 0 ? undefined : await resurrect(repository, snapshot.unpinned);
     } catch (error) {
       throw error instanceof ObjectMissing ? notFound('Commit') : error;
     }

@@ -101,6 +101,10 @@ async function confirmFirst(
   await store.users.update(
     user,
     { ...change, confirmedAt: now().toISOString() },
-    { now: now(), alongside: [store.confirmations.removeWrite(hash), event], messages: [addressConfirmed(email)] },
+    {
+      now: now(),
+      alongside: [store.confirmations.removeWrite(hash), event],
+      messages: [addressConfirmed(email)],
+    },
   );
 }

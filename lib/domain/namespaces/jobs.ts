@@ -10,6 +10,8 @@ export const jobs = [
     name: NAMESPACE_MOVE_JOB,
     body: () => z.object({ userId: idField(), last: z._default(z.boolean(), false), mover: moverField() }),
     run: async ({ store }, { userId, last, mover }, { deadline }) =>
-      outcomeOf(await store.personalNamespaces.moveProjects(userId, { deadline, last }, movedProjectMails(mover))),
+      outcomeOf(
+        await store.personalNamespaces.moveProjects(userId, { deadline, last }, movedProjectMails(mover)),
+      ),
   }),
 ];

@@ -19,7 +19,8 @@ export const isImporting = ({ importStatus }: ProjectRecord): boolean => IN_PROG
  */
 export async function startImport(deps: Deps, projectId: number): Promise<ProjectRecord | undefined> {
   const { projects, table } = deps.store;
-  if (!(await moved(table.update(projects.importTransition(projectId, IN_PROGRESS, 'started'))))) return undefined;
+  if (!(await moved(table.update(projects.importTransition(projectId, IN_PROGRESS, 'started')))))
+    return undefined;
   return projects.get(projectId);
 }
 
@@ -43,7 +44,9 @@ export const finishImport = (deps: Deps, projectId: number): Promise<boolean> =>
 
 /** Marks an import as failed. @param error shown to maintainers. @returns false if it had already ended */
 export const failImport = (deps: Deps, projectId: number, error: string): Promise<boolean> =>
-  moved(deps.store.table.update(deps.store.projects.importTransition(projectId, IN_PROGRESS, 'failed', error)));
+  moved(
+    deps.store.table.update(deps.store.projects.importTransition(projectId, IN_PROGRESS, 'failed', error)),
+  );
 
 /** The refs of a repository that is being filled, for everybody but the worker: empty and read-only. */
 export function withoutContent(refs: RefDatabase): RefDatabase {

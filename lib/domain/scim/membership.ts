@@ -74,7 +74,10 @@ export async function endMembership(
   { group, author }: ScimCaller,
   user: UserRecord,
 ): Promise<MembershipChange> {
-  const [writes, event] = await Promise.all([removeMembershipWrites(deps.store, group.id, user.id), auditing(deps, author)]);
+  const [writes, event] = await Promise.all([
+    removeMembershipWrites(deps.store, group.id, user.id),
+    auditing(deps, author),
+  ]);
   const details = { remove: 'user_access', ...targeting(user) };
   const events = writes.length === 0 ? [] : [event({ entity: auditedResource('Group', group), details })];
   const { enqueue, finish } = membershipCascade(deps, group.id, user.id, author);

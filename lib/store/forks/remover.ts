@@ -5,6 +5,6 @@ import type { Forks } from './forks.ts';
 export const remover: Remover<{ readonly forks: Forks }> = {
   ofProject: {
     rows: ['fork'],
-    run: ({ forks }, { id }, deadline) => untilNoneLeft(() => forks.orphan(id), deadline),
+    run: ({ forks }, { id }, deadline) => untilNoneLeft(() => forks.unrelateAll(id), deadline),
   },
 };

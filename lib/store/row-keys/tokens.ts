@@ -43,8 +43,8 @@ export const deployTokenRow = (source: MemberSource, id: number): Key => ({
 });
 
 export const rowKinds = [
-  { name: 'token', partitions: ['TOKEN#'], keys: { tokenKey }, of: ['project', 'group', 'user'] },
-  { name: 'token-id', partitions: ['TOKENID#'], keys: { tokenIdKey }, of: ['project', 'group', 'user'] },
+  { name: 'token', partitions: ['TOKEN#'], keys: { tokenKey }, of: ['user'] },
+  { name: 'token-id', partitions: ['TOKENID#'], keys: { tokenIdKey }, of: ['user'] },
   { name: 'deploy-token', partitions: ['DEPLOYTOKEN#'], keys: { deployTokenKey }, of: ['project', 'group'] },
   {
     name: 'deploy-token-id',
@@ -62,7 +62,7 @@ export const rowKinds = [
     name: 'access-token-of-resource',
     partitions: ['PROJECT#', 'GROUP#'],
     keys: { accessTokenRow },
-    of: ['project', 'group'],
+    of: ['project', 'group', 'user'],
   },
   {
     name: 'deploy-token-of-resource',

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { handler as noon } from '../../../functions/daily.ts';
 import { deps } from '../../../functions/deps.ts';
 import { buildList } from '../../../lib/domain/billable-members/refresh.ts';
-import { type BillableMember, BillableLists } from '../../../lib/store/billable-members/lists.ts';
+import { BillableLists, type BillableMember } from '../../../lib/store/billable-members/lists.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { absent, NO_RECORD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';

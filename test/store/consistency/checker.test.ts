@@ -10,10 +10,12 @@ import type { GroupRecord } from '../../../lib/records/groups.ts';
 import type { ProjectRecord } from '../../../lib/records/projects.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import { type AuditEventRecord, auditEventPut } from '../../../lib/store/audit-events/audit-events.ts';
+import { avatarWrite } from '../../../lib/store/avatars/avatars.ts';
 import { type EventRecord, eventWrite } from '../../../lib/store/events/events.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox/outbox.ts';
 import { GitObjects } from '../../../lib/store/repository/pack-objects.ts';
 import { counterKey } from '../../../lib/store/row-keys/counters.ts';
+import { attributeKey } from '../../../lib/store/row-keys/custom-attributes.ts';
 import { authorEventsPartition } from '../../../lib/store/row-keys/events.ts';
 import { networkMemberKey } from '../../../lib/store/row-keys/forks.ts';
 import { pushUploadKey } from '../../../lib/store/row-keys/git.ts';
@@ -23,10 +25,22 @@ import { ownCountKey, sshFingerprintKey } from '../../../lib/store/row-keys/keys
 import { leaseKey } from '../../../lib/store/row-keys/maintenance.ts';
 import { memberKey } from '../../../lib/store/row-keys/members.ts';
 import { nameKey } from '../../../lib/store/row-keys/names.ts';
-import { watcherKey } from '../../../lib/store/row-keys/notifications.ts';
-import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
+import { noteKey, threadKey } from '../../../lib/store/row-keys/notes.ts';
+import { linkSecretKey, notifyKey, watcherKey } from '../../../lib/store/row-keys/notifications.ts';
+import { OUTBOX_SHARDS, outboxPartition, processedKey } from '../../../lib/store/row-keys/outbox.ts';
+import { commitRowKey, pipelineIdKey } from '../../../lib/store/row-keys/pipelines.ts';
 import { projectKey } from '../../../lib/store/row-keys/projects.ts';
-import { derivedKey, guardKey, headKey, packKey, refKey } from '../../../lib/store/row-keys/repository.ts';
+import {
+  derivedKey,
+  guardKey,
+  headKey,
+  packKey,
+  pinnedCommitKey,
+  refChunkKey,
+  refKey,
+  refRankKey,
+} from '../../../lib/store/row-keys/repository.ts';
+import { runnersTokenKey } from '../../../lib/store/row-keys/runners.ts';
 import {
   scimCountKey,
   scimIdentityKey,
@@ -35,8 +49,17 @@ import {
   scimUserKey,
 } from '../../../lib/store/row-keys/scim.ts';
 import { gramKey, indexedKey } from '../../../lib/store/row-keys/search.ts';
+import { masterKeyLease, secretKey } from '../../../lib/store/row-keys/secrets.ts';
+import { settingsKey } from '../../../lib/store/row-keys/settings.ts';
 import { tokenIdKey, tokenKey } from '../../../lib/store/row-keys/tokens.ts';
-import { followKey, userKey } from '../../../lib/store/row-keys/users.ts';
+import {
+  followKey,
+  internalUserKey,
+  passwordResetKey,
+  userKey,
+  userPartition,
+  userRow,
+} from '../../../lib/store/row-keys/users.ts';
 import type { Item } from '../../../lib/store/table/write.ts';
 import { Storage } from '../../../local/aws/dynamodb/storage.ts';
 import { check } from '../../crash/checker.ts';
@@ -181,6 +204,60 @@ const happened = (projectId: number): EventRecord => ({
   createdAt: '2026-01-01T00:00:00.000Z',
 });
 
+const noteRow = (projectId: number): Item & Key => {
+  const noteable = { kind: 'commit', id: tip } as const;
+  const author = { id: ada.id, username: 'Ada', name: 'Ada' };
+  const key = noteKey(projectId, noteable, 7);
+  return {
+    ...key,
+    id: 7,
+    projectId,
+    noteable,
+    author,
+    body: 'x',
+    who: userPartition(ada.id),
+    what: userRow('NOTE', 7),
+  };
+};
+
+/** A pipeline with one status. @returns the pipeline's key */
+async function reported({ store }: Data): Promise<Key> {
+  const author = { id: ada.id, username: 'Ada', name: 'Ada' };
+  const at = '2026-01-01T00:00:00.000Z';
+  const { id, iid } = await store.pipelines.nextPipeline(project.id);
+  const common = { projectId: project.id, sha: tip, ref: 'main', author, createdAt: at };
+  const times = { startedAt: null, finishedAt: null };
+  const counts = { states: { success: 1 }, statuses: 1, version: 1 };
+  const statusId = await store.pipelines.nextStatusId();
+  await store.pipelines.write({
+    pipeline: {
+      ...common,
+      ...times,
+      ...counts,
+      id,
+      iid,
+      source: 'external',
+      status: 'success',
+      updatedAt: at,
+    },
+    was: undefined,
+    status: {
+      ...common,
+      ...times,
+      id: statusId,
+      pipelineId: id,
+      stage: 'external',
+      name: 'build',
+      state: 'success',
+      targetUrl: null,
+      description: null,
+      coverage: null,
+    },
+    current: undefined,
+  });
+  return commitRowKey(project.id, tip, 'PIPELINE', id);
+}
+
 /** A group whose identity provider has named somebody. */
 async function provisioned({ store }: Data): Promise<GroupRecord> {
   const of = {
@@ -289,6 +366,146 @@ describe('is found and named', () => {
         const { id } = await provisioned(data);
         await data.store.table.put({ put: { ...scimTokenKey('abc'), groupId: id } });
       },
+    ],
+    [
+      'an avatar that its record does not know',
+      /^avatars: user 1 has the avatar .*a\.png.* and says undefined/,
+      ({ store }) =>
+        store.table.transact([
+          avatarWrite(
+            { kind: 'user', id: ada.id },
+            { filename: 'a.png', type: 'image/png', version: 'v', bytes: new Uint8Array(1) },
+          ),
+        ]),
+    ],
+    [
+      'an attribute that its value does not find',
+      /^custom attributes: project 1 is not found by its attribute colour/,
+      async ({ store }) => {
+        const subject = { kind: 'project', id: project.id } as const;
+        await store.customAttributes.set(subject, 'colour', 'red');
+        await store.table.delete({ delete: attributeKey(subject, 'colour') });
+      },
+    ],
+    [
+      'an attribute of nothing',
+      /^custom attributes: PROJECT#\d+ ABOUT#ATTRIBUTE#\w+ is of no attribute/,
+      ({ store }) =>
+        store.table.put({ put: { ...attributeKey({ kind: 'project', id: project.id }, 'colour') } }),
+    ],
+    [
+      'a choice of mail that is not found under its user',
+      /^notification choices: PROJECT#\d+ NOTIFY#0*2 is not found under user 2/,
+      ({ store }) =>
+        store.table.put({
+          put: { ...notifyKey({ kind: 'project', id: project.id }, bob.id), level: 'watch' },
+        }),
+    ],
+    [
+      'a token of runners of no group',
+      /^runners: GROUP#0*99 RUNNERS_TOKEN is of a group that does not exist/,
+      ({ store }) => store.table.put({ put: { ...runnersTokenKey(99), token: 't' } }),
+    ],
+    [
+      'a link for a password that its user does not know',
+      /^password resets: RESET#abc is not named by user 1/,
+      ({ store }) => store.table.put({ put: { ...passwordResetKey('abc'), userId: ada.id, ttl: 1 } }),
+    ],
+    [
+      'a ghost that is none',
+      /^internal users: INTERNAL#ghost leads to user 2, who is none/,
+      ({ store }) => store.table.put({ put: { ...internalUserKey('ghost'), userId: bob.id } }),
+    ],
+    [
+      'a note of a project that is not there',
+      /^notes: note 7 is of project 99, which does not exist/,
+      ({ store }) => store.table.put({ put: noteRow(99) }),
+    ],
+    [
+      'a note that is not found under its author',
+      /^notes: note 7 is not found under user 1/,
+      ({ store }) => {
+        const { who: _, ...row } = noteRow(project.id);
+        return store.table.put({ put: row });
+      },
+    ],
+    [
+      'a participant who is not found under their name',
+      /^participants: THREADS#\d+ commit#\w+#0*2 is not found under user 2/,
+      ({ store }) =>
+        store.table.put({ put: { ...threadKey(project.id, { kind: 'commit', id: tip }, bob.id) } }),
+    ],
+    [
+      'a pipeline that counts a status too many',
+      /^pipelines: pipeline 1 of project 1 counts 2 statuses and has 1/,
+      async (data) => {
+        const key = await reported(data);
+        await data.store.table.update({ update: key, set: { statuses: 2 } });
+      },
+    ],
+    [
+      'a status without its pipeline',
+      /^pipelines: status 1 of project 1 is of pipeline 1, which does not exist/,
+      async (data) => data.store.table.delete({ delete: await reported(data) }),
+    ],
+    [
+      'a pipeline that its id does not find',
+      /^pipelines: pipeline 1 of project 1 is not found by its id/,
+      async (data) => {
+        await reported(data);
+        await data.store.table.delete({ delete: pipelineIdKey(project.id, 1) });
+      },
+    ],
+    [
+      'a ref at the place of another',
+      /^ref rows: the ref refs\/heads\/other stands at REPO#\w+ REF#refs\/heads\/main/,
+      set(() => refKey(project.repositoryId, 'refs/heads/main'), { name: 'refs/heads/other' }),
+    ],
+    [
+      'a pinned commit that is not there',
+      /^git: project 1: the pinned commit 1{40} is not there/,
+      ({ store }) => store.table.put({ put: { ...pinnedCommitKey(project.repositoryId, '1'.repeat(40)) } }),
+    ],
+    [
+      'a ref table that is registered nowhere',
+      /^ref tables: REFTABLE#\w+#t is registered nowhere/,
+      ({ store }) => store.table.put({ put: { ...refRankKey(project.repositoryId, 't', 'heads', 0) } }),
+    ],
+    [
+      'a run of refs that leads nowhere',
+      /^ref tables: the ref table of project 1 ends at REF#refs\/heads\/main, which leads to REF#x/,
+      async ({ store }) => {
+        const { repositoryId } = project;
+        await store.repositories.open(repositoryId).foldRefs();
+        const guard = await store.repositories.guard(repositoryId);
+        const update = refChunkKey(repositoryId, guard.refTable, 'refs/heads/main');
+        await store.table.update({ update, set: { next: 'REF#x' } });
+      },
+    ],
+    [
+      'a secret that is not sealed',
+      /^secrets: SECRETS#\d SETTINGS#key is not sealed/,
+      ({ store }) => store.table.put({ put: { ...secretKey('SETTINGS', 'key'), text: 'open' } }),
+    ],
+    [
+      'a lease of the master key that is none',
+      /^master key: the lease of the master key is no lease/,
+      ({ store }) => store.table.put({ put: { ...masterKeyLease(), until: 'soon' } }),
+    ],
+    [
+      'settings without values',
+      /^settings: SETTINGS# EFFECTIVE holds no settings/,
+      ({ store }) => store.table.put({ put: { ...settingsKey('effective'), version: 1 } }),
+    ],
+    [
+      'a secret of links that is none',
+      /^link secrets: LINKSECRET#x holds no secret/,
+      ({ store }) => store.table.put({ put: { ...linkSecretKey('x'), secret: 'short' } }),
+    ],
+    [
+      'a mark of a message that stays for ever',
+      /^expiring: DONE#mail#1 DONE never expires/,
+      ({ store }) => store.table.put({ put: { ...processedKey('mail', '1') } }),
     ],
     [
       'a user without their name',
