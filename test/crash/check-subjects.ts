@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AvatarRecord } from '../../lib/records/avatars.ts';
 import type { Subject } from '../../lib/records/subject.ts';
+import type { UserRecord } from '../../lib/records/users.ts';
 import { avatarKey } from '../../lib/store/row-keys/avatars.ts';
 import {
   attributeKey,
@@ -13,7 +14,7 @@ import { memberPartition } from '../../lib/store/row-keys/members.ts';
 import { NOTIFY } from '../../lib/store/row-keys/notifications.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import { runnersTokenKey } from '../../lib/store/row-keys/runners.ts';
-import { userKey, userPartition, userRow } from '../../lib/store/row-keys/users.ts';
+import { passwordResetKey, userKey, userPartition, userRow } from '../../lib/store/row-keys/users.ts';
 import { groupsOf, livingOf, usersOf } from './records.ts';
 import { keyText, type Row, type Rows, rowCheck } from './rows.ts';
 
@@ -84,13 +85,14 @@ export const runners = rowCheck(['runners-token'], function* (rows) {
   }
 });
 
-/** A link by which a password is chosen is the one that its user's record names. */
+/** The link for a new password that a record names leads to its user. Rows of links that were replaced expire. */
 export const passwordResets = rowCheck(['password-reset'], function* (rows) {
-  for (const row of rows.of('RESET#')) {
-    const user = rows.get(userKey(row['userId'] as number));
-    const { hash } = (user?.['passwordReset'] ?? {}) as { hash?: string };
-    if (user !== undefined && row.pk !== `RESET#${hash}`)
-      yield `${row.pk} is not named by user ${user['id']}`;
+  const now = new Date().toISOString();
+  for (const { id, row } of usersOf(rows)) {
+    const reset = row['passwordReset'] as UserRecord['passwordReset'];
+    if (reset == null || reset.expiresAt <= now) continue;
+    if (rows.get(passwordResetKey(reset.hash))?.['userId'] !== id)
+      yield `user ${id} is not found by their link for a new password`;
   }
 });
 

@@ -55,7 +55,6 @@ import { tokenIdKey, tokenKey } from '../../../lib/store/row-keys/tokens.ts';
 import {
   followKey,
   internalUserKey,
-  passwordResetKey,
   userKey,
   userPartition,
   userRow,
@@ -407,9 +406,12 @@ describe('is found and named', () => {
       ({ store }) => store.table.put({ put: { ...runnersTokenKey(99), token: 't' } }),
     ],
     [
-      'a link for a password that its user does not know',
-      /^password resets: RESET#abc is not named by user 1/,
-      ({ store }) => store.table.put({ put: { ...passwordResetKey('abc'), userId: ada.id, ttl: 1 } }),
+      'a link for a password that leads nowhere',
+      /^password resets: user 1 is not found by their link for a new password/,
+      set(
+        user(() => ada.id),
+        { passwordReset: { hash: 'abc', expiresAt: '2999-01-01T00:00:00.000Z' } },
+      ),
     ],
     [
       'a ghost that is none',
