@@ -10,23 +10,22 @@ import type { Deps } from '../deps.ts';
 import { removeGroup, removeWhole } from './mark-and-delete.ts';
 
 /**
- * What is left of subjects that requests have removed. Each function may run any number of times, at once too, and
- * goes on where an earlier run stopped.
+ * Removes what is left of projects and users that requests have deleted. Every function is idempotent, also when it runs
+ * twice at once, and goes on where an earlier run stopped.
  *
- * `deadline` is in milliseconds since 1970; a function that cannot end before it returns false and is to be called
- * again.
+ * `deadline` is in milliseconds since 1970. A function that cannot end before it returns false, and has to be called again.
  */
 
 /** Removes what late writers put into a deleted repository. */
 export const SWEEP_JOB = 'repository.sweep';
 
-/** The network is told where the repository's own rows may be gone. */
+/** `networkId` is given where the repository's own rows may be deleted already. */
 interface RemovedRepository {
   readonly repositoryId: string;
   readonly networkId?: string | undefined;
 }
 
-/** The rows and bytes of a project whose record is marked as deleted; the record itself last. */
+/** Deletes rows and bytes of a project whose record is marked as deleted; the record itself last. */
 export async function removeProject(
   deps: Deps,
   { projectId, ...repository }: RemovedRepository & { readonly projectId: number },
@@ -43,7 +42,7 @@ export async function removeProject(
   return true;
 }
 
-/** What writers that were under way put into a repository after it was removed. */
+/** Deletes what late writers put into a repository after it was removed. */
 export function sweepRepository(
   deps: Deps,
   repository: RemovedRepository,
@@ -52,7 +51,7 @@ export function sweepRepository(
   return removeRepositoryRows(deps.store, { ...repository, now: deps.now() }, deadline);
 }
 
-/** What is left of a user who is gone: see `user-removal.ts`. @param removal.by who asked for it, for the record */
+/** Deletes what belonged to a deleted user. @param removal.by who asked for it, for the audit */
 export async function removeUser(
   deps: Deps,
   removal: {
@@ -72,7 +71,7 @@ export async function removeUser(
   return true;
 }
 
-/** Promises a job for the time when nobody who knew the subject is still at work, and no index is late. */
+/** Enqueues a job for when every writer that knew the subject has ended, and the indexes show all that they wrote. */
 async function again(deps: Deps, type: string, body: Readonly<Record<string, unknown>>): Promise<void> {
   const at = new Date(deps.now().getTime() + WRITERS_GONE_MS);
   await deps.store.table.transact([outboxWrite(messageAt(MAINTENANCE, type, body, at))]);

@@ -16,7 +16,7 @@ const MAX_IN_TRANSACTION = 30;
 
 /**
  * Deletes an account with immediate effect: its tokens and keys stop working. A worker deletes what belonged to it and
- * assigns its contributions to the ghost user (`user-removal.ts`).
+ * assigns its contributions to the ghost user (`lib/store/deletion/user.ts`).
  *
  * @param options.hard also delete its contributions, and groups without another owner
  * @param options.alongside further writes of the transaction
