@@ -1,7 +1,7 @@
 /**
- * Events of activity: what people did in projects, for the feeds of the project and of its author. One row each, under
- * the project by time. Indexes find a project's by what was done, and an author's both ways, so that filters read
- * what they show.
+ * Activity events: what users did in projects, for the feeds of the project and of the author. One row each, in the
+ * project's partition, sorted by time. Indexes list a project's events by facet, and an author's by time and by facet,
+ * so that filters read only what they show.
  */
 
 import { authorEventsPartition, eventFacetSort, eventKey, eventsPartition } from '../row-keys/events.ts';
@@ -11,7 +11,7 @@ import { deletePage } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
 import type { Item, Put } from '../table/write.ts';
 
-/** What was done, as filters name it. */
+/** What was done, as named by filters. */
 export type EventAction =
   | 'created'
   | 'updated'
@@ -26,7 +26,7 @@ export type EventAction =
   | 'expired'
   | 'approved';
 
-/** What kind of thing it was done to, as filters name it. */
+/** The type of object it was done to, as named by filters. */
 export type EventTargetType =
   | 'issue'
   | 'milestone'
@@ -36,31 +36,31 @@ export type EventTargetType =
   | 'snippet'
   | 'user';
 
-/** The thing in the project that it was done to. */
+/** The object in the project that it was done to. */
 export interface EventTarget {
-  /** As answers name it; a filter may know several by one name. */
+  /** As named in responses; one filter name may cover several. */
   readonly type: 'Note' | 'DiffNote';
   readonly id: number;
-  /** What it was called then. */
+  /** Its title at that time. */
   readonly title: string | null;
-  /** Of a note on a commit: that commit. */
+  /** The commit that the note is on. */
   readonly commit: string;
 }
 
-/** One ref that was pushed to; of many at once, how many. */
+/** The ref that was pushed to; for many refs at once, their number. */
 export interface PushRecord {
   readonly action: 'created' | 'removed' | 'pushed';
   readonly refType: 'branch' | 'tag';
-  /** New to the ref; of a tag, 1 for the commit it leads to. */
+  /** Number of commits new to the ref; 1 for a tag: the commit it points to. */
   readonly commitCount: number;
-  /** Ids of objects; null for a ref that was not there before, or is not there now. */
+  /** Object ids; null for a ref that did not exist before, or does not exist afterwards. */
   readonly from: string | null;
   readonly to: string | null;
   /** Short name. */
   readonly ref: string | null;
-  /** Of the newest new commit. */
+  /** Title of the newest new commit. */
   readonly commitTitle: string | null;
-  /** Of a push of many refs: how many. */
+  /** Number of refs, for a push of many refs. */
   readonly refCount: number | null;
 }
 
@@ -71,19 +71,19 @@ export interface EventRecord {
   readonly action: EventAction;
   readonly target: EventTarget | null;
   readonly push: PushRecord | null;
-  /** Of a project that was created from elsewhere. */
+  /** Set for a project that was created by an import. */
   readonly imported?: true;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
 }
 
-/** What was done to what kind of thing, as keys tell it. Which there are is a closed list: feeds merge them. */
+/** An action and the type of its target, as encoded in keys. The set of facets is closed, since feeds merge them. */
 export interface EventFacet {
   readonly action: EventAction;
   readonly target: EventTargetType | null;
 }
 
-/** Every facet that some row may have. */
+/** Every facet that a row may have. */
 export const EVENT_FACETS: readonly EventFacet[] = [
   { action: 'created', target: null },
   { action: 'pushed', target: null },
@@ -98,16 +98,16 @@ const TARGET_TYPES: Readonly<Record<EventTarget['type'], EventTargetType>> = {
   DiffNote: 'note',
 };
 
-/** Events go three years after they came. */
+/** Events are deleted three years after they were created. */
 const YEARS_KEPT = 3;
 
-/** The time of the earliest event that is there at `now`. */
+/** Returns the creation time of the oldest event retained at `now`. */
 export const retainedSince = (now: Date): Date => yearsFrom(now, -YEARS_KEPT);
 
-/** Until when an event is there. */
+/** Returns the time until which an event is retained. */
 export const retainedUntil = (createdAt: string): Date => yearsFrom(new Date(createdAt), YEARS_KEPT);
 
-/** A day that only leap years have becomes the beginning of the next: what came earlier goes no later. */
+/** 29 February becomes the start of 1 March in other years, so that an older event is never deleted later. */
 function yearsFrom(at: Date, years: number): Date {
   const then = new Date(at);
   then.setUTCFullYear(then.getUTCFullYear() + years);
@@ -123,24 +123,24 @@ export class Events {
     this.#counters = counters;
   }
 
-  /** For whoever may ask for an id soon: it is there then. */
+  /** Leases ids ahead of time, for a caller that may need one soon. */
   prepare(): void {
     this.#counters.prepare('event');
   }
 
-  /** Taken in blocks, so that whoever pushes fights for no counter: ids do not rise with time. */
+  /** Ids are leased in blocks, so that pushes do not contend for a counter. They do not increase with time. */
   nextId(): Promise<number> {
     return this.#counters.leased('event');
   }
 
-  /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left. */
+  /** Deletes up to `limit` rows of a deleted project. @returns whether any are left */
   removeOfProject(projectId: number, limit = 500): Promise<boolean> {
     return deletePage(this.#table, { partition: eventsPartition(projectId), limit });
   }
 
   /**
-   * Takes away what one author did, as far as an index knows of it, which may be late.
-   * @param deadline milliseconds since 1970 @returns whether there was time for all of it
+   * Deletes an author's events that an index lists; the index is eventually consistent.
+   * @param deadline milliseconds since 1970 @returns whether all were deleted in time
    */
   async removeOfAuthor(authorId: number, deadline: number): Promise<boolean> {
     const rows = { index: 'byUpdated', partition: authorEventsPartition(authorId), limit: 200 } as const;
@@ -155,7 +155,7 @@ export class Events {
   }
 }
 
-/** The row of an event, for the transaction of what it tells. */
+/** Returns the write of an event's row, for the transaction of the change that it reports. */
 export function eventWrite(event: EventRecord): Put {
   const { id, projectId, authorId, action, target, createdAt } = event;
   const facet = facetName({ action, target: target && TARGET_TYPES[target.type] });
@@ -175,7 +175,7 @@ export function eventWrite(event: EventRecord): Put {
   };
 }
 
-/** As keys name it. */
+/** Returns the facet's name in keys. */
 export const facetName = ({ action, target }: EventFacet): string =>
   target === null ? action : `${action}.${target}`;
 

@@ -1,4 +1,4 @@
-/** Feeds of events: those of projects, and of one author, merged by time and cut into pages. */
+/** Feeds of events of projects or of an author, merged by time and cut into pages. */
 
 import { authorEventsPartition, eventsPartition } from '../row-keys/events.ts';
 import { idOf, type Key } from '../row-keys/key.ts';
@@ -16,38 +16,38 @@ import {
   retainedSince,
 } from './events.ts';
 
-/** Where to look. Several together are one feed, in which each event comes once. */
+/** Whose events to read. Several views are merged into one feed, which contains each event once. */
 export interface FeedView {
   readonly of: 'project' | 'author';
   readonly id: number;
-  /** Only these; all when it is not given. */
+  /** Only events of these facets; all if not given. */
   readonly facets?: readonly EventFacet[] | undefined;
 }
 
 export interface FeedRequest extends PageRequest {
   readonly direction: Direction;
   readonly now: Date;
-  /** Only after that day. `YYYY-MM-DD` */
+  /** Only events after this day. `YYYY-MM-DD` */
   readonly after?: string | undefined;
-  /** Only before that day. */
+  /** Only events before this day. `YYYY-MM-DD` */
   readonly before?: string | undefined;
 }
 
-/** What keys tell of an event. */
+/** What an event's keys contain. */
 export interface EventHeader extends Position {
   readonly key: Key;
   readonly projectId: number;
-  /** By its name, see `facetName`. */
+  /** Its name, see `facetName`. */
   readonly facet: string;
   readonly item?: Item;
 }
 
-/** For each, whether the viewer may know of it. */
+/** Returns for each event whether the viewer may see it. */
 export type EventFilter = (headers: readonly EventHeader[]) => Promise<readonly boolean[]>;
 
-/** Rows before a page that are read whole; further on, keys of an index are. */
+/** Up to this offset, a single feed reads whole rows; from here on, keys of an index. */
 const FEW = 200;
-/** Keys that are judged on the way to a page, beside those before it. */
+/** Maximum number of keys filtered to fill a page, in addition to its offset. */
 const WALK = 5_000;
 
 export class EventFeed {
@@ -57,7 +57,7 @@ export class EventFeed {
   }
 
   /**
-   * @param judge leaves out what it does not let pass; everything passes when it is not given
+   * @param judge filters the events; all are visible if it is not given
    * @throws StoreError `bad-page`
    */
   async page(
@@ -85,7 +85,7 @@ export class EventFeed {
         },
         where: judge && (() => true),
         walk: WALK + offset,
-        // Of many projects, nobody counts what follows.
+        // With several views, nothing after the page is loaded to determine the total.
         ...(views.length > 1 ? { countWalk: 0 } : {}),
       }),
       single && request.count ? this.#total(views[0]!, request) : undefined,
@@ -97,7 +97,7 @@ export class EventFeed {
     return countPartitions(this.#table, rangesOf(view, request, { keysOnly: true }));
   }
 
-  /** What is gone by now is left out. */
+  /** Loads the events; leaves out those deleted in the meantime. */
   async #load(headers: readonly EventHeader[]): Promise<EventRecord[]> {
     const absent = headers.filter(({ item }) => item === undefined);
     const found = await this.#table.batchGet(absent.map(({ key }) => key));
@@ -106,13 +106,13 @@ export class EventFeed {
   }
 }
 
-/** Keys of one feed that are judged: as many as are looked at for a total. */
+/** Keys that a single filtered feed reads first: as many as are loaded to determine a total. */
 const JUDGED = 1_000;
-/** The same of many feeds together, each of which gives as many at least. */
+/** The same for many feeds together, each of which reads at least {@link FROM_EACH}. */
 const JUDGED_TOGETHER = 200;
 const FROM_EACH = 4;
 
-/** How many rows or keys of each partition are read first. */
+/** Returns how many rows or keys of each partition to read first. */
 function firstRead(views: number, judged: boolean, chunk: number): number {
   if (views === 1) return judged ? Math.max(JUDGED, chunk) : chunk;
   return Math.max(FROM_EACH, Math.ceil(Math.max(JUDGED_TOGETHER, 2 * chunk) / views));
@@ -124,8 +124,8 @@ type Range = Pick<QueryOptions, 'partition' | 'index' | 'consistent'> & {
 };
 
 /**
- * @param options.keysOnly rather many short keys than few whole rows
- * @param options.late rows too may be a moment old, as keys are: that costs half
+ * @param options.keysOnly reads many short keys rather than few whole rows
+ * @param options.late reads rows eventually consistent too, as keys are: that costs half
  */
 function rangesOf(
   { of, id, facets }: FeedView,
@@ -133,7 +133,7 @@ function rangesOf(
   { keysOnly = false, late = false },
 ): Range[] {
   const { after, before, now } = request;
-  // A day sorts before its own times, and with a tilde behind them.
+  // A bare day sorts before all times of that day; with a tilde appended, it sorts after them.
   const [since, until] = [retainedSince(now).toISOString(), before ?? '~'];
   const from = after !== undefined && `${after}~` > since ? `${after}~` : since;
   if (facets === undefined && of === 'author')

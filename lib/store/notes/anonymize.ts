@@ -4,7 +4,7 @@ import type { Table } from '../table/table.ts';
 import { PRESENT } from '../table/write.ts';
 import type { AuthorSnapshot } from './notes.ts';
 
-/** Makes the ghost the author of what a deleted user wrote. The index shows the row under neither of the two any more. */
+/** Makes the ghost the author of a deleted user's row. The index then lists the row under neither of the two. */
 export const anonymize = (table: Table, { pk, sk }: Key, ghost: AuthorSnapshot): Promise<unknown> =>
   table
     .update({ update: { pk, sk }, set: { author: ghost }, remove: ['who', 'what'], if: PRESENT })

@@ -1,4 +1,4 @@
-/** Notes: what people say about the things of a project. Those of one thing lie together, oldest first. */
+/** Notes: comments on objects of a project. The notes of one object are adjacent rows, oldest first. */
 
 import type { Noteable } from '../../records/notes.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
@@ -20,29 +20,29 @@ export interface NoteRecord {
   /** At most {@link MAX_NOTE_BYTES} of UTF-8. */
   readonly body: string;
   readonly author: AuthorSnapshot;
-  /** The line of a diff it is about. */
+  /** The line of a diff that the note is about. */
   readonly line: NotedLine | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/** Who wrote something, as they were then: what is shown when the account is gone. */
+/** The author as they were at the time of writing: shown when the account is deleted. */
 export interface AuthorSnapshot {
   readonly id: number;
   readonly username: string;
   readonly name: string;
 }
 
-/** A line that a diff added or deleted, with where it stands on both sides, counted from 1. */
+/** A line that a diff added or deleted, with its line number on both sides, counted from 1. */
 export interface NotedLine {
-  /** Of the new version; of the old one for a deleted file. */
+  /** Path in the new version; in the old version for a deleted file. */
   readonly path: string;
   readonly type: 'new' | 'old';
   readonly oldLine: number;
   readonly newLine: number;
 }
 
-/** A note is one item of the table, which holds 400 KB. */
+/** A note is one item of the table, whose size limit is 400 KB. */
 export const MAX_NOTE_BYTES = 300_000;
 
 export class Notes {
@@ -58,8 +58,8 @@ export class Notes {
   }
 
   /**
-   * @param alongside writes of the same transaction, whose refusals are thrown as they are
-   * @throws Missing when the project is gone
+   * @param alongside further writes of the same transaction; their refusals are thrown unchanged
+   * @throws Missing when the project is deleted
    */
   async create(note: NoteRecord, alongside: readonly Write[] = []): Promise<void> {
     const key = noteKey(note.projectId, note.noteable, note.id);
@@ -84,7 +84,7 @@ export class Notes {
     }
   }
 
-  /** In their order; undefined where one is gone. */
+  /** Returns the notes in the order requested; undefined for a deleted note. */
   async getMany(
     notes: readonly Pick<NoteRecord, 'projectId' | 'noteable' | 'id'>[],
   ): Promise<(NoteRecord | undefined)[]> {
@@ -92,14 +92,14 @@ export class Notes {
     return (await this.#table.batchGet(keys)).map((item) => item && fromItem(item));
   }
 
-  /** Of one thing, oldest first. */
+  /** Returns the notes on one object, oldest first. */
   async list(projectId: number, noteable: Noteable, request: PageRequest): Promise<Page<NoteRecord>> {
     const rows = { partition: notesPartition(projectId), prefix: notePrefix(noteable) };
     const page = await pageOfRows(this.#table, rows, request);
     return { items: page.items.map(fromItem), total: page.total, more: page.more };
   }
 
-  /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left. */
+  /** Deletes up to `limit` rows of a deleted project. @returns whether any are left */
   removeOfProject(projectId: number, limit = 500): Promise<boolean> {
     return deletePage(this.#table, { partition: notesPartition(projectId), limit });
   }

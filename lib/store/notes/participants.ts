@@ -1,6 +1,6 @@
 /**
- * Who takes part in what is said about one thing of a project, and who wants to hear no more of it: a row for each
- * person, so that there may be any number.
+ * The participants of a thread, which is the discussion of one object of a project, and the users who unsubscribed from
+ * it. One row per user, so their number is unlimited.
  */
 
 import type { Noteable } from '../../records/notes.ts';
@@ -20,7 +20,7 @@ export interface Thread {
 
 export interface ThreadMember {
   readonly takesPart: boolean;
-  /** They asked for no more mail of it. */
+  /** Whether they unsubscribed from the thread. */
   readonly left: boolean;
 }
 
@@ -30,12 +30,12 @@ export class Threads {
     this.#table = table;
   }
 
-  /** For the transaction by which somebody comes to take part; who left it stays away. */
+  /** For the transaction that makes a user a participant. A user who unsubscribed stays unsubscribed. */
   joinWrite(thread: Thread, userId: number): Update {
     return { update: keyOf(thread, userId), set: { ...namesOf(thread, userId), takesPart: true } };
   }
 
-  /** May be asked for again. @throws Missing when the user or the project is gone */
+  /** Unsubscribes a user; idempotent. @throws Missing when the user or the project is deleted */
   async leave(thread: Thread, userId: number): Promise<void> {
     try {
       await this.#table.transact([
@@ -50,12 +50,12 @@ export class Threads {
     }
   }
 
-  /** What each of these is to it, in their order. */
+  /** Returns each user's relation to the thread, in the order of `userIds`. */
   async getMany(thread: Thread, userIds: readonly number[]): Promise<ThreadMember[]> {
     return (await this.#table.batchGet(userIds.map((id) => keyOf(thread, id)))).map(fromItem);
   }
 
-  /** Ids of those who take part, or did and left, above `after`, ascending. */
+  /** Returns ids of participants and of users who unsubscribed, above `after`, ascending. */
   async members({ projectId, noteable }: Thread, after: number, limit: number): Promise<IdPage> {
     const page = await this.#table.query({
       partition: threadsPartition(projectId),
@@ -67,7 +67,7 @@ export class Threads {
     return idPage(page);
   }
 
-  /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left. */
+  /** Deletes up to `limit` rows of a deleted project. @returns whether any are left */
   removeOfProject(projectId: number, limit = 500): Promise<boolean> {
     return deletePage(this.#table, { partition: threadsPartition(projectId), limit });
   }

@@ -1,6 +1,6 @@
 /**
- * What people want mail of: for each project and group they said something about, and for everything else. What nobody
- * chose is not there. A choice changes in one write, so those of two callers at once both stay.
+ * Notification settings of users: per project and group for which they chose something, and global. What was not chosen
+ * is absent. Each change is a single write, so two concurrent changes are both kept.
  */
 
 import type { MemberSource } from '../../records/members.ts';
@@ -19,13 +19,13 @@ import { type IdPage, idPage } from '../table/id-page.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT, type Write } from '../table/write.ts';
 
-/** What is absent stays. */
+/** Absent fields keep their value. */
 export type NotificationChange = Partial<NotificationChoice>;
 
-/** A choice is found by these where mail goes to whoever wants to hear of it. */
+/** Levels that make a user a subscriber: notifications to subscribers find settings by these levels. */
 const HEARS_ALL: ReadonlySet<NotificationLevel> = new Set(['watch', 'custom']);
 
-/** Of a project or group; undefined: of everything else. */
+/** A project or group; undefined for the global setting, which covers everything else. */
 export type NotificationScope = MemberSource | undefined;
 
 export class NotificationSettings {
@@ -38,7 +38,7 @@ export class NotificationSettings {
     return fromItem(await this.#table.get(keyOf(userId, scope)));
   }
 
-  /** Those of many users, each in these scopes and in their order; one round trip for a hundred rows. */
+  /** Returns many users' settings, per user in the order of `scopes`. One round trip per hundred rows. */
   async getMany(
     userIds: readonly number[],
     scopes: readonly NotificationScope[],
@@ -50,7 +50,7 @@ export class NotificationSettings {
     );
   }
 
-  /** @throws Missing when the user, the project or the group is not there (any more) */
+  /** @throws Missing when the user, the project or the group does not exist (any more) */
   async change(userId: number, scope: NotificationScope, change: NotificationChange): Promise<void> {
     try {
       await this.#table.transact([
@@ -75,7 +75,7 @@ export class NotificationSettings {
     }
   }
 
-  /** Ids of those who chose to hear of all or of some that goes on in a project or group, above `after`, ascending. */
+  /** Returns ids of users who subscribed to all or some events of a project or group, above `after`, ascending. */
   async subscribers(source: MemberSource, after: number, limit: number): Promise<IdPage> {
     const page = await this.#table.query({
       partition: memberPartition(source),
@@ -89,7 +89,7 @@ export class NotificationSettings {
     return idPage(page);
   }
 
-  /** Ids of those who chose so for everything. */
+  /** Returns ids of users who subscribed so globally, above `after`, ascending. */
   async globalSubscribers(after: number, limit: number): Promise<IdPage> {
     const page = await this.#table.query({
       partition: WATCHERS,
@@ -100,7 +100,7 @@ export class NotificationSettings {
     return idPage(page);
   }
 
-  /** Takes away those of what is gone, some at a time. @returns whether any are left */
+  /** Deletes up to `limit` settings of a deleted project or group. @returns whether any are left */
   removeOfResource(source: MemberSource, limit = 500): Promise<boolean> {
     return deletePage(this.#table, { partition: memberPartition(source), prefix: NOTIFY, limit });
   }

@@ -1,4 +1,4 @@
-/** What links in mail are signed with: made once, by whoever needs one first. */
+/** Secrets that sign links in mail. Each is created once, by the first caller that needs it. */
 import { randomBytes } from 'node:crypto';
 import { ConditionFailed } from '../errors.ts';
 import { linkSecretKey } from '../row-keys/notifications.ts';
@@ -12,7 +12,7 @@ export class LinkSecrets {
     this.#table = table;
   }
 
-  /** @param purpose what the links do: another has another secret */
+  /** @param purpose what the links do; each purpose has a secret of its own */
   get(purpose: string): Promise<Buffer> {
     let secret = this.#known.get(purpose);
     if (secret === undefined) {

@@ -1,6 +1,6 @@
 /**
- * Pipelines of commits and the statuses in them. A pipeline and its statuses change together, in one transaction on
- * condition of the pipeline's version, so its own status is always that of what is in it.
+ * Pipelines of commits and their statuses. A pipeline and its statuses change in one transaction that is conditional on
+ * the pipeline's version, so the pipeline's own status always matches the statuses in it.
  */
 
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
@@ -27,7 +27,7 @@ import { mergeKeys, rowSource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
 
-/** States that others may report of a commit. */
+/** States that external systems may report for a commit. */
 const REPORTED_STATES = ['pending', 'running', 'success', 'failed', 'canceled'] as const;
 export type ReportedState = (typeof REPORTED_STATES)[number];
 
@@ -40,14 +40,14 @@ export interface PipelineRecord {
   readonly projectId: number;
   readonly sha: string;
   readonly ref: string;
-  /** What made it: statuses that others reported. */
+  /** What created it: statuses reported by external systems. */
   readonly source: 'external';
   readonly status: ReportedState;
-  /** How many of its statuses are in each state, those that a later one replaced left out. */
+  /** Number of its statuses in each state, without replaced ones. */
   readonly states: Readonly<Partial<Record<ReportedState, number>>>;
-  /** Statuses in all, those that were replaced too. */
+  /** Total number of its statuses, including replaced ones. */
   readonly statuses: number;
-  /** What it came to last, whatever it is at now; absent: nothing yet. */
+  /** Its last final result, whatever its status is now; absent if there was none yet. */
   readonly outcome?: PipelineOutcome;
   readonly author: AuthorSnapshot;
   readonly createdAt: string;
@@ -76,27 +76,27 @@ export interface CommitStatusRecord {
   readonly finishedAt: string | null;
 }
 
-/** A status with its pipeline as both are to be, and what they were. */
+/** A status and its pipeline: the new values, and the previous ones. */
 export interface StatusWrite {
   readonly pipeline: PipelineRecord;
-  /** What was read; undefined for a new pipeline. */
+  /** The pipeline as it was read; undefined for a new pipeline. */
   readonly was: PipelineRecord | undefined;
   readonly status: CommitStatusRecord;
-  /** The status of the same name that counted until now: this very one, or one that it replaces. */
+  /** The current status of this name before the write: `status` itself, or the one that it replaces. */
   readonly current: CommitStatusRecord | undefined;
-  /** Writes of others in the same transaction. */
+  /** Further writes of the same transaction. */
   readonly alongside?: readonly Write[];
 }
 
 export interface StatusQuery {
-  /** Those that later ones replaced too. */
+  /** Includes replaced statuses. */
   readonly all: boolean;
   readonly ref?: string | undefined;
   readonly stage?: string | undefined;
   readonly name?: string | undefined;
 }
 
-/** Of one pipeline, with those that were replaced. */
+/** Maximum per pipeline, including replaced statuses. */
 export const MAX_STATUSES = 10_000;
 
 export class Pipelines {
@@ -107,7 +107,7 @@ export class Pipelines {
     this.#counters = counters;
   }
 
-  /** The newest pipeline of a commit. */
+  /** Returns the newest pipeline of a commit. */
   async newest(projectId: number, sha: string): Promise<PipelineRecord | undefined> {
     const { items } = await this.#table.query({
       partition: pipelinesPartition(projectId),
@@ -118,7 +118,7 @@ export class Pipelines {
     return items[0] && (fromItem(items[0]) as PipelineRecord);
   }
 
-  /** The newest of a commit and ref: two reads. */
+  /** Returns the newest pipeline of a commit and ref. Costs two reads. */
   async ofRef(projectId: number, sha: string, ref: string): Promise<PipelineRecord | undefined> {
     const row = await this.#table.get(pipelineOfRefKey(projectId, sha, ref));
     return row && this.get(projectId, sha, row['pipelineId'] as number);
@@ -129,7 +129,7 @@ export class Pipelines {
     return item && (fromItem(item) as PipelineRecord);
   }
 
-  /** What the last pipeline of a ref before this one came to, of those that came to anything: of so many at most. */
+  /** Returns the outcome of the last earlier pipeline of the ref that has one, among at most `most` earlier ones. */
   async outcomeBefore(
     { projectId, ref, id }: PipelineRecord,
     most = 100,
@@ -158,7 +158,7 @@ export class Pipelines {
     return undefined;
   }
 
-  /** The status of a name that counts in a pipeline: two reads. */
+  /** Returns the current status of a name in a pipeline. Costs two reads. */
   async current(
     { projectId, sha, id }: PipelineRecord,
     name: string,
@@ -169,7 +169,7 @@ export class Pipelines {
     return item && (fromItem(item) as CommitStatusRecord);
   }
 
-  /** An id, and a number within the project. */
+  /** Allocates an id, and a number within the project. */
   async nextPipeline(projectId: number): Promise<{ id: number; iid: number }> {
     const [id, item] = await Promise.all([
       this.#counters.next('pipeline'),
@@ -183,8 +183,8 @@ export class Pipelines {
   }
 
   /**
-   * @throws Stale when the pipeline, or which pipeline it is, changed since it was read; LimitReached; Missing when the
-   *   project is gone; TransactionRefused for `alongside`
+   * @throws Stale when the pipeline changed since it was read, or the commit and ref have another one by now;
+   *   LimitReached; Missing when the project is deleted; TransactionRefused for `alongside`
    */
   async write(write: StatusWrite): Promise<void> {
     if (write.pipeline.statuses > MAX_STATUSES) throw new LimitReached('statuses', MAX_STATUSES);
@@ -203,7 +203,7 @@ export class Pipelines {
     }
   }
 
-  /** Statuses of a commit, in all of its pipelines, by id. */
+  /** Returns the statuses of a commit in all of its pipelines, sorted by id. */
   async statuses(
     projectId: number,
     sha: string,
@@ -232,13 +232,13 @@ export class Pipelines {
     return items.map((item) => item && (fromItem(item) as CommitStatusRecord));
   }
 
-  /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left. */
+  /** Deletes up to `limit` rows of a deleted project. @returns whether any are left */
   removeOfProject(projectId: number, limit = 500): Promise<boolean> {
     return deletePage(this.#table, { partition: pipelinesPartition(projectId), limit });
   }
 }
 
-/** A new pipeline is found by its commit, by commit and ref, by its ref, and by its id. */
+/** Indexes a new pipeline by its commit, by commit and ref, by its ref, and by its id. */
 function pipelineWrites({ pipeline, was }: StatusWrite): Write[] {
   const { projectId, sha, id, ref, version } = pipeline;
   const put = { ...commitRowKey(projectId, sha, 'PIPELINE', id), ...pipeline };

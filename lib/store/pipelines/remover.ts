@@ -29,7 +29,7 @@ export const remover: Remover<Stores> = {
   ofUserRows: {
     rows: ['status'],
     byRow: {
-      // A status stays, and so does the pipeline that it may have begun.
+      // Keep the status, and the pipeline that it may have created; only the author is replaced.
       STATUS: async ({ table }, { pk, sk }, { userId, ghost }) => {
         const status = (await table.get({ pk, sk })) as CommitStatusRecord | undefined;
         if (status === undefined) return;
