@@ -1,8 +1,9 @@
 /**
- * Lists of everybody with access to a top-level group, made once a day and read by page. A list is kept in parts: one
- * series for each order, of a thousand people a part, and one with all that a search looks at. It is written under an id
- * of its own and then put in force by one update, so readers see one list or the next. All of these rows expire by `ttl`:
- * nothing deletes them.
+ * Lists of all users with access to a top-level group, built once a day and read by page. A list is stored in parts:
+ * one series per order, with a thousand users per part, and one series with all fields that a search reads. It is
+ * written under an id of its own and then published by a single update, so readers see either the previous list or the
+ * new one.
+ * All of these rows expire by `ttl`: nothing deletes them.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { ulid } from 'ulid';
@@ -19,7 +20,7 @@ import { MAX_TOTAL, type PageRequest } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT } from '../table/write.ts';
 
-/** How somebody comes to have access, the first that applies: the last two are members of a group that is invited. */
+/** How a user has access; the first that applies. The last two are members of an invited group. */
 export const MEMBERSHIP_TYPES = ['group_member', 'project_member', 'group_invite', 'project_invite'] as const;
 type MembershipType = (typeof MEMBERSHIP_TYPES)[number];
 
@@ -31,36 +32,36 @@ export interface ListedMember {
   readonly type: MembershipType;
 }
 
-/** What orders and searches are made of. */
+/** The fields that are sorted by and searched. */
 export interface BillableMember extends ListedMember {
   readonly level: number;
-  /** When the first of their memberships was given, ISO 8601. */
+  /** Creation time of their earliest membership, ISO 8601. */
   readonly joined: string;
   /** `YYYY-MM-DD`, or empty. */
   readonly activity: string;
   readonly name: string;
   readonly username: string;
-  /** The address they show to everybody, or empty. */
+  /** Public email address, or empty. */
   readonly email: string;
 }
 
-/** A list in force. */
+/** A published list that is still valid. */
 export interface BillableList {
   readonly groupId: number;
   readonly listId: string;
   readonly count: number;
 }
 
-/** A group's list is refreshed for so many days after the last request for it. */
+/** Days for which a group's list is refreshed after the last request for it. */
 const KEPT_DAYS = 30;
-/** A list that no other replaced is in force for so many days. */
+/** Days for which a list is valid if no newer one replaces it. */
 const IN_FORCE_DAYS = 3;
-/** Who builds a list of a group that has none is alone with it for so long. */
+/** How long the claim to build the list of a group that has none is exclusive. */
 const CLAIM_SECONDS = 5 * 60;
 const DAY_SECONDS = 86_400;
-/** People in one part of an order. */
+/** Users per part of a series that is one order. */
 const PART = 1000;
-/** An item holds 400 KB. */
+/** Maximum JSON bytes before a part is closed, uncompressed: the size limit of an item is 400 KB. */
 const PART_BYTES = 200 * 1024;
 /** The series that is searched. */
 const ALL = 'all';
@@ -71,12 +72,12 @@ export class BillableLists {
     this.#table = table;
   }
 
-  /** The list in force, if there is one. */
+  /** Returns the valid list, if there is one. */
   async get(groupId: number, now: Date): Promise<BillableList | undefined> {
     return inForce(groupId, await this.#table.get(billableListKey(groupId)), now);
   }
 
-  /** As `get`, for a request: the list is refreshed each day for the next {@link KEPT_DAYS}. */
+  /** Like `get`, for a request: keeps the list refreshed daily for the next {@link KEPT_DAYS} days. */
   async getAndExtend(groupId: number, now: Date): Promise<BillableList | undefined> {
     const row = await this.#table.get(billableListKey(groupId));
     const ttl = seconds(now) + KEPT_DAYS * DAY_SECONDS;
@@ -85,7 +86,7 @@ export class BillableLists {
     return inForce(groupId, row, now);
   }
 
-  /** Ids of the groups whose lists are to be refreshed. */
+  /** Yields ids of the groups whose lists have to be refreshed. */
   async *groupsToRefresh(now: Date): AsyncGenerator<number> {
     for (const partition of billableShards()) {
       for await (const row of this.#table.queryAll({ partition, only: ['sk', 'ttl'] }))
@@ -94,8 +95,8 @@ export class BillableLists {
   }
 
   /**
-   * Claims the build of a group's list, so that requests which find none do not all begin one.
-   * @returns false while somebody else holds the claim
+   * Claims the build of a group's list, so that requests which find no list do not all start a build.
+   * @returns false while another caller holds the claim
    */
   async claim(groupId: number, now: Date): Promise<boolean> {
     try {
@@ -112,7 +113,7 @@ export class BillableLists {
     }
   }
 
-  /** Puts a list in force; of a group whose list is not kept (any more), it does nothing that lasts. */
+  /** Publishes a list. No lasting effect for a group whose list is not maintained (any more). */
   async publish(groupId: number, people: readonly BillableMember[], now: Date): Promise<void> {
     const listId = ulid();
     const ttl = seconds(now) + (IN_FORCE_DAYS + 1) * DAY_SECONDS;
@@ -134,7 +135,7 @@ export class BillableLists {
     }
   }
 
-  /** A page of a list: two parts at most. */
+  /** Returns a page of a list. Reads at most two parts. */
   async page(
     { groupId, listId, count }: BillableList,
     order: BillableOrder,
@@ -154,7 +155,7 @@ export class BillableLists {
     return { items, total, more: first + items.length < count };
   }
 
-  /** Those of a list of whom something is true, ordered: as many as are told totals of. */
+  /** Returns the members of a list that match, sorted: at most {@link MAX_TOTAL}. */
   async search(
     { groupId, listId }: BillableList,
     order: BillableOrder,
@@ -172,7 +173,7 @@ export class BillableLists {
   }
 }
 
-/** The rows of the table may outlive their `ttl` by days. */
+/** For comparison with the time, because rows may outlive their `ttl` by days. */
 const ttlOf = (row: Item | undefined): number => (row?.['ttl'] as number | undefined) ?? 0;
 
 function inForce(groupId: number, row: Item | undefined, now: Date): BillableList | undefined {
@@ -183,7 +184,7 @@ function inForce(groupId: number, row: Item | undefined, now: Date): BillableLis
 
 const seconds = (time: Date): number => Math.floor(time.getTime() / 1000);
 
-/** The deflated parts of a series. Those of an order, whose rows are short, have {@link PART} each. */
+/** Returns the deflated parts of a series. In a series that is one order, rows are short, so each has {@link PART}. */
 function partsOf(rows: readonly unknown[]): Buffer[] {
   const parts: Buffer[] = [];
   for (let at = 0; at < rows.length; ) {

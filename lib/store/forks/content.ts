@@ -1,4 +1,4 @@
-/** How a new repository comes by the content of another: it lists the other's packs and gets refs of its own. */
+/** Copies the content of one repository to a new one, which lists the source's packs and gets refs of its own. */
 import { ulid } from 'ulid';
 import type { Ref } from '../../git/ports.ts';
 import { type RefName, spacePrefix } from '../../git/refname.ts';
@@ -16,21 +16,21 @@ import { headKey, packKey, refKey, refNamesKey } from '../row-keys/repository.ts
 import type { Table } from '../table/table.ts';
 import type { Check, Write } from '../table/write.ts';
 
-/** Two writes each. With all else a transaction has at most a hundred. */
+/** Two writes per pack. With all other writes, a transaction has at most a hundred. */
 const PACKS_AT_ONCE = 36;
-/** More refs than this are written as a table. */
+/** Maximum number of refs written as rows; more are written as a table. */
 const MAX_ROWS = 8;
 const NEW_GUARD: Guard = { state: 'open', epoch: 0, refTable: '', frozenBy: '' };
 
-/** One view of a repository, as far as a fork takes it over: branches, tags, and the packs that hold what they reach. */
+/** One view of the content that a fork inherits: branches, tags, and the packs that contain all they reach. */
 export interface Inheritance {
   readonly head: RefName;
   /** Whether HEAD's branch exists. */
   readonly born: boolean;
-  /** By their keys; may be walked again. */
+  /** Sorted by their keys; may be iterated more than once. */
   readonly refs: () => AsyncIterable<readonly Ref[]>;
   readonly packs: readonly CataloguedPack[];
-  /** While this stands, nothing was taken off the list of packs, so it was whole. */
+  /** As long as this is unchanged, no pack was removed from the list, so the list was complete. */
   readonly swaps: Swaps;
 }
 
@@ -44,7 +44,7 @@ export async function readInheritance(
   { table, repositories }: Stores,
   { repositoryId }: NetworkMember,
 ): Promise<Inheritance> {
-  // In this order: what refs reach was listed before, and what is taken off the list later is told by `swaps`.
+  // In this order: packs with what refs reach were listed before the refs, and `swaps` reveals removals after that.
   const swaps = swapsOf(await table.get(leaseKey(repositoryId)));
   const source = repositories.open(repositoryId);
   const view = await source.view({ prefixes: [spacePrefix('heads'), spacePrefix('tags')] });
@@ -63,19 +63,20 @@ export async function readInheritance(
   };
 }
 
-/** Where content goes. */
+/** The repository that inherits the content. */
 export interface Heir extends NetworkMember {
-  /** That it is this worker's to fill still: for every transaction. */
+  /** Checks in every transaction that this worker is still the one to fill the repository. */
   readonly waiting: Check;
 }
 
 /**
- * Gives a new repository what was read of another, all at once for every reader. What does not fit one transaction is
- * written before it, and is nothing to anybody until then. May be done again at any point, by several at once too.
+ * Gives a new repository the inheritance read from another one. It becomes visible to all readers at once: what does
+ * not fit into the last transaction is written before it, and has no effect until then. Idempotent: may be repeated at
+ * any point, also concurrently.
  *
- * @param last writes that end the filling, on the same condition as `heir.waiting`
- * @throws TransactionRefused: `swaps` when it has to be read again, `source` when the source is not open any more, and
- *   the reasons of `heir.waiting` and `last`
+ * @param last writes that complete the fork, on the same condition as `heir.waiting`
+ * @throws TransactionRefused: `swaps` when the inheritance has to be read again, `source` when the source is no longer
+ *   open, and the reasons of `heir.waiting` and `last`
  */
 export async function inherit(
   stores: Stores,
@@ -113,7 +114,7 @@ export async function inherit(
   ]);
 }
 
-/** @returns undefined when they are too many for rows. */
+/** @returns undefined when there are too many refs for rows */
 async function fewOf(refs: AsyncIterable<readonly Ref[]>): Promise<Ref[] | undefined> {
   const few: Ref[] = [];
   for await (const some of refs) {
@@ -123,7 +124,7 @@ async function fewOf(refs: AsyncIterable<readonly Ref[]>): Promise<Ref[] | undef
   return few;
 }
 
-/** What an earlier attempt listed, and the source has replaced since. */
+/** Unlists packs that an earlier attempt listed and the source has replaced since, and schedules their sweep. */
 async function giveUpOthers(
   table: Table,
   { repositoryId, waiting }: Heir,

@@ -1,6 +1,6 @@
 /**
- * Which project is a fork of which: a row under the parent, by which its forks are listed, and the parent's id in the
- * fork. What the repositories share is another matter (`networks.ts`): it outlives the relation.
+ * Fork relations of projects: a row under the parent, which lists its forks, and the parent's id in the fork. The packs
+ * that the repositories share are independent of this (`fork-networks.ts`): sharing outlives the relation.
  */
 
 import type { ProjectRecord } from '../../records/projects.ts';
@@ -11,12 +11,12 @@ import { projectKey } from '../row-keys/projects.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Write } from '../table/write.ts';
 
-/** Forks whose relation is ended in one step. */
+/** Forks whose relation is removed in one step. */
 const BATCH = 100;
 
 type Related = Pick<ProjectRecord, 'id' | 'visibility' | 'forkedFromId' | 'forkRootId'>;
 
-/** The maintenance queue's job that ends the relations of a project: `{ projectId, before }`, a time. */
+/** The maintenance queue's job that removes a project's fork relations: `{ projectId, before }`; `before` is a time. */
 export const UNLINK_JOB = 'project.unlink-forks';
 
 export class Forks {
@@ -25,13 +25,13 @@ export class Forks {
     this.#table = table;
   }
 
-  /** Ids of a project's forks, the oldest first. */
+  /** Yields ids of a project's forks, oldest first. */
   async *of(parentId: number): AsyncGenerator<number> {
     const rows = { partition: projectKey(parentId).pk, prefix: FORK, only: ['sk'] };
     for await (const { sk } of this.#table.queryAll(rows)) yield idOf(sk as string);
   }
 
-  /** @throws Stale when one of the two changed, or the fork is one already; Missing when one is gone */
+  /** @throws Stale when either project changed, or `fork` already is a fork; Missing when either is deleted */
   async relate(fork: Related, parent: Related): Promise<void> {
     const writes: Write[] = [
       {
@@ -46,7 +46,7 @@ export class Forks {
     await this.#transact(writes);
   }
 
-  /** @throws Stale when it is not the parent's fork any more */
+  /** @throws Stale when it is no longer a fork of that parent */
   async unrelate(fork: Related): Promise<void> {
     const parent = fork.forkedFromId;
     if (parent === undefined) throw new Stale('fork');
@@ -65,7 +65,7 @@ export class Forks {
   }
 
   /**
-   * Ends the relations of a project that is gone, some at a time; its forks stay related to each other.
+   * Removes up to {@link BATCH} relations of a deleted project; its forks stay related to each other.
    * @returns whether any are left
    */
   async unrelateAll(parentId: number): Promise<boolean> {
@@ -95,7 +95,7 @@ export class Forks {
       await this.#table.transact(writes);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
-      // A parent that is not there is the caller's to judge: see `countedDown`.
+      // The caller decides about a parent that does not exist: see `withDecrements`.
       if (error.refusals.some(({ reason, item }) => reason === 'parent' && item === undefined)) throw error;
       const gone = error.refusals.some(({ item }) => item === undefined || item['deletedAt'] !== null);
       throw gone ? new Missing('project') : new Stale('fork');
@@ -103,11 +103,11 @@ export class Forks {
   }
 }
 
-/** Equal in all that descend from one project. */
+/** Returns the root of the fork tree: equal for all descendants of one project. */
 export const forkRoot = ({ id, forkRootId }: Pick<ProjectRecord, 'id' | 'forkRootId'>): number =>
   forkRootId ?? id;
 
-/** The row and the count under a parent that is as it was seen; refused as `parent`. */
+/** Adds the row and the count, if the parent exists with the visibility that was read; refused as `parent`. */
 export function addForkRows({ id, visibility }: Pick<Related, 'id' | 'visibility'>, forkId: number): Write[] {
   return [
     { put: { ...forkKey(id, forkId) } },
@@ -121,7 +121,7 @@ export function addForkRows({ id, visibility }: Pick<Related, 'id' | 'visibility
   ];
 }
 
-/** The condition that a project is a fork of that one, `:parent`, or of none. */
+/** Returns the condition that a project is a fork of that parent, the value `:parent`, or of none. */
 export const forkOf = (parentId: number | undefined): string =>
   parentId === undefined ? 'attribute_not_exists(#forkedFromId)' : '#forkedFromId = :parent';
 
@@ -133,7 +133,7 @@ interface Counted {
   readonly reason: string;
 }
 
-/** Commits with one less in each count. A subject that is gone counts nothing, and does not come back. */
+/** Commits with each count decremented. A deleted row has no count to decrement, and is not created again. */
 export async function withDecrements(
   counted: readonly Counted[],
   commit: (counts: readonly Write[]) => Promise<void>,

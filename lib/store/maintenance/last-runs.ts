@@ -1,6 +1,6 @@
 /**
- * What the jobs of one repository tell each other, kept in the lease's row: when the next visit is promised, whether
- * there may be garbage, whether somebody waits for the lease.
+ * Notes that the maintenance jobs of one repository leave for each other, stored in the lease's row: when the next run
+ * is scheduled, whether there may be garbage, and whether a job waits for the lease.
  */
 import { TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../outbox/outbox.ts';
@@ -8,15 +8,15 @@ import { leaseKey } from '../row-keys/maintenance.ts';
 import type { Table } from '../table/table.ts';
 import type { Lease } from './leases.ts';
 
-/** The maintenance queue's job that puts a repository in order: `{ repositoryId, collect?, refs? }`. */
+/** The maintenance queue's job that maintains a repository: `{ repositoryId, collect?, refs? }`. */
 export const MAINTAIN_JOB = 'repository.maintain';
 
 export interface Notes {
-  /** Milliseconds since 1970; a message is promised for then. 0 when none is. */
+  /** Milliseconds since 1970: the time for which a message is scheduled. 0 when none is. */
   readonly visitAt: number;
-  /** Milliseconds since 1970: when a ref last let go of something. 0 when a collection has been there since. */
+  /** Milliseconds since 1970: when a ref last dropped objects. 0 when a garbage collection ran since then. */
   readonly garbage: number;
-  /** A collection swapped its packs in and did not come to its end. */
+  /** A garbage collection swapped its packs in and has not finished. */
   readonly unsettled: boolean;
 }
 
@@ -35,7 +35,7 @@ export class MaintenanceNotes {
     await this.#table.update({ update: leaseKey(repositoryId), set: { garbage: at.getTime() } });
   }
 
-  /** Everything that refs reach lies in packs that stay: see `swappedBy`. */
+  /** Notes that everything reachable from refs is in packs that stay: see `swappedBy`. No effect without the lease. */
   async clearUnsettled({ repositoryId, fence }: Lease): Promise<void> {
     await this.#unlessRefused(
       this.#table.transact([
@@ -49,7 +49,7 @@ export class MaintenanceNotes {
     );
   }
 
-  /** What was let go of since then stays noted. */
+  /** A note of objects dropped after `seen` is kept. No effect without the lease. */
   async clearGarbage(lease: Lease, seen: number): Promise<void> {
     await this.#unlessRefused(
       this.#table.transact([
@@ -63,7 +63,7 @@ export class MaintenanceNotes {
     );
   }
 
-  /** Promises a job for that time; without one, notes that none is promised. Without the lease, nothing. */
+  /** Schedules a job for `at`; if undefined, notes that none is scheduled. No effect without the lease. */
   async scheduleVisit(lease: Lease, at: Date | undefined): Promise<void> {
     const { repositoryId, fence } = lease;
     await this.#unlessRefused(
@@ -80,8 +80,8 @@ export class MaintenanceNotes {
   }
 
   /**
-   * Promises one job for when the lease that somebody holds now ends by itself: for what the holder no longer sees,
-   * and in case it has died. However many ask, one is promised per holder.
+   * Schedules a job for the time when the current holder's lease expires: for changes that the holder no longer sees,
+   * and in case it has died. However many callers ask, one job is scheduled per holder.
    */
   async waitForLease(repositoryId: string): Promise<void> {
     const key = leaseKey(repositoryId);

@@ -1,6 +1,7 @@
 /**
- * One maintenance job per repository at a time. A lease ends by itself; its fencing number rises with every
- * holder, and every change made under it checks that number, so a holder that slept too long changes nothing.
+ * Allows one maintenance job per repository at a time. A lease expires by itself. Its fencing number increases with
+ * every holder, and every change made under the lease checks that number, so a holder that was suspended for too long
+ * changes nothing.
  */
 import { ConditionFailed } from '../errors.ts';
 import type { Key } from '../row-keys/key.ts';
@@ -10,7 +11,7 @@ import type { Check, Item, Update } from '../table/write.ts';
 
 export interface Lease {
   readonly repositoryId: string;
-  /** The fork network whose prefix its packs lie under. */
+  /** The fork network under whose prefix the packs are stored. */
   readonly networkId: string;
   readonly fence: number;
 }
@@ -21,28 +22,28 @@ export class Leases {
     this.#table = table;
   }
 
-  /** @param seconds until somebody else may take it @returns undefined while somebody else holds it */
+  /** @param seconds until the lease expires @returns undefined while another holder has it */
   async acquire(repositoryId: string, seconds: number, now = new Date()): Promise<Lease | undefined> {
     const item = await takeLease(this.#table, leaseKey(repositoryId), seconds, now);
     if (item === undefined) return undefined;
     return { repositoryId, networkId: networkOf(repositoryId, item), fence: item['fence'] as number };
   }
 
-  /** Whether somebody holds it, as far as one read can tell. */
+  /** Returns whether the lease is held, as far as a single read can tell. */
   async isTaken(repositoryId: string, now = new Date()): Promise<boolean> {
     const row = await this.#table.get(leaseKey(repositoryId));
     return Number(row?.['until'] ?? 0) > Math.floor(now.getTime() / 1000);
   }
 
-  /** Lets the next one in at once. A lease that was lost is left alone. */
+  /** Ends the lease before it expires. No effect if it was lost. */
   release({ repositoryId, fence }: Lease): Promise<void> {
     return endLease(this.#table, leaseKey(repositoryId), fence);
   }
 }
 
 /**
- * A row that one at a time may hold, for so many seconds.
- * @returns the row, with the holder's `fence`; undefined while somebody else holds it
+ * Acquires a row that has one holder at a time, for `seconds`.
+ * @returns the row, with the new holder's `fence`; undefined while another holder has it
  */
 export async function takeLease(
   table: Table,
@@ -65,7 +66,7 @@ export async function takeLease(
   }
 }
 
-/** One that was lost is left alone. */
+/** Ends a lease. No effect if it was lost. */
 export async function endLease(table: Table, key: Key, fence: number): Promise<void> {
   try {
     await table.update({ update: key, set: { until: 0 }, if: '#fence = :fence', values: { fence } });
@@ -74,18 +75,20 @@ export async function endLease(table: Table, key: Key, fence: number): Promise<v
   }
 }
 
-/** For the transaction of whatever is done under the lease; refused as `lease`. */
+/** The check for every transaction made under the lease; refused as `lease`. */
 export function fencedBy({ repositoryId, fence }: Lease): Check {
   return { check: leaseKey(repositoryId), if: '#fence = :fence', values: { fence }, reason: 'lease' };
 }
 
-/** The fork network, as the row of the lease tells it. */
+/** Returns the fork network from the lease's row. */
 export const networkOf = (repositoryId: string, row: Item | undefined): string =>
   (row?.['network'] as string | undefined) ?? repositoryId;
 
 /**
- * The same for one that takes packs off the list: whoever copies the list knows by `swaps` that it was whole.
- * @param unsettled a collection's: what was made reachable meanwhile may lie in garbage until {@link settled}
+ * Like {@link fencedBy}, for a transaction that removes packs from the list: a reader that copies the list learns from
+ * `swaps` whether it was complete.
+ * @param unsettled true for a garbage collection: objects that became reachable meanwhile may be in garbage packs until
+ *   `MaintenanceNotes.clearUnsettled`
  */
 export function swappedBy({ repositoryId, fence }: Lease, unsettled: boolean): Update {
   return {
@@ -98,10 +101,10 @@ export function swappedBy({ repositoryId, fence }: Lease, unsettled: boolean): U
   };
 }
 
-/** What a reader of the whole list of packs has to find unchanged. */
+/** What has to be unchanged for a reader of the complete pack list. */
 export interface Swaps {
   readonly count: number;
-  /** A collection has not resurrected everything yet, or died before it could. */
+  /** A garbage collection has not resurrected everything yet, or died before it could. */
   readonly unsettled: boolean;
 }
 
@@ -110,7 +113,7 @@ export const swapsOf = (row: Item | undefined): Swaps => ({
   unsettled: row?.['unsettled'] === true,
 });
 
-/** Nothing was taken off the list since then. Refused as `swaps`. */
+/** Checks that no pack was removed from the list since then; refused as `swaps`. */
 export function unswapped(repositoryId: string, { count }: Swaps): Check {
   return {
     check: leaseKey(repositoryId),

@@ -1,6 +1,7 @@
 /**
- * Projects that groups are invited to. The project's own record says it and decides; rows lead there from the invited
- * group, `SHARED#`, and from each group above that one, `SHAREDBELOW#`, whose members the invitation reaches too.
+ * Invitations of groups to projects. The project's record lists them and is authoritative. Rows index the project under
+ * the invited group, `SHARED#`, and under each of its ancestors, `SHAREDBELOW#`, whose members the invitation covers
+ * too.
  */
 
 import type { GroupRecord } from '../../records/groups.ts';
@@ -15,7 +16,7 @@ import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
 import { PRESENT, type Update, type Write } from '../table/write.ts';
 
-/** Rows that are put right together when an invited group moves, and tries at one that others change. */
+/** Rows corrected concurrently after an invited group moved, and retries for a row that changes concurrently. */
 const AT_ONCE = 4;
 const TRIES = 5;
 
@@ -28,15 +29,15 @@ export class ProjectShares {
     this.#counters = counters;
   }
 
-  /** Of a share that is to be. */
+  /** Allocates an id for a new share. */
   nextId(): Promise<number> {
     return this.#counters.next('project-share');
   }
 
   /**
-   * @param shares all of the project's from now on, with the one of `invited`
-   * @param alongside writes of the same transaction
-   * @throws Stale when the project changed since it was read, or the invited group moved or went; Missing
+   * @param shares all shares of the project after the change, including that of `invited`
+   * @param alongside further writes of the same transaction
+   * @throws Stale when the project changed since it was read, or the invited group moved or was deleted; Missing
    */
   async add(
     project: ProjectRecord,
@@ -45,7 +46,7 @@ export class ProjectShares {
     alongside: readonly Write[] = [],
   ): Promise<ProjectRecord> {
     const above = [...invited.ancestorIds];
-    // One that has expired may have left rows behind, from where the group was then.
+    // An expired share may have left rows under the group's ancestors of that time.
     const left = (await this.#rowOf(invited.id, project.id))?.above ?? [];
     return this.#change(project, shares, [
       { put: { ...rowKey(invited.id, project.id), above } },
@@ -60,7 +61,7 @@ export class ProjectShares {
     ]);
   }
 
-  /** @param shares all that are left. @param alongside writes of the same transaction @throws Stale, Missing */
+  /** @param shares those that remain @param alongside further writes of the transaction @throws Stale, Missing */
   async remove(
     project: ProjectRecord,
     invitedId: number,
@@ -72,14 +73,14 @@ export class ProjectShares {
     return this.#change(project, shares, [...rows, ...alongside]);
   }
 
-  /** Takes away what leads to a project that is gone. */
+  /** Deletes the rows that index a deleted project. */
   async removeOfProject({ id, shares }: Pick<ProjectRecord, 'id' | 'shares'>): Promise<void> {
     for (const { groupId } of shares) await this.#removeRows(groupId, id);
   }
 
   /**
-   * Ends all invitations of a group that is deleted.
-   * @param deadline milliseconds since 1970. @returns whether none is left
+   * Deletes all invitations of a deleted group.
+   * @param deadline milliseconds since 1970 @returns whether all were deleted
    */
   async removeOfGroup(groupId: number, deadline: number): Promise<boolean> {
     for await (const { projectId } of this.#rowsOf(groupId)) {
@@ -98,8 +99,8 @@ export class ProjectShares {
   }
 
   /**
-   * Brings the rows above a group to where it is now, after it moved.
-   * @param deadline milliseconds since 1970. @returns whether all are there
+   * Moves the rows under a group's ancestors to its current ancestors, after it moved.
+   * @param deadline milliseconds since 1970 @returns whether all were moved in time
    */
   async moveRows({ id, ancestorIds }: GroupRecord, deadline: number): Promise<boolean> {
     const late: SharedRow[] = [];
@@ -183,7 +184,7 @@ export class ProjectShares {
 
 interface SharedRow {
   readonly projectId: number;
-  /** The groups above the invited one under which there are rows. */
+  /** The ancestors of the invited group under which there are rows. */
   readonly above: readonly number[];
 }
 
