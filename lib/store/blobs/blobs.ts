@@ -1,6 +1,4 @@
-/**
- * Bytes in one bucket. The service chooses the keys (`keys.ts`, `git-objects.ts`); they never contain a caller's text.
- */
+/** Bytes in one bucket. The service chooses the keys; they never contain a caller's text. */
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import {

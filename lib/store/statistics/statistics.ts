@@ -137,8 +137,8 @@ export class Statistics {
 const TOGETHER_MS = 20_000;
 
 /**
- * Schedules the measurement of a project, for the transaction that changes it. All messages for a project within
- * {@link TOGETHER_MS} have the same id, so they are one row.
+ * Schedules the measurement of a project, for the transaction that changes it. All messages for a project in one
+ * window of {@link TOGETHER_MS} have the same id, so they are one row.
  */
 export function scheduleMeasuring(projectId: number, now: Date): Put {
   const at = (Math.floor(now.getTime() / TOGETHER_MS) + 2) * TOGETHER_MS;
