@@ -1,6 +1,6 @@
 /**
- * Who did what: written once, in the transaction of what it records, and never touched again. No method here changes
- * or removes one, and what belongs to a user, group or project goes without these.
+ * Audit events: who did what. Each is written once, in the transaction of the change that it records, and is immutable:
+ * no method here changes or removes one, and the removal of a user, group or project keeps them.
  */
 
 import type { AuditedKind } from '../../records/audit-events.ts';
@@ -24,14 +24,14 @@ export type { AuditedKind } from '../../records/audit-events.ts';
 
 export interface AuditEventRecord {
   readonly id: number;
-  /** Of the user who did it; below zero for nobody of the users. */
+  /** The user who did it; negative if no user did. */
   readonly authorId: number;
   readonly entityKind: AuditedKind;
   readonly entityId: number;
-  /** What happened, to whom, from where: said for good, with the names everything had then. */
+  /** What happened, to whom, from where. A snapshot, with the names as they were at that time. */
   readonly details: AuditDetails;
   readonly createdAt: string;
-  /** Of the request that led to it, as the lines of the log have it; earlier releases kept none. */
+  /** The id of the request that caused it, as in the log; absent in events of earlier releases. */
   readonly requestId?: string | undefined;
 }
 
@@ -40,10 +40,10 @@ export type AuditDetails = Readonly<Record<string, string | number | boolean | n
 export const AUDITED_KINDS = ['User', 'Group', 'Project'] as const satisfies readonly AuditedKind[];
 
 export interface AuditQuery extends PageRequest {
-  /** Bounds of the time, inclusive. */
+  /** Bounds of the creation time, inclusive. */
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
-  /** Only what comes behind that one. */
+  /** Returns only the events that follow this position in the list. */
   readonly after?: Position | undefined;
 }
 
@@ -55,12 +55,12 @@ export class AuditEvents {
     this.#counters = counters;
   }
 
-  /** Unique; ids of several processes do not rise with time. */
+  /** Returns a unique id. Ids from several processes do not increase with time. */
   nextId(): Promise<number> {
     return this.#counters.leased('audit-event');
   }
 
-  /** What was done to one thing, the newest first. @param query.authorId only by that user */
+  /** Returns the events of one entity, newest first. @param query.authorId only events of this user */
   ofEntity(
     kind: AuditedKind,
     id: number,
@@ -73,7 +73,7 @@ export class AuditEvents {
     return this.#page([where], query);
   }
 
-  /** What was done to all things of these kinds, the newest first. */
+  /** Returns the events of all entities of these kinds, newest first. */
   ofKinds(kinds: readonly AuditedKind[], query: AuditQuery): Promise<Page<AuditEventRecord>> {
     const partitions = kinds.flatMap((kind) => listPartitions(auditListClass(kind)));
     return this.#page(
@@ -82,7 +82,7 @@ export class AuditEvents {
     );
   }
 
-  /** One of things of these kinds. */
+  /** Returns one event by id, if its entity is of one of these kinds. */
   async find(id: number, kinds: readonly AuditedKind[]): Promise<AuditEventRecord | undefined> {
     const pages = await Promise.all(
       kinds.map((kind) => {
@@ -112,7 +112,10 @@ export class AuditEvents {
     return { ...page, total };
   }
 
-  /** Their keys, or, of the table itself and for a page that begins at once, all of them. */
+  /**
+   * Reads only the keys of the events, except from the table itself when no events are skipped: then it reads whole
+   * rows.
+   */
   #source(where: Where & Bounds, chunk: number, skips: boolean, seen: Map<number, Item>): KeySource {
     const sortKey = where.index === undefined ? 'sk' : SORT[where.index];
     const query = { ...where, ...(where.index === undefined && skips ? { only: ['pk', 'sk'] } : {}) };
@@ -135,7 +138,7 @@ type Where = { readonly partition: string; readonly index?: 'byUser' | 'byUpdate
 type Bounds = Pick<QueryOptions, 'from' | 'to'>;
 const SORT = { byUser: 'what', byUpdated: 'byUpdated' } as const;
 
-/** All orders are by time and then by id, and end in it. */
+/** All lists are sorted by time and then by id; the sort keys end with the id. */
 function boundsOf({ from, to, after }: AuditQuery): Bounds {
   const last = after && after.sort.slice(0, -12) + padded(after.id - 1);
   const end = to && `${textOf(to)}#~`;
@@ -146,13 +149,13 @@ function boundsOf({ from, to, after }: AuditQuery): Bounds {
   };
 }
 
-/** Years of more than four digits, and before the first, sort where they belong. */
+/** Returns a text that sorts correctly also for years before 0 and years of more than four digits. */
 function textOf(at: Date): string {
   const text = at.toISOString();
   return text.startsWith('+') ? ':' : text.startsWith('-') ? '' : text;
 }
 
-/** The one write there is of it. */
+/** Returns the only write that an audit event ever gets. */
 export function auditEventPut(event: AuditEventRecord): Put {
   const { requestId, ...row } = event;
   const { id, authorId, entityKind, entityId, createdAt } = row;

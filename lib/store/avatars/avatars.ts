@@ -1,6 +1,6 @@
 /**
- * Avatars' bytes: a row beside the record, small enough to be written in the record's own transaction, so that the two
- * never tell of different images and none is left over.
+ * The bytes of avatars: a row beside the subject's record, small enough to be written in the record's own transaction,
+ * so that the two always describe the same image and no image is orphaned.
  */
 
 import type { AvatarRecord } from '../../records/avatars.ts';
@@ -13,7 +13,7 @@ export interface StoredAvatar extends AvatarRecord {
   readonly bytes: Uint8Array;
 }
 
-/** @param avatar undefined: none any more */
+/** Returns the write that stores an avatar. @param avatar undefined deletes it */
 export const avatarWrite = (subject: Subject, avatar: StoredAvatar | undefined): Write =>
   avatar === undefined
     ? { delete: avatarKey(subject) }
@@ -25,7 +25,7 @@ export class Avatars {
     this.#table = table;
   }
 
-  /** One read, of up to 200 KiB. */
+  /** Returns an avatar, in one read of up to 200 KiB. */
   async get(subject: Subject): Promise<StoredAvatar | undefined> {
     const row = await this.#table.get(avatarKey(subject));
     if (row === undefined) return undefined;

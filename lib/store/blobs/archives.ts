@@ -1,6 +1,7 @@
 /**
- * Archives that were made once. They are never wrong, because a commit does not change, and never needed, because
- * they can be made again: a rule of the bucket takes them away after some days, the repository's removal at once.
+ * A cache of repository archives. An entry never becomes stale, because a commit does not change, and can be lost,
+ * because the archive can be made again: a lifecycle rule of the bucket deletes entries after some days, the deletion
+ * of the repository deletes them at once.
  */
 import { createHash } from 'node:crypto';
 import { log } from '../../telemetry/log.ts';
@@ -8,10 +9,13 @@ import { AlreadyExists, Missing } from '../errors.ts';
 import { ARCHIVES } from '../table/schema.ts';
 import type { Blobs } from './blobs.ts';
 
-/** Where the archives of a repository lie: what its network shares, not every repository of it may read. */
+/**
+ * Prefix of a repository's archives. It is per repository: although a fork network shares its objects, not every
+ * repository of the network may read all of them.
+ */
 export const archivePrefix = (repositoryId: string): string => `${ARCHIVES}${repositoryId}/`;
 
-/** Larger ones are made again each time. */
+/** Larger archives are not stored, but made again for each request. */
 const MAX_KEPT_BYTES = 2 * 1024 ** 3;
 
 export interface ArchiveName {
@@ -36,7 +40,10 @@ export class Archives {
     }
   }
 
-  /** Passes an archive on and keeps a copy, if it comes to its end. What prevents the copy does not prevent the rest. */
+  /**
+   * Passes an archive through and stores a copy once it is complete. A failure to store the copy is logged and does not
+   * interrupt the stream.
+   */
   async *keep(
     repositoryId: string,
     name: ArchiveName,
@@ -70,7 +77,10 @@ export class Archives {
   }
 }
 
-/** A digest: paths and names are the caller's text. Another `version` when archives come to be written otherwise. */
+/**
+ * The key is a digest, because paths and names are the caller's text. Increase `version` when the format of the
+ * archives changes.
+ */
 function keyOf(repositoryId: string, { commit, path, prefix, format }: ArchiveName): string {
   const version = 1;
   const digest = createHash('sha256').update(JSON.stringify([version, commit, path, prefix, format]));

@@ -1,4 +1,4 @@
-/** Bytes in one bucket. Keys are ours (`keys.ts`, `git-objects.ts`), never a caller's text. */
+/** Bytes in one bucket. The service chooses the keys; they never contain a caller's text. */
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import {
@@ -25,22 +25,25 @@ export interface BlobInfo {
 
 export interface PutOptions {
   readonly contentType?: string;
-  /** Refuses when the key is in use; a write of one's own whose answer was lost is not told apart. */
+  /**
+   * Refuses when the key is in use. After a write whose answer was lost, this also refuses the repetition: the two
+   * cases are not distinguished.
+   */
   readonly ifAbsent?: boolean;
 }
 
-/** Above this a file is uploaded in parts: a part that fails is sent again alone. */
+/** Larger files are uploaded in parts, so that only a part that fails is sent again. Bytes. */
 const PART_BYTES = 16 * 1024 * 1024;
 const PARTS_AT_ONCE = 4;
 const DELETE_BATCH = 1000;
 
-/** Bytes on their way into one object, which nobody sees before {@link BlobWriter.finish}. */
+/** Writes an object piece by piece. The object is not visible before {@link BlobWriter.finish}. */
 export interface BlobWriter {
-  /** Waits while a part is sent: what is held in memory is bounded. @throws StoreUnavailable */
+  /** Waits while a part is sent, so that memory use is bounded. @throws StoreUnavailable */
   write(bytes: Uint8Array): Promise<void>;
   /** @throws AlreadyExists when the key is in use, StoreUnavailable */
   finish(): Promise<void>;
-  /** Gives up; never fails. */
+  /** Discards what was written. Never fails. */
   abort(): Promise<void>;
 }
 
@@ -53,7 +56,7 @@ export class Blobs {
     this.bucket = bucket;
   }
 
-  /** @throws AlreadyExists with `ifAbsent`, StoreUnavailable */
+  /** @throws AlreadyExists with `ifAbsent` when the key is in use, StoreUnavailable */
   async put(key: string, bytes: Uint8Array, options: PutOptions = {}): Promise<{ etag: string }> {
     const command = new PutObjectCommand({
       Bucket: this.bucket,
@@ -73,7 +76,7 @@ export class Blobs {
       const command = new PutObjectCommand({
         Bucket: this.bucket,
         Key: key,
-        // A stream cannot be sent twice: what fits one part is read whole, so that a retry can.
+        // A stream cannot be sent twice: a file that fits one part is read whole, so that a retry can send it again.
         Body: await readRange(path, 0, size),
         ContentLength: size,
       });
@@ -91,13 +94,13 @@ export class Blobs {
       });
       await translated(() => this.#client.send(done));
     } catch (error) {
-      // What is left is swept by the bucket's rule for unfinished uploads.
+      // If this fails, the bucket's lifecycle rule for unfinished uploads deletes the parts.
       await this.#client.send(new AbortMultipartUploadCommand({ ...target, UploadId })).catch(() => {});
       throw error;
     }
   }
 
-  /** Writes an object of unknown size, unless its key is in use by the time it is complete. */
+  /** Writes an object of unknown size. `finish` refuses when the key is in use by then. */
   writer(key: string): BlobWriter {
     const target = { Bucket: this.bucket, Key: key };
     const parts: { ETag: string; PartNumber: number }[] = [];
@@ -137,7 +140,7 @@ export class Blobs {
       abort: async () => {
         waiting = [];
         if (uploadId === undefined) return;
-        // What is left is swept by the bucket's rule for unfinished uploads.
+        // If this fails, the bucket's lifecycle rule for unfinished uploads deletes the parts.
         const abort = new AbortMultipartUploadCommand({ ...target, UploadId: uploadId });
         await this.#client.send(abort).catch(() => {});
       },
@@ -145,14 +148,14 @@ export class Blobs {
   }
 
   /**
-   * Exactly `length` bytes from `offset`, fewer only at the end; empty behind it.
+   * Returns `length` bytes from `offset`; fewer only at the end of the object, none beyond it.
    * @throws Missing, StoreUnavailable
    */
   async read(key: string, offset: number, length: number): Promise<Uint8Array> {
     if (length <= 0) return new Uint8Array(0);
     const Range = `bytes=${offset}-${offset + length - 1}`;
     try {
-      // The body is part of the attempt: a connection that breaks inside it is tried again.
+      // Reading the body is part of the attempt: if the connection breaks during it, the request is repeated.
       return await translated(async () => {
         const answer = await this.#client.send(
           new GetObjectCommand({ Bucket: this.bucket, Key: key, Range }),
@@ -165,7 +168,7 @@ export class Blobs {
     }
   }
 
-  /** The whole object as a stream. @throws Missing */
+  /** Returns the whole object as a stream. @throws Missing */
   async stream(key: string): Promise<AsyncIterable<Uint8Array>> {
     const answer = await translated(() =>
       this.#client.send(new GetObjectCommand({ Bucket: this.bucket, Key: key })),
@@ -189,7 +192,7 @@ export class Blobs {
     }
   }
 
-  /** Absent keys are no error. */
+  /** Deletes objects. Keys without an object are not an error. */
   async delete(keys: readonly string[]): Promise<void> {
     if (keys.length === 1) {
       await translated(() =>
@@ -207,7 +210,7 @@ export class Blobs {
     }
   }
 
-  /** One page of keys under a prefix, in the order of their bytes. */
+  /** Returns one page of the keys under a prefix, sorted by their bytes. */
   async list(
     prefix: string,
     options: { after?: string; limit?: number } = {},
@@ -222,7 +225,7 @@ export class Blobs {
     return { keys: (answer.Contents ?? []).map((entry) => entry.Key!), more: answer.IsTruncated === true };
   }
 
-  /** A URL that reads the object for `seconds`, served under `fileName` when given. */
+  /** Returns a URL that reads the object for `seconds`, served under `fileName` if given. */
   presignedGet(key: string, seconds: number, fileName?: string): Promise<string> {
     const command = new GetObjectCommand({
       Bucket: this.bucket,
@@ -234,7 +237,7 @@ export class Blobs {
     return getSignedUrl(this.#client, command, { expiresIn: seconds });
   }
 
-  /** A URL that writes the object once within `seconds`. */
+  /** Returns a URL that writes the object once within `seconds`. */
   presignedPut(key: string, seconds: number): Promise<string> {
     return getSignedUrl(this.#client, new PutObjectCommand({ Bucket: this.bucket, Key: key }), {
       expiresIn: seconds,
@@ -264,7 +267,10 @@ export class Blobs {
 const READ_ATTEMPTS = 3;
 const ABSENT_NAMES = new Set(['NoSuchKey', 'NotFound', 'NoSuchBucket']);
 
-/** The SDK's exceptions end here. Its own retries are over when one arrives; `attempts` adds whole repetitions. */
+/**
+ * Translates the SDK's exceptions into the store's. The SDK has already retried when one arrives; `attempts` is how
+ * often the whole operation is tried.
+ */
 export async function translated<T>(send: () => Promise<T>, attempts = 1): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

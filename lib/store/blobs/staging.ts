@@ -1,7 +1,7 @@
 /**
- * Where a client's bytes wait that are too many for a request: uploaded straight to the bucket through presigned
- * URLs, whole or in parts, then read by a worker and removed. What nobody finishes, a rule of the bucket takes away;
- * the embedded host, which has no such rules, sweeps.
+ * The staging area, for uploads that are too large for a request: the client writes them to the bucket through
+ * presigned URLs, whole or in parts; a worker reads and deletes them. A lifecycle rule of the bucket deletes unfinished
+ * uploads. The embedded host has no such rules and calls {@link Staging.sweep}.
  */
 import {
   AbortMultipartUploadCommand,
@@ -19,15 +19,15 @@ import { Missing, StoreError, StoreUnavailable } from '../errors.ts';
 import { STAGING } from '../table/schema.ts';
 import { type Blobs, translated } from './blobs.ts';
 
-/** One upload; plain data, to be kept in a row of whoever began it. */
+/** One upload. Plain data, which the subject that began the upload stores in a row of its own. */
 export interface StagedUpload {
-  /** ULID: tells when it was begun. */
+  /** ULID; contains the time at which the upload began. */
   readonly id: string;
-  /** Bytes in all, as declared; nothing else can be completed. */
+  /** Declared size of the whole in bytes; an upload of another size cannot be completed. */
   readonly size: number;
-  /** Bytes of every part but the last. */
+  /** Size of every part but the last, in bytes. */
   readonly partSize: number;
-  /** S3's id of a multipart upload; undefined when the whole is one PUT. */
+  /** S3's id of the multipart upload; undefined when the whole is written by one PUT. */
   readonly uploadId?: string;
 }
 
@@ -38,16 +38,16 @@ interface StagedPart {
 }
 
 export interface UploadedPart extends StagedPart {
-  /** The MD5 in quotes, with a bucket that encrypts with S3's own keys. */
+  /** The MD5 in quotes, if the bucket encrypts with S3's own keys. */
   readonly etag: string;
 }
 
 export interface PresignedPart extends StagedPart {
-  /** Takes one PUT of exactly `size` bytes: the length is signed. */
+  /** Accepts one PUT of exactly `size` bytes, because the length is signed. */
   readonly url: string;
 }
 
-/** Parts that are not there, or not of their size; the first hundred. */
+/** Parts are missing or have the wrong size. Names the first hundred of them. */
 export class IncompleteUpload extends StoreError {
   override readonly name = 'IncompleteUpload';
   readonly parts: readonly number[];
@@ -58,9 +58,9 @@ export class IncompleteUpload extends StoreError {
 }
 
 const MIB = 1024 * 1024;
-/** S3's parts have at least 5 MiB; small ones are sent again soon where the line is bad. */
+/** S3 requires parts of at least 5 MiB; on an unreliable connection, small parts are cheaper to send again. */
 const PART_BYTES = 8 * MIB;
-/** S3 takes 10,000; fewer make shorter lists. */
+/** S3 allows 10,000; fewer parts make shorter lists. */
 const MAX_PARTS = 1000;
 const READ_BYTES = 8 * MIB;
 const READS_AHEAD = 2;
@@ -79,7 +79,7 @@ export class Staging {
   }
 
   /**
-   * Makes room for `size` bytes. What may be uploaded at all is the caller's to decide.
+   * Begins an upload of `size` bytes. The caller checks whether that size is allowed.
    * @throws StoreUnavailable
    */
   async create(size: number, now = new Date()): Promise<StagedUpload> {
@@ -91,14 +91,14 @@ export class Staging {
     return { id, size, partSize, uploadId: UploadId! };
   }
 
-  /** The one URL that takes the whole, for an upload without parts. */
+  /** Returns the URL that accepts the whole, for an upload without parts. */
   async presignWhole(upload: StagedUpload, seconds: number): Promise<string> {
     if (upload.uploadId !== undefined) throw new RangeError('an upload in parts has no single URL');
     const command = new PutObjectCommand({ ...this.#target(upload.id), ContentLength: upload.size });
     return getSignedUrl(this.#client, command, { expiresIn: seconds });
   }
 
-  /** URLs of the given parts; of an upload without parts, number 1 is the whole. */
+  /** Returns the URLs of the given parts; for an upload without parts, number 1 is the whole. */
   presignParts(
     upload: StagedUpload,
     numbers: readonly number[],
@@ -122,31 +122,31 @@ export class Staging {
   }
 
   /**
-   * One URL that takes the whole of an upload whose size nobody knows before it is there. `id` is a ULID of now;
-   * {@link parts} tells what came of it.
+   * Returns a URL that accepts the whole of an upload whose size is not known in advance. `id` is a ULID of now;
+   * {@link parts} returns what was uploaded.
    */
   presignUnsized(id: string, seconds: number): Promise<string> {
     return this.#blobs.presignedPut(contentKey(id), seconds);
   }
 
-  /** A URL that takes a {@link note}, of any size: see {@link noteSize} before reading it. */
+  /** Returns a URL that writes a {@link note} of any size: check {@link noteSize} before reading it. */
   presignNote(id: string, name: string, seconds: number): Promise<string> {
     return this.#blobs.presignedPut(noteKey(id, name), seconds);
   }
 
-  /** A URL that reads a note. */
+  /** Returns a URL that reads a note. */
   presignNoted(id: string, name: string, seconds: number): Promise<string> {
     return this.#blobs.presignedGet(noteKey(id, name), seconds);
   }
 
-  /** Bytes of a note; undefined when there is none. */
+  /** Returns the size of a note in bytes; undefined when there is none. */
   async noteSize(id: string, name: string): Promise<number | undefined> {
     return (await this.#blobs.head(noteKey(id, name)))?.size;
   }
 
   /**
-   * What has arrived of the parts behind number `after`, in order; of a complete upload all, under the etag of the
-   * whole.
+   * Returns the uploaded parts with numbers greater than `after`, in order. For a completed upload these are all parts,
+   * each with the etag of the whole.
    * @param limit at most 1,000
    */
   async parts(upload: StagedUpload, { after = 0, limit = 1000 } = {}): Promise<readonly UploadedPart[]> {
@@ -170,7 +170,7 @@ export class Staging {
     } catch (error) {
       if (!isNoSuchUpload(error)) throw error;
     }
-    // Completed, by somebody who did not come to say so: then all of it is there.
+    // The upload may have been completed by a call that did not report it: then all parts are there.
     const whole = await this.#blobs.head(contentKey(upload.id));
     if (whole === undefined) return [];
     const last = Math.min(partCount(upload), after + limit);
@@ -181,9 +181,9 @@ export class Staging {
   }
 
   /**
-   * Makes one object of what was uploaded, having checked every size. Done once or twice, it is done.
-   * @param etag of the whole, where the caller knows it
-   * @throws IncompleteUpload; Missing when it was aborted or has expired
+   * Checks the size of every part and combines them into one object. Idempotent.
+   * @param etag of the whole, if the caller knows it
+   * @throws IncompleteUpload; Missing when the upload was aborted or has expired
    */
   async complete(upload: StagedUpload, etag?: string): Promise<{ size: number; etag: string }> {
     if (upload.uploadId !== undefined) await this.#join(upload, upload.uploadId);
@@ -222,12 +222,12 @@ export class Staging {
     try {
       await translated(() => this.#client.send(command));
     } catch (error) {
-      // Somebody else completed it meanwhile, or an answer was lost.
+      // A concurrent call has completed it, or the answer to an earlier attempt was lost.
       if (!isNoSuchUpload(error)) throw error;
     }
   }
 
-  /** What was uploaded, as a stream that survives broken connections. @throws Missing, StoreUnavailable */
+  /** Returns the uploaded bytes as a stream that survives broken connections. @throws Missing, StoreUnavailable */
   async *read(upload: Pick<StagedUpload, 'id' | 'size'>): AsyncGenerator<Uint8Array, void, undefined> {
     const key = contentKey(upload.id);
     const ahead: Promise<Uint8Array>[] = [];
@@ -235,7 +235,7 @@ export class Staging {
     const ask = () => {
       if (asked >= upload.size) return;
       const read = this.#blobs.read(key, asked, Math.min(READ_BYTES, upload.size - asked));
-      // It is told where it is awaited.
+      // The error is reported where the promise is awaited; this only avoids an unhandled rejection.
       read.catch(() => {});
       ahead.push(read);
       asked += READ_BYTES;
@@ -248,7 +248,7 @@ export class Staging {
     }
   }
 
-  /** A small object beside the upload: what is to be done with it, or what came of it. */
+  /** Stores a small object beside the upload: instructions for the worker, or the result. */
   async note(id: string, name: string, bytes: Uint8Array): Promise<void> {
     await this.#blobs.put(noteKey(id, name), bytes);
   }
@@ -259,12 +259,12 @@ export class Staging {
     return known && this.#blobs.read(key, 0, known.size);
   }
 
-  /** Takes away notes before they expire. */
+  /** Deletes notes before they expire. */
   async forget(id: string, names: readonly string[]): Promise<void> {
     await this.#blobs.delete(names.map((name) => noteKey(id, name)));
   }
 
-  /** Takes away what was uploaded, complete or not; notes stay until they expire. Twice is as good as once. */
+  /** Deletes the uploaded bytes, complete or not; notes remain until they expire. Idempotent. */
   async discard(upload: StagedUpload): Promise<void> {
     await Promise.all([
       this.#blobs.delete([contentKey(upload.id)]),
@@ -273,8 +273,8 @@ export class Staging {
   }
 
   /**
-   * Takes away all that was begun before a moment, as the bucket's rule does.
-   * @returns how many objects and uploads went
+   * Deletes everything that was begun before a moment, as the bucket's lifecycle rule does.
+   * @returns the number of deleted objects and uploads
    */
   async sweep(before: Date): Promise<number> {
     let swept = 0;
@@ -285,7 +285,7 @@ export class Staging {
       if (keys.length > 0) await this.#blobs.delete(keys);
       swept += keys.length;
       after = page.keys.at(-1);
-      // Ids sort by time.
+      // Ids are sorted by time.
       if (!page.more || after === undefined || !old(after)) break;
     }
     for (let marker: { KeyMarker?: string; UploadIdMarker?: string } = {}; ; ) {
@@ -328,7 +328,7 @@ function partSizeOf(upload: StagedUpload, number: number): number {
   return number < count ? upload.partSize : upload.size - (count - 1) * upload.partSize;
 }
 
-/** When the upload of a key was begun; a key that is not ours never was. */
+/** Returns when the upload of a key began; for a key of another form, a time that no sweep reaches. */
 function startedAt(key: string): number {
   try {
     return decodeTime(key.slice(STAGING.length, STAGING.length + 26));

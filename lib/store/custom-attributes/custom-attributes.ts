@@ -1,6 +1,7 @@
 /**
- * What administrators note on users, groups and projects, by name. All of a subject's are one row beside its record, so
- * that a page of a list reads each subject's once; each has a row of its own besides, which an index finds by its value.
+ * Custom attributes, which administrators set on users, groups and projects: values by name. All attributes of a
+ * subject are in one row beside its record, so that a page of a list reads one row per subject. In addition, each
+ * attribute has a row of its own, which an index finds by its value.
  */
 
 import type { Subject } from '../../records/subject.ts';
@@ -18,7 +19,7 @@ import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/wri
 
 export type Attributes = Readonly<Record<string, string>>;
 
-/** Each at most 255 characters: a subject's stay below the 400 KB of a row. */
+/** Each has at most 255 characters, so the attributes of a subject stay below the 400 KB of a row. */
 export const MAX_ATTRIBUTES = 100;
 const ATTEMPTS = 10;
 
@@ -28,12 +29,12 @@ export class CustomAttributes {
     this.#table = table;
   }
 
-  /** One read. */
+  /** Returns the attributes of a subject, in one read. */
   async get(subject: Subject): Promise<Attributes> {
     return attributesOf(await this.#table.get(attributesKey(subject)));
   }
 
-  /** In the order of the ids. */
+  /** Returns the attributes of several subjects, in the order of the ids. */
   async getMany(kind: Subject['kind'], ids: readonly number[]): Promise<Attributes[]> {
     return (await this.#table.batchGet(ids.map((id) => attributesKey({ kind, id })))).map(attributesOf);
   }
@@ -55,7 +56,7 @@ export class CustomAttributes {
     });
   }
 
-  /** @returns false when there is none of that name. @throws Missing when the subject is gone, Stale */
+  /** @returns false when the subject has no such attribute. @throws Missing when the subject is gone, Stale */
   async remove(subject: Subject, name: string): Promise<boolean> {
     let had = true;
     await this.#change(subject, { delete: attributeKey(subject, name) }, (present) => {
@@ -94,13 +95,16 @@ export class CustomAttributes {
 const attributesOf = (row: Item | undefined): Attributes =>
   (row?.['attributes'] as Attributes | undefined) ?? {};
 
-/** What has one of these: by an index that may be late, so each is to be judged by {@link haveAllAttributes}. */
+/**
+ * Returns ids of subjects that have the first of the attributes. The index may be late and knows only this one: filter
+ * the result with {@link haveAllAttributes}.
+ */
 export function idsWithAttributes(table: Table, kind: Subject['kind'], attributes: Attributes): IdSource {
   const [[name, value] = ['', '']] = Object.entries(attributes);
   return idsOfIndex(table, attributePartition(kind, name, value));
 }
 
-/** Which of these have all of the attributes; nothing is read where none is wanted. */
+/** Returns which of the subjects have all of the attributes. Reads nothing when none are wanted. */
 export async function haveAllAttributes(
   table: Table,
   kind: Subject['kind'],
@@ -115,7 +119,7 @@ export async function haveAllAttributes(
   });
 }
 
-/** Takes away what was noted on a subject that is gone, its avatar too. @returns whether any is left */
+/** Deletes the attributes and the avatar of a deleted subject. @returns whether any rows remain */
 export const removeAbout = (table: Table, subject: Subject, limit = 200): Promise<boolean> =>
   deletePage(table, { partition: attributesKey(subject).pk, prefix: ABOUT, limit });
 

@@ -1,4 +1,4 @@
-/** Deletes what is left of deleted groups, with all inside: the innermost first, the group itself last. */
+/** Deletes what remains of deleted groups with their descendants: the deepest first, the group itself last. */
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
@@ -9,7 +9,7 @@ import { release } from '../table/unique-names.ts';
 import { PRESENT, type Write } from '../table/write.ts';
 import { removers } from './removers.ts';
 
-/** Writes for the transaction that marks a group or project inside as deleted. */
+/** Returns writes for the transaction that marks a descendant group or project as deleted. */
 export type AlongsideRemoval = (
   kind: 'group' | 'project',
   record: GroupRecord | ProjectRecord,
@@ -18,10 +18,10 @@ export type AlongsideRemoval = (
 const none: AlongsideRemoval = async () => [];
 
 /**
- * Idempotent; goes on where an earlier call stopped.
+ * Deletes a group that is marked as deleted, with its descendants. Idempotent; continues where an earlier call stopped.
  * @param deadline milliseconds since 1970; no new step begins after it
- * @returns whether nothing is left
- * @throws Error when the group is not deleted; then nothing was touched
+ * @returns whether nothing remains
+ * @throws Error when the group is not marked as deleted; then nothing was changed
  */
 export async function removeGroupContent(
   store: Store,
@@ -35,7 +35,7 @@ export async function removeGroupContent(
   return empty(store, group, deadline, alongside);
 }
 
-/** @param group marked as deleted, so that nothing is added to it any more */
+/** @param group marked as deleted, so that nothing can be added to it any more */
 async function empty(
   store: Store,
   group: GroupRecord,
@@ -57,7 +57,10 @@ async function empty(
   return true;
 }
 
-/** Marks a child as deleted, so that what is listed inside it afterwards is all there will be. @returns undefined when it moved */
+/**
+ * Marks a child group as deleted, so that nothing is added to it after its content is listed.
+ * @returns the child as marked by this or another run; undefined when it was moved or is gone
+ */
 async function marked(
   { groups, table }: Store,
   id: number,
@@ -81,14 +84,14 @@ async function marked(
     await table.transact([mark, ...(await alongside('group', child))]);
   } catch (error) {
     if (!(error instanceof TransactionRefused && error.has('group'))) throw error;
-    // It moved, or another run marked it.
+    // The group was moved, or a concurrent run marked it.
     const current = await groups.getEvenDeleted(id);
     return current?.parentId === parent.id && current.deletedAt !== null ? current : undefined;
   }
   return groups.getEvenDeleted(id);
 }
 
-/** As its owner would. @returns false when another writer changed it */
+/** Deletes a project as its owner would. @returns false when another writer changed it */
 async function removeProject(
   { projects }: Store,
   id: number,
@@ -113,7 +116,7 @@ async function removeRecord({ table }: Store, group: GroupRecord): Promise<void>
   try {
     await table.transact([release('path', group.fullPath, { type: 'group', id: group.id }, 'path')]);
   } catch (error) {
-    // Another group or project has the path by now, or an earlier run released it.
+    // The path now belongs to another group or project, or an earlier run released it.
     if (!(error instanceof TransactionRefused)) throw error;
   }
   await table.transact(removers.flatMap(({ ofGroup }) => [...(ofGroup?.last?.(group) ?? [])]));

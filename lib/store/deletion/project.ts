@@ -3,10 +3,10 @@ import type { DeletedProject, DeletedRepository } from './remover.ts';
 import { removers } from './removers.ts';
 
 /**
- * Deletes all rows and bytes of a deleted project and its repository, but for the project's record. Idempotent; goes on
- * where an earlier call stopped.
+ * Deletes all rows and bytes of a deleted project and its repository, except the project's record. Idempotent;
+ * continues where an earlier call stopped.
  * @param deadline milliseconds since 1970; no new page of rows begins after it
- * @returns whether nothing is left
+ * @returns whether nothing remains
  */
 export async function removeProjectRows(
   stores: Store,
@@ -21,7 +21,7 @@ export async function removeProjectRows(
   return true;
 }
 
-/** As {@link removeProjectRows}, of the repository alone. */
+/** Like {@link removeProjectRows}, for the repository alone. */
 export async function removeRepositoryRows(
   stores: Store,
   repository: DeletedRepository,

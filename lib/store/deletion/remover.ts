@@ -20,15 +20,17 @@ export interface Remover<S> {
   readonly ofUserRows?: UserRowsRemoval<S>;
 }
 
-/** What deletes rows of one subject. Idempotent, also when it runs twice at once; goes on where an earlier run stopped. */
+/**
+ * Deletes the rows of one subject. Idempotent, also when two runs overlap; continues where an earlier run stopped.
+ */
 export interface Removal<S, Deleted> {
-  /** Kinds of the rows that it deletes, or anonymizes. */
+  /** Kinds of the rows that `run` deletes or anonymizes. */
   readonly rows: readonly RowKindName[];
-  /** Kinds of the rows that are deleted before: in the transaction that deletes the record, or marks it as deleted. */
+  /** Kinds of the rows deleted earlier: in the transaction that deletes the record or marks it as deleted. */
   readonly rowsWithRecord?: readonly RowKindName[];
   /**
    * @param deadline milliseconds since 1970; no new page of rows begins after it
-   * @returns whether nothing is left
+   * @returns whether nothing remains
    */
   run?(stores: S, deleted: Deleted, deadline: number): Promise<boolean>;
 }
@@ -40,11 +42,11 @@ export interface GroupRemoval<S> extends Removal<S, GroupRecord> {
 
 export interface DeletedProject {
   readonly id: number;
-  /** Marked as deleted; undefined when an earlier run has deleted it. */
+  /** The record, marked as deleted; undefined when an earlier run has deleted it. */
   readonly record: ProjectRecord | undefined;
 }
 
-/** The network is named where the repository's own rows may be deleted. */
+/** A deleted repository. Its fork network is given if the repository's own rows may be deleted. */
 export interface DeletedRepository {
   readonly repositoryId: string;
   readonly networkId?: NetworkMember['networkId'] | undefined;
@@ -53,20 +55,23 @@ export interface DeletedRepository {
 
 export interface DeletedUser {
   readonly userId: number;
-  /** What the user wrote is deleted too, and groups that nobody else owns. */
+  /** Whether what the user wrote is deleted too, and groups that have no other owner. */
   readonly hard?: boolean;
-  /** The user who stands for deleted ones: the author of what stays. */
+  /** The user who stands in for deleted users, as the author of what remains. */
   readonly ghost: AuthorSnapshot;
   readonly deleteOwned: DeleteOwned;
 }
 
-/** How a project or group is deleted that only the user owned. Ignores one that others changed or deleted meanwhile. */
+/** Deletes a project or group whose only owner was the user. Ignores one that was changed or deleted concurrently. */
 export interface DeleteOwned {
   project(project: ProjectRecord): Promise<void>;
   group(group: GroupRecord): Promise<void>;
 }
 
-/** For rows that name a user in the index `byUser`, which may be late: a row that it shows later is deleted later. */
+/**
+ * For rows that name a user in the index `byUser`, which may be late: a row that appears in it later is deleted by a
+ * later run.
+ */
 export interface UserRowsRemoval<S> {
   readonly rows: readonly RowKindName[];
   readonly byRow: Readonly<
@@ -74,5 +79,5 @@ export interface UserRowsRemoval<S> {
   >;
 }
 
-/** A row as the index has it. */
+/** A row as the index returns it. */
 export type UserRow = Key & { readonly what: string };

@@ -26,9 +26,9 @@ import { remover as tokens } from '../tokens/remover.ts';
 import { remover as users } from '../users/remover.ts';
 import type { Remover } from './remover.ts';
 
-/** The removers of all subjects, in the order in which they run: a line for each subject. */
+/** The removers of all subjects in the order in which they run; one line per subject. */
 export const removers: readonly Remover<Store>[] = [
-  // First what gives access.
+  // Access is removed first.
   members,
   tokens,
   accessRequests,
@@ -41,7 +41,7 @@ export const removers: readonly Remover<Store>[] = [
   runners,
   stars,
   refs,
-  // Events lead to notes.
+  // Events refer to notes, so they are deleted first.
   events,
   notes,
   pipelines,
@@ -50,12 +50,12 @@ export const removers: readonly Remover<Store>[] = [
   keys,
   emails,
   rateLimits,
-  // Rows under a group lead those above to the shares that they end.
+  // After `groups`, which finds the shares that it ends through the rows in the group's partition.
   placement,
-  // Rows under a user lead to what keys and e-mail addresses claim.
+  // After `keys` and `emails`, which find the claims that they release through the rows in the user's partition.
   users,
   repository,
-  // Last, so that an interrupted removal is still found by what is left.
+  // Last, so that an interrupted removal can still be found by the remaining rows.
   search,
   projects,
 ];

@@ -1,7 +1,7 @@
 /**
- * Deletes what belonged to a deleted user, and gives what they wrote to the ghost: personal projects, memberships,
- * tokens, stars and follows are deleted; comments, statuses and what they created elsewhere stay, unless the removal is
- * `hard`: then comments are deleted too, and groups that nobody else owns.
+ * Deletes what belonged to a deleted user: personal projects, memberships, tokens, stars and follows. Comments,
+ * statuses and what the user created elsewhere remain, with the ghost user as their author. A `hard` removal also
+ * deletes comments and groups that have no other owner.
  */
 
 import type { GroupRecord } from '../../records/groups.ts';
@@ -13,12 +13,12 @@ import type { DeletedUser, DeleteOwned, UserRow } from './remover.ts';
 import { removers } from './removers.ts';
 
 /**
- * Idempotent. Rows are found through an index, which may be late: call it again later.
- *
+ * Deletes what belonged to a deleted user. Idempotent. Finds rows through an index, which may be late: call it again
+ * later.
  * @param deadline milliseconds since 1970; no new step begins after it
- * @param deleteOwned in place of the store's own
- * @returns whether nothing that the index shows is left
- * @throws Error when the user exists; then nothing was touched
+ * @param deleteOwned replaces the store's own deletion of projects and groups
+ * @returns whether nothing remains in the index
+ * @throws Error when the user exists; then nothing was changed
  */
 export async function removeBelongings(
   store: Store,
@@ -50,7 +50,7 @@ async function removeRow(store: Store, row: UserRow, user: DeletedUser): Promise
   for (const { ofUserRows } of removers) await ofUserRows?.byRow[name]?.(store, row, user);
 }
 
-/** What others changed or deleted meanwhile is found again by the next call. */
+/** Ignores what was changed or deleted concurrently: the next call finds it again. */
 function unlessChanged({ project, group }: DeleteOwned): DeleteOwned {
   const ignore = (error: unknown): void => {
     if (!(error instanceof Missing || error instanceof Stale)) throw error;

@@ -1,6 +1,6 @@
 /**
- * Pushes that come by way of the staging area: how far each is, and who works on it. A worker holds one for a while at
- * a time; a number that rises with every holder keeps one that slept too long from writing anything more.
+ * Pushes through the staging area: the state of each and the worker that processes it. A worker holds a push by a
+ * lease. A fencing token, which increases with every holder, prevents a worker whose lease has expired from writing.
  */
 
 import type { StagedUpload } from '../blobs/staging.ts';
@@ -11,8 +11,8 @@ import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, type Update, type Values } from '../table/write.ts';
 
 /**
- * `uploading` until its parts are there, `queued` until a worker takes it, `ingesting` while one has it. `done` says
- * that the commands were judged, each with its result; `failed` that they were not, and why.
+ * `uploading` until all parts are there, `queued` until a worker claims it, `ingesting` while a worker holds it.
+ * `done`: the commands were processed, each with its own result; `failed`: they were not, for the reason in `failure`.
  */
 type PushUploadState = 'uploading' | 'queued' | 'ingesting' | 'done' | 'failed' | 'aborted';
 
@@ -20,39 +20,39 @@ export interface PushUpload {
   readonly id: string;
   readonly projectId: number;
   readonly userId: number;
-  /** What it was begun with: asked again when it is taken in. */
+  /** The token that began the push; it is checked again when the push is ingested. */
   readonly tokenId: number;
   readonly staged: StagedUpload;
   readonly state: PushUploadState;
-  /** Which of the user's places it takes. */
+  /** Which of the user's slots it occupies. */
   readonly slot: number;
-  /** How often a worker took it. */
+  /** Fencing token: the number of times a worker has claimed the push. */
   readonly fence: number;
-  /** Packs that workers stored for it, before anybody saw them. */
+  /** Packs that workers have stored for it, recorded before they become visible. */
   readonly packs: readonly string[];
   readonly progress: IngestProgress;
-  /** For one that failed. */
+  /** Why the push failed; null unless it did. */
   readonly failure: string | null;
-  /** ISO 8601. What is still uploading then is given up. */
+  /** ISO 8601. An upload that is unfinished by then is given up. */
   readonly expiresAt: string;
 }
 
 export interface IngestProgress {
   readonly phase: 'waiting' | 'receiving' | 'resolving' | 'checking' | 'storing';
-  /** Objects. */
+  /** Number of objects processed. */
   readonly done: number;
   readonly total: number;
-  /** Of the pack, read so far. */
+  /** Bytes of the pack read so far. */
   readonly bytes: number;
 }
 
 /** The ingest queue's job that receives a staged push: `{ id }`. */
 export const INGEST_PUSH_JOB = 'push.ingest';
 
-/** Pushes one user may have under way. */
+/** Maximum number of unfinished pushes of one user. */
 export const UPLOADS_PER_USER = 10;
 const UPLOAD_SECONDS = 24 * 3600;
-/** Whoever waits for the result asks within that time. */
+/** Time for which the result can be read. */
 const RESULT_SECONDS = 24 * 3600;
 const NO_PROGRESS: IngestProgress = { phase: 'waiting', done: 0, total: 0, bytes: 0 };
 
@@ -66,7 +66,7 @@ export class PushUploads {
     this.#outbox = outbox;
   }
 
-  /** @throws LimitReached when the user has {@link UPLOADS_PER_USER} under way */
+  /** Begins a push. @throws LimitReached when the user has {@link UPLOADS_PER_USER} unfinished ones */
   async open(upload: NewPushUpload, now = new Date()): Promise<PushUpload> {
     const at = seconds(now);
     for (;;) {
@@ -95,13 +95,13 @@ export class PushUploads {
         ]);
         return record;
       } catch (error) {
-        // Somebody else took it: there may be another.
+        // A concurrent call has taken this slot: try the next free one.
         if (!(error instanceof TransactionRefused && error.has('slot'))) throw error;
       }
     }
   }
 
-  /** Asked before anything is stored for an upload. @throws LimitReached */
+  /** Checks for a free slot; called before anything is stored for an upload. @throws LimitReached */
   async requireSlot(userId: number, now = new Date()): Promise<void> {
     await this.#freeSlot(userId, seconds(now));
   }
@@ -115,13 +115,13 @@ export class PushUploads {
     throw new LimitReached('uploads', UPLOADS_PER_USER);
   }
 
-  /** Strongly consistent; what nobody finished in time is gone. */
+  /** Reads with strong consistency. Returns undefined for a push that has expired. */
   async get(id: string, now = new Date()): Promise<PushUpload | undefined> {
     const item = await this.#table.get(pushUploadKey(id));
     return item === undefined || (item['ttl'] as number) <= seconds(now) ? undefined : recordOf(item);
   }
 
-  /** Promises that a worker takes it in. @returns false when it is not uploading (any more) */
+  /** Enqueues the job that ingests the push. @returns false when the push is not (or no longer) `uploading` */
   async queue({ id }: PushUpload, now = new Date()): Promise<boolean> {
     const change = this.#update(id, { state: 'queued', ttl: seconds(now) + RESULT_SECONDS });
     try {
@@ -137,8 +137,8 @@ export class PushUploads {
   }
 
   /**
-   * Takes it for `lease` seconds, which {@link progress} renews.
-   * @returns `busy` while somebody else has it, `over` when nothing is left to do
+   * Claims the push for `lease` seconds, which {@link progress} renews.
+   * @returns `busy` while another worker holds it, `over` when nothing remains to be done
    */
   async claim(id: string, lease: number, now = new Date()): Promise<PushUpload | 'busy' | 'over'> {
     const at = seconds(now);
@@ -157,34 +157,34 @@ export class PushUploads {
     }
   }
 
-  /** Another message, for when whoever has it should be done or dead. */
+  /** Enqueues another message for the time at which the current holder has finished or its lease has expired. */
   async requeueAt(id: string, at: Date): Promise<void> {
     await this.#table.put(outboxWrite(messageAt(INGEST, INGEST_PUSH_JOB, { id }, at)));
   }
 
-  /** @throws Stale when somebody else has it by now */
+  /** Records the progress and renews the lease. @throws Stale when another worker holds the push by now */
   async progress(held: PushUpload, progress: IngestProgress, lease: number, now = new Date()): Promise<void> {
     await this.#held(held, { progress, until: seconds(now) + lease });
   }
 
-  /** Notes a stored pack, before it can be seen. @throws Stale */
+  /** Records a stored pack before it becomes visible. @throws Stale */
   async addPack(held: PushUpload, packs: readonly string[]): Promise<void> {
     await this.#held(held, { packs });
   }
 
-  /** Lets the next one in at once. One that was lost is left alone. */
+  /** Releases the push, so that another worker can claim it at once. Does nothing if the lease was lost. */
   async release(held: PushUpload): Promise<void> {
     await this.#held(held, { until: 0 }).catch(unlessStale);
   }
 
-  /** @param failure why the commands were not judged. @throws Stale */
+  /** Ends the push. @param failure why the commands were not processed; null when they were. @throws Stale */
   async end(held: PushUpload, failure: string | null, now = new Date()): Promise<void> {
     const state = failure === null ? 'done' : 'failed';
     await this.#held(held, { state, failure, ttl: seconds(now) + RESULT_SECONDS });
     await this.#freeOf(held);
   }
 
-  /** @returns false when a worker has it already */
+  /** Aborts the push. @returns false when a worker has already claimed it */
   async abort(upload: PushUpload): Promise<boolean> {
     try {
       await this.#table.update({

@@ -1,18 +1,22 @@
-/** Sending mail, through SES. The only module that knows its SDK, so that only the function that sends carries it. */
+/**
+ * Sends mail through SES. The only module that imports its SDK, so that only the function that sends mail bundles it.
+ */
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { transports } from '../clients.ts';
 import { MailDelayed, MailRefused, StoreUnavailable } from '../errors.ts';
 
 export interface Mail {
-  /** One address, without a name. */
+  /** One address, without a display name. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   readonly html?: string;
-  /** Such as `References` or `List-Unsubscribe`. `From`, `To`, `Subject`, `Date` and `Message-ID` are not here. */
+  /**
+   * Additional headers such as `References` or `List-Unsubscribe`; not `From`, `To`, `Subject`, `Date`, `Message-ID`.
+   */
   readonly headers?: Readonly<Record<string, string>>;
-  /** `<...@host>`: the same for the same mail, sent how often it may be. SES puts one of its own in its place. */
+  /** `<...@host>`: the same for each attempt to send the same mail. SES replaces it with one of its own. */
   readonly messageId?: string;
 }
 
@@ -20,13 +24,13 @@ export class Mailer {
   readonly #client: SESv2Client;
   readonly #from: string;
 
-  /** @param from an address, or `Name <address>`; SES must know it as one of ours */
+  /** @param from an address, or `Name <address>`; SES must have it as a verified sender */
   constructor(from: string, client = new SESv2Client({ maxAttempts: 4, ...transports().ses })) {
     this.#client = client;
     this.#from = from;
   }
 
-  /** @throws MailRefused, MailDelayed; StoreUnavailable: then it may have been sent all the same */
+  /** @throws MailRefused, MailDelayed; StoreUnavailable: then the mail may have been sent nevertheless */
   async send(mail: Mail): Promise<void> {
     const Data = await compose(this.#from, mail);
     try {
@@ -37,34 +41,34 @@ export class Mailer {
       const { name } = error as Error;
       if (name === 'BadRequestException') throw new MailRefused(error);
       if (THROTTLED.has(name)) throw new MailDelayed(error);
-      // What else SES answers (a paused account, a sender it does not know) somebody can mend.
+      // Every other error of SES (a paused account, an unknown sender) can be fixed by an operator: retry later.
       throw new StoreUnavailable(true, error);
     }
   }
 }
 
-/** More than a second, or a day, may send. */
+/** Errors that mean that the sending rate (per second or per day) is exceeded. */
 const THROTTLED: ReadonlySet<string> = new Set([
   'TooManyRequestsException',
   'ThrottlingException',
   'LimitExceededException',
 ]);
 
-/** The message as it travels: headers are folded and encoded, and no text of ours can add one. */
+/** Builds the MIME message. Headers are folded and encoded, so that no text can add a header. */
 async function compose(
   from: string,
   { to, subject, text, html, headers = {}, messageId }: Mail,
 ): Promise<Buffer> {
   return new MailComposer({
     from,
-    // An object, which is not parsed: an address stays one address.
+    // An object is not parsed, so one address always remains one address.
     to: { name: '', address: to },
     subject,
     text,
     ...(html === undefined ? {} : { html }),
     ...(messageId === undefined ? {} : { messageId }),
     headers: { 'Auto-Submitted': 'auto-generated', ...headers },
-    // Nothing is read from files or URLs that a text might name.
+    // Prevents that files or URLs named in a text are read.
     disableFileAccess: true,
     disableUrlAccess: true,
     newline: '\r\n',

@@ -1,6 +1,6 @@
 /**
- * How often a subject may do something. Windows are fixed, so at the turn of one twice as much may pass in a moment:
- * what is limited is the cost, not the pace.
+ * Limits how often a subject may do something. Windows are fixed, so up to twice the limit may pass around the boundary
+ * of two windows: the limit bounds the total cost, not the pace.
  */
 import { ConditionFailed } from '../errors.ts';
 import { rateKey } from '../row-keys/rate-limits.ts';
@@ -8,34 +8,34 @@ import type { RetryPolicy } from '../table/retry.ts';
 import type { Table } from '../table/table.ts';
 
 export interface RateLimit {
-  /** What is limited, such as `archive`. */
+  /** The limited action, such as `archive`. */
   readonly kind: string;
-  /** 0: none */
+  /** Maximum number per window; 0: unlimited */
   readonly limit: number;
   readonly seconds: number;
 }
 
-/** Of so many it is known that they are full. */
+/** Maximum number of full windows that a process remembers. */
 const MAX_KNOWN = 10_000;
 
-/** What holds up no request: who counts goes on without a count rather than wait. */
+/** Retries for counts that must not delay a request: the caller continues without a count instead of waiting. */
 export const FAIL_FAST: RetryPolicy = { attempts: 3, base: 10, cap: 50 };
 
 export class RateLimits {
   readonly #table: Table;
   readonly #hasty: Table;
-  /** Windows that are known to be full; the oldest first. */
+  /** Windows that are known to be full, the oldest first. */
   readonly #full = new Map<string, { readonly window: number; readonly limit: number }>();
 
-  /** @param hasty the same table, given up soon */
+  /** @param hasty the same table with a retry policy that gives up soon */
   constructor(table: Table, hasty: Table = table) {
     this.#table = table;
     this.#hasty = hasty;
   }
 
   /**
-   * Counts one more, unless the limit is reached: then nothing is counted.
-   * @returns whether it may be done
+   * Counts one action, unless the limit is reached; a refused action is not counted.
+   * @returns whether the action is allowed
    */
   async take({ kind, limit, seconds }: RateLimit, subject: string, now: Date): Promise<boolean> {
     if (limit === 0) return true;
@@ -57,7 +57,7 @@ export class RateLimits {
     }
   }
 
-  /** Whether this process knows that `take` would refuse. */
+  /** Returns whether this process knows that `take` would refuse. */
   isFull({ kind, limit, seconds }: RateLimit, subject: string, now: Date): boolean {
     const known = this.#full.get(`${kind} ${subject}`);
     return limit > 0 && known?.window === windowOf(seconds, now) && known.limit >= limit;
@@ -74,9 +74,10 @@ export class RateLimits {
   }
 
   /**
-   * Counts one more whatever is reached, in one write without a condition; one whose answer was lost may count twice.
-   * @returns how many that makes in this window
-   * @throws StoreUnavailable soon
+   * Counts one action without checking a limit, in one unconditional write. A write whose answer was lost may count
+   * twice.
+   * @returns the count of the current window
+   * @throws StoreUnavailable soon, without long retries
    */
   async count({ kind, seconds }: Omit<RateLimit, 'limit'>, subject: string, now: Date): Promise<number> {
     const window = windowOf(seconds, now);
@@ -89,5 +90,5 @@ export class RateLimits {
   }
 }
 
-/** The number of the window, counted from 1970. */
+/** Returns the number of the window, counted from 1970. */
 export const windowOf = (seconds: number, now: Date): number => Math.floor(now.getTime() / 1000 / seconds);

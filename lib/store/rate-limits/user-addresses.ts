@@ -1,4 +1,7 @@
-/** From which addresses a user came lately: a row per user, while an administrator limits how many there may be. */
+/**
+ * The IP addresses that a user has recently used: a row per user, written while an administrator limits the number of
+ * addresses per user.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConditionFailed } from '../errors.ts';
 import { userAddressesKey } from '../row-keys/rate-limits.ts';
@@ -6,39 +9,42 @@ import type { Table } from '../table/table.ts';
 
 export interface AddressLimit {
   readonly addresses: number;
-  /** An address that was not seen for so long is forgotten. */
+  /** An address that was not seen for this time is forgotten. */
   readonly seconds: number;
 }
 
-/** So many a row has room for. */
+/** Maximum number of addresses in a row, given by the size of a row. */
 const MOST = 1_000;
-/** What this process knows of so many. */
+/** Maximum number of addresses that a process remembers. */
 const MAX_KNOWN = 10_000;
-/** An address that is known is not written again before. */
+/** The time of a known address is written again at most this often. */
 const REFRESH_SECONDS = 60;
-/** Each that fails was another address's turn, of which no more than the limit have one; waits of up to so long between. */
+/**
+ * Each failed attempt means that another address was written, which happens at most as often as the limit allows.
+ * The waits between attempts are random, up to {@link MAX_WAIT_MS}.
+ */
 const ATTEMPTS = 64;
 const MAX_WAIT_MS = 40;
 
 export class UserAddresses {
   readonly #table: Table;
-  /** When this process last saw a user's address in the row, in seconds; the oldest first. */
+  /** Unix time in seconds of each address in the row, as this process last saw it; the oldest first. */
   readonly #known = new Map<string, number>();
 
-  /** @param table one that is given up soon */
+  /** @param table with a retry policy that gives up soon */
   constructor(table: Table) {
     this.#table = table;
   }
 
   /**
-   * Whether a user may come from an address: one of those seen lately, or one more while there are fewer than the limit.
-   * It is remembered then; one that is refused is not. Whoever finds no turn among very many that come at once is refused:
-   * else many at once would be no fewer.
-   * @throws StoreUnavailable soon
+   * Returns whether a user may come from an address: it was seen recently, or fewer addresses than the limit were. An
+   * admitted address is stored, a refused one is not. If all attempts to write fail because very many requests come at
+   * once, the address is refused: otherwise many simultaneous requests could exceed the limit.
+   * @throws StoreUnavailable soon, without long retries
    */
   async admits(userId: number, address: string, limit: AddressLimit, now: Date): Promise<boolean> {
     const at = Math.floor(now.getTime() / 1000);
-    // A quarter of the time it is kept, so that it is not forgotten while it is used.
+    // Refresh after at most a quarter of the retention time, so that an address in use is not forgotten.
     const fresh = at - Math.min(REFRESH_SECONDS, limit.seconds / 4);
     const name = `${userId} ${address}`;
     if ((this.#known.get(name) ?? Number.NEGATIVE_INFINITY) > fresh) return true;

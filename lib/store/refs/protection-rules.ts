@@ -1,4 +1,4 @@
-/** Rules that protect a project's branches and tags: an item per name or pattern, in the project's partition. */
+/** Rules that protect a project's branches and tags: a row per name or pattern, in the project's partition. */
 
 import type { BranchRule, RefRule, TagRule } from '../../records/refs.ts';
 import { AlreadyExists, LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
@@ -9,7 +9,10 @@ import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
 
-/** Of one kind in one project. All are read where refs are judged, and each of many refs is held against all. */
+/**
+ * Maximum number of rules of one kind in a project. All are read to check a change of refs, and each ref is matched
+ * against all of them.
+ */
 export const MAX_RULES = 500;
 
 type RuleOf<K extends RuleKind> = K extends 'branch' ? BranchRule : TagRule;
@@ -22,12 +25,12 @@ export class RefRules {
     this.#counters = counters;
   }
 
-  /** Rules of one kind by name, strongly consistent. */
+  /** Returns the rules of one kind sorted by name, strongly consistent. */
   async list<K extends RuleKind>(projectId: number, kind: K): Promise<RuleOf<K>[]> {
     return (await this.#read(projectId, rulePrefix(kind))) as RuleOf<K>[];
   }
 
-  /** Rules of both kinds in one read. */
+  /** Returns the rules of both kinds in one read. */
   async all(projectId: number): Promise<{ branches: BranchRule[]; tags: TagRule[] }> {
     const rules = await this.#read(projectId, RULE);
     return {
@@ -41,7 +44,7 @@ export class RefRules {
     return item && (fromItem(item) as RuleOf<K>);
   }
 
-  /** An id for a branch's rule. */
+  /** Returns a new id for a branch rule. */
   nextId(): Promise<number> {
     return this.#counters.next('branch-rule');
   }
@@ -63,8 +66,8 @@ export class RefRules {
   }
 
   /**
-   * @returns the rule as it is then
-   * @throws Missing; Stale when somebody else changed it, or put another in its place
+   * @returns the rule after the change
+   * @throws Missing; Stale when another writer has changed or replaced it meanwhile
    */
   async change(
     rule: BranchRule,
@@ -91,7 +94,7 @@ export class RefRules {
     return { ...rule, ...set };
   }
 
-  /** @throws Missing; Stale when it is not as it was read any more */
+  /** @throws Missing; Stale when it has changed since it was read */
   async remove(
     { kind, projectId, name, updatedAt }: RefRule,
     alongside: readonly Write[] = [],
@@ -113,7 +116,7 @@ export class RefRules {
     }
   }
 
-  /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left. */
+  /** Deletes up to `limit` rows of a deleted project. @returns whether rows remain */
   async removeOfProject(projectId: number, limit = 500): Promise<boolean> {
     const { pk, sk } = ruleCountKey(projectId);
     const page = await this.#table.query({ partition: pk, from: RULE, to: sk, limit, only: ['pk', 'sk'] });
@@ -133,8 +136,8 @@ export class RefRules {
 }
 
 /**
- * The writes that make a rule, for a transaction: refused with `rule` when there is one of that name, and with
- * `limit` when there are `limit` already.
+ * Returns the writes that create a rule, for a transaction. It is refused with the reason `rule` when a rule of that
+ * name exists, and with `limit` when the project already has `limit` rules of that kind.
  */
 export function addRule(rule: RefRule, limit?: number): Write[] {
   return [
@@ -153,7 +156,7 @@ export function addRule(rule: RefRule, limit?: number): Write[] {
   ];
 }
 
-/** What became of a rule that is not there as it was read. */
+/** Returns the error for a rule that is missing or has changed since it was read. */
 function lost(error: unknown): unknown {
   if (!(error instanceof TransactionRefused)) return error;
   const refusal = error.get('rule');

@@ -1,4 +1,6 @@
-/** What runners of groups register with: a secret that owners see again and again, in a row that no list reads. */
+/**
+ * Registration tokens of groups, for runners: a secret that owners can show repeatedly, in a row that no list reads.
+ */
 import { TransactionRefused } from '../errors.ts';
 import { groupKey } from '../row-keys/groups.ts';
 import { runnersTokenKey } from '../row-keys/runners.ts';
@@ -16,7 +18,10 @@ export class RunnersTokens {
     return (await this.#table.get(runnersTokenKey(groupId)))?.['token'] as string | undefined;
   }
 
-  /** @returns the one that stands: of two given at once, the first; undefined when the group is gone */
+  /**
+   * Stores a token unless the group has one.
+   * @returns the stored token, which is the first of two given concurrently; undefined when the group is gone
+   */
   async giveGroup(groupId: number, token: string): Promise<string | undefined> {
     try {
       await this.#table.transact([

@@ -1,10 +1,10 @@
-/** Who changes the master key: one at a time, for as long as a function may run. */
+/** The lease for changing the master key: one holder at a time, for as long as a function may run. */
 
 import { endLease, takeLease } from '../maintenance/leases.ts';
 import { masterKeyLease } from '../row-keys/secrets.ts';
 import type { Table } from '../table/table.ts';
 
-/** Seconds; the command ends before. */
+/** Duration in seconds; the command ends earlier. */
 const SECONDS = 900;
 
 export class MasterKeyLeases {
@@ -13,7 +13,7 @@ export class MasterKeyLeases {
     this.#table = table;
   }
 
-  /** @returns its number; undefined while somebody else holds it */
+  /** Acquires the lease. @returns its number; undefined while another holder has it */
   async acquire(now: Date): Promise<number | undefined> {
     const item = await takeLease(this.#table, masterKeyLease(), SECONDS, now);
     return item?.['fence'] as number | undefined;

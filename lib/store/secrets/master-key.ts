@@ -1,7 +1,7 @@
 /**
- * The keys that secrets in the table are sealed with: one SecureString of the Parameter Store, made by the service
- * itself, in no template and no backup of the table. The only module that knows that SDK, so that only functions that
- * seal carry it.
+ * The master keys, with which secrets in the table are encrypted: one SecureString in the Parameter Store, created by
+ * the service itself, in no template and in no backup of the table. The only module that imports this SDK, so that only
+ * functions that handle secrets bundle it.
  */
 import { randomUUID } from 'node:crypto';
 import { GetParameterCommand, PutParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
@@ -10,23 +10,23 @@ import { transports } from '../clients.ts';
 import { StoreUnavailable } from '../errors.ts';
 
 export interface MasterKeys {
-  /** The id of the key that new secrets are sealed with. */
+  /** The id of the key that encrypts new secrets. */
   readonly current: string;
-  /** Base64 of 32 bytes by id: the current one, and those that some secrets may still be sealed with. */
+  /** Keys by id, base64 of 32 bytes: the current one, and those with which some secrets may still be encrypted. */
   readonly keys: Readonly<Record<string, { readonly key: string; readonly since: string }>>;
 }
 
-/** What seals and opens. */
+/** Provides the keys that encrypt and decrypt secrets. */
 export interface Keyring {
   /**
-   * @param known an id that must be among them: when it is not, they are read anew
-   * @returns the keys; made now where there were none
+   * @param known an id that the caller needs: if the cached keys do not contain it, they are read again
+   * @returns the keys; created if there were none
    * @throws StoreUnavailable
    */
   keys(known?: string): Promise<MasterKeys>;
 }
 
-/** Milliseconds for which a process goes on sealing with a key that was replaced. */
+/** Milliseconds for which a process may continue to encrypt with a replaced key. */
 export const KEYS_CACHE_MS = 60_000;
 
 export class MasterKey implements Keyring {
@@ -34,7 +34,7 @@ export class MasterKey implements Keyring {
   readonly #client: SSMClient;
   #kept: { readonly at: number; readonly keys: Promise<MasterKeys> } | undefined;
 
-  /** @param name of the parameter, such as `/lemnos/master-key` */
+  /** @param name the parameter's name, such as `/lemnos/master-key` */
   constructor(name: string, client = new SSMClient({ maxAttempts: 4, ...transports().ssm })) {
     this.#name = name;
     this.#client = client;
@@ -54,7 +54,7 @@ export class MasterKey implements Keyring {
     return entry.keys;
   }
 
-  /** A new key for all that is sealed from now on. @returns what is in force then */
+  /** Creates a key with which all secrets are encrypted from now on. @returns the keys after the change */
   async rotate(now: Date): Promise<MasterKeys> {
     const { keys, version } = await this.#present();
     const current = randomUUID();
@@ -62,7 +62,7 @@ export class MasterKey implements Keyring {
     return this.#replace({ current, keys: { ...keys.keys, [current]: { key: newKey(), since } } }, version);
   }
 
-  /** Forgets every key but the current one: what was sealed with them opens no more. */
+  /** Deletes every key but the current one: secrets encrypted with the others can no longer be decrypted. */
   async retire(): Promise<MasterKeys> {
     const { keys, version } = await this.#present();
     const { current } = keys;
@@ -85,7 +85,7 @@ export class MasterKey implements Keyring {
       await this.#put(keys, false);
       return keys;
     } catch (error) {
-      // Another process made it first: everybody seals with that one.
+      // Another process created it first: every process uses that one.
       const other = (error as Error).name === 'ParameterAlreadyExists' ? await this.#read() : undefined;
       if (other === undefined) throw error;
       return other.keys;
@@ -104,7 +104,7 @@ export class MasterKey implements Keyring {
     }
   }
 
-  /** The Parameter Store knows no conditional write: who finds that another was written in between says so. */
+  /** The Parameter Store has no conditional writes: a concurrent write is only detected afterwards, and throws. */
   async #replace(keys: MasterKeys, version: number): Promise<MasterKeys> {
     const written = await this.#put(keys, true);
     this.#kept = undefined;
@@ -129,5 +129,5 @@ export class MasterKey implements Keyring {
   }
 }
 
-/** The SDK's own exceptions leave this module as the store's. */
+/** Translates the SDK's exceptions into the store's. */
 const failed = (error: unknown): StoreUnavailable => new StoreUnavailable(true, error);

@@ -1,6 +1,7 @@
 /**
- * Texts that the service must read again: keys and passwords for other services. Each is a row of its own, sealed with
- * the master key, so that no record, list or cache holds one. Whoever has the table, or a backup of it, has none.
+ * Texts that the service must be able to read again: keys and passwords for other services. Each is a row of its own,
+ * encrypted with the master key, so that no record, list or cache contains one. The table or a backup of it alone does
+ * not reveal them.
  */
 import { decrypt, encrypt } from '../../sealing/cipher.ts';
 import { ConditionFailed } from '../errors.ts';
@@ -11,9 +12,9 @@ import type { Delete, Item, Put } from '../table/write.ts';
 import type { Keyring, MasterKeys } from './master-key.ts';
 
 export interface ResealReport {
-  /** Sealed anew with the current key. */
+  /** Number of secrets encrypted again with the current key. */
   readonly resealed: number;
-  /** Of the secrets that open, those that are under another key than the current one all the same. */
+  /** Number of secrets that can be decrypted but are still encrypted with another key than the current one. */
   readonly left: number;
 }
 
@@ -25,7 +26,7 @@ export class Secrets {
     this.#keyring = keyring;
   }
 
-  /** @returns the write of it, for the transaction that keeps what belongs to it */
+  /** @returns the write of the secret, for the transaction that stores the record to which it belongs */
   async writeOf(owner: string, name: string, text: string): Promise<Put> {
     const key = secretKey(owner, name);
     return { put: { ...key, ...seal(await this.#keyring.keys(), key, text) } };
@@ -35,14 +36,14 @@ export class Secrets {
     return { delete: secretKey(owner, name) };
   }
 
-  /** @returns undefined when there is none @throws when it was sealed with a key that is gone */
+  /** @returns undefined when there is none. @throws Error when it was encrypted with a key that no longer exists */
   async read(owner: string, name: string): Promise<string | undefined> {
     const item = await this.#table.get(secretKey(owner, name));
     if (item === undefined) return undefined;
     return open(await this.#keyring.keys(item['key'] as string), item);
   }
 
-  /** Seals with the current key what is sealed with another. May stop and begin again anywhere. */
+  /** Encrypts with the current key what is encrypted with another. May be interrupted and repeated at any point. */
   async reseal(): Promise<ResealReport> {
     const keys = await this.#keyring.keys();
     let resealed = 0;
@@ -62,7 +63,7 @@ export class Secrets {
           });
           resealed++;
         } catch (error) {
-          // It was given anew meanwhile, or taken away; by whom may not know the new key yet.
+          // The secret was replaced or deleted meanwhile; the process that replaced it may not know the new key yet.
           if (!(error instanceof ConditionFailed)) throw error;
           if (error.item !== undefined && error.item['key'] !== keys.current) left++;
         }
@@ -72,7 +73,7 @@ export class Secrets {
   }
 }
 
-/** For its row alone: moved to another it does not open. */
+/** Encrypts a text for one row: it cannot be decrypted in another row. */
 function seal({ current, keys }: MasterKeys, key: Key, text: string): { key: string; sealed: Uint8Array } {
   return { key: current, sealed: encrypt(keys[current]!.key, text, `${key.pk} ${key.sk}`) };
 }

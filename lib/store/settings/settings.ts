@@ -1,12 +1,16 @@
 /**
- * The settings of the instance, as far as they were changed: what is not here has its default. Those that rules obey
- * stand in a row, with whatever else is short, that every process reads again and again; long texts it need not read.
+ * The changed settings of the instance; a setting without a stored value has its default. Settings that rules obey are
+ * in one row, together with other short ones; every process reads it again and again. Long texts are in another row, so
+ * that these reads do not include them.
  */
 import { settingsKey } from '../row-keys/settings.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, type Write } from '../table/write.ts';
 
-/** `effective`: what rules obey, or may some day; `kept`: long texts and lists that are only stored and shown. */
+/**
+ * `effective`: settings that rules obey, or may obey later; `kept`: long texts and lists that are only stored and
+ * shown.
+ */
 export type SettingsRow = 'effective' | 'kept';
 
 export type SettingValue =
@@ -19,15 +23,15 @@ export type SettingValue =
 export type SettingValues = Readonly<Record<string, SettingValue>>;
 
 export interface StoredSettings {
-  /** 0: nobody changed anything */
+  /** Increases with each change; 0 when no setting was ever changed. */
   readonly version: number;
   readonly values: SettingValues;
-  /** ISO 8601, of the first change and of the last; absent before. */
+  /** ISO 8601, of the first and of the last change; absent when there was none. */
   readonly createdAt?: string;
   readonly updatedAt?: string;
 }
 
-/** What is to stand in place of what was read. */
+/** The previous values as they were read, and the values that replace them. */
 export interface NewSettings {
   readonly was: StoredSettings;
   readonly values: SettingValues;
@@ -40,21 +44,21 @@ export class SettingsRows {
     this.#table = table;
   }
 
-  /** What rules obey. */
+  /** Returns the settings that rules obey. */
   async effective(): Promise<StoredSettings> {
     return stored(await this.#table.get(settingsKey('effective')));
   }
 
-  /** What rules obey, and what is only kept. */
+  /** Returns both rows: the settings that rules obey and those that are only stored and shown. */
   async read(): Promise<{ readonly effective: StoredSettings; readonly kept: StoredSettings }> {
     const [effective, kept] = await this.#table.batchGet([settingsKey('effective'), settingsKey('kept')]);
     return { effective: stored(effective), kept: stored(kept) };
   }
 
   /**
-   * Puts rows in place of the versions that were read, in one transaction with all else that is given: of two who
-   * change the settings at once, the later one is refused and has to look again.
-   * @returns what stands there now
+   * Replaces rows, if they still have the versions that were read, in one transaction with the given writes. If two
+   * callers change the settings at the same time, the later one is refused and has to read them again.
+   * @returns the rows as stored
    * @throws TransactionRefused with the reason `settings`
    */
   async replace<R extends Readonly<Partial<Record<SettingsRow, NewSettings>>>>(

@@ -1,6 +1,6 @@
 /**
- * Who starred which project: a row under the project, which an index finds by the user, and the project's count. The
- * count is added to, never read for it: any number may star at once.
+ * Stars: a row per star in the project's partition, with an index by user, and a counter in the project's record. The
+ * counter is changed by adding, without reading it first, so that any number of users may star at once.
  */
 import { Missing, TransactionRefused } from '../errors.ts';
 import { idOf } from '../row-keys/key.ts';
@@ -24,7 +24,7 @@ export class Stars {
     this.#table = table;
   }
 
-  /** @returns false when the user had starred it already. @throws Missing when one of the two is gone */
+  /** Adds a star. @returns false when the user had already starred it. @throws Missing when user or project is gone */
   async add({ projectId, userId, createdAt }: StarRecord): Promise<boolean> {
     return this.#changed([
       {
@@ -42,7 +42,7 @@ export class Stars {
     ]);
   }
 
-  /** @returns false when the user had not starred it. @throws Missing when the project is gone */
+  /** Removes a star. @returns false when the user had not starred it. @throws Missing when the project is gone */
   async remove(projectId: number, userId: number): Promise<boolean> {
     return this.#changed([
       { delete: starKey(projectId, userId), if: PRESENT, reason: 'star' },
@@ -50,7 +50,7 @@ export class Stars {
     ]);
   }
 
-  /** Of a user who is gone: whether the project is still there or not. */
+  /** Deletes the star of a deleted user, whether or not the project still exists. */
   async forget(projectId: number, userId: number): Promise<void> {
     try {
       await this.remove(projectId, userId);
@@ -60,7 +60,7 @@ export class Stars {
     }
   }
 
-  /** Who starred a project, by user id. */
+  /** Returns the stars of a project, sorted by user id. */
   async *ofProject(projectId: number): AsyncGenerator<StarRecord> {
     const rows = { partition: projectKey(projectId).pk, prefix: STAR, limit: 500 };
     for await (const item of this.#table.queryAll(rows)) {
@@ -69,13 +69,13 @@ export class Stars {
     }
   }
 
-  /** Ids of what a user starred, the oldest projects first. An index tells it, and may be late. */
+  /** Returns the ids of the projects that a user starred, oldest projects first. Reads an index, which may be late. */
   async *ofUser(userId: number): AsyncGenerator<number> {
     const rows = { index: 'byUser', partition: userPartition(userId), prefix: STAR } as const;
     for await (const item of this.#table.queryAll(rows)) yield idOf(item['what'] as string);
   }
 
-  /** Takes away the rows of a project that is gone, some at a time. @returns whether any are left */
+  /** Deletes up to `limit` rows of a deleted project. @returns whether rows remain */
   removeOfProject(projectId: number, limit = 500): Promise<boolean> {
     return deletePage(this.#table, { partition: projectKey(projectId).pk, prefix: STAR, limit });
   }

@@ -1,6 +1,6 @@
 /**
- * How large projects are and what they are written in, as a worker measured it some time after the last push; and what
- * the projects directly in a group come to together.
+ * Sizes and languages of projects, measured by a worker some time after the last push, and for each group the total
+ * size of the repositories directly in it.
  */
 import { encodeTime } from 'ulid';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
@@ -17,17 +17,17 @@ import { ABSENT, type Item, PRESENT, type Put, type Write } from '../table/write
 export const MEASURE_JOB = 'project.measure';
 
 export interface ProjectStatistics {
-  /** The commit that was measured; null when there was none. */
+  /** The measured commit; null when there was none. */
   readonly head: string | null;
-  /** Commits that the default branch reaches. */
+  /** Number of commits reachable from the default branch. */
   readonly commitCount: number;
-  /** Bytes of its own packs. */
+  /** Bytes of the repository's own packs. */
   readonly repositorySize: number;
-  /** Percentages, the largest first. */
+  /** Percentages by language, the largest first. */
   readonly languages: Readonly<Record<string, number>>;
-  /** The licence file and the key of its licence; null without one. */
+  /** Path of the licence file and key of its licence; null without one. */
   readonly license?: { readonly path: string; readonly key: string } | null;
-  /** The group whose sum holds this; null in a personal namespace. */
+  /** The group whose total includes this project; null in a personal namespace. */
   readonly countedIn: number | null;
   readonly version: number;
 }
@@ -42,21 +42,22 @@ export class Statistics {
     return fromItem(await this.#table.get(statisticsKey({ kind: 'project', id })));
   }
 
-  /** In the order of the ids. */
+  /** Returns the statistics in the order of the ids. */
   async ofProjects(ids: readonly number[]): Promise<(ProjectStatistics | undefined)[]> {
     const keys = ids.map((id) => statisticsKey({ kind: 'project', id }));
     return (await this.#table.batchGet(keys)).map(fromItem);
   }
 
-  /** Bytes of the repositories directly in groups, in the order of the ids. */
+  /** Returns the total bytes of the repositories directly in each group, in the order of the ids. */
   async ofGroups(ids: readonly number[]): Promise<number[]> {
     const keys = ids.map((id) => statisticsKey({ kind: 'group', id }));
     return (await this.#table.batchGet(keys)).map((item) => (item?.['repositorySize'] as number) ?? 0);
   }
 
   /**
-   * @param was what was read before measuring
-   * @throws Stale when somebody else has measured it meanwhile, Missing when the project is gone
+   * Stores a measurement.
+   * @param was the statistics as read before measuring
+   * @throws Stale when another worker has stored one meanwhile, Missing when the project is gone
    */
   async save(
     projectId: number,
@@ -70,7 +71,7 @@ export class Statistics {
       reason: 'statistics',
     };
     const names = Object.keys(is.languages);
-    // Lists of projects in a language, and by size, ask the records.
+    // Lists of projects filtered by language or sorted by size read these attributes of the records.
     const same =
       names.join() === Object.keys(was?.languages ?? {}).join() &&
       is.repositorySize === (was?.repositorySize ?? 0);
@@ -86,7 +87,7 @@ export class Statistics {
     await this.#counted([row, record], was, is);
   }
 
-  /** Of a project that is gone. */
+  /** Deletes the statistics of a deleted project. */
   async forget(projectId: number): Promise<void> {
     const was = await this.ofProject(projectId);
     if (was === undefined) return;
@@ -99,7 +100,7 @@ export class Statistics {
     await this.#counted([row], was, undefined);
   }
 
-  /** With what changes in the sums of groups; one that is gone has none. */
+  /** Executes the writes together with the changes of the groups' totals. A deleted group has no total to change. */
   async #counted(
     writes: readonly Write[],
     was: ProjectStatistics | undefined,
@@ -132,12 +133,12 @@ export class Statistics {
   }
 }
 
-/** Pushes within this time are measured together; milliseconds. */
+/** Pushes within this time are measured together. Milliseconds. */
 const TOGETHER_MS = 20_000;
 
 /**
- * Promises to measure a project soon, for the transaction that changes it. Its id is that of all such promises of these
- * seconds: they are one row.
+ * Schedules the measurement of a project, for the transaction that changes it. All messages for a project in one
+ * window of {@link TOGETHER_MS} have the same id, so they are one row.
  */
 export function scheduleMeasuring(projectId: number, now: Date): Put {
   const at = (Math.floor(now.getTime() / TOGETHER_MS) + 2) * TOGETHER_MS;
