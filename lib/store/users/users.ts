@@ -158,10 +158,10 @@ export class Users {
   }
 
   /**
-   * Changes the given attributes, on condition that the record is still the one that was read. A former username redirects
-   * to the user until another owner takes it. The caller enqueues the job that updates the projects in
-   * the personal namespace.
-   * @param options.lastHereOn change only if this is still the day of last activity, which has no effect on the version
+   * Changes the given attributes, on condition that the record is still the one that was read. A former username
+   * redirects to the user until another owner takes it. The caller enqueues the job that updates the projects in the
+   * personal namespace.
+   * @param options.lastHereOn change only if this is still the day of last activity, which the version does not cover
    * @throws Stale when the record changed meanwhile, NameTaken, Missing
    */
   async update(
