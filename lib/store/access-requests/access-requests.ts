@@ -1,4 +1,4 @@
-/** People who ask to be let into projects and groups: none of them is a member. */
+/** Requests of users for access to projects and groups. A user with a request is not a member. */
 
 import type { AccessRequestRecord } from '../../records/access-requests.ts';
 import type { MemberSource } from '../../records/members.ts';
@@ -22,8 +22,8 @@ export class AccessRequests {
   }
 
   /**
-   * @throws AlreadyExists `request`, or `member` of whoever is one by now; Missing when the project, the group or the
-   *   user is not there (any more)
+   * @throws AlreadyExists `request`, or `member` when the user is a member by now; Missing when the project, the group
+   *   or the user does not exist (any more)
    */
   async add(request: AccessRequestRecord, messages: readonly OutboxMessage[] = []): Promise<void> {
     const { source, userId } = request;
@@ -77,7 +77,7 @@ export class AccessRequests {
     }
   }
 
-  /** Takes away those of what is gone, some at a time. @returns whether any are left */
+  /** Deletes up to `limit` requests of a deleted project or group. @returns whether any are left */
   async removeOfResource(source: MemberSource, limit = 500): Promise<boolean> {
     const rows = { partition: memberPartition(source), prefix: REQUEST, only: ['pk', 'sk'] };
     const page = await this.#table.query({ ...rows, limit });

@@ -10,19 +10,19 @@ import { PRESENT, type Put, type Write } from '../table/write.ts';
 
 export const MAX_EMAILS = 50;
 
-/** What the token of a link confirms. */
+/** What the token of a confirmation link confirms. */
 export interface Confirmation {
   readonly userId: number;
-  /** The row of the address; null for that in the user's record. */
+  /** The id of the address's row; null for the primary address, which is in the user's record. */
   readonly emailId: number | null;
   readonly email: string;
   /** ISO 8601. */
   readonly expiresAt: string;
 }
 
-/** Addresses of users beside their first. All addresses of an instance are unique, without regard to case. */
+/** Secondary e-mail addresses of users. All addresses of an instance are unique, ignoring case. */
 export class Emails extends OwnedRows<EmailRecord> {
-  /** @throws NameTaken `email`, LimitReached, Missing when the user is gone */
+  /** @throws NameTaken `email`, LimitReached, Missing when the user does not exist */
   async add(record: EmailRecord, options: WriteOptions = {}): Promise<void> {
     const extra = { emailId: record.id, ...(record.confirmedAt === null ? { confirmed: false } : {}) };
     const owner = { type: 'user', id: record.userId } as const;
@@ -30,14 +30,14 @@ export class Emails extends OwnedRows<EmailRecord> {
   }
 }
 
-/** Tokens of links, by their digest. */
+/** Tokens of confirmation links, stored under their digest. */
 export class Confirmations {
   readonly #table: Table;
   constructor(table: Table) {
     this.#table = table;
   }
 
-  /** For the transaction that promises the mail with the link. */
+  /** For the transaction that enqueues the mail with the link. */
   createWrite(hash: string, confirmation: Confirmation): Put {
     const ttl = Math.ceil(Date.parse(confirmation.expiresAt) / 1000);
     return { put: { ...confirmationKey(hash), ...confirmation, ttl } };
@@ -51,12 +51,12 @@ export class Confirmations {
     return found.expiresAt > now.toISOString() ? found : undefined;
   }
 
-  /** For a transaction that does what the token is for: it serves once, refused as `token`. */
+  /** For the transaction that uses the token, which works only once; refused as `token`. */
   removeWrite(hash: string): Write {
     return { delete: confirmationKey(hash), if: PRESENT, reason: 'token' };
   }
 
-  /** Confirms an address beside the first. @throws Missing when the token was used, or the address is not there */
+  /** Confirms a secondary address. @throws Missing when the token was used or the address does not exist */
   async confirm(
     hash: string,
     { userId, emailId, email }: Confirmation,

@@ -1,6 +1,7 @@
 /**
- * Memberships that wait for whoever has an e-mail address. An invitation is a row of the project or group, one that
- * finds it by the address, and one that the mailed link leads to; the three come and go together.
+ * Invitations: memberships that are pending until the owner of an e-mail address accepts. An invitation is a row of the
+ * project or group, a row to find it by the address, and a row to find it by the mailed link; the three are created and
+ * deleted together.
  */
 
 import { type InvitationRecord, MAX_INVITATIONS } from '../../records/invitations.ts';
@@ -27,7 +28,7 @@ import type { Table } from '../table/table.ts';
 import { sameName } from '../table/unique-names.ts';
 import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/write.ts';
 
-/** Which invitation a link was mailed with. */
+/** The invitation that an address or a mailed link points to. */
 interface Invited {
   readonly source: MemberSource;
   readonly email: string;
@@ -51,9 +52,9 @@ export class Invitations {
   }
 
   /**
-   * @param options.unconfirmedOf whoever claims the address and has not shown that it is theirs
-   * @param options.linkEnds seconds since 1970
-   * @throws AlreadyExists; LimitReached; Missing `project`, `group`, or `nobody` when the address is somebody's by now
+   * @param options.unconfirmedOf the user who has the address but has not confirmed it
+   * @param options.linkEnds when the link expires, in seconds since 1970
+   * @throws AlreadyExists; LimitReached; Missing `project`, `group`, or `nobody` when a user has the address by now
    */
   async add(
     record: InvitationRecord,
@@ -103,7 +104,7 @@ export class Invitations {
     return { ...page, items: page.items.map((item) => fromItem(item)!) };
   }
 
-  /** All of one project or group: no more than {@link MAX_INVITATIONS}. */
+  /** All invitations of a project or group: at most {@link MAX_INVITATIONS}. */
   async all(source: MemberSource): Promise<InvitationRecord[]> {
     const found: InvitationRecord[] = [];
     const rows = { partition: memberPartition(source), prefix: INVITE };
@@ -111,7 +112,7 @@ export class Invitations {
     return found;
   }
 
-  /** What an address is invited to. */
+  /** All invitations for an address. */
   async *of(email: string): AsyncGenerator<InvitationRecord> {
     for await (const item of this.#table.queryAll({ partition: invitedPartition(email) })) {
       const found = await this.get((item as unknown as Invited).source, email);
@@ -119,7 +120,7 @@ export class Invitations {
     }
   }
 
-  /** Where the token of a link leads. */
+  /** Returns the invitation of a mailed link, by the hash of its token; undefined if the link has expired. */
   async byLink(hash: string, now: Date): Promise<InvitationRecord | undefined> {
     const item = await this.#table.get(invitationKey(hash));
     if (item === undefined || (item['ttl'] as number) * 1000 <= now.getTime()) return undefined;
@@ -127,7 +128,7 @@ export class Invitations {
     return this.get(source, email);
   }
 
-  /** Changes level and, when given, expiry. @throws Missing */
+  /** Changes access level and expiry, each if given. @throws Missing */
   async change(
     source: MemberSource,
     email: string,
@@ -142,7 +143,7 @@ export class Invitations {
     }
   }
 
-  /** @throws Missing when it was taken, or taken back */
+  /** @throws Missing when the invitation was accepted or withdrawn */
   async remove(invitation: InvitationRecord, messages: readonly OutboxMessage[] = []): Promise<void> {
     try {
       await this.#outbox.commit(withoutInvitation(invitation), messages);
@@ -152,7 +153,7 @@ export class Invitations {
   }
 
   /**
-   * Makes it a membership: once. @param alongside writes of the same transaction
+   * Turns an invitation into a membership; works only once. @param alongside writes of the same transaction
    * @throws Missing, AlreadyExists as {@link Members.add}; Missing `invitation`
    */
   async accept(
@@ -167,7 +168,7 @@ export class Invitations {
     }
   }
 
-  /** Takes away those of what is gone, some at a time. @returns whether any are left */
+  /** Deletes up to `limit` invitations of a deleted project or group. @returns whether any are left */
   async removeOfResource(source: MemberSource, limit = 100): Promise<boolean> {
     const rows = { partition: memberPartition(source), prefix: INVITE };
     const page = await this.#table.query({ ...rows, limit });
@@ -182,7 +183,7 @@ export class Invitations {
   }
 }
 
-/** On condition that it is there, as it was when it was read. */
+/** Deletes an invitation, on condition that it exists with the hash that was read. */
 const withoutInvitation = ({ source, email, hash }: InvitationRecord): Write[] => [
   {
     delete: inviteKey(source, email),
@@ -195,7 +196,10 @@ const withoutInvitation = ({ source, email, hash }: InvitationRecord): Write[] =
   { update: inviteCountKey(source), add: { n: -1 } },
 ];
 
-/** That an address is nobody's yet: who shows at this moment that it is theirs finds the invitation, or is found. */
+/**
+ * Checks that no user has confirmed an address yet. A user who confirms it concurrently either finds the invitation, or
+ * makes this check fail.
+ */
 function nobodys(email: string, claimedBy: UserRecord | undefined): Check {
   const reason = 'nobody';
   if (claimedBy === undefined) return { check: nameKey('email', email), if: ABSENT, reason };

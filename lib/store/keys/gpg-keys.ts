@@ -7,7 +7,10 @@ import { claimOf, type OwnedKind, OwnedRows, type WriteOptions } from './owned-r
 
 export const MAX_GPG_KEYS = 50;
 
-/** GPG keys of users. Ids of keys, and of subkeys that sign, are unique on an instance: signatures name them. */
+/**
+ * GPG keys of users. The ids of keys and of signing subkeys are unique on an instance, because signatures refer to keys
+ * by id.
+ */
 export class GpgKeys extends OwnedRows<GpgKeyRecord> {
   readonly #counters: Counters;
 
@@ -20,7 +23,7 @@ export class GpgKeys extends OwnedRows<GpgKeyRecord> {
     return this.#counters.next('gpg-subkey');
   }
 
-  /** @throws NameTaken `fingerprint`, LimitReached, Missing when the user is gone */
+  /** @throws NameTaken `fingerprint`, LimitReached, Missing when the user does not exist */
   async add(record: GpgKeyRecord, options: WriteOptions = {}): Promise<void> {
     const ids = [record.fingerprint.slice(-16), ...record.subkeys.map(({ keyId }) => keyId)];
     await this.create(
@@ -30,7 +33,7 @@ export class GpgKeys extends OwnedRows<GpgKeyRecord> {
     );
   }
 
-  /** The key that has this id, or a subkey that has it: two reads. */
+  /** Returns the key with this id, or the key that has a subkey with it: two reads. */
   bySigner(keyId: string): Promise<GpgKeyRecord | undefined> {
     return this.claimed(gpgKeyIdKey(keyId));
   }

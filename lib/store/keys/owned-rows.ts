@@ -1,6 +1,7 @@
 /**
- * What users have several of: a row each in the user's partition, with rows elsewhere that claim what no two users may
- * have and lead back. Row and claims come and go in one transaction.
+ * Things a user may have several of, such as keys: one row each in the user's partition, and claim rows under keys of
+ * their own. A claim keeps a value unique among all users and points back to the row. A row and its claims are created
+ * and deleted in one transaction.
  */
 
 import { LimitReached, Missing, TransactionRefused } from '../errors.ts';
@@ -20,7 +21,7 @@ interface Owned {
   readonly userId: number;
 }
 
-/** What a claim tells. */
+/** What a claim row stores: the row that it points to. */
 interface Led {
   readonly userId: number;
   readonly ownId: number;
@@ -29,11 +30,11 @@ interface Led {
 export interface OwnedKind {
   readonly row: OwnKind;
   readonly counter: CounterKind;
-  /** Most of them that one user may have. */
+  /** Maximum number of rows per user. */
   readonly limit: number;
 }
 
-/** What else the transaction holds. */
+/** Further writes and messages of the same transaction. */
 export interface WriteOptions {
   readonly alongside?: readonly Write[];
   readonly messages?: readonly OutboxMessage[];
@@ -58,7 +59,7 @@ export class OwnedRows<T extends Owned> {
 
   /**
    * @param claims puts under keys of their own, refused as `taken:<name>`
-   * @throws NameTaken, LimitReached, Missing when the user is gone
+   * @throws NameTaken, LimitReached, Missing when the user does not exist
    */
   async create(record: T, claims: readonly Put[], options: WriteOptions = {}): Promise<void> {
     const { row, limit } = this.#kind;
@@ -101,7 +102,7 @@ export class OwnedRows<T extends Owned> {
     return { ...page, items: page.items.map((item) => this.#fromItem(item)!) };
   }
 
-  /** All of them: no more than the limit. */
+  /** Returns all rows of a user: at most `limit` of the kind. */
   async all(userId: number): Promise<T[]> {
     const found: T[] = [];
     const rows = { partition: userKey(userId).pk, prefix: ownPrefix(this.#kind.row) };
@@ -109,13 +110,13 @@ export class OwnedRows<T extends Owned> {
     return found;
   }
 
-  /** What the row under a claim's key leads to: two reads. */
+  /** Returns the record that a claim points to: two reads. */
   async claimed(claim: Key): Promise<T | undefined> {
     const led = (await this.#table.get(claim)) as Led | undefined;
     return led && this.get(led.userId, led.ownId);
   }
 
-  /** @throws Missing when it, or the user, is not there any more */
+  /** @throws Missing when the row or the user does not exist any more */
   async remove(record: T, { alongside = [], messages = [] }: WriteOptions = {}): Promise<void> {
     const key = ownKey(record.userId, this.#kind.row, record.id);
     const item = await this.#table.get(key);
@@ -135,7 +136,7 @@ export class OwnedRows<T extends Owned> {
     }
   }
 
-  /** Takes away those of a user who is gone, a few at a time. @returns whether any may be left */
+  /** Deletes up to `limit` rows of a deleted user, with their claims. @returns whether any may be left */
   async removeOfUser(userId: number, limit = 25): Promise<boolean> {
     const partition = userKey(userId).pk;
     const page = await this.#table.query({
@@ -146,7 +147,7 @@ export class OwnedRows<T extends Owned> {
     });
     for (const item of page.items) {
       await this.#table.transact(taken(item)).catch((error: unknown) => {
-        // Somebody else was at it.
+        // A concurrent deletion was faster.
         if (!(error instanceof TransactionRefused)) throw error;
       });
     }
@@ -164,7 +165,7 @@ export class OwnedRows<T extends Owned> {
 
 const userLives = (userId: number): Write => ({ check: userKey(userId), if: PRESENT, reason: 'user' });
 
-/** The writes that take a row away with what it claimed. */
+/** The writes that delete a row and its claims. */
 function taken(item: Item): Write[] {
   const { pk, sk, claimed } = item as unknown as Key & { claimed: readonly Key[] };
   return [
@@ -173,7 +174,7 @@ function taken(item: Item): Write[] {
   ];
 }
 
-/** A claim that leads to its row. @param name how it is called when it is taken */
+/** A claim that points to its row. @param name reported in the refusal when the claim is taken */
 export const claimOf = (key: Key, name: string, { userId, id }: Owned): Put => ({
   put: { ...key, ...({ userId, ownId: id } satisfies Led) },
   if: ABSENT,

@@ -4,9 +4,9 @@ import { claimOf, OwnedRows, type WriteOptions } from './owned-rows.ts';
 
 export const MAX_SSH_KEYS = 100;
 
-/** SSH keys of users. No two keys of an instance have a fingerprint in common. */
+/** SSH keys of users. Fingerprints are unique on an instance. */
 export class SshKeys extends OwnedRows<SshKeyRecord> {
-  /** @throws NameTaken `fingerprint`, LimitReached, Missing when the user is gone */
+  /** @throws NameTaken `fingerprint`, LimitReached, Missing when the user does not exist */
   async add(record: SshKeyRecord, options: WriteOptions = {}): Promise<void> {
     const claims = [
       claimOf(sshKeyIdKey(record.id), 'id', record),
@@ -16,7 +16,7 @@ export class SshKeys extends OwnedRows<SshKeyRecord> {
     await this.create(record, claims, options);
   }
 
-  /** By its id alone: two reads. */
+  /** By id, without knowing the user: two reads. */
   byId(id: number): Promise<SshKeyRecord | undefined> {
     return this.claimed(sshKeyIdKey(id));
   }

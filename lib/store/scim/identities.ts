@@ -1,7 +1,7 @@
 /**
- * Who somebody is to the identity provider of a group: a row by what the provider calls them, and two that lead there,
- * in the order of the users and by the name that the provider signs them in with. All three come, change and go in the
- * transactions of the accounts and memberships they are about.
+ * SCIM identities: a user's account at the identity provider of a group. Each is a row under the provider's id for the
+ * user, and two rows that point to it: one by user id, one by the name that the user signs in with at the provider.
+ * All three are created, changed and deleted in the transactions of the accounts and memberships that they belong to.
  */
 
 import type { UserRecord } from '../../records/users.ts';
@@ -22,24 +22,24 @@ import type { Users } from '../users/users.ts';
 export interface ScimIdentity {
   readonly groupId: number;
   readonly userId: number;
-  /** What the provider calls them; told apart by case. */
+  /** The provider's id for the user; case-sensitive. */
   readonly externUid: string;
-  /** What they sign in with there. */
+  /** The name that the user signs in with at the provider. */
   readonly userName: string;
-  /** The address that the provider told. */
+  /** The e-mail address that the provider sent. */
   readonly email: string;
   readonly givenName: string | null;
   readonly familyName: string | null;
-  /** As the provider told it; earlier releases kept none. */
+  /** As the provider sent it; earlier releases did not store it. */
   readonly displayName?: string | null;
-  /** False: they were let go, and may come back as who they were. */
+  /** False when the provider deactivated the user, who can be reactivated with the same identity. */
   readonly active: boolean;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly version: number;
 }
 
-/** More rows than a megabyte, which one call reads, holds. */
+/** Rows to count per call: more than fit into the megabyte that one call reads. */
 const AT_ONCE = 100_000;
 
 export class ScimIdentities {
@@ -76,9 +76,9 @@ export class ScimIdentities {
   }
 
   /**
-   * Some of them in the order of the users. What comes before is read, a megabyte of short rows at a time, and not
-   * transferred.
-   * @param from counted from 0
+   * Returns up to `count` identities, sorted by user id. The rows before them are only counted, a megabyte of short
+   * rows per call, and not transferred.
+   * @param from number of identities to skip
    */
   async list(groupId: number, from: number, count: number): Promise<ScimIdentity[]> {
     const rows = { partition: groupKey(groupId).pk, prefix: SCIM_USER } as const;
@@ -100,7 +100,7 @@ export class ScimIdentities {
     return found.map(fromItem).filter((identity) => identity !== undefined);
   }
 
-  /** Those of the accounts that pass, by their ids. */
+  /** The users with an identity that pass the filter, sorted by id. */
   accounts(
     groupId: number,
     request: PageRequest,
@@ -111,7 +111,7 @@ export class ScimIdentities {
     return cutPage(mergeKeys([source], 'asc'), request, { load: (ids) => this.#users.getMany(ids), where });
   }
 
-  /** For a transaction; refused as `taken:` and `externalId`, `userName` or `account`. */
+  /** For a transaction; refused as `taken:externalId`, `taken:userName` or `taken:account`. */
   create(identity: ScimIdentity): Write[] {
     const { groupId, userId, externUid, userName } = identity;
     return [
@@ -122,7 +122,10 @@ export class ScimIdentities {
     ];
   }
 
-  /** The same of one as it was read; refused as `identity` when it changed meanwhile. */
+  /**
+   * For a transaction; refused as `identity` when it changed since `was` was read, or as `taken:externalId` or
+   * `taken:userName`.
+   */
   change(was: ScimIdentity, is: ScimIdentity): Write[] {
     const { groupId, userId, externUid } = is;
     const unchanged = { if: '#version = :was', values: { was: was.version }, reason: 'identity' };
@@ -151,7 +154,7 @@ export class ScimIdentities {
     ];
   }
 
-  /** As `change`. */
+  /** For a transaction; refused as `identity` when it changed since it was read. */
   remove({ groupId, userId, externUid, userName, version }: ScimIdentity): Write[] {
     return [
       {
@@ -166,7 +169,10 @@ export class ScimIdentities {
     ];
   }
 
-  /** For a transaction: the group still is where people come from by single sign-on; refused as `sso`. */
+  /**
+   * For a transaction: checks that the group is still a top-level group with single sign-on enabled, and not deleted;
+   * refused as `sso`.
+   */
   isOn(groupId: number): Check {
     return {
       check: groupKey(groupId),
@@ -176,17 +182,20 @@ export class ScimIdentities {
     };
   }
 
-  /** What is left of an account that is gone. */
+  /** Deletes the identity of a deleted account. */
   async forget({ pk, sk }: Key): Promise<void> {
     const identity = fromItem(await this.#table.get({ pk, sk }));
     if (identity === undefined) return;
     await this.#table.transact(this.remove(identity)).catch((error: unknown) => {
-      // Somebody else was at it.
+      // A concurrent deletion was faster.
       if (!(error instanceof TransactionRefused)) throw error;
     });
   }
 
-  /** Deletes some of those of a deleted group, and unlinks their accounts from it. @returns whether any are left */
+  /**
+   * Deletes up to `limit` identities of a deleted group, and unlinks their accounts from it.
+   * @returns whether any are left
+   */
   async removeOfGroup(id: number, limit = 25): Promise<boolean> {
     const rows = { partition: groupKey(id).pk, prefix: SCIM_USER, limit };
     const page = await this.#table.query(rows);
@@ -199,7 +208,7 @@ export class ScimIdentities {
     return false;
   }
 
-  /** The account signs in by this group no more. */
+  /** Removes the group's identity from the account, which then can no longer sign in through the group. */
   async #unlink(userId: number, groupId: number): Promise<void> {
     for (;;) {
       const user = await this.#users.get(userId);

@@ -1,4 +1,4 @@
-/** Comings and goings that an identity provider brings about, for the transactions of its accounts. */
+/** Memberships that an identity provider adds and removes: writes for the transactions of its accounts. */
 
 import type { AccessLevel, MemberRecord } from '../../records/members.ts';
 import type { GroupOwners } from '../groups/owners.ts';
@@ -10,18 +10,18 @@ import { ABSENT, PRESENT, type Write } from '../table/write.ts';
 
 const OWNER = 50 satisfies AccessLevel;
 
-/** Lets somebody into a group who is no member of it; refused as `member` when they are by now. */
+/** Adds a user to a group who is not a member of it; refused as `member` when the user became one meanwhile. */
 export function addMembershipWrites(member: MemberRecord, today: string): Write[] {
   return [
-    // An expired membership counts as gone.
+    // An expired membership counts as none.
     { ...memberWrite(member), if: `${ABSENT} OR #expiresAt <= :today`, values: { today } },
     { delete: accessRequestKey(member.source, member.userId) },
   ];
 }
 
 /**
- * Takes somebody out of an outermost group, who has to be what they were; nothing for who is no member. Refused as
- * `member` or `owner` when somebody changed it meanwhile. @throws LastOwner
+ * Removes a user from a top-level group, on condition that the membership is unchanged; no writes if the user is not a
+ * member. Refused as `member` or `owner` when the membership changed meanwhile. @throws LastOwner
  */
 export async function removeMembershipWrites(
   { members, groupOwners }: { readonly members: Members; readonly groupOwners: GroupOwners },

@@ -1,4 +1,4 @@
-/** What a group's identity provider shows: one token in force, found by the digest of its text. */
+/** Tokens that a group's identity provider authenticates with: one valid token per group, found by its digest. */
 
 import { Stale, TransactionRefused } from '../errors.ts';
 import { checkSourceExists } from '../members/item.ts';
@@ -8,7 +8,7 @@ import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/wri
 
 export interface ScimToken {
   readonly groupId: number;
-  /** Lower-case hex SHA-256 of its text, which is stored nowhere. */
+  /** Lower-case hex SHA-256 of the token's text; the text itself is not stored. */
   readonly hash: string;
   /** ISO 8601 */
   readonly createdAt: string;
@@ -26,15 +26,15 @@ export class ScimTokens {
     return fromItem(await this.#table.get(scimTokenOfKey(groupId)));
   }
 
-  /** The group that a token leads to: one strongly consistent read. */
+  /** Returns the id of the group that a token belongs to: one strongly consistent read. */
   async groupOf(hash: string): Promise<number | undefined> {
     return (await this.#table.get(scimTokenKey(hash)))?.['groupId'] as number | undefined;
   }
 
   /**
-   * The former one ends with this.
-   * @param was what was read
-   * @throws Stale when another was issued meanwhile, or the group is gone
+   * Issues a token and revokes the previous one.
+   * @param was the previous token, as it was read
+   * @throws Stale when another token was issued meanwhile, or the group does not exist
    */
   async issue(
     token: ScimToken,
@@ -49,7 +49,7 @@ export class ScimTokens {
     ]);
   }
 
-  /** At once. @throws Stale as above */
+  /** Takes effect at once. @throws Stale as {@link issue} */
   async revoke(was: ScimToken, options: { readonly alongside: readonly Write[] }): Promise<void> {
     await this.#swap(was, [{ delete: scimTokenOfKey(was.groupId), ...unchanged(was) }, ...options.alongside]);
   }
@@ -65,7 +65,7 @@ export class ScimTokens {
     }
   }
 
-  /** For a transaction: the token that was shown is still in force; refused as `token`. */
+  /** For a transaction: checks that the presented token is still valid; refused as `token`. */
   isInForce(hash: string): Check {
     return { check: scimTokenKey(hash), if: PRESENT, reason: 'token' };
   }

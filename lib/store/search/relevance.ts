@@ -1,4 +1,4 @@
-/** How well something's name answers a search, for lists that show the best first. */
+/** How well the name or path of a project or group matches a search, for lists sorted by relevance. */
 import { folded } from '../row-keys/key.ts';
 
 interface Named {
@@ -6,7 +6,10 @@ interface Named {
   readonly path: string;
 }
 
-/** From 0, found somehow, to 4, called so. The path counts as much as the name. */
+/**
+ * The better rank of name and path, ignoring case: 4 equal to the term, 3 begins with it, 2 has a word that begins with
+ * it, 1 contains it, 0 otherwise.
+ */
 export function similarity(term: string, { name, path }: Named): number {
   const wanted = folded(term.trim());
   const ranks = [name, path].map((text) => {

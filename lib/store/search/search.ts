@@ -1,4 +1,4 @@
-/** Substring search of projects and users; see `trigrams.ts` for what the rows say. */
+/** Substring search of projects, groups and users; see `trigrams.ts` for the meaning of the rows. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SearchKind } from '../../records/search.ts';
 import { ConditionFailed } from '../errors.ts';
@@ -9,29 +9,29 @@ import type { Table } from '../table/table.ts';
 import { ABSENT, type Item } from '../table/write.ts';
 import { gramsOf, lookupGrams, matchesWords, wordsOf } from './trigrams.ts';
 
-/** The maintenance queue's job that brings the search rows of a subject up to date. */
+/** The maintenance queue's job that updates the search rows of a project, user or group. */
 export const INDEX_JOB = 'search.index';
 
-/** For the transaction that makes, names or deletes a project, user or group. */
+/** For the transaction that creates, renames or deletes a project, user or group. */
 export const indexMessage = (kind: SearchKind, id: number): OutboxMessage =>
   message(MAINTENANCE, INDEX_JOB, { kind, id });
 
 export interface Hits {
-  /** Candidates, newest first; every one still to be judged by {@link matches}. */
+  /** Candidates, newest first; the caller still has to check each with {@link matches}. */
   readonly ids: readonly number[];
-  /** False when the bound was reached: there may be more. */
+  /** False when a bound was reached: there may be more. */
   readonly complete: boolean;
-  /** Judges a record by its present texts. */
+  /** Whether a record matches, by its current texts. */
   matches(texts: readonly string[]): boolean;
 }
 
-/** What one search may cost. */
+/** Bounds on the cost of one search. */
 export interface SearchBounds {
-  /** Rows read at first of each gram that is looked up. */
+  /** Rows read first of each gram that is looked up. */
   readonly probe: number;
-  /** Rows read on of the rarest. */
+  /** Further rows of the rarest gram are read until about this many were read. */
   readonly rows: number;
-  /** Candidates returned. */
+  /** Maximum number of candidates returned. */
   readonly hits: number;
 }
 
@@ -53,7 +53,7 @@ export class Search {
     const grams = lookupGrams(words);
     if (grams.length === 0) return { ids: [], complete: true, matches };
     const probes = await Promise.all(grams.map((gram) => this.#read(kind, gram, words[0]!)));
-    // A gram that is read to its end has told everything; else the rarest reached the oldest subjects.
+    // A gram whose rows were all read has every candidate. Otherwise the rarest is the one that reached back furthest.
     let best = probes.find((probe) => probe.next === undefined) ?? probes[0]!;
     if (best.next !== undefined) {
       for (const probe of probes) if (probe.oldest < best.oldest) best = probe;
@@ -86,10 +86,9 @@ export class Search {
   }
 
   /**
-   * Brings the rows of a subject up to date; called by the worker for every `search.index` message, any
-   * number of times. Which texts may have rows is written down before any row, so that a worker that
-   * stops half way leaves nothing unknown behind.
-   * @param texts the subject's texts now, or undefined when it is gone
+   * Updates the rows of a subject. The worker calls this for every `search.index` message; idempotent. The texts that
+   * may have rows are recorded before any row is written, so that a worker that stops half way leaves no unknown rows.
+   * @param texts returns the subject's current texts, or undefined when it was deleted
    */
   async index(
     kind: SearchKind,
@@ -104,7 +103,7 @@ export class Search {
     throw new Error(`search rows of ${kind} ${id} keep changing`);
   }
 
-  /** @returns false when another worker was at it too, or the texts changed meanwhile. */
+  /** @returns false when another worker updated the rows concurrently, or the texts changed meanwhile. */
   async #indexOnce(
     kind: SearchKind,
     id: number,
@@ -117,7 +116,7 @@ export class Search {
     const wanted = joined(await texts());
     const known = new Set([...((before?.['texts'] as string[] | undefined) ?? []), ...attempted]);
     if (known.size === 0 && wanted === undefined) return true;
-    // A row that is not complete is another worker's, who may have died half way.
+    // An incomplete row was written by another worker, which may have stopped half way.
     if (before?.['complete'] === true && known.size === 1 && wanted !== undefined && known.has(wanted))
       return true;
     const all = wanted === undefined ? known : new Set([...known, wanted]);
@@ -144,7 +143,7 @@ export class Search {
           put: { ...key, texts: [wanted], version: version + 2, complete: true },
           ...done,
         });
-      // The message of a change may have been handled between the reading of the texts and the writing here.
+      // The message of a later change may have been handled after the texts were read and before the rows were written.
       return joined(await texts()) === wanted;
     } catch (error) {
       if (error instanceof ConditionFailed) return false;
@@ -156,7 +155,7 @@ export class Search {
 const joined = (texts: readonly string[] | undefined): string | undefined =>
   texts === undefined ? undefined : folded(texts.join('\n'));
 
-/** Sixteen at a time. */
+/** Runs for every input, sixteen at a time. */
 async function each<T>(inputs: readonly T[], run: (input: T) => Promise<void>): Promise<void> {
   for (let i = 0; i < inputs.length; i += 16) await Promise.all(inputs.slice(i, i + 16).map(run));
 }

@@ -1,13 +1,13 @@
 /**
- * Substring search over rows per trigram. A row stands for "this subject's text holds this gram" and
- * carries the folded text, so that most candidates are judged without loading them; a caller judges the
- * rest on the record itself, because rows follow the records with a delay.
+ * Substring search with a row per trigram. A row means "this subject's text contains this gram" and stores the folded
+ * text, so that most candidates are filtered without loading them. The caller checks the remaining ones against the
+ * record itself, because rows are updated later than the records.
  */
 import { folded } from '../row-keys/key.ts';
 
 /**
- * Grams of the texts of one subject: `3:` every three characters in a row; `1:` and `2:` how each text
- * begins, for terms too short to have a trigram.
+ * Grams of the texts of one subject: `3:` every three consecutive characters; `1:` and `2:` the first one and two
+ * characters of each text, for terms too short to have a trigram.
  */
 export function gramsOf(texts: readonly string[]): Set<string> {
   const grams = new Set<string>();
@@ -20,7 +20,7 @@ export function gramsOf(texts: readonly string[]): Set<string> {
   return grams;
 }
 
-/** Words of a search: each must be found. At most 8, as long words first. */
+/** Words of a search term, each of which must match. At most 8, longest first. */
 export function wordsOf(term: string): string[] {
   const words = [
     ...new Set(
@@ -43,7 +43,10 @@ export function lookupGrams(words: readonly string[], limit = 6): string[] {
   return Array.from({ length: Math.min(limit, grams.length) }, (_, i) => grams[Math.floor(i * step)]!);
 }
 
-/** Whether one of the texts holds every word; words below three characters must begin it. */
+/**
+ * Whether one of the texts contains every word. A word shorter than three characters must begin the text if it is the
+ * only word.
+ */
 export function matchesWords(words: readonly string[], texts: readonly string[]): boolean {
   return texts.some((text) => {
     const held = folded(text);

@@ -1,4 +1,4 @@
-/** Deploy tokens: each under the hash of its text, listed in the partition of its project or group. */
+/** Deploy tokens: each is stored under the hash of its text and listed in the partition of its project or group. */
 
 import type { MemberSource } from '../../records/members.ts';
 import type { DeployTokenRecord } from '../../records/tokens.ts';
@@ -25,12 +25,12 @@ import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
 export type NewDeployToken = Omit<DeployTokenRecord, 'id' | 'createdAt' | 'username'>;
 
 export interface DeployTokenQuery extends PageRequest {
-  /** Everybody's when not given. */
+  /** The project or group; all deploy tokens of the instance when absent. */
   readonly resource?: MemberSource;
   readonly where?: (token: DeployTokenRecord) => boolean;
 }
 
-/** Of one project or group. */
+/** Maximum per project or group. */
 export const MAX_DEPLOY_TOKENS = 500;
 
 const LIST = 'DEPLOYTOKEN#all';
@@ -45,8 +45,8 @@ export class DeployTokens {
   }
 
   /**
-   * @param usernameOf what the token is shown with, of its id
-   * @throws Missing when the project or group is gone, LimitReached
+   * @param usernameOf returns the username to show with the token, from the token's id
+   * @throws Missing when the project or group does not exist, LimitReached
    */
   async create(
     token: NewDeployToken,
@@ -124,7 +124,7 @@ export class DeployTokens {
     return { sources, count: () => countPartitions(this.#table, partitions) };
   }
 
-  /** Effective at once. @throws Missing */
+  /** Takes effect at once. @throws Missing */
   async remove({ id, hash, resource }: DeployTokenRecord, alongside: readonly Write[] = []): Promise<void> {
     try {
       await this.#table.transact([
@@ -140,7 +140,7 @@ export class DeployTokens {
     }
   }
 
-  /** Takes away the tokens of a project or group that is gone, some at a time. @returns whether any are left */
+  /** Deletes up to `limit` tokens of a deleted project or group. @returns whether any are left */
   async removeOfResource(resource: MemberSource, limit = 100): Promise<boolean> {
     const rows = { partition: memberPartition(resource), prefix: DEPLOY_TOKEN };
     const page = await this.#table.query({ ...rows, limit, only: ['pk', 'sk', 'hash'] });
@@ -155,7 +155,7 @@ export class DeployTokens {
   }
 }
 
-/** A token's own key is its hash; its id stands in the sort key. */
+/** Reads the id from the sort key, because a token's own key is its hash. */
 const idSource = (source: KeySource): KeySource => ({
   next: async () => (await source.next()).map(({ sort }) => ({ sort, id: idOf(sort) })),
 });

@@ -12,12 +12,12 @@ import type { Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
 import { TOKEN_LIST } from './rows.ts';
 
-/** Whose tokens a list is of; everybody's but impersonation tokens when it names nobody. */
+/** Whose tokens to list. Where it is absent: the tokens of all users except impersonation tokens. */
 export type TokensOf =
   | { readonly userId: number; readonly impersonation?: boolean }
   | { readonly resource: MemberSource };
 
-/** The keys of a list of access tokens, by creation, and how many there are. */
+/** The keys of a list of access tokens in order of creation, and a function that counts them. */
 export function tokenKeys(
   table: Table,
   of: TokensOf | undefined,
@@ -53,7 +53,7 @@ export function tokenKeys(
   };
 }
 
-/** A token's own key is its hash; its id stands in the sort key. */
+/** Reads the id from the sort key, because a token's own key is its hash. */
 const idSource = (source: KeySource): KeySource => ({
   next: async () => (await source.next()).map(({ sort }) => ({ sort, id: idOf(sort) })),
 });

@@ -1,4 +1,4 @@
-/** The rows of an access token: its record with what lists it, what leads to it, and the count of its owner's. */
+/** The rows of an access token: its record with list attributes, the rows that point to it, and the owner's count. */
 
 import type { TokenRecord } from '../../records/tokens.ts';
 import { padded } from '../row-keys/key.ts';
@@ -9,13 +9,16 @@ import { ABSENT, type Item, type Write } from '../table/write.ts';
 
 export type NewToken = Omit<TokenRecord, 'id' | 'createdAt' | 'lastUsedAt' | 'revoked'>;
 
-/** Live tokens of one owner: revoked ones do not count. */
+/** Maximum number of live tokens per owner; revoked tokens do not count. */
 export const MAX_TOKENS = 500;
 
-/** The list of everybody's tokens. */
+/** The list of the tokens of all users. */
 export const TOKEN_LIST = 'TOKEN#all';
 
-/** One more live token, and one more bot when it is said how many were made before. */
+/**
+ * Counts one more live token of an owner.
+ * @param bots number of bots created before: also counts one more bot, on condition that this number is unchanged
+ */
 export const counted = (owner: TokenOwner, bots?: number): Write => ({
   update: tokenCountKey(owner),
   add: { live: 1, ...(bots === undefined ? {} : { bots: 1 }) },

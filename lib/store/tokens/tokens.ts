@@ -1,4 +1,4 @@
-/** Access tokens of every kind. One item per token, under the hash of its text: access is one read. */
+/** Access tokens of every kind. One item per token, under the hash of its text: checking a token takes one read. */
 
 import type { MemberSource } from '../../records/members.ts';
 import type { TokenRecord } from '../../records/tokens.ts';
@@ -26,14 +26,14 @@ import { counted, familyOf, fromItem, MAX_TOKENS, type NewToken, ownerOf, rowsOf
 
 export interface TokenQuery extends PageRequest {
   readonly of?: TokensOf;
-  /** By creation; ascending when not given. */
+  /** Order of creation. Default: ascending. */
   readonly direction?: Direction;
   readonly where?: (token: TokenRecord) => boolean;
-  /** Of everybody's only: those made after this one. */
+  /** Only tokens created after the one with this id. Works only without `of`. */
   readonly idAfter?: number;
 }
 
-/** The job that takes away the user a project's or group's token acted as. */
+/** The job that deletes the bot user of a project's or group's token. */
 export const BOT_JOB = 'bot.remove';
 
 export class Tokens {
@@ -47,7 +47,7 @@ export class Tokens {
     this.#outbox = outbox;
   }
 
-  /** @throws AlreadyExists when the same text was given out before, Missing without its user, LimitReached */
+  /** @throws AlreadyExists when a token has the same text, Missing when the user does not exist, LimitReached */
   async create(
     token: NewToken,
     options: { now?: Date; alongside?: (made: TokenRecord) => readonly Write[] } = {},
@@ -64,9 +64,9 @@ export class Tokens {
   }
 
   /**
-   * A token of a project or group for a bot that is made in the caller's transaction, which is refused as `tokens` when
-   * there are too many, or another bot was made meanwhile.
-   * @returns how many bots were made before, and the token's record and rows for the bot's id
+   * Prepares a token of a project or group for a bot that the caller creates in the same transaction. The transaction
+   * is refused as `tokens` when there are too many tokens, or another bot was created meanwhile.
+   * @returns the number of bots created before, and a function from the bot's id to the token's record and rows
    */
   async prepareOfBot(
     token: Omit<NewToken, 'userId' | 'resource'> & { readonly resource: MemberSource },
@@ -85,7 +85,7 @@ export class Tokens {
     return { bots, of };
   }
 
-  /** One strongly consistent read. Revoked and expired tokens are found too: the caller tells them apart. */
+  /** One strongly consistent read. Also returns revoked and expired tokens: the caller checks for them. */
   async byHash(hash: string): Promise<TokenRecord | undefined> {
     return fromItem(await this.#table.get(tokenKey(hash)));
   }
@@ -102,9 +102,9 @@ export class Tokens {
   }
 
   /**
-   * Effective at once, and as good the second time. With a token of a project or group its bot goes: the membership
-   * at once, the user by a job.
-   * @param alongside written by whoever revokes it first
+   * Takes effect at once; idempotent. With a token of a project or group, its bot is removed too: the membership at
+   * once, the user by a job.
+   * @param alongside written only by the call that revokes the token first
    * @throws Missing
    */
   async revoke(token: TokenRecord, alongside: readonly Write[] = []): Promise<void> {
@@ -133,9 +133,9 @@ export class Tokens {
   }
 
   /**
-   * Puts a new token in the place of one that is not revoked, in one transaction: of two at once, one is refused.
-   * @param change the new token's text and end; all else stays
-   * @throws Stale when it is revoked, Missing
+   * Replaces a token that is not revoked by a new one, in one transaction: of two concurrent calls, one is refused.
+   * @param change the new token's hash and expiry; everything else stays the same
+   * @throws Stale when the token is revoked, Missing
    */
   async rotate(
     token: TokenRecord,
@@ -179,13 +179,13 @@ export class Tokens {
     return record;
   }
 
-  /** What stands now where a token stood, when it was rotated; else itself. */
+  /** Returns the current token of a family that was rotated; otherwise the token itself. */
   async successor(token: TokenRecord): Promise<TokenRecord | undefined> {
     const pointer = await this.#table.get(tokenIdKey(familyOf(token)));
     return this.get((pointer?.['current'] as number | undefined) ?? token.id);
   }
 
-  /** Notes the use of a token, at most once a day. */
+  /** Records the use of a token, at most once a day. */
   async touch(token: TokenRecord, now = new Date()): Promise<void> {
     const at = now.toISOString();
     const day = at.slice(0, 10);
@@ -198,12 +198,12 @@ export class Tokens {
         values: { null: 'NULL', day },
       });
     } catch (error) {
-      // Somebody else noted it today.
+      // Another request already recorded a use today.
       if (!(error instanceof ConditionFailed)) throw error;
     }
   }
 
-  /** By keys, a page at a time; a filter looks at 5,000 tokens. */
+  /** One page, in order of keys. With a filter, at most 5,000 tokens are read. */
   async list({ of, direction = 'asc', where, idAfter, ...request }: TokenQuery): Promise<Page<TokenRecord>> {
     const { sources, count } = tokenKeys(this.#table, of, direction, request, idAfter);
     const [page, total] = await Promise.all([
@@ -213,7 +213,10 @@ export class Tokens {
     return where === undefined ? { ...page, total } : page;
   }
 
-  /** Takes away the tokens of a project or group that is gone, some at a time. @returns whether any are left */
+  /**
+   * Unlists up to `limit` tokens of a deleted project or group, and enqueues the deletion of their bots.
+   * @returns whether any are left
+   */
   async removeOfResource(resource: MemberSource, limit = 100): Promise<boolean> {
     const rows = { partition: memberPartition(resource), prefix: ACCESS_TOKEN };
     const page = await this.#table.query({ ...rows, limit, only: ['pk', 'sk', 'userId'] });
@@ -224,13 +227,13 @@ export class Tokens {
     return page.next !== undefined;
   }
 
-  /** Takes away a token whose user is gone, with what leads to it. */
+  /** Deletes a token whose user was deleted, with the rows that point to it. */
   async forget(hash: string): Promise<void> {
     const token = await this.byHash(hash);
     if (token === undefined) return;
     const { id, resource, revoked } = token;
     const listed = resource === undefined ? [] : [{ delete: accessTokenRow(resource, id) }];
-    // Together: an id that leads nowhere, or a token without an id, could not be revoked.
+    // In one transaction: an id without a token, or a token without an id, could not be revoked.
     await this.#table.transact([{ delete: tokenKey(hash) }, { delete: tokenIdKey(id) }, ...listed]);
     if (resource === undefined || revoked) return;
     await this.#table

@@ -1,4 +1,4 @@
-/** Who follows whom: a row with each of the two, and their counts. */
+/** Follows between users: a row in the partition of each of the two, and a count in each user's record. */
 import { Missing, TransactionRefused } from '../errors.ts';
 import { withDecrements } from '../forks/forks.ts';
 import { idOf } from '../row-keys/key.ts';
@@ -7,10 +7,10 @@ import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Write } from '../table/write.ts';
 
-/** Whom one user may follow. */
+/** Maximum number of users that one user may follow. */
 export const MAX_FOLLOWING = 300;
 
-/** What became of it: `unchanged` when it was so before, `full` beyond {@link MAX_FOLLOWING}. */
+/** Outcome: `unchanged` when there was nothing to change, `full` when {@link MAX_FOLLOWING} is reached. */
 export type FollowOutcome = 'done' | 'unchanged' | 'full';
 
 export class Follows {
@@ -19,7 +19,7 @@ export class Follows {
     this.#table = table;
   }
 
-  /** @throws Missing when one of the two is gone */
+  /** @throws Missing when one of the two users does not exist */
   async follow(followerId: number, userId: number): Promise<FollowOutcome> {
     const room = 'attribute_not_exists(#following) OR #following < :most';
     const writes: Write[] = [
@@ -45,7 +45,7 @@ export class Follows {
     }
   }
 
-  /** Also what is left of somebody who is gone. */
+  /** Also deletes the remaining rows when one of the two users was deleted. */
   async unfollow(followerId: number, userId: number): Promise<Exclude<FollowOutcome, 'full'>> {
     const writes: Write[] = [
       { delete: followKey(userId, 'FOLLOWER', followerId), if: PRESENT, reason: 'follows' },
@@ -68,13 +68,16 @@ export class Follows {
     return (await this.#table.get(followKey(userId, 'FOLLOWER', followerId))) !== undefined;
   }
 
-  /** Ids of a user's followers or of those they follow, ascending. */
+  /** Ids of a user's followers or of the users they follow, ascending. */
   async list(userId: number, row: FollowRow, request: PageRequest): Promise<Page<number>> {
     const page = await pageOfRows(this.#table, this.#rows(userId, row), request);
     return { ...page, items: page.items.map(({ sk }) => idOf(sk as string)) };
   }
 
-  /** Ends what a user who is gone had with others. @returns whether any may be left */
+  /**
+   * Deletes up to `limit` follows of a deleted user in each direction, and decrements the other users' counts.
+   * @returns whether any may be left
+   */
   async removeOfUser(userId: number, limit = 100): Promise<boolean> {
     let left = false;
     for (const row of ['FOLLOWER', 'FOLLOWING'] as const) {

@@ -1,11 +1,11 @@
-/** A user's record as an item, with the attributes of its lists; and the identities in it. */
+/** A user's record as a table item with its list attributes, and the identities that the record holds. */
 
 import type { UserRecord } from '../../records/users.ts';
 import { folded, orderedBy, padded } from '../row-keys/key.ts';
 import { listPartition } from '../row-keys/lists.ts';
 import type { Item } from '../table/write.ts';
 
-/** The values of the ordered indexes. */
+/** The sort values for the ordered indexes. */
 export const sortValues = (user: UserRecord) => ({
   byId: padded(user.id),
   byName: orderedBy(folded(user.name), user.id),
@@ -13,7 +13,7 @@ export const sortValues = (user: UserRecord) => ({
   byUpdated: orderedBy(user.updatedAt, user.id),
 });
 
-/** What the service made for itself stands apart from people of the same state. */
+/** List class of users that the service created for itself: listed apart from people in the same state. */
 export const SERVICE = 'USER#service';
 const listClass = ({ type, state }: UserRecord): string => (type === 'ghost' ? SERVICE : `USER#${state}`);
 
@@ -46,20 +46,23 @@ export function fromItem(item: Item | undefined): UserRecord | undefined {
   ) as unknown as UserRecord;
 }
 
-/** Who somebody is at a provider. */
+/** A user's account at an identity provider. */
 export interface Identity {
   readonly provider: string;
   readonly extern_uid: string;
   readonly saml_provider_id: number | null;
 }
 
-/** A user has one identity at a provider, and no two users the same. */
+/** Maximum per user. A user has one identity per provider, and no two users have the same one. */
 export const MAX_IDENTITIES = 20;
 
 export const identitiesOf = ({ profile }: Pick<UserRecord, 'profile'>): readonly Identity[] =>
   Array.isArray(profile['identities']) ? (profile['identities'] as Identity[]) : [];
 
-/** Providers of groups are told apart by their group. No parameter holds NUL. */
+/**
+ * The name under which an identity is unique. Providers of groups are distinguished by their group. NUL separates the
+ * parts: no parameter contains it.
+ */
 export const identityName = ({
   provider,
   extern_uid,

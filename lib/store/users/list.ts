@@ -1,4 +1,4 @@
-/** Lists of users: over the indexes, by search, by custom attributes. */
+/** Lists of users: from the indexes, by search, by custom attributes. */
 
 import { USER_STATES, type UserRecord, type UserState } from '../../records/users.ts';
 import {
@@ -37,22 +37,24 @@ export type UserOrder = 'id' | 'name' | 'username' | 'created_at' | 'updated_at'
 export interface UserQuery extends PageRequest {
   readonly order?: UserOrder;
   readonly direction?: Direction;
-  /** Only these; all when absent. */
+  /** Only users in these states; all states when absent. */
   readonly states?: readonly UserState[];
-  /** Whether those count that the service made for itself; they do when it is not said. */
+  /** Whether to include users that the service created for itself. Default: true. */
   readonly service?: boolean;
-  /** Substring of name or username, without case, or a whole e-mail address: one shown to all, or any (`anyEmail`). */
+  /**
+   * Substring of name or username, ignoring case, or a whole e-mail address: the public one, or with `anyEmail` any.
+   */
   readonly search?: string;
   readonly anyEmail?: boolean;
   readonly idAfter?: number;
   readonly idBefore?: number;
   /** Only users with all of these custom attributes. */
   readonly attributes?: Attributes;
-  /** A further condition; every user on the way is loaded for it, 5,000 at most. */
+  /** A further condition. Every user passed on the way is loaded to evaluate it, at most 5,000. */
   readonly where?: (user: UserRecord) => boolean;
 }
 
-/** Where the records come from. */
+/** Loads the records. */
 interface Source {
   getMany(ids: readonly number[]): Promise<(UserRecord | undefined)[]>;
   byEmail(email: string): Promise<UserRecord | undefined>;
@@ -69,7 +71,7 @@ export class UserList {
     this.#users = users;
   }
 
-  /** Who was active on a day or after it: the longest ago first. */
+  /** Users who were active on or after a day, least recently active first. */
   async activeSince(day: string, query: PageRequest): Promise<Page<UserRecord>> {
     const partitions = classesOf({})
       .flatMap(listPartitions)
@@ -131,7 +133,7 @@ export class UserList {
       .flatMap(listPartitions)
       .map((partition) => ({ index, partition, ...bounds }));
     const chunk = chunkFor(query, partitions.length);
-    // So many match a search that is not complete that walking the list finds them.
+    // An incomplete search has so many matches that walking the list and filtering finds enough of them.
     const filtered =
       found !== undefined ||
       query.where !== undefined ||
@@ -153,7 +155,7 @@ export class UserList {
     return filtered ? page : { ...page, total };
   }
 
-  /** Who has the attributes, as far as an index knows. */
+  /** Keys of the users that have the attributes according to an index, which may be late. */
   async #noted(
     attributes: Attributes,
     index: (typeof INDEX)[UserOrder],
@@ -166,7 +168,9 @@ export class UserList {
     return keysSorted(this.#table, rows, direction, { index, keyOf: userKey });
   }
 
-  /** By name, username or whole e-mail address; not complete when so many match that not all were looked up. */
+  /**
+   * Finds users by name, username or whole e-mail address. Not complete when so many match that not all were looked up.
+   */
   async #found(term: string, anyEmail: boolean) {
     const [hits, holder] = await Promise.all([
       this.#search.find('user', term),

@@ -29,7 +29,7 @@ export const remover: Remover<Stores> = {
   },
 };
 
-/** All rows that are left under the user, but for one that leads to rows of the search: it is deleted with those. */
+/** Deletes all remaining rows of the user's partition except the one that lists search rows: it goes with those. */
 async function removePartition(stores: Stores, userId: number, deadline: number): Promise<boolean> {
   const search = indexedKey('user', userId).sk;
   const rows = stores.table.queryAll({ partition: userKey(userId).pk, only: ['pk', 'sk'] });

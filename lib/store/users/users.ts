@@ -1,4 +1,4 @@
-/** Users: their record, their unique names, their lists. */
+/** Users: records, unique names and lists. */
 
 import type { UserRecord } from '../../records/users.ts';
 import { ignoreRefusal, Missing, NameTaken, Stale, TransactionRefused } from '../errors.ts';
@@ -15,7 +15,7 @@ import { ABSENT, type Check, PRESENT, type Write } from '../table/write.ts';
 import { fromItem, identityName, identityNames, toItem } from './item.ts';
 import { UserList, type UserQuery } from './list.ts';
 
-/** Follow from other things, or move without a version. */
+/** Attributes that the store sets itself, or that change without a new version. */
 type Derived =
   | 'id'
   | 'namespaceId'
@@ -25,7 +25,7 @@ type Derived =
   | 'createdAt'
   | 'updatedAt'
   | 'version';
-/** The maintenance queue's job that removes what is left of a deleted user: `{ userId, hard?, last?, by? }`. */
+/** The maintenance queue's job that removes the remaining data of a deleted user: `{ userId, hard?, last?, by? }`. */
 export const DELETE_USER_JOB = 'user.delete';
 
 export type NewUser = Omit<UserRecord, Derived>;
@@ -37,7 +37,7 @@ interface Options {
   readonly messages?: readonly OutboxMessage[];
 }
 
-/** What the transaction writes and promises where that names the new user. */
+/** Writes and outbox messages of the creating transaction that contain the new user's id. */
 type About =
   | readonly Write[]
   | { readonly alongside: readonly Write[]; readonly messages: readonly OutboxMessage[] };
@@ -57,7 +57,7 @@ export class Users {
     this.#list = new UserList(table, search, this);
   }
 
-  /** @throws NameTaken `username`, `email` and `identity`: which of them were taken */
+  /** @throws NameTaken with those of `username`, `email` and `identity` that were taken */
   async create(
     user: NewUser,
     { about, ...options }: Options & { about?: (id: number) => About } = {},
@@ -92,7 +92,7 @@ export class Users {
     return record;
   }
 
-  /** The user who stands for all who are gone; made when it is asked for the first time. */
+  /** Returns the user that stands for all deleted users; creates it on the first call. */
   async ghost(now = new Date()): Promise<UserRecord> {
     for (let n = 0; n < 100; n++) {
       const row = await this.#table.get(internalUserKey('ghost'));
@@ -102,7 +102,7 @@ export class Users {
         return await this.create(
           {
             ...GHOST,
-            // Somebody may have these names.
+            // Another user may already have these names.
             username: `ghost${n || ''}`,
             email: `ghost${n || ''}@ghost.invalid`,
           },
@@ -124,7 +124,7 @@ export class Users {
     return fromItem(await this.#table.get(userKey(id)));
   }
 
-  /** In the order of the ids; undefined where nobody is. */
+  /** In the order of the ids; undefined where no user has the id. */
   async getMany(ids: readonly number[]): Promise<(UserRecord | undefined)[]> {
     return (await this.#table.batchGet(ids.map(userKey))).map(fromItem);
   }
@@ -137,7 +137,7 @@ export class Users {
     return user !== undefined && sameName(user.username, username) ? user : undefined;
   }
 
-  /** By the first address or a confirmed other one. */
+  /** By the primary address or a confirmed secondary one. */
   async byEmail(email: string): Promise<UserRecord | undefined> {
     const holder = await this.#names.holder('email', email);
     return holder?.confirmed ? this.get(holder.id) : undefined;
@@ -148,7 +148,7 @@ export class Users {
     return holder === undefined ? undefined : this.get(holder.id);
   }
 
-  /** Of many addresses, in their order: names first, then users. */
+  /** Users of many addresses, in the order of the addresses. Reads the names first, then the users. */
   async byEmails(emails: readonly string[]): Promise<(UserRecord | undefined)[]> {
     const holders = await this.#names.holders('email', emails);
     const ids = holders.map((holder) => (holder?.confirmed ? holder.id : undefined));
@@ -158,10 +158,11 @@ export class Users {
   }
 
   /**
-   * Changes what is given, on condition that the record is still the one that was read. A former username leads on to
-   * the user until somebody else takes it; projects in the personal namespace follow by a job of the caller's.
-   * @param options.lastHereOn only while this is still the day of last activity, which moves without a version
-   * @throws Stale when it changed meanwhile, NameTaken, Missing
+   * Changes the given attributes, on condition that the record is still the one that was read. A former username
+   * redirects to the user until another owner takes it. The caller enqueues the job that updates the projects in the
+   * personal namespace.
+   * @param options.lastHereOn change only if this is still the day of last activity, which the version does not cover
+   * @throws Stale when the record changed meanwhile, NameTaken, Missing
    */
   async update(
     user: UserRecord,
@@ -187,7 +188,7 @@ export class Users {
     const writes: Write[] = [
       {
         update: userKey(user.id),
-        // Counts and the day move without a version; the day only changes here when this change is about it.
+        // Counts and the day change without a new version; the day is only set here if it is part of this change.
         set: { ...stored, ...('lastActivityOn' in change ? { lastActivityOn, byActivity } : {}) },
         if: `${PRESENT} AND #version = :was${options.lastHereOn === undefined ? '' : ' AND #lastActivityOn = :lastHereOn'}`,
         values: {
@@ -212,12 +213,12 @@ export class Users {
     return updated;
   }
 
-  /** For a transaction: that this account is there; refused as `user`. */
+  /** For a transaction: checks that the user exists; refused as `user`. */
   isThere(id: number): Check {
     return { check: userKey(id), if: PRESENT, reason: 'user' };
   }
 
-  /** For a transaction: that this one is an administrator, and may act; refused as `administrator`. */
+  /** For a transaction: checks that the user is an active administrator; refused as `administrator`. */
   isAdministrator(id: number): Check {
     return {
       check: userKey(id),
@@ -240,10 +241,10 @@ export class Users {
   }
 
   /**
-   * The user is gone at once, for everybody: record, names and lists. What belonged to them is taken away, and what
-   * they wrote given to the ghost, by the worker (`user.delete`).
-   * @param options.hard what they wrote goes too, and groups that nobody else owns
-   * @param options.by who asked for it, for what the worker records
+   * Deletes the user's record, names and list entries at once. Afterwards the worker (`user.delete`) deletes what
+   * belonged to the user and assigns what they wrote to the ghost user.
+   * @param options.hard also delete what they wrote, and groups that have no other owner
+   * @param options.by who requested the deletion, for what the worker records
    * @throws Stale, Missing; TransactionRefused for `alongside`
    */
   async remove(
@@ -276,7 +277,7 @@ export class Users {
     );
   }
 
-  /** Who was active on a day or after it: the longest ago first. */
+  /** Users who were active on or after a day, least recently active first. */
   activeSince(day: string, query: PageRequest): Promise<Page<UserRecord>> {
     return this.#list.activeSince(day, query);
   }
@@ -313,14 +314,17 @@ const GHOST = {
   profile: { bio: 'Stands for people whose accounts are gone.' },
 } as const;
 
-/** The same in another case is the same name. */
+/** The names that are not among the others. Names that differ only in case are the same. */
 const without = (names: readonly string[], others: readonly string[]): string[] =>
   names.filter((name) => !others.some((other) => sameName(name, other)));
 
-/** Mail to a former address reaches somebody who may be anybody: it leads nowhere. */
+/**
+ * Claims the new address and releases the previous one. Unlike a former username, a former address does not redirect to
+ * the user: its mailbox may belong to anybody by now.
+ */
 function moveEmail(was: string, is: string, owner: { type: 'user'; id: number }): Write[] {
   if (was === is) return [];
-  // Another spelling of the same name is the same item.
+  // A spelling that differs only in case is stored in the same item.
   if (sameName(was, is)) return [{ update: nameKey('email', is), set: { name: is } }];
   return [claim('email', is, owner, 'email'), release('email', was, owner, 'email')];
 }
