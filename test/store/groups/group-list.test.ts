@@ -12,7 +12,7 @@ import type { Viewer } from '../../../lib/store/projects/query.ts';
 import { treeKey } from '../../../lib/store/row-keys/groups.ts';
 import { claim } from '../../../lib/store/table/unique-names.ts';
 import type { Write } from '../../../lib/store/table/write.ts';
-import { listGroups, listProjects } from '../projects/judges.ts';
+import { listGroups, listProjects } from '../projects/filters.ts';
 import { measured, newProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 type Query = Partial<Omit<GroupQuery, 'filter' | 'viewer'>>;

@@ -11,7 +11,7 @@ import { message } from '../../../lib/store/outbox/outbox.ts';
 import { placeInGroup } from '../../../lib/store/placement/project.ts';
 import { treePartition } from '../../../lib/store/row-keys/groups.ts';
 import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
-import { listGroups, listProjects } from '../projects/judges.ts';
+import { listGroups, listProjects } from '../projects/filters.ts';
 import { newProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;

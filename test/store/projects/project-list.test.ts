@@ -19,7 +19,7 @@ import {
   openTestStore,
   type TestStore,
 } from '../table/store-fixture.ts';
-import { listProjects } from './judges.ts';
+import { listProjects } from './filters.ts';
 
 type Query = Omit<ProjectQuery, 'filter'>;
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));

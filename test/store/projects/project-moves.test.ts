@@ -15,7 +15,7 @@ import { placeInGroup } from '../../../lib/store/placement/project.ts';
 import { padded } from '../../../lib/store/row-keys/key.ts';
 import { projectKey } from '../../../lib/store/row-keys/projects.ts';
 import { createProject, newProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
-import { listProjects } from './judges.ts';
+import { listProjects } from './filters.ts';
 
 let opened: TestStore;
 let ada: UserRecord;

@@ -16,7 +16,7 @@ import {
   openTestStore,
   type TestStore,
 } from '../table/store-fixture.ts';
-import { listProjects } from './judges.ts';
+import { listProjects } from './filters.ts';
 
 let opened: TestStore;
 let owner: UserRecord;

@@ -4,7 +4,7 @@ import type { GroupRecord } from '../../../lib/records/groups.ts';
 import type { Visibility } from '../../../lib/records/visibility.ts';
 import type { ProjectQuery, Viewer } from '../../../lib/store/projects/query.ts';
 import { similarity } from '../../../lib/store/search/relevance.ts';
-import { listGroups, listProjects } from '../projects/judges.ts';
+import { listGroups, listProjects } from '../projects/filters.ts';
 import { newProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;
