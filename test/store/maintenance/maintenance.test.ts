@@ -457,7 +457,7 @@ describe('after repeated collections with concurrent writers', () => {
   });
 });
 
-describe('a maintenance run interrupted at any request', () => {
+describe('a maintenance run', () => {
   /** Makes each request of a run in turn fail or lose its response. */
   type Kind = 'error' | 'lost';
   interface Run {
@@ -512,7 +512,7 @@ describe('a maintenance run interrupted at any request', () => {
   ] as const;
 
   /** With `EVERY_FAULT=1` all four faults at every step; otherwise one at every seventh step, in rotation. */
-  test('or all requests from there on loses nothing, and a later run finishes', {
+  test('that fails at any request, or from any request on, loses nothing, and a later run finishes', {
     timeout: 600_000,
   }, async () => {
     const every = process.env['EVERY_FAULT'] === '1';

@@ -78,7 +78,7 @@ test('a list of pipelines reads only its page', async () => {
   let was: PipelineRecord | undefined;
   for (let n = 0; n < 30; n++) {
     const next: PipelineRecord = was ? { ...was, version: was.version + 1 } : { ...pipeline('main'), sha };
-    // Half of them are retried by the other half.
+    // Half of them are replaced by a newer status of the same name.
     const current = was && n >= 15 ? await pipelines.current(was, `n${n - 15}`) : undefined;
     const one = { ...status(next, `n${n % 15}`), sha };
     await pipelines.write({ pipeline: next, was, status: one, current });
