@@ -84,7 +84,7 @@ describe('a token', () => {
     ).rejects.toBeInstanceOf(Missing);
   });
 
-  test('records its use once a day, also for concurrent requests', async () => {
+  test('records its use at most once a day', async () => {
     const made = await opened.store.tokens.create(newToken(ada));
     const morning = new Date('2026-05-01T06:00:00Z');
     const noon = new Date('2026-05-01T12:00:00Z');
