@@ -277,7 +277,7 @@ describe('a response', () => {
     expect(await send('POST /open')).toMatchObject({ status: 200, text: 'null' });
   });
 
-  test('without a body has no body headers', async () => {
+  test('has a body only where its status has one', async () => {
     expect(await send('DELETE /things/1')).toMatchObject({ status: 204, text: '' });
     expect(await send('POST /star')).toMatchObject({ status: 304, text: '' });
     expect(await send('DELETE /things/2')).toMatchObject({ status: 202, body: { message: '202 Accepted' } });
