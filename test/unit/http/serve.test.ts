@@ -484,7 +484,7 @@ describe('failures', () => {
     expect(await response.json()).toEqual({ error: 'API V3 is no longer supported. Use API V4 instead.' });
   });
 
-  test('without a request is an internal error', async () => {
+  test('is never an internal error, for any request', async () => {
     const piece = fc.constantFrom(
       '/',
       'projects',
