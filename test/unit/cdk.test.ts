@@ -519,7 +519,7 @@ describe('outputs and settings', () => {
     expect(command).toContain(`{"Ref":"${id}"}`);
   });
 
-  test('use a configured base URL in functions and outputs, with permissions that match it', () => {
+  test('pass a configured base URL and outbound allowlist to functions', () => {
     const configured = synthesize({
       baseUrl: 'https://git.example.com',
       outboundAllow: '10.1.0.0/16',
@@ -531,7 +531,7 @@ describe('outputs and settings', () => {
     }
   });
 
-  test('let functions that seal secrets read but not replace the master key, and others neither', () => {
+  test('let only the master-key function replace the master key; others that use it may only create it', () => {
     const grants = Object.values(service.findResources('AWS::IAM::Policy'))
       .flatMap(({ Properties }) => Properties.PolicyDocument.Statement as Record<string, unknown>[])
       .filter(({ Action }) => [Action].flat().includes('ssm:PutParameter'));
