@@ -104,7 +104,7 @@ async function invoke(name: string): Promise<unknown> {
   return module.handler();
 }
 
-test('an entry that is not there is left out', () => {
+test('a missing entry is left out of the bundle', () => {
   expect(bundles.map((built) => built.area.name)).toEqual([
     'client',
     'profile',
@@ -130,7 +130,7 @@ test('other credentials are refused by name, not missed silently', async () => {
   await expect(invoke('profile')).rejects.toThrow(/credential-provider-\w+ is not part of this bundle/);
 });
 
-test('failures are told as by the SDK when it is whole', async () => {
+test('errors are the same as with the complete SDK', async () => {
   writeFileSync(join(folder, 'failures.mjs'), failures);
   const whole = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'failures.mjs')).href);
   const expected = (await whole.handler()) as { name: string; Item?: object }[];
@@ -143,13 +143,13 @@ test('CommonJS packages find node’s own modules', async () => {
   expect(await invoke('commonjs')).toBe('function');
 });
 
-test('what is loaded when it is called for is a file of its own, and no part of a cold start', async () => {
+test('code loaded on demand is a separate file, and not part of a cold start', async () => {
   expect(await invoke('lazy')).toBe('function');
   const bytesOf = (name: string) => bundles.find((built) => built.area.name === name)!.bytes;
   expect(bytesOf('lazy')).toBeLessThan(bytesOf('commonjs') / 2);
 });
 
-test('schemas check without what documents them', async () => {
+test('schemas validate without their documentation', async () => {
   expect(await invoke('parameters')).toEqual([{ page: 1 }, false]);
 });
 
@@ -158,7 +158,7 @@ test('the OpenAPI document is the one of the build, without the code it was made
   expect(bundles.find((built) => built.area.name === 'document')?.bytes).toBeLessThan(2000);
 });
 
-test('the viewer of the documentation lies beside the bundle, and is read when it is asked for', async () => {
+test('the documentation viewer is beside the bundle, and is read on demand', async () => {
   const { names, files } = await packViewer();
   expect(await invoke('viewer')).toMatchObject({ names, other: undefined });
   const { content } = (await invoke('viewer')) as { content: Uint8Array[] };

@@ -24,13 +24,13 @@ beforeAll(() => {
     gitFrontUrl: `${URL}/`,
     gitFrontCertificate: CERTIFICATE,
   });
-  // With cdk-nag: a finding that nobody acknowledged throws.
+  // With cdk-nag: a finding that is not acknowledged throws.
   app.synth();
   front = Template.fromStack(stack!);
   service = Template.fromStack(functions);
 });
 
-test('there is none unless it is asked for', () => {
+test('there is no Git front unless it is configured', () => {
   expect(stacks({}).front).toBeUndefined();
   const elsewhere = stacks({ gitFrontUrl: URL });
   expect(elsewhere.front).toBeUndefined();
@@ -47,7 +47,7 @@ test.each([
   expect(() => stacks(settings)).toThrow(RangeError);
 });
 
-test('functions send pushes on; the front has the rights of the Git function and knows where things are', () => {
+test('functions redirect pushes to the Git front, which has the rights and settings of the Git function', () => {
   service.allResourcesProperties('AWS::Lambda::Function', {
     Environment: { Variables: { GIT_FRONT_URL: URL } },
   });
@@ -70,7 +70,7 @@ test('functions send pushes on; the front has the rights of the Git function and
   expect(policies).not.toContain('dynamodb:Scan');
 });
 
-test('it is reached by HTTPS only, and waits for a client that packs', () => {
+test('the Git front is reachable by HTTPS only, and waits for clients that prepare a pack', () => {
   front.resourceCountIs('AWS::ElasticLoadBalancingV2::Listener', 1);
   front.hasResourceProperties('AWS::ElasticLoadBalancingV2::Listener', {
     Port: 443,

@@ -128,7 +128,7 @@ describe('the gateway', () => {
     expect(JSON.stringify(buffered.toJSON())).not.toContain('"STREAM"');
   });
 
-  test('hands over and gives back every body as bytes', () => {
+  test('passes request and response bodies as bytes', () => {
     expect(documentOf(service)['x-amazon-apigateway-binary-media-types']).toEqual(['*/*']);
     service.hasResourceProperties('AWS::ApiGateway::RestApi', {
       BinaryMediaTypes: ['*/*'],
@@ -136,7 +136,7 @@ describe('the gateway', () => {
     });
   });
 
-  test('asks the authorizer for Git, on every request and with no header required', () => {
+  test('calls the authorizer for every Git request, with no header required', () => {
     const scheme = documentOf(service).components.securitySchemes.git;
     const authorizer = scheme['x-amazon-apigateway-authorizer'];
     expect(authorizer).toMatchObject({ type: 'request', authorizerResultTtlInSeconds: 0 });
@@ -147,7 +147,7 @@ describe('the gateway', () => {
     }
   });
 
-  test('asks Git for credentials', () => {
+  test('asks Git clients for credentials', () => {
     expect(gatewayResponse('UNAUTHORIZED')).toEqual({
       statusCode: '401',
       responseParameters: {
@@ -172,7 +172,7 @@ describe('the gateway', () => {
     expect(JSON.parse(found.responseTemplates['application/json'])).toEqual(body);
   });
 
-  test('throttles the stage and logs who asked for what, without tokens', () => {
+  test('throttles the stage and logs caller and path, without tokens', () => {
     const [[, stage]] = resourcesOf(service, 'AWS::ApiGateway::Stage') as [[string, Resource]];
     expect(stage.Properties.StageName).toBe('prod');
     const [settings] = stage.Properties.MethodSettings;
@@ -193,7 +193,7 @@ describe('the gateway', () => {
       ends.flatMap((path) => path.split('/').map((_, i, all) => all.slice(0, i + 1).join('/'))),
     );
     expect(resources.size).toBeLessThan(300);
-    // What the next areas bring has room: some five each.
+    // Leaves room for the resources of further areas, about five each.
     expect(Object.keys(service.toJSON()['Resources']).length).toBeLessThan(300);
     const grants = resourcesOf(service, 'AWS::Lambda::Permission').map(
       ([, { Properties }]) => Properties.FunctionName['Fn::GetAtt'][0],
@@ -231,7 +231,7 @@ describe('functions', () => {
     }
   });
 
-  test('may do nothing by wildcard, nor scan', () => {
+  test('have no wildcard permissions and may not scan', () => {
     for (const [area, own] of statements(service)) {
       expect(own.length, area).toBeGreaterThan(0);
       for (const { Action, Resource, Effect } of own) {
@@ -242,7 +242,7 @@ describe('functions', () => {
         }
         for (const target of [Resource].flat()) {
           expect(target, area).not.toBe('*');
-          // Only objects have names made at run time.
+          // Only S3 objects have names that are made at run time.
           const named = JSON.stringify(target);
           if (named.includes('*'))
             expect(
@@ -255,7 +255,7 @@ describe('functions', () => {
   });
 
   test.each(areas.map((area) => [area.name, area] as const))(
-    '%s gets what its rights say and no more',
+    '%s has exactly the permissions of its declared rights',
     (name, area) => {
       const actions = actionsOf(name);
       const allowed = (action: string) => actions.includes(action);
@@ -287,7 +287,7 @@ describe('functions', () => {
     for (const { name } of indexes) expect(JSON.stringify(query)).toContain(`/index/${name}`);
   });
 
-  test('learn the names of what they may use, and of nothing else', () => {
+  test('have only the names of resources they may use in their environment', () => {
     for (const [, { Properties }] of resourcesOf(service, 'AWS::Lambda::Function')) {
       const { rights } = areas.find(({ name }) => Properties.Description.endsWith(` ${name}`))!;
       const names = Object.keys(Properties.Environment.Variables).filter((name) => name !== 'STREAM');
@@ -303,7 +303,7 @@ describe('functions', () => {
 });
 
 describe('data', () => {
-  test('the table can be brought back, forgets what expired, and is not deleted by deploying', () => {
+  test('the table has point-in-time recovery and TTL, and is not deleted by a deployment', () => {
     data.hasResource('AWS::DynamoDB::Table', {
       DeletionPolicy: 'Retain',
       UpdateReplacePolicy: 'Retain',
@@ -316,7 +316,7 @@ describe('data', () => {
     });
   });
 
-  test('a table that was restored takes the place of the stack’s own, which stays', () => {
+  test('a restored table replaces the table of the stack, which is kept', () => {
     const restored = synthesize({ restoredTable: 'restored-1' });
     const text = JSON.stringify(restored.service.toJSON());
     for (const [, { Properties }] of resourcesOf(restored.service, 'AWS::Lambda::Function')) {
@@ -367,10 +367,10 @@ describe('data', () => {
     });
   });
 
-  test('abandoned uploads and deleted versions end', () => {
+  test('abandoned uploads and deleted versions expire', () => {
     const [[, bucket]] = resourcesOf(data, 'AWS::S3::Bucket') as [[string, Resource]];
     const all: Record<string, unknown>[] = bucket.Properties.LifecycleConfiguration.Rules;
-    // Archives can be made again, and what is staged has been taken in or given up.
+    // Archives can be created again, and staged uploads have been imported or abandoned.
     const rules = all.filter((rule) => ![ARCHIVES, STAGING].includes(rule['Prefix'] as string));
     expect(rules).toHaveLength(all.length - 2);
     expect(all.find((rule) => rule['Prefix'] === STAGING)).toMatchObject({
@@ -385,7 +385,7 @@ describe('data', () => {
       'NoncurrentVersionExpiration'
     ];
     expect((expiry as { NoncurrentDays: number }).NoncurrentDays).toBeGreaterThanOrEqual(35);
-    // Nothing expires that is still in use.
+    // No object in use expires.
     for (const rule of rules) expect(rule).not.toHaveProperty('ExpirationInDays');
   });
 });
@@ -402,7 +402,7 @@ describe('work outside the request', () => {
     );
     for (const [, { Properties }] of resourcesOf(service, 'AWS::Lambda::EventSourceMapping')) {
       const queue = queues.find(([id]) => id === Properties.EventSourceArn['Fn::GetAtt'][0])!;
-      // A message must not come back while its worker may still be at it.
+      // A message must not be redelivered while its worker may still be running.
       const worker = timeouts.get(Properties.FunctionName.Ref);
       expect(queue[1].Properties.VisibilityTimeout).toBeGreaterThan(worker);
     }
@@ -424,7 +424,7 @@ describe('work outside the request', () => {
   });
 });
 
-describe('what it costs and who is told', () => {
+describe('costs and monitoring', () => {
   test('at most ten alarms, one on every dead-letter queue', () => {
     const alarms = resourcesOf(service, 'AWS::CloudWatch::Alarm');
     expect(alarms.length).toBeLessThanOrEqual(10);
@@ -434,7 +434,7 @@ describe('what it costs and who is told', () => {
     }
   });
 
-  test('alarms reach the address that was given', () => {
+  test('alarms are sent to the configured address', () => {
     const told = synthesize({ alarmEmail: 'operator@example.com' }).service;
     told.hasResourceProperties('AWS::SNS::Subscription', {
       Protocol: 'email',
@@ -469,7 +469,7 @@ describe('what it costs and who is told', () => {
     expect(resourcesOf(synthesize({ dashboard: 'false' }).service, 'AWS::CloudWatch::Dashboard')).toEqual([]);
   });
 
-  test('a dashboard with more metrics is paid for', () => {
+  test('a dashboard with more metrics is included in the cost', () => {
     const [[id, dashboard]] = resourcesOf(service, 'AWS::CloudWatch::Dashboard') as [[string, Resource]];
     const widgets = [{ properties: { metrics: Array.from({ length: 51 }, () => ['AWS/Lambda', 'Errors']) } }];
     const larger = { ...dashboard, Properties: { DashboardBody: JSON.stringify({ widgets }) } };
@@ -478,7 +478,7 @@ describe('what it costs and who is told', () => {
     ]);
   });
 
-  test('functions say which they are, what they write down and where metrics go', () => {
+  test('functions have a service name, a log level and a metrics namespace', () => {
     const quiet = synthesize({ logLevel: 'warn', instance: 'Forge' }).service;
     for (const [, { Properties }] of resourcesOf(quiet, 'AWS::Lambda::Function')) {
       expect(Properties.Environment.Variables).toMatchObject({
@@ -490,7 +490,7 @@ describe('what it costs and who is told', () => {
     }
   });
 
-  test('without metrics of endpoints nobody tells them, and the dashboard shows none', () => {
+  test('with endpoint metrics off, no function emits them and the dashboard shows none', () => {
     const searches = (template: Template) => JSON.stringify(template.toJSON()).match(/SEARCH\(/g)?.length;
     expect(searches(service)).toBe(3);
     const mailing = synthesize({ mailFrom: 'git@example.com' }).service;
@@ -501,14 +501,14 @@ describe('what it costs and who is told', () => {
     expect(JSON.stringify(plain.toJSON())).not.toContain('ENDPOINT_METRICS');
   });
 
-  test('a resource nobody has priced is an error', () => {
+  test('a resource without a price is an error', () => {
     const unpriced: IdleTemplate = { Resources: { Key: { Type: 'AWS::KMS::Key' } } };
     expect(() => idleCost([unpriced])).toThrow(/AWS::KMS::Key/);
   });
 });
 
 describe('outputs and settings', () => {
-  test('say where it is and how to make the first administrator', () => {
+  test('include the URL and how to create the first administrator', () => {
     service.hasOutput('Url', {});
     const [output] = Object.values(service.findOutputs('FirstAdministratorCommand'));
     const command = JSON.stringify(output?.['Value']);
@@ -519,7 +519,7 @@ describe('outputs and settings', () => {
     expect(command).toContain(`{"Ref":"${id}"}`);
   });
 
-  test('a configured base URL is what functions and outputs say, and what may be called is what they know', () => {
+  test('pass a configured base URL and outbound allowlist to functions', () => {
     const configured = synthesize({
       baseUrl: 'https://git.example.com',
       outboundAllow: '10.1.0.0/16',
@@ -531,7 +531,7 @@ describe('outputs and settings', () => {
     }
   });
 
-  test('who only seals cannot replace the master key, and nobody else reaches it', () => {
+  test('let only the master-key function replace the master key; others that use it may only create it', () => {
     const grants = Object.values(service.findResources('AWS::IAM::Policy'))
       .flatMap(({ Properties }) => Properties.PolicyDocument.Statement as Record<string, unknown>[])
       .filter(({ Action }) => [Action].flat().includes('ssm:PutParameter'));
@@ -546,7 +546,7 @@ describe('outputs and settings', () => {
     expect(JSON.stringify(grants)).toContain('parameter/lemnos/master-key');
   });
 
-  test('one function may send mail, from the sender that was given', () => {
+  test('let one function send mail, from the configured sender', () => {
     const mails = (of: Template) =>
       Object.values(of.findResources('AWS::IAM::Policy')).filter((each) =>
         JSON.stringify(each).includes('ses:'),
@@ -576,7 +576,7 @@ describe('outputs and settings', () => {
 });
 
 describe('cdk-nag', () => {
-  /** What the rule pack says of the stacks after `change`. */
+  /** Findings of the rule pack for the stacks after `change`. */
   const findings = (change: (stacks: { data: Stack; service: Stack }) => void): string => {
     const app = new App({ context: cdkJson.context, analyticsReporting: false });
     change(instance(app, code));
@@ -593,11 +593,11 @@ describe('cdk-nag', () => {
     }
   };
 
-  test('finds nothing that is not acknowledged with a reason', () => {
+  test('has no findings without an acknowledged reason', () => {
     expect(findings(() => {})).toBe('');
   });
 
-  test('finds what is added without one', () => {
+  test('reports a new finding without a reason', () => {
     expect(findings(({ data }) => new Bucket(data, 'Careless'))).toContain('AwsSolutions-S10');
     expect(
       findings(({ service }) =>

@@ -58,20 +58,20 @@ function deadCommands(text: string): string[] {
 }
 
 describe.each(DOCUMENTS)('%s', (file) => {
-  test('its links lead somewhere', () => {
+  test('has links to existing targets only', () => {
     expect(deadLinks(file)).toEqual([]);
   });
 
-  test('the files and folders it names exist', () => {
+  test('names existing files and folders only', () => {
     expect(deadPaths(proseOf(file))).toEqual([]);
   });
 
-  test('the commands it names exist', () => {
+  test('names existing commands only', () => {
     expect(deadCommands(textOf(file))).toEqual([]);
   });
 });
 
-test('what does not exist is found', () => {
+test('missing files, links and commands are reported', () => {
   expect(deadLinks('README.md', '[a](docs/nothing.md) [b](#nowhere) [c](https://example.com)')).toEqual([
     'docs/nothing.md',
     '#nowhere',

@@ -19,7 +19,7 @@ describe.skipIf(file === '')('the specification’s endpoints', () => {
     expect({ missingParameters, mistyped }).toEqual({ missingParameters: [], mistyped: [] });
   });
 
-  test('that are missing are told', () => {
+  test('that are missing are reported', () => {
     const areas = [...Map.groupBy(missing, ({ area }) => area)].map(
       ([area, endpoints]) =>
         `  ${area} (${endpoints.length})\n${endpoints.map(({ method, path }) => `    ${method} ${path}`).join('\n')}`,

@@ -35,12 +35,12 @@ function removedWith(owner: RowOwner): ReadonlySet<string> {
 }
 
 describe('kinds of rows', () => {
-  test('have names of their own', () => {
+  test('have unique names', () => {
     expect(new Set(names).size).toBe(names.length);
     expect(names.length).toBeGreaterThan(50);
   });
 
-  test('have every function that builds a key', () => {
+  test('cover every function that builds a key', () => {
     const folder = join(root, 'lib/store/row-keys');
     const built = readdirSync(folder).flatMap((file) => {
       const blocks = readFileSync(join(folder, file), 'utf8').split(/^(?=export )/m);
@@ -54,7 +54,7 @@ describe('kinds of rows', () => {
     expect(built.filter((each) => !declared.has(each.split(' ')[1]!))).toEqual([]);
   });
 
-  test('are deleted with what they belong to, expire, or say why they stay', () => {
+  test('are deleted with their owner, expire, or declare why they stay', () => {
     const owners = ['project', 'group', 'user', 'repository'] as const;
     const left = owners.flatMap((owner) => {
       const removed = removedWith(owner);
@@ -65,7 +65,7 @@ describe('kinds of rows', () => {
     expect(left).toEqual([]);
   });
 
-  test('are named by removers only for what they belong to', () => {
+  test('are deleted only by removers of their owners', () => {
     const owners = ['project', 'group', 'user', 'repository'] as const;
     const wrong = owners.flatMap((owner) =>
       [...removedWith(owner)].flatMap((name) =>
@@ -75,12 +75,12 @@ describe('kinds of rows', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('that the index byUser names have one remover each', () => {
+  test('in the index byUser have one remover each', () => {
     const handled = removers.flatMap(({ ofUserRows }) => Object.keys(ofUserRows?.byRow ?? {}));
     expect(handled.sort()).toEqual([...USER_ROWS].sort());
   });
 
-  test('are checked in what is stored', () => {
+  test('are checked by the consistency checker', () => {
     const checks = Object.values({ ...invariants, ...settledInvariants });
     const checked = new Set<string>([
       ...checks.flatMap((check) => check.kinds),
@@ -90,7 +90,7 @@ describe('kinds of rows', () => {
     expect(names.filter((name) => !checked.has(name))).toEqual([]);
   });
 
-  test('are named in the manual, and nothing else is', () => {
+  test('are exactly those listed in the manual', () => {
     const manual = readFileSync(join(root, 'docs/access-patterns.md'), 'utf8');
     const items = manual.split('## Items')[1]!.split('\n## ')[0]!;
     const told = items

@@ -14,9 +14,9 @@ const environment = readEnvironment({});
 test('every setting with a default that has an effect is read by some rule', () => {
   const declarations = /^lib\/domain\/settings\/(attributes|change|defaults|kinds|together)/;
   const files = globSync('lib/**/*.ts').filter((file) => !declarations.test(file));
-  // Without the names that comments and descriptions quote.
+  // Without names that are quoted in comments and descriptions.
   const source = files.map((file) => readFileSync(file, 'utf8').replaceAll(/`\w+`/g, '')).join('\n');
-  // As the rules put names together.
+  // Names that the rules build from parts.
   const composed: readonly (readonly [RegExp, string])[] = [
     [/^throttle_\w+?_(enabled|requests_per_period|period_in_seconds)$/, '{configured}_$1'],
     [/^(rsa|dsa|ecdsa|ed25519)_key_restriction$/, '{kind}_key_restriction'],
@@ -74,7 +74,7 @@ describe('durations', () => {
     expect(parseDuration(text)).toBe(seconds);
   });
 
-  test('what is written of units is read as their sum', () => {
+  test('a text of several units is their sum', () => {
     const units = { second: 1, minute: 60, hour: 3600, day: DAY, week: 7 * DAY, month: 30 * DAY } as const;
     const part = fc.record({
       amount: fc.integer({ min: 0, max: 1000 }),
@@ -97,7 +97,7 @@ describe('durations', () => {
     );
   });
 
-  test('any text is a duration or none, and nothing worse', () => {
+  test('any text is a duration or undefined, and never throws', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 300 }), (text) => {
         const seconds = parseDuration(text);
@@ -107,7 +107,7 @@ describe('durations', () => {
   });
 });
 
-describe('the copy in the process', () => {
+describe('the cached copy of the settings', () => {
   /** Rows whose reads are counted, and a clock. */
   function fixture() {
     const state = { version: 1, text: 'first', reads: 0, down: false, now: 1_000_000 };
@@ -126,7 +126,7 @@ describe('the copy in the process', () => {
     return { state, settings, text: async () => (await settings.current()).rate_limiting_response_text };
   }
 
-  test('is read once in five seconds, by however many ask', async () => {
+  test('is read once in five seconds for any number of requests', async () => {
     const { state, text } = fixture();
     expect(await Promise.all(Array.from({ length: 100 }, text))).toEqual(Array(100).fill('first'));
     state.text = 'second';
@@ -138,7 +138,7 @@ describe('the copy in the process', () => {
     expect(state.reads).toBe(2);
   });
 
-  test('shows what this process changed at once, whatever a read finds that began before', async () => {
+  test('shows changes of this process at once, even if an earlier read ends later', async () => {
     const { state, settings, text } = fixture();
     await text();
     state.now += 5_000;
@@ -150,14 +150,14 @@ describe('the copy in the process', () => {
     state.text = 'later';
     state.now += 5_000;
     expect(await text()).toBe('later');
-    // The table was put back.
+    // The table is reachable again.
     state.version = 2;
     state.text = 'earlier';
     state.now += 5_000;
     expect(await text()).toBe('earlier');
   });
 
-  test('is served for a minute while the table is out of reach, and not longer', async () => {
+  test('is used for at most a minute while the table is unreachable', async () => {
     const { state, text } = fixture();
     await text();
     state.down = true;
@@ -177,13 +177,13 @@ describe('the copy in the process', () => {
     }
   });
 
-  test('without any copy, a table out of reach is told', async () => {
+  test('is not there at first: then an unreachable table is an error', async () => {
     const { state, text } = fixture();
     state.down = true;
     await expect(text()).rejects.toThrow('out of reach');
   });
 
-  test('a clock that was set back makes nothing fresh', async () => {
+  test('does not become fresh when the clock is set back', async () => {
     const { state, text } = fixture();
     await text();
     state.now -= 3_600_000;
@@ -192,7 +192,7 @@ describe('the copy in the process', () => {
   });
 });
 
-describe('addresses', () => {
+describe('e-mail addresses', () => {
   const problems = async (values: StoredSettings['values'], email: string) => {
     const rows = { effective: async () => ({ version: 1, values }) };
     const settings = cachedSettings(rows, environment);
@@ -235,14 +235,14 @@ describe('addresses', () => {
     expect(await problems(values, email)).toBe(problem);
   });
 
-  test('a pattern of wildcards takes no longer for a longer domain than its length', async () => {
+  test('are matched with wildcard patterns in linear time', async () => {
     const values = { domain_denylist: [`${'*a'.repeat(100)}b`], domain_denylist_enabled: true };
     const began = performance.now();
     expect(await problems(values, `x@${'a'.repeat(250)}`)).toBeUndefined();
     expect(performance.now() - began).toBeLessThan(500);
   });
 
-  test('who is external where nobody says it', async () => {
+  test('decide who is external by default', async () => {
     const settings = (more: object) =>
       ({ user_default_external: true, user_default_internal_regex: null, ...more }) as Parameters<
         typeof isExternalByDefault

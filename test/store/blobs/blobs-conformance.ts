@@ -1,6 +1,6 @@
 /**
- * What the store relies on, asked of whatever answers as S3: the embedded part, an emulator, the service itself.
- * The suite makes its own bucket through the client it is given.
+ * What the store requires of an S3 implementation: the embedded one, an emulator, or the service itself.
+ * The suite creates its own bucket with the client passed to it.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ export interface BlobTarget {
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
 export function blobConformance(name: string, open: () => Promise<BlobTarget>): void {
-  describe(`the blobs over ${name}`, () => {
+  describe(`blobs in ${name}`, () => {
     const bucket = `conformance-${randomBytes(6).toString('hex')}`;
     let target: BlobTarget;
     let blobs: Blobs;
@@ -30,7 +30,7 @@ export function blobConformance(name: string, open: () => Promise<BlobTarget>): 
     });
     afterAll(() => target?.close());
 
-    test('reads ranges, short ones at the end, none behind it', async () => {
+    test('reads ranges: shorter ones at the end, none after it', async () => {
       await blobs.put('ranges', Buffer.from('0123456789'));
       expect(text(await blobs.read('ranges', 2, 3))).toBe('234');
       expect(text(await blobs.read('ranges', 8, 100))).toBe('89');
@@ -38,14 +38,14 @@ export function blobConformance(name: string, open: () => Promise<BlobTarget>): 
       expect((await blobs.head('ranges'))?.size).toBe(10);
     });
 
-    test('tells what is not there', async () => {
+    test('reports missing files', async () => {
       await expect(blobs.read('absent', 0, 1)).rejects.toThrow(Missing);
       await expect(blobs.stream('absent')).rejects.toThrow(Missing);
       expect(await blobs.head('absent')).toBeUndefined();
       await blobs.delete(['absent']);
     });
 
-    test('a write that must be the first has one winner', async () => {
+    test('of concurrent writes that require the file to be absent one succeeds', async () => {
       const writers = Array.from({ length: 8 }, (_, n) =>
         blobs.put('race', Buffer.from(`writer ${n}`), { ifAbsent: true }),
       );
@@ -58,7 +58,7 @@ export function blobConformance(name: string, open: () => Promise<BlobTarget>): 
       expect(text(await blobs.read('race', 0, 100))).toBe(`writer ${won[0]}`);
     });
 
-    test('lists by prefix in the order of bytes, page after page', async () => {
+    test('lists by prefix in byte order, page by page', async () => {
       const keys = ['list/A', 'list/a', 'list/a/b', 'list/é', 'list/😀'];
       await Promise.all([...keys, 'listless'].map((key) => blobs.put(key, Buffer.from('x'))));
       expect(await blobs.list('list/')).toEqual({ keys, more: false });
@@ -68,7 +68,7 @@ export function blobConformance(name: string, open: () => Promise<BlobTarget>): 
       expect((await blobs.list('list/')).keys).toEqual([]);
     });
 
-    test('a file of several parts is the file', async () => {
+    test('a file uploaded in parts is read back whole', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'lemnos-parts-'));
       try {
         const bytes = randomBytes(20 * 1024 * 1024 + 1);
@@ -77,7 +77,7 @@ export function blobConformance(name: string, open: () => Promise<BlobTarget>): 
         const parts: Uint8Array[] = [];
         for await (const part of await blobs.stream('parts')) parts.push(part);
         expect(Buffer.concat(parts).equals(bytes)).toBe(true);
-        // Across the boundary of the parts.
+        // Across the boundary between two parts.
         const offset = 16 * 1024 * 1024 - 5;
         expect(text(await blobs.read('parts', offset, 10))).toBe(text(bytes.subarray(offset, offset + 10)));
       } finally {

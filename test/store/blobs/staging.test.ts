@@ -55,7 +55,7 @@ async function readAll(staged: StagedUpload): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-test('a small upload is one PUT of the declared length and no other', async () => {
+test('a small upload is a single PUT, which accepts the declared length only', async () => {
   const bytes = randomBytes(1000);
   const staged = await staging.create(bytes.length);
   expect([staged.uploadId, partCount(staged)]).toEqual([undefined, 1]);
@@ -73,7 +73,7 @@ test('a small upload is one PUT of the declared length and no other', async () =
   expect(await readAll(staged)).toEqual(bytes);
 });
 
-test('parts arrive in any order, are listed to go on from, and make the whole', async () => {
+test('parts may arrive in any order, are listed for resuming, and are joined to the whole file', async () => {
   const bytes = randomBytes(20 * MIB + 5);
   const staged = await staging.create(bytes.length);
   expect(partCount(staged)).toBe(3);
@@ -86,7 +86,7 @@ test('parts arrive in any order, are listed to go on from, and make the whole', 
   await expect(staging.complete(staged)).rejects.toMatchObject({ parts: [2] });
   await upload(staged, bytes, [2]);
   await staging.complete(staged);
-  // Asked twice, as by somebody whose answer was lost.
+  // Completed twice, as by a client that did not get the response.
   expect((await staging.complete(staged)).size).toBe(bytes.length);
   expect((await staging.parts(staged, { after: 1 })).map(({ number, size }) => [number, size])).toEqual([
     [2, 8 * MIB],
@@ -98,7 +98,7 @@ test('parts arrive in any order, are listed to go on from, and make the whole', 
   await expect(readAll(staged)).rejects.toThrow(Missing);
 });
 
-test('a part takes its own length only, and there are no parts but those declared', async () => {
+test('a part accepts its declared length only, and undeclared parts are refused', async () => {
   const staged = await staging.create(10 * MIB);
   const [first] = await staging.presignParts(staged, [1], 60);
   expect((await put(first!.url, randomBytes(8 * MIB + 1))).status).toBe(403);
@@ -111,14 +111,14 @@ test('a part takes its own length only, and there are no parts but those declare
   await expect(staging.complete(staged)).rejects.toThrow(IncompleteUpload);
 });
 
-test('notes stand beside an upload', async () => {
+test('metadata can be stored with an upload', async () => {
   const { id } = await staging.create(10);
   expect(await staging.noted(id, 'report')).toBeUndefined();
   await staging.note(id, 'report', Buffer.from('ok'));
   expect(Buffer.from((await staging.noted(id, 'report'))!).toString()).toBe('ok');
 });
 
-test('what was begun before a moment is swept, the rest stays', async () => {
+test('the sweep deletes uploads begun before the given time only', async () => {
   const long = new Date(Date.now() - 3 * 86_400_000);
   const [oldParts, oldWhole] = [await staging.create(9 * MIB, long), await staging.create(10, long)];
   const [newParts, newWhole] = [await staging.create(9 * MIB), await staging.create(10)];
@@ -136,7 +136,7 @@ test('what was begun before a moment is swept, the rest stays', async () => {
   expect(await staging.noted(oldParts.id, 'commands')).toBeUndefined();
 });
 
-test('a part grows where a thousand of eight megabytes do not reach', async () => {
+test('parts are larger than 8 MiB where 1,000 of these would not be enough', async () => {
   const staged = await staging.create(100 * 1024 * MIB);
   expect(partCount(staged)).toBeLessThanOrEqual(1000);
   await staging.discard(staged);

@@ -126,7 +126,7 @@ beforeAll(async () => {
   });
   expectedState.committed(project.id, 'main', tip);
   expectedState.ref(project.id, 'refs/heads/main').acknowledge(tip);
-  // The outbox has no queue here: what was promised is done by hand above.
+  // The outbox has no queue here: its messages were handled directly above.
   for await (const row of promises(data)) await store.table.delete({ delete: row });
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -138,7 +138,7 @@ async function* promises({ store }: Data): AsyncGenerator<Item & Key> {
   }
 }
 
-/** That the project was made, as it is recorded. */
+/** The audit row of the project's creation. */
 const made = (id: number): AuditEventRecord => ({
   id,
   authorId: ada.id,
@@ -170,7 +170,7 @@ async function problemsAfter(
   return (await check(data, options.expectedState ?? expectedState, options.settled ?? true)).problems;
 }
 
-test('a healthy data set has no problems, settled or not', async () => {
+test('the checker reports no problems in a healthy data set, settled or not', async () => {
   expect(await problemsAfter(async () => {})).toEqual([]);
   expect(await problemsAfter(async () => {}, { settled: false })).toEqual([]);
 });
@@ -257,7 +257,7 @@ async function reported({ store }: Data): Promise<Key> {
   return commitRowKey(project.id, tip, 'PIPELINE', id);
 }
 
-/** A group whose identity provider has named somebody. */
+/** A group whose identity provider has provisioned a user. */
 async function provisioned({ store }: Data): Promise<GroupRecord> {
   const of = {
     description: '',
@@ -275,10 +275,10 @@ async function provisioned({ store }: Data): Promise<GroupRecord> {
   return group;
 }
 
-describe('is found and named', () => {
+describe('the checker reports', () => {
   test.each<[string, RegExp, (data: Data) => Promise<unknown>]>([
     [
-      'a group that is more visible than the one it stands in',
+      'a group that is more visible than its parent',
       /^visibility: group \d+ is public in a group that is private/,
       async ({ store }) => {
         const of = { description: '', creatorId: ada.id, settings: {}, avatar: null };
@@ -298,12 +298,12 @@ describe('is found and named', () => {
       },
     ],
     [
-      'an event of a project that is not there',
+      'an event of a project that does not exist',
       /^events: event 3 is of project 99, which does not exist/,
       ({ store }) => store.table.put(eventWrite(happened(99))),
     ],
     [
-      'an event of a comment that is not there',
+      'an event of a comment that does not exist',
       /^events: event 3 is of note 7, which does not exist/,
       ({ store }) => {
         const target = { type: 'Note', id: 7, title: null, commit: tip } as const;
@@ -311,7 +311,7 @@ describe('is found and named', () => {
       },
     ],
     [
-      'a watcher whom nobody finds',
+      'a watcher who is missing from the index of watchers',
       /^watchers: user 2 is not found as a watcher at the level watch/,
       async ({ store }) => {
         await store.notificationSettings.change(bob.id, undefined, { level: 'watch' });
@@ -319,12 +319,12 @@ describe('is found and named', () => {
       },
     ],
     [
-      'somebody found as a watcher who is none',
+      'an index row of a watcher who is none',
       /^watchers: user 2 is found as a watcher at the level undefined/,
       ({ store }) => store.table.put({ put: { ...watcherKey(bob.id) } }),
     ],
     [
-      'somebody of an identity provider whose account does not lead there',
+      'an identity of a provider that its account does not refer to',
       /^scim: GROUP#\d+ SCIM#ext is not found by GROUP#\d+ SCIMUSER#0*2$/,
       async (data) => {
         const { id } = await provisioned(data);
@@ -340,7 +340,7 @@ describe('is found and named', () => {
       },
     ],
     [
-      'people of a provider who are not counted',
+      'identities of a provider that are not counted',
       /^scim: group \d+ counts 3 of its provider; there are 1/,
       async (data) => {
         const { id } = await provisioned(data);
@@ -359,7 +359,7 @@ describe('is found and named', () => {
       },
     ],
     [
-      'a token of a provider that leads nowhere',
+      'a token of a provider that does not exist',
       /^scim: SCIMTOKEN#abc SCIMTOKEN is of no group/,
       async (data) => {
         const { id } = await provisioned(data);
@@ -367,7 +367,7 @@ describe('is found and named', () => {
       },
     ],
     [
-      'an avatar that its record does not know',
+      'an avatar that its record does not refer to',
       /^avatars: user 1 has the avatar .*a\.png.* and says undefined/,
       ({ store }) =>
         store.table.transact([
@@ -378,7 +378,7 @@ describe('is found and named', () => {
         ]),
     ],
     [
-      'an attribute that its value does not find',
+      'an attribute that is not found by its value',
       /^custom attributes: project 1 is not found by its attribute colour/,
       async ({ store }) => {
         const subject = { kind: 'project', id: project.id } as const;
@@ -387,13 +387,13 @@ describe('is found and named', () => {
       },
     ],
     [
-      'an attribute of nothing',
+      'an index row without its attribute',
       /^custom attributes: PROJECT#\d+ ABOUT#ATTRIBUTE#\w+ is of no attribute/,
       ({ store }) =>
         store.table.put({ put: { ...attributeKey({ kind: 'project', id: project.id }, 'colour') } }),
     ],
     [
-      'a choice of mail that is not found under its user',
+      'a notification setting that is not found under its user',
       /^notification choices: PROJECT#\d+ NOTIFY#0*2 is not found under user 2/,
       ({ store }) =>
         store.table.put({
@@ -401,12 +401,12 @@ describe('is found and named', () => {
         }),
     ],
     [
-      'a token of runners of no group',
+      'a runners token of a group that does not exist',
       /^runners: GROUP#0*99 RUNNERS_TOKEN is of a group that does not exist/,
       ({ store }) => store.table.put({ put: { ...runnersTokenKey(99), token: 't' } }),
     ],
     [
-      'a link for a password that leads nowhere',
+      'a user who is not found by their password link',
       /^password resets: user 1 is not found by their link for a new password/,
       set(
         user(() => ada.id),
@@ -414,17 +414,17 @@ describe('is found and named', () => {
       ),
     ],
     [
-      'a ghost that is none',
+      'a ghost user whose row refers to an ordinary user',
       /^internal users: INTERNAL#ghost leads to user 2, who is none/,
       ({ store }) => store.table.put({ put: { ...internalUserKey('ghost'), userId: bob.id } }),
     ],
     [
-      'a note of a project that is not there',
+      'a note of a project that does not exist',
       /^notes: note 7 is of project 99, which does not exist/,
       ({ store }) => store.table.put({ put: noteRow(99) }),
     ],
     [
-      'a note that is not found under its author',
+      'a note that is missing from the index of its author',
       /^notes: note 7 is not found under user 1/,
       ({ store }) => {
         const { who: _, ...row } = noteRow(project.id);
@@ -459,22 +459,22 @@ describe('is found and named', () => {
       },
     ],
     [
-      'a ref at the place of another',
+      'a ref stored under the key of another',
       /^ref rows: the ref refs\/heads\/other stands at REPO#\w+ REF#refs\/heads\/main/,
       set(() => refKey(project.repositoryId, 'refs/heads/main'), { name: 'refs/heads/other' }),
     ],
     [
-      'a pinned commit that is not there',
+      'a pinned commit that is missing from the packs',
       /^git: project 1: the pinned commit 1{40} is not there/,
       ({ store }) => store.table.put({ put: { ...pinnedCommitKey(project.repositoryId, '1'.repeat(40)) } }),
     ],
     [
-      'a ref table that is registered nowhere',
+      'a ref table that is not registered',
       /^ref tables: REFTABLE#\w+#t is registered nowhere/,
       ({ store }) => store.table.put({ put: { ...refRankKey(project.repositoryId, 't', 'heads', 0) } }),
     ],
     [
-      'a run of refs that leads nowhere',
+      'a chunk of refs that refers to a missing chunk',
       /^ref tables: the ref table of project 1 ends at REF#refs\/heads\/main, which leads to REF#x/,
       async ({ store }) => {
         const { repositoryId } = project;
@@ -505,7 +505,7 @@ describe('is found and named', () => {
       ({ store }) => store.table.put({ put: { ...linkSecretKey('x'), secret: 'short' } }),
     ],
     [
-      'a mark of a message that stays for ever',
+      'a mark of a message that never expires',
       /^expiring: DONE#mail#1 DONE never expires/,
       ({ store }) => store.table.put({ put: { ...processedKey('mail', '1') } }),
     ],
@@ -525,37 +525,37 @@ describe('is found and named', () => {
       remove(() => nameKey('path', project.fullPath)),
     ],
     [
-      'a name of nobody',
+      'a name without an owner',
       /^names: PATH#ghost is held by user 99/,
       ({ store }) =>
         store.table.put({ put: { ...nameKey('path', 'ghost'), type: 'user', id: 99, name: 'ghost' } }),
     ],
     [
-      'a name somebody else holds',
+      'a name that another record holds',
       /^names: PATH#ada is held by user 2/,
       set(() => nameKey('path', 'ada'), { id: 2 }),
     ],
     [
-      'a name spelled otherwise',
+      'a name with another spelling',
       /^names: PATH#ada is spelled ADA/,
       set(() => nameKey('path', 'ada'), { name: 'ADA' }),
     ],
     [
-      'a claim to a key that nobody has',
+      'a claim to a key that does not exist',
       /^owned: SSHKEY#SHA256:x SSHKEY leads to nothing/,
       ({ store }) => store.table.put({ put: { ...sshFingerprintKey('SHA256:x'), userId: 1, ownId: 1 } }),
     ],
     [
-      'a count of what nobody has',
+      'a count of rows that do not exist',
       /^owned: user 1 counts 3 of GPGKEY; there are 0/,
       ({ store }) => store.table.put({ put: { ...ownCountKey(ada.id), GPGKEY: 3 } }),
     ],
     [
-      'a counter behind its ids',
+      'a counter below an id in use',
       /^counters: the counter of users is at 1, behind user 2/,
       set(() => counterKey('user'), { n: 1 }),
     ],
-    ['a counter that is gone', /^counters: the counter of tokens is at 0/, remove(() => counterKey('token'))],
+    ['a missing counter', /^counters: the counter of tokens is at 0/, remove(() => counterKey('token'))],
     ['a token without its id', /^tokens: token 1 is not found by its id/, remove(() => tokenIdKey(1))],
     [
       'an id without its token',
@@ -567,14 +567,14 @@ describe('is found and named', () => {
       /^acknowledged: token 1 of user 1 is unknown/,
       remove(() => tokenKey(tokenHash(TOKEN))),
     ],
-    ['a token of nobody', /^tokens: token 1 is of user 1, who does not exist/, remove(user(() => ada.id))],
+    ['a token of a user who does not exist', /^tokens: token 1 is of user 1, who does not exist/, remove(user(() => ada.id))],
     [
-      'a member who is no user',
+      'a member who is not a user',
       /^memberships: the membership of user 2 .*user does not exist/,
       remove(user(() => bob.id)),
     ],
     [
-      'a membership of no project',
+      'a membership in a project that does not exist',
       /^memberships: .*project does not exist/,
       remove(() => projectKey(project.id)),
     ],
@@ -609,7 +609,7 @@ describe('is found and named', () => {
       ({ store }) => store.table.put({ put: rule(project.id) }),
     ],
     [
-      'a rule of no project',
+      'a rule of a project that does not exist',
       /^rules: the rule x of project 9: the project does not exist/,
       ({ store }) => store.table.put({ put: rule(9) }),
     ],
@@ -618,14 +618,14 @@ describe('is found and named', () => {
       /^repositories: the guards of project 1 disagree/,
       set(() => guardKey(project.repositoryId, 3), { epoch: 4 }),
     ],
-    ['a guard that is gone', /^repositories: /, remove(() => guardKey(project.repositoryId, 0))],
+    ['a missing guard', /^repositories: /, remove(() => guardKey(project.repositoryId, 0))],
     [
       'a repository without HEAD',
       /^repositories: project 1 has no HEAD/,
       remove(() => headKey(project.repositoryId)),
     ],
     [
-      'a repository of no project',
+      'a repository without a project',
       /^repositories: REPO#\S+ HEAD belongs to no project/,
       remove(() => projectKey(project.id)),
     ],
@@ -635,7 +635,7 @@ describe('is found and named', () => {
       ({ store }) => store.table.put({ put: { pk: 'WHAT#1', sk: 'X' } }),
     ],
     [
-      'an event of the audit that no list finds',
+      'an audit event that is in no list',
       /^audit: AUDIT#Project#0+1 \S+ is not where lists look for it/,
       ({ store }) => {
         const { put } = auditEventPut(made(1));
@@ -643,7 +643,7 @@ describe('is found and named', () => {
       },
     ],
     [
-      'a project that is there, and was removed by what is recorded',
+      'a project that exists although its removal was recorded',
       /^audit: Project 1 is there, and was removed/,
       ({ store }) =>
         store.table.transact([
@@ -652,7 +652,7 @@ describe('is found and named', () => {
         ]),
     ],
     [
-      'a project whose end was not recorded, and that was made twice',
+      'a project whose removal was not recorded, and whose creation was recorded twice',
       /^audit: Project 9 (was made 2 times|is gone)/,
       ({ store }) =>
         store.table.transact([
@@ -661,13 +661,13 @@ describe('is found and named', () => {
         ]),
     ],
     [
-      'a promise that was not kept',
+      'an outbox message that was not sent',
       /^outbox: the promise search.index/,
       ({ store }) =>
         store.table.transact([outboxWrite(message(MAINTENANCE, 'search.index', { kind: 'user', id: 1 }))]),
     ],
     [
-      'a deleted project nobody took away',
+      'a deleted project whose rows were not removed',
       /^deletions: project 1 is deleted/,
       async ({ store }) => {
         await store.projects.remove(project);
@@ -689,17 +689,17 @@ describe('is found and named', () => {
       remove(() => indexedKey('project', project.id)),
     ],
     [
-      'an import that nobody will end',
+      'an import without a message that ends it',
       /^imports: project 1 waits for its content/,
       set(() => projectKey(project.id), { importStatus: 'started' }),
     ],
     [
-      'a finished upload that nobody will take in',
+      'a finished upload without a message that imports it',
       /^uploads: UPLOAD#lost is queued/,
       ({ store }) => store.table.put({ put: { ...pushUploadKey('lost'), state: 'queued' } }),
     ],
     [
-      'a message given up',
+      'a message in a dead-letter queue',
       /^dead letters: 1 messages of maintenance/,
       async ({ clients }) => {
         const QueueUrl = 'http://sqs.local/000000000000/maintenance-dead';
@@ -753,22 +753,22 @@ describe('is found and named', () => {
       remove(() => refKey(project.repositoryId, 'refs/heads/main')),
     ],
     [
-      'a ref to nowhere',
+      'a ref to a missing object',
       /^git: project 1: git fsck/,
       set(() => refKey(project.repositoryId, 'refs/heads/main'), { oid: '1'.repeat(40) }),
     ],
     [
-      'a visit that nobody promised',
+      'a due visit without a message',
       /^visits: project 1 waits for a visit/,
       set(() => leaseKey(project.repositoryId), { visitAt: Date.now() + 3600_000 }),
     ],
     [
-      'a lease that is none',
+      'an invalid lease',
       /^visits: the lease of project 1 is no lease/,
       set(() => leaseKey(project.repositoryId), { until: 'tomorrow', fence: 1 }),
     ],
     [
-      'a fork its parent does not know',
+      'a fork that is not listed by its parent',
       /^forks: project 1 is not among the forks of 9/,
       set(() => projectKey(project.id), { forkedFromId: 9 }),
     ],
@@ -793,7 +793,7 @@ describe('is found and named', () => {
       ({ store }) => store.table.put({ put: { ...followKey(1, 'FOLLOWER', 2) } }),
     ],
     [
-      'an identity of nobody',
+      'an identity of a user who does not exist',
       /^names: IDENTITY#x is held by user 99/,
       ({ store }) =>
         store.table.put({ put: { ...nameKey('identity', 'x'), type: 'user', id: 99, name: 'x' } }),
@@ -809,17 +809,17 @@ describe('is found and named', () => {
       ({ store }) => store.table.put({ put: { ...networkMemberKey('n', 'nobody') } }),
     ],
     [
-      'a derived file that is not there',
+      'a missing derived file',
       /^objects: derived\/x is listed and not there/,
       set(() => derivedKey(project.repositoryId, 'bitmap'), { kind: 'bitmap', location: 'derived/x' }),
     ],
     [
-      'an archive of nobody',
+      'an archive of a project that does not exist',
       /^objects: archives\/nobody\/x is nobody's/,
       ({ store }) => store.blobs.put('archives/nobody/x', Buffer.from('x')),
     ],
     [
-      'bytes of a repository that is gone',
+      'bytes of a repository that does not exist',
       /^objects: networks\/nobody\/packs\/x is nobody's/,
       ({ store }) => store.blobs.put('networks/nobody/packs/x', Buffer.from('x')),
     ],
@@ -843,7 +843,7 @@ describe('is found and named', () => {
       },
     ],
     [
-      'an index row of no item',
+      'an index row without its item',
       /^indexes: \w+ has a row of USER#0+77 USER, which does not exist/,
       (rows, storage) => {
         const [key, text] = rows.find(([, value]) => value.includes('"pk":{"S":"USER#000000000002"'))!;
@@ -851,7 +851,7 @@ describe('is found and named', () => {
       },
     ],
     [
-      'an item that stands in an index twice',
+      'an item that is in an index twice',
       /^indexes: \w+ has USER#0+2 USER twice/,
       (rows, storage) => {
         const [key, text] = rows.find(([, value]) => value.includes('"pk":{"S":"USER#000000000002"'))!;
@@ -867,7 +867,7 @@ describe('is found and named', () => {
     expect(await problemsAfter(async () => {}, { storage })).toContainEqual(expect.stringMatching(expected));
   });
 
-  test('a project that is still there though its deletion was acknowledged', async () => {
+  test('a project that still exists though its deletion was acknowledged', async () => {
     const other = new ExpectedState();
     other.projects.set(project.fullPath, { id: project.id, present: new Fact(false) });
     expect(await problemsAfter(async () => {}, { expectedState: other })).toEqual([
@@ -875,7 +875,7 @@ describe('is found and named', () => {
     ]);
   });
 
-  test('but not bytes and rows of a deleted project that are half taken away', async () => {
+  test('no problem while bytes and rows of a deleted project are being removed', async () => {
     const gone = new ExpectedState();
     const halfWay = async ({ store }: Data) => {
       await store.projects.remove(project);
@@ -886,7 +886,7 @@ describe('is found and named', () => {
     expect(await problemsAfter(halfWay, { expectedState: gone, settled: false })).toEqual([]);
   });
 
-  test('refs that were moved together and stand apart', async () => {
+  test('refs that were moved together and have different values', async () => {
     const other = new ExpectedState();
     other.together.set(project.id, [['refs/heads/main', 'refs/heads/twin']]);
     expect(await problemsAfter(async () => {}, { expectedState: other })).toEqual([
@@ -894,7 +894,7 @@ describe('is found and named', () => {
     ]);
   });
 
-  test('a file that was committed and is not in the tree', async () => {
+  test('a committed file that is missing from the tree', async () => {
     const other = new ExpectedState();
     other.committed(project.id, 'main', tip, 'lost.txt');
     expect(await problemsAfter(async () => {}, { expectedState: other })).toEqual([
@@ -903,7 +903,7 @@ describe('is found and named', () => {
   });
 });
 
-test('what was asked and not answered may be there or not, and nothing else', async () => {
+test('a request without a response may or may not have taken effect; any other state is reported', async () => {
   const other = new ExpectedState();
   const ref = other.ref(project.id, 'refs/heads/main');
   ref.attempt(tip);

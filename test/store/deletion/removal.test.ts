@@ -47,7 +47,7 @@ const deps = (now = new Date()) => ({
   now: () => now,
 });
 
-/** Sort keys of everything that speaks of these, in any partition. */
+/** Sort keys of all rows, in any partition, that mention these. */
 async function rowsAbout(...texts: string[]): Promise<string[]> {
   const found: string[] = [];
   let ExclusiveStartKey: Record<string, never> | undefined;
@@ -118,11 +118,11 @@ test('a deleted project leaves nothing behind once the job and the sweep a day l
   await runJob(deps(), deleteJob(project));
   expect(await objectsOf(project)).toEqual([]);
   expect(await grams()).toEqual([]);
-  // Somebody may still be writing that table: its row leads there until nobody can.
+  // A writer may still be writing that table: its row refers to it until no writer can.
   const left = await rowsAbout(...names);
   expect(left.every((key) => key.includes('REFTABLES#'))).toBe(true);
 
-  // A writer that was under way, and the same message again.
+  // A write that was in progress, and the same message a second time.
   await new GitObjects(
     store.blobs,
     store.repositories.open(project.repositoryId),
@@ -152,7 +152,7 @@ const sweep = (project: ProjectRecord) => ({
   body: { repositoryId: project.repositoryId },
 });
 
-/** What a sweep at that moment sends. */
+/** The messages that a sweep at that time sends. */
 async function sentBy(at: Date): Promise<{ type: string; body: unknown }[]> {
   const sent: { type: string; body: unknown }[] = [];
   const outbox = new Outbox(data.store.table, {
@@ -167,11 +167,11 @@ async function sentBy(at: Date): Promise<{ type: string; body: unknown }[]> {
   return sent;
 }
 
-test('a removal that is cut short goes on where it stopped, and the guards go last', async () => {
+test('an interrupted removal continues where it stopped, and deletes the guards last', async () => {
   const { store } = data;
   const project = await fullProject('interrupted');
   await store.projects.remove(project);
-  // Each run ends at its first step that finds the time over.
+  // Each run ends at its first step after the deadline.
   expect(await removeRepository(store, project, Date.now() - 1)).toBe(false);
   expect(await objectsOf(project)).toHaveLength(2);
   const rows = await rowsAbout(project.repositoryId);
@@ -181,7 +181,7 @@ test('a removal that is cut short goes on where it stopped, and the guards go la
   expect((await rowsAbout(project.repositoryId)).every((key) => key.includes('REFTABLES#'))).toBe(true);
 });
 
-test('a job without time left asks for another', async () => {
+test('a job without time left enqueues another', async () => {
   const { store } = data;
   const project = await fullProject('slow');
   await store.projects.remove(project);
@@ -192,7 +192,7 @@ test('a job without time left asks for another', async () => {
   expect(await store.projects.getEvenDeleted(project.id)).toBeUndefined();
 });
 
-test('nothing of a living project or an open repository is touched, whatever a message says', async () => {
+test('a message never removes rows of a project that exists or of an open repository', async () => {
   const { store } = data;
   const project = await fullProject('alive');
   const gone = await fullProject('gone');
@@ -209,7 +209,7 @@ test('nothing of a living project or an open repository is touched, whatever a m
   expect(await objectsOf(project)).toHaveLength(2);
 });
 
-test('chunks that a dying writer adds to a ref table are found by the later sweep', async () => {
+test('chunks that a crashing writer adds to a ref table are found by the later sweep', async () => {
   const { store } = data;
   const project = await fullProject('frozen');
   const { repositoryId } = project;
@@ -228,7 +228,7 @@ test('chunks that a dying writer adds to a ref table are found by the later swee
   expect(await rowsAbout(repositoryId)).toEqual([]);
 });
 
-test('a removed user takes tokens, memberships and personal projects along', async () => {
+test('tokens, memberships and personal projects of a removed user are removed too', async () => {
   const { store } = data;
   const leaver = await store.users.create(newUser('leaver'));
   const foreign = await fullProject('foreign');
@@ -265,7 +265,7 @@ test('a removed user takes tokens, memberships and personal projects along', asy
   });
 });
 
-describe('what a removed user wrote', () => {
+describe('content by a removed user', () => {
   async function written(name: string) {
     const { store } = data;
     const writer = await store.users.create(newUser(name));
@@ -323,7 +323,7 @@ describe('what a removed user wrote', () => {
     await runJob(deps(), job);
   };
 
-  test('is the ghost’s, and names them no more', async () => {
+  test('becomes content by the ghost user, and no longer names its author', async () => {
     const { writer, author, notes, statuses, pipeline } = await written('poet');
     expect(await notes()).toMatchObject([{ author, body: 'said' }]);
     await removed(writer, false);
@@ -335,7 +335,7 @@ describe('what a removed user wrote', () => {
     expect(await rowsAbout(`USER#${String(writer.id).padStart(12, '0')}`)).toEqual([]);
   });
 
-  test('goes with them when they are removed hard; what their builds came to stays', async () => {
+  test('is deleted if the user is hard-deleted, except for commit statuses', async () => {
     const { writer, notes, statuses } = await written('vandal');
     await removed(writer, true);
     const { id } = await data.store.users.ghost();

@@ -1,6 +1,6 @@
 /**
- * Whatever happens to a network of forks, and whatever happens at once: each repository that is there is whole, and
- * when none is there, nothing is. 2 histories, or `FORK_RUNS`.
+ * Random concurrent operations on a network of forks: each repository that exists is complete, and
+ * when none exists, nothing is stored. 2 histories, or `FORK_RUNS`.
  */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -25,7 +25,7 @@ interface Step {
 }
 
 const step = fc.record({ at: fc.nat(7), op: fc.constantFrom(...ops) });
-/** What happens at once, and whether a day goes by after it. */
+/** Concurrent operations, and whether a day passes after them. */
 const round = fc.record({ steps: fc.array(step, { minLength: 1, maxLength: 3 }), day: fc.boolean() });
 
 class Network {
@@ -52,7 +52,7 @@ class Network {
     return this.#yard.deps(new Date(this.#now));
   }
 
-  /** @throws only what a loser of a race may be told by nothing but our own mistakes */
+  /** @throws only errors that no race explains: faults of our own */
   async run({ at, op }: Step): Promise<void> {
     const member = this.members[at % Math.max(1, this.members.length)];
     if (member === undefined) return;
@@ -110,7 +110,7 @@ class Network {
     }
   }
 
-  /** What is due by tomorrow. */
+  /** Handles the messages that are due by tomorrow. */
   async day(): Promise<void> {
     this.#now += DAY + HOUR;
     for (const { type, body } of await this.#yard.sentBy(new Date(this.#now))) {
@@ -138,7 +138,7 @@ class Network {
   }
 }
 
-test(`${RUNS} histories of a network`, { timeout: 60_000 + RUNS * 10_000 }, async () => {
+test(`in ${RUNS} random histories of a fork network no bytes are lost or left over`, { timeout: 60_000 + RUNS * 10_000 }, async () => {
   await using yard = await openYard(14);
   let owners = 0;
   await fc.assert(

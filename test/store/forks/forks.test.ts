@@ -1,4 +1,4 @@
-/** What forks share in storage, and what becomes of it: each interleaving that could lose bytes or leave them. */
+/** What forks share in storage: each interleaving that could lose bytes or leave them behind. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Deps } from '../../../lib/domain/deps.ts';
 import { forkProject } from '../../../lib/domain/forks/forks.ts';
@@ -33,7 +33,7 @@ interface Forked {
 let named = 0;
 const groundOf = ({ repositoryId, networkId }: ProjectRecord) => new Ground(yard, repositoryId, networkId);
 
-/** A project with some commits, a pack each. */
+/** A project with some commits, each in a pack of its own. */
 async function source(commits = 12): Promise<Forked> {
   const project = await createProject(yard.store, owner, `source-${++named}`, 'public');
   const ground = groundOf(project);
@@ -67,7 +67,7 @@ async function forked(of: Forked): Promise<Forked> {
   return { ...fork, project };
 }
 
-/** The worker's world, in which something happens right before its `n`th transaction. */
+/** Dependencies of the worker that run something right before its `n`th transaction. */
 function interrupted(n: number, happens: () => Promise<unknown>): Deps {
   const deps = yard.deps();
   let count = 0;
@@ -88,7 +88,7 @@ function interrupted(n: number, happens: () => Promise<unknown>): Deps {
 const later = (time: number) => new Date(Date.now() + time);
 const delivered = new Set<string>();
 
-/** Removes a project, and does what the request promised. */
+/** Removes a project, and handles the messages that the request enqueued. */
 async function removed(of: Forked): Promise<void> {
   const project = await read(of);
   await yard.store.projects.remove(project);
@@ -97,7 +97,7 @@ async function removed(of: Forked): Promise<void> {
   await runJob(yard.deps(), { id: 'd', type: 'project.delete', body });
 }
 
-/** Runs what was promised and is due by then: looks and sweeps. */
+/** Handles the messages that are due by then: marks and sweeps. */
 async function days(n: number): Promise<void> {
   const now = later(n * DAY + HOUR);
   for (const { type, body } of await yard.sentBy(now)) {
@@ -111,7 +111,7 @@ async function days(n: number): Promise<void> {
 const stored = async ({ project }: Forked) =>
   (await yard.store.blobs.list(`networks/${project.networkId ?? project.repositoryId}/`)).keys;
 
-test('a fork takes no bytes, as many writes as it has refs and packs, and is a repository of its own', async () => {
+test('a fork copies no bytes, needs one write for each ref and pack, and is a repository of its own', async () => {
   const root = await source();
   const all = await root.ground.readAll();
   const bytes = await stored(root);
@@ -128,7 +128,7 @@ test('a fork takes no bytes, as many writes as it has refs and packs, and is a r
   expect((await fork.ground.active()).filter(({ inherited }) => !inherited)).toHaveLength(1);
 });
 
-test('refs beyond a handful come as a table, and those that are no branch or tag stay behind', async () => {
+test('more than a few refs are copied as a table; refs that are not branches or tags are not copied', async () => {
   const root = await source(2);
   const { refs } = root.ground.open();
   const { oid } = (await refs.all()).refs[0]!;
@@ -145,8 +145,8 @@ test('refs beyond a handful come as a table, and those that are no branch or tag
   expect((await fork.ground.open().refs.all()).refs).toHaveLength(203);
 });
 
-describe('while the source', () => {
-  test('is compacted: what was read is read again', async () => {
+describe('when, during a fork, the source', () => {
+  test('is compacted, the fork reads it again', async () => {
     const root = await source();
     const all = await root.ground.readAll();
     const fork = await order(root);
@@ -160,7 +160,7 @@ describe('while the source', () => {
     expect(await fork.ground.readAll()).toEqual(all);
   });
 
-  test('is collected: the fork has what its refs reached, before the swap and after it', async () => {
+  test('is garbage-collected, the fork has all that its refs reach, before and after the swap', async () => {
     const root = await source(3);
     const first = (await root.ground.open().refs.all()).refs[0]!.oid;
     await root.ground.commits(3);
@@ -193,7 +193,7 @@ describe('while the source', () => {
     expect(outcome.garbage).toBeGreaterThan(0);
     expect((await read(early)).importStatus).toBe('finished');
     await early.ground.staysReadable();
-    // The collection of this test notes no end: as long as it may be at work, nobody forks.
+    // The collection of this test records no end: as long as it may be running, forks wait.
     expect((await read(crossed)).importStatus).toBe('started');
     await settled(root);
     await runForkJob(yard.deps(), job(crossed, root));
@@ -204,7 +204,7 @@ describe('while the source', () => {
     );
   });
 
-  test('has a collection behind it that died before it rescued: nobody forks until another was there', async () => {
+  test('had a collection that crashed before resurrecting objects, forks wait for the next collection', async () => {
     const root = await source(3);
     const base = (await root.ground.open().refs.all()).refs[0]!.oid;
     const lost = (await root.ground.commit()).commit;
@@ -215,7 +215,7 @@ describe('while the source', () => {
     const objects = new MaintainedGitObjects(store, lease, new Date());
     const { commitPacks } = objects;
     objects.commitPacks = async (...packs) => {
-      // Reachable again, by somebody who looked before the swap; then the collection dies.
+      // Reachable again, by a writer whose snapshot is older than the swap; then the collection crashes.
       const { refs } = root.ground.open();
       await refs.compareAndSwap([{ name: 'refs/heads/again' as RefName, from: ZERO_OID, to: lost }]);
       await commitPacks.apply(objects, packs);
@@ -243,7 +243,7 @@ describe('while the source', () => {
     await fork.ground.staysReadable();
   });
 
-  test('is deleted: the fork fails and says so, and is an empty project', async () => {
+  test('is deleted, the fork fails with a message and is an empty project', async () => {
     const root = await source();
     const fork = await order(root);
     await runForkJob(
@@ -260,7 +260,7 @@ describe('while the source', () => {
     await fork.ground.staysReadable();
   });
 
-  test('is hidden from some who may see the fork: the fork fails', async () => {
+  test('is hidden from some users who may see the fork, the fork fails', async () => {
     const root = await source(1);
     const fork = await order(root);
     await yard.store.projects.update(await read(root), { visibility: 'private' });
@@ -272,7 +272,7 @@ describe('while the source', () => {
     expect(await fork.ground.active()).toEqual([]);
   });
 
-  test('is a fork that waits itself: the fork waits for it', async () => {
+  test('is itself a fork that is not filled yet, the fork waits for it', async () => {
     const root = await source(1);
     const middle = await order(root);
     const leaf = await order(middle);
@@ -286,7 +286,7 @@ describe('while the source', () => {
     expect(await leaf.ground.readAll()).toEqual(await root.ground.readAll());
   });
 
-  test('is pushed to: the fork is of some moment', async () => {
+  test('is pushed to, the fork is a consistent snapshot of it', async () => {
     const root = await source(2);
     const all = await root.ground.readAll();
     const fork = await order(root);
@@ -304,8 +304,8 @@ describe('while the source', () => {
   }
 });
 
-describe('the message', () => {
-  test('comes twice at once, and again: the fork is filled once', async () => {
+describe('when the message of a fork', () => {
+  test('arrives twice at once, and again later, the fork is filled once', async () => {
     const root = await source();
     const fork = await order(root);
     await Promise.all([1, 2, 3].map(() => runForkJob(yard.deps(), job(fork, root))));
@@ -318,7 +318,7 @@ describe('the message', () => {
     expect(await fork.ground.active()).toHaveLength(13);
   });
 
-  test('comes after the fork was deleted, or the fork is deleted under it: nothing is left', async () => {
+  test('arrives after the fork was deleted, or the fork is deleted meanwhile, nothing is left', async () => {
     const root = await source();
     const [gone, going] = [await order(root), await order(root)];
     await removed(gone);
@@ -337,7 +337,7 @@ describe('the message', () => {
     );
   });
 
-  test('is never fulfilled: three hours later the fork has failed', async () => {
+  test('is never handled, the fork has failed three hours later', async () => {
     const root = await source(1);
     const fork = await order(root);
     expect(await yard.sentBy(later(2 * HOUR))).not.toContainEqual({
@@ -355,7 +355,7 @@ describe('the message', () => {
     expect(await fork.ground.active()).toEqual([]);
   });
 
-  test('is about more packs than one transaction lists, and they are merged in the middle of it', async () => {
+  test('covers more packs than one transaction lists, and they are merged meanwhile, the fork is complete', async () => {
     const root = await source(50);
     const all = await root.ground.readAll();
     const fork = await order(root);
@@ -365,7 +365,7 @@ describe('the message', () => {
     expect(await fork.ground.readAll()).toEqual(all);
     const ids = (packs: readonly { readonly id: string }[]) => packs.map(({ id }) => id).sort();
     expect(ids(await fork.ground.active())).toEqual(ids(await root.ground.active()));
-    // What the first attempt listed and the second gave up is nobody's.
+    // Packs that the first attempt listed and the second did not use have no owner.
     const superseded = ids(await root.ground.superseded());
     expect(await yard.store.networks.inherited(superseded)).toEqual(new Set());
     const whole = await forked(await source(50));
@@ -374,7 +374,7 @@ describe('the message', () => {
 });
 
 describe('bytes', () => {
-  test('that the source has replaced stay as long as an heir lists them, and go after two looks', async () => {
+  test('that the source has replaced stay while a fork lists them, and are deleted after two sweep passes', async () => {
     const root = await source();
     const fork = await forked(root);
     const all = await fork.ground.readAll();
@@ -397,14 +397,14 @@ describe('bytes', () => {
     expect(await root.ground.readAll()).toEqual(all);
   });
 
-  test('of a source that is deleted live on in its forks, and go with the last of them', async () => {
+  test('of a deleted source stay for its forks, and are deleted with the last of them', async () => {
     const root = await source();
     const [one, two] = [await forked(root), await forked(root)];
     await root.ground.commit();
     const all = await one.ground.readAll();
     await removed(root);
     await days(1);
-    // The commit that was made after the forks is nobody's.
+    // The commit made after the forks is in none of them.
     expect(await stored(root)).toHaveLength(12);
     for (const { ground } of [one, two]) expect(await ground.readAll()).toEqual(all);
     expect((await read(one)).forkedFromId).toBeUndefined();
@@ -426,7 +426,7 @@ describe('bytes', () => {
     expect(delivered).toContain('packs.gc');
   });
 
-  test('of a fork that is deleted go, and the source stays as it is', async () => {
+  test('of a deleted fork are deleted, and the source is unchanged', async () => {
     const root = await source();
     const all = await root.ground.readAll();
     const fork = await forked(root);
@@ -435,13 +435,13 @@ describe('bytes', () => {
     await days(1);
     expect(await stored(root)).toHaveLength(12);
     expect(await root.ground.readAll()).toEqual(all);
-    // Nothing is shared any more: the source is maintained as one that was never forked.
+    // Nothing is shared any more: the source is maintained like a project that was never forked.
     await root.ground.maintain();
     await root.ground.maintain(later(DAY + HOUR));
     expect(await stored(root)).toHaveLength(1);
   });
 
-  test('of a fork of a fork are there when both before it are gone', async () => {
+  test('of a fork of a fork stay when both its ancestors are deleted', async () => {
     const root = await source(5);
     const middle = await forked(root);
     await middle.ground.commits(5);
@@ -463,7 +463,7 @@ describe('bytes', () => {
     expect(await stored(root)).toEqual([]);
   });
 
-  test('of three that are deleted at once all go', async () => {
+  test('of three projects deleted at once are all deleted', async () => {
     const root = await source(5);
     const forks = [await forked(root), await forked(root)];
     for (const { ground } of forks) await ground.commit();
@@ -472,7 +472,7 @@ describe('bytes', () => {
     expect(await stored(root)).toEqual([]);
   });
 
-  test('that nobody ever listed are swept in a network too, a week and two looks later', async () => {
+  test('that were never listed are swept in a network too, after a week and two sweep passes', async () => {
     const root = await source(2);
     const fork = await forked(root);
     const content = { kind: 'bytes', pack: Buffer.from('p'), index: Buffer.from('i') } as const;
@@ -501,7 +501,7 @@ describe('a fork', () => {
     await fork.ground.commits(12);
     await fork.ground.maintain();
     expect(await fork.ground.active()).toHaveLength(11);
-    // Neither its own commits nor one it inherited are reached from then on.
+    // From here on, neither its own commits nor an inherited one is reachable.
     const older = (await fork.ground.git.commit(base)).parents[0]!;
     await fork.ground.commit('main', { reset: older });
     const all = await fork.ground.readAll();
@@ -526,7 +526,7 @@ describe('a fork', () => {
     expect(await fork.ground.readAll()).toEqual(all);
   });
 
-  test('whose relation was ended keeps its bytes', async () => {
+  test('that was unlinked from its source keeps its bytes', async () => {
     const root = await source();
     const fork = await forked(root);
     const all = await fork.ground.readAll();
@@ -538,7 +538,7 @@ describe('a fork', () => {
     expect(await again.ground.readAll()).toEqual(all);
   });
 
-  test('reads nothing that its source got afterwards, nor the source what the fork got', async () => {
+  test('reads nothing that was pushed to its source afterwards, nor does the source read what was pushed to the fork', async () => {
     const root = await source(2);
     const fork = await forked(root);
     const mine = (await fork.ground.commit()).commit;
@@ -552,7 +552,7 @@ describe('a fork', () => {
     expect(view.packs).toHaveLength(3);
   });
 
-  test('takes objects of a project it shares nothing with as a copy, and not beyond a limit', async () => {
+  test('copies objects from a project it shares no storage with, up to a limit', async () => {
     const [own, other] = [await source(1), await source(12)];
     const accessOf = ({ project }: Forked) => ({ project, level: 50 }) as const;
     const { oid } = (await other.ground.open().refs.all()).refs[0]!;

@@ -12,12 +12,12 @@ import type { Viewer } from '../../../lib/store/projects/query.ts';
 import { treeKey } from '../../../lib/store/row-keys/groups.ts';
 import { claim } from '../../../lib/store/table/unique-names.ts';
 import type { Write } from '../../../lib/store/table/write.ts';
-import { listGroups, listProjects } from '../projects/judges.ts';
+import { listGroups, listProjects } from '../projects/filters.ts';
 import { measured, newProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 type Query = Partial<Omit<GroupQuery, 'filter' | 'viewer'>>;
 
-/** A group as it is stored with its rows; creation itself is tested elsewhere. */
+/** Stores a group with its rows; creation itself is tested elsewhere. */
 function groupWrites(
   id: number,
   path: string,
@@ -61,7 +61,7 @@ const memberOf = (id: number, userId: number, accessLevel: AccessLevel, expiresA
     createdById: null,
   });
 
-describe('who sees which groups', () => {
+describe('the list of groups', () => {
   let opened: TestStore;
   let member: UserRecord;
   const made: Record<string, GroupRecord> = {};
@@ -147,7 +147,7 @@ describe('who sees which groups', () => {
     ['admin', {}, everything],
     ['stranger', { all: false }, ''],
     ['admin', { all: false }, ''],
-    // Above `mine` stands `pub`, above `x` `priv`: seen for what is inside.
+    // `pub` is the parent of `mine`, `priv` that of `x`: both are visible because of a visible descendant.
     ['member', { all: false }, 'deep inshared mine priv pub shared x'],
     ['member', { direction: 'desc' }, members.split(' ').reverse().join(' ')],
     ['member', { order: 'id' }, 'inshared shared deep x priv int open mine pub'],
@@ -183,7 +183,7 @@ describe('who sees which groups', () => {
     expect(namesOf(page.items)).toBe(expected);
     const names = expected === '' ? [] : expected.split(' ');
     expect(page).toMatchObject({ more: false, total: names.length });
-    // By number and by place, two at a time: each once.
+    // By page number and by keyset, two at a time: each once.
     const [byNumber, byPlace]: string[][] = [[], []];
     for (let n = 1; n <= names.length; n++) {
       const part = await list(who, { ...query, page: n, perPage: 2 });
@@ -200,12 +200,12 @@ describe('who sees which groups', () => {
     expect({ byNumber, byPlace }).toEqual({ byNumber: names, byPlace: names });
   });
 
-  test('tells the level, inherited or by invitation', async () => {
+  test('returns the access level, inherited or by invitation', async () => {
     const { items } = await list('member', { all: false });
     expect(items.map(({ level }) => level)).toEqual([50, 30, 20, 0, 0, 30, 50]);
   });
 
-  test('a group that was hidden, and a membership that ended, are obeyed at once', async () => {
+  test('applies a reduced visibility and an ended membership at once', async () => {
     const { group, writes } = groupWrites(500, 'zz', 'public');
     await opened.store.table.transact([...writes, memberOf(500, member.id, 30)]);
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -218,7 +218,7 @@ describe('who sees which groups', () => {
     opened.dynamo.faults.indexDelayMs = 0;
   });
 
-  test('what is in a deleted group is gone with it', async () => {
+  test('does not contain descendants of a deleted group', async () => {
     const gone = groupWrites(501, 'gone', 'public');
     const inside = groupWrites(502, 'zzz', 'public', gone.group);
     await opened.store.table.transact([...gone.writes, ...inside.writes, memberOf(502, member.id, 50)]);
@@ -230,7 +230,7 @@ describe('who sees which groups', () => {
     expect(namesOf((await list('admin', {})).items)).toBe(`${everything} zz`);
   });
 
-  test('projects of groups: for members of what is above, by whatever order', async () => {
+  test('shows members of an ancestor the projects of its groups, in any order', async () => {
     const { projects } = opened.store;
     const owner = await opened.store.users.create(newUser('owner'));
     for (const [i, of] of ['deep', 'x', 'theirs', 'inshared', 'open'].entries()) {
@@ -279,7 +279,7 @@ describe('who sees which groups', () => {
     expect(await paths('stranger', inGroup('pub', false))).toBe('of-open');
   });
 
-  test('what a project stands in is in the lists of its members, as long as they are', async () => {
+  test('contains the groups of a project for its members, as long as they are members', async () => {
     const { projects, users, members: memberships } = opened.store;
     const guest = await users.create(newUser('guest'));
     const owner = (await users.byUsername('owner'))!;
@@ -309,7 +309,7 @@ describe('who sees which groups', () => {
   });
 });
 
-test('a page costs the same among 100 groups and among 5,000', async () => {
+test('a page of groups costs the same among 100 groups and among 5,000', async () => {
   const costs: Record<string, object[]> = {};
   for (const total of [100, 5000]) {
     const opened = await openTestStore();
@@ -320,7 +320,7 @@ test('a page costs the same among 100 groups and among 5,000', async () => {
       const writes: Write[] = [];
       for (let id = first; id < first + 20 && id <= total; id++) {
         const visibility = (['public', 'internal', 'private'] as const)[id % 3]!;
-        // Most stand at the top; some below, as many of each kind in either table.
+        // Most are top-level, some are subgroups; the same number of each kind in either table.
         const parent = id < 60 ? (id % 2 === 0 ? own.group : top.group) : undefined;
         writes.push(...groupWrites(id, `g${String(id).padStart(5, '0')}`, visibility, parent).writes);
       }

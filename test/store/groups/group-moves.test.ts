@@ -11,7 +11,7 @@ import { message } from '../../../lib/store/outbox/outbox.ts';
 import { placeInGroup } from '../../../lib/store/placement/project.ts';
 import { treePartition } from '../../../lib/store/row-keys/groups.ts';
 import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
-import { listGroups, listProjects } from '../projects/judges.ts';
+import { listGroups, listProjects } from '../projects/filters.ts';
 import { newProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;
@@ -49,7 +49,7 @@ const below = async (group: GroupRecord) => {
   return rows;
 };
 
-/** A group of that name with groups in groups, and projects in all of them: `size` of them each. */
+/** A group of that name with `size` nested groups and `size` projects in them. */
 async function tree(path: string, size: number) {
   const top = await make(path);
   const inner: GroupRecord[] = [];
@@ -59,13 +59,13 @@ async function tree(path: string, size: number) {
     const child = await make(`g${i}`, parent);
     inner.push(child);
     projects.push(await put(`p${i}`, child));
-    // As deep as five, then wide.
+    // Five levels deep, then wide.
     parent = child.ancestorIds.length < 5 ? child : top;
   }
   return { top, inner, projects };
 }
 
-test('a group of fifty moves, stopped at every step, and everything is found by both paths at each', async () => {
+test('while a group of fifty moves, interrupted at every step, everything is found by old and new path', async () => {
   const { top, inner, projects } = await tree('moving', 25);
   const elsewhere = await make('elsewhere');
   const keeper = await opened.store.users.create(newUser('keeper'));
@@ -93,7 +93,7 @@ test('a group of fifty moves, stopped at every step, and everything is found by 
     }
   };
   await found();
-  /** Lists of what stands below, for whoever asks for that group or is a member of it. */
+  /** Lists of the descendants of a group, by group and for its members. */
   const listed = async () => {
     const page = { viewer: { kind: 'user', id: keeper.id, internal: true }, page: 1, perPage: 100 } as const;
     const deep = { id: elsewhere.id, deep: true, open: true };
@@ -113,7 +113,7 @@ test('a group of fifty moves, stopped at every step, and everything is found by 
   };
   await listed();
 
-  // Each run is cut off after some of its writes, wherever that is.
+  // Each run is interrupted after some of its writes.
   let steps = 0;
   const real = opened.store.table.transact;
   for (let runs = 1; ; runs++) {
@@ -163,11 +163,11 @@ test('a group of fifty moves, stopped at every step, and everything is found by 
   expect(await below(top)).toHaveLength(50);
 });
 
-test('whoever comes into a group that moves keeps out of the way of what is still on its way', async () => {
+test('a project created in a moving group cannot take a path that a descendant will get', async () => {
   const top = await make('busy');
   const child = await put('child', top);
   const moved = await groups().update(top, { path: 'busier' });
-  // `busier/child` is free by name, and is somebody's all the same.
+  // The name `busier/child` is free, but a descendant that has not moved yet will get it.
   await expect(put('child', moved)).rejects.toBeInstanceOf(NameTaken);
   const other = await put('other', moved);
   expect(await moves().moveDescendants(top.id, FAR())).toBe('done');
@@ -175,7 +175,7 @@ test('whoever comes into a group that moves keeps out of the way of what is stil
   expect((await opened.store.projects.get(other.id))!.fullPath).toBe('busier/other');
 });
 
-test('what moves into a less visible group becomes no more visible than that, wherever it was stopped', async () => {
+test('descendants of a group whose visibility is reduced become no more visible than it, wherever a run stops', async () => {
   const quiet = await make('quiet', undefined, 'internal');
   const top = await make('loud', undefined, 'public');
   const shown = await make('shown', top, 'public');
@@ -188,7 +188,7 @@ test('what moves into a less visible group becomes no more visible than that, wh
 
   const real = opened.store.table.transact;
   for (let runs = 1; ; runs++) {
-    // A group that nothing was done to yet takes what it took.
+    // A group that was not processed yet accepts the same visibility as before.
     const open = (await groups().get(deep.id))!;
     if (open.visibility === 'public') projects.push(await put(`late${runs}`, open, 'public'));
     else await expect(put(`late${runs}`, open, 'public')).rejects.toBeInstanceOf(Stale);
@@ -219,7 +219,7 @@ test('what moves into a less visible group becomes no more visible than that, wh
   for (const { id } of projects) expect(listed).not.toContain(id);
 });
 
-test('two moves that follow each other, the later one first', async () => {
+test('two moves of nested groups may be completed in either order', async () => {
   const top = await make('first');
   const inner = await make('inner', top);
   const project = await put('code', inner);
@@ -232,7 +232,7 @@ test('two moves that follow each other, the later one first', async () => {
     expect((await locateProject(deps, path)).id, path).toBe(project.id);
 });
 
-test('content on its way out of a path blocks what comes there, and no longer', async () => {
+test('a move into a path is blocked until the group that left it has moved completely', async () => {
   const one = await make('here');
   await put('same', one);
   await groups().update(one, { path: 'there' });
@@ -245,7 +245,7 @@ test('content on its way out of a path blocks what comes there, and no longer', 
   expect((await locateProject(deps, 'here/same')).id).toBe(mine.id);
 });
 
-test('groups never come to stand in each other, at any depth', async () => {
+test('concurrent transfers never make two groups ancestors of each other, at any depth', async () => {
   for (let n = 0; n < 4; n++) {
     const [a, b] = [await make(`a${n}`), await make(`b${n}`)];
     const [inA, inB] = [await make('in', a), await make('in', b)];
@@ -262,7 +262,7 @@ test('groups never come to stand in each other, at any depth', async () => {
   }
 });
 
-test('what is in a deleted group is taken away, wherever that stopped', async () => {
+test('the content of a deleted group is removed, wherever an earlier run stopped', async () => {
   const { top, inner, projects } = await tree('doomed', 12);
   const guest = await make('guest');
   const share = { groupId: guest.id, accessLevel: 30, expiresAt: null, createdAt: '2026-01-01' } as const;
@@ -294,7 +294,7 @@ test('what is in a deleted group is taken away, wherever that stopped', async ()
   }
 });
 
-test('what is promised of each project is promised once, wherever a run is cut off, and of no other name', async () => {
+test('each moved project enqueues one message with its new path, wherever a run stops; a new name enqueues none', async () => {
   const { top, projects } = await tree('telling', 8);
   const promise = ({ id, fullPath }: ProjectRecord) => message('tests', 'moved', { id, fullPath });
   const promised = async () => {
@@ -314,7 +314,7 @@ test('what is promised of each project is promised once, wherever a run is cut o
       if (left-- === 0) throw new Error('stopped');
       return real.apply(opened.store.table, args);
     };
-    // Two at the same moment, as when a message comes twice.
+    // Two at the same time, as when a message is delivered twice.
     const runs = [1, 2].map(() =>
       moves()
         .moveDescendants(top.id, FAR(), promise)

@@ -32,7 +32,7 @@ const below = async (group: GroupRecord) => {
   return rows.map((row) => `${(row['sk'] as string).replace(/0+(?=\d)/, '')} ${row['visibility']}`);
 };
 
-test('a group stands below all of its ancestors, and belongs to who made it', async () => {
+test('a group is listed under all of its ancestors, and its creator is its owner', async () => {
   const top = await make('top', undefined, { visibility: 'public' });
   const mid = await make('Mid', top, { visibility: 'internal' });
   const leaf = await make('leaf', mid);
@@ -52,7 +52,7 @@ test('a group stands below all of its ancestors, and belongs to who made it', as
   expect(memberships).toEqual([top, mid, leaf].map(({ id }) => ({ kind: 'group', id })));
 });
 
-test('users, groups and projects share one space of names, whatever the case', async () => {
+test('users, groups and projects share one namespace, case-insensitively', async () => {
   await expect(make('Ada')).rejects.toBeInstanceOf(NameTaken);
   const outcomes = await Promise.allSettled(['race', 'Race', 'RACE'].map((path) => make(path)));
   expect(outcomes.filter((o) => o.status === 'fulfilled')).toHaveLength(1);
@@ -60,14 +60,14 @@ test('users, groups and projects share one space of names, whatever the case', a
     expect(lost.reason).toBeInstanceOf(NameTaken);
 });
 
-test('no deeper than twenty', async () => {
+test('groups are nested at most twenty levels deep', async () => {
   let group = await make('d1');
   for (let depth = 2; depth <= 20; depth++) group = await make(`d${depth}`, group);
   expect(group.fullPath.split('/')).toHaveLength(20);
   await expect(make('d21', group)).rejects.toBeInstanceOf(LimitReached);
 });
 
-test('nothing is more visible than what it is in, also when both change at once', async () => {
+test('nothing is more visible than its parent group, also when both change concurrently', async () => {
   const outer = await make('outer', undefined, { visibility: 'internal' });
   await expect(make('open', outer, { visibility: 'public' })).rejects.toBeInstanceOf(Stale);
   const inner = await make('inner', outer, { visibility: 'internal' });
@@ -92,7 +92,7 @@ test('nothing is more visible than what it is in, also when both change at once'
   ).rejects.toBeInstanceOf(Stale);
 });
 
-test('a new path leads on from the old one until somebody takes that; a stale change is told', async () => {
+test('the old path of a group redirects until it is taken; a stale update is refused', async () => {
   const before = await make('before');
   const after = await groups().update(before, { path: 'after' });
   expect(after).toMatchObject({ fullPath: 'after', movedFrom: 'before' });
@@ -101,11 +101,11 @@ test('a new path leads on from the old one until somebody takes that; a stale ch
   const heir = await make('before');
   expect(await groups().byPath('before')).toEqual(heir);
   await expect(groups().update(before, { name: 'late' })).rejects.toBeInstanceOf(Stale);
-  // One move at a time: what is inside is still on its way.
+  // One move at a time: the descendants have not moved yet.
   await expect(groups().update(after, { path: 'further' })).rejects.toBeInstanceOf(Stale);
 });
 
-test('a deleted group is gone, and its path is free', async () => {
+test('a deleted group is not found any more, and its path is free', async () => {
   const doomed = await make('doomed');
   await groups().remove(doomed);
   expect(await groups().get(doomed.id)).toBeUndefined();

@@ -60,7 +60,7 @@ describe('a key', () => {
     }
   });
 
-  test('whose fingerprint somebody has is refused, and leaves nothing', async () => {
+  test('with a fingerprint in use is refused, and leaves nothing', async () => {
     const { sshKeys, table } = opened.store;
     const first = await sshKey(ada);
     await sshKeys.add(first);
@@ -71,7 +71,7 @@ describe('a key', () => {
     expect(await table.get(sshFingerprintKey(second.sha256))).toBeUndefined();
   });
 
-  test('is the last of so many, and no two get that place', async () => {
+  test('above the limit of its user is refused, also for concurrent additions', async () => {
     const { sshKeys, table } = opened.store;
     const { id } = await opened.store.users.create(newUser('collector'));
     await table.put({ put: { ...ownCountKey(id), SSHKEY: MAX_SSH_KEYS - 1 } });
@@ -84,7 +84,7 @@ describe('a key', () => {
     await sshKeys.add(await sshKey(id));
   });
 
-  test('of nobody is refused', async () => {
+  test('of a user who does not exist is refused', async () => {
     await expect(opened.store.sshKeys.add(await sshKey(999_999))).rejects.toBeInstanceOf(Missing);
   });
 });
@@ -99,7 +99,7 @@ test('a GPG key is found by its id and those of its subkeys', async () => {
   expect(await gpgKeys.bySigner('0'.repeat(16))).toBeUndefined();
 });
 
-test('what a user who is gone had goes with all it claimed, a few at a time', async () => {
+test('the rows of a removed user are deleted in batches, with all names they claimed', async () => {
   const { users, sshKeys, gpgKeys, emails, table, names } = opened.store;
   const user = await users.create(newUser('leaver'));
   const keys = await Promise.all([1, 2, 3].map(() => sshKey(user.id)));
@@ -108,7 +108,7 @@ test('what a user who is gone had goes with all it claimed, a few at a time', as
   await gpgKeys.add(gpg);
   await emails.add(await email(user.id, 'Away@home.example'));
   await users.remove(user);
-  // Whoever was still at work is told.
+  // A writer that was still in progress is refused.
   await expect(sshKeys.remove(keys[0]!)).rejects.toBeInstanceOf(Missing);
   expect(await sshKeys.removeOfUser(user.id, 2)).toBe(true);
   expect(await sshKeys.removeOfUser(user.id, 2)).toBe(false);
@@ -128,7 +128,7 @@ test('what a user who is gone had goes with all it claimed, a few at a time', as
   expect(await names.holder('email', 'away@home.example')).toBeUndefined();
 });
 
-test('what adding and taking away cost', async () => {
+test('adding and removing keys and e-mails costs a fixed number of write units', async () => {
   const { sshKeys, gpgKeys, emails } = opened.store;
   const key = await sshKey(ada);
   const gpg = await gpgKey(ada, 1);

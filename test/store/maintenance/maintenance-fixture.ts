@@ -1,4 +1,4 @@
-/** A repository over the embedded table and bucket, in memory, with commits, jobs, and both services' faults at hand. */
+/** Repositories in the embedded table and bucket, in memory, with commits, jobs, and faults of both services. */
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { type EmbeddedDynamo, openDynamo } from '@lemnos/embedded-aws/dynamodb';
@@ -39,11 +39,11 @@ export interface Yard extends AsyncDisposable {
   readonly s3: EmbeddedS3;
   deps(now?: Date): Deps;
   repository(): Promise<Ground>;
-  /** Messages that are due by then, taken out of the outbox. */
+  /** Messages that are due by then, removed from the outbox. */
   sentBy(now?: Date): Promise<Message[]>;
 }
 
-/** @param attempts of the store, each call */
+/** @param attempts of the store, for each call */
 export async function openYard(attempts = 4): Promise<Yard> {
   const [dynamo, s3] = await Promise.all([openDynamo(), openS3()]);
   const clients = makeClients({
@@ -115,11 +115,11 @@ export class Ground {
     this.#yard = yard;
     this.id = id;
     this.#networkId = networkId;
-    // Names that those before it in the network have not given.
+    // File names that earlier repositories of the network have not used.
     if (networkId !== id) this.#files = 10_000 * ++forks;
   }
 
-  /** As a request opens it: nothing is known of it yet. */
+  /** Opens it as a request does, with nothing read yet. */
   open(cache = new PackCache()) {
     const { store } = this.#yard;
     const refs = store.repositories.open(this.id);
@@ -175,8 +175,8 @@ export class Ground {
   }
 
   /**
-   * One collection, whatever is due.
-   * @param between what happens after the epoch was raised, before anything is read; and right before the swap
+   * Runs one collection, whether due or not.
+   * @param between run after the epoch was raised, before anything is read; and right before the swap
    */
   async collect(
     now = new Date(),
@@ -210,7 +210,7 @@ export class Ground {
     return (await this.#yard.store.blobs.list(`networks/${this.id}/`)).keys;
   }
 
-  /** Everything that refs reach lies in packs that are no garbage. */
+  /** Expects all objects that refs reach to be in packs that are not garbage. */
   async staysReadable(): Promise<void> {
     const names = Buffer.from((await this.readAll()).join(''), 'hex');
     const lost = await this.open().store.missing(names, { garbage: false });

@@ -1,4 +1,4 @@
-/** Maintenance makes the commit-graph: after one large push, not again without need, and whatever fails on the way. */
+/** Maintenance writes the commit-graph: after one large push, again only when needed, and despite failures. */
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { commitChanges } from '../../../lib/git/commit-changes.ts';
 import { CommitGraphFile } from '../../../lib/git/commit-graph/read.ts';
@@ -31,7 +31,7 @@ let files = 0;
 async function large(ground: Ground, count: number): Promise<Oid> {
   const ports = ground.open();
   const tip = (await ports.refs.get([main])).get(main)?.oid;
-  // As a push does, which looks for what it builds on.
+  // As in a push, which reads the commits it builds on.
   await ports.store.packs();
   const { commit } = await commitChanges(ports, {
     branch: main,
@@ -65,7 +65,7 @@ const graphs = async (ground: Ground) =>
 const asked = async (ground: Ground, now?: Date) =>
   (await yard.sentBy(now)).filter(({ body }) => body['repositoryId'] === ground.id);
 
-test('one large push is enough, small ones after it are not, growth is', async () => {
+test('a commit-graph is written after a large push, not after small ones, and again after enough growth', async () => {
   const ground = await yard.repository();
   await large(ground, 1100);
   expect(await asked(ground)).toEqual([{ type: 'repository.maintain', body: { repositoryId: ground.id } }]);
@@ -85,7 +85,7 @@ test('one large push is enough, small ones after it are not, growth is', async (
   await ground.maintain();
   expect(await graphed(ground)).toBe(5);
 
-  // The one before goes after a day, at a visit that was promised.
+  // The previous one is deleted a day later, by a scheduled visit.
   expect(await graphs(ground)).toBe(2);
   for (let day = 1; day < 4; day++) {
     const now = new Date(Date.now() + day * DAY + HOUR);
@@ -99,10 +99,10 @@ test('one large push is enough, small ones after it are not, growth is', async (
 
 test.each([
   ['the bytes are not stored', { put: { kind: 'error', code: 'InternalError' } }],
-  ['nobody knows whether the bytes are stored', { put: { kind: 'lostAnswer' } }],
+  ['the response to storing the bytes is lost', { put: { kind: 'lostAnswer' } }],
   ['the file is not listed', { list: { fail: 'unreachable' } }],
-  ['nobody knows whether the file is listed', { list: { loseAnswer: true } }],
-] as const)('%s: no answer changes, and a later run finishes', async (_, fault) => {
+  ['the response to listing the file is lost', { list: { loseAnswer: true } }],
+] as const)('when %s, results stay the same and a later run writes the commit-graph', async (_, fault) => {
   const ground = await yard.repository();
   const tip = await large(ground, 1100);
   let struck = 0;

@@ -1,4 +1,4 @@
-/** Maintenance of repositories: who asks for it, what it does, and what is left when it is stopped anywhere. */
+/** Maintenance of repositories: what requests it, what it does, and what an interrupted run leaves. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault as DynamoFault } from '@lemnos/embedded-aws/dynamodb';
@@ -31,8 +31,8 @@ const later = (ms: number) => new Date(Date.now() + ms);
 const of = (ground: Ground) => (message: { body: Readonly<Record<string, unknown>> }) =>
   message.body['repositoryId'] === ground.id;
 
-describe('asking for it', () => {
-  test('a commit that sees more than eight packs does, and reads nothing for it', async () => {
+describe('maintenance is requested by', () => {
+  test('a commit that finds more than eight packs, without a read of its own', async () => {
     const ground = await yard.repository();
     await ground.commits(8);
     expect((await yard.sentBy()).filter(of(ground))).toEqual([]);
@@ -49,7 +49,7 @@ describe('asking for it', () => {
     expect(ninth).toEqual(operations);
   });
 
-  test('so do deletions, forced updates, and many new names', async () => {
+  test('deletions, forced updates, and many new names', async () => {
     const ground = await yard.repository();
     const oid = await ground.commits(2);
     const { refs } = ground.open();
@@ -72,7 +72,7 @@ describe('asking for it', () => {
 });
 
 describe('compaction', () => {
-  test('leaves one pack, everything readable, and nothing to do for the same message again', async () => {
+  test('leaves one pack with everything readable, and does nothing for the same message again', async () => {
     const ground = await yard.repository();
     await ground.commits(20);
     const all = await ground.readAll();
@@ -82,7 +82,7 @@ describe('compaction', () => {
     expect(await ground.active()).toMatchObject([{ source: 'compact', objectCount: all.length }]);
     expect(await ground.superseded()).toHaveLength(20);
     expect(await ground.readAll()).toEqual(all);
-    // Whoever holds the old listing reads on.
+    // A reader with the old list of packs can still read.
     expect(await ground.readAll(old)).toEqual(all);
     const operations: string[] = [];
     yard.dynamo.onOperation = ({ operation }) => void operations.push(operation);
@@ -91,7 +91,7 @@ describe('compaction', () => {
     expect(await ground.active()).toHaveLength(1);
   });
 
-  test('an archive has it too, and stays closed to writers', async () => {
+  test('also runs for an archived project, which stays closed to writers', async () => {
     const ground = await yard.repository();
     await ground.commits(20);
     const all = await ground.readAll();
@@ -105,7 +105,7 @@ describe('compaction', () => {
     await expect(ground.commit()).rejects.toThrow('read-only');
   });
 
-  test('a pack too large to be held is stored while it is made', async () => {
+  test('stores a pack that is too large for memory while it is written', async () => {
     const ground = await yard.repository();
     await ground.commits(20);
     const all = await ground.readAll();
@@ -115,7 +115,7 @@ describe('compaction', () => {
     await compact(objects, await objects.listPacks(), options);
     expect(await ground.active()).toMatchObject([{ source: 'compact', layout: 'split' }]);
     expect(await ground.readAll()).toEqual(all);
-    // Of one that fails on its way nothing is listed.
+    // A pack that fails halfway is not listed.
     await ground.commits(9);
     const now = await ground.readAll();
     const { packSink } = objects;
@@ -128,7 +128,7 @@ describe('compaction', () => {
     expect(await ground.readAll()).toEqual(now);
   });
 
-  test('several at once do the work once', async () => {
+  test('is done once by several concurrent jobs', async () => {
     const ground = await yard.repository();
     await ground.commits(12);
     await yard.sentBy();
@@ -137,7 +137,7 @@ describe('compaction', () => {
     expect(await ground.keys()).toHaveLength(13);
   });
 
-  test('one that finds another at work promises a single look at the end of that lease', async () => {
+  test('that finds another one running schedules a single retry at the end of its lease', async () => {
     const ground = await yard.repository();
     await ground.commits(12);
     await yard.sentBy();
@@ -153,7 +153,7 @@ describe('compaction', () => {
     await ground.readAll();
   });
 
-  test('commits go on meanwhile, none fails, none is lost', async () => {
+  test('does not block, fail or lose concurrent commits', async () => {
     const ground = await yard.repository();
     await ground.commits(10);
     const commits: Oid[] = [];
@@ -174,7 +174,7 @@ describe('compaction', () => {
     expect(commits).toHaveLength(48);
   });
 
-  test('of a closed repository does nothing, and leaves nothing', async () => {
+  test('of a closed repository does nothing and leaves nothing', async () => {
     const ground = await yard.repository();
     await ground.commits(12);
     await yard.store.table.transact(closeRepository(ground.id));
@@ -190,7 +190,7 @@ describe('compaction', () => {
 });
 
 describe('the visit a day later', () => {
-  test('removes what was superseded, and what was never listed a week after it was stored; then no more visits', async () => {
+  test('removes superseded packs, and unlisted ones a week after they were stored; then no visit is scheduled', async () => {
     const ground = await yard.repository();
     await ground.commits(20);
     const unlisted = `networks/${ground.id}/packs/${ground.id}/`;
@@ -205,7 +205,7 @@ describe('the visit a day later', () => {
     const reader = ground.open();
     await reader.store.packs();
 
-    // Too early: nothing is removed, and no second visit is promised.
+    // Too early: nothing is removed, and no second visit is scheduled.
     await ground.commits(9);
     await yard.sentBy();
     await ground.maintain(later(12 * HOUR));
@@ -219,10 +219,10 @@ describe('the visit a day later', () => {
     expect(keys).toContain(unlisted + young);
     expect(keys).toContain(`${unlisted}note.txt`);
     expect(keys).not.toContain(`${unlisted}${old}.pack`);
-    // What was superseded twelve hours ago is still there.
+    // Packs superseded twelve hours ago still exist.
     expect(await ground.superseded()).toHaveLength(10);
     expect(keys).toHaveLength(1 + 10 + 2);
-    // Whoever holds the listing of yesterday lists anew.
+    // A reader with the list of yesterday reads it again.
     expect(await ground.readAll(reader)).toEqual(expect.arrayContaining(all));
 
     expect((await yard.sentBy(later(2 * DAY + 2 * HOUR))).filter(of(ground))).toHaveLength(1);
@@ -265,7 +265,7 @@ describe('the visit a day later', () => {
 });
 
 describe('collection', () => {
-  /** Half of the history let go of, and the visit at which it is collected due. */
+  /** Half of the history is unreachable, and the visit that collects it is due. */
   async function withGarbage(): Promise<{ ground: Ground; kept: string[]; dropped: Oid }> {
     const ground = await yard.repository();
     await ground.commits(6);
@@ -281,11 +281,11 @@ describe('collection', () => {
   }
   const visit = later(DAY + HOUR);
 
-  test('waits a day, keeps garbage readable for two weeks, and another day', async () => {
+  test('waits a day, and keeps garbage readable for two weeks and a day', async () => {
     const { ground, kept, dropped } = await withGarbage();
     await ground.maintain(later(12 * HOUR), { collect: true });
     expect((await ground.active()).map(({ source }) => source)).not.toContain('unreachable-garbage');
-    // The note of twelve hours later is not forgotten, but it asks for no second visit that day.
+    // The note made twelve hours later is kept, but schedules no second visit that day.
     await ground.maintain(visit);
     expect((await ground.active()).map(({ source }) => source).toSorted()).toEqual([
       'gc',
@@ -304,18 +304,18 @@ describe('collection', () => {
         visits.push(`${day}: ${(await ground.active()).length} ${(await ground.keys()).length}`);
       }
     }
-    // The first is that of the collection again. The inputs go a day after it; the garbage is superseded two weeks
-    // after it was written, and its bytes go a day later.
+    // The first is the visit of the collection. Its inputs are deleted a day later; the garbage is superseded two weeks
+    // after it was written, and its bytes are deleted a day later.
     expect(visits).toEqual(['2: 3 4', '3: 3 3', '14: 2 3', '16: 2 2']);
     expect(await ground.readAll()).toEqual(kept);
     expect((await yard.sentBy(later(300 * DAY))).filter(of(ground))).toEqual([]);
     expect(GARBAGE_MS).toBe(14 * DAY);
   });
 
-  test('a commit that began before brings along what it found and is garbage now', async () => {
+  test('a commit that began before a collection resurrects the objects it uses that are now garbage', async () => {
     const { ground } = await withGarbage();
     const ports = ground.open();
-    // It looks, and the collection comes between the look and the swap.
+    // The collection runs between its snapshot and its swap.
     const { compareAndSwap } = ports.refs;
     let first = true;
     ports.refs.compareAndSwap = async (updates, options) => {
@@ -326,7 +326,7 @@ describe('collection', () => {
       return compareAndSwap.call(ports.refs, updates, options);
     };
     await ports.store.packs();
-    // The content is that of a file of the branch that is gone.
+    // The content is that of a file of the deleted branch.
     const { commit } = await ground.commit('main', { ports, content: 'content 9\n' });
     expect(first).toBe(false);
     expect((await ground.active()).map(({ source }) => source)).toContain('unreachable-garbage');
@@ -337,7 +337,7 @@ describe('collection', () => {
   });
 
   test.each(['before it', 'while it runs', 'after it'])(
-    'a branch made at what was let go of, %s, has all of it',
+    'a branch created at an unreachable commit %s has all objects',
     async (when) => {
       const { ground, dropped } = await withGarbage();
       const back = 'refs/heads/back' as RefName;
@@ -349,7 +349,7 @@ describe('collection', () => {
         await make();
       }
       await ground.staysReadable();
-      // The pack of garbage goes in its time, and nothing is missed.
+      // The pack of garbage is deleted in time, and no object is missing.
       for (const days of [17, 19]) await ground.maintain(later(days * DAY));
       expect((await ground.active()).map(({ source }) => source)).not.toContain('unreachable-garbage');
       expect(await ground.readAll()).toContain(dropped);
@@ -357,7 +357,7 @@ describe('collection', () => {
   );
 
   test.each(['tag', 'annotated tag', 'branch with a commit', 'pick'])(
-    'brought back from garbage by a %s',
+    'is undone for objects that become reachable again by a %s',
     async (what) => {
       const { ground, dropped } = await withGarbage();
       await ground.maintain(visit);
@@ -390,7 +390,7 @@ describe('collection', () => {
     },
   );
 
-  test('whoever looked before it is told, and deletions need not look again', async () => {
+  test('makes writers with an older snapshot retry, unless they only delete refs', async () => {
     const { ground, dropped } = await withGarbage();
     const [creator, deleter] = [ground.open().refs, ground.open().refs];
     const main = 'refs/heads/main' as RefName;
@@ -402,7 +402,7 @@ describe('collection', () => {
       creator.compareAndSwap([{ name: 'refs/heads/late' as RefName, from: ZERO_OID, to: dropped }]),
     ).rejects.toEqual(new RefConflict([{ name: null, reason: 'collected' }]));
     await deleter.compareAndSwap([{ name: 'refs/heads/gone' as RefName, from: tip, to: ZERO_OID }]);
-    // git's own way through the API looks again by itself.
+    // A ref created through the API reads the snapshot again by itself.
     const ports = ground.open();
     await ports.store.packs();
     await yard.store.repositories.raiseEpoch(ground.id);
@@ -410,8 +410,8 @@ describe('collection', () => {
   });
 });
 
-describe('collections one after the other beside writers', () => {
-  test('whatever refs reach lies in packs that will stay, and no writer fails but for a race it lost', async () => {
+describe('after repeated collections with concurrent writers', () => {
+  test('all reachable objects are in packs that stay, and writers fail only for lost races', async () => {
     const ground = await yard.repository();
     await ground.commits(3);
     const { store } = yard;
@@ -420,12 +420,12 @@ describe('collections one after the other beside writers', () => {
       const branch = `branch-${w}`;
       const name = `refs/heads/${branch}` as RefName;
       for (let i = 0; i < 12; i++) {
-        // Content that comes again and again, in histories that are let go of and taken up again.
+        // The same content again and again, in histories that become unreachable and reachable again.
         await ground.commit(branch, { content: `text ${(i + w) % 5}\n` });
         const { commit } = await ground.commit(branch, { content: `text ${(i + w + 2) % 5}\n` });
         await ground.git.deleteRef(name, commit);
         await sleep(5);
-        // By now it may be garbage.
+        // It may be garbage by now.
         if (i % 2 === 0) await ground.git.createRef(name, commit);
       }
       writing--;
@@ -442,7 +442,7 @@ describe('collections one after the other beside writers', () => {
       found += outcome!.garbage;
       resurrected += outcome!.resurrected;
       await store.leases.release(lease);
-      // They come once a day; a writer tries five times.
+      // Collections run once a day; a writer tries five times.
       await sleep(100);
     }
     await writers;
@@ -457,8 +457,8 @@ describe('collections one after the other beside writers', () => {
   });
 });
 
-describe('stopped anywhere', () => {
-  /** Every request a run makes, in turn, fails or loses its answer. */
+describe('a maintenance run', () => {
+  /** Makes each request of a run in turn fail or lose its response. */
   type Kind = 'error' | 'lost';
   interface Run {
     readonly at: number;
@@ -511,8 +511,8 @@ describe('stopped anywhere', () => {
     ['lost', true],
   ] as const;
 
-  /** All four at every step with `EVERY_FAULT=1`; else one at every seventh, another one at each. */
-  test('a request fails, or it and all after it: nothing is lost, and a later run finishes', {
+  /** With `EVERY_FAULT=1` all four faults at every step; otherwise one at every seventh step, in rotation. */
+  test('that fails at any request, or from any request on, loses nothing, and a later run finishes', {
     timeout: 600_000,
   }, async () => {
     const every = process.env['EVERY_FAULT'] === '1';
@@ -534,7 +534,7 @@ describe('stopped anywhere', () => {
     yard.s3.faults.take = take;
     const how = `request ${step}, ${kind}, ${forever ? 'and all after it' : 'once'}`;
     expect(await ground.readAll(), how).toEqual(all);
-    // A day later the lease of the dead has ended, and so has the time of what they superseded.
+    // A day later the lease of the crashed run has expired, and its superseded packs may be deleted.
     for (const days of [2, 4, 6, 9]) await ground.maintain(later(days * DAY + HOUR));
     expect(await ground.readAll(), how).toEqual(all);
     const packs = await ground.active();

@@ -33,7 +33,7 @@ const member = (
 const members = () => opened.store.members;
 const of = ({ id }: ProjectRecord): MemberSource => ({ kind: 'project', id });
 
-test('a member is added once, changed and removed; every loser is told', async () => {
+test('a member is added, changed and removed once; every concurrent loser gets an error', async () => {
   const outcomes = await Promise.allSettled(
     [10, 20, 30].map((level) => members().add(member(guest.id, level as AccessLevel))),
   );
@@ -57,14 +57,14 @@ test('a member is added once, changed and removed; every loser is told', async (
   await expect(members().change(of(project), guest.id, { accessLevel: 10 })).rejects.toBeInstanceOf(Missing);
 });
 
-test('neither a user nor a project that is gone gets a member', async () => {
+test('a membership needs a user and a project that exist', async () => {
   await expect(members().add(member(987_654, 10))).rejects.toMatchObject({ code: 'missing' });
   const doomed = await createProject(opened.store, owner, 'doomed');
   await opened.store.projects.remove(doomed);
   await expect(members().add(member(guest.id, 10, { source: of(doomed) }))).rejects.toBeInstanceOf(Missing);
 });
 
-test('an expired membership counts as gone everywhere, and makes room for a new one', async () => {
+test('an expired membership counts as deleted everywhere, and can be replaced by a new one', async () => {
   await members().add(member(guest.id, 30, { expiresAt: new Date().toISOString().slice(0, 10) }));
   expect(await members().get(of(project), guest.id)).toBeUndefined();
   expect(await members().ofUserIn(guest.id, [of(project)])).toEqual([undefined]);
@@ -79,7 +79,7 @@ test('an expired membership counts as gone everywhere, and makes room for a new 
   await members().remove(of(project), guest.id);
 });
 
-test('lists by user id, page by page; a worker takes them away some at a time', async () => {
+test('members are listed by user id, page by page, and removed by a worker in batches', async () => {
   const crowd = await Promise.all(
     Array.from({ length: 25 }, (_, i) => opened.store.users.create(newUser(`crowd${i}`))),
   );

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** Where messages end up, and how it can fail. */
+/** Records the messages sent, and can be made to fail. */
 class Recorded implements MessageSender {
   readonly sent: string[] = [];
   failing = false;
@@ -53,8 +53,8 @@ beforeEach(async () => {
 const key = (pk: string) => ({ pk, sk: 'A' });
 const later = () => new Date(Date.now() + 120_000);
 
-describe('a promised message', () => {
-  test('is sent after the commit, and its row is gone', async () => {
+describe('a message in the outbox', () => {
+  test('is sent after the commit, and its row is deleted', async () => {
     const promised = [message('maintenance', 'a', { n: 1 }), message('maintenance', 'b', {})];
     await outbox.commit([{ put: key('committed') }], promised);
     expect(sender.sent).toEqual(promised.map((m) => `maintenance:${m.id}`));
@@ -62,7 +62,7 @@ describe('a promised message', () => {
     expect(await opened.store.table.get(key('committed'))).toBeDefined();
   });
 
-  test('of a transaction that is refused is never sent', async () => {
+  test('of a refused transaction is never sent', async () => {
     const write = { put: key('taken'), if: 'attribute_not_exists(#pk)', reason: 'x' };
     await outbox.commit([write]);
     await expect(outbox.commit([write], [message('maintenance', 'a', {})])).rejects.toMatchObject({
@@ -85,14 +85,14 @@ describe('a promised message', () => {
     expect(await outbox.sweep(later(), 60_000)).toEqual({ sent: 0, more: false });
   });
 
-  test('of this very millisecond is sent by a sweep of everything that is due', async () => {
+  test('written in the same millisecond is sent by a sweep of all due messages', async () => {
     const promise = message('maintenance', 'a', {});
     await opened.store.table.put(outboxWrite(promise));
     expect(await outbox.sweep(writtenAt(promise.id), 0)).toMatchObject({ sent: 1 });
     expect(await waiting()).toEqual([]);
   });
 
-  test('is kept when the sweep fails, and the failure is seen', async () => {
+  test('is kept when the sweep fails, and the sweep reports the failure', async () => {
     const promised = message('maintenance', 'kept', {});
     await new Outbox(opened.store.table).commit([], [promised]);
     sender.failing = true;
@@ -102,7 +102,7 @@ describe('a promised message', () => {
     expect(await outbox.sweep(later(), 0)).toMatchObject({ sent: 1 });
   });
 
-  test('that nobody takes is in the way of its shard alone', async () => {
+  test('that the queue refuses blocks only its own shard', async () => {
     const shardOf = ({ id }: { id: string }) => outboxKey(id).pk;
     const messages = Array.from({ length: 40 }, () => message('mail', 'test', {}));
     const [poison] = messages;
@@ -119,7 +119,7 @@ describe('a promised message', () => {
     expect(await outbox.sweep(later(), 0)).toMatchObject({ sent: left.length });
   });
 
-  test('rows beyond the bound of one sweep are left for the next', async () => {
+  test('beyond the limit of one sweep is left for the next one', async () => {
     await new Outbox(opened.store.table).commit(
       [],
       Array.from({ length: 60 }, () => message('maintenance', 'm', {})),
@@ -137,7 +137,7 @@ describe('a promised message', () => {
   });
 });
 
-test('the text of a message is read back, and nothing else is taken for one', () => {
+test('the text of a message is parsed back, and any other text is refused', () => {
   const sent = message('maintenance', 'project.delete', { projectId: 1 });
   expect(parseMessage(messageText(sent))).toEqual({ id: sent.id, type: sent.type, body: sent.body });
   expect(Math.abs(writtenAt(sent.id).getTime() - Date.now())).toBeLessThan(5000);
@@ -152,8 +152,8 @@ test('the text of a message is read back, and nothing else is taken for one', ()
     expect(parseMessage(text)).toBeUndefined();
 });
 
-test('any text travels as characters that a queue takes', () => {
-  // As SQS names them at `SendMessage`.
+test('any text is encoded in characters that a queue accepts', () => {
+  // The characters that SQS documents for `SendMessage`.
   const taken = /^[\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]*$/u;
   const odd = fc.string({
     unit: fc.oneof(fc.constantFrom('\ufffe', '\uffff', '\ud800', '\0', '\\', '"'), fc.string()),
@@ -167,7 +167,7 @@ test('any text travels as characters that a queue takes', () => {
   );
 });
 
-test('a message is worked off once, however often it comes', async () => {
+test('a message is handled once, however often it is delivered', async () => {
   const processed = new Processed(opened.store.table);
   const id = message('maintenance', 'x', {}).id;
   expect(await processed.has('mail', id)).toBe(false);
@@ -175,7 +175,7 @@ test('a message is worked off once, however often it comes', async () => {
   const begin = (at = now) => processed.begin('mail', id, at, 1000);
   const firsts = await Promise.all(Array.from({ length: 8 }, () => begin()));
   expect(firsts.sort()).toEqual(['begun', ...Array.from({ length: 7 }, () => 'under way')]);
-  // Given up, or taken for dead.
+  // Given up, or presumed dead.
   await processed.release('mail', id);
   expect(await begin()).toBe('begun');
   expect(await begin(new Date(now.getTime() + 999))).toBe('under way');

@@ -34,7 +34,7 @@ function status(of: PipelineRecord, name: string, state: ReportedState = 'runnin
   return { id: ++made, ...place, name, state, ...told, createdAt: at, startedAt: at, finishedAt: null };
 }
 
-test('of two first reports of a commit and ref one makes the pipeline', async () => {
+test('of two concurrent first statuses for a commit and ref one creates the pipeline', async () => {
   const { pipelines } = opened.store;
   const rivals = [pipeline('main'), pipeline('main')];
   const outcomes = await Promise.allSettled(
@@ -49,7 +49,7 @@ test('of two first reports of a commit and ref one makes the pipeline', async ()
   expect((await pipelines.current(winner, 'n'))?.pipelineId).toBe(winner.id);
 });
 
-test('of two reports that saw the same pipeline one is told', async () => {
+test('of two statuses based on the same version of a pipeline one is refused', async () => {
   const { pipelines } = opened.store;
   const was = pipeline('race');
   const first = status(was, 'n');
@@ -65,20 +65,20 @@ test('of two reports that saw the same pipeline one is told', async () => {
   expect(won.length).toBe(1);
   for (const outcome of outcomes)
     if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(Stale);
-  // Nothing of those that lost is there.
+  // The refused ones left nothing.
   const page = { page: 1, perPage: 10, count: true };
   const listed = await pipelines.statuses(projectId, SHA, { all: true, ref: 'race' }, page);
   expect(listed.items.map(({ id }) => id)).toEqual([...new Set([first.id, rivals[won[0]!]!.status.id])]);
   expect(await pipelines.get(projectId, SHA, was.id)).toEqual(rivals[won[0]!]!.pipeline);
 });
 
-test('a list reads its page', async () => {
+test('a list of pipelines reads only its page', async () => {
   const { pipelines } = opened.store;
   const sha = 'b'.repeat(40);
   let was: PipelineRecord | undefined;
   for (let n = 0; n < 30; n++) {
     const next: PipelineRecord = was ? { ...was, version: was.version + 1 } : { ...pipeline('main'), sha };
-    // Half of them are replaced by the other half.
+    // Half of them are replaced by a newer status of the same name.
     const current = was && n >= 15 ? await pipelines.current(was, `n${n - 15}`) : undefined;
     const one = { ...status(next, `n${n % 15}`), sha };
     await pipelines.write({ pipeline: next, was, status: one, current });
@@ -99,7 +99,7 @@ test('a list reads its page', async () => {
   expect([all.items.length, all.total]).toEqual([30, 30]);
 });
 
-test('no more statuses than there may be, and none of a project that is gone', async () => {
+test('statuses above the limit or of a deleted project are refused', async () => {
   const { pipelines } = opened.store;
   const full = pipeline('full', { statuses: MAX_STATUSES + 1 });
   const write = (one: PipelineRecord) =>

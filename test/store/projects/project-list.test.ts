@@ -19,12 +19,12 @@ import {
   openTestStore,
   type TestStore,
 } from '../table/store-fixture.ts';
-import { listProjects } from './judges.ts';
+import { listProjects } from './filters.ts';
 
 type Query = Omit<ProjectQuery, 'filter'>;
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
 
-describe('who sees which projects, in which order', () => {
+describe('the list of projects', () => {
   let opened: TestStore;
   let owner: UserRecord;
   let member: UserRecord;
@@ -140,7 +140,7 @@ describe('who sees which projects, in which order', () => {
     expect(indexes(page.items)).toEqual(expected);
     expect(page.more).toBe(false);
     expect(page.total).toBe(expected.length);
-    // The same list by pages of two holds the same, each once.
+    // In pages of two, the list has the same projects, each once.
     const paged: number[] = [];
     for (let n = 1; n <= 5; n++) {
       const part = await list(who, { ...query, page: n, perPage: 2 });
@@ -151,7 +151,7 @@ describe('who sees which projects, in which order', () => {
     expect(paged).toEqual(expected);
   });
 
-  test("a user's projects, as others see them", async () => {
+  test('of one user contains the projects visible to the viewer', async () => {
     const of = { ownerId: owner.id };
     expect(indexes((await list('anonymous', of)).items)).toEqual([7, 3, 0]);
     expect(indexes((await list('member', of)).items)).toEqual([7, 5, 3, 2, 1, 0]);
@@ -160,12 +160,12 @@ describe('who sees which projects, in which order', () => {
     expect((await list('admin', { ownerId: stranger.id })).items).toEqual([]);
   });
 
-  test('tells the level of the viewer', async () => {
+  test('returns the access level of the viewer', async () => {
     const { items } = await list('member', { order: 'id', direction: 'asc' });
     expect(items.map((listed) => listed.level)).toEqual([30, 20, 0, 0, 10, 0]);
   });
 
-  test('by keyset, with every order of bounds', async () => {
+  test('is paginated by keyset with lower and upper bounds, in both directions', async () => {
     const ids = made.map((project) => project.id);
     const page = (query: Partial<Query>) => list('owner', { count: false, perPage: 3, ...query });
     const first = await page({ order: 'id', direction: 'asc', idAfter: ids[1]! });
@@ -180,7 +180,7 @@ describe('who sees which projects, in which order', () => {
     expect((await page({ idBefore: 0 })).items).toEqual([]);
   });
 
-  test('by last activity, in its own order and in others, bounds excluded', async () => {
+  test('is filtered by last activity in any order, without the bounds themselves', async () => {
     const after = at(3).toISOString();
     const before = at(6).toISOString();
     const bounds = { lastActivityAfter: after, lastActivityBefore: before };
@@ -189,7 +189,7 @@ describe('who sees which projects, in which order', () => {
     expect(indexes((await list('owner', { lastActivityAfter: at(7).toISOString() })).items)).toEqual([2]);
   });
 
-  test('a visibility that changed is obeyed at once, however late the indexes are', async () => {
+  test('applies a changed visibility at once, even if the indexes are stale', async () => {
     const project = await createProject(opened.store, owner, 'turning', 'public');
     await new Promise((resolve) => setTimeout(resolve, 20));
     opened.dynamo.faults.indexDelayMs = 60_000;
@@ -204,7 +204,7 @@ describe('who sees which projects, in which order', () => {
     expect(await ids('owner')).toHaveLength(8);
   });
 
-  test('search forgets what was renamed, and finds it anew', async () => {
+  test('finds a renamed project by its new name and no longer by the old one', async () => {
     const { projects, search } = opened.store;
     const project = await createProject(opened.store, owner, 'quebec', 'public');
     const index = () =>
@@ -228,7 +228,7 @@ describe('who sees which projects, in which order', () => {
   });
 });
 
-test('when very many match, walking the list finds the same projects and users', async () => {
+test('a search with very many matches walks the list and finds the same projects and users', async () => {
   const opened = await openTestStore();
   const { table, names, outbox, members } = opened.store;
   const search = new Search(table, { probe: 4, rows: 8, hits: 6 });
@@ -265,7 +265,7 @@ test('when very many match, walking the list finds the same projects and users',
 });
 
 describe('the cost of a page does not grow with the list', () => {
-  /** Projects of one owner, written straight: creation itself is tested elsewhere. */
+  /** Projects of one owner, written directly to the table: creation itself is tested elsewhere. */
   async function seeded(total: number): Promise<{ opened: TestStore; owner: UserRecord }> {
     const opened = await openTestStore();
     const owner = await opened.store.users.create(newUser('owner'));
@@ -303,7 +303,7 @@ describe('the cost of a page does not grow with the list', () => {
     return { opened, owner };
   }
 
-  test('keyset pages of 20: of 5,000 projects no reads that 500 did not need, wherever the page is', async () => {
+  test('keyset pages of 20 need no more reads for 5,000 projects than for 500, at any position', async () => {
     const costs: Record<string, { items: number; requests: number; units: number }[]> = {};
     for (const total of [100, 500, 5000]) {
       const { opened, owner } = await seeded(total);
@@ -330,7 +330,7 @@ describe('the cost of a page does not grow with the list', () => {
     }
     for (const [which, [few, many, most]] of Object.entries(costs)) {
       expect({ which, ...most }).toEqual({ which, ...many });
-      // A hundred do not fill every partition's first read; they take the same requests.
+      // 100 projects do not fill the first read of every partition, but take the same number of requests.
       expect(few!.requests).toBeLessThanOrEqual(most!.requests);
       expect(few!.items).toBeLessThanOrEqual(most!.items);
       expect(most!.items).toBeLessThan(360);
@@ -338,7 +338,7 @@ describe('the cost of a page does not grow with the list', () => {
     console.log('keyset page of 20 at 100, 500 and 5,000 projects:', JSON.stringify(costs));
   }, 60_000);
 
-  test('totals, deep offsets and dense searches are bounded', async () => {
+  test('totals, deep offsets and searches with many matches have bounded cost', async () => {
     const { opened, owner } = await seeded(3000);
     const { search } = opened.store;
     const admin = { kind: 'admin', id: 999 } as const;
@@ -354,7 +354,7 @@ describe('the cost of a page does not grow with the list', () => {
     );
     expect(deep.value.items).toHaveLength(20);
     expect(deep.value.total).toBe(3000);
-    // Keys up to the page, once for the page and once for the total, and the page itself.
+    // Keys up to the page, read once for the page and once for the total, and the items of the page.
     expect(deep.items).toBeLessThan(3000 * 2.5);
     const own = await listProjects(opened.store, {
       viewer: { kind: 'user', id: owner.id, internal: true },

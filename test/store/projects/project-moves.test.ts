@@ -15,7 +15,7 @@ import { placeInGroup } from '../../../lib/store/placement/project.ts';
 import { padded } from '../../../lib/store/row-keys/key.ts';
 import { projectKey } from '../../../lib/store/row-keys/projects.ts';
 import { createProject, newProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
-import { listProjects } from './judges.ts';
+import { listProjects } from './filters.ts';
 
 let opened: TestStore;
 let ada: UserRecord;
@@ -66,7 +66,7 @@ const own = async (user: UserRecord) => {
 };
 const lookedUp = async (path: string) => (await locateProject(deps, path)).id;
 
-test('from a person to a group, deeper, to another person: rows, counts and paths follow', async () => {
+test('transfers from a user to a group, to a subgroup and to another user change rows, counts and paths', async () => {
   const outer = await group('outer');
   const inner = await group('inner', 'private', outer);
   const made = await createProject(opened.store, ada, 'wanders');
@@ -92,7 +92,7 @@ test('from a person to a group, deeper, to another person: rows, counts and path
     expect(await lookedUp(path)).toBe(made.id);
 });
 
-test('a transfer has the conditions of a creation, and changes nothing when it is refused', async () => {
+test('a transfer has the same conditions as a creation, and changes nothing when it is refused', async () => {
   const target = await group('strict');
   const taken = await inGroup(target, 'same');
   const made = await createProject(opened.store, ada, 'same');
@@ -108,7 +108,7 @@ test('a transfer has the conditions of a creation, and changes nothing when it i
   expect((await userNow(poor)).projectsCount).toBe(0);
 });
 
-test('of two transfers at once one wins, and the loser is told', async () => {
+test('of two concurrent transfers one succeeds and the other fails with an error', async () => {
   const [left, right] = [await group('left'), await group('right')];
   for (let n = 0; n < 4; n++) {
     const made = await createProject(opened.store, ada, `torn${n}`);
@@ -124,7 +124,7 @@ test('of two transfers at once one wins, and the loser is told', async () => {
   }
 });
 
-test('of a renaming and a creation of one path, one wins', async () => {
+test('a rename and a creation for the same path: only one succeeds', async () => {
   for (let n = 0; n < 4; n++) {
     const made = await createProject(opened.store, ada, `old${n}`);
     const outcomes = await Promise.allSettled([
@@ -136,7 +136,7 @@ test('of a renaming and a creation of one path, one wins', async () => {
   }
 });
 
-test('in a group: not above its visibility, and no new path while it moves', async () => {
+test('a project in a group cannot be more visible than the group, nor get a new path while the group moves', async () => {
   const home = await group('home', 'internal');
   const made = await inGroup(home, 'piece');
   await expect(projects().update(made, { visibility: 'public' }, { parent: home })).rejects.toBeInstanceOf(
@@ -153,7 +153,7 @@ test('in a group: not above its visibility, and no new path while it moves', asy
   for (const path of ['home/piece', 'home2/piece', 'home2/part']) expect(await lookedUp(path)).toBe(made.id);
 });
 
-test('what was archived takes no push, not even one under way', async () => {
+test('an archived project refuses pushes, also one that began before it was archived', async () => {
   const made = await createProject(opened.store, ada, 'archive');
   const push = (name: string, repository = opened.store.repositories.open(made.repositoryId)) => ({
     repository,
@@ -173,7 +173,7 @@ test('what was archived takes no push, not even one under way', async () => {
 
 const NOBODY = { actorId: null, baseUrl: '' };
 
-test('a person moves: everything is found by both paths at each step, and by the former ones for good', async () => {
+test('when a user is renamed, projects are found by old and new paths at each step, and afterwards too', async () => {
   const eve = await opened.store.users.create(newUser('eve'));
   const made: ProjectRecord[] = [];
   for (let i = 0; i < 6; i++) made.push(await createProject(opened.store, eve, `p${i}`));
@@ -190,7 +190,7 @@ test('a person moves: everything is found by both paths at each step, and by the
   await both();
   expect(() => namespaceMove(deps, eva, { username: 'evi' }, NOBODY)).toThrow('Resource lock');
 
-  // Created between the move and its job: below the new name, never where something is still to come.
+  // Created between the rename and its job: under the new name, never at a path that a pending move needs.
   await expect(createProject(opened.store, eve, 'late')).rejects.toBeInstanceOf(Stale);
   await expect(createProject(opened.store, eva, 'p3')).rejects.toBeInstanceOf(NameTaken);
   await expect(projects().update(await now(made[0]!), { path: 'q' })).rejects.toBeInstanceOf(Stale);
@@ -210,13 +210,13 @@ test('a person moves: everything is found by both paths at each step, and by the
   expect((await own(eva)).sort()).toEqual([...made, fresh].map(({ path }) => `eva/${path}`));
   expect(await now(made[0]!)).toMatchObject({ namespaceName: 'Eva', namespacePath: 'eva' });
 
-  // The former name and what was below it may be taken by somebody else.
+  // Another user may take the former name and the paths under it.
   const other = await opened.store.users.create({ ...newUser('eve'), email: 'other@example.com' });
   const theirs = await createProject(opened.store, other, 'p0');
   expect([await lookedUp('eve/p0'), await lookedUp('eve/p1')]).toEqual([theirs.id, made[1]!.id]);
 });
 
-test('what was put elsewhere outlives its former owner, even where the index does not know yet', async () => {
+test('a transferred project survives the removal of its former owner, even if the index is stale', async () => {
   const leaver = await opened.store.users.create(newUser('leaver'));
   const home = await group('shelter');
   const kept = await intoGroup(await createProject(opened.store, leaver, 'kept'), home);

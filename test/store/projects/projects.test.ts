@@ -16,7 +16,7 @@ import {
   openTestStore,
   type TestStore,
 } from '../table/store-fixture.ts';
-import { listProjects } from './judges.ts';
+import { listProjects } from './filters.ts';
 
 let opened: TestStore;
 let owner: UserRecord;
@@ -35,7 +35,7 @@ const outbox = async () => {
       rows.push(row);
   return rows as { type: string; body: Record<string, unknown> }[];
 };
-/** Everything that creation makes, or nothing of it. */
+/** All that a creation writes; empty if nothing was written. */
 async function traces(path: string) {
   const { store } = opened;
   const project = await store.projects.byPath(`${owner.username}/${path}`);
@@ -46,7 +46,7 @@ async function traces(path: string) {
 }
 
 describe('a project', () => {
-  test('comes back as it was made, with member, repository and its place in the count', async () => {
+  test('is stored as created, with its member and repository, and is counted', async () => {
     const before = await count();
     const made = await createProject(opened.store, owner, 'First', 'internal', { topics: ['a', 'b'] });
     expect(made).toMatchObject({ fullPath: 'Owner/First', version: 1, deletedAt: null });
@@ -74,7 +74,7 @@ describe('a project', () => {
     expect({ requests, items }).toEqual({ requests: 1, items: 1 });
   });
 
-  test('created twice at once has one winner; the losers are told and leave nothing', async () => {
+  test('created concurrently at one path exists once; the other creations fail and leave nothing', async () => {
     const before = await count();
     const spellings = ['Racer', 'racer', 'RACER', 'raCer', 'rAcer', 'racEr'];
     const outcomes = await Promise.allSettled(
@@ -90,7 +90,7 @@ describe('a project', () => {
     expect((await traces('racer')).project).toEqual(won[0]);
   });
 
-  test('above the limit of its owner is refused, also in a race', async () => {
+  test('above the limit of its owner is refused, also for concurrent creations', async () => {
     const limited = await opened.store.users.create(newUser('limited', { projectsLimit: 3 }));
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10 }, (_, i) => createProject(opened.store, limited, `p${i}`)),
@@ -106,7 +106,7 @@ describe('a project', () => {
     await expect(createProject(opened.store, left, 'x')).rejects.toBeInstanceOf(Missing);
   });
 
-  test('changes from the version that was read; pushes do not get in the way', async () => {
+  test('is updated only from the version that was read; pushes do not conflict with it', async () => {
     const made = await createProject(opened.store, owner, 'changing');
     const pushed = new Date(Date.now() + 60_000);
     await opened.store.table.update(
@@ -118,7 +118,7 @@ describe('a project', () => {
     await expect(opened.store.projects.update(made, { description: 'late' })).rejects.toBeInstanceOf(Stale);
   });
 
-  test('moves to a new path; the old one leads on until somebody else takes it', async () => {
+  test('gets a new path; the old one redirects until another project takes it', async () => {
     const made = await createProject(opened.store, owner, 'before');
     await createProject(opened.store, owner, 'occupied');
     await expect(opened.store.projects.update(made, { path: 'Occupied' })).rejects.toBeInstanceOf(NameTaken);
@@ -130,13 +130,13 @@ describe('a project', () => {
     expect(await opened.store.projects.byPath('owner/after')).toEqual(respelled);
     const next = await createProject(opened.store, owner, 'before');
     expect(await opened.store.projects.byPath('owner/before')).toEqual(next);
-    // Back again: its own former path is no more in the way than anybody's.
+    // Back to its own former path, which is as free as any redirect.
     const there = await opened.store.projects.update(respelled, { path: 'there' });
     await opened.store.projects.update(there, { path: 'after' });
     expect(await opened.store.projects.byPath('owner/there')).toMatchObject({ fullPath: 'Owner/after' });
   });
 
-  test('deleted is gone everywhere at once, its path free, its repository closed', async () => {
+  test('that is deleted disappears from every list at once; its path is free and its repository closed', async () => {
     const before = await count();
     const made = await createProject(opened.store, owner, 'doomed', 'public');
     const repository = opened.store.repositories.open(made.repositoryId);
@@ -178,7 +178,7 @@ describe('faults at every call of creation', () => {
   ] as const;
 
   test.each(faults.flatMap(([what, fault]) => [0, 1].map((call) => [what, fault, call] as const)))(
-    '%s %j at call %i: done once, wholly',
+    '%s %j at call %i: the project is created completely, once',
     async (what, fault, call) => {
       const before = await count();
       let calls = 0;
@@ -194,7 +194,7 @@ describe('faults at every call of creation', () => {
     },
   );
 
-  test.each(faults.slice(0, 4))('%s without end: refused, and nothing is left', async (what, fault) => {
+  test.each(faults.slice(0, 4))('%s at every attempt: creation fails and leaves nothing', async (what, fault) => {
     const before = await count();
     const promised = (await outbox()).length;
     const path = `never ${what}`;
@@ -208,7 +208,7 @@ describe('faults at every call of creation', () => {
   });
 });
 
-test('creation fits in one transaction of well below a hundred items', async () => {
+test('creation of a project is one transaction of well below 100 items', async () => {
   opened.reset();
   await opened.store.projects.create(newProject(owner, 'counted'), { headBranch: 'main', owner });
   const transaction = opened.operations.find((o) => o.operation === 'TransactWriteItems');
@@ -216,7 +216,7 @@ test('creation fits in one transaction of well below a hundred items', async () 
   expect(opened.operations).toHaveLength(2);
 });
 
-test('the item of a project stays small whatever its lists need', async () => {
+test('the item of a project stays small, including its index attributes', async () => {
   const made = await createProject(opened.store, owner, 'x'.repeat(255), 'public', {
     name: '😀'.repeat(255),
   });

@@ -43,7 +43,7 @@ const counts = async ({ id }: ProjectRecord) => {
 let made = 0;
 const project = () => createProject(opened.store, owner, `project-${++made}`);
 
-test('one of many makers of a rule wins, and the others are told', async () => {
+test('of many concurrent creations of a rule one succeeds and the others fail with an error', async () => {
   const one = await project();
   const outcomes = await Promise.allSettled(
     [1, 2, 3, 4].map((id) => rules().create(branchRule(one, 'main', { id }))),
@@ -54,7 +54,7 @@ test('one of many makers of a rule wins, and the others are told', async () => {
   expect(await counts(one)).toEqual([1, 0]);
 });
 
-test('rules of both kinds, in one read, by name', async () => {
+test('branch and tag rules are read in one request, sorted by name', async () => {
   const one = await project();
   const names = ['b', 'a/*', 'Ü', 'a', 'x'.repeat(1024), `${'x'.repeat(1023)}y`];
   for (const name of names) await rules().create(branchRule(one, name));
@@ -72,7 +72,7 @@ test('rules of both kinds, in one read, by name', async () => {
   expect(await counts(one)).toEqual([6, 1]);
 });
 
-test('a rule that changed is not taken away by who read it before', async () => {
+test('a rule that changed cannot be removed from an older version', async () => {
   const one = await project();
   const rule = branchRule(one, 'main');
   await rules().create(rule);
@@ -86,7 +86,7 @@ test('a rule that changed is not taken away by who read it before', async () => 
   expect(await counts(one)).toEqual([0, 0]);
 });
 
-test('there is a limit for each kind, and what makes room', async () => {
+test('each kind of rule has a limit, and a removal makes room', async () => {
   const one = await project();
   const writes = Array.from({ length: MAX_RULES }, (_, i) => addRule(branchRule(one, `b${i}`)));
   for (const write of writes) await opened.store.table.transact(write);
@@ -98,7 +98,7 @@ test('there is a limit for each kind, and what makes room', async () => {
   await expect(rules().create(branchRule(one, 'b7'))).rejects.toThrow(LimitReached);
 });
 
-test('the rules of a deleted project are closed, and go', async () => {
+test('the rules of a deleted project cannot be changed, and are removed', async () => {
   const one = await project();
   await rules().create(branchRule(one, 'a'));
   await rules().create(tagRule(one, 'a'));

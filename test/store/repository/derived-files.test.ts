@@ -1,4 +1,4 @@
-/** Files derived from packs: listed with them, replaced, swept, and gone with their repository. */
+/** Files derived from packs: listed with them, replaced, swept, and deleted with their repository. */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { sealDerived } from '../../../lib/git/derived.ts';
 import { PackCache } from '../../../lib/git/pack/pack-cache.ts';
@@ -38,7 +38,7 @@ async function keep(ground: Ground, content: DerivedContent, now = new Date()) {
 
 const derivedKeys = async (ground: Ground) => (await yard.store.blobs.list(derivedPrefix(ground.id))).keys;
 
-/** Reads all of the file as a request does. @returns undefined when there is none of use */
+/** Reads the whole file as a request does. @returns undefined when there is no usable file */
 async function readGraph(ground: Ground, cache = new PackCache()): Promise<Uint8Array | undefined> {
   const { store } = ground.open(cache);
   return store.run((objects) => {
@@ -60,7 +60,7 @@ describe('a derived file', () => {
     expect(operations.sort()).toEqual(['GetItem', 'Query']);
   });
 
-  test('of one kind is one; the one before stays for a day, then goes, and no more visits are promised', async () => {
+  test('replaces the previous one of its kind, which is deleted a day later; then no visit is scheduled', async () => {
     const ground = await yard.repository();
     await ground.commit();
     const first = await keep(ground, sealDerived(bytes(10)));
@@ -85,7 +85,7 @@ describe('a derived file', () => {
     expect(await readGraph(ground)).toEqual(bytes(20));
   });
 
-  test('that was never listed goes after a week', async () => {
+  test('that was never listed is deleted after a week', async () => {
     const ground = await yard.repository();
     await ground.commit();
     const stray = `${derivedPrefix(ground.id)}01ARZ3NDEKTSV4RRFFQ69G5FAV.bitmap`;
@@ -96,7 +96,7 @@ describe('a derived file', () => {
     expect(await derivedKeys(ground)).toEqual([kept.location]);
   });
 
-  test('is not listed by a holder who lost the lease, and leaves nothing', async () => {
+  test('is not listed by a process that lost the lease, and is deleted', async () => {
     const ground = await yard.repository();
     const old = await maintained(ground);
     await maintained(ground, later(5000));
@@ -107,7 +107,7 @@ describe('a derived file', () => {
     expect(await readGraph(ground)).toBeUndefined();
   });
 
-  test('goes with its repository', async () => {
+  test('is deleted with its repository', async () => {
     const ground = await yard.repository();
     await keep(ground, sealDerived(bytes(10)));
     await yard.store.table.transact(closeRepository(ground.id));
@@ -116,7 +116,7 @@ describe('a derived file', () => {
   });
 });
 
-describe('what is wrong with it', () => {
+describe('a damaged derived file', () => {
   test.each<[string, (all: Uint8Array) => Uint8Array]>([
     ['a bit turned', (all) => all.map((byte, i) => (i === 300_000 ? byte ^ 4 : byte))],
     [
@@ -139,7 +139,7 @@ describe('what is wrong with it', () => {
     warn.mockRestore();
   });
 
-  test('its bytes are gone, or cannot be had: so too, and only for a while', async () => {
+  test('whose bytes are missing or unreadable is ignored too, but only for a while', async () => {
     const ground = await yard.repository();
     await ground.commit();
     const { location } = await keep(ground, sealDerived(bytes(10)));

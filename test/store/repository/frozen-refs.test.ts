@@ -21,26 +21,26 @@ async function frozenSince(time: number) {
   return store.repositories.open(repositoryId);
 }
 
-test('who waits in vain for a writer of many refs is told to try again, and nothing is done', async () => {
+test('a writer blocked too long by a bulk ref write is refused as retryable, and nothing is written', async () => {
   const refs = await frozenSince(Date.now());
   const refused = await refs.compareAndSwap([create]).catch((error: unknown) => error);
   expect(refused).toMatchObject({ rejections: [{ name: null, reason: 'read-only' }] });
   expect((await refs.all()).refs).toEqual([]);
 });
 
-test('a writer of many refs that died does not stop others for longer than a minute', async () => {
+test('a bulk ref write that crashed blocks other writers for at most a minute', async () => {
   const refs = await frozenSince(Date.now() - 61_000);
   await refs.compareAndSwap([create]);
   expect((await refs.all()).refs).toHaveLength(1);
 });
 
-test('a writer of many refs that cannot tell whether it has stopped the others lets them go on', async () => {
+test('a bulk ref write that does not learn whether it froze the refs unfreezes them', async () => {
   const { store, impatient, dynamo } = opened;
   const owner = await store.users.create(newUser('deaf'));
   const { repositoryId } = await createProject(store, owner, 'deaf');
   const refs = impatient.repositories.open(repositoryId);
   const many = Array.from({ length: 100 }, (_, i) => ({ ...create, name: `refs/tags/${i}` as RefName }));
-  // Stopping them is done each time, and never answered.
+  // The freeze is written each time, but the response is lost.
   dynamo.faults.onRequest = ({ operation, input }) =>
     operation === 'TransactWriteItems' && JSON.stringify(input).includes('GUARD#7')
       ? { loseAnswer: true }

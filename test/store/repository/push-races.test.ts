@@ -1,4 +1,4 @@
-/** Pushes while the repository they go to is collected, or deleted, under them. */
+/** Pushes to a repository that is garbage-collected or deleted meanwhile. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EMPTY_TREE, type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
 import { buildPack } from '../../../lib/git/pack/build-pack.ts';
@@ -19,7 +19,7 @@ const dropped = 'refs/heads/dropped' as RefName;
 const back = 'refs/heads/back' as RefName;
 const person = { name: 'A', email: 'a@example.com', seconds: 1_700_000_000, timezone: '+0000' };
 
-/** Three commits on the main line, two more that no ref reaches any more. */
+/** Three commits on the main branch, and two that no ref reaches any more. */
 async function withLost(): Promise<{ ground: Ground; lost: Oid }> {
   const ground = await yard.repository();
   await ground.commits(3);
@@ -30,8 +30,8 @@ async function withLost(): Promise<{ ground: Ground; lost: Oid }> {
 }
 
 /**
- * Pushes a commit upon `parent`, or `parent` itself without a pack.
- * @param between when everything about the push is known to be sound, before anything is stored of it
+ * Pushes a commit on top of `parent`, or `parent` itself without a pack.
+ * @param between called when the push has been checked, before anything of it is stored
  */
 async function push(
   ground: Ground,
@@ -71,7 +71,7 @@ async function push(
   return outcome;
 }
 
-describe.each([false, true])('a push to what only garbage holds (without a pack: %s)', (packless) => {
+describe.each([false, true])('a push that needs objects of a pack of garbage (without a pack of its own: %s)', (packless) => {
   test.each(['before', 'while it is judged', 'while the collection runs', 'after'])(
     'a collection comes: %s',
     async (when) => {
@@ -96,7 +96,7 @@ describe.each([false, true])('a push to what only garbage holds (without a pack:
   );
 });
 
-test('deleted under it, a push is told so and leaves nothing', async () => {
+test('a push to a repository that is deleted meanwhile is refused and leaves nothing', async () => {
   const { ground, lost } = await withLost();
   await ground.collect();
   const before = await ground.keys();

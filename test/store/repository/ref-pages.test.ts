@@ -25,7 +25,7 @@ const open = (id: string) => opened.store.repositories.open(id);
 const oid = (n: number) => n.toString(16).padStart(40, '0') as Oid;
 const branch = (n: number) => `refs/heads/branch-${n.toString().padStart(7, '0')}` as RefName;
 
-/** A repository with a table of that many branches and tags, as folding would leave it. */
+/** A repository whose table has that many branches and tags, as after folding. */
 async function tabled(branches: number, tags = 0): Promise<string> {
   const id = await fresh();
   const refs = function* () {
@@ -40,8 +40,8 @@ async function tabled(branches: number, tags = 0): Promise<string> {
   return id;
 }
 
-describe('a page', () => {
-  test('tells the branches of a table, amended by rows, from any place', async () => {
+describe('a page of refs', () => {
+  test('contains the branches of the table as changed by rows, from any position', async () => {
     const id = await tabled(1500, 700);
     const removed = [10, 1111, 1112, 1499].map((n) => ({ name: branch(n), from: oid(n + 1), to: ZERO_OID }));
     const made = [
@@ -98,7 +98,7 @@ describe('a page', () => {
     expect(one.units).toBeLessThanOrEqual(16);
   });
 
-  test('is that of a plain sorted list after any updates', async () => {
+  test('equals that of a plain sorted list after any updates', async () => {
     const names = ['a', 'b', 'b/x', 'c', 'd', 'e'].flatMap((name) => [
       `refs/heads/${name}`,
       `refs/tags/${name}`,
@@ -125,7 +125,7 @@ describe('a page', () => {
         const clash = [...model.keys()].some((o) => o.startsWith(`${name}/`) || name.startsWith(`${o}/`));
         const from = model.get(name)?.oid ?? ZERO_OID;
         if (clash || (from === ZERO_OID && to === 0)) continue;
-        // The third leads to no commit.
+        // The third object is not a commit.
         const committed = to === 3 && name.startsWith('refs/tags') ? null : to;
         const update = { name: name as RefName, from, to: to === 0 ? ZERO_OID : oid(to), committed };
         await open(id).compareAndSwap([update satisfies RefUpdate]);

@@ -18,7 +18,7 @@ async function* inRuns(refs: readonly Ref[]): AsyncGenerator<readonly Ref[]> {
   for (let i = 0; i < refs.length; i += 3) yield refs.slice(i, i + 3);
 }
 
-test('updates applied to a stream of refs leave what they leave of a map, or are refused for the same names', async () => {
+test('updates applied to a stream of refs give the same result, or refuse the same names, as in a map', async () => {
   const standing = fc.uniqueArray(name, { maxLength: 12 });
   const change = fc.record({ name, from: fc.nat(2), to: fc.nat(2) });
   const changes = fc.uniqueArray(change, { maxLength: 8, selector: (one) => one.name });
@@ -41,7 +41,7 @@ test('updates applied to a stream of refs leave what they leave of a map, or are
       }
       for (const { name, from, to } of updates) {
         const created = from === ZERO_OID && to !== ZERO_OID;
-        // What is refused for another reason may stay in the way or not.
+        // A name refused for another reason may or may not conflict with others.
         if (created && [...after.keys()].some((other) => clash(name, other))) refused.add(name);
       }
       const stored = [...model.values()].toSorted((a, b) => compareText(a.name, b.name));
@@ -59,7 +59,7 @@ test('updates applied to a stream of refs leave what they leave of a map, or are
   );
 });
 
-test('twenty thousand names five hundred deep are held against a hundred thousand refs in no time', () => {
+test('20,000 names of 500 segments are checked against 100,000 refs quickly', () => {
   const deep = Array.from({ length: 20_000 }, (_, i) => `refs/heads/${'x/'.repeat(450)}${i}` as RefName);
   const begun = performance.now();
   const conflicts = new PrefixConflicts(deep);

@@ -1,4 +1,4 @@
-/** What maintenance does to the rows of a repository. */
+/** The rows of a repository that maintenance writes: lease, packs, state and ref tables. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
 import type { PackDescription, PackSource } from '../../../lib/git/ports.ts';
@@ -44,7 +44,7 @@ const create = (name: string, n = 1) => ({
 const active = async (id: string) => (await opened.store.repositories.open(id).listPacks()).map((p) => p.id);
 
 describe('the lease', () => {
-  test('is held by one at a time, ends by itself, and its number only rises', async () => {
+  test('has one holder at a time, expires, and its number only increases', async () => {
     const id = await fresh();
     const { leases } = opened.store;
     const at = (seconds: number) => new Date(1_800_000_000_000 + seconds * 1000);
@@ -61,7 +61,7 @@ describe('the lease', () => {
   });
 });
 
-test('rows of packs keep the spelling of sources that they always had, and older rows are read', async () => {
+test('pack rows keep their stored spelling of sources, and older rows are readable', async () => {
   const id = await fresh();
   const { table, repositories } = opened.store;
   const sources: Readonly<Record<PackSource, string>> = {
@@ -91,7 +91,7 @@ test('rows of packs keep the spelling of sources that they always had, and older
 });
 
 describe('packs', () => {
-  test('are replaced under the lease, all or none, and forgotten only when superseded', async () => {
+  test('are replaced under the lease, all or none, and only superseded ones are deleted', async () => {
     const id = await fresh();
     const { repositories, leases } = opened.store;
     const now = new Date();
@@ -124,8 +124,8 @@ describe('packs', () => {
   });
 });
 
-describe('state', () => {
-  test('is changed for all writers at once; deleted is for good', async () => {
+describe('the state of a repository', () => {
+  test('changes for all writers at once, and deleted is final', async () => {
     const id = await fresh();
     const { repositories, table } = opened.store;
     await repositories.setState(id, 'read-only');
@@ -139,8 +139,8 @@ describe('state', () => {
   });
 });
 
-describe('upkeep', () => {
-  test('folding and sweeping leave few rows and the same refs', async () => {
+describe('maintenance', () => {
+  test('folds ref rows into a table and sweeps, leaving few rows and the same refs', async () => {
     const id = await fresh();
     const { repositories, table } = opened.store;
     for (let k = 0; k < 3; k++)

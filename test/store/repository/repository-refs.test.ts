@@ -62,7 +62,7 @@ const rejections = async (swap: Promise<void>) => {
 };
 
 describe('compare-and-swap', () => {
-  test('creates, moves, deletes, lists packs and points HEAD, all at once', async () => {
+  test('creates, moves and deletes refs, lists packs and sets HEAD in one step', async () => {
     const id = await fresh();
     const tag = { name: ref('refs/tags/v1'), from: ZERO_OID, to: oid(7), peeled: oid(1) };
     await open(id).compareAndSwap([create('main', 1), create('gone', 2), tag], {
@@ -90,7 +90,7 @@ describe('compare-and-swap', () => {
     expect(await open(id).head()).toBe('refs/heads/new');
   });
 
-  test('is refused with a reason per ref, and changes nothing', async () => {
+  test('that is refused gives a reason per ref, and changes nothing', async () => {
     const id = await fresh();
     await open(id).compareAndSwap([create('a', 1), create('dir/x', 1)]);
     const updates = [move('a', 2, 3), create('dir/x', 2), move('none', 1, 2), create('fine', 1)];
@@ -105,11 +105,11 @@ describe('compare-and-swap', () => {
   });
 
   test.each([
-    ['a name under a ref', ['a'], [create('a/b', 1)], [['a/b', 'prefix-conflict']]],
-    ['deep under a ref', ['a'], [create('a/b/c/d', 1)], [['a/b/c/d', 'prefix-conflict']]],
-    ['a name above a ref', ['a/b/c'], [create('a', 1)], [['a', 'prefix-conflict']]],
+    ['a name below an existing ref', ['a'], [create('a/b', 1)], [['a/b', 'prefix-conflict']]],
+    ['a name far below an existing ref', ['a'], [create('a/b/c/d', 1)], [['a/b/c/d', 'prefix-conflict']]],
+    ['a name above an existing ref', ['a/b/c'], [create('a', 1)], [['a', 'prefix-conflict']]],
     [
-      'two that exclude each other',
+      'two new names',
       [],
       [create('x', 1), create('x/y', 1)],
       [
@@ -118,19 +118,19 @@ describe('compare-and-swap', () => {
       ],
     ],
     [
-      'many at once',
+      'one of many new names',
       ['a'],
       [...Array.from({ length: 12 }, (_, i) => create(`n${i}`, 1)), create('a/b', 1)],
       [['a/b', 'prefix-conflict']],
     ],
-  ] as const)('git cannot hold %s', async (_, existing, updates, expected) => {
+  ] as const)('refuses names that exclude each other: %s', async (_, existing, updates, expected) => {
     const id = await fresh();
     if (existing.length > 0) await open(id).compareAndSwap(existing.map((name) => create(name, 1)));
     expect(await rejections(open(id).compareAndSwap(updates))).toEqual(expected);
     expect(Object.keys(await refsOf(id))).toEqual([...existing]);
   });
 
-  test('what only looks alike is no conflict, and a deletion makes room in the same push', async () => {
+  test('accepts similar names that do not conflict, and names freed by a deletion in the same push', async () => {
     const id = await fresh();
     await open(id).compareAndSwap([create('a', 1), create('b/c', 1)]);
     await open(id).compareAndSwap([create('ab', 1), create('a.b/c', 1), create('b-', 1)]);
@@ -138,7 +138,7 @@ describe('compare-and-swap', () => {
     expect(await refsOf(id)).toEqual({ ab: 1, 'a.b/c': 1, 'b-': 1, 'a/b': 2, b: 2 });
   });
 
-  test('names of the greatest length are kept apart and found by prefix', async () => {
+  test('distinguishes names of the maximum length and finds them by prefix', async () => {
     const id = await fresh();
     const long = 'é'.repeat(500);
     const names = [`${long}/x`, `${long}/y`, `${long}z`].map((n) => ref(n));
@@ -149,7 +149,7 @@ describe('compare-and-swap', () => {
     expect(await rejections(open(id).compareAndSwap([create(long, 9)]))).toEqual([[long, 'prefix-conflict']]);
   });
 
-  test('an update that changes nothing only checks', async () => {
+  test('with an update that changes nothing only checks the value', async () => {
     const id = await fresh();
     await open(id).compareAndSwap([create('main', 1)]);
     await open(id).compareAndSwap([move('main', 1, 1)], { packs: [pack('01V')] });
@@ -157,7 +157,7 @@ describe('compare-and-swap', () => {
     expect(await refsOf(id)).toEqual({ main: 1 });
   });
 
-  test('takes writes of others into its transaction, and tells when one of them is refused', async () => {
+  test('includes the writes of its caller in its transaction, and reports when one of them is refused', async () => {
     const id = await fresh();
     const key = projectKey(4711);
     const alongside = (is: number) => [
@@ -177,7 +177,7 @@ describe('compare-and-swap', () => {
     expect(await refsOf(id)).toEqual({ main: 1 });
   });
 
-  test('costs one round trip to look and one to write; none to look at what was just read', async () => {
+  test('costs one round trip to read and one to write, and none to read again what was just read', async () => {
     const id = await fresh();
     await open(id).compareAndSwap([create('main', 1)]);
     const cold = await measured(opened, () => open(id).compareAndSwap([move('main', 1, 2)]));
@@ -188,7 +188,7 @@ describe('compare-and-swap', () => {
     expect(warm.requests).toBe(1);
   });
 
-  test('believes what it read before only as far as the transaction confirms it', async () => {
+  test('relies on earlier reads only where the transaction confirms them', async () => {
     const id = await fresh();
     await open(id).compareAndSwap([create('main', 1)]);
     const slow = open(id);
@@ -214,7 +214,7 @@ describe('the state of the repository', () => {
     expect(await rejections(open(id).compareAndSwap([create('x', 1)]))).toEqual([[undefined, reason]]);
   });
 
-  test('a collection that began since the writer looked is told, once', async () => {
+  test('a collection that began after the snapshot of a writer is reported once', async () => {
     const id = await fresh();
     const writer = open(id);
     await writer.listPacks();
@@ -224,7 +224,7 @@ describe('the state of the repository', () => {
     expect(await refsOf(id)).toEqual({ main: 1 });
   });
 
-  test('a pack that left the list since it was read together with the epoch counts as a collection', async () => {
+  test('a pack removed from the list after it was read together with the epoch counts as a collection', async () => {
     const id = await fresh();
     const { repositories, leases } = opened.store;
     await open(id).compareAndSwap([create('main', 1)], { packs: [pack('01A'), pack('01B')] });
@@ -238,7 +238,7 @@ describe('the state of the repository', () => {
       await writer.listPacks();
       await writer.compareAndSwap(updates);
     }
-    // One that is read behind the epoch is as good as the epoch.
+    // A list read after the epoch is no older than the epoch, so a pack removed later does not matter.
     const writer = open(id);
     await writer.get([ref('main')]);
     const [replaced] = await writer.listPacks();
@@ -247,7 +247,7 @@ describe('the state of the repository', () => {
     expect(await refsOf(id)).toEqual({ main: 3, new: 2 });
   });
 
-  test('who looked before others created names is told of those in its way, and of no others', async () => {
+  test('a writer with an old snapshot is refused for new names that conflict, and for no others', async () => {
     const id = await fresh();
     const writer = open(id);
     await writer.get([ref('a')]);
@@ -259,7 +259,7 @@ describe('the state of the repository', () => {
     expect(await refsOf(id)).toEqual({ 'a/b': 1, b: 1, c: 1 });
   });
 
-  test('HEAD and its branch, whatever it was taken to be', async () => {
+  test('HEAD and its branch are read correctly whatever branch the reader expected', async () => {
     const id = await fresh();
     const guesses = [undefined, ref('main'), ref('other')];
     const heads = () =>
@@ -270,15 +270,15 @@ describe('the state of the repository', () => {
     expect(await heads()).toEqual(guesses.map(() => ({ target: ref('main'), head })));
   });
 
-  test('a repository that never was is missing', async () => {
+  test('a repository that does not exist is reported as missing', async () => {
     await expect(open('nowhere').all()).rejects.toBeInstanceOf(Missing);
     await expect(open('nowhere').listPacks()).rejects.toBeInstanceOf(Missing);
     await expect(open('nowhere').compareAndSwap([create('a', 1)])).rejects.toBeInstanceOf(Missing);
   });
 });
 
-describe('races', () => {
-  test('fifty writers of one ref: each value is built on the one before, every loser is told', async () => {
+describe('concurrent writers', () => {
+  test('fifty writers of one ref: each value follows the previous one, and every refused writer gets an error', async () => {
     const id = await fresh();
     await open(id).compareAndSwap([create('main', 1)]);
     const outcomes = await Promise.allSettled(
@@ -302,7 +302,7 @@ describe('races', () => {
     );
   });
 
-  test('creators of names that exclude each other: never both', async () => {
+  test('names that exclude each other are never both created', async () => {
     for (let round = 0; round < 10; round++) {
       const id = await fresh();
       const names = ['a', 'a/b', 'a/b/c', 'a/d'];
@@ -316,7 +316,7 @@ describe('races', () => {
     }
   });
 
-  test('twenty creators of different branches all succeed', async () => {
+  test('twenty writers that create different branches all succeed', async () => {
     const id = await fresh();
     await Promise.all(
       Array.from({ length: 20 }, (_, i) => open(id).compareAndSwap([create(`topic/${i}`, i + 1)])),
@@ -324,7 +324,7 @@ describe('races', () => {
     expect(Object.keys(await refsOf(id))).toHaveLength(20);
   });
 
-  test('a reader never sees half of a push of several refs', async () => {
+  test('a push of several refs is never visible in part', async () => {
     const id = await fresh();
     const names = Array.from({ length: 30 }, (_, i) => `r${i}`);
     await open(id).compareAndSwap(names.map((name) => create(name, 1)));
@@ -371,7 +371,7 @@ describe('faults at every call of a push', () => {
     },
   );
 
-  test('an answer that stays lost is looked up: one has one’s own pack row', async () => {
+  test('when every response is lost, the writer recognizes its write by its own pack row', async () => {
     const id = await fresh();
     const repository = opened.impatient.repositories.open(id);
     opened.dynamo.faults.onRequest = ({ operation }) =>
@@ -382,7 +382,7 @@ describe('faults at every call of a push', () => {
     expect(await refsOf(id)).toEqual({ main: 2 });
   });
 
-  test('what never arrives is not called done, and nothing is', async () => {
+  test('a push that never reaches the table fails and changes nothing', async () => {
     const id = await fresh();
     opened.dynamo.faults.onRequest = ({ operation }) =>
       operation === 'TransactWriteItems' ? { fail: 'unreachable' } : undefined;
@@ -399,7 +399,7 @@ describe('faults at every call of a push', () => {
 describe('more refs than a transaction holds', () => {
   const many = (count: number, n: number) => Array.from({ length: count }, (_, i) => create(`m${i}`, n + i));
 
-  test('are written as a table, at once for every reader, and go on as any others', async () => {
+  test('are written as a table, become visible in one step, and can be changed like any others', async () => {
     const id = await fresh();
     await open(id).compareAndSwap([create('main', 1), create('old', 2)]);
     const updates = [...many(2000, 10), move('main', 1, 5), drop('old', 2)];
@@ -437,7 +437,7 @@ describe('more refs than a transaction holds', () => {
     expect(await refsOf(id)).toMatchObject({ m3: 80, m4: 79 });
   });
 
-  test('lose nothing that others write meanwhile', async () => {
+  test('keep what other writers change meanwhile', async () => {
     const id = await fresh();
     await open(id).compareAndSwap(Array.from({ length: 10 }, (_, i) => create(`b${i}`, 1)));
     const small = Array.from({ length: 10 }, async (_, i) => {
@@ -469,19 +469,19 @@ describe('more refs than a transaction holds', () => {
     expect(await open(id).listPacks()).toHaveLength(1);
   });
 
-  test('are refused whole', async () => {
+  test('are refused as a whole', async () => {
     const id = await fresh();
     await open(id).compareAndSwap([create('m5', 1)]);
     expect(await rejections(open(id).compareAndSwap(many(200, 1), { packs: [pack('01R')] }))).toEqual([
       ['m5', 'exists'],
     ]);
     expect(await refsOf(id)).toEqual({ m5: 1 });
-    // and the repository is not left waiting
+    // The repository is not left frozen.
     await open(id).compareAndSwap([create('after', 1)]);
     expect(await open(id).listPacks()).toEqual([]);
   });
 
-  test('whose writer died do not stop the next one', async () => {
+  test('do not block the next writer when their own crashed', async () => {
     const id = await fresh();
     const longAgo = '01000000000000000000000000';
     await opened.store.table.transact(changeGuards(id, { frozenBy: longAgo }));
@@ -490,7 +490,7 @@ describe('more refs than a transaction holds', () => {
   });
 });
 
-test('any sequence of updates leaves what a plain map would hold', async () => {
+test('any sequence of updates leaves the same refs as in a plain map', async () => {
   const name = fc.constantFrom('a', 'b', 'c', 'a/x', 'a/y', 'b/z/1');
   const step = fc.record({ name, to: fc.integer({ min: 0, max: 3 }), big: fc.boolean() });
   await fc.assert(

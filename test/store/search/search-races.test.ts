@@ -11,11 +11,11 @@ afterAll(() => opened.close());
 const found = async (id: number, term: string) =>
   (await opened.store.search.find('project', term)).ids.filter((one) => padded(one) === padded(id));
 
-test('search rows of a project that is deleted while a late worker indexes it are taken away', async () => {
+test('search rows of a project deleted while a late worker indexes it are removed', async () => {
   const { search } = opened.store;
   let reads = 0;
   await search.index('project', 1, async () => {
-    // The worker has read the name; now the project goes, and the message of that is handled first.
+    // The worker has read the name; now the project is deleted, and that message is handled first.
     if (reads++ > 0) return undefined;
     await search.index('project', 1, async () => undefined);
     return ['latecomer'];
@@ -35,8 +35,8 @@ test('a worker with an old name does not replace the rows of the new one', async
   expect(await found(2, 'oldname')).toEqual([]);
 });
 
-test('rows of a worker that died half way are completed by the next one', async () => {
-  // Its first write says what is to come; then it is gone.
+test('search rows of a worker that crashed halfway are completed by the next one', async () => {
+  // Its first write lists the rows it will write; then it crashes.
   let puts = 0;
   opened.dynamo.faults.onRequest = ({ operation }) =>
     operation === 'PutItem' && ++puts > 3 ? { fail: 'unreachable' } : undefined;

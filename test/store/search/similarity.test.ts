@@ -1,10 +1,10 @@
-/** Lists of projects and groups by what they are called, and by what they stand in. */
+/** Lists of projects and groups by similarity of name, and by name of their namespace. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { GroupRecord } from '../../../lib/records/groups.ts';
 import type { Visibility } from '../../../lib/records/visibility.ts';
 import type { ProjectQuery, Viewer } from '../../../lib/store/projects/query.ts';
 import { similarity } from '../../../lib/store/search/relevance.ts';
-import { listGroups, listProjects } from '../projects/judges.ts';
+import { listGroups, listProjects } from '../projects/filters.ts';
 import { newProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;
@@ -70,9 +70,9 @@ test.each([
   ['citrus', { name: 'a', path: 'no_citrus' }, 2],
   ['citrus', { name: 'a', path: 'xcitrus' }, 1],
   ['citrus press', { name: 'press of citrus', path: 'a' }, 0],
-])('%s is as close as this to %o', (term, named, rank) => expect(similarity(term, named)).toBe(rank));
+])('the similarity rank of %s to %o is %i', (term, named, rank) => expect(similarity(term, named)).toBe(rank));
 
-test('what is called so comes first, then what begins so, then the newest', async () => {
+test('exact names come first, then names with that prefix, then the newest', async () => {
   const order = 'similarity';
   expect(await find({ search: 'citrus', order })).toBe('citrus citruses ripe-citrus xcitrusx');
   expect(await find({ search: 'citrus', order, direction: 'asc' })).toBe(
@@ -91,7 +91,7 @@ test('what is called so comes first, then what begins so, then the newest', asyn
   expect(groups.items.map(({ group }) => group.path)).toEqual(['citrus', 'citrus-peel', 'no-citrus']);
 });
 
-test('a term may be of what projects stand in', async () => {
+test('a search term may match the namespace of projects', async () => {
   const searchNamespaces = true;
   expect(await find({ search: 'squeezer' })).toBe('squeezer');
   expect(await find({ search: 'fruit' })).toBe('');

@@ -59,7 +59,7 @@ const change = (at: Date, step?: unknown, started = start()) =>
   changeMasterKey({ store: opened.store, now: () => at }, started, step);
 const minutesOn = (minutes: number) => new Date(Date.now() + minutes * 60_000);
 
-test('a secret is read again by another process, and nothing in the table tells it', async () => {
+test('a secret is readable by another process, and not visible in the table', async () => {
   await keep(start(), 'SETTINGS', 'spamcheck_api_key', 'open sesame');
   expect(await start().secrets.read('SETTINGS', 'spamcheck_api_key')).toBe('open sesame');
   expect(await start().secrets.read('SETTINGS', 'another')).toBeUndefined();
@@ -68,7 +68,7 @@ test('a secret is read again by another process, and nothing in the table tells 
   expect(JSON.stringify(row)).not.toContain('sesame');
 });
 
-test('moved to another row it does not open', async () => {
+test('a secret moved to another row cannot be opened', async () => {
   const started = start();
   await keep(started, 'PROJECT#1', 'token', 'of the first');
   const [row] = await rows();
@@ -77,13 +77,13 @@ test('moved to another row it does not open', async () => {
   expect(await started.secrets.read('PROJECT#1', 'token')).toBe('of the first');
 });
 
-test('functions that begin at once agree on one key', async () => {
+test('functions that start at the same time agree on one key', async () => {
   const all = await Promise.all(Array.from({ length: 6 }, () => start().masterKey.keys()));
   expect(new Set(all.map(({ current }) => current)).size).toBe(1);
   expect(new Set(all.map(({ keys }) => JSON.stringify(keys))).size).toBe(1);
 });
 
-test('rotating seals everything anew; a process with the old key still reads, and what it seals is taken along', async () => {
+test('rotation seals all secrets again; a process with the old key still reads, and its new secrets are included', async () => {
   const old = start();
   for (let i = 0; i < 20; i++) await keep(old, `PROJECT#${i}`, 'token', `secret ${i}`);
   const before = await change(new Date());
@@ -94,7 +94,7 @@ test('rotating seals everything anew; a process with the old key still reads, an
   expect(rotated.keys).toContain(before.current);
   expect(rotated.current).not.toBe(before.current);
   expect(new Set((await rows()).map((row) => row['key']))).toEqual(new Set([rotated.current]));
-  // The old process sees a key it does not know, and asks.
+  // The old process meets a key it does not know, and reads the keys again.
   expect(await old.secrets.read('PROJECT#3', 'token')).toBe('secret 3');
 
   const stale = start();
@@ -110,16 +110,16 @@ test('rotating seals everything anew; a process with the old key still reads, an
   expect(await fresh.secrets.read('PROJECT#7', 'token')).toBe('secret 7');
 });
 
-test('what stopped half way is finished by the next', async () => {
+test('an interrupted rotation is finished by the next one', async () => {
   const old = start();
   for (let i = 0; i < 10; i++) await keep(old, `PROJECT#${i}`, 'token', `secret ${i}`);
-  // The key is new, and nothing was sealed with it.
+  // The key is new, and nothing is sealed with it yet.
   await start().masterKey.rotate(new Date());
   expect((await start().secrets.reseal()).resealed).toBe(10);
   expect(await start().secrets.reseal()).toEqual({ resealed: 0, left: 0 });
 });
 
-test('of two who change it at once one is refused, and no key is lost', async () => {
+test('of two concurrent rotations one is refused, and no key is lost', async () => {
   await keep(start(), 'SETTINGS', 'a', 'kept');
   const results = await Promise.allSettled([change(new Date(), 'rotate'), change(new Date(), 'rotate')]);
   expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
@@ -127,7 +127,7 @@ test('of two who change it at once one is refused, and no key is lost', async ()
   await expect(change(new Date(), 'forget')).rejects.toThrow('step is rotate or retire');
 });
 
-test('the embedded parameter is a file for its owner alone', async () => {
+test('the embedded parameter is a file that only its owner can read', async () => {
   await start().masterKey.keys();
   const file = join(dir, readdirSync(dir).find((entry) => entry.startsWith(encodeURIComponent(name)))!);
   expect(statSync(file).mode & 0o777).toBe(0o600);

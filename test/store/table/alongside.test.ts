@@ -1,4 +1,4 @@
-/** What is handed over to be written alongside is written by whoever makes the change, and by nobody who comes too late. */
+/** Writes passed as `alongside` are written by the request that makes the change, not by concurrent losers. */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { BranchRule } from '../../../lib/records/refs.ts';
@@ -49,7 +49,7 @@ const rule = (name: string): BranchRule => ({
   updatedAt: AT,
 });
 
-/** Each brings about what the change needs, and gives back what makes it, as often as it is called. */
+/** Each prepares what the change needs, and returns a function that makes the change at each call. */
 type Change = (alongside: readonly Write[]) => Promise<unknown>;
 const CHANGES: Readonly<Record<string, () => Promise<Change>>> = {
   'a token is made': async () => {
@@ -99,14 +99,14 @@ const CHANGES: Readonly<Record<string, () => Promise<Change>>> = {
   },
 };
 
-test.each(Object.entries(CHANGES))('%s by many at once: one of them writes', async (_, prepare) => {
+test.each(Object.entries(CHANGES))('when %s by many concurrent requests, only one of them writes alongside', async (_, prepare) => {
   const change = await prepare();
   const all = [1, 2, 3, 4].map(mark);
   await Promise.allSettled(all.map((each) => change([each])));
   expect((await Promise.all(all.map(written))).filter(Boolean)).toHaveLength(1);
 });
 
-test('a deploy token is made with what names it', async () => {
+test('a deploy token is created together with the writes that contain its id', async () => {
   const own = mark();
   const made = await opened.store.deployTokens.create(
     {
@@ -126,7 +126,7 @@ test('a deploy token is made with what names it', async () => {
   expect(await opened.store.table.get({ pk: own.put.pk, sk: own.put.sk })).toMatchObject({ id: made.id });
 });
 
-test('a rule that somebody changed is not changed as it was read', async () => {
+test('a rule cannot be changed from an older version', async () => {
   const { refRules } = opened.store;
   const made = rule('raced');
   await refRules.create(made);

@@ -8,18 +8,18 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-test('leased ids are given once, to however many processes and callers at once', async () => {
+test('leased ids are unique across concurrent processes and callers', async () => {
   const processes = [1, 2, 3].map(() => new Counters(opened.store.table));
   const given = await Promise.all(
     processes.flatMap((counters) => Array.from({ length: 120 }, () => counters.leased('event'))),
   );
   expect(new Set(given).size).toBe(360);
-  // A process takes no more than it needs: three blocks of fifty each.
+  // A process leases no more than it needs: three blocks of fifty each.
   expect(Math.max(...given)).toBeLessThanOrEqual(450);
   expect(await processes[0]!.next('event')).toBe(451);
 });
 
-test('a lease that fails is tried again by the next caller', async () => {
+test('a lease of ids that fails is retried by the next caller', async () => {
   let failing = true;
   const { table } = opened.store;
   const flaky = Object.create(table) as typeof table;

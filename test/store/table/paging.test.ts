@@ -1,4 +1,4 @@
-/** The pure parts below the lists: cursors, grams, merging, order. */
+/** The pure functions used by lists: cursors, grams, merging, order. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../../lib/store/errors.ts';
@@ -12,8 +12,8 @@ import { compareText } from '../../../lib/store/table/text-order.ts';
 
 const bytewise = (a: string, b: string) => Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b)));
 
-describe('cursors', () => {
-  test('come back for their own query and for no other', () => {
+describe('a cursor', () => {
+  test('is accepted for its own query only', () => {
     fc.assert(
       fc.property(fc.string(), fc.nat(), fc.jsonValue(), (sort, id, query) => {
         const cursor = encodeCursor(query, { sort, id });
@@ -23,12 +23,12 @@ describe('cursors', () => {
       }),
     );
   });
-  test('that were edited, cut or invented are refused', () => {
+  test('that was edited, truncated or invented is refused', () => {
     const cursor = encodeCursor({ list: 'x' }, { sort: 'abc', id: 1 });
     for (let i = 0; i < cursor.length; i++) {
       const other = cursor[i] === 'A' ? 'B' : 'A';
       const edited = cursor.slice(0, i) + other + cursor.slice(i + 1);
-      // The last digit may carry bits that decode to nothing.
+      // The last digit may have bits that are not decoded.
       if (Buffer.from(edited, 'base64url').equals(Buffer.from(cursor, 'base64url'))) continue;
       expect(() => decodeCursor({ list: 'x' }, edited)).toThrow(StoreError);
       expect(() => decodeCursor({ list: 'x' }, cursor.slice(0, i))).toThrow(StoreError);
@@ -44,7 +44,7 @@ describe('cursors', () => {
 
 describe('search', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 40 });
-  test('every substring of three characters or more is found by its grams', () => {
+  test('finds every substring of three characters or more by its grams', () => {
     fc.assert(
       fc.property(text, fc.nat(), fc.integer({ min: 3, max: 20 }), (whole, from, length) => {
         const characters = Array.from(folded(whole));
@@ -71,14 +71,14 @@ describe('search', () => {
   ])('%s in %j: %s', (term, texts, found) => {
     expect(matchesWords(wordsOf(term), texts)).toBe(found);
   });
-  test('a hostile term costs no more than a few words', () => {
+  test('has a bounded cost for hostile terms', () => {
     expect(wordsOf('a '.repeat(10_000) + 'b'.repeat(10_000)).length).toBeLessThanOrEqual(8);
     expect(lookupGrams(wordsOf(Array.from({ length: 1000 }, (_, i) => `w${i}`).join(' ')))).toHaveLength(6);
   });
 });
 
-describe('order', () => {
-  test('of texts is that of their bytes', () => {
+describe('the order of keys', () => {
+  test('is the byte order of texts', () => {
     const any = fc.string({ unit: 'binary', maxLength: 6 });
     fc.assert(
       fc.property(any, any, (a, b) => {
@@ -86,7 +86,7 @@ describe('order', () => {
       }),
     );
   });
-  test('of padded numbers is that of the numbers', () => {
+  test('is the numeric order of padded numbers', () => {
     const id = fc.nat({ max: 999_999_999_999 });
     fc.assert(
       fc.property(id, id, (a, b) => {
@@ -94,11 +94,11 @@ describe('order', () => {
       }),
     );
   });
-  test('an id out of range is one that nobody has', () => {
+  test('places an id out of range where no id exists', () => {
     for (const id of [-1, 1e12, 1e21, Number.MAX_VALUE, Number.POSITIVE_INFINITY])
       expect(padded(id)).toMatch(/^(0{12}|9{12})$/);
   });
-  test('keys fit in 1,024 bytes, and a prefix of a ref is a prefix of its key', () => {
+  test('is kept for the longest refs: keys fit in 1,024 bytes, and a prefix of a ref is a prefix of its key', () => {
     const long = fc.string({ unit: 'binary', maxLength: 700 }).filter((s) => s.isWellFormed());
     fc.assert(
       fc.property(long, fc.nat(), (text, cut) => {
@@ -115,7 +115,7 @@ describe('order', () => {
 
 describe('pages of merged lists', () => {
   const key = fc.record({ sort: fc.string({ maxLength: 3 }), id: fc.nat({ max: 30 }) });
-  test('are the pages of the sorted whole, each key once', async () => {
+  test('are the pages of the whole sorted list, each key once', async () => {
     const lists = fc.array(fc.array(key, { maxLength: 12 }), { maxLength: 5 });
     const direction = fc.constantFrom('asc' as const, 'desc' as const);
     await fc.assert(
@@ -124,7 +124,7 @@ describe('pages of merged lists', () => {
         direction,
         fc.integer({ min: 1, max: 5 }),
         async (drawn, direction, perPage) => {
-          // One id has one sort key, wherever it stands.
+          // An id has the same sort key in every list.
           const sorts = new Map(drawn.flat().map(({ id, sort }) => [id, sort]));
           const consistent = drawn.map((list) =>
             [...new Set(list.map(({ id }) => id))].map((id) => ({ id, sort: sorts.get(id)! })),
@@ -146,7 +146,7 @@ describe('pages of merged lists', () => {
     );
   });
 
-  test('are filled up when records are gone, and a filter counts what passes', async () => {
+  test('are filled up when records are missing, and count only what passes the filter', async () => {
     const keys = () =>
       mergeKeys(
         [

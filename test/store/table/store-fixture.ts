@@ -1,4 +1,4 @@
-/** A store over the embedded DynamoDB, in memory, with its operations counted. The SDK clients are the real ones. */
+/** A store on the embedded DynamoDB, in memory, that counts its operations. The SDK clients are the real ones. */
 import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type EmbeddedDynamo, type OperationRecord, openDynamo } from '@lemnos/embedded-aws/dynamodb';
 import type { Actor } from '../../../lib/domain/actor.ts';
@@ -19,7 +19,7 @@ export const config = {
 
 export interface TestStore {
   readonly store: Store;
-  /** The same, giving up soon. */
+  /** The same, but with few retries. */
   readonly impatient: Store;
   readonly dynamo: EmbeddedDynamo;
   readonly client: DynamoDBClient;
@@ -51,7 +51,7 @@ export async function openTestStore(): Promise<TestStore> {
   };
 }
 
-/** A user as the domain would have it made. */
+/** A new user as the domain passes it to the store. */
 export function newUser(username: string, change: Partial<NewUser> = {}): NewUser {
   return {
     username,
@@ -107,7 +107,7 @@ export function createProject(
   return store.projects.create(newProject(owner, path, visibility, change), { headBranch: 'main', owner });
 }
 
-/** Items looked at and requests made by `run`. */
+/** Items read and requests made by `run`. */
 export async function measured<T>(
   test: TestStore,
   run: () => Promise<T>,
@@ -123,7 +123,7 @@ export async function measured<T>(
   };
 }
 
-/** Somebody who asks with a token for everything. */
+/** An actor with a token that has all scopes. */
 export function signedInAs(user: UserRecord): Extract<Actor, { kind: 'user' }> {
   const token = {
     id: 1,

@@ -1,6 +1,6 @@
 /**
- * What the store relies on, asked of whatever answers as DynamoDB: the embedded parts, an emulator, the
- * service itself. Every suite makes its own table through the clients it is given.
+ * What the store requires of a DynamoDB implementation: the embedded one, an emulator, or the
+ * service itself. Every suite creates its own table with the clients passed to it.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -42,11 +42,11 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
       await target?.close();
     });
 
-    /** A partition of the test's own. */
+    /** A partition for one test only. */
     const partition = () => `P#${randomUUID()}`;
     const key = (pk: string, sk: string | number = 'A') => ({ pk, sk: String(sk) });
 
-    test('gives back what was put, of every type', async () => {
+    test('returns stored values of every type', async () => {
       const pk = partition();
       const item = {
         ...key(pk),
@@ -64,7 +64,7 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
       expect(await table.get(key(pk, 'B'))).toBeUndefined();
     });
 
-    test('a condition that fails tells what stood there', async () => {
+    test('a failed condition returns the existing item', async () => {
       const pk = partition();
       await table.put({ put: { ...key(pk), n: 1 }, if: ABSENT });
       const refused = await table.put({ put: { ...key(pk), n: 2 }, if: ABSENT }).catch((e: unknown) => e);
@@ -79,7 +79,7 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
       await table.delete({ delete: key(pk) });
     });
 
-    test('updates set, remove and add in one step', async () => {
+    test('an update sets, removes and adds in one step', async () => {
       const pk = partition();
       await table.put({ put: { ...key(pk), a: 1, b: 2, count: 5 } });
       const after = await table.update({
@@ -95,7 +95,7 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
       expect(after).not.toHaveProperty('skipped');
     });
 
-    test('reads batches of more than a hundred in the order asked, holes included', async () => {
+    test('reads batches of more than 100 keys in the requested order, with gaps for missing items', async () => {
       const pk = partition();
       const sks = Array.from({ length: 230 }, (_, i) => i);
       await Promise.all(
@@ -108,35 +108,35 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
       expect(await table.batchGet([])).toEqual([]);
     });
 
-    describe('queries', () => {
+    describe('a query', () => {
       const pk = partition();
       const sks = ['A#01', 'A#02', 'A#03', 'A#10', 'B#01', 'B#é', 'B#\uffee', 'B#😀', 'C'];
       beforeAll(() => Promise.all(sks.map((sk, n) => table.put({ put: { ...key(pk, sk), n } }))));
       const found = async (options: Partial<Parameters<Table['query']>[0]>) =>
         (await table.query({ partition: pk, ...options })).items.map((item) => item['sk']);
 
-      test('sort by the bytes of UTF-8', async () => expect(await found({})).toEqual(sks));
-      test('by prefix', async () => expect(await found({ prefix: 'A#0' })).toEqual(sks.slice(0, 3)));
-      test('by bounds, inclusive', async () =>
+      test('sorts by the bytes of UTF-8', async () => expect(await found({})).toEqual(sks));
+      test('finds keys by prefix', async () => expect(await found({ prefix: 'A#0' })).toEqual(sks.slice(0, 3)));
+      test('finds keys between bounds, inclusive', async () =>
         expect(await found({ from: 'A#02', to: 'A#10' })).toEqual(['A#02', 'A#03', 'A#10']));
-      test('from a key, and up to one', async () => {
+      test('finds keys from a key on, and up to a key', async () => {
         expect(await found({ from: 'B#😀' })).toEqual(['B#😀', 'C']);
         expect(await found({ to: 'A#01' })).toEqual(['A#01']);
       });
-      test('bounds the wrong way round hold nothing', async () =>
+      test('finds nothing between reversed bounds', async () =>
         expect(await found({ from: 'B', to: 'A' })).toEqual([]));
-      test('backwards', async () => expect(await found({ reverse: true, limit: 2 })).toEqual(['C', 'B#😀']));
-      test('page after page, each item once', async () => {
+      test('can read backwards', async () => expect(await found({ reverse: true, limit: 2 })).toEqual(['C', 'B#😀']));
+      test('returns each item once, page by page', async () => {
         const seen: unknown[] = [];
         for await (const item of table.queryAll({ partition: pk, limit: 2 })) seen.push(item['sk']);
         expect(seen).toEqual(sks);
       });
-      test('a filter is applied after the limit', async () => {
+      test('applies a filter after the limit', async () => {
         const page = await table.query({ partition: pk, limit: 3, where: '#n > :n', values: { n: 1 } });
         expect(page.items.map((item) => item['n'])).toEqual([2]);
         expect(page.next).toBeDefined();
       });
-      test('count, up to a bound', async () => {
+      test('counts up to a maximum', async () => {
         expect(await table.count({ partition: pk }, 9)).toBe(9);
         expect(await table.count({ partition: pk, prefix: 'A' }, 9)).toBe(4);
         expect(await table.count({ partition: pk }, 8)).toBeUndefined();
@@ -144,7 +144,7 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
       });
     });
 
-    test('an index holds the items that have its keys, with its projection', async () => {
+    test('an index contains the items that have its keys, with its projection', async () => {
       const list = partition();
       const who = partition();
       await table.put({ put: { ...key(partition()), list, byName: 'b', who, what: 'M#1', accessLevel: 30 } });
@@ -171,8 +171,8 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
       await eventually(async () => expect(await names()).toEqual(['b']));
     });
 
-    describe('transactions', () => {
-      test('do all or nothing, and name every condition that failed with what stood there', async () => {
+    describe('a transaction', () => {
+      test('writes all or nothing, and reports every failed condition with the existing item', async () => {
         const pk = partition();
         await table.put({ put: { ...key(pk, 'taken'), owner: 'somebody' } });
         const refused = await table
@@ -192,7 +192,7 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
         expect(rest.items.map((item) => item['sk'])).toEqual(['taken']);
       });
 
-      test('of a hundred items', async () => {
+      test('may have a hundred items', async () => {
         const pk = partition();
         const writes = Array.from({ length: 100 }, (_, i) => ({ put: key(pk, i), if: ABSENT }));
         await table.transact(writes);
@@ -200,7 +200,7 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
         await expect(table.transact([...writes, { put: key(pk, 100) }])).rejects.toBeInstanceOf(RangeError);
       });
 
-      test('put, update, delete and check different items together', async () => {
+      test('can put, update, delete and check different items', async () => {
         const pk = partition();
         await table.put({ put: { ...key(pk, 1), n: 1 } });
         await table.put({ put: { ...key(pk, 2) } });
@@ -214,7 +214,7 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
         expect(items).toEqual([key(pk, 0), { ...key(pk, 1), n: 2, a: 1 }]);
       });
 
-      test('with one token are done once', async () => {
+      test('repeated with the same token is executed once', async () => {
         const pk = partition();
         const token = randomUUID();
         const writes = [{ update: key(pk), add: { n: 1 } }];
@@ -223,7 +223,7 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
         expect(await table.get(key(pk))).toMatchObject({ n: 1 });
       });
 
-      test('a token that stood for something else is refused', async () => {
+      test('with the token of a different transaction is refused', async () => {
         const pk = partition();
         const token = randomUUID();
         await table.transact([{ put: key(pk, 1) }], { token });
@@ -233,13 +233,13 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
         expect(await table.get(key(pk, 2))).toBeUndefined();
       });
 
-      test('two operations on one item are refused by the service', async () => {
+      test('with two operations on one item is refused by the service', async () => {
         const pk = partition();
         const same = [{ put: key(pk) }, { check: key(pk), if: ABSENT, reason: 'x' }];
         await expect(table.transact(same)).rejects.toMatchObject({ name: 'ValidationException' });
       });
 
-      test('racing for one name have one winner', async () => {
+      test('that competes for a name with others succeeds once', async () => {
         const pk = partition();
         const claims = Array.from({ length: 12 }, (_, owner) =>
           table
@@ -259,7 +259,7 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
         expect(items.map((item) => item['sk'])).toEqual(['name', `owner-${winners[0]}`]);
       });
 
-      test('conflicts are retried: no addition is lost', async () => {
+      test('is retried after a conflict, so that no addition is lost', async () => {
         const pk = partition();
         await Promise.all(
           Array.from({ length: 15 }, () =>
@@ -272,7 +272,7 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
         expect(await table.batchGet([key(pk, 'a'), key(pk, 'b')])).toMatchObject([{ n: 15 }, { n: 15 }]);
       });
 
-      test('the raw answer to a refusal carries codes by position and old items', async () => {
+      test('that is refused gets a raw response with a code for each position and the old items', async () => {
         const pk = partition();
         await table.put({ put: { ...key(pk), n: 1 } });
         const command = new TransactWriteItemsCommand({
@@ -298,7 +298,7 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
       });
     });
 
-    test('an item past its time to live may still be read: readers filter', async () => {
+    test('an item past its time to live may still be returned, so readers must filter', async () => {
       const pk = partition();
       const past = Math.floor(Date.now() / 1000) - 60;
       await table.put({ put: { ...key(pk, 1), ttl: past } });

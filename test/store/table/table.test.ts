@@ -1,6 +1,6 @@
 /**
- * The conformance suite on the embedded parts, and on any DynamoDB whose endpoint `DYNAMODB_ENDPOINT` names
- * (an emulator by its URL). Then what only an obedient table can show: faults at every call.
+ * The conformance suite on the embedded DynamoDB, and on the one whose endpoint is in `DYNAMODB_ENDPOINT`
+ * (the URL of an emulator). Then faults at every call, which only the embedded table can produce.
  */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { openDynamo } from '@lemnos/embedded-aws/dynamodb';
@@ -33,7 +33,7 @@ if (endpoint !== undefined && endpoint !== '') {
   console.log('DYNAMODB_ENDPOINT is not set: the conformance suite ran on the embedded parts only');
 }
 
-describe('a table that misbehaves', () => {
+describe('when the table fails', () => {
   let opened: TestStore;
   let table: Table;
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describe('a table that misbehaves', () => {
     'unreachable',
     'transaction-conflict',
   ] as const;
-  test.each(passing)('%s: every operation is repeated until it is done', async (fail) => {
+  test.each(passing)('with %s, every operation is retried until it succeeds', async (fail) => {
     const faults = opened.dynamo.faults;
     const pk = `repeat ${fail}`;
     const writes = ['PutItem', 'UpdateItem', 'TransactWriteItems', 'DeleteItem'];
@@ -68,7 +68,7 @@ describe('a table that misbehaves', () => {
     expect(await table.get(key(pk))).toBeUndefined();
   });
 
-  test('keys left unprocessed are asked for again', async () => {
+  test('unprocessed keys of a batch are requested again', async () => {
     const keys = Array.from({ length: 30 }, (_, i) => key(`unprocessed ${i}`));
     await Promise.all(keys.map((k) => table.put({ put: k })));
     opened.dynamo.faults.next('BatchGetItem', { unprocessed: 12 }, 3);
@@ -77,13 +77,13 @@ describe('a table that misbehaves', () => {
     expect(opened.operations.length).toBeGreaterThan(2);
   });
 
-  test('a put whose answer was lost knows its own item', async () => {
+  test('a put with a lost response recognizes its own item', async () => {
     opened.dynamo.faults.next('PutItem', { loseAnswer: true });
     await table.put({ put: { ...key('lost put'), n: 1 }, if: ABSENT });
     await expect(table.put({ put: key('lost put'), if: ABSENT })).rejects.toBeInstanceOf(ConditionFailed);
   });
 
-  test('an update whose answer was lost is done once', async () => {
+  test('an update with a lost response is executed once', async () => {
     await table.put({ put: { ...key('lost update'), version: 1, n: 0 } });
     opened.dynamo.faults.next('UpdateItem', { loseAnswer: true });
     const after = await table.update({
@@ -96,7 +96,7 @@ describe('a table that misbehaves', () => {
     expect(after).toMatchObject({ version: 2, n: 1 });
   });
 
-  test('an update overwritten behind a lost answer is not called a success nor a refusal', async () => {
+  test('an update with a lost response that was then overwritten is reported as ambiguous', async () => {
     await table.put({ put: { ...key('overwritten'), version: 1 } });
     opened.dynamo.faults.next('UpdateItem', { loseAnswer: true });
     const change = (by: string, was: number) =>
@@ -108,7 +108,7 @@ describe('a table that misbehaves', () => {
       });
     let other: Promise<unknown> | undefined;
     opened.dynamo.faults.onRequest = ({ operation }) => {
-      // The second attempt of the first writer waits until somebody else has built on its change.
+      // The second attempt of the first writer waits until another writer has changed the item again.
       if (operation === 'UpdateItem' && other === undefined) {
         other = change('other', 2);
         return { delayMs: 100 };
@@ -122,14 +122,14 @@ describe('a table that misbehaves', () => {
     expect(await table.get(key('overwritten'))).toMatchObject({ by: 'other', version: 3 });
   });
 
-  test('a deletion whose answer was lost succeeds', async () => {
+  test('a deletion with a lost response succeeds', async () => {
     await table.put({ put: key('lost delete') });
     opened.dynamo.faults.next('TransactWriteItems', { loseAnswer: true });
     await table.delete({ delete: key('lost delete'), if: 'attribute_exists(#pk)' });
     expect(await table.get(key('lost delete'))).toBeUndefined();
   });
 
-  test('a transaction whose answer was lost is done once and answered as done', async () => {
+  test('a transaction with a lost response is executed once and succeeds', async () => {
     opened.dynamo.faults.next('TransactWriteItems', { loseAnswer: true }, 3);
     await table.transact([
       { update: key('lost transaction'), add: { n: 1 } },
@@ -138,7 +138,7 @@ describe('a table that misbehaves', () => {
     expect(await table.get(key('lost transaction'))).toMatchObject({ n: 1 });
   });
 
-  test('what never ends is given up, and says whether it may have happened', async () => {
+  test('a fault that never ends is an error that says whether the write may have happened', async () => {
     opened.dynamo.faults.onRequest = () => ({ fail: 'throttling' });
     await expect(table.put({ put: key('x') })).rejects.toMatchObject({
       code: 'unavailable',

@@ -36,7 +36,7 @@ const make = (resource: MemberSource): Promise<DeployTokenRecord> =>
     { usernameOf: (id) => `user-${id}`, now: new Date() },
   );
 
-test('one is found by its hash in one read, and by its id, until it is removed', async () => {
+test('a deploy token is found by its hash in one read, and by its id, until it is removed', async () => {
   const { deployTokens } = opened.store;
   const resource = { kind: 'group', id: (await newGroup('found')).id } as const;
   const made = await make(resource);
@@ -50,14 +50,14 @@ test('one is found by its hash in one read, and by its id, until it is removed',
   expect(await opened.store.table.get(tokenCountKey(resource))).toMatchObject({ deploy: 0 });
 });
 
-test('of a project or group that is there, and not too many', async () => {
+test('a deploy token needs an existing project or group with fewer tokens than the limit', async () => {
   await expect(make({ kind: 'project', id: 999_999 })).rejects.toBeInstanceOf(Missing);
   const resource = { kind: 'group', id: (await newGroup('full')).id } as const;
   await opened.store.table.update({ update: tokenCountKey(resource), set: { deploy: MAX_DEPLOY_TOKENS } });
   await expect(make(resource)).rejects.toBeInstanceOf(LimitReached);
 });
 
-test('lists of one place cost the same with ten times the tokens; and all goes with the place', async () => {
+test('lists of one project or group cost the same with ten times the tokens, and are deleted with it', async () => {
   const { deployTokens } = opened.store;
   const resource = { kind: 'group', id: (await newGroup('many')).id } as const;
   const made: DeployTokenRecord[] = [];

@@ -27,7 +27,7 @@ const newToken = (userId: number, change: Partial<NewToken> = {}): NewToken => (
 });
 
 describe('a token', () => {
-  test('is found by its hash in one read, with all that access needs', async () => {
+  test('is found by its hash in one read, with all that authentication needs', async () => {
     const made = await opened.store.tokens.create(newToken(ada, { expiresAt: '2030-01-01' }));
     const { value, requests, items } = await measured(opened, () => opened.store.tokens.byHash(made.hash));
     expect(value).toEqual(made);
@@ -37,7 +37,7 @@ describe('a token', () => {
     expect(await opened.store.tokens.get(999_999)).toBeUndefined();
   });
 
-  test('is revoked at once', async () => {
+  test('that is revoked is invalid at once', async () => {
     const made = await opened.store.tokens.create(newToken(ada));
     await opened.store.tokens.revoke(made);
     expect(await opened.store.tokens.byHash(made.hash)).toEqual({ ...made, revoked: true });
@@ -46,13 +46,13 @@ describe('a token', () => {
     expect(await opened.store.tokens.byHash(never.hash)).toBeUndefined();
   });
 
-  test('given out twice is refused', async () => {
+  test('with a hash in use is refused', async () => {
     const token = newToken(ada);
     await opened.store.tokens.create(token);
     await expect(opened.store.tokens.create(token)).rejects.toBeInstanceOf(AlreadyExists);
   });
 
-  test('is of a user who is there, and of not too many', async () => {
+  test('needs an existing user with fewer tokens than the limit', async () => {
     await expect(opened.store.tokens.create(newToken(999_999))).rejects.toBeInstanceOf(Missing);
     const carol = (await opened.store.users.create(newUser('carol'))).id;
     const key = tokenCountKey({ kind: 'user', id: carol });
@@ -65,7 +65,7 @@ describe('a token', () => {
     expect(await opened.store.table.get(key)).toMatchObject({ live: MAX_TOKENS });
   });
 
-  test('gives its place to another; of two at once one is told', async () => {
+  test('is rotated: of two concurrent rotations one is refused', async () => {
     const made = await opened.store.tokens.create(newToken(ada, { name: 'turning' }));
     const now = new Date('2026-05-01T06:00:00Z');
     const next = () => ({ hash: newToken(ada).hash, expiresAt: '2030-01-01' });
@@ -84,7 +84,7 @@ describe('a token', () => {
     ).rejects.toBeInstanceOf(Missing);
   });
 
-  test('notes its use once a day, whoever was first', async () => {
+  test('records its use at most once a day', async () => {
     const made = await opened.store.tokens.create(newToken(ada));
     const morning = new Date('2026-05-01T06:00:00Z');
     const noon = new Date('2026-05-01T12:00:00Z');
@@ -100,7 +100,7 @@ describe('a token', () => {
   });
 });
 
-test('lists: of one user, of everybody, by pages', async () => {
+test('tokens are listed for one user and for all users, page by page', async () => {
   const first = (await opened.store.table.get(counterKey('token')))?.['n'] as number;
   const before = (await opened.store.tokens.list({ of: { userId: bob }, page: 1, perPage: 1 })).items.length;
   expect(before).toBe(0);
@@ -127,7 +127,7 @@ test('lists: of one user, of everybody, by pages', async () => {
   expect(even.items).toEqual(own.filter(({ id }) => id % 2 === 0));
 });
 
-test('impersonation tokens are in a list of their own', async () => {
+test('impersonation tokens have a list of their own', async () => {
   const dan = (await opened.store.users.create(newUser('dan'))).id;
   const plain = await opened.store.tokens.create(newToken(dan));
   const other = await opened.store.tokens.create(newToken(dan, { impersonation: true }));
@@ -140,7 +140,7 @@ test('impersonation tokens are in a list of their own', async () => {
   expect(all).not.toContainEqual(other);
 });
 
-test('a page of a user costs the same with ten times the tokens', async () => {
+test('a page of the tokens of a user costs the same with ten times the tokens', async () => {
   const eve = (await opened.store.users.create(newUser('eve'))).id;
   const cost = async () => {
     const query = { of: { userId: eve }, page: 1, perPage: 5 } as const;

@@ -14,7 +14,7 @@ afterAll(() => opened.close());
 const users = () => opened.store.users;
 
 describe('a user', () => {
-  test('comes back as it was made, by id, username and e-mail, without case', async () => {
+  test('is stored as created, and found by id, username and e-mail, case-insensitively', async () => {
     const made = await users().create(newUser('Ada', { profile: { bio: 'engines', nested: { a: [1] } } }));
     expect(made).toMatchObject({ username: 'Ada', projectsCount: 0, version: 1 });
     expect(await users().get(made.id)).toEqual(made);
@@ -28,7 +28,7 @@ describe('a user', () => {
     ['the username', { email: 'other@example.org' }, ['username']],
     ['the e-mail', { username: 'bob2' }, ['email']],
     ['both', {}, ['username', 'email']],
-  ])('whose name is taken is refused, told which: %s', async (what, change, taken) => {
+  ])('whose name is taken is refused with an error that names it: %s', async (what, change, taken) => {
     await users().create(newUser(`bob ${what}`, { email: `bob ${what}@example.org`.toUpperCase() }));
     const twin = newUser(`BOB ${what}`, { email: `bob ${what}@EXAMPLE.org`, ...change });
     const refused = await users()
@@ -38,7 +38,7 @@ describe('a user', () => {
     expect((refused as NameTaken).names).toEqual(taken);
   });
 
-  test('created twice at once has one winner, and the loser leaves nothing', async () => {
+  test('created concurrently exists once; the other creation leaves nothing', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 8 }, (_, i) =>
         users().create(newUser('racer', { email: `racer${i}@example.org` })),
@@ -55,7 +55,7 @@ describe('a user', () => {
     expect(mails.filter(Boolean)).toEqual([winner]);
   });
 
-  test('changes only from the version that was read', async () => {
+  test('is updated only from the version that was read', async () => {
     const made = await users().create(newUser('versioned'));
     const renamed = await users().update(made, { name: 'New Name', passwordHash: 'x' });
     expect(renamed).toMatchObject({ name: 'New Name', version: 2 });
@@ -64,7 +64,7 @@ describe('a user', () => {
     expect((await users().get(made.id))?.name).toBe('New Name');
   });
 
-  test('moves its names: the old one is free, the new one taken', async () => {
+  test('can be renamed: the old names are free, the new ones taken', async () => {
     const made = await users().create(newUser('oldname'));
     const other = await users().create(newUser('othername'));
     const moved = await users().update(made, { username: 'newname', email: 'new@example.org' });
@@ -79,7 +79,7 @@ describe('a user', () => {
     await users().create(newUser('oldname'));
   });
 
-  test('is gone at once when it is removed, and its names are free', async () => {
+  test('that is removed is gone at once, and its names are free', async () => {
     const made = await users().create(newUser('leaver'));
     await users().remove(made);
     expect(await users().get(made.id)).toBeUndefined();
@@ -90,7 +90,7 @@ describe('a user', () => {
     expect(again.id).toBeGreaterThan(made.id);
   });
 
-  test('notes activity once a day without touching its version', async () => {
+  test('records activity once a day without changing its version', async () => {
     const made = await users().create(newUser('active'));
     await users().touch(made.id, '2026-01-02');
     await users().touch(made.id, '2026-01-01');
@@ -101,7 +101,7 @@ describe('a user', () => {
   });
 });
 
-test('fifty creators at once get fifty ids, and the counter is never behind', async () => {
+test('fifty concurrent creations get fifty ids, and the counter is never below an id in use', async () => {
   const made = await Promise.all(Array.from({ length: 50 }, (_, i) => users().create(newUser(`crowd${i}`))));
   const ids = made.map((user) => user.id);
   expect(new Set(ids).size).toBe(50);
@@ -110,7 +110,7 @@ test('fifty creators at once get fifty ids, and the counter is never behind', as
   expect(counter!['n']).toBeGreaterThanOrEqual(Math.max(...ids));
 });
 
-test('a counter whose answer is lost leaves a gap, never a double', async () => {
+test('a lost response of the id counter leaves a gap, never a duplicate id', async () => {
   const before = await users().create(newUser('gap0'));
   opened.dynamo.faults.next('UpdateItem', { loseAnswer: true }, 2);
   const [a, b] = [await users().create(newUser('gap1')), await users().create(newUser('gap2'))];
@@ -118,7 +118,7 @@ test('a counter whose answer is lost leaves a gap, never a double', async () => 
   expect(b.id).toBeGreaterThan(a.id);
 });
 
-describe('lists of users', () => {
+describe('the list of users', () => {
   let other: TestStore;
   const made: UserRecord[] = [];
   beforeAll(async () => {
@@ -159,7 +159,7 @@ describe('lists of users', () => {
     expect(page.more).toBe(false);
   });
 
-  test('page by page and by keyset', async () => {
+  test('is paginated by page number and by keyset', async () => {
     expect(await list({ page: 2, perPage: 3 })).toMatchObject({ total: 7, more: true });
     expect(indexes((await list({ page: 3, perPage: 3 })).items)).toEqual([0]);
     expect((await list({ page: 9, perPage: 3 })).items).toEqual([]);
@@ -170,14 +170,14 @@ describe('lists of users', () => {
     await expect(list({ page: 2502, perPage: 20 })).rejects.toMatchObject({ code: 'bad-page' });
   });
 
-  test('a state change moves the user between lists', async () => {
+  test('follows a change of state: the user moves to the other list', async () => {
     const blocked = await other.store.users.update(made[0]!, { state: 'blocked' });
     expect(indexes((await list({ states: ['blocked'] })).items)).toEqual([2, 0]);
     await other.store.users.update(blocked, { state: 'active' });
     expect(indexes((await list({ states: ['blocked'] })).items)).toEqual([2]);
   });
 
-  test('search: substring of name or username, whole e-mail, after the worker has indexed', async () => {
+  test('is searched by part of a name or username, or whole e-mail, once the worker has indexed', async () => {
     for (const { id } of made) {
       await other.store.search.index('user', id, async () => {
         const user = await other.store.users.get(id);

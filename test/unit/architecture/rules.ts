@@ -12,7 +12,7 @@ export const LAYERS: Readonly<Record<string, Allowed>> = {
   'lib/telemetry': { values: [], types: [] },
   // Encryption and decryption.
   'lib/sealing': { values: [], types: [] },
-  // The one door to the engine of users' regular expressions.
+  // The only access to the engine of users' regular expressions.
   'lib/regexp': { values: [], types: [] },
   // What the store keeps, as every layer sees it: plain data and its constants.
   'lib/records': { values: [], types: [] },
@@ -20,7 +20,7 @@ export const LAYERS: Readonly<Record<string, Allowed>> = {
     values: ['lib/records', 'lib/git', 'lib/sealing', 'lib/telemetry'],
     types: ['lib/domain'],
   },
-  // It talks to servers that users name: no data of ours is in its reach.
+  // It connects to servers that users name, so it has no access to our data.
   'lib/outbound': { values: ['lib/git', 'lib/sealing'], types: [] },
   // Formats of keys and signatures, and the cryptography under them.
   'lib/signatures': { values: [], types: [] },
@@ -81,7 +81,7 @@ export const LAYERS: Readonly<Record<string, Allowed>> = {
     ],
     types: [],
   },
-  // The workspace package @lemnos/embedded-aws: nothing of Lemnos is in its reach.
+  // The workspace package @lemnos/embedded-aws: it imports nothing of Lemnos.
   'local/aws': { values: [], types: [] },
 };
 

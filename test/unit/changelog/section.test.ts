@@ -32,7 +32,7 @@ describe('a section', () => {
   });
 });
 
-test('sections of any versions come to stand in their order, whatever else the file says', () => {
+test('sections of any versions are inserted in version order, whatever else the file contains', () => {
   const part = fc.constantFrom('0', '1', '2', '10', '0-rc.1', '0-rc.10', '3+a');
   const version = fc.tuple(fc.nat(3), fc.nat(12), part).map((parts) => parts.join('.'));
   const intro = fc.string({ unit: fc.constantFrom('a', '\n', ' ', '#', '\x80'), maxLength: 20 });

@@ -5,7 +5,7 @@ import { parseTemplate, TemplateError } from '../../../lib/domain/changelog/temp
 
 const render = (template: string, data: Data = {}) => renderTemplate(parseTemplate(template), data);
 
-describe('as documented', () => {
+describe('a template renders as documented', () => {
   test.each<[string, Data, string]>([
     ['{% if valid %}\nyes\n{% else %}\nnope\n{% end %}\n', { valid: true }, 'yes\n'],
     ['{% if valid %}\nyes\n{% else %}\nnope\n{% end %}\n', {}, 'nope\n'],
@@ -32,7 +32,7 @@ describe('as documented', () => {
   });
 });
 
-describe('refused', () => {
+describe('a template is refused', () => {
   test.each([
     ['{{', /on line 1/],
     ['a\n{{ }}', /on line 2/],
@@ -53,7 +53,7 @@ describe('refused', () => {
     expect(() => parseTemplate(template)).toThrow(TemplateError);
   });
 
-  test('more text or work than there may be', () => {
+  test('for too much text or too many steps', () => {
     const deep = `${'{% each a %}'.repeat(4)}x${'{% end %}'.repeat(4)}`;
     let nested: Data = 'x';
     for (let n = 0; n < 4; n++) nested = Array<Data>(60).fill({ a: nested });
@@ -95,7 +95,7 @@ const { tree } = fc.letrec<{ tree: Case; node: Case }>((tie) => ({
   })),
 }));
 
-test('templates made of parts make the texts of their parts', () => {
+test('a template made of parts renders the texts of its parts', () => {
   fc.assert(
     fc.property(tree, ({ template, text }) => {
       expect(render(template, DATA)).toBe(text);
@@ -104,7 +104,7 @@ test('templates made of parts make the texts of their parts', () => {
   );
 });
 
-test('any text is a template or refused as none', () => {
+test('any text is a template or refused as invalid', () => {
   const unit = fc.constantFrom(
     '{{',
     '}}',

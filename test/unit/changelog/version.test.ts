@@ -7,7 +7,7 @@ import { compareVersions, parseVersion } from '../../../lib/domain/changelog/ver
 const OFFICIAL =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$/;
 
-test('a version is what the specification’s own pattern says', () => {
+test('versions are those that match the pattern of the specification', () => {
   const text = fc.string({
     unit: fc.constantFrom('0', '1', '10', '.', '-', '+', 'a', 'Z', '01'),
     maxLength: 14,
@@ -23,7 +23,7 @@ test('a version is what the specification’s own pattern says', () => {
   expect(parseVersion(`1.0.${'1'.repeat(300)}`)).toBeUndefined();
 });
 
-test('order, by the examples of the specification', () => {
+test('versions are ordered as in the examples of the specification', () => {
   const ascending =
     '0.9.9 1.0.0-alpha 1.0.0-alpha.1 1.0.0-alpha.beta 1.0.0-beta 1.0.0-beta.2 1.0.0-beta.11 1.0.0-rc.1 1.0.0 1.0.0+a 1.0.0+b 1.0.2 1.0.10 1.2.0 2.0.0 2.1.0 2.1.1 10.0.0 99999999999999999999.0.0 100000000000000000000.0.0'.split(
       ' ',
@@ -33,7 +33,7 @@ test('order, by the examples of the specification', () => {
     for (const [j, b] of versions.entries()) expect(Math.sign(compareVersions(a, b))).toBe(Math.sign(i - j));
 });
 
-test('dates, as the system writes them', () => {
+test('release dates are formatted like those of the system', () => {
   const directives = [...'YCymdejHkIlMSsuwUWVGgAaBbhpPZzntFDxTXRrc%'];
   const flags = { '-': 'dmHIjkleMSyV', _: 'dmHMjy', 0: 'ekl', '^': 'aAbBhp' };
   const flagged = Object.entries(flags).flatMap(([flag, names]) => [...names].map((name) => flag + name));

@@ -15,7 +15,7 @@ test.each([
   expect(retainedUntil(came).toISOString()).toBe(until);
 });
 
-test('an event is shown for as long as its row is to be there, on every day of every year', () => {
+test('an event is shown until its row expires, on every day of every year', () => {
   fc.assert(
     fc.property(moments, fc.integer({ min: -2 * 86_400_000, max: 2 * 86_400_000 }), (came, off) => {
       // At the very millisecond, either will do.
@@ -30,7 +30,7 @@ test('an event is shown for as long as its row is to be there, on every day of e
   );
 });
 
-test('around the days that leap years add', () => {
+test('retention is right around leap days', () => {
   const days = [
     '2025-02-28',
     '2025-03-01',

@@ -34,7 +34,7 @@ const problem = async (promise: Promise<unknown>): Promise<string> => {
   throw error;
 };
 
-describe('names as Rack reads them', () => {
+describe('parameter names, parsed as in Rack,', () => {
   test.each<[string, unknown]>([
     ['', {}],
     ['a', { a: null }],
@@ -89,7 +89,7 @@ describe('names as Rack reads them', () => {
     expect(textOf(() => parseForm(text))).toBe(message);
   });
 
-  test('no name reaches a prototype', () => {
+  test('never reach a prototype', () => {
     const parsed = parseForm(
       '__proto__[polluted]=1&constructor[prototype][polluted]=1&a[__proto__][polluted]=1&b[][__proto__]=1',
     );
@@ -100,7 +100,7 @@ describe('names as Rack reads them', () => {
     expect(Object.getPrototypeOf(parsed['a'])).toBeNull();
   });
 
-  test('any text is parsed or refused, never worse', () => {
+  test('are parsed or refused for any text', () => {
     const hostile = fc.array(
       fc.constantFrom('a', 'b', '[', ']', '[]', '=', '&', '%', '%5B', '%00', '__proto__', '1'),
       {
@@ -119,7 +119,7 @@ describe('names as Rack reads them', () => {
     );
   });
 
-  test('what a link writes is read back', () => {
+  test('are read back from the links we write', () => {
     const name = fc
       .string({ unit: 'grapheme', minLength: 1, maxLength: 8 })
       .filter((s) => !/[[\]\0]/.test(s));
@@ -145,8 +145,8 @@ describe('names as Rack reads them', () => {
   });
 });
 
-describe('bodies', () => {
-  test('a form, with or without saying so', async () => {
+describe('a body', () => {
+  test('is a form, with or without a content type', async () => {
     expect(plain(await post('a[]=1&b=%C3%A4', 'application/x-www-form-urlencoded'))).toEqual({
       a: ['1'],
       b: 'ä',
@@ -200,7 +200,7 @@ describe('bodies', () => {
     expect(await problem(post(body, type))).toBe(outcome);
   });
 
-  test('quotes and brackets inside strings do not count', async () => {
+  test('of JSON may have quotes and brackets inside strings', async () => {
     const text = '"[{,\\" \\\\'.repeat(1000);
     expect(plain(await post(JSON.stringify({ text, next: [1] }), 'application/json'))).toEqual({
       text,
@@ -208,7 +208,7 @@ describe('bodies', () => {
     });
   });
 
-  test('JSON reads what JSON writes', async () => {
+  test('of JSON is read as JSON.parse reads it', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.dictionary(
@@ -232,7 +232,7 @@ describe('bodies', () => {
     },
   );
 
-  test('multipart: fields and files, in order', async () => {
+  test('of multipart has fields and files, in order', async () => {
     const form = new FormData();
     form.append('title', 'Grüße');
     form.append('actions[][action]', 'create');
@@ -253,7 +253,7 @@ describe('bodies', () => {
     expect([...actions[0]!['content']!.bytes]).toEqual([0, 255, 13, 10]);
   });
 
-  test('multipart text that is no UTF-8 is told', async () => {
+  test('of multipart with a field that is not UTF-8 is refused', async () => {
     const body = Buffer.concat([
       Buffer.from('--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n'),
       Buffer.from([0xff]),
@@ -264,14 +264,14 @@ describe('bodies', () => {
     );
   });
 
-  test('multipart with too many parts', async () => {
+  test('of multipart with too many parts is refused', async () => {
     const part = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n';
     expect(await problem(post(`${part.repeat(10_001)}--x--\r\n`, 'multipart/form-data; boundary=x'))).toBe(
       '400 too many parameters',
     );
   });
 
-  test('a body over the limit, announced or not', async () => {
+  test('over the limit is refused, whether its length is announced or not', async () => {
     expect(await problem(post('a=12345', 'application/x-www-form-urlencoded', 5))).toBe(
       'too-large 413 Request Entity Too Large',
     );

@@ -96,12 +96,12 @@ test.each([
   expect(await ask(method, word, more)).toMatchObject({ status, type: 'application/else+json', body: holds });
 });
 
-test('a path from the root is not one below /api/v4', async () => {
+test('a path declared from the root is not served below /api/v4', async () => {
   const request = new Request('http://else/api/v4/api/else/v1/me/things');
   expect((await fetch(request, { baseUrl: 'http://else', sourceIp: '' })).status).toBe(404);
 });
 
-test('its document tells types, failures, credential and place', () => {
+test('its OpenAPI document has content types, errors, credential and paths', () => {
   const { paths } = document(endpoints, { title: 'Else', version: '1', serverUrl: 'http://else' });
   const { get, post } = paths['/api/else/v1/{word}/things']!;
   expect(get).toMatchObject({ security: [{ bearer: [] }], servers: [{ url: 'http://else' }] });

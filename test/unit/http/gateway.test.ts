@@ -57,7 +57,7 @@ const endpoints = [
   endpoint({ ...common, method: 'GET', path: '/raw', handle: () => reply({ body, type }) }),
   endpoint({ ...common, method: 'DELETE', path: '/raw', returns: { status: 204 }, handle: () => undefined }),
 ];
-// Credentials of the samples are nobody's: these endpoints let anyone in, so they are taken out.
+// Credentials of the samples belong to no user; the endpoints are public, so they are removed.
 const anonymous = (event: APIGatewayProxyEvent): APIGatewayProxyEvent => {
   const { 'PRIVATE-TOKEN': _, ...headers } = event.headers;
   const { 'PRIVATE-TOKEN': __, ...multiValueHeaders } = event.multiValueHeaders;
@@ -72,8 +72,8 @@ const rawEvent = (method = 'GET'): APIGatewayProxyEvent => ({
   queryStringParameters: null,
 });
 
-describe('events', () => {
-  test('the path stays as it was sent, parameters are encoded again', async () => {
+describe('a request made from a gateway event', () => {
+  test('keeps the path as it was sent, and encodes parameters again', async () => {
     const { request, info } = requestOf(eventOf('api-get'), undefined);
     const url = new URL(request.url);
     expect(url.pathname).toBe('/api/v4/projects/group%2Fname/repository/branches/feature%2Fa.b');
@@ -131,7 +131,7 @@ describe('events', () => {
     expect([info.baseUrl, new URL(request.url).pathname]).toEqual([baseUrl, path]);
   });
 
-  test('lists of objects in a query keep their elements', () => {
+  test('keeps the elements of lists of objects in a query', () => {
     const event = eventOf('api-get');
     event.queryStringParameters = null;
     event.multiValueQueryStringParameters = { 'a[][x]': ['1', '2'], b: ['c'], 'a[][y]': ['3', '4'] };
@@ -140,7 +140,7 @@ describe('events', () => {
     );
   });
 
-  test('a path that was decoded on the way stays a path', () => {
+  test('keeps a path that the gateway decoded as a path', () => {
     const event = { ...eventOf('api-get'), path: '/a?b#c\\d' };
     const url = new URL(
       requestOf({ ...event, multiValueQueryStringParameters: null, queryStringParameters: null }).request.url,
@@ -148,7 +148,7 @@ describe('events', () => {
     expect([url.pathname, url.search, url.hash]).toEqual(['/a%3Fb%23c%5Cd', '', '']);
   });
 
-  test('headers that are none are left out', () => {
+  test('leaves out invalid headers', () => {
     const event = eventOf('api-get');
     event.multiValueHeaders = { 'X-A': ['1', '2'], 'bad name': ['x'], 'X-B': ['a\nb'] };
     event.headers = { 'X-C': '3' };
@@ -160,8 +160,8 @@ describe('events', () => {
   });
 });
 
-describe('answers in one piece', () => {
-  test('a list', async () => {
+describe('a buffered response', () => {
+  test('returns a list', async () => {
     const answer = await make().handler(anonymous(eventOf('api-get')));
     expect(answer).toMatchObject({ statusCode: 200, isBase64Encoded: false });
     expect(JSON.parse(answer.body)).toEqual([
@@ -174,7 +174,7 @@ describe('answers in one piece', () => {
     );
   });
 
-  test('a form', async () => {
+  test('returns the result of a form', async () => {
     const answer = await make().handler(anonymous(eventOf('api-post-form')));
     expect(answer.statusCode).toBe(201);
     expect(JSON.parse(answer.body)).toEqual({
@@ -187,14 +187,14 @@ describe('answers in one piece', () => {
     });
   });
 
-  test('JSON, plain and as base64', async () => {
+  test('is the same for JSON sent plain and as Base64', async () => {
     const event = anonymous(eventOf('api-post-json'));
     expect((await make().handler(event)).body).toBe('"neu/ä"');
     const encoded = { ...event, body: Buffer.from(event.body!).toString('base64'), isBase64Encoded: true };
     expect((await make().handler(encoded)).body).toBe('"neu/ä"');
   });
 
-  test('a file', async () => {
+  test('returns a file', async () => {
     const answer = await make().handler(anonymous(eventOf('api-binary')));
     const png = [0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 255, 254];
     expect(JSON.parse(answer.body)).toEqual({
@@ -218,7 +218,7 @@ describe('answers in one piece', () => {
     expect(Buffer.from(answer.body, base64 ? 'base64' : 'utf8')).toEqual(Buffer.from(sent));
   });
 
-  test('nothing', async () => {
+  test('may have no body', async () => {
     expect(await make().handler(rawEvent('DELETE'))).toMatchObject({
       statusCode: 204,
       body: '',
@@ -226,7 +226,7 @@ describe('answers in one piece', () => {
     });
   });
 
-  test('what does not fit is told, and its source is closed', async () => {
+  test('that is too large becomes an error, and its source is closed', async () => {
     const written = vi.spyOn(console, 'error');
     let closed = false;
     body = (async function* () {
@@ -246,7 +246,7 @@ describe('answers in one piece', () => {
     written.mockRestore();
   });
 
-  test('base64 counts', async () => {
+  test('is measured after Base64 encoding', async () => {
     type = 'application/octet-stream';
     body = new Uint8Array(Math.floor((BUFFERED_LIMIT * 3) / 4) - 2);
     expect((await make().handler(rawEvent())).statusCode).toBe(200);
@@ -254,7 +254,7 @@ describe('answers in one piece', () => {
     expect((await make().handler(rawEvent())).statusCode).toBe(413);
   });
 
-  test('a source that fails is a 500, written down once', async () => {
+  test('with a failing source is a 500, logged once', async () => {
     const written = vi.spyOn(console, 'error').mockImplementation(() => {});
     body = (async function* () {
       yield new Uint8Array(10);
@@ -267,13 +267,13 @@ describe('answers in one piece', () => {
     expect(lines).toBe(1);
   });
 
-  test('an event that is no request', async () => {
+  test('is 400 for an event that is not a valid request', async () => {
     vi.spyOn(console, 'error').mockImplementationOnce(() => {});
     expect(await make().handler({ ...rawEvent(), httpMethod: 'A B' })).toMatchObject({ statusCode: 400 });
   });
 
   test.each(['TRACE', 'CONNECT', 'TRACK'])(
-    '%s is not allowed, and no failure to write down',
+    'is 405 for %s, which is not logged as a failure',
     async (httpMethod) => {
       const written = vi.spyOn(console, 'error').mockClear();
       const answer = await make().handler({ ...rawEvent(), httpMethod });
@@ -283,7 +283,7 @@ describe('answers in one piece', () => {
     },
   );
 
-  test('deps that could not be made are made again', async () => {
+  test('is served after all when creating the dependencies failed at first', async () => {
     const written = vi.spyOn(console, 'error').mockImplementation(() => {});
     let tries = 0;
     const service = apiFunction({
@@ -317,7 +317,7 @@ class Sink extends Writable {
 }
 type Streamed = (event: APIGatewayProxyEvent, sink: Sink) => Promise<void>;
 
-describe('answers as they come', () => {
+describe('a streamed response', () => {
   const streaming = (): Streamed => {
     vi.stubEnv('STREAM', '1');
     vi.stubGlobal('awslambda', {
@@ -336,7 +336,7 @@ describe('answers as they come', () => {
     vi.unstubAllGlobals();
   });
 
-  test('piece by piece', async () => {
+  test('is sent chunk by chunk', async () => {
     const handler = streaming();
     const sink = new Sink();
     type = 'application/octet-stream';
@@ -352,21 +352,21 @@ describe('answers as they come', () => {
     expect(sink.writableFinished).toBe(true);
   });
 
-  test('status and headers go out without a body too', async () => {
+  test('has status and headers even without a body', async () => {
     const sink = new Sink();
     await streaming()(rawEvent('DELETE'), sink);
     expect(sink.prelude?.statusCode).toBe(204);
     expect(sink.writableFinished).toBe(true);
   });
 
-  test('JSON', async () => {
+  test('may be JSON', async () => {
     const sink = new Sink();
     await streaming()(anonymous(eventOf('api-post-json')), sink);
     expect(sink.prelude?.statusCode).toBe(201);
     expect(Buffer.concat(sink.pieces).toString()).toBe('"neu/ä"');
   });
 
-  test('a failure on the way breaks off', async () => {
+  test('is aborted by a failure halfway', async () => {
     const handler = streaming();
     const written = vi.spyOn(console, 'error').mockImplementation(() => {});
     const sink = new Sink();
@@ -382,7 +382,7 @@ describe('answers as they come', () => {
     expect(lines).toBe(1);
   });
 
-  test('a reader who leaves closes the source', async () => {
+  test('closes its source when the client disconnects', async () => {
     const handler = streaming();
     const written = vi.spyOn(console, 'error');
     let closed = false;
@@ -404,7 +404,7 @@ describe('answers as they come', () => {
   });
 
   test.each([[undefined], [{}]])(
-    'without the runtime, its global %j, it answers whole',
+    'is buffered outside the Lambda runtime (global %j)',
     async (awslambda) => {
       vi.stubEnv('STREAM', '1');
       vi.stubGlobal('awslambda', awslambda);
@@ -414,7 +414,7 @@ describe('answers as they come', () => {
 });
 
 describe('functions without endpoints', () => {
-  test("Git's requests come in as they were sent", async () => {
+  test('get Git requests as they were sent', async () => {
     const service = rawFunction(async (request, facts) => {
       const { pathname, search } = new URL(request.url);
       const sent = Buffer.from(await request.arrayBuffer()).toString('latin1');
@@ -434,7 +434,7 @@ describe('functions without endpoints', () => {
     expect(JSON.parse(pack.body)).toMatchObject({ sent: '0014command=ls-refs\n00010009peel\n0000' });
   });
 
-  test('pages outside the interface', async () => {
+  test('serve pages outside the API', async () => {
     const service = apiFunction({
       endpoints: [],
       deps: () => ({ access: new MemoryAccess() }),

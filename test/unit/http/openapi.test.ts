@@ -91,11 +91,11 @@ const endpoints = [
 ];
 const made = document(endpoints, { title: 'Lemnos', version: '1', serverUrl: 'https://git.example/prod' });
 
-describe('the document', () => {
+describe('the OpenAPI document', () => {
   const get = made.paths['/projects/{id}/notes/{note_id}']!['get']!;
   const post = made.paths['/projects/{id}/notes']!['post']!;
 
-  test('is plain JSON whose references all lead somewhere', () => {
+  test('is plain JSON whose references all resolve', () => {
     const text = JSON.stringify(made);
     expect(JSON.parse(text)).toEqual(made);
     for (const [, name] of text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)) {
@@ -106,7 +106,7 @@ describe('the document', () => {
     expect(made.tags.map(({ name }) => name)).toEqual(['files', 'meta', 'notes', 'users']);
   });
 
-  test('every parameter of a path is declared, and operations have names of their own', () => {
+  test('declares every path parameter, and unique operation ids', () => {
     const ids: string[] = [];
     for (const [path, methods] of Object.entries(made.paths)) {
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
@@ -120,7 +120,7 @@ describe('the document', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('parameters say what they take', () => {
+  test('describes what parameters accept', () => {
     expect(get.parameters.find(({ name }) => name === 'note_id')).toEqual({
       name: 'note_id',
       in: 'path',
@@ -150,7 +150,7 @@ describe('the document', () => {
     expect(query['per_page']!.schema.default).toBe(20);
   });
 
-  test('bodies in every type they may be sent in', () => {
+  test('describes bodies in every accepted content type', () => {
     const content = post.requestBody!.content;
     expect(Object.keys(content)).toEqual([
       'application/json',
@@ -182,7 +182,7 @@ describe('the document', () => {
     ]);
   });
 
-  test('examples of bodies and of fields whose names say enough', () => {
+  test('has examples of bodies and of fields with well-known names', () => {
     const { content } = post.requestBody!;
     expect(content['application/json']!.example).toEqual({ body: 'string' });
     expect(content['multipart/form-data']).not.toHaveProperty('example');
@@ -195,7 +195,7 @@ describe('the document', () => {
     expect(made.components.schemas['Note']!.properties!['body']).not.toHaveProperty('examples');
   });
 
-  test('answers and errors', () => {
+  test('describes responses and errors', () => {
     expect(Object.keys(get.responses)).toEqual(['200', '400', '401', '403', '404']);
     expect(get.responses['200']!.content!['application/json']!.schema).toEqual({
       type: 'array',
@@ -214,7 +214,7 @@ describe('the document', () => {
     expect(made.paths['/user']!['delete']!.responses['204']).toEqual({ description: 'Done' });
   });
 
-  test('who may call', () => {
+  test('describes the required authentication', () => {
     expect(get.security).toContainEqual({});
     expect(get.security).toContainEqual({ token: ['read_api'] });
     expect(post.security).toContainEqual({ bearer: ['api'] });
@@ -234,7 +234,7 @@ describe('comparison with a contract', () => {
     params,
   });
 
-  test('nothing to say where they agree', () => {
+  test('reports nothing where they agree', () => {
     const agreed = [
       contract('GET', '/projects/:project_id/notes/:id', [
         parameter('id', 'string', { in: 'path' }),
@@ -264,7 +264,7 @@ describe('comparison with a contract', () => {
     expect(beyond).toEqual(['DELETE /user', 'GET /open']);
   });
 
-  test('says what is missing or other', () => {
+  test('reports what is missing or different', () => {
     const found = compareWithContract(made, [
       contract('PATCH', '/open', []),
       contract('GET', '/projects/:id/notes/:note_id', [

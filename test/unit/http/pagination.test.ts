@@ -73,8 +73,8 @@ const linksOf = (headers: Headers) =>
     [...(headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="(\w+)"/g)].map(([, url, rel]) => [rel, url]),
   );
 
-describe('pages by number', () => {
-  test('the example of the documentation', async () => {
+describe('offset pagination', () => {
+  test('gives the headers of the documented example', async () => {
     const { headers, body } = await send('GET /projects/8/notes?page=2&per_page=3');
     const url = 'http://lemnos.test/api/v4/projects/8/notes?id=8&order_by=created_at&page=';
     expect(headers.get('link')).toBe(
@@ -92,7 +92,7 @@ describe('pages by number', () => {
     expect(body).toEqual([3, 4, 5]);
   });
 
-  test('links repeat what was asked, encoded, and never a secret', async () => {
+  test('repeats the query in links, encoded and without secrets', async () => {
     const { headers } = await send(
       'GET /projects/group%2Fn%20ä/notes?iids[]=1&iids[]=2&not[labels]=a%26b+c&simple=yes&private_token=dev&unknown=x',
     );
@@ -103,7 +103,7 @@ describe('pages by number', () => {
     expect([...headers].flat().join()).not.toContain('dev');
   });
 
-  test('the first and the last page', async () => {
+  test('has no previous or next link when there is one page', async () => {
     const { headers } = await send('GET /projects/8/notes');
     expect(pageHeaders(headers)).toEqual({
       page: '1',
@@ -116,13 +116,13 @@ describe('pages by number', () => {
     expect(Object.keys(linksOf(headers))).toEqual(['first', 'last']);
   });
 
-  test('beyond the end there is nothing', async () => {
+  test('returns an empty page beyond the end', async () => {
     const { headers, body } = await send('GET /projects/8/notes?page=9');
     expect(body).toEqual([]);
     expect(pageHeaders(headers)).toMatchObject({ page: '9', 'next-page': '', 'prev-page': '8' });
   });
 
-  test('an empty list has one page', async () => {
+  test('counts one page for an empty list', async () => {
     expect(pageHeaders((await send('GET /many/0')).headers)).toMatchObject({
       total: '0',
       'total-pages': '1',
@@ -158,7 +158,7 @@ describe('pages by number', () => {
     expect((await send(`GET /projects?${query}`)).body).toEqual([{ kind: 'offset', ...page }]);
   });
 
-  test('a total above 10,000 is not told', async () => {
+  test('omits a total above 10,000', async () => {
     const at = await send('GET /many/10000?page=2');
     expect(pageHeaders(at.headers)).toMatchObject({ total: '10000', 'total-pages': '500' });
     const above = await send('GET /many/10001?page=2');
@@ -173,7 +173,7 @@ describe('pages by number', () => {
     expect(Object.keys(linksOf(above.headers))).toEqual(['prev', 'next', 'first']);
   });
 
-  test('without a total a full page is taken to have a next', async () => {
+  test('assumes a next page after a full page when there is no total', async () => {
     expect(pageHeaders((await send('GET /commits/40?page=2')).headers)).toMatchObject({
       'next-page': '3',
       total: null,
@@ -184,7 +184,7 @@ describe('pages by number', () => {
     });
   });
 
-  test('links can be followed to the end', async () => {
+  test('has links that can be followed to the end', async () => {
     const seen: unknown[] = [];
     let next: string | undefined = '/projects/8/notes?per_page=3';
     for (let guard = 0; next !== undefined && guard < 9; guard++) {
@@ -196,9 +196,9 @@ describe('pages by number', () => {
   });
 });
 
-describe('pages by place', () => {
+describe('keyset pagination', () => {
   const base = 'http://lemnos.test/api/v4';
-  test('by id, both ways', async () => {
+  test('works by id in both directions', async () => {
     const down = await send('GET /projects?pagination=keyset&order_by=id&per_page=50');
     expect(down.headers.get('link')).toBe(
       `<${base}/projects?id_before=42&order_by=id&pagination=keyset&per_page=50&sort=desc>; rel="next"`,
@@ -212,13 +212,13 @@ describe('pages by place', () => {
     expect(up.body).toMatchObject([{ after: '41' }]);
   });
 
-  test('the last page has no link', async () => {
+  test('has no link on the last page', async () => {
     expect((await send('GET /projects?pagination=keyset&order_by=id&id_before=40')).headers.has('link')).toBe(
       false,
     );
   });
 
-  test('an order it does not know', async () => {
+  test('refuses an unsupported order', async () => {
     for (const query of ['pagination=keyset', 'pagination=keyset&order_by=name']) {
       expect(await send(`GET /projects?${query}`)).toMatchObject({
         status: 405,
@@ -227,13 +227,13 @@ describe('pages by place', () => {
     }
   });
 
-  test('by page token', async () => {
+  test('works by page token', async () => {
     const { headers, body } = await send('GET /tree?page_token=x%2Fy&per_page=1');
     expect(body).toEqual([{ kind: 'keyset', perPage: 1, after: 'x/y' }]);
     expect(headers.get('link')).toBe(`<${base}/tree?page_token=a%2F%C3%B6&per_page=1>; rel="next"`);
   });
 
-  test('a keyset list without a marker is a mistake of the declaration', () => {
+  test('requires a marker in the declaration of the endpoint', () => {
     expect(() =>
       endpoint({ ...common, path: '/x', paginate: 'keyset', handle: () => ({ items: [] }) }),
     ).toThrow(TypeError);

@@ -35,7 +35,7 @@ function read(schema: Field<unknown>, given: object): unknown {
 const one = (field: Field<unknown>, ...given: unknown[]) =>
   read(params({ p: field }), given.length === 0 ? {} : { p: given[0] });
 
-describe('texts of broken rules', () => {
+describe('validation messages', () => {
   const level = oneOf(['a', 'b']);
   test.each<[string, Field<unknown>, object, string]>([
     ['required, absent', string({ required: true }), {}, 'p is missing'],
@@ -109,14 +109,14 @@ describe('texts of broken rules', () => {
     expect(read(params(fields, [rule]), given)).toEqual(outcome);
   });
 
-  test('all that is wrong is told, in the order of the declaration', () => {
+  test('list all problems, in the order of the declaration', () => {
     const schema = params({ a: string({ required: true }), b: integer(), c: boolean() }, [atLeastOneOf('x')]);
     expect(read(schema, { c: 'ja', b: 'z' })).toBe(
       'a is missing, b is invalid, c is invalid, x are missing, at least one parameter must be provided',
     );
   });
 
-  test('nested names are printed as they are sent', () => {
+  test('show nested names as they are sent', () => {
     const action = object({
       action: oneOf(['create'], { required: true }),
       file_path: string({ required: true }),
@@ -140,7 +140,7 @@ describe('texts of broken rules', () => {
     expect(read(params({ h: rules }), { h: { a: '1', b: '2' } })).toBe('a, b are mutually exclusive');
   });
 
-  test('lists have an end, and so has what is told of them', () => {
+  test('are limited in number, like the lists they are about', () => {
     expect(one(list(string()), 'a,'.repeat(1_000_000))).toBe('p is too long');
     expect(one(array(string(), { maxItems: 2 }), ['a', 'b', 'c'])).toBe('p is too long');
     const empty = array(object({ a: string({ required: true }), b: string({ required: true }) }));
@@ -153,14 +153,14 @@ describe('texts of broken rules', () => {
     expect(failure.split(', ')).toHaveLength(100);
   });
 
-  test('a route integer that is none is no route', () => {
+  test('become a missing route for an invalid integer in a path', () => {
     const result = params({ id: routeInteger() }).safeParse({ id: 'me' });
     expect(problemsOf(result.error!).noRoute).toBe(true);
     expect(one(routeInteger(), '7')).toEqual({ p: 7 });
   });
 });
 
-describe('values', () => {
+describe('the value of a parameter', () => {
   test.each(['true', 'TRUE', 'True', 't', 'T', '1', 'on', 'ON', 'yes', 'Yes', 'y', 'Y', true, 1])(
     'true: %s',
     (v) => {
@@ -202,7 +202,7 @@ describe('values', () => {
     expect(one(datetime(), value)).toBe('p is invalid');
   });
 
-  test('a datetime reads back what any instant is written as', () => {
+  test('is the same instant after a datetime is written and read', () => {
     const instants = fc.date({
       min: new Date('0001-01-01'),
       max: new Date('9999-12-31'),
@@ -218,7 +218,7 @@ describe('values', () => {
     );
   });
 
-  test('an integer is what its decimal text says, or nothing', () => {
+  test('is the integer of its decimal text, or invalid', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), (value) => {
         const safe = value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
@@ -227,7 +227,7 @@ describe('values', () => {
     );
   });
 
-  test('nothing that JSON can say makes a parameter throw', () => {
+  test('never makes a parameter throw, for any JSON', () => {
     const all = [
       string(),
       content(),
@@ -273,11 +273,11 @@ describe('values', () => {
     expect(one(field, ...given)).toEqual(outcome);
   });
 
-  test('unknown parameters are left out', () => {
+  test('is left out for unknown parameters', () => {
     expect(read(params({ a: string() }), { a: 'x', b: 'y' })).toEqual({ a: 'x' });
   });
 
-  test('inherited members are no parameters', () => {
+  test('is never an inherited member of an object', () => {
     expect(read(params({ constructor: string(), toString: string() }), {})).toEqual({});
   });
 });

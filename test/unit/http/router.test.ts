@@ -7,7 +7,7 @@ import { routerOf } from '../../../lib/http/router.ts';
 const at = (method: Method, path: string) =>
   endpoint({ method, path, area: 'test', summary: path, access: anyone(), handle: () => null });
 
-// Parameters before words, on purpose: the order of declaration must not matter.
+// Parameters before literal segments, on purpose: the order of declaration must not matter.
 const router = routerOf([
   at('GET', '/projects/:id'),
   at('PUT', '/projects/:id'),
@@ -90,7 +90,7 @@ describe('routes', () => {
     expect(await outcome('GET', `/api/v4${path}`)).toEqual(expected);
   });
 
-  test('what is not below the root is no route', async () => {
+  test('do not match paths outside the root', async () => {
     for (const path of ['/projects/1', '/', '/api/v4', '/api/v44/projects/1', '/x/api/v4/projects/1']) {
       expect(await outcome('GET', path)).toEqual([404]);
     }
@@ -98,14 +98,14 @@ describe('routes', () => {
     expect(await outcome('GET', '/api/v3')).toEqual([410]);
   });
 
-  test('a known path names its methods', async () => {
+  test('return the allowed methods of a known path', async () => {
     expect(await outcome('DELETE', '/api/v4/projects/1')).toEqual([405, 'OPTIONS, GET, HEAD, PUT']);
     expect(await router.methods('/api/v4/projects/1')).toEqual(['OPTIONS', 'GET', 'HEAD', 'PUT']);
     expect(await router.methods('/api/v4/nothing')).toEqual([]);
     expect(await outcome('HEAD', '/api/v4/projects/1')).toEqual(['/projects/:id', { id: '1' }]);
   });
 
-  test('a path of many segments takes no longer than its length', async () => {
+  test('match long paths in linear time', async () => {
     const started = performance.now();
     await outcome('GET', `/api/v4/projects/${'a/'.repeat(20_000)}`);
     await outcome('GET', `/api/v4/projects/1/wikis/${'/'.repeat(20_000)}x`);

@@ -128,7 +128,7 @@ afterEach(() => {
   access.opened.length = 0;
 });
 
-describe('who may come in', () => {
+describe('authentication', () => {
   const form = { body: new URLSearchParams({ name: 'n' }) };
   test.each<[string, string, { token?: string; body?: URLSearchParams }, number, unknown]>([
     ['anyone sees what is public', 'GET /projects/1', {}, 200, { who: 'anonymous', project: 'group/open' }],
@@ -233,7 +233,7 @@ describe('who may come in', () => {
     expect(answer.headers.has('www-authenticate')).toBe(false);
   });
 
-  test('a revoked token is told as such', async () => {
+  test('reports a revoked token as revoked', async () => {
     const { status, body, headers } = await send('GET /user', { token: 'revoked' });
     const description = 'Token was revoked. You have to re-authorize from the user.';
     expect({ status, body }).toEqual({
@@ -245,12 +245,12 @@ describe('who may come in', () => {
     );
   });
 
-  test('a request without a credential that needs one costs no look-up', async () => {
+  test('refuses a request that lacks a required credential without a lookup', async () => {
     await send('GET /user');
     expect(access.opened).toEqual([]);
   });
 
-  test('the token and the project are looked up together', async () => {
+  test('looks up the token and the project concurrently', async () => {
     await send('GET /projects/group%2Fopen?private_token=dev');
     expect(access.opened).toEqual([
       {
@@ -265,19 +265,19 @@ describe('who may come in', () => {
     ]);
   });
 
-  test('sudo is handed on', async () => {
+  test('passes sudo on', async () => {
     await send('GET /user', { token: 'root', headers: { Sudo: 'dev' } });
     expect(access.opened[0]).toMatchObject({ sudo: 'dev' });
   });
 });
 
-describe('answers', () => {
-  test('a bare value and null', async () => {
+describe('a response', () => {
+  test('may be a bare value or null', async () => {
     expect(await send('GET /users/7')).toMatchObject({ status: 200, text: '7' });
     expect(await send('POST /open')).toMatchObject({ status: 200, text: 'null' });
   });
 
-  test('what has no body has none', async () => {
+  test('has a body only where its status has one', async () => {
     expect(await send('DELETE /things/1')).toMatchObject({ status: 204, text: '' });
     expect(await send('POST /star')).toMatchObject({ status: 304, text: '' });
     expect(await send('DELETE /things/2')).toMatchObject({ status: 202, body: { message: '202 Accepted' } });
@@ -300,13 +300,13 @@ describe('answers', () => {
     expect(await send(line)).toMatchObject({ status, body });
   });
 
-  test('a known path with another verb', async () => {
+  test('is 405 for a known path with another method', async () => {
     const answer = await send('PUT /open');
     expect(answer).toMatchObject({ status: 405, body: { error: '405 Not Allowed' } });
     expect(answer.headers.get('allow')).toBe('OPTIONS, GET, HEAD, POST');
   });
 
-  test('HEAD of a GET has its headers and no body', async () => {
+  test('to HEAD has the headers of GET and no body', async () => {
     const get = await send('GET /open');
     const head = await send('HEAD /open');
     expect(head).toMatchObject({ status: 200, text: '' });
@@ -315,12 +315,12 @@ describe('answers', () => {
     expect(await send('HEAD /raw')).toMatchObject({ status: 200, text: '' });
   });
 
-  test("an endpoint's own HEAD goes before its GET", async () => {
+  test('to HEAD comes from the HEAD endpoint if there is one', async () => {
     expect(await send('HEAD /branch')).toMatchObject({ status: 204 });
     expect(await send('GET /branch')).toMatchObject({ status: 200, body: 'branch' });
   });
 
-  test('a caller who has the answer does not get it again', async () => {
+  test('is 304 for a client that already has it', async () => {
     const { headers } = await send('GET /open');
     const etag = headers.get('etag')!;
     expect(etag).toMatch(/^W\/"[0-9a-f]{32}"$/);
@@ -336,7 +336,7 @@ describe('answers', () => {
     });
   });
 
-  test('bytes as they come, without a validator, with headers of their own', async () => {
+  test('of streamed bytes has its own headers and no ETag', async () => {
     const { headers, text } = await send('GET /raw');
     expect(text).toBe('\x01\x02\x03');
     expect(headers.get('cache-control')).toBe('no-store');
@@ -355,7 +355,7 @@ describe('answers', () => {
     if (status === 412) expect(answer.body).toEqual({ message: '412 Precondition Failed' });
   });
 
-  test('headers that every answer carries', async () => {
+  test('has the common headers', async () => {
     const { headers } = await send('GET /open');
     expect(headers.get('content-type')).toBe('application/json');
     expect(headers.get('x-request-id')).toMatch(/^[0-9A-Z]{26}$/);
@@ -366,7 +366,7 @@ describe('answers', () => {
     expect(headers.has('access-control-allow-origin')).toBe(false);
   });
 
-  test("the caller's own request id comes back when it is one", async () => {
+  test('repeats a valid request id of the client', async () => {
     const idOf = async (id: string) =>
       (await send('GET /open', { headers: { 'X-Request-Id': id } })).headers.get('x-request-id');
     expect(await idOf('build-7.2')).toBe('build-7.2');
@@ -374,7 +374,7 @@ describe('answers', () => {
     expect(await idOf('x'.repeat(129))).toMatch(/^[0-9A-Z]{26}$/);
   });
 
-  test('scripts of other origins may read', async () => {
+  test('allows scripts of other origins to read it', async () => {
     const { headers } = await send('GET /open', { headers: { Origin: 'https://app.example' } });
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect(headers.get('access-control-expose-headers')).toContain('X-Total-Pages');
@@ -388,14 +388,14 @@ describe('answers', () => {
     expect(await send('OPTIONS /nothing')).toMatchObject({ status: 404 });
   });
 
-  test('the longest headers go first when there are too many', () => {
+  test('drops the longest headers first when there are too many', () => {
     const headers = new Headers({ 'Content-Type': 'text/plain' });
     for (let index = 0; index < 5; index++) headers.set(`x-fact-${index}`, 'v'.repeat(3000 + index));
     boundHeaders(headers);
     expect([...headers.keys()]).toEqual(['content-type', 'x-fact-0', 'x-fact-1', 'x-fact-2']);
   });
 
-  test('headers stay within what the gateway passes on', async () => {
+  test('has no more headers than the gateway accepts', async () => {
     const { headers } = await send('GET /long');
     const size = [...headers].reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
     expect(size).toBeLessThan(10_240);
@@ -452,7 +452,7 @@ describe('failures', () => {
     expect(answer.headers.get('content-type')).toBe('application/json');
   });
 
-  test('an unknown error says nothing of the inside, and is written down once, without secrets', async () => {
+  test('from an unknown error reveals nothing internal, and the error is logged once, without secrets', async () => {
     thrown = new Error('table lemnos: token dev was rejected at /x?private_token=glpat-1', {
       cause: new Error('Authorization: Bearer abcdef'),
     });
@@ -475,7 +475,7 @@ describe('failures', () => {
     expect(lines[0]).not.toMatch(/glpat-1|abcdef|token dev/);
   });
 
-  test('an old version is gone', async () => {
+  test('for an old API version is 410', async () => {
     const response = await fetch(new Request('http://h/api/v3/projects'), {
       sourceIp: '',
       baseUrl: 'http://h',
@@ -484,7 +484,7 @@ describe('failures', () => {
     expect(await response.json()).toEqual({ error: 'API V3 is no longer supported. Use API V4 instead.' });
   });
 
-  test('no request at all is a failure of ours', async () => {
+  test('is never an internal error, for any request', async () => {
     const piece = fc.constantFrom(
       '/',
       'projects',

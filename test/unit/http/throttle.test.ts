@@ -20,7 +20,7 @@ const settings = (change: Partial<InstanceSettings>): InstanceSettings => ({ ...
 const STRANGER: Caller = { kind: 'address', address: '203.0.113.7' };
 const ADA: Caller = { kind: 'user', id: 7 };
 
-describe('what a request counts as', () => {
+describe('the kind of a request', () => {
   test.each<[string, AskedKind]>([
     ['/api/v4/projects', 'api'],
     ['/api/v4/version', 'api'],
@@ -48,7 +48,7 @@ describe('what a request counts as', () => {
   });
 });
 
-describe('which throttles', () => {
+describe('the throttles of a request', () => {
   const on = Object.fromEntries(
     Object.keys(defaults)
       .filter((name) => /^throttle_.*_enabled$/.test(name))
@@ -59,7 +59,7 @@ describe('which throttles', () => {
       ({ name }) => name.replace(/^throttle_/, ''),
     );
 
-  test('none until they are switched on', () => {
+  test('are none until one is enabled', () => {
     for (const path of ['/api/v4/projects', '/api/v4/projects/1/repository/files/a', '/a/b.git/info/refs'])
       for (const caller of [STRANGER, ADA]) expect(names({}, path, caller, 'POST')).toEqual([]);
   });
@@ -100,7 +100,7 @@ describe('which throttles', () => {
     expect(names(on, path, { kind: 'deploy-token', id: 1 }, method)).toEqual(signedIn);
   });
 
-  test('the way to the settings stays open to those who are signed in, once a second', () => {
+  test('let authenticated users reach the settings once a second', () => {
     for (const path of ['/api/v4/application/settings', '/api/v4/application/settings.json']) {
       const [own, ...more] = throttlesOf(settings(on), { kind: 'api', method: 'PUT', path }, ADA);
       expect([own, more]).toEqual([{ name: 'throttle_authenticated_settings', limit: 60, seconds: 60 }, []]);
@@ -111,7 +111,7 @@ describe('which throttles', () => {
     expect(names(on, '/api/v4/application/settings/more', ADA)).toEqual(['authenticated_api']);
   });
 
-  test('the general one covers what a narrower one would, while that is off', () => {
+  test('are the general one while a narrower one is off', () => {
     const general = { throttle_unauthenticated_api_enabled: true, throttle_authenticated_api_enabled: true };
     for (const path of ['/api/v4/projects/1/repository/files/a', '/api/v4/groups/1']) {
       expect(names(general, path, STRANGER)).toEqual(['unauthenticated_api']);
@@ -129,7 +129,7 @@ describe('which throttles', () => {
   });
 });
 
-describe('who is counted', () => {
+describe('the counted caller', () => {
   test.each([
     ['203.0.113.7', 'address 203.0.113.7'],
     ['::ffff:203.0.113.7', 'address 203.0.113.7'],
@@ -143,12 +143,12 @@ describe('who is counted', () => {
     expect(subjectOf({ kind: 'address', address })).toBe(subject);
   });
 
-  test('users and deploy tokens by their ids', () => {
+  test('is a user or deploy token by id', () => {
     expect(subjectOf(ADA)).toBe('user 7');
     expect(subjectOf({ kind: 'deploy-token', id: 7 })).toBe('deploy-token 7');
   });
 
-  test('every text is somebody, and a network is one whoever in it asks', () => {
+  test('is defined for any address text, and the same for all addresses of a network', () => {
     fc.assert(
       fc.property(fc.string(), (address) => subjectOf({ kind: 'address', address }).startsWith('address ')),
     );
@@ -165,8 +165,8 @@ describe('who is counted', () => {
   });
 });
 
-describe('the answer', () => {
-  test('tells when to come back', async () => {
+describe('the response', () => {
+  test('says when to retry', async () => {
     const throttle = { name: 'throttle_authenticated_api', limit: 7200, seconds: 3600 };
     const at = new Date('2021-01-05T10:40:30.900Z');
     const { status, headers, body } = failureReply(new Throttled(throttle, 7210, at, 'Come back later'))!;
@@ -241,11 +241,11 @@ describe('counting', () => {
     throttle_unauthenticated_api_period_in_seconds: 60,
   };
 
-  test('lets in as many as the limit says, and none of the rest until the window turns', async () => {
+  test('admits as many requests as the limit, and no more until the next window', async () => {
     const { ask, state } = admissions(THREE);
     for (let n = 0; n < 3; n++) expect(await refusal(ask(STRANGER))).toBeUndefined();
     for (let n = 4; n < 7; n++) expect((await refusal(ask(STRANGER)))?.observed).toBe(n);
-    // Those that were turned away wrote nothing.
+    // Refused requests wrote nothing.
     expect(state.counts).toBe(3);
     expect(await refusal(ask({ kind: 'address', address: '203.0.113.8' }))).toBeUndefined();
     state.now = new Date(state.now.getTime() + 59_999);
@@ -254,14 +254,14 @@ describe('counting', () => {
     expect(await refusal(ask(STRANGER))).toBeUndefined();
   });
 
-  test('one request counts once, whoever is named', async () => {
+  test('counts a request once, for whichever caller', async () => {
     const { port, state } = admissions({ ...THREE, throttle_authenticated_api_enabled: true });
     const admission = port.begin(api, '203.0.113.7');
     await Promise.all([admission.admit(ADA), admission.admit(STRANGER), admission.settle({ kind: 'none' })]);
     expect(state.counts).toBe(1);
   });
 
-  test('a higher limit lets in again at once, whatever was turned away before', async () => {
+  test('applies a raised limit at once, without counting refused requests', async () => {
     const { ask, state } = admissions(THREE);
     for (let n = 0; n < 20; n++) await refusal(ask(STRANGER));
     state.settings = settings({ ...THREE, throttle_unauthenticated_api_requests_per_period: 5 });
@@ -272,7 +272,7 @@ describe('counting', () => {
     expect(await refusal(ask(STRANGER))).toBeUndefined();
   });
 
-  test('says the text that was chosen, and else the usual one', async () => {
+  test('refuses with the configured text, or else the default', async () => {
     const { ask, state } = admissions({ ...THREE, throttle_unauthenticated_api_requests_per_period: 1 });
     await ask(STRANGER);
     expect((await refusal(ask(STRANGER)))?.text).toBe('Retry later');
@@ -282,12 +282,12 @@ describe('counting', () => {
     expect((await refusal(ask(STRANGER)))?.text).toBe('Retry later');
   });
 
-  test.each(['refuse', 'settings'] as const)('a table that cannot count lets in: %s', async (fails) => {
+  test.each(['refuse', 'settings'] as const)('admits requests when the table fails: %s', async (fails) => {
     const { ask } = admissions(THREE, { fails });
     for (let n = 0; n < 5; n++) expect(await refusal(ask(STRANGER))).toBeUndefined();
   });
 
-  test('a request that nobody opened is counted by what it shows', async () => {
+  test('counts a request that was not authenticated by its credential', async () => {
     const token = (text: string): Credential => ({ kind: 'token', token: text, via: 'bearer' });
     const { port, rows, state } = admissions({ ...THREE, throttle_authenticated_api_enabled: true });
     for (const credential of [{ kind: 'none' } as const, token('good'), token('bad')])
@@ -302,7 +302,7 @@ describe('counting', () => {
     expect(state.asked).toBe(0);
   });
 
-  test('who is known to have no more reads nothing, and a refusal comes before other failures', async () => {
+  test('refuses callers known to be over the limit without reads, before other failures', async () => {
     const { port, ask } = admissions({ ...THREE, throttle_unauthenticated_api_requests_per_period: 1 });
     const other = new Error('not found');
     const reading = (read: () => Promise<unknown>) => {
@@ -317,7 +317,7 @@ describe('counting', () => {
     expect(await refusal(ask(ADA))).toBeUndefined();
   });
 
-  test('what is remembered of others has an end', async () => {
+  test('remembers a limited number of callers', async () => {
     const { port, state } = admissions({ ...THREE, throttle_unauthenticated_api_requests_per_period: 1 });
     const address = (n: number): Caller => ({
       kind: 'address',
@@ -327,7 +327,7 @@ describe('counting', () => {
     const admission = port.begin(api, '');
     expect(admission.isFull(address(0))).toBe(false);
     expect(admission.isFull(address(1))).toBe(true);
-    // Forgotten is not forgiven.
+    // A caller that is forgotten is still counted in the table.
     await expect(admission.admit(address(0))).rejects.toBeInstanceOf(Throttled);
     state.now = new Date(state.now.getTime() + 60_000);
     expect(admission.isFull(address(1))).toBe(false);

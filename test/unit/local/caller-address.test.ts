@@ -8,9 +8,9 @@ const request = (forwarded?: string, remoteAddress: string | undefined = '192.0.
     headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
   }) as unknown as IncomingMessage;
 
-describe('where a request came from', () => {
+describe('the client address', () => {
   test.each(['198.51.100.7', '203.0.113.1, 198.51.100.7', undefined])(
-    'the peer, whatever it says: %s',
+    'is that of the connection, whatever X-Forwarded-For says: %s',
     (told) => {
       expect(callerAddress(request(told), {})).toBe('192.0.2.1');
       expect(callerAddress(request(told), { BEHIND_PROXY: '0' })).toBe('192.0.2.1');

@@ -114,7 +114,7 @@ describe('the answer', () => {
     expect((await fetch(`${url}/nothing/here`, { method: 'HEAD' })).status).toBe(200);
   });
 
-  test('a function that fails is a 502 that tells nothing', async () => {
+  test('a function that fails is a 502 without details', async () => {
     const url = await front(async () => {
       throw new Error('secret');
     });

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-test('a live process keeps others out', () => {
+test('the lock of a running process keeps other processes out', () => {
   const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)']);
   try {
     writeFileSync(join(directory, 'host.pid'), String(child.pid));
@@ -21,7 +21,7 @@ test('a live process keeps others out', () => {
   }
 });
 
-test('what a killed process left is taken over', async () => {
+test('the lock of a killed process is taken over', async () => {
   const child = spawn(process.execPath, ['-e', '']);
   await new Promise((resolve) => child.once('exit', resolve));
   writeFileSync(join(directory, 'host.pid'), String(child.pid));

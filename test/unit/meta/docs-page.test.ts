@@ -10,7 +10,7 @@ import type { Reply } from '../../../lib/http/reply.ts';
 
 const made = () => docsPage({ title: 'A <b> & "c"', note: '`x`: <y> "z"' });
 
-describe('the page', () => {
+describe('the documentation page', () => {
   let page: string;
   let policy: string;
   beforeAll(async () => {
@@ -19,13 +19,13 @@ describe('the page', () => {
     policy = headers['Content-Security-Policy']!;
   });
 
-  test('names nothing on another host, and nothing from the root of this one', () => {
+  test('has no URL on another host and none from the root of its own', () => {
     expect(page).not.toMatch(/https?:|(src|href)="\//);
     expect(page).toContain('<title>A &#60;b&#62; &#38; &#34;c&#34;</title>');
     expect(page).toContain('data-note="`x`: &#60;y&#62; &#34;z&#34;"');
   });
 
-  test('runs its own scripts alone, and talks to its own origin alone', async () => {
+  test('runs only its own scripts, and connects only to its own origin', async () => {
     const [, nonce] = /'nonce-([^']+)'/.exec(policy)!;
     const scripts = page.match(/<script\b[^>]*>/g)!;
     expect(scripts).toHaveLength(2);
@@ -47,7 +47,7 @@ describe('the viewer’s files', () => {
     );
   });
 
-  test('have a hash of their content in their names, and are kept', () => {
+  test('have a content hash in their names, and are cached', () => {
     for (const { name, reply, text } of files) {
       const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
       expect(name).toMatch(new RegExp(`^(scalar|start|license)\\.${hash}\\.(js|txt)$`));
@@ -58,7 +58,7 @@ describe('the viewer’s files', () => {
     }
   });
 
-  test('fit an answer that is sent in one piece, in Base64', () => {
+  test('fit in a buffered response, in Base64', () => {
     for (const { reply } of files) {
       expect((reply.body as Uint8Array).length * (4 / 3)).toBeLessThan(BUFFERED_LIMIT);
     }
@@ -72,7 +72,7 @@ describe('the viewer’s files', () => {
     expect(spawnSync(process.execPath, ['--check', script], { encoding: 'utf8' }).stderr).toBe('');
   });
 
-  test.each(['other.js', 'start.js', '..%2fpack.ts', ''])('nothing else is served: "%s"', async (name) => {
+  test.each(['other.js', 'start.js', '..%2fpack.ts', ''])('do not include "%s", which is not served', async (name) => {
     await expect(viewerFile({ url: `http://localhost/api/docs/${name}` })).rejects.toMatchObject({
       status: 404,
     });

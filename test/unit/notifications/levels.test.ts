@@ -24,7 +24,7 @@ test.each(TABLE.map((row) => ({ levels: row.slice(0, -1), is: row.at(-1) })))(
   },
 );
 
-test('events are those of the choice that counts', () => {
+test('the events are those of the setting that applies', () => {
   const inner = { events: { new_note: false, failed_pipeline: false } };
   const outer = { level: 'custom', events: { new_note: true } } as const;
   expect(effectiveSetting([inner, outer]).events).toMatchObject({ new_note: true, failed_pipeline: true });

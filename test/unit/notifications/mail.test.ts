@@ -55,7 +55,7 @@ const HOSTILE = [
 ];
 
 describe.each(HOSTILE)('%j', (hostile) => {
-  test('is text and nothing else', async () => {
+  test('is rendered as plain text in a mail', async () => {
     const { mail } = await sent(mailFor(hostile));
     expect(mail.to).toEqual([{ address: 'ada@example.com', name: '' }]);
     expect(mail.bcc ?? []).toEqual([]);
@@ -74,7 +74,7 @@ describe.each(HOSTILE)('%j as a name', (hostile) => {
   const linesOf = ({ body }: { body: Readonly<Record<string, unknown>> }) =>
     (body as unknown as Mail).text.split(/[\n\r\u0085\u2028\u2029]/).length;
 
-  test('adds no lines to what a mail says, and turns none around', () => {
+  test('adds no lines to a mail and reverses no text', () => {
     const { quote: _, ...told } = letter('x');
     const mail = mailOf({ ...told, lines: [`${name} commented on \nhere:`] }, reader, sender);
     expect(linesOf(mail)).toBe(linesOf(mailOf({ ...told, lines: ['x'] }, reader, sender)));
@@ -82,7 +82,7 @@ describe.each(HOSTILE)('%j as a name', (hostile) => {
     expect(`${text}${html}`).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
   });
 
-  test('nor to an invitation', () => {
+  test('adds no lines to an invitation', () => {
     const invitation = { email: 'ada@example.com', source: { kind: 'group', id: 1 } } as InvitationRecord;
     const by = (inviter: string) =>
       invitationMail(invitation, { name: inviter, username: 'eve' } as UserRecord, 'a/b', {
@@ -93,7 +93,7 @@ describe.each(HOSTILE)('%j as a name', (hostile) => {
   });
 });
 
-test('any names leave one line for each header', async () => {
+test('any names keep each mail header on one line', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 60 }), async (name) => {
       const { mail } = await sent(mailFor(name.toWellFormed()));
@@ -106,7 +106,7 @@ test('any names leave one line for each header', async () => {
   );
 });
 
-test('a long text is cut, between characters', async () => {
+test('a long text is cut between characters', async () => {
   const { mail } = await sent(mailFor(`${'a'.repeat(9_999)}🎉${'b'.repeat(300_000)}`));
   expect(mail.text!.length).toBeLessThan(400_000);
   expect(mail.text).toContain('[...]');
@@ -125,7 +125,7 @@ describe('no line is longer than mail allows (RFC 5322, section 2.1.1)', () => {
     facts: { 'Pipeline-Ref': 'r'.repeat(5000), Author: '🎉'.repeat(2000) },
   };
 
-  test('of deep groups, long names and texts', async () => {
+  test('with deep groups, long names and long texts', async () => {
     const { raw, mail } = await sent(mailOf(long, reader, sender).body as unknown as Mail);
     expect(Math.max(...raw.split('\r\n').map(({ length }) => length))).toBeLessThanOrEqual(998);
     expect(mail.headers.find(({ key }) => key === 'list-id')?.value).toMatch(
@@ -136,14 +136,14 @@ describe('no line is longer than mail allows (RFC 5322, section 2.1.1)', () => {
   });
 });
 
-test('who did it is named once, by whatever name they have', () => {
+test('the author of an action is named once, whatever their name is', () => {
   const ada = { name: 'Ada\nBcc: x', username: 'ada' };
   const pipeline = { ...letter('x'), lines: ['A pipeline has failed.'] };
   const note = { ...letter('x'), lines: ['Ada (@ada) commented:'], namesAuthor: true } as const;
   const { text } = mailOf(withAuthor(pipeline, ada), reader, sender).body as unknown as Mail;
   expect(text).toContain('A pipeline has failed.\n\nThis was done by Ada Bcc: x (@ada).\n\n');
   expect(withAuthor(note, ada)).toEqual(note);
-  // What somebody named after themselves says nothing of who did it.
+  // A resource named after its owner does not say who acted.
   const branch = { ...pipeline, lines: ['A pipeline has failed for by-(@ada).'] };
   expect(withAuthor(branch, ada).lines).toHaveLength(2);
 });

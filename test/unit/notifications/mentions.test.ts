@@ -24,16 +24,16 @@ test.each<[text: string, names: string[]]>([
   expect(mentionsIn(text)).toEqual(names.filter((name) => name !== ''));
 });
 
-describe('whatever is written', () => {
+describe('in any text', () => {
   const name = fc.stringMatching(/^[a-z0-9_]([a-z0-9_.-]{0,20}[a-z0-9_])?$/);
-  test('a name between spaces is called', () => {
+  test('a name after an @ between spaces is mentioned', () => {
     fc.assert(
       fc.property(fc.uniqueArray(name, { maxLength: 20 }), (names) => {
         expect(mentionsIn(names.map((each) => ` @${each} `).join(' and '))).toEqual(names);
       }),
     );
   });
-  test('what is called stands there behind an @, once each, and is no more than so many', () => {
+  test('mentioned names follow an @, are unique, and limited in number', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'@ab/.-_`~>\n ()日'), maxLength: 300 }), (text) => {
         const names = mentionsIn(text);
@@ -44,7 +44,7 @@ describe('whatever is written', () => {
     const many = Array.from({ length: 1000 }, (_, i) => `@u${i}`).join(' ');
     expect(mentionsIn(many)).toHaveLength(MAX_MENTIONS);
   });
-  test.each(['@', '`', '@a/', '@a.', '> @', '``` ', '`a', '@a`'])('takes time in proportion: %s', (piece) => {
+  test.each(['@', '`', '@a/', '@a.', '> @', '``` ', '`a', '@a`'])('finding mentions takes linear time: repeated %s', (piece) => {
     const text = piece.repeat(Math.ceil(300_000 / piece.length));
     const begun = performance.now();
     mentionsIn(text);

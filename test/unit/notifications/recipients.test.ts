@@ -88,7 +88,7 @@ const setting = (level: string, event: NotificationEvent) => {
 };
 const asked = (text: string): Set<Relation> => new Set(text === '-' ? [] : (text.split(' ') as Relation[]));
 
-test('every event is in the table', () => {
+test('the table of recipients has every event', () => {
   expect(new Set(rows.map(({ event }) => event))).toEqual(new Set(NOTIFICATION_EVENTS));
 });
 
@@ -100,7 +100,7 @@ describe.each(rows)('$event, $relations', ({ event, relations, reasons }) => {
   });
 });
 
-test('whoever wants mail of what they do themselves gets what others would, as own activity', () => {
+test('users who enabled mail about their own activity get the mail that others would, with that reason', () => {
   const of = (level: string, relations: string) =>
     reasonToMail('new_note', {
       relations: asked(relations),

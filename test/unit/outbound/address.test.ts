@@ -113,7 +113,7 @@ const carrier = fc.constantFrom<(value: number) => string>(
 );
 
 describe('addresses', () => {
-  test('of the public internet are those in no special range', () => {
+  test('are public if they are in no special range', () => {
     fc.assert(
       fc.property(ipv4, (value) => {
         if (LOCAL.check(dotted(value), 'ipv4')) expect(publicly(dotted(value))).toBe(false);
@@ -174,7 +174,7 @@ describe('addresses', () => {
     expect(publicly(text)).toBe(false);
   });
 
-  // First and last address of each range, and whether those before and behind it are public.
+  // First and last address of each range, and whether the addresses before and after it are public.
   test.each<[string, string, boolean, boolean]>([
     ['0.0.0.0', '0.255.255.255', false, true],
     ['10.0.0.0', '10.255.255.255', true, true],
@@ -235,7 +235,7 @@ describe('addresses', () => {
     expect(unmapped(parseAddress(text)!).text).toBe(meant);
   });
 
-  test('of IPv6 stand in a network of their first 64 bits', () => {
+  test('of IPv6 belong to the network of their first 64 bits', () => {
     fc.assert(
       fc.property(fc.ipV6(), (text) => {
         const canonical = new URL(`http://[${text}]/`).hostname.slice(1, -1);
@@ -245,7 +245,7 @@ describe('addresses', () => {
     );
   });
 
-  test('inside others are judged as themselves, or refused with them', () => {
+  test('embedded in IPv6 are local if the IPv4 address is local', () => {
     fc.assert(
       fc.property(ipv4, carrier, (value, carry) => {
         const text = carry(value);
@@ -273,7 +273,7 @@ describe('addresses', () => {
     );
   });
 
-  test('with a zone, and what only looks like one, are none', () => {
+  test('with a zone, and texts that only look like addresses, are refused', () => {
     for (const text of [
       'fe80::1%lo',
       '1.2.3',
@@ -324,7 +324,7 @@ describe('URLs', () => {
   });
 });
 
-describe('the list of what is allowed', () => {
+describe('the allowlist', () => {
   // Node's own list finds IPv4 addresses in ranges of IPv6.
   test.each([
     ['::/0', '10.0.0.1', false],
@@ -347,7 +347,7 @@ describe('the list of what is allowed', () => {
   const allow = parseAllowList('127.0.0.1:8080, 10.1.0.0/16,[::1]:22, git.corp.internal , low.corp:81');
   const problem = (text: string) => urlProblem(new URL(text), { allow });
 
-  test('opens addresses, ranges and names, on a port or on all', () => {
+  test('allows addresses, ranges and names, on one port or all', () => {
     for (const text of [
       ...[
         'http://127.0.0.1:8080/',
@@ -374,7 +374,7 @@ describe('the list of what is allowed', () => {
       expect(problem(text), text).toBeDefined();
   });
 
-  test('must be understood as a whole', () => {
+  test('is refused if one entry is invalid', () => {
     for (const text of [
       '10.0.0.0/33',
       'a b',

@@ -27,7 +27,7 @@ test.each([
   expect(patternMatcher(pattern)(name)).toBe(expected);
 });
 
-test('the same as an expression in which each star is anything', () => {
+test('a ref pattern matches like a regular expression with .* for each star', () => {
   const text = (letters: string) => fc.string({ unit: fc.constantFrom(...letters), maxLength: 12 });
   fc.assert(
     fc.property(text('ab/*'), text('ab/'), (pattern, name) => {
@@ -38,14 +38,14 @@ test('the same as an expression in which each star is anything', () => {
   );
 });
 
-test('a pattern made to be slow is not', () => {
+test('a pattern designed to be slow is matched quickly', () => {
   const matches = patternMatcher(`${'*a'.repeat(500)}b`);
   const started = performance.now();
   for (let i = 0; i < 100; i++) expect(matches('a'.repeat(1000))).toBe(false);
   expect(performance.now() - started).toBeLessThan(1000);
 });
 
-test('a set finds its rules by name and by pattern', () => {
+test('a rule set finds its rules by name and by pattern', () => {
   const rules = ['main', 'm*', '*n', 'x*'].map((name) => ({ name }));
   expect(new RuleSet(rules).matching('main').map(({ name }) => name)).toEqual(['main', 'm*', '*n']);
   expect(new RuleSet(rules).matching('m*').map(({ name }) => name)).toEqual(['m*']);

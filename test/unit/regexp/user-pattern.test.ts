@@ -16,7 +16,7 @@ async function byRe2(source: string, text: string): Promise<Record<string, strin
 const SEMVER =
   '^v?(?P<major>0|[1-9]\\d*)\\.(?P<minor>0|[1-9]\\d*)\\.(?P<patch>0|[1-9]\\d*)(?:-(?P<pre>(?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\\.(?:0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\\+(?P<meta>[0-9a-zA-Z-]+(?:\\.[0-9a-zA-Z-]+)*))?$';
 
-describe('finds what other engines find', () => {
+describe('a user pattern matches like other engines', () => {
   test.each([
     [SEMVER, 'v1.20.3'],
     [SEMVER, '1.0.0-rc.1+build.5'],
@@ -57,7 +57,7 @@ describe('finds what other engines find', () => {
     '$',
     '^',
   );
-  // Repeating what may be empty is where engines differ.
+  // Engines differ in the repetition of empty matches.
   const solid = fc.constantFrom('a', 'b', '.', '[ab1]', '\\d', 'ab', '1.');
   const quantified = fc
     .tuple(solid, fc.constantFrom('*', '+', '?', '*?', '+?', '??', '{2}', '{1,2}', '{1,}', '{0,2}?'))
@@ -77,7 +77,7 @@ describe('finds what other engines find', () => {
       let n = 0;
       return source.replace(/NAME/g, () => `(?P<g${n++}>`);
     });
-  test('of random expressions', async () => {
+  test('for random expressions', async () => {
     await fc.assert(
       fc.asyncProperty(
         expression,
@@ -91,7 +91,7 @@ describe('finds what other engines find', () => {
   });
 });
 
-test('what would take other engines years takes none', async () => {
+test('a pattern with exponential cost in other engines is matched quickly', async () => {
   const hard = 'a'.repeat(MAX_TEXT - 1);
   const started = performance.now();
   for (const source of [
@@ -155,7 +155,7 @@ test.each([
   await expect(userPattern(source)).rejects.toThrow(new PatternError(problem));
 });
 
-describe('knows what RE2 knows', () => {
+describe('a user pattern supports the syntax of RE2', () => {
   test.each([
     ['(?i)CORP', 'corp', true],
     ['(?i:a)B', 'Ab', false],
@@ -183,7 +183,7 @@ describe('knows what RE2 knows', () => {
   });
 });
 
-test('nothing, repeated without end, is refused in no time', async () => {
+test('an endless repetition of an empty match is refused quickly', async () => {
   const nested = Array.from({ length: 45 }).reduce<string>((body) => `(?:${body}){1000}`, '');
   await expect(userPattern(nested)).rejects.toThrow(PatternError);
 });
@@ -194,7 +194,7 @@ test('a text that is too long is not searched', async () => {
   expect(() => pattern.find('b'.repeat(MAX_TEXT + 1))).toThrow(RangeError);
 });
 
-test('any text is an expression or refused as none', async () => {
+test('any text is an expression or refused as invalid', async () => {
   const piece = fc.oneof(
     fc.constantFrom(...'ab\\[]()|*+?{}^$.-P<>:dx1,=!'),
     fc.constantFrom(

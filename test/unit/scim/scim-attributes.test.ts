@@ -22,7 +22,7 @@ function scimTypeOf(work: () => unknown): unknown {
   }
 }
 
-describe('paths', () => {
+describe('SCIM paths', () => {
   test.each([
     ['userName', { attribute: 'username' }],
     ['NAME.FamilyName', { attribute: 'name', sub: 'familyname' }],
@@ -72,7 +72,7 @@ describe('paths', () => {
     expect(() => parsePath(text)).toThrow(NotReadable);
   });
 
-  test('whatever is read is either a path or refused, at once', () => {
+  test('are read or refused quickly, for any text', () => {
     const parts = fc.constantFrom(
       'emails',
       '[',
@@ -106,7 +106,7 @@ describe('paths', () => {
   });
 });
 
-describe('filters', () => {
+describe('SCIM filters', () => {
   test.each([
     ['id eq "x"', { by: 'externUid', value: 'x' }],
     ['externalId eq "X y"', { by: 'externUid', value: 'X y' }],
@@ -188,7 +188,7 @@ describe('filters', () => {
     expect(parseFilter(text).holds(ada)).toBe(holds);
   });
 
-  test('every text can be looked for', () => {
+  test('can search for any text', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 100, unit: 'binary' }), (value) => {
         expect(parseFilter(`userName eq ${JSON.stringify(value)}`)).toMatchObject({ by: 'userName', value });
@@ -197,7 +197,7 @@ describe('filters', () => {
   });
 });
 
-describe('patches', () => {
+describe('SCIM patches', () => {
   const op = (path: string | undefined, value: unknown, kind = 'Replace') => ({
     op: kind,
     ...(path === undefined ? {} : { path }),
@@ -330,7 +330,7 @@ describe('patches', () => {
     expect(scimTypeOf(() => patched(operations))).toBe(scimType);
   });
 
-  test('whatever is sent is read or refused', () => {
+  test('are read or refused, for any body', () => {
     const word = fc.constantFrom(
       'op',
       'path',
@@ -361,7 +361,7 @@ describe('patches', () => {
   });
 });
 
-test('a resource says who somebody is, and its id is not the provider’s to choose', () => {
+test('a SCIM resource describes a user, and the provider cannot choose its id', () => {
   expect(
     attributesOf({
       schemas: [CORE],
@@ -385,7 +385,7 @@ test('a resource says who somebody is, and its id is not the provider’s to cho
   });
 });
 
-test('a resource may give the name as a text, and has no value where it says null', () => {
+test('a SCIM resource may have the name as a text, and null means no value', () => {
   expect(attributesOf({ userName: 'a', name: 'A B', displayName: null, active: null, emails: null })).toEqual(
     {
       userName: 'a',
@@ -421,7 +421,7 @@ describe('usernames', () => {
     expect(usernameOf(userName)).toBe(username);
   });
 
-  test('of whatever there is one, numbered where it is reserved', () => {
+  test('are made from any text, with a number where the name is reserved', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (userName) => {
         expect(usernameProblems(`${usernameOf(userName)}1`)).toEqual([]);
@@ -437,7 +437,7 @@ test.each([
   ['/api/scim/v2/groups/a/b/c/Users/x', '/api/scim/v2/groups/a%2Fb%2Fc/Users/x'],
   ['/api/scim/v2/groups/a/Users/x/y', '/api/scim/v2/groups/a/Users/x%2Fy'],
   ['/api/scim/v2/groups/Users/Users/x', '/api/scim/v2/groups/Users/Users/x'],
-  // A base URL with a slash behind it.
+  // A base URL with a trailing slash.
   ['/api/scim/v2/groups/a/b//Users/x', '/api/scim/v2/groups/a%2Fb/Users/x'],
   ['/api/scim/v2/groups/a/.search', '/api/scim/v2/groups/a/.search'],
   ['/api/scim/v2/groups/a/b/Users/.search', '/api/scim/v2/groups/a%2Fb/Users/.search'],
@@ -456,6 +456,6 @@ test.each([
 ])('a path of many %s is read in no time', (_, path) => {
   const begun = performance.now();
   scimAlias(`/api/scim/v2/groups/${path}`);
-  // A pattern that goes back for each takes 20 seconds.
+  // A backtracking pattern takes 20 seconds.
   expect(performance.now() - begun).toBeLessThan(1000);
 });

@@ -18,14 +18,14 @@ test.each([
   ['CMakeLists.txt', 'CMake'],
   ['style.scss', 'SCSS'],
   ['a.b.c.py', 'Python'],
-  // Data and prose count for nothing.
+  // Data and prose are not counted.
   ['package.json', undefined],
   ['notes.md', undefined],
   ['list.csv', undefined],
   ['no-extension', undefined],
   ['', undefined],
   ['ends.with.', undefined],
-  // Others' code, generated code and documentation.
+  // Vendored code, generated code and documentation.
   ['vendor/lib/x.go', undefined],
   ['a/node_modules/b/index.js', undefined],
   ['public/jquery-3.1.js', undefined],
@@ -55,7 +55,7 @@ test.each<[string, Partial<Record<AttributeName, AttributeState>>, string | unde
   expect(languageOf(path, new Map(Object.entries(attributes)) as never)).toBe(language);
 });
 
-test('every language of the table has something to be known by, and no two share it', () => {
+test('every language of the table has a file name or extension, shared with no other', () => {
   const seen = new Set<string>();
   for (const line of LANGUAGES.trim().split('\n')) {
     const [language = '', rest = ''] = line.split(/: (.*)/);
@@ -76,7 +76,7 @@ test('every language of the table has something to be known by, and no two share
   expect(seen.size).toBeGreaterThan(1000);
 });
 
-test('any path is answered, soon', () => {
+test('any path is classified quickly', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 300 }), (path) => {
       expect(['string', 'undefined']).toContain(typeof languageOf(path));

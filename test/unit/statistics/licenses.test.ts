@@ -24,12 +24,12 @@ function* packages(): Generator<{ name: string; said: string; text: string }> {
   }
 }
 
-test('licences of the packages at hand are what they say', () => {
+test('licences of installed packages are detected as declared', () => {
   const found = [...packages()].map(({ name, said, text }) => ({ name, said, is: licenseOf(text) }));
   expect(new Set(found.map(({ said }) => said)).size).toBeGreaterThanOrEqual(4);
   expect(found.length).toBeGreaterThan(100);
   const wrong = found.filter(({ said, is }) => is !== said.toLowerCase());
-  // A few hold a text that is not the one they name, or several.
+  // A few contain another text than the one they declare, or several.
   expect(wrong.length / found.length, JSON.stringify(wrong)).toBeLessThan(0.03);
 });
 
@@ -50,7 +50,7 @@ test.each([
   ['', 'other'],
 ])('%j: %s', (text, key) => expect(licenseOf(text)).toBe(key));
 
-test('any text has an answer', () => {
+test('any text has a licence result with a name', () => {
   fc.assert(fc.property(fc.string(), (text) => licenseNamed(licenseOf(text)).name !== ''));
   expect(licenseNamed('gone')).toMatchObject({ name: 'Other', nickname: null });
 });

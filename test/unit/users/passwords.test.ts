@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { hashPassword, verifyPassword } from '../../../lib/domain/users/passwords.ts';
 
-test('a hash knows its password, in either form of a composed letter, and no other', async () => {
+test('a hash matches its password only, in either Unicode normal form', async () => {
   const stored = await hashPassword('grün und blau');
   expect(stored).toMatch(/^scrypt\$\d+\$\d+\$\d+\$[\w+/=]+\$[\w+/=]+$/);
   expect(await verifyPassword('grün und blau'.normalize('NFD'), stored)).toBe(true);
@@ -10,7 +10,7 @@ test('a hash knows its password, in either form of a composed letter, and no oth
 });
 
 test.each(['', 'scrypt$1$1$1', 'bcrypt$1$1$1$AA==$AA==', 'nonsense'])(
-  '%j matches nothing',
+  'the malformed hash %j matches no password',
   async (stored) => {
     expect(await verifyPassword('', stored)).toBe(false);
   },

@@ -23,7 +23,7 @@ test('work under one key runs in order, one at a time; other keys do not wait', 
   expect(log.indexOf('other ends')).toBeLessThan(log.indexOf('first ends'));
 });
 
-test('a failure ends its turn and is its own', async () => {
+test('a failed task does not affect the next one', async () => {
   const failed = serializeByKey('fails', 5000, () => Promise.reject(new Error('mine')));
   const next = serializeByKey('fails', 5000, async () => 'fine');
   await expect(failed).rejects.toThrow('mine');

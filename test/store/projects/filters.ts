@@ -1,4 +1,4 @@
-/** Lists of a store, judged as the domain judges them. */
+/** Lists of a store, filtered by visibility as the domain filters them. */
 
 import { visibleGroups, visibleProjects } from '../../../lib/domain/access/visibility-filter.ts';
 import type { Actor } from '../../../lib/domain/actor.ts';
@@ -8,7 +8,7 @@ import type { ProjectQuery, Viewer } from '../../../lib/store/projects/query.ts'
 import type { Store } from '../../../lib/store/store.ts';
 import { newUser } from '../table/store-fixture.ts';
 
-/** Somebody who stands for this kind of viewer. */
+/** An actor with the same rights as the viewer. */
 function actorOf(viewer: Viewer): Actor {
   if (viewer.kind === 'anonymous') return { kind: 'anonymous' };
   const admin = viewer.kind === 'admin';

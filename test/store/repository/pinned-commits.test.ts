@@ -1,4 +1,4 @@
-/** Commits that API objects hold, beside collections of garbage: before, during and after. */
+/** Commits pinned by API objects, while garbage collections run before, during and after. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pinCommit, pinCommits } from '../../../lib/domain/commits/pin.ts';
 import { GARBAGE_MS } from '../../../lib/git/maintenance/collect.ts';
@@ -34,7 +34,7 @@ async function withLost(): Promise<{ ground: Ground; project: ProjectRecord; los
   return { ground, project, lost };
 }
 
-/** Everything below the commit lies in packs that stay. */
+/** All objects reachable from the commit are in packs that are not garbage. */
 async function expectSafe(ground: Ground, commit: Oid): Promise<void> {
   const listed = await ground.open().objects.listPacks();
   const ports = ground.open();
@@ -47,8 +47,8 @@ async function expectSafe(ground: Ground, commit: Oid): Promise<void> {
 const note = (keep: readonly Write[]) =>
   yard.store.table.transact([{ put: { pk: 'TEST', sk: crypto.randomUUID() } }, ...keep]);
 
-describe('a kept commit', () => {
-  test('outlives collections, and is no ref', async () => {
+describe('a pinned commit', () => {
+  test('survives garbage collections, and is not a ref', async () => {
     const { ground, project, lost } = await withLost();
     await pinCommit(yard.deps(), project, lost, note);
     expect((await ground.open().refs.all()).refs).toHaveLength(1);
@@ -59,7 +59,7 @@ describe('a kept commit', () => {
     expect(kept).toEqual([lost]);
   });
 
-  test('is kept once, by as many as like: later ones write nothing for it', async () => {
+  test('is pinned once for any number of objects: later ones write nothing for it', async () => {
     const { project, lost } = await withLost();
     const seen: number[] = [];
     const counted = async (keep: readonly Write[]) => {
@@ -72,7 +72,7 @@ describe('a kept commit', () => {
     expect(seen.slice(0, 2)).toEqual([2, 0]);
   });
 
-  test('is brought back out of the garbage with all below it, and that pack goes in its time', async () => {
+  test('is resurrected from garbage with all it reaches, and the pack of garbage is removed in time', async () => {
     const { ground, project, lost } = await withLost();
     expect((await ground.collect()).garbage).toBeGreaterThan(2);
     await pinCommit(yard.deps(), project, lost, note);
@@ -82,7 +82,7 @@ describe('a kept commit', () => {
     await expectSafe(ground, lost);
   });
 
-  test.each(['before', 'swap'] as const)('is safe when kept while a collection runs: %s', async (at) => {
+  test.each(['before', 'swap'] as const)('survives when it is pinned while a collection runs: %s', async (at) => {
     const { ground, project, lost } = await withLost();
     await ground.collect(new Date(), { [at]: () => pinCommit(yard.deps(), project, lost, note) });
     await expectSafe(ground, lost);
@@ -90,11 +90,11 @@ describe('a kept commit', () => {
 
   test.each([
     [
-      'nothing is collected but the epoch was raised',
+      'only the epoch was raised',
       (ground: Ground) => yard.store.repositories.raiseEpoch(ground.id),
     ],
-    ['a whole collection', (ground: Ground) => ground.collect()],
-  ])('is looked at again when %s between the look and the transaction', async (_, between) => {
+    ['a whole collection ran', (ground: Ground) => ground.collect()],
+  ])('is checked again when %s between the check and the transaction', async (_, between) => {
     const { ground, project, lost } = await withLost();
     let calls = 0;
     await pinCommit(yard.deps(), project, lost, async (keep) => {
@@ -105,12 +105,12 @@ describe('a kept commit', () => {
     await expectSafe(ground, lost);
   });
 
-  test('nothing is written of the object that holds it when that cannot be', async () => {
+  test('that is missing or refused leaves nothing of the object that would pin it', async () => {
     const { ground, project, lost } = await withLost();
     const absent = 'dead'.repeat(10) as Oid;
     const unwritten = () => expect.unreachable('called');
     await expect(pinCommit(yard.deps(), project, absent, unwritten)).rejects.toThrow('404 Commit Not Found');
-    // Somebody else's refusal is passed on, and what was resurrected for it is given up.
+    // A refusal by the caller is passed on, and the packs resurrected for it are deleted.
     await ground.collect();
     const keys = await ground.keys();
     const refused = new TransactionRefused([{ reason: 'other', item: undefined }]);
@@ -121,7 +121,7 @@ describe('a kept commit', () => {
       }),
     ).rejects.toBe(refused);
     expect(await ground.keys()).toEqual(keys);
-    // Deleted under it, and deleted before.
+    // The repository is deleted meanwhile, and before.
     const closing = pinCommit(yard.deps(), project, lost, async (keep) => {
       await yard.store.table.transact(closeRepository(ground.id));
       await note(keep);

@@ -38,7 +38,7 @@ const told = async (id: string, now?: number) =>
     ...(peeled === undefined ? [] : [Number(`0x${peeled}`)]),
   ]);
 
-test('what was deleted or forced is told, newest first, with what a tag led to; what moved forward is not', async () => {
+test('old tips of deleted and forced refs are listed, newest first and tags peeled; fast-forwards are not', async () => {
   const { id, refs } = await repository(create('heads/a', 1), create('heads/b', 2), create('tags/t', 3, 4));
   expect(await told(id)).toEqual([]);
   await refs.compareAndSwap([move('heads/a', 1, 5), move('heads/b', 2, 2)]);
@@ -54,13 +54,13 @@ test('what was deleted or forced is told, newest first, with what a tag led to; 
   expect(await refs.recentTips()).toHaveLength(3);
 });
 
-test('a refused write tells nothing', async () => {
+test('a refused write records no old tips', async () => {
   const { id, refs } = await repository(create('heads/a', 1), create('heads/b', 2));
   await expect(refs.compareAndSwap([drop('heads/a', 1), drop('heads/b', 9)])).rejects.toThrow();
   expect(await told(id)).toEqual([]);
 });
 
-test('it is told for a quarter of an hour, and the row goes by itself', async () => {
+test('an old tip is listed for 15 minutes, and its row expires', async () => {
   const { id, refs } = await repository(create('heads/a', 1));
   const before = Date.now();
   await refs.compareAndSwap([drop('heads/a', 1)]);
@@ -73,7 +73,7 @@ test('it is told for a quarter of an hour, and the row goes by itself', async ()
   }
 });
 
-test('a write of more refs than a transaction holds tells of two hundred', async () => {
+test('a write of more refs than a transaction holds records 200 old tips', async () => {
   const many = Array.from({ length: 300 }, (_, i) => `heads/${String(i).padStart(4, '0')}`);
   const { id, refs } = await repository(...many.map((text, i) => create(text, i + 1)));
   await refs.compareAndSwap(many.slice(0, 60).map((text, i) => drop(text, i + 1)));
