@@ -567,7 +567,11 @@ describe('the checker reports', () => {
       /^acknowledged: token 1 of user 1 is unknown/,
       remove(() => tokenKey(tokenHash(TOKEN))),
     ],
-    ['a token of a user who does not exist', /^tokens: token 1 is of user 1, who does not exist/, remove(user(() => ada.id))],
+    [
+      'a token of a user who does not exist',
+      /^tokens: token 1 is of user 1, who does not exist/,
+      remove(user(() => ada.id)),
+    ],
     [
       'a member who is not a user',
       /^memberships: the membership of user 2 .*user does not exist/,

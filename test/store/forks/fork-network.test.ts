@@ -138,7 +138,9 @@ class Network {
   }
 }
 
-test(`in ${RUNS} random histories of a fork network no bytes are lost or left over`, { timeout: 60_000 + RUNS * 10_000 }, async () => {
+test(`in ${RUNS} random histories of a fork network no bytes are lost or left over`, {
+  timeout: 60_000 + RUNS * 10_000,
+}, async () => {
   await using yard = await openYard(14);
   let owners = 0;
   await fc.assert(

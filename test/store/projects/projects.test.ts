@@ -194,18 +194,21 @@ describe('faults at every call of creation', () => {
     },
   );
 
-  test.each(faults.slice(0, 4))('%s at every attempt: creation fails and leaves nothing', async (what, fault) => {
-    const before = await count();
-    const promised = (await outbox()).length;
-    const path = `never ${what}`;
-    opened.dynamo.faults.onRequest = ({ operation }) =>
-      operation === 'TransactWriteItems' ? { ...fault } : undefined;
-    await expect(createProject(opened.impatient, owner, path)).rejects.toBeInstanceOf(StoreUnavailable);
-    opened.dynamo.faults.clear();
-    expect(await traces(path)).toEqual({});
-    expect(await count()).toBe(before);
-    expect(await outbox()).toHaveLength(promised);
-  });
+  test.each(faults.slice(0, 4))(
+    '%s at every attempt: creation fails and leaves nothing',
+    async (what, fault) => {
+      const before = await count();
+      const promised = (await outbox()).length;
+      const path = `never ${what}`;
+      opened.dynamo.faults.onRequest = ({ operation }) =>
+        operation === 'TransactWriteItems' ? { ...fault } : undefined;
+      await expect(createProject(opened.impatient, owner, path)).rejects.toBeInstanceOf(StoreUnavailable);
+      opened.dynamo.faults.clear();
+      expect(await traces(path)).toEqual({});
+      expect(await count()).toBe(before);
+      expect(await outbox()).toHaveLength(promised);
+    },
+  );
 });
 
 test('creation of a project is one transaction of well below 100 items', async () => {

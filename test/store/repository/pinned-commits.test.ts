@@ -82,17 +82,17 @@ describe('a pinned commit', () => {
     await expectSafe(ground, lost);
   });
 
-  test.each(['before', 'swap'] as const)('survives when it is pinned while a collection runs: %s', async (at) => {
-    const { ground, project, lost } = await withLost();
-    await ground.collect(new Date(), { [at]: () => pinCommit(yard.deps(), project, lost, note) });
-    await expectSafe(ground, lost);
-  });
+  test.each(['before', 'swap'] as const)(
+    'survives when it is pinned while a collection runs: %s',
+    async (at) => {
+      const { ground, project, lost } = await withLost();
+      await ground.collect(new Date(), { [at]: () => pinCommit(yard.deps(), project, lost, note) });
+      await expectSafe(ground, lost);
+    },
+  );
 
   test.each([
-    [
-      'only the epoch was raised',
-      (ground: Ground) => yard.store.repositories.raiseEpoch(ground.id),
-    ],
+    ['only the epoch was raised', (ground: Ground) => yard.store.repositories.raiseEpoch(ground.id)],
     ['a whole collection ran', (ground: Ground) => ground.collect()],
   ])('is checked again when %s between the check and the transaction', async (_, between) => {
     const { ground, project, lost } = await withLost();

@@ -71,30 +71,33 @@ async function push(
   return outcome;
 }
 
-describe.each([false, true])('a push that needs objects of a pack of garbage (without a pack of its own: %s)', (packless) => {
-  test.each(['before', 'while it is judged', 'while the collection runs', 'after'])(
-    'a collection comes: %s',
-    async (when) => {
-      const { ground, lost } = await withLost();
-      if (when === 'before') await ground.collect();
-      const between = when === 'while it is judged' ? () => ground.collect() : async () => {};
-      const doPush = () => push(ground, lost, { packless, between });
-      let pushed: Awaited<ReturnType<typeof push>> | undefined;
-      if (when === 'while the collection runs') {
-        await ground.collect(new Date(), {
-          swap: async () => {
-            pushed = await doPush();
-          },
-        });
-      } else pushed = await doPush();
-      expect(pushed!.rejected).toEqual([]);
-      expect(pushed!.updated.map(({ name }) => name)).toEqual([back]);
-      if (when === 'after') await ground.collect();
-      await ground.staysReadable();
-      expect(await ground.readAll()).toContain(lost);
-    },
-  );
-});
+describe.each([false, true])(
+  'a push that needs objects of a pack of garbage (without a pack of its own: %s)',
+  (packless) => {
+    test.each(['before', 'while it is judged', 'while the collection runs', 'after'])(
+      'a collection comes: %s',
+      async (when) => {
+        const { ground, lost } = await withLost();
+        if (when === 'before') await ground.collect();
+        const between = when === 'while it is judged' ? () => ground.collect() : async () => {};
+        const doPush = () => push(ground, lost, { packless, between });
+        let pushed: Awaited<ReturnType<typeof push>> | undefined;
+        if (when === 'while the collection runs') {
+          await ground.collect(new Date(), {
+            swap: async () => {
+              pushed = await doPush();
+            },
+          });
+        } else pushed = await doPush();
+        expect(pushed!.rejected).toEqual([]);
+        expect(pushed!.updated.map(({ name }) => name)).toEqual([back]);
+        if (when === 'after') await ground.collect();
+        await ground.staysReadable();
+        expect(await ground.readAll()).toContain(lost);
+      },
+    );
+  },
+);
 
 test('a push to a repository that is deleted meanwhile is refused and leaves nothing', async () => {
   const { ground, lost } = await withLost();

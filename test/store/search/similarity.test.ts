@@ -70,7 +70,9 @@ test.each([
   ['citrus', { name: 'a', path: 'no_citrus' }, 2],
   ['citrus', { name: 'a', path: 'xcitrus' }, 1],
   ['citrus press', { name: 'press of citrus', path: 'a' }, 0],
-])('the similarity rank of %s to %o is %i', (term, named, rank) => expect(similarity(term, named)).toBe(rank));
+])('the similarity rank of %s to %o is %i', (term, named, rank) =>
+  expect(similarity(term, named)).toBe(rank),
+);
 
 test('exact names come first, then names with that prefix, then the newest', async () => {
   const order = 'similarity';

@@ -99,12 +99,15 @@ const CHANGES: Readonly<Record<string, () => Promise<Change>>> = {
   },
 };
 
-test.each(Object.entries(CHANGES))('when %s by many concurrent requests, only one of them writes alongside', async (_, prepare) => {
-  const change = await prepare();
-  const all = [1, 2, 3, 4].map(mark);
-  await Promise.allSettled(all.map((each) => change([each])));
-  expect((await Promise.all(all.map(written))).filter(Boolean)).toHaveLength(1);
-});
+test.each(Object.entries(CHANGES))(
+  'when %s by many concurrent requests, only one of them writes alongside',
+  async (_, prepare) => {
+    const change = await prepare();
+    const all = [1, 2, 3, 4].map(mark);
+    await Promise.allSettled(all.map((each) => change([each])));
+    expect((await Promise.all(all.map(written))).filter(Boolean)).toHaveLength(1);
+  },
+);
 
 test('a deploy token is created together with the writes that contain its id', async () => {
   const own = mark();

@@ -116,7 +116,8 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
         (await table.query({ partition: pk, ...options })).items.map((item) => item['sk']);
 
       test('sorts by the bytes of UTF-8', async () => expect(await found({})).toEqual(sks));
-      test('finds keys by prefix', async () => expect(await found({ prefix: 'A#0' })).toEqual(sks.slice(0, 3)));
+      test('finds keys by prefix', async () =>
+        expect(await found({ prefix: 'A#0' })).toEqual(sks.slice(0, 3)));
       test('finds keys between bounds, inclusive', async () =>
         expect(await found({ from: 'A#02', to: 'A#10' })).toEqual(['A#02', 'A#03', 'A#10']));
       test('finds keys from a key on, and up to a key', async () => {
@@ -125,7 +126,8 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
       });
       test('finds nothing between reversed bounds', async () =>
         expect(await found({ from: 'B', to: 'A' })).toEqual([]));
-      test('can read backwards', async () => expect(await found({ reverse: true, limit: 2 })).toEqual(['C', 'B#😀']));
+      test('can read backwards', async () =>
+        expect(await found({ reverse: true, limit: 2 })).toEqual(['C', 'B#😀']));
       test('returns each item once, page by page', async () => {
         const seen: unknown[] = [];
         for await (const item of table.queryAll({ partition: pk, limit: 2 })) seen.push(item['sk']);

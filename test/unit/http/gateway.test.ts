@@ -403,14 +403,11 @@ describe('a streamed response', () => {
     written.mockRestore();
   });
 
-  test.each([[undefined], [{}]])(
-    'is buffered outside the Lambda runtime (global %j)',
-    async (awslambda) => {
-      vi.stubEnv('STREAM', '1');
-      vi.stubGlobal('awslambda', awslambda);
-      expect((await make().handler(rawEvent('DELETE'))).statusCode).toBe(204);
-    },
-  );
+  test.each([[undefined], [{}]])('is buffered outside the Lambda runtime (global %j)', async (awslambda) => {
+    vi.stubEnv('STREAM', '1');
+    vi.stubGlobal('awslambda', awslambda);
+    expect((await make().handler(rawEvent('DELETE'))).statusCode).toBe(204);
+  });
 });
 
 describe('functions without endpoints', () => {

@@ -72,9 +72,12 @@ describe('the viewer’s files', () => {
     expect(spawnSync(process.execPath, ['--check', script], { encoding: 'utf8' }).stderr).toBe('');
   });
 
-  test.each(['other.js', 'start.js', '..%2fpack.ts', ''])('do not include "%s", which is not served', async (name) => {
-    await expect(viewerFile({ url: `http://localhost/api/docs/${name}` })).rejects.toMatchObject({
-      status: 404,
-    });
-  });
+  test.each(['other.js', 'start.js', '..%2fpack.ts', ''])(
+    'do not include "%s", which is not served',
+    async (name) => {
+      await expect(viewerFile({ url: `http://localhost/api/docs/${name}` })).rejects.toMatchObject({
+        status: 404,
+      });
+    },
+  );
 });
