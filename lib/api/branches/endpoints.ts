@@ -54,7 +54,11 @@ const list = endpoint({
   returns: { body: shapes.branches },
   paginate: 'offset+keyset',
   keyset: { marker: 'page_token' },
-  prefetch: ({ query, page }) => prefetchOf(page && listQuery(query, page)),
+  prefetch: ({ query, page }) => ({
+    ...prefetchOf(page && listQuery(query, page)),
+    head: true,
+    rules: 'branch',
+  }),
   handle: async ({ actor, project, query, page, request }, deps) => {
     const protection = started(branchProtection(deps, project));
     const found = await branches.listBranches(codeOf(deps, project), listQuery(query, page));

@@ -52,8 +52,10 @@ const list = endpoint({
     }),
   returns: { body: shapes.tags },
   paginate: 'offset',
-  prefetch: ({ query, page }) =>
-    prefetchOf(page?.kind === 'offset' ? { space: 'tags', ...listQuery(query, page) } : undefined),
+  prefetch: ({ query, page }) => ({
+    ...prefetchOf(page?.kind === 'offset' ? { space: 'tags', ...listQuery(query, page) } : undefined),
+    rules: 'tag',
+  }),
   handle: async ({ project, query, page, request }, deps) => {
     const protection = started(tagProtection(deps, project));
     const found = await tags.listTags(codeOf(deps, project), listQuery(query, page));

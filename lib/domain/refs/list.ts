@@ -46,7 +46,7 @@ function pageOf(query: RefListQuery): RefPageQuery | undefined {
 export function prefetchOf(query: RefListQuery | undefined): Prefetch {
   const page = query && pageOf(query);
   const under = query && page === undefined ? ([`refs/${query.space}/`] as const) : [];
-  return { page, under, packs: false };
+  return { page, under };
 }
 
 async function byNameMatching(git: GitRepository, query: RefListQuery): Promise<RefList> {
