@@ -1,3 +1,3 @@
-/** Returns whether a membership has expired: it ends at the start of its expiry date, UTC. */
-export const isExpired = (member: { readonly expiresAt: string | null }, now = new Date()): boolean =>
-  member.expiresAt !== null && member.expiresAt <= now.toISOString().slice(0, 10);
+/** Returns whether a membership, share, invitation or token has expired: it ends at the start of its expiry date, UTC. */
+export const isExpired = (record: { readonly expiresAt: string | null }, now = new Date()): boolean =>
+  record.expiresAt !== null && record.expiresAt <= now.toISOString().slice(0, 10);

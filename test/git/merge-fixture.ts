@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import type { Oid } from '../../lib/git/oid.ts';
-import type { GitFixture } from './history-fixture.ts';
-import { random } from './history-fixture.ts';
+import { type GitFixture, random } from './history-fixture.ts';
 
 type File = { mode: string; data: string };
 type Tree = Map<string, File>;

@@ -1,8 +1,7 @@
 import * as audit from '../../domain/audit-events/list.ts';
 import { AUDITED_KINDS } from '../../domain/audit-events/list.ts';
 import { administrator, group, project } from '../../http/access.ts';
-import type { KeysetPage, OffsetPage, Page } from '../../http/pagination.ts';
-import { MAX_OFFSET } from '../../http/pagination.ts';
+import { type KeysetPage, MAX_OFFSET, type OffsetPage, type Page } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { auditEvent } from './present.ts';

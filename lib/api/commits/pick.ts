@@ -1,7 +1,6 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import { type PickInput, pickCommit } from '../../domain/commits/pick.ts';
-import type { SignedInActor } from '../../http/access.ts';
-import { project } from '../../http/access.ts';
+import { project, type SignedInActor } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json } from '../../http/reply.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';

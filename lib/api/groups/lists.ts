@@ -1,7 +1,6 @@
 /** Lists of groups, and of the projects of a group. */
 import type { GroupAccess } from '../../domain/access/types.ts';
-import type { Actor } from '../../domain/actor.ts';
-import { isAdministrator } from '../../domain/actor.ts';
+import { type Actor, isAdministrator } from '../../domain/actor.ts';
 import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes/custom-attributes.ts';
 import { listGroupProjects, listGroups } from '../../domain/groups/lists.ts';
 import { anyone, group } from '../../http/access.ts';

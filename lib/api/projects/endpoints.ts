@@ -1,6 +1,5 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
-import type { Actor } from '../../domain/actor.ts';
-import { isAdministrator } from '../../domain/actor.ts';
+import { type Actor, isAdministrator } from '../../domain/actor.ts';
 import { wantedAttributes } from '../../domain/custom-attributes/custom-attributes.ts';
 import { invalid } from '../../domain/errors.ts';
 import { readImportUrl } from '../../domain/imports/plan.ts';

@@ -1,8 +1,7 @@
 import { MAINTAINER } from '../../domain/access/levels.ts';
 import { can } from '../../domain/access/permissions.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
-import type { Actor } from '../../domain/actor.ts';
-import { isAdministrator } from '../../domain/actor.ts';
+import { type Actor, isAdministrator } from '../../domain/actor.ts';
 import { attributesOfMany } from '../../domain/custom-attributes/custom-attributes.ts';
 import { parentsOf } from '../../domain/forks/forks.ts';
 import { membershipsIn } from '../../domain/members/project-memberships.ts';

@@ -8,8 +8,7 @@ import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/out
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { DEVELOPER, MAINTAINER, OWNER } from '../access/levels.ts';
 import { signedIn } from '../access/permissions.ts';
-import type { Actor } from '../actor.ts';
-import { isAdministrator } from '../actor.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, invalid, recordNotFound, resourceNotFound, tooManyRequests } from '../errors.ts';
 import { mailMessage, oneLine } from '../mail/message.ts';

@@ -1,7 +1,6 @@
 /** The instance settings on visibility: default levels, and levels restricted to administrators. */
 import type { Visibility } from '../../records/visibility.ts';
-import type { Actor } from '../actor.ts';
-import { isAdministrator } from '../actor.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import type { InstanceSettings } from '../settings/current.ts';
 import { lower } from '../visibility.ts';

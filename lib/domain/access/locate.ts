@@ -1,7 +1,6 @@
 import { type GroupRecord, MAX_DEPTH } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import type { NameHolder } from '../../store/table/unique-names.ts';
-import { sameName } from '../../store/table/unique-names.ts';
+import { type NameHolder, sameName } from '../../store/table/unique-names.ts';
 import type { Deps } from '../deps.ts';
 
 /** What an ID or path resolves to, before access is checked. */

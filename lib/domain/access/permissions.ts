@@ -1,8 +1,7 @@
 import type { DeletionMark } from '../../records/deletion.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Visibility } from '../../records/visibility.ts';
-import type { Actor, Viewer } from '../actor.ts';
-import { isAdministrator } from '../actor.ts';
+import { type Actor, isAdministrator, type Viewer } from '../actor.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
 import { GROUP_RULES, type GroupAbility, PROJECT_RULES, type ProjectAbility } from './abilities/all.ts';
 import type { GroupAccess, ProjectAccess } from './types.ts';

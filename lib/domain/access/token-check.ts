@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { isExpired } from '../../records/expiry.ts';
 import type { DeployTokenRecord, TokenRecord } from '../../records/tokens.ts';
-import { dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../errors.ts';
 
@@ -9,10 +9,6 @@ export const TOKEN_PREFIXES = { access: 'glpat-', deploy: 'gldt-' } as const;
 
 /** The form in which a token is stored and found. */
 export const tokenHash = (text: string): string => createHash('sha256').update(text).digest('hex');
-
-/** A token expires at the start of its expiry date, in UTC. */
-const isExpired = (token: { readonly expiresAt: string | null }, now: Date): boolean =>
-  token.expiresAt !== null && token.expiresAt <= dayOf(now);
 
 export const isActive = (token: TokenRecord, now: Date): boolean => !token.revoked && !isExpired(token, now);
 

@@ -11,8 +11,7 @@ import { decodeCursor, encodeCursor } from '../../store/table/cursor.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { can, canInGroup, signedIn } from '../access/permissions.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
-import type { Actor } from '../actor.ts';
-import { isAdministrator } from '../actor.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { recordNotFound } from '../errors.ts';
 

@@ -1,8 +1,7 @@
 import { NothingToCommit, UnsoundObjects } from '../../git/commit-changes.ts';
 import { type EditAction, EditError } from '../../git/edit.ts';
 import { ObjectMissing } from '../../git/objects.ts';
-import type { Oid } from '../../git/oid.ts';
-import { parseOid, ZERO_OID } from '../../git/oid.ts';
+import { type Oid, parseOid, ZERO_OID } from '../../git/oid.ts';
 import type { Identity } from '../../git/parse.ts';
 import { branchRef, type RefName } from '../../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';

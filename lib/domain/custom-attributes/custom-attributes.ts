@@ -3,8 +3,7 @@
 import type { Subject } from '../../records/subject.ts';
 import { type Attributes, MAX_ATTRIBUTES } from '../../store/custom-attributes/custom-attributes.ts';
 import { LimitReached, Missing, Stale } from '../../store/errors.ts';
-import type { Actor } from '../actor.ts';
-import { isAdministrator } from '../actor.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, conflict, forbidden, invalid, notFound } from '../errors.ts';
 

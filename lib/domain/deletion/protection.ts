@@ -1,7 +1,6 @@
 /** Deletion protection: if it is on, only administrators delete projects, or groups that contain projects. */
 
-import type { Actor } from '../actor.ts';
-import { isAdministrator } from '../actor.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden } from '../errors.ts';
 

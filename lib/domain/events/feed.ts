@@ -16,8 +16,7 @@ import { can } from '../access/permissions.ts';
 import { accessesTo } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { maySeeProfile } from '../accounts/accounts.ts';
-import type { Actor } from '../actor.ts';
-import { isAdministrator } from '../actor.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 
 export interface FeedQuery extends Omit<FeedRequest, 'now'> {

@@ -6,8 +6,7 @@ import { decodeCursor, encodeCursor } from '../../store/table/cursor.ts';
 import type { Page } from '../../store/table/paging.ts';
 import type { GroupAccess } from '../access/types.ts';
 import { viewerOf, visibleGroups, visibleProjects } from '../access/visibility-filter.ts';
-import type { Actor } from '../actor.ts';
-import { isAdministrator } from '../actor.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { starredByActor } from '../stars/stars.ts';
 

@@ -3,8 +3,7 @@ import type { ListedMembership } from '../../store/members/members.ts';
 import { MAX_OFFSET, MAX_TOTAL, type Page, type PageRequest } from '../../store/table/paging.ts';
 import { signedIn } from '../access/permissions.ts';
 import { userOfId } from '../accounts/accounts.ts';
-import type { Actor } from '../actor.ts';
-import { isAdministrator } from '../actor.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, forbidden } from '../errors.ts';
 

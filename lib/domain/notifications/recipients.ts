@@ -9,8 +9,14 @@ import { can, canInGroup } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
 import { canReceiveMail, mailAddressesOf } from './address.ts';
 import { effectiveSetting } from './levels.ts';
-import type { GroupResource } from './resources.ts';
-import { groupResourceOf, isMuted, type ProjectResource, projectResourceOf, scopesOf } from './resources.ts';
+import {
+  type GroupResource,
+  groupResourceOf,
+  isMuted,
+  type ProjectResource,
+  projectResourceOf,
+  scopesOf,
+} from './resources.ts';
 
 /** The subject of a mail, and the ability that a recipient needs there. */
 export type About =

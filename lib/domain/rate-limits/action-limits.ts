@@ -3,8 +3,7 @@
 import type { UserRecord } from '../../records/users.ts';
 import type { RateLimit } from '../../store/rate-limits/rate-limits.ts';
 import { annotate } from '../../telemetry/correlation.ts';
-import type { Actor } from '../actor.ts';
-import { isAdministrator } from '../actor.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { type DomainError, tooManyRequests } from '../errors.ts';
 import type { InstanceSettings } from '../settings/current.ts';

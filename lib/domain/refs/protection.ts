@@ -3,8 +3,7 @@ import { DEVELOPER, MAINTAINER } from '../access/levels.ts';
 import { can } from '../access/permissions.ts';
 import { readRules } from '../access/prefetch.ts';
 import type { ProjectAccess } from '../access/types.ts';
-import type { Actor } from '../actor.ts';
-import { isAdministrator } from '../actor.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { started } from '../started.ts';
 import {

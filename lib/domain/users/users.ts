@@ -6,8 +6,7 @@ import { type Identity, identityName, identityNames } from '../../store/users/it
 import type { UserQuery } from '../../store/users/list.ts';
 import { userChangeError, userOfId } from '../accounts/accounts.ts';
 import { addressProblems, isExternalByDefault } from '../accounts/sign-up-rules.ts';
-import type { Actor } from '../actor.ts';
-import { isAdministrator } from '../actor.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
 import { type AuditAuthor, auditedUser, auditing } from '../audit-events/event.ts';
 import { type AvatarFile, type NewAvatar, newAvatar } from '../avatars/avatars.ts';
 import type { Deps } from '../deps.ts';

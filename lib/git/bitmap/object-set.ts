@@ -1,5 +1,4 @@
-import type { Oid } from '../oid.ts';
-import { oidFromBytes } from '../oid.ts';
+import { type Oid, oidFromBytes } from '../oid.ts';
 import { BLOB, COMMIT, TAG, TREE } from '../pack/entry.ts';
 import { resized } from '../pack/entry-table.ts';
 import type { WholeMergedIndex } from '../pack/merged-index.ts';

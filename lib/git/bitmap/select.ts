@@ -1,5 +1,4 @@
-import type { Oid } from '../oid.ts';
-import { oidBytes } from '../oid.ts';
+import { type Oid, oidBytes } from '../oid.ts';
 import { CommitQueue } from '../pack/commit-queue.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import { parseCommitLinks } from '../parse.ts';

@@ -1,5 +1,4 @@
-import type { DiffAlgorithm } from '../diff/lines.ts';
-import { MAX_DIFF_STEPS } from '../diff/lines.ts';
+import { type DiffAlgorithm, MAX_DIFF_STEPS } from '../diff/lines.ts';
 import type { StepBudget } from '../diff/myers.ts';
 import { mergeRegions, type Range, type Region, type Side, sideOf } from './regions.ts';
 

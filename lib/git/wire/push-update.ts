@@ -1,8 +1,7 @@
 /** Validates the commands of a push one by one, before anything is stored. */
 
 import { History, HistoryLimit } from '../history.ts';
-import type { Oid } from '../oid.ts';
-import { ZERO_OID } from '../oid.ts';
+import { type Oid, ZERO_OID } from '../oid.ts';
 import type { PackStore } from '../pack/store.ts';
 import { parseCommitLinks } from '../parse.ts';
 import type { Ref, RefUpdate } from '../ports.ts';

@@ -15,10 +15,15 @@ import {
   tokenCountKey,
 } from '../row-keys/tokens.ts';
 import type { Counters } from '../table/counters.ts';
-import type { Page, PageRequest } from '../table/paging.ts';
-import { chunkFor, countPartitions, cutPage, MAX_TOTAL } from '../table/paging.ts';
-import type { KeySource } from '../table/sorted-sources.ts';
-import { indexSource, mergeKeys, rowSource } from '../table/sorted-sources.ts';
+import {
+  chunkFor,
+  countPartitions,
+  cutPage,
+  MAX_TOTAL,
+  type Page,
+  type PageRequest,
+} from '../table/paging.ts';
+import { indexSource, type KeySource, mergeKeys, rowSource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
 

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Oid } from '../../../lib/git/oid.ts';
-import { ZERO_OID } from '../../../lib/git/oid.ts';
+import { type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
 import { RefConflict } from '../../../lib/git/ports.ts';
 import type { RefName } from '../../../lib/git/refname.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';

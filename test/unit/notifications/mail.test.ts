@@ -6,8 +6,7 @@ import { invitationMail } from '../../../lib/domain/invitations/mail.ts';
 import { type MailContent, mailOf, withAuthor } from '../../../lib/domain/notifications/mail.ts';
 import type { InvitationRecord } from '../../../lib/records/invitations.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
-import type { Mail } from '../../../lib/store/mail/transport.ts';
-import { Mailer } from '../../../lib/store/mail/transport.ts';
+import { type Mail, Mailer } from '../../../lib/store/mail/transport.ts';
 
 const sender = { baseUrl: 'https://git.example.com/stage', serviceName: 'Lemnos', html: true };
 const reader = {
