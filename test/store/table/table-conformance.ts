@@ -16,6 +16,7 @@ import { ConditionFailed, TransactionRefused } from '../../../lib/store/errors.t
 import { tableDefinition } from '../../../lib/store/table/schema.ts';
 import { Table } from '../../../lib/store/table/table.ts';
 import { ABSENT, type Item, PRESENT } from '../../../lib/store/table/write.ts';
+import { TWO_OPERATIONS_ON_ONE_ITEM } from './strict-tests.ts';
 
 export interface ConformanceTarget {
   readonly client: DynamoDBClient;
@@ -235,7 +236,7 @@ export function tableConformance(name: string, open: () => Promise<ConformanceTa
         expect(await table.get(key(pk, 2))).toBeUndefined();
       });
 
-      test('with two operations on one item is refused by the service', async () => {
+      test(TWO_OPERATIONS_ON_ONE_ITEM, async () => {
         const pk = partition();
         const same = [{ put: key(pk) }, { check: key(pk), if: ABSENT, reason: 'x' }];
         await expect(table.transact(same)).rejects.toMatchObject({ name: 'ValidationException' });
