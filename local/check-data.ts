@@ -2,13 +2,12 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DeleteObjectCommand, HeadObjectCommand, ListObjectVersionsCommand } from '@aws-sdk/client-s3';
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { openDynamo } from '@lemnos/embedded-aws/dynamodb';
 import { openS3 } from '@lemnos/embedded-aws/s3';
 import { type AwsClients, awsClients, makeClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment, type StoreEnvironment } from '../lib/store/environment.ts';
 import { packObjectKeys } from '../lib/store/repository/pack-objects.ts';
 import { DERIVED, PACK } from '../lib/store/row-keys/repository.ts';
-import { lockDirectory } from './lock.ts';
+import { openDataDirectory, TABLE_DIR } from './data-directory.ts';
 
 /**
  * `npm run check:data [-- --bring-back]`: checks that a table and a bucket match, for example after one of them was restored
@@ -120,19 +119,16 @@ async function forEachConcurrently<T>(items: readonly T[], visit: (item: T) => P
 }
 
 /** Opens the embedded services of a data directory without a host. @throws Error while a host has it open */
-export async function openDataDirectory(
+export async function openStoppedHost(
   dataDir: string,
 ): Promise<{ clients: AwsClients; close(): Promise<void> }> {
-  if (!existsSync(join(dataDir, 'table'))) throw new Error(`${dataDir} has no data`);
-  const unlock = lockDirectory(dataDir);
+  if (!existsSync(join(dataDir, TABLE_DIR))) throw new Error(`${dataDir} has no data`);
+  const data = await openDataDirectory(dataDir);
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  const [dynamo, s3] = await Promise.all([
-    openDynamo({ path: join(dataDir, 'table') }),
-    openS3({ dir: join(dataDir, 'objects'), credentials, endpointPath: '/_s3' }),
-  ]);
+  const s3 = await openS3({ dir: join(dataDir, 'objects'), credentials, endpointPath: '/_s3' });
   const config = { region: 'local', credentials };
   const clients = makeClients({
-    dynamodb: { ...config, endpoint: 'http://dynamodb.local', requestHandler: dynamo.requestHandler },
+    dynamodb: { ...config, endpoint: 'http://dynamodb.local', requestHandler: data.table.requestHandler },
     s3: {
       ...config,
       endpoint: 'http://s3.local/_s3',
@@ -144,8 +140,8 @@ export async function openDataDirectory(
   return {
     clients,
     async close() {
-      await Promise.all([dynamo.close(), s3.close()]);
-      unlock();
+      await s3.close();
+      await data.close();
     },
   };
 }
@@ -157,7 +153,7 @@ if (import.meta.main) {
   const local = process.env['TABLE_NAME'] === undefined;
   if (local && bringBack)
     throw new Error('the embedded bucket has no versions: deleted objects cannot be brought back');
-  const opened = local ? await openDataDirectory(resolve(process.env['DATA_DIR'] ?? '.data')) : undefined;
+  const opened = local ? await openStoppedHost(resolve(process.env['DATA_DIR'] ?? '.data')) : undefined;
   const report = await checkData(opened?.clients ?? awsClients(), environment, bringBack);
   await opened?.close();
   for (const key of report.missing) console.log(`missing   ${key}`);

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { join } from 'node:path';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
@@ -8,7 +7,7 @@ import {
   GetQueueUrlCommand,
   SetQueueAttributesCommand,
 } from '@aws-sdk/client-sqs';
-import { type EmbeddedDynamo, openDynamo } from '@lemnos/embedded-aws/dynamodb';
+import type { EmbeddedDynamo } from '@lemnos/embedded-aws/dynamodb';
 import { type EmbeddedS3, openS3 } from '@lemnos/embedded-aws/s3';
 import { type EmbeddedSes, openSes } from '@lemnos/embedded-aws/ses';
 import { type EmbeddedSqs, openSqs } from '@lemnos/embedded-aws/sqs';
@@ -19,11 +18,11 @@ import { readEnvironment } from '../lib/store/environment.ts';
 import { createStore } from '../lib/store/store.ts';
 import { STAGING_DAYS, TABLE_TTL_ATTRIBUTE, tableDefinition } from '../lib/store/table/schema.ts';
 import { log } from '../lib/telemetry/log.ts';
+import { openDataDirectory } from './data-directory.ts';
 import { drain } from './drain.ts';
 import { ensureTable } from './ensure-table.ts';
 import { type FunctionModule, gateway } from './gateway.ts';
 import { installLambdaGlobal, lambdaContext } from './lambda.ts';
-import { lockDirectory } from './lock.ts';
 import { pollQueue } from './poller.ts';
 import { gatewayRoutes } from './routes.ts';
 import { startSchedule } from './scheduler.ts';
@@ -62,18 +61,20 @@ export const MAIL_DIR = 'mail';
  * gateway events, the pollers of the queues and the scheduler.
  */
 export async function startHost(options: HostOptions): Promise<Host> {
-  mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
-  const unlock = lockDirectory(options.dataDir);
+  const data = await openDataDirectory(options.dataDir);
+  const dynamo = data.table;
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 60_000 });
   // The server listens before it can answer, because the base URL needs the port: early requests wait.
   const ready = Promise.withResolvers<RequestListener>();
   server.on('request', (request, response) => void ready.promise.then((answer) => answer(request, response)));
-  const port = await listen(server, options.port, options.host);
+  const port = await listen(server, options.port, options.host).catch(async (error) => {
+    await data.close();
+    throw error;
+  });
   const local = `http://${reachable(options.host)}:${port}`;
   const baseUrl = options.baseUrl?.replace(/\/+$/, '') ?? local;
 
-  const [dynamo, s3, sqs] = await Promise.all([
-    openDynamo({ path: join(options.dataDir, 'table') }),
+  const [s3, sqs] = await Promise.all([
     openS3({
       dir: join(options.dataDir, 'objects'),
       credentials: CREDENTIALS,
@@ -154,8 +155,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
       stopping.abort();
       await drain(server, DRAIN_TIMEOUT_MS);
       await Promise.allSettled(background);
-      await Promise.all([dynamo.close(), s3.close(), sqs.close()]);
-      unlock();
+      await Promise.all([s3.close(), sqs.close()]);
+      await data.close();
     },
   };
 }
@@ -269,11 +270,16 @@ function reachable(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
+/** @throws Error when the port is taken */
 function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE') return reject(error);
+      const why = `${host}:${port} is in use by another program: stop it first, or choose another PORT`;
+      reject(new Error(why, { cause: error }));
+    });
     server.listen(port, host, () => {
-      server.off('error', reject);
+      server.removeAllListeners('error');
       const address = server.address();
       resolve(typeof address === 'object' && address !== null ? address.port : port);
     });

@@ -17,7 +17,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeClients } from '../../lib/store/clients.ts';
 import { tableDefinition } from '../../lib/store/table/schema.ts';
-import { checkData, openDataDirectory } from '../../local/check-data.ts';
+import { checkData, openStoppedHost } from '../../local/check-data.ts';
 import { GitCli } from '../clients/git-cli.ts';
 import { check } from '../crash/checker.ts';
 import { openData } from '../crash/data.ts';
@@ -83,7 +83,7 @@ describe('a backup of the embedded host’s data', () => {
 
     rmSync(DATA_DIR, { recursive: true });
     cpSync(copy, DATA_DIR, { recursive: true });
-    const { clients, close } = await openDataDirectory(DATA_DIR);
+    const { clients, close } = await openStoppedHost(DATA_DIR);
     const environment = { tableName: 'lemnos', objectsBucket: 'lemnos-objects' };
     expect(await checkData(clients, environment)).toMatchObject({ repositories: 2, missing: [], wrong: [] });
     await close();
@@ -100,7 +100,7 @@ describe('a backup of the embedded host’s data', () => {
   test('restored without some objects reports which are lost', async () => {
     const environment = { tableName: 'lemnos', objectsBucket: 'lemnos-objects' };
     const Bucket = environment.objectsBucket;
-    const { clients, close } = await openDataDirectory(join(folder, 'copy'));
+    const { clients, close } = await openStoppedHost(join(folder, 'copy'));
     const { Contents = [] } = await clients.s3.send(
       new ListObjectsV2Command({ Bucket, Prefix: 'networks/' }),
     );

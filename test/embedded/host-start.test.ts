@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type ServiceProcess, startProcess } from '../harness/process.ts';
+
+/** `npm start` over data that another host has open, or had. */
+const MAIN = fileURLToPath(new URL('../../local/main.ts', import.meta.url));
+const ROOT_TOKEN = 'root-token-of-the-start-test';
+let folder: string;
+let DATA_DIR: string;
+const running: ServiceProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lemnos-start-'));
+  DATA_DIR = join(folder, 'data');
+});
+afterEach(async () => {
+  for (const host of running.splice(0)) await host.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(): Promise<ServiceProcess> {
+  const host = await startProcess({ DATA_DIR, ROOT_TOKEN });
+  running.push(host);
+  return host;
+}
+
+/** Starts a host that must not start. @returns what it wrote */
+async function refused(environment: Readonly<Record<string, string>> = {}): Promise<string> {
+  const child = spawn(process.execPath, [MAIN], {
+    env: { PATH: process.env['PATH'], DATA_DIR, PORT: '0', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+    });
+  const [code] = await once(child, 'close');
+  expect(code, text).toBe(1);
+  return text;
+}
+
+const commit = (host: ServiceProcess, project: number, name: string) =>
+  host.call('POST', `/projects/${project}/repository/commits`, {
+    token: ROOT_TOKEN,
+    json: {
+      branch: 'main',
+      commit_message: name,
+      actions: [{ action: 'create', file_path: name, content: name }],
+    },
+  });
+
+test('a host that is refused touches nothing of the one that runs, even where it cannot see its process', async () => {
+  const first = await start();
+  const project = (await first.call('POST', '/projects', { token: ROOT_TOKEN, json: { name: 'kept' } })).body;
+  expect((await commit(first, project.id, 'before')).status).toBe(201);
+  // In another container the noted id is of no process, or of another one.
+  const dead = spawn(process.execPath, ['-e', '']);
+  await once(dead, 'exit');
+  writeFileSync(join(DATA_DIR, 'host.pid'), String(dead.pid));
+  const drafts = join(DATA_DIR, 'objects', 'tmp');
+  writeFileSync(join(drafts, 'draft'), 'of the first');
+
+  expect(await refused()).toContain(`${DATA_DIR} is in use by another process`);
+
+  expect(readFileSync(join(DATA_DIR, 'host.pid'), 'utf8')).toBe(String(dead.pid));
+  expect(existsSync(join(drafts, 'draft'))).toBe(true);
+  expect((await commit(first, project.id, 'after')).status).toBe(201);
+});
+
+test('the id of another process in host.pid keeps no host from starting', async () => {
+  const first = await start();
+  await first.stop();
+  running.pop();
+  const other = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)']);
+  try {
+    writeFileSync(join(DATA_DIR, 'host.pid'), String(other.pid));
+    const second = await start();
+    expect((await second.call('GET', '/user', { token: ROOT_TOKEN })).status).toBe(200);
+  } finally {
+    other.kill('SIGKILL');
+  }
+});
+
+test('a port that is taken is named, no token is printed, and the data can be opened on another port', async () => {
+  const first = await startProcess({ DATA_DIR: join(folder, 'other'), ROOT_TOKEN });
+  running.push(first);
+  const { port } = new URL(first.url);
+  const said = await refused({ PORT: port });
+  expect(said).toContain(`127.0.0.1:${port} is in use by another program`);
+  expect(said).not.toContain('sign in');
+  const host = await startProcess({ DATA_DIR });
+  running.push(host);
+  const [, token] = /shown only now: (\S+)/.exec(host.said) ?? [];
+  expect((await host.call('GET', '/user', { token: token! })).body.username).toBe('root');
+});
