@@ -47,13 +47,23 @@ export function unmapped(address: Address): Address {
   return (inside === undefined ? undefined : parseAddress(inside)) ?? address;
 }
 
-/** The first 64 bits of an IPv6 address as 16 hex digits: the network that a provider gives to one customer. */
-export function network64({ text }: Address): string {
-  const [head = [], tail = []] = text.split('::').map((half) => half.split(':').filter(Boolean));
-  // Where dots stand for the last two groups there are too many zeros, all of them in the first 64 bits.
+/** The eight groups of an IPv6 address, as numbers of 16 bits. */
+function groupsOf(text: string): number[] {
+  const groups = text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
+    [a * 256 + +b, c * 256 + +d].map((group) => group.toString(16)).join(':'),
+  );
+  const [head = [], tail = []] = groups.split('::').map((half) => half.split(':').filter(Boolean));
   const zeros = new Array<string>(8 - head.length - tail.length).fill('0');
-  return [...head, ...zeros, ...tail]
-    .slice(0, 4)
-    .map((group) => group.padStart(4, '0'))
-    .join('');
+  return [...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16));
 }
+
+/** An IPv6 address as a number of 128 bits. */
+export const bitsOf = ({ text }: Address): bigint =>
+  groupsOf(text).reduce((bits, group) => (bits << 16n) | BigInt(group), 0n);
+
+/** The text of an IPv4 address of 32 bits. */
+export const ipv4 = (bits: number): string => [24, 16, 8, 0].map((by) => (bits >>> by) & 255).join('.');
+
+/** The first 64 bits of an IPv6 address as 16 hex digits: the network that a provider gives to one customer. */
+export const network64 = (address: Address): string =>
+  (bitsOf(address) >> 64n).toString(16).padStart(16, '0');

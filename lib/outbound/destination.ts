@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { type Address, parseAddress } from './address.ts';
 import type { AllowList } from './allow-list.ts';
 import { OutboundError } from './errors.ts';
+import { isMetadataAddress, isMetadataName } from './metadata-address.ts';
 import { isPublic } from './public-address.ts';
 
 export interface ResolvedAddress {
@@ -31,6 +32,7 @@ export function urlProblem(url: URL, { allow }: Pick<DestinationPolicy, 'allow'>
   const host = hostOf(url);
   const port = portOf(url);
   const address = parseAddress(host);
+  if (address === undefined ? isMetadataName(host) : isMetadataAddress(address)) return NOT_LOCAL;
   const permitted = address === undefined ? allow.names(host, port) : allow.permits(host, address, port);
   if (permitted) return undefined;
   if (port !== 80 && port !== 443 && port < 1024) return 'Only allowed ports are 80, 443, and any over 1024';
@@ -70,7 +72,7 @@ export function mayConnect(
   port: number,
   { allow }: DestinationPolicy,
 ): boolean {
-  return isPublic(address) || allow.permits(host, address, port);
+  return !isMetadataAddress(address) && (isPublic(address) || allow.permits(host, address, port));
 }
 
 /** Lower case, without the brackets of an IPv6 address and without the final dot of an absolute name. */

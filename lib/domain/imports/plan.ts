@@ -64,7 +64,7 @@ const outboundAllow = ({ environment }: Deps, settings: InstanceSettings): strin
     ...settings.outbound_local_requests_whitelist,
     ...(settings.allow_local_requests_from_web_hooks_and_services ? LOCAL : []),
   ].join(',');
-/** Localhost and private networks; the link-local metadata addresses of clouds stay blocked. */
+/** Localhost and private networks. Metadata addresses of clouds within them stay blocked. */
 const LOCAL = [
   'localhost',
   '127.0.0.0/8',
