@@ -119,11 +119,12 @@ export function rawFunction(
   const fetchIn =
     (context?: Invocation): Fetch =>
     (request, info) => {
-      const requestId = info.requestId ?? requestIdOf(request.headers);
+      const requestId = info.requestId ?? ulid();
       return correlated(requestId, () => {
         annotate({
           area: process.env['AREA'] ?? options.area ?? context?.functionName,
           function_request_id: context?.awsRequestId,
+          client_request_id: clientRequestId(request.headers),
           ...(cold ? { cold_start: true } : {}),
         });
         cold = false;
@@ -228,10 +229,10 @@ const METHODS: ReadonlySet<string> = new Set<Method>(['GET', 'POST', 'PUT', 'PAT
 const streams = (runtime: Partial<StreamingRuntime> | undefined): runtime is StreamingRuntime =>
   runtime?.streamifyResponse !== undefined;
 
-/** The caller's request id if it is safe to log and return; otherwise a new one. */
-function requestIdOf(headers: Headers): string {
+/** The caller's name for the request, if it is safe to log. It is never the request's id: callers may repeat others' ids. */
+function clientRequestId(headers: Headers): string | undefined {
   const given = headers.get('x-request-id') ?? '';
-  return /^[\w.:@-]{1,128}$/.test(given) ? given : ulid();
+  return /^[\w.:@-]{1,128}$/.test(given) ? given : undefined;
 }
 
 const BODILESS = new Set([204, 205, 304]);

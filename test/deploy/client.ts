@@ -6,6 +6,7 @@ import { attempt, type Ran, run } from './process.ts';
 
 export interface Answer {
   readonly status: number;
+  readonly headers: Headers;
   readonly text: string;
   /** Empty where the body is not JSON. */
   readonly json: Record<string, unknown>;
@@ -31,7 +32,7 @@ export async function call(
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
-  return { status: response.status, text, json: isJson ? JSON.parse(text) : {} };
+  return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : {} };
 }
 
 /** Paths of a list of projects. */

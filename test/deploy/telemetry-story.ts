@@ -6,13 +6,12 @@ import type { Deployed, Told } from './story.ts';
 /** What an operator finds in the logs: one id leads from a request to its jobs, and each tells its metrics. */
 export async function telemetryStory({ tally, url, linesOf }: Deployed, { root }: Told): Promise<void> {
   await tally.step('one id finds a request, its job, and the metrics of both', async () => {
-    const id = 'followed-through-queues';
     const made = await call(`${url}/api/v4/projects`, {
       token: root,
-      headers: { 'X-Request-Id': id },
       body: { name: 'followed', description: 'said to nobody' },
     });
     assert.equal(made.status, 201, made.text);
+    const id = made.headers.get('x-request-id')!;
     let lines: Record<string, unknown>[] = [];
     await eventually(async () => {
       lines = await linesOf(id);

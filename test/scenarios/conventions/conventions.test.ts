@@ -324,16 +324,13 @@ describe('response headers', () => {
     }
   });
 
-  test('repeat the caller’s request id if it is valid', async () => {
-    const id = async (given: string) =>
-      (await service.call('GET', '/projects', { headers: { 'X-Request-Id': given } })).headers.get(
-        'x-request-id',
-      );
-    expect(await id('trace-1.a:b@c')).toBe('trace-1.a:b@c');
-    expect(await id('a b')).toMatch(/^[0-9A-Z]{26}$/);
-    expect(await id('x'.repeat(129))).toMatch(/^[0-9A-Z]{26}$/);
-    expect(await id('<script>')).toMatch(/^[0-9A-Z]{26}$/);
-  });
+  test.each(['trace-1.a:b@c', 'a b', 'x'.repeat(129), '<script>'])(
+    'have an id of the service, whatever the caller sent: %s',
+    async (given) => {
+      const { headers } = await service.call('GET', '/projects', { headers: { 'X-Request-Id': given } });
+      expect(headers.get('x-request-id')).toMatch(/^[0-9A-Z]{26}$/);
+    },
+  );
 
   test('let scripts of any origin read answers, and preflight', async () => {
     const { headers } = await service.call('GET', '/projects', {

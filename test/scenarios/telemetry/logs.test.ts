@@ -33,13 +33,10 @@ const commit = (content: string, parent = '') =>
   `commit refs/heads/main\ncommitter A <a@example.com> 1700000000 +0000\ndata 2\nm\n${parent}` +
   `M 100644 inline file.txt\ndata ${content.length}\n${content}\n`;
 
-let asked = 0;
-/** A request with an id of its own, and the lines under it. */
+/** A request, its id, and the lines under it. */
 async function ask(method: string, path: string, options: Parameters<Service['call']>[2] = {}) {
-  const id = `asked-${++asked}`;
-  const headers = { 'X-Request-Id': id, ...options.headers };
-  const answer = await service.call(method, path, { ...options, headers });
-  expect(answer.headers.get('x-request-id')).toBe(id);
+  const answer = await service.call(method, path, options);
+  const id = answer.headers.get('x-request-id')!;
   return { id, answer, told: lines.of(id) };
 }
 
@@ -64,6 +61,26 @@ describe('the log of a request', () => {
       },
     ]);
   });
+
+  test('has the id that the caller sent beside its own, which nobody can choose', async () => {
+    const options = { token: owner.token, headers: { 'X-Request-Id': 'trace-1.a:b@c' } };
+    const [first, second] = [await ask('GET', '/user', options), await ask('GET', '/user', options)];
+    expect(first.id).toMatch(/^[0-9A-Z]{26}$/);
+    expect(second.id).not.toBe(first.id);
+    for (const { id, told } of [first, second])
+      expect(told).toEqual([
+        expect.objectContaining({ requestId: id, client_request_id: 'trace-1.a:b@c', status: 200 }),
+      ]);
+  });
+
+  test.each(['a b', '<script>', '"', 'x'.repeat(129)])(
+    'leaves out an id that is unsafe: %s',
+    async (given) => {
+      const { told } = await ask('GET', '/user', { token: owner.token, headers: { 'X-Request-Id': given } });
+      expect(told).toEqual([expect.objectContaining({ status: 200 })]);
+      expect(told[0]).not.toHaveProperty('client_request_id');
+    },
+  );
 
   test('marks the cold start of its function', async () => {
     const first = await ask('GET', '/search?scope=projects&search=watched', { token: owner.token });
@@ -117,14 +134,16 @@ describe('the log of a request', () => {
       ['-c', 'http.extraHeader=X-Request-Id: pushed', 'push', '--quiet', remote.href, 'main'],
       { cwd: project.git.directory, env: { PATH: process.env['PATH'], HOME: project.git.directory } },
     );
-    const told = await lines.until('pushed', (all) => all.some(({ route }) => /receive/.test(String(route))));
-    expect(told.map(({ route, status, area, purpose }) => [area, purpose, route, status])).toEqual(
+    const told = () => lines.all.filter((line) => line['client_request_id'] === 'pushed');
+    const received = () => told().find(({ route }) => route === '/:repository/git-receive-pack');
+    await expect.poll(received, { timeout: 20_000 }).toBeDefined();
+    expect(told().map(({ route, status, area, purpose }) => [area, purpose, route, status])).toEqual(
       expect.arrayContaining([
         ['git', 'write', '/:repository/info/refs', 200],
         ['git', 'write', '/:repository/git-receive-pack', 200],
       ]),
     );
-    expect(told.find(({ route }) => route === '/:repository/git-receive-pack')).toMatchObject({
+    expect(received()).toMatchObject({
       user: owner.id,
       bytes: expect.any(Number),
     });
