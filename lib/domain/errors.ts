@@ -1,3 +1,5 @@
+import { CorruptData } from '../git/corrupt-data.ts';
+import { LimitExceeded } from '../git/work.ts';
 import type { MemberSource } from '../records/members.ts';
 import { StoreError } from '../store/errors.ts';
 
@@ -101,12 +103,19 @@ export const unprocessable = (text: string | readonly string[]) => new DomainErr
 export const unavailable = (text = '503 Service Unavailable') => new DomainError('unavailable', text);
 
 /**
- * The error to show the caller: a domain error as it is, 503 for an unavailable store, 400 for an invalid page
- * token; undefined for everything else (an internal error).
+ * The error to show the caller: a domain error as it is, 413 where a repository's content passes a limit of the Git
+ * engine that the rule did not translate, 503 for an unavailable store, 400 for an invalid page token; undefined for
+ * everything else (an internal error).
  */
 export function domainErrorOf(error: unknown): DomainError | undefined {
   if (error instanceof DomainError) return error;
+  if (isLimit(error)) return tooLarge(`413 Request Entity Too Large: ${error.message}`);
   if (!(error instanceof StoreError)) return undefined;
   if (error.code === 'unavailable') return unavailable();
   return error.code === 'bad-page' ? badRequest() : undefined;
 }
+
+/** Objects over the engine's limit of size are too much work as well, in whatever request meets them. */
+const isLimit = (error: unknown): error is Error =>
+  error instanceof LimitExceeded ||
+  (error instanceof CorruptData && (error.code === 'limit' || error.code === 'object-too-large'));

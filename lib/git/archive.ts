@@ -28,7 +28,7 @@ export interface ArchiveRequest {
  * Checks everything that can be checked before the first byte, then returns.
  *
  * @returns undefined when the path does not exist
- * @throws ObjectMissing, CorruptData (`limit` for too many members)
+ * @throws ObjectMissing, LimitExceeded (for too many members)
  */
 export async function archive(
   store: PackStore,

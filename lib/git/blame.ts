@@ -16,6 +16,7 @@ import type { Oid } from './oid.ts';
 import { inSlices } from './slices.ts';
 import type { Entry } from './tree/entry.ts';
 import type { RawPath } from './tree/path.ts';
+import { LimitExceeded } from './work.ts';
 
 /** Consecutive lines that came from one commit. */
 export interface BlamedRange {
@@ -33,7 +34,7 @@ export interface BlamedFile {
 }
 
 /** The texts are too large, or differ too much, to be compared within the bounds. */
-export class BlameLimit extends Error {
+export class BlameLimit extends LimitExceeded {
   constructor() {
     super('the versions of the file are too large, or too many, to be compared');
     this.name = 'BlameLimit';

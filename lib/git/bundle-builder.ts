@@ -3,13 +3,13 @@ import { open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BundleRef, bundleHeader } from './bundle.ts';
-import { CorruptData } from './corrupt-data.ts';
 import type { DeriveContext, DerivedBuilder } from './maintenance/derived-builder.ts';
 import { giveWay } from './maintenance/give-way.ts';
 import { writePack } from './pack/write.ts';
 import { enumerate } from './reachable.ts';
 import type { RefDatabase } from './ref-database.ts';
 import { spacePrefix } from './refname.ts';
+import { LimitExceeded } from './work.ts';
 
 /** With more tags, the bundle holds the branch alone, because readers of the header read all of it. */
 const MAX_TAGS = 10_000;
@@ -33,7 +33,7 @@ export const bundleBuilder: DerivedBuilder = {
   },
 };
 
-/** @returns its size; undefined when the deadline passed first. @throws CorruptData `limit` */
+/** @returns its size; undefined when the deadline passed first. @throws LimitExceeded */
 async function writeBundle(
   path: string,
   refs: readonly BundleRef[],
@@ -48,7 +48,7 @@ async function writeBundle(
     for await (const bytes of writePack(store, list)) {
       if (Date.now() > deadline) return undefined;
       size += bytes.length;
-      if (size > MAX_BYTES) throw new CorruptData('limit', `a bundle of more than ${MAX_BYTES} bytes`);
+      if (size > MAX_BYTES) throw new LimitExceeded(`a bundle of more than ${MAX_BYTES} bytes`);
       await file.writeFile(bytes);
       await giveWay();
     }

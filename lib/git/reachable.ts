@@ -1,10 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
 import { openBitmap } from './bitmap/open.ts';
 import { reachedObjects, suitsBitmap } from './bitmap/reached-objects.ts';
 import type { ObjectList } from './pack/object-list.ts';
 import type { PackStore } from './pack/store.ts';
 import { ObjectWalk } from './reachable/object-walk.ts';
 import type { EnumerateOptions } from './reachable/options.ts';
+import { nextTurn } from './work.ts';
 
 export type { EnumerateOptions, ObjectFilter } from './reachable/options.ts';
 
@@ -36,6 +36,6 @@ export async function enumerate(store: PackStore, options: EnumerateOptions): Pr
       bitmapFrom = Number.POSITIVE_INFINITY;
     }
     options.onProgress?.(walk.found);
-    await setImmediate();
+    await nextTurn();
   }
 }

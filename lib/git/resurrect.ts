@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { readAhead } from './batch-misses.ts';
 import { repack } from './maintenance/repack.ts';
 import { ObjectMissing } from './objects.ts';
@@ -13,6 +12,7 @@ import type { PackStore } from './pack/store.ts';
 import { walkTree } from './pack/tree-walk.ts';
 import { parseCommitLinks, parseTag } from './parse.ts';
 import type { ObjectDatabase, PackDescription } from './ports.ts';
+import { nextTurn } from './work.ts';
 
 /** Objects prefetched together after a miss. */
 const READ_AHEAD = 64;
@@ -58,7 +58,7 @@ async function garbageReachableFrom(
   const walk = new GarbageWalk(tips);
   while (!(await store.run((objects) => walk.advance(objects)))) {
     if (walk.list.count > max) throw new ObjectMissing(tips[0]!);
-    await setImmediate();
+    await nextTurn();
   }
   if (walk.list.count > max) throw new ObjectMissing(tips[0]!);
   return walk.list;

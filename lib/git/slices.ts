@@ -1,11 +1,11 @@
-import { setImmediate } from 'node:timers/promises';
 import type { ObjectStore, SyncObjects } from './objects.ts';
 import type { ReadAhead } from './pack/block-cache.ts';
+import { Pace } from './work.ts';
 
 /**
- * Repeats `step` until it returns true, `size` times per turn of the event loop, so that a long walk neither
- * blocks other requests nor costs a promise per object. A step that throws BlockMiss is repeated once the block has
- * been fetched, so it must do all its reads before it changes its state.
+ * Repeats `step` until it returns true, at most `size` times per turn of the event loop and until the turn's time is
+ * over, so that a long walk neither blocks other requests nor costs a promise per object. A step that throws BlockMiss
+ * is repeated once the block has been fetched, so it must do all its reads before it changes its state.
  */
 export async function inSlices(
   store: ObjectStore,
@@ -14,13 +14,18 @@ export async function inSlices(
   signal?: AbortSignal,
   ahead?: ReadAhead,
 ): Promise<void> {
+  const pace = new Pace();
+  signal?.throwIfAborted();
   for (;;) {
-    signal?.throwIfAborted();
     const done = await store.run((objects) => {
-      for (let i = 0; i < size; i++) if (step(objects)) return true;
+      pace.begin();
+      for (let i = 0; i < size; i++) {
+        if (step(objects)) return true;
+        if (pace.due()) return false;
+      }
       return false;
     }, ahead);
     if (done) return;
-    await setImmediate();
+    await pace.rest(signal);
   }
 }

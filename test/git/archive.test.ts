@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parsePattern } from '../../lib/git/archive/pattern.ts';
 import { type ArchiveFormat, archive } from '../../lib/git/archive.ts';
-import { CorruptData } from '../../lib/git/corrupt-data.ts';
 import type { Oid } from '../../lib/git/oid.ts';
 import type { PackStore } from '../../lib/git/pack/store.ts';
+import { LimitExceeded } from '../../lib/git/work.ts';
 import { GitFixture, generateHistory } from './history-fixture.ts';
 import { collected, readZip } from './read-zip.ts';
 
@@ -272,7 +272,7 @@ describe('archives, against git archive', () => {
     const commit = fixture.git('commit-tree', '-m', 'm', tree.trim()).trim() as Oid;
     fixture.git('update-ref', 'refs/heads/bomb', commit);
     const { store: bombed } = await fixture.load();
-    await expect(archive(bombed, { commit, prefix: 'p', format: 'tar' })).rejects.toThrow(CorruptData);
+    await expect(archive(bombed, { commit, prefix: 'p', format: 'tar' })).rejects.toThrow(LimitExceeded);
     const missing = 'f'.repeat(40) as Oid;
     await expect(archive(store, { commit: missing, prefix: 'p', format: 'tar' })).rejects.toThrow('missing');
   });

@@ -8,6 +8,7 @@ import { type Oid, ZERO_OID } from '../../git/oid.ts';
 import { parseCommit } from '../../git/parse.ts';
 import type { RefUpdate } from '../../git/ports.ts';
 import { type RefName, shortName, spaceOf } from '../../git/refname.ts';
+import { LimitExceeded } from '../../git/work.ts';
 import type { PushRecord } from '../../store/events/events.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
@@ -116,7 +117,8 @@ class Gains {
     try {
       return await this.#of(update, refType);
     } catch (error) {
-      if (error instanceof ObjectMissing || error instanceof CorruptData) return NOTHING;
+      if (error instanceof ObjectMissing || error instanceof CorruptData || error instanceof LimitExceeded)
+        return NOTHING;
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 import { type ArchiveFormat, archive } from '../../git/archive.ts';
-import { CorruptData } from '../../git/corrupt-data.ts';
 import { shortName } from '../../git/refname.ts';
 import { GitRepository } from '../../git/repository.ts';
+import { LimitExceeded } from '../../git/work.ts';
 import type { RateLimit } from '../../store/rate-limits/rate-limits.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
@@ -85,7 +85,7 @@ export async function downloadArchive(
     await (recording ?? recorded());
     return { name: name.prefix, body: store.archives.keep(project.repositoryId, name, made) };
   } catch (error) {
-    if (error instanceof CorruptData && error.code === 'limit')
+    if (error instanceof LimitExceeded)
       throw tooLarge('413 Request Entity Too Large: the archive would have too many members; clone instead');
     throw error;
   }

@@ -10,7 +10,7 @@ const MAX_LANGUAGES = 5;
 /**
  * Returns the percentages of at most five languages with two decimals, the largest first. Vendored and generated files
  * and documentation are excluded; `linguist-*` attributes take precedence.
- * @throws CorruptData `limit` for a tree that is too large, ObjectMissing
+ * @throws LimitExceeded for a tree that is too large, ObjectMissing
  */
 export async function languagesOf(git: GitRepository, commit: Oid): Promise<Record<string, number>> {
   const bytes = new Map<string, number>();

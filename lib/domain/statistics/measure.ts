@@ -1,10 +1,10 @@
 /** Project statistics, measured by a worker some time after a change. */
 
 import { CorruptData } from '../../git/corrupt-data.ts';
-import { HistoryLimit } from '../../git/history.ts';
 import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
+import { LimitExceeded } from '../../git/work.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, Stale } from '../../store/errors.ts';
 import type { ProjectStatistics } from '../../store/statistics/statistics.ts';
@@ -97,7 +97,7 @@ async function orElse<T>(otherwise: T, measure: () => Promise<T>): Promise<T> {
   try {
     return await measure();
   } catch (error) {
-    if (error instanceof CorruptData || error instanceof ObjectMissing || error instanceof HistoryLimit)
+    if (error instanceof CorruptData || error instanceof ObjectMissing || error instanceof LimitExceeded)
       return otherwise;
     throw error;
   }

@@ -1,8 +1,8 @@
-import { CorruptData } from '../corrupt-data.ts';
 import type { SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { asBuffer, findName, readTreeBytes, SYMLINK, typeOfMode } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
+import { LimitExceeded } from '../work.ts';
 import type { LineEnds } from './line-ends.ts';
 import { type Pattern, parsePattern } from './pattern.ts';
 
@@ -58,12 +58,12 @@ export class Attributes {
     if (rules.size > 0) this.#frames.push({ below, rules });
   }
 
-  /** Whether the path is marked `export-ignore`. @throws CorruptData `limit` */
+  /** Whether the path is marked `export-ignore`. @throws LimitExceeded */
   ignores(path: RawPath, directory: boolean): boolean {
     return this.state(path, directory, 'export-ignore') === true;
   }
 
-  /** How to convert a file's line ends to CRLF; undefined when they stay. @throws CorruptData `limit` */
+  /** How to convert a file's line ends to CRLF; undefined when they stay. @throws LimitExceeded */
   lineEnds(path: RawPath): LineEnds | undefined {
     if (this.state(path, false, 'eol') !== 'crlf') return undefined;
     const text = this.state(path, false, 'text');
@@ -71,14 +71,14 @@ export class Attributes {
     return text === 'auto' ? 'auto' : 'always';
   }
 
-  /** The state of an attribute of a path. @throws CorruptData `limit` */
+  /** The state of an attribute of a path. @throws LimitExceeded */
   state(path: RawPath, directory: boolean, name: Name): State {
     for (let i = this.#frames.length - 1; i >= 0; i--) {
       const frame = this.#frames[i]!;
       const rules = frame.rules.get(name);
       if (rules === undefined || !path.startsWith(frame.below)) continue;
       this.#checks += rules.length;
-      if (this.#checks > MAX_CHECKS) throw new CorruptData('limit', 'too many patterns in .gitattributes');
+      if (this.#checks > MAX_CHECKS) throw new LimitExceeded('too many patterns in .gitattributes');
       const relative = path.slice(frame.below.length);
       const rule = rules.find(({ pattern }) => pattern(relative, directory));
       if (rule) return rule.states.get(name)!;
@@ -94,7 +94,7 @@ function readRules(objects: SyncObjects, tree: Oid): ReadonlyMap<Name, readonly 
   const entry = findName(readTreeBytes(objects, tree), FILE);
   if (entry === undefined || typeOfMode(entry.mode) !== 'blob' || entry.mode === SYMLINK) return new Map();
   if (objects.header(entry.oid).size > MAX_FILE_BYTES)
-    throw new CorruptData('limit', `.gitattributes over ${MAX_FILE_BYTES} bytes`);
+    throw new LimitExceeded(`.gitattributes over ${MAX_FILE_BYTES} bytes`);
   return parseRules(asBuffer(objects.read(entry.oid).data).toString('latin1'));
 }
 

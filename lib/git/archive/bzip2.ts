@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../work.ts';
 
 /** Input bytes per bzip2 stream. The largest block holds 900,000 bytes after run-length encoding. */
 const CHUNK_BYTES = 880_000;
@@ -30,7 +30,7 @@ export async function* bzip2(source: AsyncIterable<Uint8Array>): AsyncGenerator<
       streams++;
       used = 0;
       // A chunk takes a tenth of a second: let other work run in between.
-      await setImmediate();
+      await nextTurn();
     }
   }
   if (used > 0 || streams === 0) yield compress(library, chunk.subarray(0, used));

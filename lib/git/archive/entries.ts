@@ -9,6 +9,7 @@ import { inSlices } from '../slices.ts';
 import { DIRECTORY, EXECUTABLE, entryAtPath, GITLINK, REGULAR } from '../tree/entry.ts';
 import { type RawPath, ROOT } from '../tree/path.ts';
 import { TreeWalk } from '../tree/walk.ts';
+import { LimitExceeded } from '../work.ts';
 import { Attributes } from './attributes.ts';
 import { type LineEnds, withCrlf } from './line-ends.ts';
 
@@ -71,7 +72,7 @@ const NO_BYTES = new Uint8Array(0);
  * `export-ignore`.
  *
  * @returns undefined when the path does not exist
- * @throws CorruptData `limit` for more than {@link MAX_MEMBERS}, ObjectMissing
+ * @throws LimitExceeded for more than {@link MAX_MEMBERS}, ObjectMissing
  */
 export async function planArchive(
   store: ObjectStore,
@@ -219,7 +220,7 @@ class Members {
   #push(path: RawPath, mode: number, oid: Oid, ends?: LineEnds): void {
     this.#characters += path.length;
     if (this.#list.length >= MAX_MEMBERS || this.#characters > MAX_PATHS)
-      throw new CorruptData('limit', `an archive of more than ${MAX_MEMBERS} members`);
+      throw new LimitExceeded(`an archive of more than ${MAX_MEMBERS} members`);
     this.#list.push({ path, mode, oid, ...(ends ? { ends } : {}) });
   }
 }

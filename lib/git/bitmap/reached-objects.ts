@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { CorruptData } from '../corrupt-data.ts';
 import { loadIndexes } from '../maintenance/repack.ts';
 import { ObjectMissing } from '../objects.ts';
@@ -10,6 +9,7 @@ import type { Pack } from '../pack/pack-cache.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { EnumerateOptions } from '../reachable/options.ts';
+import { nextTurn } from '../work.ts';
 import { ClosureWalk } from './closure-walk.ts';
 import { Numbering, ObjectSet } from './object-set.ts';
 import { type OpenedBitmap, openBitmap } from './open.ts';
@@ -43,7 +43,7 @@ export async function reachedObjects(
   ];
   try {
     for (const walk of walks) {
-      while (!(await store.run((objects) => walk.advance(objects), walk))) await setImmediate();
+      while (!(await store.run((objects) => walk.advance(objects), walk))) await nextTurn();
     }
     wants.removeAll(haves);
     if (options.filter?.kind === 'blob:none') {
@@ -111,7 +111,7 @@ async function place(
     return true;
   };
   const scan = todo.length > 20_000;
-  while (!(await store.run(step, { scan }))) await setImmediate();
+  while (!(await store.run(step, { scan }))) await nextTurn();
   return placing.list;
 }
 

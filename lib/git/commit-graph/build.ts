@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { readAhead } from '../batch-misses.ts';
 import { CorruptData } from '../corrupt-data.ts';
 import { sealDerived } from '../derived.ts';
@@ -11,6 +10,7 @@ import type { PackStore } from '../pack/store.ts';
 import { parseCommitLinks } from '../parse.ts';
 import { peeledOid, refTips } from '../ref-tips.ts';
 import { inSlices } from '../slices.ts';
+import { nextTurn } from '../work.ts';
 import { ChangedPaths } from './changed-paths.ts';
 import { CommitTable, type Generations, generations, NONE } from './commit-table.ts';
 import { CommitGraphFile } from './read.ts';
@@ -37,7 +37,7 @@ export const commitGraphBuilder: DerivedBuilder = {
     const old = await openGraph(store);
     const commits = await reachableCommits(context, old);
     const numbers = generations(commits);
-    await setImmediate();
+    await nextTurn();
     const { filters, missing } = await makeFilters(context, commits, numbers, old);
     const content = sealDerived(writeCommitGraph(commits, numbers, filters));
     return { content, note: missing > 0 ? `${UNFINISHED}, ${missing} filters` : '' };
@@ -148,7 +148,7 @@ async function makeFilters(
     }
     return true;
   };
-  while (!(await store.run(slice, { around: 8 }))) await setImmediate();
+  while (!(await store.run(slice, { around: 8 }))) await nextTurn();
   return { filters: made.filters, missing: todo.length - i };
 }
 

@@ -1,9 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
 import { batchMisses, readAhead } from '../batch-misses.ts';
 import type { ObjectStore } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { Entry } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
+import { nextTurn } from '../work.ts';
 import { type FileChange, isRegular, movedChange, plainChange } from './changes.ts';
 import { type ContentIndex, canReach, indexContent, MAX_SCORE, similarity } from './similarity.ts';
 import { MAX_FILE_BYTES } from './stats.ts';
@@ -153,7 +153,7 @@ class Search {
       candidates.push(...this.#candidates(target));
       if (this.#steps > pause) continue;
       pause = this.#steps - STEPS_PER_TURN;
-      await setImmediate();
+      await nextTurn();
       this.#options.signal?.throwIfAborted();
     }
     candidates.sort(byScore);

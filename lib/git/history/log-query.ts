@@ -1,5 +1,6 @@
 import type { Oid } from '../oid.ts';
 import type { RawPath } from '../tree/path.ts';
+import { LimitExceeded } from '../work.ts';
 
 /** Which commits, in which order: options of `git log`. */
 export interface LogQuery {
@@ -26,7 +27,7 @@ export interface WalkBounds {
 }
 
 /** The walk needed more commits than its bounds allow. */
-export class HistoryLimit extends Error {
+export class HistoryLimit extends LimitExceeded {
   readonly maxCommits: number;
   constructor(maxCommits: number) {
     super(`history walk passed ${maxCommits} commits`);

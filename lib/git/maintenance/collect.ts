@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { decodeTime } from 'ulid';
 import { type Oid, oidBytes } from '../oid.ts';
 import { BLOB } from '../pack/entry.ts';
@@ -9,6 +8,7 @@ import type { MaintainedObjects, PackDescription, PackSource } from '../ports.ts
 import { enumerate } from '../reachable.ts';
 import type { RefDatabase } from '../ref-database.ts';
 import { refTips } from '../ref-tips.ts';
+import { nextTurn } from '../work.ts';
 import { replace, storeOver } from './compact.ts';
 import { loadIndexes, type RepackOptions, repackInto } from './repack.ts';
 
@@ -212,7 +212,7 @@ async function unreachableIn(packs: readonly Pack[], reached: ObjectList): Promi
     for (let position = 0; position < count; position++) {
       if (reached.indexOf(names, 20 * position) < 0) garbage.add(names, 20 * position, 0, pack, position);
     }
-    await setImmediate();
+    await nextTurn();
   }
   return garbage;
 }

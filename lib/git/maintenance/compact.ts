@@ -1,8 +1,8 @@
-import { setImmediate } from 'node:timers/promises';
 import { ObjectList } from '../pack/object-list.ts';
 import { type Pack, PackCache } from '../pack/pack-cache.ts';
 import { PackStore } from '../pack/store.ts';
 import { type MaintainedObjects, type PackDescription, PacksChanged } from '../ports.ts';
+import { nextTurn } from '../work.ts';
 import { compactionPlan } from './plan.ts';
 import { loadIndexes, type RepackOptions, repackInto } from './repack.ts';
 
@@ -57,7 +57,7 @@ async function allObjects(store: PackStore): Promise<ObjectList> {
   const list = new ObjectList();
   for (const pack of packs) {
     addAll(list, pack);
-    await setImmediate();
+    await nextTurn();
   }
   return list;
 }

@@ -11,6 +11,7 @@ import type { DerivedContent, MaintainedObjects, Provenance } from '../ports.ts'
 import type { RefDatabase } from '../ref-database.ts';
 import { tipBuilder } from '../tree/build-tip.ts';
 import { warn } from '../warnings.ts';
+import { LimitExceeded } from '../work.ts';
 import type { DerivedBuilder } from './derived-builder.ts';
 import { dueKinds, objectsIn } from './due.ts';
 
@@ -74,7 +75,9 @@ async function derive(
     );
   } catch (error) {
     // A damaged repository gets no derived file.
-    if (!(error instanceof CorruptData || error instanceof ObjectMissing)) throw error;
+    const known =
+      error instanceof CorruptData || error instanceof LimitExceeded || error instanceof ObjectMissing;
+    if (!known) throw error;
     warn('derived file not built', { kind, cause: String(error) });
     return true;
   }

@@ -1,11 +1,11 @@
 import { tmpdir } from 'node:os';
-import { setImmediate } from 'node:timers/promises';
 import { batchMisses } from '../batch-misses.ts';
 import type { ObjectList } from '../pack/object-list.ts';
 import type { Pack } from '../pack/pack-cache.ts';
 import { Spool } from '../pack/spool.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { MaintainedObjects, PackContent, PackDescription, PackSink, PackSource } from '../ports.ts';
+import { nextTurn } from '../work.ts';
 import { type Output, Repacker } from './repacker.ts';
 
 export interface RepackOptions {
@@ -96,7 +96,7 @@ async function* written(store: PackStore, list: ObjectList, writer: Repacker): A
   const scan = list.count > 1000;
   while (!(await store.run((objects) => writer.advance(objects), { scan }))) {
     yield;
-    await setImmediate();
+    await nextTurn();
   }
 }
 

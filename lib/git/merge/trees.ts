@@ -1,10 +1,10 @@
-import { CorruptData } from '../corrupt-data.ts';
 import { isRegular, typeOf } from '../diff/changes.ts';
 import { detectRenames } from '../diff/renames.ts';
 import { diffTrees, type TreeChange } from '../diff/tree-diff.ts';
 import type { Oid } from '../oid.ts';
 import { type Entry, entryAtPath } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
+import { LimitExceeded } from '../work.ts';
 import type { ConflictKind, Labels, MergeConflict, Stage } from './conflict.ts';
 import { entryOf, type MergeLevel, mergeEntries } from './entries.ts';
 import type { Overlay } from './overlay.ts';
@@ -34,7 +34,7 @@ const RENAME_LIMIT = 2000;
  * Three-way merge of trees, as git's `ort` strategy does with `merge.directoryRenames=false` (merge-strategies). Adds
  * the new objects to `store`.
  *
- * @throws CorruptData `limit` when more than {@link MAX_CHANGES} files changed
+ * @throws LimitExceeded when more than {@link MAX_CHANGES} files changed
  */
 export async function mergeTrees(
   store: Overlay,
@@ -74,7 +74,7 @@ export async function mergeTrees(
 async function changed(store: Overlay, base: Oid, side: Oid, signal?: AbortSignal): Promise<TreeChange[]> {
   const options = { limit: MAX_CHANGES, ...(signal ? { signal } : {}) };
   const { changes, truncated } = await diffTrees(store, base, side, options);
-  if (truncated) throw new CorruptData('limit', `more than ${MAX_CHANGES} files changed`);
+  if (truncated) throw new LimitExceeded(`more than ${MAX_CHANGES} files changed`);
   return [...changes];
 }
 

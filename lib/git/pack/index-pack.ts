@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { setImmediate } from 'node:timers/promises';
 import { crc32, deflateSync } from 'node:zlib';
 import { batchMisses } from '../batch-misses.ts';
 import { CorruptData } from '../corrupt-data.ts';
@@ -8,6 +7,7 @@ import { Fsck, type FsckFinding, type FsckOptions, MAX_ATTRIBUTES_BYTES } from '
 import type { ObjectType } from '../objects.ts';
 import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { PackContent } from '../ports.ts';
+import { Pace } from '../work.ts';
 import { findCollision, openContent } from './collision.ts';
 import { BLOB, typeCode, typeName, writeEntryHeader } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';
@@ -262,18 +262,4 @@ function rewriteFrame(spool: Spool, count: number): Buffer {
   const checksum = sha.digest();
   spool.append(checksum, spool.size);
   return checksum;
-}
-
-/** Yields every 30 ms, because the same process serves other requests. */
-class Pace {
-  #since = performance.now();
-
-  due(): boolean {
-    return performance.now() - this.#since > 30;
-  }
-
-  async rest(): Promise<void> {
-    await setImmediate();
-    this.#since = performance.now();
-  }
 }

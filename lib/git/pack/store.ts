@@ -2,6 +2,7 @@ import { DerivedUnusable, type OpenDerived } from '../derived.ts';
 import { type GitObject, ObjectMissing, type ObjectStore, type ObjectType } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { DerivedKind, ObjectDatabase, PackContent, PackDescription } from '../ports.ts';
+import { throwIfAbandoned } from '../work.ts';
 import { BlockMiss, BlockPins, type ReadAhead } from './block-cache.ts';
 import { withContent } from './content.ts';
 import { isIndex, type Pack, PackCache } from './pack-cache.ts';
@@ -47,6 +48,7 @@ export class PackStore implements ObjectStore {
     // Concurrent work counts its own misses.
     let misses = this.#misses;
     for (;;) {
+      throwIfAbandoned();
       const objects = this.#objects ?? (await this.#first());
       let missing: ObjectMissing | undefined;
       try {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { sealDerived } from '../derived.ts';
 import type { DerivedBuilder } from '../maintenance/derived-builder.ts';
 import { loadIndexes } from '../maintenance/repack.ts';
+import { nextTurn } from '../work.ts';
 import {
   FANOUT,
   HEADER_SIZE,
@@ -91,7 +91,7 @@ async function mergeRows(packs: readonly { readonly pack: Pack; readonly number:
       }
       at[least]!++;
     }
-    if ((byte & 7) === 7) await setImmediate();
+    if ((byte & 7) === 7) await nextTurn();
   }
   return rows;
 }

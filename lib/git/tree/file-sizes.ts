@@ -1,9 +1,9 @@
 import { type AttributeName, type AttributeState, Attributes } from '../archive/attributes.ts';
 import { batchMisses } from '../batch-misses.ts';
-import { CorruptData } from '../corrupt-data.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import { inSlices } from '../slices.ts';
+import { LimitExceeded } from '../work.ts';
 import { DIRECTORY, EXECUTABLE, REGULAR } from './entry.ts';
 import { decodePath, type RawPath, ROOT } from './path.ts';
 import { TreeWalk, type WalkedEntry } from './walk.ts';
@@ -23,7 +23,7 @@ const STEPS_PER_TURN = 2_000;
 /**
  * The files below a tree for which `wanted` returns true. Reads no content except that of `.gitattributes` files.
  * Symlinks and submodules do not count as files.
- * @throws CorruptData `limit` for more than half a million, ObjectMissing
+ * @throws LimitExceeded for more than half a million, ObjectMissing
  */
 export async function* fileSizes(
   store: ObjectStore,
@@ -45,7 +45,7 @@ export async function* fileSizes(
     const entry = walk.next(objects);
     ended = entry === undefined;
     if (entry === undefined) return true;
-    if (++walked > MAX_FILES) throw new CorruptData('limit', `more than ${MAX_FILES} entries`);
+    if (++walked > MAX_FILES) throw new LimitExceeded(`more than ${MAX_FILES} entries`);
     if (entry.mode === DIRECTORY) entered = entry;
     else if (isFile(entry)) {
       const said = new Map(names.map((name) => [name, attributes.state(entry.path, false, name)]));

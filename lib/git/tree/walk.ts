@@ -1,8 +1,8 @@
 import { readAhead } from '../batch-misses.ts';
-import { CorruptData } from '../corrupt-data.ts';
 import type { SyncObjects } from '../objects.ts';
 import { type Oid, oidFromBytes } from '../oid.ts';
 import { TreeCursor } from '../parse.ts';
+import { LimitExceeded } from '../work.ts';
 import { canonicalMode, DIRECTORY, rawName, readTreeBytes } from './entry.ts';
 import { type RawPath, ROOT } from './path.ts';
 
@@ -77,8 +77,7 @@ export class TreeWalk {
     const path = (prefix + name) as RawPath;
     const mode = canonicalMode(cursor.mode);
     const oid = oidFromBytes(cursor.data, cursor.oidStart);
-    if (path.length > MAX_PREFIX)
-      throw new CorruptData('limit', `path over ${MAX_PREFIX} bytes below tree ${oid}`);
+    if (path.length > MAX_PREFIX) throw new LimitExceeded(`path over ${MAX_PREFIX} bytes below tree ${oid}`);
     if (mode === DIRECTORY) this.#enter = { oid, prefix: `${path}/` };
     return { mode, oid, name, path };
   }

@@ -1,0 +1,35 @@
+import { setTimeout } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { LimitExceeded, nextTurn, Pace, underSignal, WorkBudget } from '../../../lib/git/work.ts';
+
+it('a pace is due when its turn is over, and not after a rest', async () => {
+  const pace = new Pace();
+  await setTimeout(40);
+  expect(pace.due()).toBe(true);
+  await pace.rest();
+  expect(pace.due()).toBe(false);
+});
+
+it('a rest lets timers and other callbacks run', async () => {
+  let ran = false;
+  setImmediate(() => (ran = true));
+  await new Pace().rest();
+  expect(ran).toBe(true);
+});
+
+it('work under a signal ends with its reason where it yields, and other work goes on', async () => {
+  const ends = new AbortController();
+  const endless = async () => {
+    for (;;) await nextTurn();
+  };
+  const abandoned = underSignal(ends.signal, endless);
+  ends.abort(new Error('the client has gone'));
+  await expect(abandoned).rejects.toThrow('the client has gone');
+  await nextTurn();
+});
+
+it('a budget allows what its limit says, and throws beyond it', () => {
+  const budget = new WorkBudget(10, 'too many steps');
+  budget.add(10);
+  expect(() => budget.add(1)).toThrow(new LimitExceeded('too many steps'));
+});
