@@ -19,18 +19,22 @@ import type { UploadedFile } from './multipart.ts';
 /** Problem of a value outside the allowed list or range. */
 export const OUTSIDE = 'does not have a valid value';
 
-/** @param options.told values for the OpenAPI document only: the endpoint rejects others with its own text */
+/** @param options.documentedValues values for the OpenAPI document only: the endpoint rejects others with its own text */
 export function string<
-  const O extends Options<string> & { maxLength?: number; pattern?: RegExp; told?: readonly string[] },
+  const O extends Options<string> & {
+    maxLength?: number;
+    pattern?: RegExp;
+    documentedValues?: readonly string[];
+  },
 >(options?: O): Field<Value<string, O>> {
-  const { maxLength, pattern, told } = options ?? {};
+  const { maxLength, pattern, documentedValues } = options ?? {};
   return field(
     options,
     toText,
     {
       type: 'string',
       ...(maxLength === undefined ? {} : { maxLength }),
-      ...(told === undefined ? {} : { enum: told }),
+      ...(documentedValues === undefined ? {} : { enum: documentedValues }),
     },
     (text) => {
       if (maxLength !== undefined && text.length > maxLength)

@@ -1,6 +1,6 @@
 /** Rate limits of the settings: how a request is classified, and the response above a limit. */
 import type { Admission } from '../domain/rate-limits/request-counting.ts';
-import type { Asked, AskedKind } from '../domain/rate-limits/throttles.ts';
+import type { RequestKind, ThrottledRequest } from '../domain/rate-limits/throttles.ts';
 import { credentialOf } from './credentials.ts';
 import type { HttpDeps, RequestFacts } from './endpoint.ts';
 import type { Reply } from './reply.ts';
@@ -42,12 +42,12 @@ const LFS = /\.git\/(?:info\/lfs|gitlab-lfs)\//;
 const FALSE = /^(?:false|f|0|off|no|n)$/i;
 
 /** Classifies a request. */
-export function askedOf({ url, method }: Pick<Request, 'url' | 'method'>): Asked {
+export function askedOf({ url, method }: Pick<Request, 'url' | 'method'>): ThrottledRequest {
   const { pathname: path, searchParams } = new URL(url);
   return { kind: kindOf(path, searchParams), method, path };
 }
 
-function kindOf(path: string, query: URLSearchParams): AskedKind {
+function kindOf(path: string, query: URLSearchParams): RequestKind {
   if (!path.startsWith('/api')) return LFS.test(path) ? 'git_lfs' : 'web';
   if (FILES.test(path)) return 'files_api';
   if (PACKAGES.test(path)) return 'packages_api';

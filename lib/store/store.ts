@@ -39,7 +39,7 @@ import { Projects } from './projects/projects.ts';
 import { FAIL_FAST, RateLimits } from './rate-limits/rate-limits.ts';
 import { UserAddresses } from './rate-limits/user-addresses.ts';
 import { RefRules } from './refs/protection-rules.ts';
-import { Networks } from './repository/fork-networks.ts';
+import { ForkNetworks } from './repository/fork-networks.ts';
 import { PinnedCommits } from './repository/pinned-commits.ts';
 import { Repositories } from './repository/repositories.ts';
 import type { CounterKind } from './row-keys/counters.ts';
@@ -89,7 +89,7 @@ export interface Store {
   readonly refRules: RefRules;
   readonly names: Names;
   readonly repositories: Repositories;
-  readonly networks: Networks;
+  readonly networks: ForkNetworks;
   readonly projectShares: ProjectShares;
   readonly stars: Stars;
   readonly statistics: Statistics;
@@ -176,7 +176,7 @@ export function createStore(
     refRules: new RefRules(table, counters),
     names,
     repositories: new Repositories(table, outbox),
-    networks: new Networks(table),
+    networks: new ForkNetworks(table),
     sshKeys: new SshKeys(...owned('SSHKEY', 'ssh-key', MAX_SSH_KEYS)),
     gpgKeys: new GpgKeys(...owned('GPGKEY', 'gpg-key', MAX_GPG_KEYS)),
     emails: new Emails(...owned('ADDRESS', 'email', MAX_EMAILS)),

@@ -9,8 +9,8 @@ import {
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
 import { counted, endpoint } from '../endpoint.ts';
-import { PLACES, type PlaceKind, placeOf } from '../members/place.ts';
 import { member } from '../members/present.ts';
+import { MEMBERSHIP_RESOURCES, type MembershipResourceKind, resourceOf } from '../members/resources.ts';
 import * as shapes from '../members/shapes.ts';
 import { userBasic } from '../users/present.ts';
 import { member as memberShape } from '../users/shapes.ts';
@@ -23,8 +23,8 @@ const shown = ({ record, user }: AccessRequest, baseUrl: string) => ({
   requested_at: record.requestedAt,
 });
 
-const of = (kind: PlaceKind) => {
-  const { base, readers, managers, levels } = PLACES[kind];
+const of = (kind: MembershipResourceKind) => {
+  const { base, readers, managers, levels } = MEMBERSHIP_RESOURCES[kind];
   return [
     endpoint({
       method: 'GET',
@@ -35,7 +35,7 @@ const of = (kind: PlaceKind) => {
       returns: { body: shapes.accessRequests },
       paginate: 'offset',
       handle: async ({ actor, page, request, ...found }, deps) => {
-        const requests = await listAccessRequests(deps, actor, placeOf(found), counted(page));
+        const requests = await listAccessRequests(deps, actor, resourceOf(found), counted(page));
         return { ...requests, items: requests.items.map((item) => shown(item, request.baseUrl)) };
       },
     }),
@@ -51,7 +51,7 @@ const of = (kind: PlaceKind) => {
         { status: 429, description: 'Too many access requests within an hour' },
       ],
       handle: async ({ actor, request, ...found }, deps) =>
-        shown(await requestAccess(deps, actor, placeOf(found), request.baseUrl), request.baseUrl),
+        shown(await requestAccess(deps, actor, resourceOf(found), request.baseUrl), request.baseUrl),
     }),
     endpoint({
       method: 'PUT',
@@ -71,8 +71,14 @@ const of = (kind: PlaceKind) => {
         { status: 409, description: 'Member already exists' },
       ],
       handle: async ({ actor, params, body, request, ...found }, deps) => {
-        const place = placeOf(found);
-        const { record, user } = await approveAccess(deps, actor, place, params.user_id, body.access_level);
+        const resource = resourceOf(found);
+        const { record, user } = await approveAccess(
+          deps,
+          actor,
+          resource,
+          params.user_id,
+          body.access_level,
+        );
         return json(member(record, user, request.baseUrl), { status: 201 });
       },
     }),
@@ -86,9 +92,9 @@ const of = (kind: PlaceKind) => {
       returns: { status: 204 },
       errors: [{ status: 404, description: 'The user has no pending access request' }],
       handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
-        const { requestedAt } = await getAccessRequest(deps, actor, placeOf(found), params.user_id);
+        const { requestedAt } = await getAccessRequest(deps, actor, resourceOf(found), params.user_id);
         unmodifiedSince(requestedAt);
-        await denyAccess(deps, actor, placeOf(found), params.user_id);
+        await denyAccess(deps, actor, resourceOf(found), params.user_id);
         return noContent();
       },
     }),

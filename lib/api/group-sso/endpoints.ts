@@ -7,9 +7,9 @@ import {
 } from '../../domain/group-sso/settings.ts';
 import { changeUser, removeUser } from '../../domain/scim/change.ts';
 import {
-  inItsPlace,
   samlUser,
   samlUsers,
+  scimCall,
   scimIdentities,
   scimIdentity,
 } from '../../domain/scim/group-identities.ts';
@@ -207,7 +207,7 @@ const updateExternUid = (kind: 'saml' | 'scim') =>
     returns: { status: 204 },
     errors: [noIdentity, { status: 409, description: 'Another user of the group has this external UID' }],
     handle: async ({ actor, group: access, params, body, request }, deps) => {
-      const caller = inItsPlace(actor, access, request.baseUrl);
+      const caller = scimCall(actor, access, request.baseUrl);
       // Deprovisioned users, and accounts that existed before SCIM, have no SAML identity.
       if (kind === 'saml') await samlUser(deps, access, params.uid);
       await changeUser(deps, caller, params.uid, { externUid: body.extern_uid });
@@ -226,7 +226,7 @@ const removeScim = endpoint({
   errors: [noIdentity, { status: 409, description: 'The user is the last owner of the group' }],
   handle: async ({ actor, group: access, params, request, unmodifiedSince }, deps) => {
     unmodifiedSince((await scimIdentity(deps, access, params.uid)).updatedAt);
-    await removeUser(deps, inItsPlace(actor, access, request.baseUrl), params.uid);
+    await removeUser(deps, scimCall(actor, access, request.baseUrl), params.uid);
     return noContent();
   },
 });

@@ -1,7 +1,7 @@
 /** Lists of groups, and of the projects of a group. */
 import type { GroupAccess } from '../../domain/access/types.ts';
 import { type Actor, isAdministrator } from '../../domain/actor.ts';
-import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes/custom-attributes.ts';
+import { attributeFilter, attributesOfMany } from '../../domain/custom-attributes/custom-attributes.ts';
 import { listGroupProjects, listGroups } from '../../domain/groups/lists.ts';
 import { anyone, group } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
@@ -66,7 +66,7 @@ const listInputOf = (actor: Actor, query: Filters) => {
       allAvailable: query.all_available,
       minAccessLevel: query.min_access_level as AccessLevel | undefined,
       search: term === '' ? undefined : term,
-      attributes: wantedAttributes(actor, query.custom_attributes),
+      attributes: attributeFilter(actor, query.custom_attributes),
     }),
   };
 };

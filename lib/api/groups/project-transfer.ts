@@ -1,7 +1,7 @@
 import { locateGroup, locateProject } from '../../domain/access/locate.ts';
-import { accessesTo } from '../../domain/access/project-accesses.ts';
+import { projectAccesses } from '../../domain/access/project-accesses.ts';
 import { notFound } from '../../domain/errors.ts';
-import { accessesToGroups } from '../../domain/groups/details.ts';
+import { groupAccesses } from '../../domain/groups/details.ts';
 import { transferProject } from '../../domain/projects/transfer.ts';
 import { administrator } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
@@ -32,8 +32,8 @@ const transfer = endpoint({
       locateProject(deps, params.project_id),
     ]);
     const [[groupAccess], [projectAccess]] = await Promise.all([
-      accessesToGroups(deps, actor, [group.id]),
-      accessesTo(deps, actor, [project.id]),
+      groupAccesses(deps, actor, [group.id]),
+      projectAccesses(deps, actor, [project.id]),
     ]);
     if (groupAccess === undefined) throw notFound('Group');
     if (projectAccess === undefined) throw notFound('Project');

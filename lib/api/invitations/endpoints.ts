@@ -4,7 +4,7 @@ import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { userIds } from '../members/ids.ts';
-import { PLACES, type PlaceKind, placeOf } from '../members/place.ts';
+import { MEMBERSHIP_RESOURCES, type MembershipResourceKind, resourceOf } from '../members/resources.ts';
 import * as shapes from '../members/shapes.ts';
 
 const area = 'members';
@@ -24,8 +24,8 @@ const shown = ({ record, createdBy }: rules.ShownInvitation) => ({
   created_by_name: createdBy?.name ?? null,
 });
 
-const of = (kind: PlaceKind) => {
-  const { base, managers, levels } = PLACES[kind];
+const of = (kind: MembershipResourceKind) => {
+  const { base, managers, levels } = MEMBERSHIP_RESOURCES[kind];
   return [
     endpoint({
       method: 'POST',
@@ -53,12 +53,12 @@ const of = (kind: PlaceKind) => {
       errors: [{ status: 405, description: 'A parent group has locked the membership of its projects' }],
       handle: async ({ actor, body, request, ...found }, deps) => {
         const input = { accessLevel: body.access_level, expiresAt: body.expires_at };
-        const place = placeOf(found);
+        const resource = resourceOf(found);
         const results = [];
         if (body.email !== undefined)
-          results.push(await rules.invite(deps, actor, place, body.email, input, request.baseUrl));
+          results.push(await rules.invite(deps, actor, resource, body.email, input, request.baseUrl));
         if (body.user_id !== undefined)
-          results.push(await addMembers(deps, actor, place, userIds(body.user_id), input));
+          results.push(await addMembers(deps, actor, resource, userIds(body.user_id), input));
         const sentence = results.find((reasons) => typeof reasons === 'string');
         const reasons = sentence ?? Object.fromEntries(results.flatMap((reasons) => Object.entries(reasons)));
         const failed = sentence !== undefined || Object.keys(reasons).length > 0;
@@ -79,7 +79,7 @@ const of = (kind: PlaceKind) => {
       paginate: 'offset',
       handle: async ({ actor, query, page, ...found }, deps) => {
         const options = { ...counted(page), query: query.query };
-        const invitations = await rules.listInvitations(deps, actor, placeOf(found), options);
+        const invitations = await rules.listInvitations(deps, actor, resourceOf(found), options);
         return { ...invitations, items: invitations.items.map(shown) };
       },
     }),
@@ -96,7 +96,7 @@ const of = (kind: PlaceKind) => {
       errors: [absent],
       handle: async ({ actor, params, body, ...found }, deps) => {
         const change = { accessLevel: body.access_level, expiresAt: body.expires_at };
-        return shown(await rules.changeInvitation(deps, actor, placeOf(found), params.email, change));
+        return shown(await rules.changeInvitation(deps, actor, resourceOf(found), params.email, change));
       },
     }),
     endpoint({
@@ -109,7 +109,7 @@ const of = (kind: PlaceKind) => {
       returns: { status: 204 },
       errors: [absent],
       handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
-        const invitation = await rules.getInvitation(deps, actor, placeOf(found), params.email);
+        const invitation = await rules.getInvitation(deps, actor, resourceOf(found), params.email);
         unmodifiedSince(invitation.createdAt);
         await rules.withdrawInvitation(deps, invitation);
         return noContent();

@@ -13,8 +13,8 @@ import { invitationEndpoints } from '../invitations/endpoints.ts';
 import * as shapes from '../users/shapes.ts';
 import { userIds } from './ids.ts';
 import { importEndpoint } from './import.ts';
-import { placeOf } from './place.ts';
 import { member } from './present.ts';
+import { resourceOf } from './resources.ts';
 
 const area = 'members';
 const userId = () => p.params({ user_id: p.integer({ required: true, description: 'Id of the user' }) });
@@ -62,7 +62,7 @@ const listed = (kind: Kind, inherited: boolean) =>
     returns: { body: shapes.members },
     paginate: 'offset',
     handle: async ({ query, page, request, ...found }, deps) => {
-      const members = await listMembers(deps, placeOf(found), {
+      const members = await listMembers(deps, resourceOf(found), {
         ...counted(page),
         inherited,
         ...(query.query === undefined ? {} : { query: query.query }),
@@ -92,7 +92,7 @@ const one = (kind: Kind, inherited: boolean) =>
     ],
     handle: async ({ params, request, ...found }, deps) =>
       shown(
-        await getMember(deps, placeOf(found), params.user_id, { inherited }),
+        await getMember(deps, resourceOf(found), params.user_id, { inherited }),
         request.baseUrl,
         signInSeenBy(found),
       ),
@@ -129,11 +129,11 @@ const add = (kind: Kind) =>
     ],
     handle: async ({ actor, body, request, ...found }, deps) => {
       const input = { accessLevel: body.access_level, expiresAt: body.expires_at };
-      const place = placeOf(found);
+      const resource = resourceOf(found);
       const ids = userIds(body.user_id);
       if (body.user_id.length === 1)
-        return shown(await addMember(deps, actor, place, ids[0]!, input), request.baseUrl);
-      const reasons = await addMembers(deps, actor, place, ids, input);
+        return shown(await addMember(deps, actor, resource, ids[0]!, input), request.baseUrl);
+      const reasons = await addMembers(deps, actor, resource, ids, input);
       const failed = typeof reasons === 'string' || Object.keys(reasons).length > 0;
       return json(failed ? { status: 'error', message: reasons } : { status: 'success' }, { status: 201 });
     },
@@ -159,7 +159,10 @@ const change = (kind: Kind) =>
     errors: [{ status: 404, description: 'The user is not a direct member' }],
     handle: async ({ actor, params, body, request, ...found }, deps) => {
       const input = { accessLevel: body.access_level, expiresAt: body.expires_at };
-      return shown(await changeMember(deps, actor, placeOf(found), params.user_id, input), request.baseUrl);
+      return shown(
+        await changeMember(deps, actor, resourceOf(found), params.user_id, input),
+        request.baseUrl,
+      );
     },
   });
 
@@ -185,10 +188,10 @@ const remove = (kind: Kind) =>
     returns: { status: 204 },
     errors: [{ status: 404, description: 'The user is not a direct member' }],
     handle: async ({ actor, params, query, unmodifiedSince, ...found }, deps) => {
-      const place = placeOf(found);
-      const { record } = await getMember(deps, place, params.user_id, { inherited: false });
+      const resource = resourceOf(found);
+      const { record } = await getMember(deps, resource, params.user_id, { inherited: false });
       unmodifiedSince(record.createdAt);
-      await removeMember(deps, actor, place, params.user_id, { keepBelow: query.skip_subresources });
+      await removeMember(deps, actor, resource, params.user_id, { keepBelow: query.skip_subresources });
       return noContent();
     },
   });

@@ -16,13 +16,13 @@ import {
   type NotificationLevel,
 } from '../../records/notifications.ts';
 import { endpoint } from '../endpoint.ts';
-import { PLACES, type PlaceKind, placeOf } from '../members/place.ts';
+import { MEMBERSHIP_RESOURCES, type MembershipResourceKind, resourceOf } from '../members/resources.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'notification-settings';
 const unknownLevel = { status: 400, description: 'Unknown level' };
 
-const level = () => p.string({ told: NOTIFICATION_LEVELS, description: 'Notification level' });
+const level = () => p.string({ documentedValues: NOTIFICATION_LEVELS, description: 'Notification level' });
 const events = () =>
   Object.fromEntries(
     NOTIFICATION_EVENTS.map((event) => [
@@ -82,8 +82,8 @@ const change = endpoint({
   },
 });
 
-const of = (kind: PlaceKind) => {
-  const { base, readers } = PLACES[kind];
+const of = (kind: MembershipResourceKind) => {
+  const { base, readers } = MEMBERSHIP_RESOURCES[kind];
   return [
     endpoint({
       method: 'GET',
@@ -93,7 +93,7 @@ const of = (kind: PlaceKind) => {
       access: readers,
       returns: { body: shapes.ofSource },
       handle: async ({ actor, ...found }, deps) =>
-        shown(await sourceSetting(deps, actor.user, sourceOf(placeOf(found)))),
+        shown(await sourceSetting(deps, actor.user, sourceOf(resourceOf(found)))),
     }),
     endpoint({
       method: 'PUT',
@@ -105,7 +105,7 @@ const of = (kind: PlaceKind) => {
       returns: { body: shapes.ofSource },
       errors: [unknownLevel],
       handle: async ({ actor, body, ...found }, deps) => {
-        const source = sourceOf(placeOf(found));
+        const source = sourceOf(resourceOf(found));
         await changeSetting(deps, actor.user, source, { level: body.level, events: eventsIn(body) });
         return shown(await sourceSetting(deps, actor.user, source));
       },

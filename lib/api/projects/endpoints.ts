@@ -1,6 +1,6 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import { type Actor, isAdministrator } from '../../domain/actor.ts';
-import { wantedAttributes } from '../../domain/custom-attributes/custom-attributes.ts';
+import { attributeFilter } from '../../domain/custom-attributes/custom-attributes.ts';
 import { invalid } from '../../domain/errors.ts';
 import { readImportUrl } from '../../domain/imports/plan.ts';
 import type { Namespace } from '../../domain/namespaces/place.ts';
@@ -133,7 +133,7 @@ const list = endpoint({
       membership: query.membership,
       ...listInput(query, isAdministrator(actor)),
       ...given({
-        attributes: wantedAttributes(actor, query.custom_attributes),
+        attributes: attributeFilter(actor, query.custom_attributes),
         idAfter: query.id_after,
         idBefore: query.id_before,
         lastActivityAfter: query.last_activity_after?.toISOString(),

@@ -1,7 +1,7 @@
-import { accessesTo } from '../../domain/access/project-accesses.ts';
+import { projectAccesses } from '../../domain/access/project-accesses.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
-import { askForHousekeeping } from '../../domain/maintenance/request.ts';
+import { requestHousekeeping } from '../../domain/maintenance/request.ts';
 import { archiveProject, askForDeletion, restoreProject } from '../../domain/projects/lifecycle.ts';
 import { namespaceToMoveTo, transferProject } from '../../domain/projects/transfer.ts';
 import { project } from '../../http/access.ts';
@@ -73,7 +73,7 @@ const transfer = endpoint({
     const namespace = await namespaceToMoveTo(deps, actor, body.namespace);
     const moved = await transferProject(deps, actor, access, namespace);
     // The caller's access level can depend on the namespace.
-    const [current] = await accessesTo(deps, actor, [moved.id]);
+    const [current] = await projectAccesses(deps, actor, [moved.id]);
     return shown(deps, actor, current ?? access, moved, request.baseUrl);
   },
 });
@@ -136,7 +136,7 @@ const housekeeping = endpoint({
   returns: { body: shapes.nothing },
   errors: [{ status: 409, description: 'Housekeeping is already running' }],
   handle: async ({ project: access }, deps) => {
-    await askForHousekeeping(deps, access);
+    await requestHousekeeping(deps, access);
     return null;
   },
 });

@@ -1,9 +1,9 @@
 import { can } from '../../domain/access/permissions.ts';
-import { accessesTo } from '../../domain/access/project-accesses.ts';
+import { projectAccesses } from '../../domain/access/project-accesses.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { forbidden, refused } from '../../domain/errors.ts';
-import { codeBeside, related } from '../../domain/forks/network.ts';
+import { codeWithAlternate, related } from '../../domain/forks/network.ts';
 import { compareRefs } from '../../domain/repository/compare.ts';
 import { diffLimits } from '../../domain/repository/diff-limits.ts';
 import { codeOf } from '../../domain/repository/read.ts';
@@ -52,7 +52,7 @@ export const compare = endpoint({
     const found =
       source === undefined
         ? await compareRefs(codeOf(deps, project), query, limits)
-        : await compareRefs(codeBeside(deps, project, source), query, limits, codeOf(deps, source));
+        : await compareRefs(codeWithAlternate(deps, project, source), query, limits, codeOf(deps, source));
     const url = projectUrl(project.project, request.baseUrl);
     const commits = found.commits.map((commit) => commitBasic(commit, url));
     return {
@@ -79,7 +79,7 @@ async function sourceProject(
   requestedId: string,
 ): Promise<ProjectAccess | undefined> {
   if (id === undefined || id === own.id) return undefined;
-  const [source] = await accessesTo(deps, actor, [id]);
+  const [source] = await projectAccesses(deps, actor, [id]);
   if (source === undefined || !related(own, source.project))
     throw refused(`Target project id:${id} is not a fork of project id:${requestedId}`);
   if (!can(actor, source, 'read_code'))

@@ -221,7 +221,7 @@ const patch = endpoint({
             op: p.string({
               required: true,
               description: 'Operation, in any case',
-              told: ['Add', 'Replace', 'Remove', 'add', 'replace', 'remove'],
+              documentedValues: ['Add', 'Replace', 'Remove', 'add', 'replace', 'remove'],
             }),
             path: p.string({
               description: 'Attribute to change; without it, `value` is an object of attributes',

@@ -40,7 +40,7 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 
 /** The project or group that the access rule of the endpoint loaded. */
-const placeOf = (found: {
+const resourceOf = (found: {
   project?: MembershipResource | undefined;
   group?: MembershipResource | undefined;
 }): MembershipResource => (found.project ?? found.group)!;
@@ -62,7 +62,7 @@ const list = (kind: Kind) =>
     errors: errors(kind),
     handle: async ({ actor, query, page, ...found }, deps) => {
       const options = { ...counted(page), ...filtersOf(query) };
-      const tokens = await listBotTokens(deps, actor, placeOf(found), options);
+      const tokens = await listBotTokens(deps, actor, resourceOf(found), options);
       return { ...tokens, items: tokens.items.map((record) => present.botToken(record, deps.now())) };
     },
   });
@@ -104,7 +104,7 @@ const create = (kind: Kind) =>
       const { name, scopes, expires_at } = body;
       const accessLevel = Number(body.access_level) as AccessLevel;
       const input = { name, scopes, accessLevel, expiresAt: expires_at ?? null };
-      const { token, text } = await createBotToken(deps, actor, placeOf(found), input);
+      const { token, text } = await createBotToken(deps, actor, resourceOf(found), input);
       return { ...present.botToken(token, deps.now()), token: text };
     },
   });
@@ -123,7 +123,7 @@ const get = (kind: Kind) =>
     returns: { body: shapes.botToken },
     errors: [...errors(kind), absent],
     handle: async ({ actor, params, ...found }, deps) =>
-      present.botToken(await botToken(deps, actor, placeOf(found), params.token_id), deps.now()),
+      present.botToken(await botToken(deps, actor, resourceOf(found), params.token_id), deps.now()),
   });
 
 const revoke = (kind: Kind) =>
@@ -138,10 +138,10 @@ const revoke = (kind: Kind) =>
     returns: { status: 204 },
     errors: [...errors(kind), absent],
     handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
-      const place = placeOf(found);
-      const record = await botToken(deps, actor, place, params.token_id, { revokes: true });
+      const resource = resourceOf(found);
+      const record = await botToken(deps, actor, resource, params.token_id, { revokes: true });
       unmodifiedSince(record.createdAt);
-      await revokeToken(deps, actor, record, { entity: entityOf(place) });
+      await revokeToken(deps, actor, record, { entity: entityOf(resource) });
       return noContent();
     },
   });
@@ -170,9 +170,9 @@ const rotate = (kind: Kind) =>
       { status: 422, description: 'The date is in the past or beyond the maximum lifetime' },
     ],
     handle: async ({ actor, params, body, ...found }, deps) => {
-      const place = placeOf(found);
-      const record = await botToken(deps, actor, place, params.token_id, { replaced: true });
-      const { token, text } = await rotateToken(deps, actor, record, body.expires_at, entityOf(place));
+      const resource = resourceOf(found);
+      const record = await botToken(deps, actor, resource, params.token_id, { replaced: true });
+      const { token, text } = await rotateToken(deps, actor, record, body.expires_at, entityOf(resource));
       return { ...present.botToken(token, deps.now()), token: text };
     },
   });
@@ -201,9 +201,9 @@ const rotateSelf = (kind: Kind) =>
       { status: 422, description: 'The date is in the past or beyond the maximum lifetime' },
     ],
     handle: async ({ actor, body, ...found }, deps) => {
-      const place = placeOf(found);
-      const record = ownBotToken(actor, place);
-      const { token, text } = await rotateToken(deps, actor, record, body.expires_at, entityOf(place));
+      const resource = resourceOf(found);
+      const record = ownBotToken(actor, resource);
+      const { token, text } = await rotateToken(deps, actor, record, body.expires_at, entityOf(resource));
       return { ...present.botToken(token, deps.now()), token: text };
     },
   });

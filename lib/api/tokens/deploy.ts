@@ -51,7 +51,7 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 
 /** The project or group that the access rule of the endpoint loaded. */
-const placeOf = (found: {
+const resourceOf = (found: {
   project?: MembershipResource | undefined;
   group?: MembershipResource | undefined;
 }): MembershipResource => (found.project ?? found.group)!;
@@ -68,7 +68,7 @@ const list = (kind: Kind) =>
     paginate: 'offset',
     handle: async ({ query, page, ...found }, deps) => {
       const options = { ...counted(page), active: query.active };
-      const tokens = await listDeployTokens(deps, sourceOf(placeOf(found)), options);
+      const tokens = await listDeployTokens(deps, sourceOf(resourceOf(found)), options);
       return { ...tokens, items: tokens.items.map((record) => present.deployToken(record, deps.now())) };
     },
   });
@@ -99,7 +99,7 @@ const create = (kind: Kind) =>
     handle: async ({ actor, body, ...found }, deps) => {
       const { name, scopes, username, expires_at } = body;
       const input = { name, scopes, username: username || undefined, expiresAt: expires_at ?? undefined };
-      const { token, text } = await createDeployToken(deps, actor, placeOf(found), input);
+      const { token, text } = await createDeployToken(deps, actor, resourceOf(found), input);
       return { ...present.deployToken(token, deps.now()), token: text };
     },
   });
@@ -118,7 +118,7 @@ const get = (kind: Kind) =>
     returns: { body: shapes.deployToken },
     errors,
     handle: async ({ params, ...found }, deps) =>
-      present.deployToken(await deployToken(deps, placeOf(found), params.token_id), deps.now()),
+      present.deployToken(await deployToken(deps, resourceOf(found), params.token_id), deps.now()),
   });
 
 const remove = (kind: Kind) =>
@@ -132,10 +132,10 @@ const remove = (kind: Kind) =>
     returns: { status: 204 },
     errors,
     handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
-      const place = placeOf(found);
-      const record = await deployToken(deps, place, params.token_id);
+      const resource = resourceOf(found);
+      const record = await deployToken(deps, resource, params.token_id);
       unmodifiedSince(record.createdAt);
-      await deleteDeployToken(deps, actor, place, record);
+      await deleteDeployToken(deps, actor, resource, record);
       return noContent();
     },
   });

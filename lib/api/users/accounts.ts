@@ -4,7 +4,7 @@ import { maySeeProfile, userOfId } from '../../domain/accounts/accounts.ts';
 import { attributesOfMany } from '../../domain/custom-attributes/custom-attributes.ts';
 import { deleteUser } from '../../domain/deletion/user-deletion.ts';
 import { highestRole } from '../../domain/members/members.ts';
-import { byId } from '../../domain/rate-limits/action-limits.ts';
+import { withUserLookupLimit } from '../../domain/rate-limits/action-limits.ts';
 import { changeAccount, removeIdentity } from '../../domain/users/change.ts';
 import { isFollowed } from '../../domain/users/follows.ts';
 import * as users from '../../domain/users/users.ts';
@@ -45,7 +45,7 @@ const get = endpoint({
     },
   ],
   handle: async ({ actor, params, query, request }, deps) => {
-    const user = await byId(deps, actor, () => users.getUser(deps, actor, params.id));
+    const user = await withUserLookupLimit(deps, actor, () => users.getUser(deps, actor, params.id));
     const followed = { is_followed: (await isFollowed(deps, actor, user)) ?? false };
     if (!users.seesAll(actor))
       return { ...userPublic(user, request.baseUrl, maySeeProfile(actor, user)), ...followed };

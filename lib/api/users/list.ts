@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/actor.ts';
-import { attributesOfMany, wantedAttributes } from '../../domain/custom-attributes/custom-attributes.ts';
+import { attributeFilter, attributesOfMany } from '../../domain/custom-attributes/custom-attributes.ts';
 import { samlIdentityOf } from '../../domain/scim/group-identities.ts';
 import * as users from '../../domain/users/users.ts';
 import { anyone } from '../../http/access.ts';
@@ -151,7 +151,7 @@ function filterOf(query: Filters, privileged: boolean): { where?: (user: UserRec
 }
 
 function attributesOf(actor: Actor, query: Filters) {
-  const attributes = wantedAttributes(actor, query.custom_attributes);
+  const attributes = attributeFilter(actor, query.custom_attributes);
   return attributes === undefined ? {} : { attributes };
 }
 

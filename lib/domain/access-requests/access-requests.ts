@@ -61,7 +61,7 @@ function mayRequest(actor: Actor, resource: MembershipResource): boolean {
   const { settings } = 'project' in resource ? resource.project : resource.group;
   if (settings['request_access_enabled'] === false || isAdministrator(actor)) return false;
   // The actor sees the group only because of a membership in a descendant.
-  if ('group' in resource && resource.inside === true) return false;
+  if ('group' in resource && resource.hasDescendantMembership === true) return false;
   return resource.level === 0 && signedIn(actor).user.type === undefined;
 }
 

@@ -88,7 +88,7 @@ export class MembershipCache {
 }
 
 /** Whether the group's share lock is on: shares of its projects with other groups have no effect. */
-export const keepsProjectsToItself = ({ settings }: GroupRecord): boolean =>
+export const hasShareLock = ({ settings }: GroupRecord): boolean =>
   settings['share_with_group_lock'] === true;
 
 const keyOf = ({ kind, id }: MemberSource) => `${kind} ${id}`;
@@ -115,7 +115,7 @@ class Evaluation {
     if (parents === undefined) return undefined;
     if (this.#userId === undefined) return { level: 0, parents };
     const levels = [source, ...parents.map(asSource)].map((member) => this.#levelIn(member));
-    const shareLocked = source.kind === 'project' && parents.some(keepsProjectsToItself);
+    const shareLocked = source.kind === 'project' && parents.some(hasShareLock);
     for (const share of shareLocked ? [] : shares)
       levels.push(this.#levelByShare(share, source.kind === 'project'));
     for (const share of parents.flatMap((group) => group.shares))

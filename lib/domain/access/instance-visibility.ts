@@ -23,7 +23,7 @@ const isRestricted = (settings: InstanceSettings, actor: Actor, visibility: Visi
  * The visibility of a new project or group for which the caller chose none.
  * @param most upper bound: the visibility of its parent or source
  */
-export async function unchosenVisibility(
+export async function defaultVisibility(
   { settings }: Deps,
   actor: Actor,
   what: 'project' | 'group',

@@ -149,7 +149,7 @@ export async function groupAccess(
   if (effective === undefined) return undefined;
   const access = { group, ...effective };
   if (actor.kind === 'anonymous' || canSeeGroup(actor, access)) return access;
-  return { ...access, inside: await memberships.isInside(id, actor.user.id) };
+  return { ...access, hasDescendantMembership: await memberships.isInside(id, actor.user.id) };
 }
 
 export const resourceOf = ({ id, namespaceKind, namespaceId, shares }: ProjectRecord): Resource => ({

@@ -13,10 +13,13 @@ export function canSee(actor: Viewer, { project, level }: ProjectAccess): boolea
 }
 
 /** Whether the actor may know that the group exists. */
-export function canSeeGroup(actor: Viewer, { group, level, inside }: GroupAccess): boolean {
+export function canSeeGroup(actor: Viewer, { group, level, hasDescendantMembership }: GroupAccess): boolean {
   if (group.deletedAt !== null) return false;
   return (
-    isAdministrator(actor) || level > 0 || inside === true || hasVisibilityAccess(actor, group.visibility)
+    isAdministrator(actor) ||
+    level > 0 ||
+    hasDescendantMembership === true ||
+    hasVisibilityAccess(actor, group.visibility)
   );
 }
 
@@ -60,7 +63,7 @@ export function canInGroup(actor: Viewer, access: GroupAccess, ability: GroupAbi
   if (creation !== undefined && [access.group, ...access.parents].some(isMarkedForDeletion)) return false;
   if (isAdministrator(actor)) return true;
   if (actor.kind === 'user' && access.level >= (configured ?? rule.level)) return true;
-  if (access.inside === true) return ability === 'read_group';
+  if (access.hasDescendantMembership === true) return ability === 'read_group';
   if (!hasVisibilityAccess(actor, access.group.visibility)) return false;
   return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
 }

@@ -76,7 +76,7 @@ export class Prefetched {
   }
 
   /** Returns these reads to the first caller that opens the project's repository, while they are fresh. */
-  openedBy({ id, repositoryId }: ProjectRecord): Prefetched | undefined {
+  takeFor({ id, repositoryId }: ProjectRecord): Prefetched | undefined {
     const isFirst = !this.#opened;
     this.#opened = true;
     const same = id === this.#project.id && repositoryId === this.#project.repositoryId;

@@ -4,7 +4,7 @@ import type { ProjectAccess } from './types.ts';
 import { visibleProjects } from './visibility-filter.ts';
 
 /** Returns the projects with these IDs and the actor's levels, in the same order; undefined for those not visible. */
-export async function accessesTo(
+export async function projectAccesses(
   deps: Deps,
   actor: Actor,
   ids: readonly number[],

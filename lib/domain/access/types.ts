@@ -20,7 +20,7 @@ export interface GroupAccess {
   /** Its ancestor groups, the parent first. */
   readonly parents: readonly GroupRecord[];
   /** Whether the group is visible to the actor only because they are a member of one of its descendants. */
-  readonly inside?: boolean;
+  readonly hasDescendantMembership?: boolean;
 }
 
 /** Input of `openRequest`. */

@@ -53,10 +53,10 @@ export const SYSTEM = { kind: 'system', name: '(System)' } as const satisfies Au
  *   are left out. Author, IP address and path of the entity are added, and, outside the details, the request ID.
  */
 export const audited = async (deps: Deps, author: AuditAuthor, input: Audited): Promise<Put> =>
-  (await auditing(deps, author))(input);
+  (await prepareAudited(deps, author))(input);
 
 /** Like `audited`, for an entity without an ID yet: allocates the event's ID now, in parallel with other reads. */
-export async function auditing(deps: Deps, author: AuditAuthor): Promise<(input: Audited) => Put> {
+export async function prepareAudited(deps: Deps, author: AuditAuthor): Promise<(input: Audited) => Put> {
   const id = await deps.store.auditEvents.nextId();
   return (input) => auditEventPut(eventOf(deps, author, id, input));
 }

@@ -5,7 +5,7 @@ import type { Visibility } from '../../records/visibility.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Namespace } from '../namespaces/place.ts';
-import { type AuditAuthor, type Audited, audited, auditedResource, auditing } from './event.ts';
+import { type AuditAuthor, type Audited, audited, auditedResource, prepareAudited } from './event.ts';
 
 type Changed = Pick<
   GroupRecord | ProjectRecord,
@@ -55,13 +55,13 @@ export function creationEvents(
   namespace: Namespace,
   imported: boolean,
 ): Promise<(project: ProjectRecord) => Put>[] {
-  const created = auditing(deps, author).then(
+  const created = prepareAudited(deps, author).then(
     (record) => (project: ProjectRecord) =>
       record({ entity: auditedResource('Project', project), details: { add: 'project' } }),
   );
   if (!imported || namespace.kind === 'user') return [created];
   const { group } = namespace.access;
-  const importedInto = auditing(deps, author).then(
+  const importedInto = prepareAudited(deps, author).then(
     (record) => (project: ProjectRecord) =>
       record({
         entity: auditedResource('Group', group),
@@ -111,7 +111,7 @@ export function resourceMoved(
 }
 
 /** An event about the resource as a whole: `{ add: 'project' }`, `{ custom_message: 'Project archived' }`. */
-export const happened = (
+export const auditedResourceEvent = (
   deps: Deps,
   author: AuditAuthor,
   kind: 'Group' | 'Project',

@@ -12,7 +12,7 @@ import { forbidden, notFound, refused } from '../errors.ts';
 import { listRefs, type RefListQuery } from '../refs/list.ts';
 import { BRANCH_REFUSALS, type BranchProtection, branchProtection } from '../refs/protection.ts';
 import { refConflictError } from '../repository/conflicts.ts';
-import { deleteAsRead } from '../repository/delete-ref.ts';
+import { deleteRefIfUnchanged } from '../repository/delete-ref.ts';
 import { bounded, codeOf } from '../repository/read.ts';
 import { createInitialReadme } from '../repository/readme.ts';
 import { started } from '../started.ts';
@@ -158,7 +158,7 @@ export async function deleteBranch(
   const { head } = await readingHead;
   if (head?.name === ref.name) throw refused('The default branch of a project cannot be deleted.');
   if (!(await protection).mayDelete(actor, name)) throw refused(BRANCH_REFUSALS.delete);
-  await deleteAsRead(git, ref, unchanged);
+  await deleteRefIfUnchanged(git, ref, unchanged);
 }
 
 export const DELETE_MERGED_JOB = 'branches.delete-merged';

@@ -6,18 +6,18 @@ import type { Identity } from '../../git/parse.ts';
 import { branchRef, type RefName } from '../../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';
 import { can, signedIn } from '../access/permissions.ts';
-import { accessesTo } from '../access/project-accesses.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, notFound, refused } from '../errors.ts';
-import { codeBeside, related } from '../forks/network.ts';
+import { codeWithAlternate, related } from '../forks/network.ts';
 import { serializeByKey } from '../in-process-queue.ts';
 import { BRANCH_REFUSALS, branchProtection } from '../refs/protection.ts';
 import { refConflictError } from '../repository/conflicts.ts';
 import { identityOf } from '../repository/identity.ts';
 import { bounded, codeOf } from '../repository/read.ts';
-import { sizeExcess, tooLargeForMore } from '../repository/size-limits.ts';
+import { repositoryTooLarge, sizeExcess } from '../repository/size-limits.ts';
 import { started } from '../started.ts';
 
 /** An action with the last commit of its path that the caller knows. */
@@ -76,7 +76,7 @@ export async function commitActions(
   const branch = branchRef(input.branch);
   if (branch === undefined) throw refused(NO_BRANCH);
   const openGit = () =>
-    source === undefined ? codeOf(deps, access, actor) : codeBeside(deps, access, source, actor);
+    source === undefined ? codeOf(deps, access, actor) : codeWithAlternate(deps, access, source, actor);
   const first = openGit();
   const sourceGit = source && codeOf(deps, source);
   const reading = started(branchProtection(deps, access));
@@ -90,7 +90,7 @@ export async function commitActions(
     if (!protection.mayPush(actor, input.branch)) {
       throw texts.push === undefined ? refused(BRANCH_REFUSALS.pushInto) : forbidden(texts.push);
     }
-    if (excess !== undefined) throw tooLargeForMore(excess);
+    if (excess !== undefined) throw repositoryTooLarge(excess);
     if (input.message.trim() === '') throw refused('You must provide a commit message');
     const start = await starting;
     if (!protection.mayForce(input.branch)) await requireFastForward(git, start);
@@ -130,7 +130,7 @@ async function startProjectOf(
   const { projects } = deps.store;
   const id = /^\d+$/.test(idOrPath) ? Number(idOrPath) : (await projects.holderOfPath(idOrPath))?.id;
   if (id === own.id) return undefined;
-  const [access] = id === undefined ? [] : await accessesTo(deps, actor, [id]);
+  const [access] = id === undefined ? [] : await projectAccesses(deps, actor, [id]);
   if (access === undefined) throw notFound('Project');
   if (!related(own, access.project)) {
     throw forbidden(`Project is not included in the fork network for ${own.namespaceName} / ${own.name}`);

@@ -13,7 +13,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, refused } from '../errors.ts';
-import { telling } from '../events/record.ts';
+import { prepareActivity } from '../events/record.ts';
 import { enqueueNotification } from '../notifications/enqueue.ts';
 import { NOTES, requireRate } from '../rate-limits/action-limits.ts';
 import { diffLimits } from '../repository/diff-limits.ts';
@@ -67,7 +67,7 @@ export async function commentOnCommit(
     deps.store.notes.nextId(),
     input.line === undefined ? null : lineOf(deps, git, commit, input.line),
     git.commit(commit),
-    telling(deps),
+    prepareActivity(deps),
   ]);
   const at = deps.now().toISOString();
   const note: NoteRecord = {

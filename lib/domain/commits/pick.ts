@@ -12,7 +12,7 @@ import { serializeByKey } from '../in-process-queue.ts';
 import { BRANCH_REFUSALS, branchProtection } from '../refs/protection.ts';
 import { identityOf } from '../repository/identity.ts';
 import { codeOf } from '../repository/read.ts';
-import { sizeExcess, tooLargeForMore } from '../repository/size-limits.ts';
+import { repositoryTooLarge, sizeExcess } from '../repository/size-limits.ts';
 import { lostRef, retryOnConflict } from '../retry-on-conflict.ts';
 import { started } from '../started.ts';
 import { writeRefusal } from './actions.ts';
@@ -49,7 +49,7 @@ export async function pickCommit(
   const resolving = started(codeOf(deps, access).resolve(input.sha));
   if (!(await reading).mayPush(actor, input.branch)) throw forbidden(BRANCH_REFUSALS.pushInto);
   const excess = await sizeExcess(deps, access.project);
-  if (excess !== undefined) throw tooLargeForMore(excess);
+  if (excess !== undefined) throw repositoryTooLarge(excess);
   const picked = (await resolving)?.commit;
   if (picked === undefined) throw notFound('Commit');
   const branch = branchRef(input.branch);

@@ -93,7 +93,7 @@ export async function attributesOfMany(
  * @returns undefined if it is empty or the caller is no administrator, whose filter alone counts
  * @throws 400 for a value that is null, an object or an array
  */
-export function wantedAttributes(
+export function attributeFilter(
   actor: Actor,
   filter: Readonly<Record<string, unknown>> | undefined,
 ): Attributes | undefined {

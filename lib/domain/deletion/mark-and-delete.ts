@@ -14,7 +14,7 @@ import { Missing } from '../../store/errors.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import { authorIn, type Requester } from '../audit-events/event.ts';
-import { happened } from '../audit-events/setting-changes.ts';
+import { auditedResourceEvent } from '../audit-events/setting-changes.ts';
 import { dayIn, dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import { resourceNoun } from '../errors.ts';
@@ -75,13 +75,13 @@ export async function deleteDue(
 
 /** Deletes a project with immediate effect. @throws Stale, Missing */
 export async function removeWhole(deps: Deps, project: ProjectRecord, by?: Requester): Promise<void> {
-  const event = await happened(deps, authorIn({ by }), 'Project', project, { remove: 'project' });
+  const event = await auditedResourceEvent(deps, authorIn({ by }), 'Project', project, { remove: 'project' });
   await deps.store.projects.remove(project, { now: deps.now(), alongside: [event] });
 }
 
 /** Deletes a group with its descendants, whose rows {@link emptyGroup} deletes. @throws Stale, Missing */
 export async function removeGroup(deps: Deps, group: GroupRecord, by?: Requester): Promise<void> {
-  const event = await happened(deps, authorIn({ by }), 'Group', group, { remove: 'group' });
+  const event = await auditedResourceEvent(deps, authorIn({ by }), 'Group', group, { remove: 'group' });
   await deps.store.groups.remove(group, {
     now: deps.now(),
     alongside: [event],
@@ -97,6 +97,6 @@ export function emptyGroup(
 ): Promise<boolean> {
   const author = authorIn({ by });
   return removeGroupContent(deps.store, groupId, deadline, async (kind, record) => [
-    await happened(deps, author, resourceNoun(kind), record, { remove: kind }),
+    await auditedResourceEvent(deps, author, resourceNoun(kind), record, { remove: kind }),
   ]);
 }

@@ -13,7 +13,7 @@ import type { EventFilter, FeedRequest, FeedView } from '../../store/events/feed
 import type { NoteRecord } from '../../store/notes/notes.ts';
 import type { Page } from '../../store/table/paging.ts';
 import { can } from '../access/permissions.ts';
-import { accessesTo } from '../access/project-accesses.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { maySeeProfile } from '../accounts/accounts.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
@@ -136,7 +136,7 @@ function eventFilter(deps: Deps, actor: Actor, seen: readonly ProjectAccess[] = 
   for (const access of seen) note(access.project.id, access);
   return async (headers) => {
     const unknown = [...new Set(headers.map(({ projectId }) => projectId))].filter((id) => !known.has(id));
-    const accesses = await accessesTo(deps, actor, unknown);
+    const accesses = await projectAccesses(deps, actor, unknown);
     for (const [i, id] of unknown.entries()) note(id, accesses[i]);
     return headers.map(({ projectId, facet }) => {
       const visible = known.get(projectId);

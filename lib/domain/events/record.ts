@@ -23,10 +23,11 @@ export interface Activity {
  * Creates the write of an event for the feeds of its project and author. It belongs in the transaction of the action
  * (`alongside`), so that refused actions leave no event.
  */
-export const activity = async (deps: Deps, input: Activity): Promise<Put> => (await telling(deps))(input);
+export const activity = async (deps: Deps, input: Activity): Promise<Put> =>
+  (await prepareActivity(deps))(input);
 
 /** Like {@link activity}, for a target without an ID yet: allocates the event's ID now, in parallel with other reads. */
-export async function telling(deps: Deps): Promise<(input: Activity) => Put> {
+export async function prepareActivity(deps: Deps): Promise<(input: Activity) => Put> {
   const id = await deps.store.events.nextId();
   return ({ target = null, push = null, imported, ...event }) =>
     eventWrite({

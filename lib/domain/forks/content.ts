@@ -9,13 +9,13 @@ import { scheduleMeasuring } from '../../store/statistics/statistics.ts';
 import type { Deps } from '../deps.ts';
 import type { JobOutcome } from '../job.ts';
 import {
+  checkImporting,
   failImport,
   importFills,
   isImporting,
-  mayStillImport,
   startImport,
 } from '../repository/import-state.ts';
-import { networkMember, protectingWrites } from '../repository/open.ts';
+import { networkMember, protectionWrites } from '../repository/open.ts';
 import { isBelow } from '../visibility.ts';
 
 /** Gives a fork the content of its source. */
@@ -36,7 +36,7 @@ const NOT_READY: JobOutcome = { delayMs: 30_000 };
 const ATTEMPTS = 8;
 
 /** The outbox messages of a new fork: one to fill it, and one to fail it after the timeout. */
-export function forkPromises(deps: Deps, order: ForkOrder) {
+export function forkMessages(deps: Deps, order: ForkOrder) {
   const ends = new Date(deps.now().getTime() + FORK_ENDS_MS);
   return {
     messages: [message(FORKS, FORK_FILL_JOB, { ...order })],
@@ -99,11 +99,11 @@ async function fill(
   await inherit(
     deps.store,
     networkMember(source),
-    { ...networkMember(fork), waiting: mayStillImport(deps, fork.id) },
+    { ...networkMember(fork), waiting: checkImporting(deps, fork.id) },
     inheritance,
     [
       importFills(deps, fork.id, firstBranch === undefined ? {} : { defaultBranch: firstBranch }),
-      ...(firstBranch === undefined ? [] : await protectingWrites(deps, fork, firstBranch)),
+      ...(firstBranch === undefined ? [] : await protectionWrites(deps, fork, firstBranch)),
       outboxWrite(maintenance),
       scheduleMeasuring(fork.id, deps.now()),
     ],

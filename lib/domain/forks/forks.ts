@@ -6,20 +6,20 @@ import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../
 import { addForkRows, forkRoot } from '../../store/forks/forks.ts';
 import { inheritedVisibility } from '../access/instance-visibility.ts';
 import { can, canInGroup } from '../access/permissions.ts';
-import { accessesTo } from '../access/project-accesses.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import { creationEvents } from '../audit-events/setting-changes.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, DomainError, invalid, notFound } from '../errors.ts';
-import { telling } from '../events/record.ts';
+import { prepareActivity } from '../events/record.ts';
 import { descriptionProblems, problemsOf, projectNameProblems, projectPathProblems } from '../name-rules.ts';
 import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from '../namespaces/place.ts';
 import { limitError } from '../namespaces/project-limit.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
 import { networkMember } from '../repository/open.ts';
 import { isBelow, lower } from '../visibility.ts';
-import { forkPromises } from './content.ts';
+import { forkMessages } from './content.ts';
 
 export interface ForkInput {
   readonly name?: string | undefined;
@@ -45,7 +45,7 @@ export async function forkProject(
   requireForkAbility(actor, source);
   const namespace = await namespaceToForkInto(deps, actor, input.namespaces);
   const [toActivity, record] = await Promise.all([
-    telling(deps),
+    prepareActivity(deps),
     ...creationEvents(deps, actor, namespace, false),
   ]);
   const { project: parent } = source;
@@ -87,7 +87,7 @@ export async function forkProject(
         ...boundBy(namespace),
         about: (fork) => {
           const { id } = fork;
-          const { messages, alongside } = forkPromises(deps, { projectId: id, sourceId: parent.id });
+          const { messages, alongside } = forkMessages(deps, { projectId: id, sourceId: parent.id });
           const created = toActivity({ authorId: owner.id, projectId: id, action: 'created' });
           return {
             messages,
@@ -162,7 +162,7 @@ export async function relateFork(
   { project }: ProjectAccess,
   parentId: number,
 ): Promise<ProjectRecord> {
-  const [access] = await accessesTo(deps, actor, [parentId]);
+  const [access] = await projectAccesses(deps, actor, [parentId]);
   if (access === undefined) throw notFound('Project');
   const { project: parent } = access;
   requireForkAbility(actor, access);
@@ -205,7 +205,7 @@ export async function parentsOf(
 ): Promise<Map<number, ProjectAccess>> {
   const ids = [...new Set(projects.flatMap(({ forkedFromId }) => forkedFromId ?? []))];
   if (ids.length === 0) return new Map();
-  const accesses = await accessesTo(deps, actor, ids);
+  const accesses = await projectAccesses(deps, actor, ids);
   const byId = new Map(ids.map((id, i) => [id, accesses[i]]));
   return new Map(
     projects.flatMap(({ id, forkedFromId }) => {

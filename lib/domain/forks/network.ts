@@ -22,7 +22,7 @@ const MAX_COPIED = 50_000;
  *
  * The caller of this function has checked that the actor may read the other project's code.
  */
-export function codeBeside(
+export function codeWithAlternate(
   deps: Deps,
   own: ProjectAccess,
   other: ProjectAccess,

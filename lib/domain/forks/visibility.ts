@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts';
 import { isBelow } from '../visibility.ts';
 
 /** The outbox messages for the transaction that changes a project's visibility. */
-export function unlinkPromises(deps: Deps, project: ProjectRecord, visibility: Visibility): OutboxMessage[] {
+export function unlinkMessages(deps: Deps, project: ProjectRecord, visibility: Visibility): OutboxMessage[] {
   // Also if there is no fork: one may be created concurrently.
   if (!isBelow(visibility, project.visibility)) return [];
   return [message(MAINTENANCE, UNLINK_JOB, { projectId: project.id, before: deps.now().toISOString() })];

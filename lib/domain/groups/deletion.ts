@@ -8,7 +8,7 @@ import { isMarkedForDeletion } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { requesterOf } from '../audit-events/event.ts';
-import { happened } from '../audit-events/setting-changes.ts';
+import { auditedResourceEvent } from '../audit-events/setting-changes.ts';
 import { deletionMark, emptyGroup, removeGroup, scheduleDeletion } from '../deletion/mark-and-delete.ts';
 import { requireGroupDeletion } from '../deletion/protection.ts';
 import type { Deps } from '../deps.ts';
@@ -48,14 +48,14 @@ export async function askForGroupDeletion(
   if (isMarkedForDeletion(group)) return;
   await change(deps, group, { deletion: mark }, [
     scheduleDeletion({ kind: 'group', id: group.id }, mark, requesterOf(actor)),
-    await happened(deps, actor, 'Group', group, { custom_message: 'Group marked for deletion' }),
+    await auditedResourceEvent(deps, actor, 'Group', group, { custom_message: 'Group marked for deletion' }),
   ]);
 }
 
 /** Cancels a delayed deletion. @throws 400 for a group that is not marked for deletion, 409 */
 export async function restoreGroup(deps: Deps, actor: Actor, { group }: GroupAccess): Promise<GroupRecord> {
   if (!isMarkedForDeletion(group)) throw refused('Group has not been marked for deletion');
-  const event = await happened(deps, actor, 'Group', group, { custom_message: 'Group restored' });
+  const event = await auditedResourceEvent(deps, actor, 'Group', group, { custom_message: 'Group restored' });
   return change(deps, group, { deletion: null }, [event]);
 }
 

@@ -5,14 +5,14 @@ import type { ShareRecord } from '../../records/shares.ts';
 import { MembershipCache } from '../access/effective-level.ts';
 import { groupAccess } from '../access/open-request.ts';
 import { canSeeGroup } from '../access/permissions.ts';
-import { accessesTo } from '../access/project-accesses.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 
 /** Returns groups by ID with the access of the actor; undefined for those the actor cannot see. */
-export async function accessesToGroups(
+export async function groupAccesses(
   deps: Deps,
   actor: Actor,
   ids: readonly number[],
@@ -37,7 +37,7 @@ export async function invitedGroups(
   { shares }: GroupRecord,
 ): Promise<{ group: GroupRecord; share: ShareRecord }[]> {
   if (shares.length === 0) return [];
-  const accesses = await accessesToGroups(
+  const accesses = await groupAccesses(
     deps,
     actor,
     shares.map(({ groupId }) => groupId),
@@ -72,7 +72,7 @@ export async function projectsShown(
   let ids: number[] = [];
   let remainingRows = MAX_ROWS;
   const addVisible = async () => {
-    for (const access of await accessesTo(deps, actor, ids)) {
+    for (const access of await projectAccesses(deps, actor, ids)) {
       const stillInside = row === 'SHARED' || access?.project.namespaceId === group.id;
       if (access !== undefined && stillInside && found.length < MAX_PROJECTS) found.push(access);
     }

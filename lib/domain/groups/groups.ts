@@ -4,12 +4,12 @@ import { type GroupRecord, MAX_DEPTH } from '../../records/groups.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
 import { type GroupChange, MoreVisibleInside } from '../../store/groups/groups.ts';
-import { placeBelow } from '../../store/placement/group.ts';
-import { restrictionProblems, unchosenVisibility } from '../access/instance-visibility.ts';
+import { placementUnder } from '../../store/placement/group.ts';
+import { defaultVisibility, restrictionProblems } from '../access/instance-visibility.ts';
 import { requireGroupAbility } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
-import { auditedResource, auditing } from '../audit-events/event.ts';
+import { auditedResource, prepareAudited } from '../audit-events/event.ts';
 import { groupChanged } from '../audit-events/setting-changes.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
 import type { Deps } from '../deps.ts';
@@ -26,7 +26,7 @@ import { groupNameProblems, groupPathProblems, problemsOf } from '../name-rules.
 import { type Mover, movedProjectMails, moverOf } from '../notifications/enqueue.ts';
 import { inRuby } from '../ruby-notation.ts';
 import { isBelow } from '../visibility.ts';
-import { accessesToGroups } from './details.ts';
+import { groupAccesses } from './details.ts';
 
 export interface NewGroupInput {
   readonly name: string;
@@ -61,13 +61,13 @@ export async function createGroup(
 ): Promise<GroupAccess> {
   const [parent, record] = await Promise.all([
     input.parentId === undefined ? undefined : groupOfId(deps, actor, input.parentId),
-    auditing(deps, actor),
+    prepareAudited(deps, actor),
   ]);
   if (parent !== undefined) requireGroupAbility(actor, parent, 'create_subgroup');
   else if (!mayCreateTopLevel(actor)) throw forbidden();
   const { name, path, description } = input;
   const visibility =
-    input.visibility ?? (await unchosenVisibility(deps, actor, 'group', parent?.group.visibility));
+    input.visibility ?? (await defaultVisibility(deps, actor, 'group', parent?.group.visibility));
   const restricted =
     input.visibility === undefined ? [] : await restrictionProblems(deps, actor, input.visibility);
   const problems = problemsOf({
@@ -156,7 +156,7 @@ export async function updateGroup(
     const events = await groupChanged(deps, actor, group, {
       ...group,
       ...change,
-      ...placeBelow(parents[0], { ...group, ...change }),
+      ...placementUnder(parents[0], { ...group, ...change }),
     });
     updated = await deps.store.groups.update(group, change, {
       now: deps.now(),
@@ -191,7 +191,7 @@ export async function followed(deps: Deps, group: GroupRecord, mover: Mover): Pr
 
 /** @throws 404 `404 Group Not Found` for what is absent or hidden */
 export async function groupOfId(deps: Deps, actor: Actor, id: number): Promise<GroupAccess> {
-  const [access] = await accessesToGroups(deps, actor, [id]);
+  const [access] = await groupAccesses(deps, actor, [id]);
   if (access === undefined) throw notFound('Group');
   return access;
 }

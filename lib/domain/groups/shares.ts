@@ -9,7 +9,7 @@ import type { Write } from '../../store/table/write.ts';
 import { LEVEL_NAMES } from '../access/levels.ts';
 import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
-import { happened } from '../audit-events/setting-changes.ts';
+import { auditedResourceEvent } from '../audit-events/setting-changes.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid, notFound, refused } from '../errors.ts';
 import { groupOfId, locked } from './groups.ts';
@@ -49,7 +49,7 @@ export async function shareGroup(
   };
   const alongside = [
     ...inviteGroup(groupId, group.id),
-    await happened(deps, actor, 'Group', group, { ...added, expiry_to: expiresAt ?? undefined }),
+    await auditedResourceEvent(deps, actor, 'Group', group, { ...added, expiry_to: expiresAt ?? undefined }),
   ];
   return change(deps, group, alongside, (shares) => {
     // An expired share may be replaced.
@@ -79,7 +79,7 @@ export async function unshareGroup(
   };
   const alongside = [
     ...uninviteGroup(groupId, group.id),
-    await happened(deps, actor, 'Group', group, removed),
+    await auditedResourceEvent(deps, actor, 'Group', group, removed),
   ];
   await change(deps, group, alongside, (shares) => {
     if (!shares.some((share) => share.groupId === groupId)) throw notFound('Group Link');
@@ -94,7 +94,7 @@ const targeting = ({ id, fullPath }: { readonly id: number; readonly fullPath?: 
 });
 
 /** Attempts when other requests change the record. */
-const TRIES = 5;
+const ATTEMPTS = 5;
 
 async function change(
   { store, now }: Deps,
@@ -114,7 +114,7 @@ async function change(
     } catch (error) {
       if (error instanceof Missing) break;
       if (error instanceof TransactionRefused && error.has('invited')) break;
-      if (!(error instanceof Stale) || tries === TRIES) throw locked(error);
+      if (!(error instanceof Stale) || tries === ATTEMPTS) throw locked(error);
       latest = await store.groups.get(group.id);
     }
   }

@@ -1,6 +1,6 @@
 import { type GroupRecord, MAX_DEPTH } from '../../records/groups.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
-import { placeBelow } from '../../store/placement/group.ts';
+import { placementUnder } from '../../store/placement/group.ts';
 import { OWNER } from '../access/levels.ts';
 import { canInGroup } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
@@ -46,7 +46,7 @@ export async function transferGroup(
   try {
     // A top-level group inherits no owner.
     const visibility = lower(group.visibility, target?.group.visibility ?? 'public');
-    const moved = { ...group, ...placeBelow(target?.group, group), visibility };
+    const moved = { ...group, ...placementUnder(target?.group, group), visibility };
     const secured =
       target === undefined ? await groupOwners.ensureOwner(group.id, actor.user.id, now) : undefined;
     const owner = { accessLevel: OWNER, expiresAt: null } as const;

@@ -79,13 +79,13 @@ const LOCAL = [
 const blocked = (problem: string) => invalid({ import_url: [`is blocked: ${problem}`] });
 
 /** Outbox messages for the transaction that creates the project: the import, and its timeout. */
-export type ImportPromises = (project: ProjectRecord) => {
+export type ImportMessages = (project: ProjectRecord) => {
   readonly alongside: readonly Write[];
   readonly messages: readonly OutboxMessage[];
 };
 
 /** @throws StoreUnavailable */
-export async function planImport(deps: Deps, order: ImportOrder): Promise<ImportPromises> {
+export async function planImport(deps: Deps, order: ImportOrder): Promise<ImportMessages> {
   const { id, url } = order.source;
   const { staging } = deps.store;
   const [packUrl, refsUrl, credentials] = await Promise.all([

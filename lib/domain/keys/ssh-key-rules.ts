@@ -21,7 +21,11 @@ export function keyKindProblems(settings: InstanceSettings, { numbers }: SshPubl
 }
 
 /** Problems with a key's expiry date. */
-export function keyEndProblems(settings: InstanceSettings, expiresAt: Date | undefined, now: Date): string[] {
+export function keyExpiryProblems(
+  settings: InstanceSettings,
+  expiresAt: Date | undefined,
+  now: Date,
+): string[] {
   const days = settings.max_ssh_key_lifetime;
   if (days === null) return [];
   if (expiresAt === undefined)

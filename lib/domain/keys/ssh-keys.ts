@@ -6,7 +6,7 @@ import { type Audited, audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, invalid, notFound } from '../errors.ts';
 import { problemsOf } from '../name-rules.ts';
-import { keyEndProblems, keyKindProblems } from './ssh-key-rules.ts';
+import { keyExpiryProblems, keyKindProblems } from './ssh-key-rules.ts';
 import { orNotFound, translateStoreErrors } from './store-errors.ts';
 
 export interface SshKeyInput {
@@ -38,7 +38,7 @@ export async function addSshKey(
           : [],
     key: [
       ...(parsed === undefined ? ['is invalid'] : keyKindProblems(settings, parsed)),
-      ...keyEndProblems(settings, input.expiresAt, now),
+      ...keyExpiryProblems(settings, input.expiresAt, now),
       ...(input.expiresAt !== undefined && input.expiresAt <= now ? ['has expired'] : []),
     ],
   });

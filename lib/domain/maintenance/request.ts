@@ -9,7 +9,7 @@ import { conflict } from '../errors.ts';
  * are due.
  * @throws 409 while maintenance is running
  */
-export async function askForHousekeeping({ store, now }: Deps, { project }: ProjectAccess): Promise<void> {
+export async function requestHousekeeping({ store, now }: Deps, { project }: ProjectAccess): Promise<void> {
   const { repositoryId } = project;
   if (await store.leases.isTaken(repositoryId, now())) throw conflict('Housekeeping is under way already');
   const order = { repositoryId, collect: true, refs: true };

@@ -162,7 +162,7 @@ async function insideAmong(
 }
 
 /** Attempts when other requests remove the same memberships. */
-const TRIES = 5;
+const ATTEMPTS = 5;
 
 /**
  * Removes memberships in one transaction, each with its audit event, and in projects with one in the activity feed. The
@@ -186,7 +186,7 @@ async function endTogether(deps: Deps, leaving: Leaving, inside: readonly Inside
       );
       return;
     } catch (error) {
-      if (!(error instanceof Missing) || n === TRIES) throw error;
+      if (!(error instanceof Missing) || n === ATTEMPTS) throw error;
     }
     const sources = ending.map(({ member }) => member.source);
     ending = await insideAmong(deps, leaving, sources);

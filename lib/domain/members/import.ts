@@ -1,6 +1,6 @@
 import type { AccessLevel } from '../../records/members.ts';
 import { can } from '../access/permissions.ts';
-import { accessesTo } from '../access/project-accesses.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -27,7 +27,10 @@ export async function importMembers(
   fromId: number,
 ): Promise<void> {
   requireMemberAdmin(actor, resource);
-  const [[from], parents] = await Promise.all([accessesTo(deps, actor, [fromId]), parentsOf(deps, resource)]);
+  const [[from], parents] = await Promise.all([
+    projectAccesses(deps, actor, [fromId]),
+    parentsOf(deps, resource),
+  ]);
   if (from === undefined || !can(actor, from, 'read_members')) throw notFound('Project');
   requireUnlocked(resource, parents);
   const page = { page: 1, perPage: MAX_IMPORTED + 1 };

@@ -5,7 +5,7 @@ import type { MemberRecord, MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { MembershipGrant } from '../../store/members/members.ts';
 import type { PageRequest } from '../../store/table/paging.ts';
-import { effectiveAccess, keepsProjectsToItself, MembershipCache } from '../access/effective-level.ts';
+import { effectiveAccess, hasShareLock, MembershipCache } from '../access/effective-level.ts';
 import { resourceOf } from '../access/open-request.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
@@ -117,7 +117,7 @@ async function giversOf(deps: Deps, resource: MembershipResource): Promise<Membe
   const own = [{ source: sourceOf(resource) }, ...parents.map(asGiver)];
   if ('group' in resource) return own;
   const today = deps.now().toISOString().slice(0, 10);
-  const keptOut = parents.some(keepsProjectsToItself);
+  const keptOut = parents.some(hasShareLock);
   const shares = resource.project.shares.filter(
     ({ expiresAt }) => !keptOut && (expiresAt === null || expiresAt > today),
   );

@@ -7,7 +7,7 @@ import { visibleGroups } from '../access/visibility-filter.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
-import { accessesToGroups } from '../groups/details.ts';
+import { groupAccesses } from '../groups/details.ts';
 import { listGroups } from '../groups/lists.ts';
 import { visibleNamespace } from './place.ts';
 
@@ -91,7 +91,7 @@ export async function namespaceExists(
 ): Promise<{ exists: boolean; suggests: string[] }> {
   let prefix = '';
   if (parentId !== undefined) {
-    const [parent] = await accessesToGroups(deps, actor, [parentId]);
+    const [parent] = await groupAccesses(deps, actor, [parentId]);
     if (parent === undefined) return { exists: false, suggests: [] };
     prefix = `${parent.group.fullPath}/`;
   }

@@ -3,12 +3,12 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { Visibility } from '../../records/visibility.ts';
-import { type ProjectPlace, placeInGroup } from '../../store/placement/project.ts';
+import { type ProjectPlacement, placementInGroup } from '../../store/placement/project.ts';
 import { locateGroup } from '../access/locate.ts';
 import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { accessesToGroups } from '../groups/details.ts';
+import { groupAccesses } from '../groups/details.ts';
 import { isBelow } from '../visibility.ts';
 
 export type Namespace =
@@ -31,14 +31,14 @@ export async function visibleNamespace(
     return { kind: 'user', owner: user };
   if (/^\d+$/.test(text) && !Number.isSafeInteger(Number(text))) return undefined;
   const { id } = await locateGroup(deps, text);
-  const [access] = await accessesToGroups(deps, actor, [id]);
+  const [access] = await groupAccesses(deps, actor, [id]);
   return access && { kind: 'group', access };
 }
 
 /** Returns the namespace attributes of a project's record. */
-export function placeIn(namespace: Namespace, creator: UserRecord): ProjectPlace {
+export function placeIn(namespace: Namespace, creator: UserRecord): ProjectPlacement {
   if (namespace.kind === 'group') {
-    const { fullPath: _, ...place } = placeInGroup(namespace.access.group, { path: '' });
+    const { fullPath: _, ...place } = placementInGroup(namespace.access.group, { path: '' });
     return { ...place, ownerId: creator.id };
   }
   const { owner } = namespace;

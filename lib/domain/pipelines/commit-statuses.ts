@@ -24,7 +24,7 @@ import { branchProtection } from '../refs/protection.ts';
 import { codeOf, resolved } from '../repository/read.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { started } from '../started.ts';
-import { moved, pipelineStatus } from './status.ts';
+import { countTransition, pipelineStatus } from './status.ts';
 
 /** A status with its author; undefined if the account was deleted. */
 export interface CommitStatus {
@@ -91,7 +91,7 @@ export async function reportStatus(
     const protection = await reading;
     if (!protection.mayPush(actor, ref) && !protection.mayMerge(actor, ref)) throw forbidden();
     requireValidReport(report, ref);
-    const write = await statusWrite(deps, access, { commit, ref, report, user, was: existing });
+    const write = await statusWrite(deps, access, { commit, ref, report, user, previous: existing });
     const notifications = pipelineEvents(write).map((event) => enqueueNotification(deps, actor, event));
     await pinCommit(deps, access.project, commit, (pinWrites) =>
       deps.store.pipelines.write({ ...write, alongside: [...pinWrites, ...notifications.map(outboxWrite)] }),
@@ -153,27 +153,27 @@ interface Reported {
   readonly ref: string;
   readonly report: StatusReport;
   readonly user: UserRecord;
-  readonly was: PipelineRecord | undefined;
+  readonly previous: PipelineRecord | undefined;
 }
 
 /** The new state of the status and its pipeline. @throws 400 for an invalid state transition */
 async function statusWrite(
   { store, now }: Deps,
   { project }: ProjectAccess,
-  { commit, ref, report, user, was }: Reported,
+  { commit, ref, report, user, previous }: Reported,
 ): Promise<StatusWrite> {
   const at = now().toISOString();
   const { state, name } = report;
   const author = { id: user.id, username: user.username, name: user.name };
-  const current = was && (await store.pipelines.current(was, name));
+  const current = previous && (await store.pipelines.current(previous, name));
   const open = current !== undefined && isOpen(current.state) && current.author.id === user.id;
   if (open) requireTransition(current.state, state);
-  const made = was ?? { ...(await store.pipelines.nextPipeline(project.id)), author, createdAt: at };
+  const origin = previous ?? { ...(await store.pipelines.nextPipeline(project.id)), author, createdAt: at };
   const before = open ? current : undefined;
   const status: CommitStatusRecord = {
     id: before?.id ?? (await store.pipelines.nextStatusId()),
     projectId: project.id,
-    pipelineId: made.id,
+    pipelineId: origin.id,
     sha: commit,
     ref,
     stage: 'external',
@@ -187,35 +187,35 @@ async function statusWrite(
     startedAt: before?.startedAt ?? (state === 'running' ? at : null),
     finishedAt: isOpen(state) ? null : at,
   };
-  const states = moved(was?.states ?? {}, current?.state, state);
+  const states = countTransition(previous?.states ?? {}, current?.state, state);
   const whole = pipelineStatus(states);
-  const outcome = whole === 'success' || whole === 'failed' ? whole : was?.outcome;
+  const outcome = whole === 'success' || whole === 'failed' ? whole : previous?.outcome;
   const pipeline: PipelineRecord = {
-    id: made.id,
-    iid: made.iid,
+    id: origin.id,
+    iid: origin.iid,
     projectId: project.id,
     sha: commit,
     ref,
     source: 'external',
     status: whole,
     states,
-    statuses: (was?.statuses ?? 0) + (before === undefined ? 1 : 0),
+    statuses: (previous?.statuses ?? 0) + (before === undefined ? 1 : 0),
     ...(outcome === undefined ? {} : { outcome }),
-    author: made.author,
-    createdAt: made.createdAt,
+    author: origin.author,
+    createdAt: origin.createdAt,
     updatedAt: at,
-    startedAt: was?.startedAt ?? (whole === 'pending' ? null : at),
+    startedAt: previous?.startedAt ?? (whole === 'pending' ? null : at),
     finishedAt: isOpen(whole) ? null : at,
-    version: (was?.version ?? 0) + 1,
+    version: (previous?.version ?? 0) + 1,
   };
-  return { pipeline, was, status, current };
+  return { pipeline, previous, status, current };
 }
 
 /** The notification event if the pipeline has just finished. */
-function pipelineEvents({ pipeline, was }: StatusWrite): DomainEvent[] {
+function pipelineEvents({ pipeline, previous }: StatusWrite): DomainEvent[] {
   const { id, projectId, sha, status } = pipeline;
-  if (status === was?.status || (status !== 'success' && status !== 'failed')) return [];
-  const before = was?.outcome ?? null;
+  if (status === previous?.status || (status !== 'success' && status !== 'failed')) return [];
+  const before = previous?.outcome ?? null;
   return [{ kind: 'pipeline', projectId, sha, pipelineId: id, outcome: status, before }];
 }
 

@@ -29,7 +29,11 @@ export function pipelineStatus(states: StateCounts): ReportedState {
 }
 
 /** Updates the counts for one status that changed its state, or is new if `from` is undefined. */
-export function moved(states: StateCounts, from: ReportedState | undefined, to: ReportedState): StateCounts {
+export function countTransition(
+  states: StateCounts,
+  from: ReportedState | undefined,
+  to: ReportedState,
+): StateCounts {
   const counts = { ...states };
   if (from !== undefined) counts[from] = (counts[from] ?? 0) - 1;
   counts[to] = (counts[to] ?? 0) + 1;

@@ -7,7 +7,7 @@ import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { accessesToGroups } from '../groups/details.ts';
+import { groupAccesses } from '../groups/details.ts';
 import { listMembers } from '../members/list.ts';
 import { invitationsTo } from './shares.ts';
 
@@ -54,7 +54,7 @@ export async function projectGroups(
   { search, skip = [], invited, ...page }: PageRequest & GroupsOfProject,
 ): Promise<Page<GroupRecord>> {
   const [above, shared] = await Promise.all([
-    accessesToGroups(deps, actor, project.ancestorIds),
+    groupAccesses(deps, actor, project.ancestorIds),
     invited === undefined ? undefined : invitationsTo(deps, actor, [project]),
   ]);
   const guests = (shared?.get(project.id) ?? []).filter(

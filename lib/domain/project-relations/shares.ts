@@ -5,14 +5,14 @@ import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { MAX_SHARES, type ShareRecord } from '../../records/shares.ts';
 import { Missing, Stale } from '../../store/errors.ts';
-import { keepsProjectsToItself } from '../access/effective-level.ts';
+import { hasShareLock } from '../access/effective-level.ts';
 import { LEVEL_NAMES } from '../access/levels.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
-import { happened, targetingProject } from '../audit-events/setting-changes.ts';
+import { auditedResourceEvent, targetingProject } from '../audit-events/setting-changes.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid, notFound, refused } from '../errors.ts';
-import { accessesToGroups } from '../groups/details.ts';
+import { groupAccesses } from '../groups/details.ts';
 import { locked } from '../groups/groups.ts';
 import type { ShareInput } from '../groups/shares.ts';
 import { parentsOf } from '../members/list.ts';
@@ -21,7 +21,7 @@ import { parentsOf } from '../members/list.ts';
 export type ProjectShare = ShareRecord & { readonly id: number };
 
 /** Attempts when other requests change the record. */
-const TRIES = 5;
+const ATTEMPTS = 5;
 
 /**
  * Shares a project with a group: its members, also inherited ones, get at most the given level.
@@ -36,9 +36,9 @@ export async function shareProject(
 ): Promise<ProjectShare> {
   const [parents, [found]] = await Promise.all([
     parentsOf(deps, access),
-    accessesToGroups(deps, actor, [groupId]),
+    groupAccesses(deps, actor, [groupId]),
   ]);
-  if (parents.some(keepsProjectsToItself)) throw refused('The project sharing with group is disabled');
+  if (parents.some(hasShareLock)) throw refused('The project sharing with group is disabled');
   if (found === undefined) throw notFound();
   const outermost = parents.at(-1);
   const keepsIn = outermost?.settings['prevent_sharing_groups_outside_hierarchy'] === true;
@@ -64,7 +64,7 @@ export async function shareProject(
     invited = undefined;
     const given = { as: LEVEL_NAMES[accessLevel], expiry_to: expiresAt ?? undefined };
     const details = { add: 'project_access', ...given, ...targetingProject(project) };
-    const event = await happened(deps, actor, 'Group', here, details);
+    const event = await auditedResourceEvent(deps, actor, 'Group', here, details);
     await deps.store.projectShares.add(project, here, [...others, share], [event]);
   });
   return share;
@@ -83,7 +83,8 @@ export async function unshareProject(
     const left = latest.shares.filter((share) => share.groupId !== groupId);
     const details = { remove: 'project_access', ...targetingProject(latest) };
     // Audit events of a purged group cannot be read.
-    const events = invited === undefined ? [] : [await happened(deps, actor, 'Group', invited, details)];
+    const events =
+      invited === undefined ? [] : [await auditedResourceEvent(deps, actor, 'Group', invited, details)];
     await deps.store.projectShares.remove(latest, groupId, left, events);
   });
 }
@@ -107,7 +108,7 @@ async function changing(
       return await change(latest);
     } catch (error) {
       if (error instanceof Missing) break;
-      if (!(error instanceof Stale) || tries === TRIES) throw locked(error);
+      if (!(error instanceof Stale) || tries === ATTEMPTS) throw locked(error);
       latest = await store.projects.get(project.id);
     }
   }
@@ -130,7 +131,7 @@ export async function invitationsTo(
   const shares = projects.map((project) => project.shares.filter((share) => !isExpired(share, now)));
   const ids = [...new Set(shares.flat().map(({ groupId }) => groupId))];
   if (ids.length === 0) return new Map();
-  const accesses = await accessesToGroups(deps, actor, ids);
+  const accesses = await groupAccesses(deps, actor, ids);
   const groups = new Map(ids.map((id, i) => [id, accesses[i]?.group]));
   return new Map(
     projects.map(({ id }, i) => {

@@ -7,7 +7,7 @@ import type { Write } from '../../store/table/write.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { requesterOf } from '../audit-events/event.ts';
-import { happened } from '../audit-events/setting-changes.ts';
+import { auditedResourceEvent } from '../audit-events/setting-changes.ts';
 import { deletionMark, scheduleDeletion } from '../deletion/mark-and-delete.ts';
 import { requireProjectDeletion } from '../deletion/protection.ts';
 import type { Deps } from '../deps.ts';
@@ -29,7 +29,7 @@ export async function archiveProject(
   if (project.archived === archived) return project;
   if (isMarked(project)) throw refused('Project is marked for deletion: restore it first.');
   const done = { custom_message: archived ? 'Project archived' : 'Project unarchived' };
-  const event = await happened(deps, actor, 'Project', project, done);
+  const event = await auditedResourceEvent(deps, actor, 'Project', project, done);
   return translateErrors(change(deps, project, { archived }, [event]));
 }
 
@@ -64,7 +64,9 @@ export async function askForDeletion(
   if (isMarked(project)) return;
   const alongside = [
     scheduleDeletion({ kind: 'project', id: project.id }, mark, requesterOf(actor)),
-    await happened(deps, actor, 'Project', project, { custom_message: 'Project marked for deletion' }),
+    await auditedResourceEvent(deps, actor, 'Project', project, {
+      custom_message: 'Project marked for deletion',
+    }),
   ];
   await translateErrors(
     change(deps, project, { ...putAside(project), archived: true, deletion: mark }, alongside),
@@ -84,13 +86,13 @@ export async function restoreProject(
   const restored = { id: project.id, fullPath: `${project.namespacePath}/${former.path}` };
   const done = { custom_message: 'Project restored' };
   try {
-    const event = await happened(deps, actor, 'Project', restored, done);
+    const event = await auditedResourceEvent(deps, actor, 'Project', restored, done);
     return await change(deps, project, { ...back, ...former }, [event]);
   } catch (error) {
     if (!(error instanceof NameTaken)) throw projectChangeError(error);
   }
   // The path has been taken since; the name need not be unique.
-  const event = await happened(deps, actor, 'Project', project, done);
+  const event = await auditedResourceEvent(deps, actor, 'Project', project, done);
   return translateErrors(change(deps, project, { ...back, name: former.name }, [event]));
 }
 

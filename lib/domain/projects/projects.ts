@@ -5,7 +5,7 @@ import type { Visibility } from '../../records/visibility.ts';
 import { LimitReached, Missing, NameTaken, Stale } from '../../store/errors.ts';
 import type { ListedProject, ProjectQuery } from '../../store/projects/query.ts';
 import type { Page } from '../../store/table/paging.ts';
-import { restrictionProblems, unchosenVisibility } from '../access/instance-visibility.ts';
+import { defaultVisibility, restrictionProblems } from '../access/instance-visibility.ts';
 import { canInGroup } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { viewerOf, visibleProjects } from '../access/visibility-filter.ts';
@@ -16,7 +16,7 @@ import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
 import { removeWhole } from '../deletion/mark-and-delete.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, DomainError, invalid, notFound } from '../errors.ts';
-import { telling } from '../events/record.ts';
+import { prepareActivity } from '../events/record.ts';
 import { type ImportOrder, planImport } from '../imports/plan.ts';
 import {
   descriptionProblems,
@@ -83,7 +83,7 @@ export async function visibilityToCreateWith(
 ): Promise<Visibility> {
   if (chosen === undefined) {
     const most = namespace.kind === 'user' ? 'public' : namespace.access.group.visibility;
-    return unchosenVisibility(deps, actor, 'project', most);
+    return defaultVisibility(deps, actor, 'project', most);
   }
   const problems = await restrictionProblems(deps, actor, chosen);
   if (problems.length > 0) throw invalid({ visibility_level: problems });
@@ -120,7 +120,7 @@ export async function createProject(
   if (order !== undefined) await requireRate(deps, PROJECT_IMPORTS, creator);
   const [plan, activity, ...record] = await Promise.all([
     order && planImport(deps, order),
-    telling(deps),
+    prepareActivity(deps),
     ...creationEvents(deps, actor, namespace, order !== undefined),
   ]);
   const avatar = newAvatar(input.avatar);

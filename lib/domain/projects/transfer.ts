@@ -7,7 +7,7 @@ import { type Actor, isAdministrator } from '../actor.ts';
 import { resourceMoved } from '../audit-events/setting-changes.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, refused } from '../errors.ts';
-import { unlinkPromises } from '../forks/visibility.ts';
+import { unlinkMessages } from '../forks/visibility.ts';
 import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from '../namespaces/place.ts';
 import { limitProblem } from '../namespaces/project-limit.ts';
 import { movedProjectMail } from '../notifications/enqueue.ts';
@@ -61,7 +61,7 @@ export async function transferProject(
       { visibility },
       {
         now: deps.now(),
-        messages: [...unlinkPromises(deps, project, visibility), movedProjectMail(deps, actor, project)],
+        messages: [...unlinkMessages(deps, project, visibility), movedProjectMail(deps, actor, project)],
         // Its storage counts for the new group.
         alongside: [scheduleMeasuring(project.id, deps.now()), ...events],
       },

@@ -12,15 +12,15 @@ import { restrictionProblems } from '../access/instance-visibility.ts';
 import { requireAbility } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
-import { happened, projectChanged } from '../audit-events/setting-changes.ts';
+import { auditedResourceEvent, projectChanged } from '../audit-events/setting-changes.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import { unlinkPromises } from '../forks/visibility.ts';
+import { unlinkMessages } from '../forks/visibility.ts';
 import { descriptionProblems, problemsOf, projectNameProblems, projectPathProblems } from '../name-rules.ts';
 import { movedProjectMail } from '../notifications/enqueue.ts';
 import { isImporting } from '../repository/import-state.ts';
-import { protectingWrites } from '../repository/open.ts';
+import { protectionWrites } from '../repository/open.ts';
 import { isBelow } from '../visibility.ts';
 import { topicProblems } from './projects.ts';
 
@@ -40,7 +40,7 @@ export interface ProjectInput {
 }
 
 /** Attempts when other requests change the project, or move or protect the branch. */
-const TRIES = 5;
+const ATTEMPTS = 5;
 
 /**
  * Updates a project atomically. Concurrent changes of other attributes are kept.
@@ -59,7 +59,7 @@ export async function updateProject(
       return await change(deps, actor, current, input);
     } catch (error) {
       const now =
-        isStale(error) && tries < TRIES ? await deps.store.projects.get(access.project.id) : undefined;
+        isStale(error) && tries < ATTEMPTS ? await deps.store.projects.get(access.project.id) : undefined;
       // In another namespace the actor may have another level.
       if (now?.namespaceId !== access.project.namespaceId) throw projectChangeError(error);
       current = { ...access, project: now };
@@ -116,7 +116,7 @@ async function change(
     now: deps.now(),
     alongside: [...(avatar?.writes({ kind: 'project', id: project.id }) ?? []), ...events],
     messages: [
-      ...(visibility === undefined ? [] : unlinkPromises(deps, project, visibility)),
+      ...(visibility === undefined ? [] : unlinkMessages(deps, project, visibility)),
       ...(path === undefined || path === project.path ? [] : [movedProjectMail(deps, actor, project)]),
     ],
   };
@@ -124,7 +124,7 @@ async function change(
   if (branch === undefined || branch === project.defaultBranch)
     return deps.store.projects.update(project, changed, options);
   const plan = projectUpdate(project, { ...changed, defaultBranch: branch }, options);
-  const moved = await happened(deps, actor, 'Project', plan.updated, {
+  const moved = await auditedResourceEvent(deps, actor, 'Project', plan.updated, {
     custom_message: `Default branch changed from ${project.defaultBranch} to ${branch}`,
   });
   await moveHead(deps, actor, project, branch, {
@@ -170,7 +170,7 @@ async function moveHead(
     const refs = deps.store.repositories.open(project.repositoryId);
     const found = name && !isImporting(project) ? (await refs.get([name])).get(name) : undefined;
     if (name === undefined || found === undefined) throw failed(`branch '${branch}' does not exist`);
-    const alongside = [...writes, ...(await protectingWrites(deps, project, branch, actor))];
+    const alongside = [...writes, ...(await protectionWrites(deps, project, branch, actor))];
     try {
       const there = { name, from: found.oid, to: found.oid };
       return await refs.compareAndSwap([there], { head: name, alongside, messages });
@@ -179,7 +179,7 @@ async function moveHead(
         throw failed('the repository is read-only');
       const moved =
         error instanceof RefConflict || (error instanceof TransactionRefused && error.has('rule'));
-      if (!moved || tries === TRIES) throw error instanceof RefConflict ? new Stale('branch') : error;
+      if (!moved || tries === ATTEMPTS) throw error instanceof RefConflict ? new Stale('branch') : error;
     }
   }
 }

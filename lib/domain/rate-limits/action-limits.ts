@@ -94,7 +94,7 @@ export async function withinRate<T>(
 }
 
 /** Reads a user by ID, rate-limited for users who are no administrators. @throws 429 */
-export const byId = <T>(deps: Deps, actor: Actor, read: () => Promise<T>): Promise<T> =>
+export const withUserLookupLimit = <T>(deps: Deps, actor: Actor, read: () => Promise<T>): Promise<T> =>
   actor.kind === 'anonymous' || isAdministrator(actor)
     ? read()
     : withinRate(deps, USERS_BY_ID, actor.user, read);

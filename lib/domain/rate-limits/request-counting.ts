@@ -4,7 +4,14 @@ import { annotate } from '../../telemetry/correlation.ts';
 import { log } from '../../telemetry/log.ts';
 import type { Credential } from '../actor.ts';
 import type { InstanceSettings, Settings } from '../settings/current.ts';
-import { type Asked, type Caller, subjectOf, type Throttle, Throttled, throttlesOf } from './throttles.ts';
+import {
+  type Caller,
+  subjectOf,
+  type Throttle,
+  Throttled,
+  type ThrottledRequest,
+  throttlesOf,
+} from './throttles.ts';
 
 /** The admission of one request. It is counted once, for the first caller that is named. */
 export interface Admission {
@@ -19,10 +26,10 @@ export interface Admission {
 }
 
 export interface AdmissionPort {
-  begin(asked: Asked, address: string): Admission;
+  begin(asked: ThrottledRequest, address: string): Admission;
 }
 
-export interface Needs {
+export interface CountingDeps {
   readonly settings: Pick<Settings, 'current'>;
   readonly counts: Pick<RateLimits, 'count'>;
   readonly now: () => Date;
@@ -47,16 +54,16 @@ interface Exhausted {
 
 /** The admissions of one process. It learns of requests to other processes when it counts one itself. */
 export class Admissions implements AdmissionPort {
-  readonly #needs: Needs;
+  readonly #needs: CountingDeps;
   /** By subject and throttle; the oldest first. */
   readonly #exhausted = new Map<string, Map<string, Exhausted>>();
   #warnedAt = 0;
 
-  constructor(needs: Needs) {
+  constructor(needs: CountingDeps) {
     this.#needs = needs;
   }
 
-  begin(asked: Asked, address: string): Admission {
+  begin(asked: ThrottledRequest, address: string): Admission {
     const stranger: Caller = { kind: 'address', address };
     let admitted: Promise<void> | undefined;
     const admit = (caller: Caller): Promise<void> => (admitted ??= this.#admit(asked, caller));
@@ -80,7 +87,7 @@ export class Admissions implements AdmissionPort {
     };
   }
 
-  async #admit(asked: Asked, caller: Caller): Promise<void> {
+  async #admit(asked: ThrottledRequest, caller: Caller): Promise<void> {
     const settings = await this.#settings();
     const throttles = settings === undefined ? [] : throttlesOf(settings, asked, caller);
     if (settings === undefined || throttles.length === 0) return;

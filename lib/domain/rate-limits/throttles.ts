@@ -7,15 +7,15 @@ import type { Actor } from '../actor.ts';
 import type { InstanceSettings } from '../settings/current.ts';
 
 /** The properties of a request by which throttles are selected. */
-export interface Asked {
-  readonly kind: AskedKind;
+export interface ThrottledRequest {
+  readonly kind: RequestKind;
   readonly method: string;
   /** As sent, percent-encoded, without the query. */
   readonly path: string;
 }
 
 /** `web`: everything outside `/api`: Git, and the pages that mails link to. */
-export type AskedKind = 'api' | 'files_api' | 'packages_api' | 'deprecated_api' | 'git_lfs' | 'web';
+export type RequestKind = 'api' | 'files_api' | 'packages_api' | 'deprecated_api' | 'git_lfs' | 'web';
 
 /** Who is counted. A request with an invalid credential counts for its address. */
 export type Caller =
@@ -64,7 +64,11 @@ const SETTINGS = /^\/api\/v4\/application\/settings(?:\.json)?\/?$/;
 const OF_SETTINGS: Throttle = { name: 'throttle_authenticated_settings', limit: 60, seconds: 60 };
 
 /** The enabled throttles that apply to the request; none on most instances. */
-export function throttlesOf(settings: InstanceSettings, asked: Asked, caller: Caller): readonly Throttle[] {
+export function throttlesOf(
+  settings: InstanceSettings,
+  asked: ThrottledRequest,
+  caller: Caller,
+): readonly Throttle[] {
   const { kind, method } = asked;
   if (caller.kind === 'user' && SETTINGS.test(asked.path))
     return settings.throttle_authenticated_api_enabled ? [OF_SETTINGS] : [];

@@ -5,7 +5,7 @@ import { LimitExceeded } from '../../git/work.ts';
 import type { RateLimit } from '../../store/rate-limits/rate-limits.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
-import { auditedResource, auditing } from '../audit-events/event.ts';
+import { auditedResource, prepareAudited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, tooLarge, tooManyRequests } from '../errors.ts';
 import { subjectFor } from '../rate-limits/throttles.ts';
@@ -51,7 +51,7 @@ export async function downloadArchive(
   const caller = subjectFor(actor, request.sourceIp);
   const repository = openRepository(deps, project, { prefetched });
   const git = new GitRepository(repository);
-  const event = request.headOnly ? undefined : started(auditing(deps, actor));
+  const event = request.headOnly ? undefined : started(prepareAudited(deps, actor));
   const resolving = started(
     Promise.all([git.resolve(request.ref || 'HEAD'), request.ref ? undefined : git.headRef()]),
   );

@@ -7,7 +7,7 @@ import { refConflictError } from './conflicts.ts';
  * @param unchanged called with the time of its commit; throws if that is later than the caller allows
  * @throws 400 if another writer was first
  */
-export async function deleteAsRead(
+export async function deleteRefIfUnchanged(
   git: GitRepository,
   ref: Ref,
   unchanged: (commit: Date) => void,

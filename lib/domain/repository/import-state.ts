@@ -33,7 +33,7 @@ export const importFills = (deps: Deps, projectId: number, change: { defaultBran
   deps.store.projects.importCompletion(projectId, IN_PROGRESS, deps.now(), change);
 
 /** A check for earlier transactions of the import; refused with the reason `import` if it has ended. */
-export const mayStillImport = ({ store }: Pick<Deps, 'store'>, projectId: number): Check => {
+export const checkImporting = ({ store }: Pick<Deps, 'store'>, projectId: number): Check => {
   const { update, if: condition = '', values = {}, reason = '' } = importFinishes({ store }, projectId);
   return { check: update, if: condition, values, reason };
 };
@@ -49,7 +49,7 @@ export const failImport = (deps: Deps, projectId: number, error: string): Promis
   );
 
 /** The refs of a repository that is being filled, for everybody but the worker: empty and read-only. */
-export function withoutContent(refs: RefDatabase): RefDatabase {
+export function emptyRefs(refs: RefDatabase): RefDatabase {
   return {
     all: async () => ({ head: await refs.head(), refs: [] }),
     view: async () => ({ head: await refs.head(), refs: () => nothing() }),

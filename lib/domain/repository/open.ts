@@ -15,7 +15,7 @@ import { scheduleMeasuring } from '../../store/statistics/statistics.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Prefetched } from '../access/prefetch.ts';
 import type { Actor } from '../actor.ts';
-import { type AuditAuthor, auditing, SYSTEM } from '../audit-events/event.ts';
+import { type AuditAuthor, prepareAudited, SYSTEM } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import { pushEvents } from '../events/push-events.ts';
@@ -23,7 +23,7 @@ import { defaultBranchProtection, levelsOf } from '../refs/default-branch-protec
 import { newBranchRule } from '../refs/new-branch-rule.ts';
 import { RuleSet } from '../refs/pattern.ts';
 import { auditedBranchRule } from '../refs/rule-audit.ts';
-import { importFills, isImporting, withoutContent } from './import-state.ts';
+import { emptyRefs, importFills, isImporting } from './import-state.ts';
 
 /** Minimum interval between updates of a project's last activity: frequent pushes must not contend for one item. */
 const ACTIVITY_MS = 60_000;
@@ -47,7 +47,7 @@ export function openRepository(
 ): Repository {
   const hidden = isImporting(project) && options.importer !== true;
   const likelyHead = project.defaultBranch === null ? undefined : branchRef(project.defaultBranch);
-  const prefetched = options.prefetched?.openedBy(project);
+  const prefetched = options.prefetched?.takeFor(project);
   const stored = prefetched?.refs ?? deps.store.repositories.open(project.repositoryId, likelyHead);
   const catalogue = {
     listPacks: async ({ fresh }: { fresh?: boolean } = {}) => {
@@ -60,7 +60,7 @@ export function openRepository(
   const store = new PackStore(objects, { cache: deps.packs });
   const { pusher, finishing = false } = options;
   const refs = new ProjectRefs(deps, project, stored, { prefetched, finishing, pusher });
-  return { objects, refs: hidden ? withoutContent(refs) : refs, store, cache: deps.packs };
+  return { objects, refs: hidden ? emptyRefs(refs) : refs, store, cache: deps.packs };
 }
 
 /** Who writes to a repository: an actor, or the requester of a worker's job. */
@@ -147,7 +147,7 @@ class ProjectRefs implements RefDatabase {
     this.#prefetched?.forget();
     const now = this.#deps.now();
     const change = first === undefined ? {} : { defaultBranch: first };
-    const alongside = first === undefined ? [] : await protectingWrites(this.#deps, this.#project, first);
+    const alongside = first === undefined ? [] : await protectionWrites(this.#deps, this.#project, first);
     if (this.#finishing) alongside.push(importFills(this.#deps, id, change));
     else if (first !== undefined) alongside.push(projects.activity(id, now, change));
     alongside.push(scheduleMeasuring(id, now), ...events);
@@ -200,7 +200,7 @@ class ProjectRefs implements RefDatabase {
  * The writes that protect a new default branch by the setting of its group or the instance; none if a rule matches it.
  * @param author who chose the branch; the service, if it became the default as the first one
  */
-export async function protectingWrites(
+export async function protectionWrites(
   deps: Deps,
   project: ProjectRecord,
   branch: string,
@@ -214,7 +214,7 @@ export async function protectingWrites(
   if (levels === undefined || new RuleSet(rules).matching(branch).length > 0) return [];
   const [rule, event] = await Promise.all([
     newBranchRule(deps, project.id, { name: branch, ...levels }),
-    auditing(deps, author),
+    prepareAudited(deps, author),
   ]);
   return [...addRule(rule), event(auditedBranchRule('add', project, rule))];
 }

@@ -20,7 +20,7 @@ export async function maxImportBytes({ settings, environment }: Deps): Promise<n
 }
 
 /** 400 for a commit to a repository above its size limit. @param excess as returned by `sizeExcess` */
-export const tooLargeForMore = (excess: string) =>
+export const repositoryTooLarge = (excess: string) =>
   refused(`Your changes could not be committed, because this repository has exceeded ${excess}`);
 
 /** Describes by how much a repository, as last measured, exceeds its size limit; undefined if it does not. */

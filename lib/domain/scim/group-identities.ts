@@ -71,7 +71,7 @@ export async function samlUser({ store }: Deps, { group }: GroupAccess, uid: str
 }
 
 /** A caller for an owner who acts instead of the provider. @throws 404 without a provider */
-export function inItsPlace(actor: Actor, { group }: GroupAccess, baseUrl: string): ScimCaller {
+export function scimCall(actor: Actor, { group }: GroupAccess, baseUrl: string): ScimCaller {
   demandSso(group);
   return { group, sso: group.sso, author: actor, baseUrl };
 }

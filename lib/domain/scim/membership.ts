@@ -6,7 +6,7 @@ import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import { addMembershipWrites, removeMembershipWrites } from '../../store/scim/memberships.ts';
 import type { Write } from '../../store/table/write.ts';
 import { LEVEL_NAMES } from '../access/levels.ts';
-import { auditedResource, auditing } from '../audit-events/event.ts';
+import { auditedResource, prepareAudited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { targeting } from '../members/audit.ts';
 import { membershipCascade } from '../members/cascade-removal.ts';
@@ -31,7 +31,7 @@ export async function addMembership(
   { group, sso, author, baseUrl }: ScimCaller,
   user: Person,
 ): Promise<(userId: number) => MembershipChange> {
-  const event = await auditing(deps, author);
+  const event = await prepareAudited(deps, author);
   const now = deps.now().toISOString();
   return (userId) => {
     const record: MemberRecord = {
@@ -76,7 +76,7 @@ export async function endMembership(
 ): Promise<MembershipChange> {
   const [writes, event] = await Promise.all([
     removeMembershipWrites(deps.store, group.id, user.id),
-    auditing(deps, author),
+    prepareAudited(deps, author),
   ]);
   const details = { remove: 'user_access', ...targeting(user) };
   const events = writes.length === 0 ? [] : [event({ entity: auditedResource('Group', group), details })];

@@ -2,7 +2,7 @@ import type { UserRecord } from '../../records/users.ts';
 import type { ScimIdentity } from '../../store/scim/identities.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import { isExternalByDefault } from '../accounts/sign-up-rules.ts';
-import { auditedUser, auditing } from '../audit-events/event.ts';
+import { auditedUser, prepareAudited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../emails/confirmation.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
@@ -112,7 +112,7 @@ async function created(deps: Deps, caller: ScimCaller, wanted: Wanted): Promise<
   const [settings, username, event, enters] = await Promise.all([
     deps.settings.current(),
     freeUsername(deps, wanted.userName),
-    auditing(deps, author),
+    prepareAudited(deps, author),
     addMembership(deps, caller, { name }),
   ]);
   const now = deps.now();

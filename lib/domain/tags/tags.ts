@@ -12,7 +12,7 @@ import { DomainError, forbidden, notFound, refused } from '../errors.ts';
 import { listRefs, type RefListQuery } from '../refs/list.ts';
 import { TAG_REFUSALS, type TagProtection, tagProtection } from '../refs/protection.ts';
 import { refConflictError } from '../repository/conflicts.ts';
-import { deleteAsRead } from '../repository/delete-ref.ts';
+import { deleteRefIfUnchanged } from '../repository/delete-ref.ts';
 import { identityOf } from '../repository/identity.ts';
 import { codeOf } from '../repository/read.ts';
 import { started } from '../started.ts';
@@ -89,7 +89,7 @@ export async function deleteTag(
   const protection = started(tagProtection(deps, access));
   const ref = await tagOf(git, name);
   if (!(await protection).mayDelete(actor, name)) throw forbidden("You don't have access to delete the tag");
-  await deleteAsRead(git, ref, unchanged);
+  await deleteRefIfUnchanged(git, ref, unchanged);
 }
 
 async function tagOf(git: GitRepository, name: string): Promise<Ref> {

@@ -12,10 +12,10 @@ import { can, canInGroup, signedIn } from '../access/permissions.ts';
 import { tokenHash } from '../access/token-check.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import { recordingRefusals } from '../audit-events/audited-refusals.ts';
-import { auditing } from '../audit-events/event.ts';
+import { prepareAudited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, DomainError, notFound, resourceNotFound, unauthorized } from '../errors.ts';
-import { telling } from '../events/record.ts';
+import { prepareActivity } from '../events/record.ts';
 import { entityOf } from '../members/audit.ts';
 import { type MembershipResource, sourceOf } from '../members/list.ts';
 import { auditedToken } from './audit.ts';
@@ -33,7 +33,7 @@ export const BOT_SCOPES = [
 ] as const satisfies readonly TokenScope[];
 
 /** Attempts to find a free username, also while other requests create bots. */
-const TRIES = 5;
+const ATTEMPTS = 5;
 
 /** @throws 400 for invalid input, missing rights, or a level above the actor's own. Failures are recorded too. */
 export const createBotToken = (
@@ -63,15 +63,15 @@ async function create(
   const problem = firstSentence(await tokenProblems(deps, input));
   if (problem !== undefined) throw badRequest(problem);
   const [event, tell] = await Promise.all([
-    auditing(deps, actor),
-    source.kind === 'project' ? telling(deps) : undefined,
+    prepareAudited(deps, actor),
+    source.kind === 'project' ? prepareActivity(deps) : undefined,
   ]);
   const made = (token: TokenRecord): Write[] => {
     const joined = { authorId: token.userId, projectId: source.id, action: 'joined' } as const;
     const recorded = event(auditedToken(entityOf(place), token, { action: 'Created' }));
     return tell === undefined ? [recorded] : [recorded, tell(joined)];
   };
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let tries = 0; tries < ATTEMPTS; tries++) {
     try {
       return await createOnce(deps, user, source, input, tries, made);
     } catch (error) {

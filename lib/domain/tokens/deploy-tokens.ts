@@ -8,7 +8,7 @@ import { signedIn } from '../access/permissions.ts';
 import { hasEnded, TOKEN_PREFIXES, tokenHash, usualName } from '../access/token-check.ts';
 import type { Actor } from '../actor.ts';
 import { recordingRefusals } from '../audit-events/audited-refusals.ts';
-import { audited, auditing } from '../audit-events/event.ts';
+import { audited, prepareAudited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, invalid, notFound, resourceNotFound } from '../errors.ts';
 import { entityOf } from '../members/audit.ts';
@@ -69,7 +69,7 @@ async function create(
   };
   const usernameOf = (id: number) => username ?? usualName(id);
   try {
-    const event = await auditing(deps, actor);
+    const event = await prepareAudited(deps, actor);
     const alongside = (made: DeployTokenRecord) => [
       event(auditedDeployToken('Created', entityOf(place), made)),
     ];

@@ -18,7 +18,7 @@ export const LIFETIME_JOB = 'tokens.lifetime';
 const GRACE_MS = 3 * 3_600_000;
 /** Tokens read together, and tokens revoked together. */
 const PAGE = 100;
-const AT_ONCE = 10;
+const CONCURRENT_CHANGES = 10;
 
 export interface LifetimeWalk {
   /** The new value of the setting. */
@@ -55,7 +55,9 @@ export async function shortenTokenLifetimes(
     if (Date.now() > deadline) return { ...walk, after: idAfter };
     const { items } = await deps.store.tokens.list({ idAfter, page: 1, perPage: PAGE });
     const long = items.filter((token) => isLong(token, last) && isActive(token, deps.now()));
-    await mapLimit(AT_ONCE, long, (token) => end(deps, token, days, by === undefined ? {} : { by }));
+    await mapLimit(CONCURRENT_CHANGES, long, (token) =>
+      end(deps, token, days, by === undefined ? {} : { by }),
+    );
     const latest = items.at(-1);
     if (latest === undefined) return undefined;
     idAfter = latest.id;

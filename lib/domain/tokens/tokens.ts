@@ -6,7 +6,7 @@ import type { Origin } from '../actor.ts';
 import {
   type AuditAuthor,
   type AuditedEntity,
-  auditing,
+  prepareAudited,
   requesterOf,
   SYSTEM,
 } from '../audit-events/event.ts';
@@ -78,7 +78,7 @@ export async function revokeToken(
   token: TokenRecord,
   { entity: known, why }: { readonly entity?: AuditedEntity; readonly why?: string } = {},
 ): Promise<void> {
-  const [entity, event] = await Promise.all([known ?? openedBy(deps, token), auditing(deps, author)]);
+  const [entity, event] = await Promise.all([known ?? openedBy(deps, token), prepareAudited(deps, author)]);
   const what = { action: 'Revoked', ...(why !== undefined && { why }) } as const;
   // If the entity is deleted, there is no place for the audit event.
   const alongside = entity === undefined ? [] : [event(auditedToken(entity, token, what))];
@@ -118,7 +118,7 @@ export async function rotateToken(
   if (isPast(until, now)) throw unprocessable('Expires at cannot be a date in the past');
   if (latest !== undefined && until > latest) throw unprocessable('Expires at is invalid');
   const text = await newAccessText(deps);
-  const [entity, event] = await Promise.all([known ?? openedBy(deps, token), auditing(deps, author)]);
+  const [entity, event] = await Promise.all([known ?? openedBy(deps, token), prepareAudited(deps, author)]);
   if (entity === undefined) throw notFound();
   const rotationEvent = (made: TokenRecord) =>
     event(auditedToken(entity, token, { action: 'Rotated', newId: made.id }));

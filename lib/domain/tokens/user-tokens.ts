@@ -9,7 +9,7 @@ import { signedIn } from '../access/permissions.ts';
 import { isActive, tokenHash } from '../access/token-check.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import { recordingRefusals } from '../audit-events/audited-refusals.ts';
-import { auditedUser, auditing } from '../audit-events/event.ts';
+import { auditedUser, prepareAudited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, forbidden, invalid, notFound, unauthorized, unprocessable } from '../errors.ts';
 import { auditedToken, kindOf, openedBy } from './audit.ts';
@@ -81,7 +81,7 @@ async function make(
     ...kind,
   };
   try {
-    const event = await auditing(deps, actor);
+    const event = await prepareAudited(deps, actor);
     const alongside = (made: TokenRecord) => [
       event(auditedToken(auditedUser(person), made, { action: 'Created' })),
     ];

@@ -2,7 +2,7 @@ import { TOKEN_SCOPES, type TokenRecord } from '../../records/tokens.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, NameTaken } from '../../store/errors.ts';
 import { TOKEN_PREFIXES, tokenHash } from '../access/token-check.ts';
-import { type AuditAuthor, auditedUser, auditing } from '../audit-events/event.ts';
+import { type AuditAuthor, auditedUser, prepareAudited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { refused } from '../errors.ts';
 import { auditedToken } from '../tokens/audit.ts';
@@ -56,7 +56,7 @@ export async function firstAdministrator(
 
 async function createRoot(deps: Deps): Promise<UserRecord> {
   const now = deps.now();
-  const event = await auditing(deps, OPERATOR);
+  const event = await prepareAudited(deps, OPERATOR);
   try {
     return await deps.store.users.create(
       {
@@ -100,7 +100,7 @@ async function tokensOf(deps: Deps, root: UserRecord): Promise<TokenRecord[]> {
 }
 
 async function addToken(deps: Deps, root: UserRecord, text: string): Promise<void> {
-  const event = await auditing(deps, OPERATOR);
+  const event = await prepareAudited(deps, OPERATOR);
   const alongside = (made: TokenRecord) => [
     event(auditedToken(auditedUser(root), made, { action: 'Created' })),
   ];

@@ -14,7 +14,7 @@ export const DORMANT_JOB = 'users.dormant';
 
 /** Users read together, and users deactivated together. */
 const PAGE = 100;
-const AT_ONCE = 10;
+const CONCURRENT_CHANGES = 10;
 
 export interface Walk {
   /** ID of the last user processed; 0 at the start. */
@@ -41,7 +41,7 @@ export async function deactivateDormant(
     const request = { order: 'id', direction: 'asc', states: ['active'], service: false } as const;
     const { items } = await deps.store.users.list({ ...request, idAfter, page: 1, perPage: PAGE });
     const dormant = items.filter((user) => isDormant(user, last));
-    await mapLimit(AT_ONCE, dormant, ({ id }) => deactivate(deps, id, last));
+    await mapLimit(CONCURRENT_CHANGES, dormant, ({ id }) => deactivate(deps, id, last));
     const end = items.at(-1);
     if (end === undefined || end.createdAt.slice(0, 10) > last) return undefined;
     idAfter = end.id;

@@ -7,7 +7,7 @@ import type { UserQuery } from '../../store/users/list.ts';
 import { userChangeError, userOfId } from '../accounts/accounts.ts';
 import { addressProblems, isExternalByDefault } from '../accounts/sign-up-rules.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
-import { type AuditAuthor, auditedUser, auditing } from '../audit-events/event.ts';
+import { type AuditAuthor, auditedUser, prepareAudited } from '../audit-events/event.ts';
 import { type AvatarFile, type NewAvatar, newAvatar } from '../avatars/avatars.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../emails/confirmation.ts';
@@ -62,7 +62,7 @@ export async function createUser(deps: Deps, author: AuditAuthor, input: NewUser
   const avatar = newAvatar(input.avatar);
   const invited = input.resetPassword ? passwordResetLink(deps, input.baseUrl) : undefined;
   const [event, passwordHash] = await Promise.all([
-    auditing(deps, author),
+    prepareAudited(deps, author),
     // Null never matches: an unknown random password needs no hash.
     chosen === undefined ? null : hashPassword(chosen),
   ]);

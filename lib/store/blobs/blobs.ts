@@ -34,7 +34,7 @@ export interface PutOptions {
 
 /** Larger files are uploaded in parts, so that only a part that fails is sent again. Bytes. */
 const PART_BYTES = 16 * 1024 * 1024;
-const PARTS_AT_ONCE = 4;
+const CONCURRENT_PARTS = 4;
 const DELETE_BATCH = 1000;
 
 /** Writes an object piece by piece. The object is not visible before {@link BlobWriter.finish}. */
@@ -259,7 +259,7 @@ export class Blobs {
         parts[index] = { ETag: ETag!, PartNumber };
       }
     };
-    await Promise.all(Array.from({ length: Math.min(PARTS_AT_ONCE, count) }, worker));
+    await Promise.all(Array.from({ length: Math.min(CONCURRENT_PARTS, count) }, worker));
     return parts;
   }
 }

@@ -17,7 +17,7 @@ import type { Table } from '../table/table.ts';
 import type { Check, Write } from '../table/write.ts';
 
 /** Two writes per pack. With all other writes, a transaction has at most a hundred. */
-const PACKS_AT_ONCE = 36;
+const PACKS_PER_TRANSACTION = 36;
 /** Maximum number of refs written as rows; more are written as a table. */
 const MAX_ROWS = 8;
 const NEW_GUARD: Guard = { state: 'open', epoch: 0, refTable: '', frozenBy: '' };
@@ -95,8 +95,8 @@ export async function inherit(
     ...joinNetwork(networkId, source.repositoryId, repositoryId),
   ];
   await giveUpOthers(table, heir, packs, now);
-  for (let i = PACKS_AT_ONCE; i < packs.length; i += PACKS_AT_ONCE) {
-    const some = inheritPacks(repositoryId, packs.slice(i, i + PACKS_AT_ONCE), by);
+  for (let i = PACKS_PER_TRANSACTION; i < packs.length; i += PACKS_PER_TRANSACTION) {
+    const some = inheritPacks(repositoryId, packs.slice(i, i + PACKS_PER_TRANSACTION), by);
     await table.transact([...joined(), waiting, ...some]);
   }
   const few = await fewOf(refs());
@@ -104,7 +104,7 @@ export async function inherit(
     few === undefined ? await writeRefTable(table, repositoryId, by, refs(), now) : countsOf(few);
   await table.transact([
     ...joined(),
-    ...inheritPacks(repositoryId, packs.slice(0, PACKS_AT_ONCE), by),
+    ...inheritPacks(repositoryId, packs.slice(0, PACKS_PER_TRANSACTION), by),
     { put: { ...headKey(repositoryId), target: head } },
     { update: refNamesKey(repositoryId), add: { names: 1, multi: 1 }, set: { ...counts } },
     ...(few === undefined
@@ -135,8 +135,8 @@ async function giveUpOthers(
   const listed = (await listingOf(table, repositoryId)).packs;
   const others = listed.filter((pack) => pack.inherited === true && !wanted.has(pack.id));
   for (const [, some] of Map.groupBy(others, (pack) => writerOf(pack).repositoryId)) {
-    for (let i = 0; i < some.length; i += PACKS_AT_ONCE) {
-      const part = some.slice(i, i + PACKS_AT_ONCE);
+    for (let i = 0; i < some.length; i += PACKS_PER_TRANSACTION) {
+      const part = some.slice(i, i + PACKS_PER_TRANSACTION);
       const mark = {
         ...writerOf(part[0]!),
         unlisted: part.map(({ id }) => id),

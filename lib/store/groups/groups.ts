@@ -11,7 +11,7 @@ import {
   checkNotMoving,
   claimGroupPath,
   moveGroupPath,
-  placeBelow,
+  placementUnder,
   refusedByParent,
   visibilityRank,
 } from '../placement/group.ts';
@@ -104,7 +104,7 @@ export class Groups {
     const record: GroupRecord = {
       ...group,
       id,
-      ...placeBelow(parent, group),
+      ...placementUnder(parent, group),
       createdAt: at,
       updatedAt: at,
       deletedAt: null,
@@ -231,7 +231,7 @@ export class Groups {
       transfers ||
       (change.path !== undefined && change.path !== group.path) ||
       (change.name !== undefined && change.name !== group.name);
-    const place = moves ? placeBelow(parent, { ...group, ...change }) : {};
+    const place = moves ? placementUnder(parent, { ...group, ...change }) : {};
     const updated: GroupRecord = {
       ...group,
       ...change,

@@ -13,9 +13,9 @@ import type { Visibility } from '../../records/visibility.ts';
 import { TransactionRefused } from '../errors.ts';
 import { UNLINK_JOB } from '../forks/forks.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from '../outbox/outbox.ts';
-import { moveGroupPath, placeBelow, visibilityRank } from '../placement/group.ts';
+import { moveGroupPath, placementUnder, visibilityRank } from '../placement/group.ts';
 import { groupItem, isArriving } from '../placement/group-item.ts';
-import { moveProjectPath, placeInGroup } from '../placement/project.ts';
+import { moveProjectPath, placementInGroup } from '../placement/project.ts';
 import { fromItem } from '../placement/project-item.ts';
 import { finishedMoveRows, moveRows } from '../placement/tree.ts';
 import type { ProjectShares } from '../project-relations/shares.ts';
@@ -123,11 +123,17 @@ export class GroupMoves {
         if (progress !== 'done') return progress;
         continue;
       }
-      const place = placeBelow(parent, child);
+      const placement = placementUnder(parent, child);
       const visibility = cappedVisibility(child, parent);
-      const follows = samePlace(child, place) && child.fullName === place.fullName;
+      const follows = samePlacement(child, placement) && child.fullName === placement.fullName;
       if (follows && child.visibility === visibility) return 'done';
-      const moved = { ...child, ...place, visibility, movedFrom: child.fullPath, version: child.version + 1 };
+      const moved = {
+        ...child,
+        ...placement,
+        visibility,
+        movedFrom: child.fullPath,
+        version: child.version + 1,
+      };
       const { pk, sk, ...set } = groupItem(moved);
       const refused = await this.#refused([
         {
@@ -160,14 +166,15 @@ export class GroupMoves {
         if (refused !== undefined && refused !== 'version') return 'blocked';
         continue;
       }
-      const place = placeInGroup(parent, project);
-      if (samePlace(project, place) && project.namespaceName === place.namespaceName) return 'done';
-      const moved: ProjectRecord = { ...project, ...place, version: project.version + 1 };
+      const placement = placementInGroup(parent, project);
+      if (samePlacement(project, placement) && project.namespaceName === placement.namespaceName)
+        return 'done';
+      const moved: ProjectRecord = { ...project, ...placement, version: project.version + 1 };
       const message = moved.fullPath === project.fullPath ? undefined : run.messageFor(project);
       const refused = await this.#refused([
         {
           update: projectKey(id),
-          set: { ...place, version: moved.version },
+          set: { ...placement, version: moved.version },
           if: `${PRESENT} AND #version = :was AND attribute_type(#deletedAt, :null)`,
           values: { was: project.version, null: 'NULL' },
           reason: 'version',
@@ -256,10 +263,10 @@ function lowerVisibility(
   return { writes, messages: [...messages, message(MAINTENANCE, UNLINK_JOB, unlink)] };
 }
 
-interface Place {
+interface Placement {
   readonly fullPath: string;
   readonly ancestorIds: readonly number[];
 }
 
-const samePlace = (a: Place, b: Place): boolean =>
+const samePlacement = (a: Placement, b: Placement): boolean =>
   a.fullPath === b.fullPath && a.ancestorIds.join() === b.ancestorIds.join();

@@ -80,7 +80,7 @@ export interface CommitStatusRecord {
 export interface StatusWrite {
   readonly pipeline: PipelineRecord;
   /** The pipeline as it was read; undefined for a new pipeline. */
-  readonly was: PipelineRecord | undefined;
+  readonly previous: PipelineRecord | undefined;
   readonly status: CommitStatusRecord;
   /** The current status of this name before the write: `status` itself, or the one that it replaces. */
   readonly current: CommitStatusRecord | undefined;
@@ -239,10 +239,10 @@ export class Pipelines {
 }
 
 /** Indexes a new pipeline by its commit, by commit and ref, by its ref, and by its id. */
-function pipelineWrites({ pipeline, was }: StatusWrite): Write[] {
+function pipelineWrites({ pipeline, previous }: StatusWrite): Write[] {
   const { projectId, sha, id, ref, version } = pipeline;
   const put = { ...commitRowKey(projectId, sha, 'PIPELINE', id), ...pipeline };
-  if (was !== undefined)
+  if (previous !== undefined)
     return [{ put, if: '#version = :was', values: { was: version - 1 }, reason: 'pipeline' }];
   return [
     { put, if: ABSENT, reason: 'pipeline' },

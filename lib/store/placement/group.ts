@@ -9,7 +9,7 @@ import { type Check, PRESENT, type Write } from '../table/write.ts';
 import { groupOf } from './group-item.ts';
 
 /** Returns the location of a group with this name and path below a parent. */
-export function placeBelow(
+export function placementUnder(
   parent: GroupRecord | undefined,
   { name, path }: Pick<GroupRecord, 'name' | 'path'>,
 ): Pick<GroupRecord, 'fullPath' | 'fullName' | 'parentId' | 'ancestorIds'> {

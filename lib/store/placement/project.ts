@@ -6,16 +6,16 @@ import { claim, moveName } from '../table/unique-names.ts';
 import type { Put, Write } from '../table/write.ts';
 
 /** The fields of a project's record that describe its namespace. */
-export type ProjectPlace = Pick<
+export type ProjectPlacement = Pick<
   ProjectRecord,
   'namespaceId' | 'namespacePath' | 'namespaceName' | 'namespaceKind' | 'ownerId' | 'ancestorIds'
 >;
 
 /** Returns a project's location in a group. */
-export function placeInGroup(
+export function placementInGroup(
   group: GroupRecord,
   { path }: Pick<ProjectRecord, 'path'>,
-): Omit<ProjectPlace, 'ownerId'> & Pick<ProjectRecord, 'fullPath'> {
+): Omit<ProjectPlacement, 'ownerId'> & Pick<ProjectRecord, 'fullPath'> {
   return {
     namespaceId: group.id,
     namespacePath: group.fullPath,

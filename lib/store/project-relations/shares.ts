@@ -17,8 +17,8 @@ import type { Table } from '../table/table.ts';
 import { PRESENT, type Update, type Write } from '../table/write.ts';
 
 /** Rows corrected concurrently after an invited group moved, and retries for a row that changes concurrently. */
-const AT_ONCE = 4;
-const TRIES = 5;
+const CONCURRENT_ROWS = 4;
+const ATTEMPTS = 5;
 
 export class ProjectShares {
   readonly #table: Table;
@@ -112,7 +112,7 @@ export class ProjectShares {
         if (inTime) await this.#bring(id, row, ancestorIds);
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    await Promise.all(Array.from({ length: CONCURRENT_ROWS }, work));
     return inTime;
   }
 
@@ -134,7 +134,7 @@ export class ProjectShares {
         await this.#table.transact(writes);
         return;
       } catch (error) {
-        if (!(error instanceof TransactionRefused) || tries === TRIES) throw error;
+        if (!(error instanceof TransactionRefused) || tries === ATTEMPTS) throw error;
         above = (await this.#rowOf(groupId, projectId))?.above;
       }
     }

@@ -11,7 +11,7 @@ import type { Members } from '../members/members.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import { addTo, refusedByParent } from '../placement/group.ts';
 import { addToPersonal, type Owner, refusedByOwner } from '../placement/personal-namespace.ts';
-import { claimProjectPath, type ProjectPlace } from '../placement/project.ts';
+import { claimProjectPath, type ProjectPlacement } from '../placement/project.ts';
 import { fromItem, listAttributes, toItem } from '../placement/project-item.ts';
 import { removeTreeRows, treeRows } from '../placement/tree.ts';
 import { closeRepository, newRepository } from '../repository/state.ts';
@@ -190,7 +190,7 @@ export class Projects {
    */
   async transfer(
     project: ProjectRecord,
-    { place, owner, parent }: { place: ProjectPlace; owner?: Owner; parent?: GroupRecord },
+    { place, owner, parent }: { place: ProjectPlacement; owner?: Owner; parent?: GroupRecord },
     change: Pick<ProjectChange, 'visibility'>,
     options: Options = {},
   ): Promise<ProjectRecord> {

@@ -6,7 +6,7 @@ import { VISIBILITIES } from '../../records/visibility.ts';
 import { Missing, Stale } from '../errors.ts';
 import type { OutboxMessage } from '../outbox/outbox.ts';
 import { checkNotDeleted } from '../placement/group.ts';
-import { moveProjectPath, type ProjectPlace } from '../placement/project.ts';
+import { moveProjectPath, type ProjectPlacement } from '../placement/project.ts';
 import { toItem } from '../placement/project-item.ts';
 import { moveRows, treeRows } from '../placement/tree.ts';
 import { changeGuards } from '../repository/state.ts';
@@ -76,7 +76,7 @@ export function projectUpdate(
  */
 export function projectTransfer(
   project: ProjectRecord,
-  place: ProjectPlace,
+  place: ProjectPlacement,
   change: Pick<ProjectChange, 'visibility'>,
   now: Date,
 ): ProjectUpdate {

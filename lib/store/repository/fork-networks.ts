@@ -26,7 +26,7 @@ export const writerOf = ({ location }: Pick<PackDescription, 'location'>): Netwo
   return { networkId, repositoryId };
 };
 
-export class Networks {
+export class ForkNetworks {
   readonly #table: Table;
   constructor(table: Table) {
     this.#table = table;

@@ -4,7 +4,7 @@ import type { Blobs } from '../blobs/blobs.ts';
 import { networkOf } from '../maintenance/leases.ts';
 import { leaseKey } from '../row-keys/maintenance.ts';
 import type { Table } from '../table/table.ts';
-import { type NetworkMember, type Networks, packPrefix } from './fork-networks.ts';
+import { type ForkNetworks, type NetworkMember, packPrefix } from './fork-networks.ts';
 import { packObjectKeys } from './pack-objects.ts';
 import type { Repositories } from './repositories.ts';
 import { markUnlisted, packIdOf, UNLISTED_MS } from './unlisted-pack-gc.ts';
@@ -19,7 +19,7 @@ interface Stores {
   readonly table: Table;
   readonly blobs: Blobs;
   readonly repositories: Repositories;
-  readonly networks: Networks;
+  readonly networks: ForkNetworks;
 }
 
 /**

@@ -117,7 +117,7 @@ export class RefTable {
   }
 
   /** Returns the key and rank of the last run that begins at or before a rank among the branches or tags. */
-  async placeOf(
+  async positionOf(
     space: RefSpace,
     rank: number,
   ): Promise<{ readonly from: string; readonly rank: number } | undefined> {

@@ -52,7 +52,7 @@ export const FREEZE_MS = 60_000;
 const FOLD_AFTER = 100;
 /** Probability of such a check per write that may add a row. */
 const FOLD_CHANCE = 1 / 100;
-export class RefSwaps {
+export class RefTransactions {
   readonly #snapshots: RefSnapshots;
   readonly #views: RefViews;
   readonly #packs: PackListSnapshots;
@@ -180,7 +180,7 @@ export class RefSwaps {
     let frozenByUs = true;
     let done = false;
     // With a million refs this takes longer than FREEZE_MS: renew the freeze.
-    const renewing = async function* (this: RefSwaps, refs: AsyncIterable<readonly Ref[]>) {
+    const renewing = async function* (this: RefTransactions, refs: AsyncIterable<readonly Ref[]>) {
       for await (const some of refs) {
         if (decodeTime(frozen.frozenBy) + FREEZE_MS / 3 < Date.now()) {
           const frozenBy = ulid();

@@ -136,7 +136,7 @@ export class RefViews {
     let rows: readonly RefRow[] = rowsOf(begun, guard.refTable, prefix);
     let skip = offset;
     if (offset > 0) {
-      const start = await stored.placeOf(space, Math.max(0, offset - rows.filter(isNew).length));
+      const start = await stored.positionOf(space, Math.max(0, offset - rows.filter(isNew).length));
       if (start !== undefined && start.rank > 0) {
         from = start.from;
         skip -= start.rank + addedBy(rows.filter(({ sort }) => compareText(sort, start.from) < 0));

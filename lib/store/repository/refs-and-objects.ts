@@ -22,7 +22,7 @@ import { PackListSnapshots } from './pack-list-snapshot.ts';
 import { pinnedIn } from './pinned-commits.ts';
 import { recentTips } from './recent-tips.ts';
 import { RefSnapshots } from './ref-snapshot.ts';
-import { RefSwaps } from './ref-transaction.ts';
+import { RefTransactions } from './ref-transaction.ts';
 import { RefViews, snapshotOf } from './ref-views.ts';
 import type { SwapOptions } from './ref-writes.ts';
 
@@ -33,7 +33,7 @@ export class RepositoryRefs implements RefDatabase {
   readonly #snapshots: RefSnapshots;
   readonly #views: RefViews;
   readonly #packs: PackListSnapshots;
-  readonly #swaps: RefSwaps;
+  readonly #swaps: RefTransactions;
 
   constructor(table: Table, outbox: Outbox, repositoryId: string, likelyHead?: RefName) {
     this.id = repositoryId;
@@ -42,7 +42,7 @@ export class RepositoryRefs implements RefDatabase {
     this.#snapshots = new RefSnapshots(table, repositoryId);
     this.#views = new RefViews(this.#snapshots);
     this.#packs = new PackListSnapshots(this.#snapshots);
-    this.#swaps = new RefSwaps(this.#snapshots, this.#views, this.#packs, outbox);
+    this.#swaps = new RefTransactions(this.#snapshots, this.#views, this.#packs, outbox);
   }
 
   async all({ prefix = '' }: { prefix?: string } = {}): Promise<RefSnapshot> {

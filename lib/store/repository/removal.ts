@@ -12,7 +12,7 @@ import {
 } from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
 import { derivedPrefix } from './derived-files.ts';
-import { type Networks, packPrefix } from './fork-networks.ts';
+import { type ForkNetworks, packPrefix } from './fork-networks.ts';
 import { listingOf } from './pack-list.ts';
 import type { Repositories } from './repositories.ts';
 import { markUnlisted, releasePacks } from './unlisted-pack-gc.ts';
@@ -28,7 +28,7 @@ export const WRITERS_GONE_MS = 24 * 3600_000;
 export interface Stores {
   readonly table: Table;
   readonly blobs: Blobs;
-  readonly networks: Networks;
+  readonly networks: ForkNetworks;
   readonly repositories: Repositories;
 }
 

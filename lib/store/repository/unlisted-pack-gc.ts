@@ -7,7 +7,7 @@ import type { Blobs } from '../blobs/blobs.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../outbox/outbox.ts';
 import { guardKey, packKey } from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
-import { type NetworkMember, type Networks, packPrefix, writerOf } from './fork-networks.ts';
+import { type ForkNetworks, type NetworkMember, packPrefix, writerOf } from './fork-networks.ts';
 import type { CataloguedPack } from './pack-list.ts';
 import type { Repositories } from './repositories.ts';
 import { randomStripe } from './state.ts';
@@ -22,7 +22,7 @@ const MAX_MARKED = 2000;
 interface Stores {
   readonly table: Table;
   readonly blobs: Blobs;
-  readonly networks: Networks;
+  readonly networks: ForkNetworks;
   readonly repositories: Repositories;
 }
 

@@ -40,7 +40,7 @@ export interface ScimIdentity {
 }
 
 /** Rows to count per call: more than fit into the megabyte that one call reads. */
-const AT_ONCE = 100_000;
+const ROWS_PER_COUNT = 100_000;
 
 export class ScimIdentities {
   readonly #table: Table;
@@ -84,7 +84,7 @@ export class ScimIdentities {
     const rows = { partition: groupKey(groupId).pk, prefix: SCIM_USER } as const;
     let startKey: Item | undefined;
     for (let skip = from; skip > 0; ) {
-      const ahead = Math.min(skip, AT_ONCE);
+      const ahead = Math.min(skip, ROWS_PER_COUNT);
       const page = await this.#table.countPage({ ...rows, ...(startKey && { startKey }) }, ahead);
       skip -= page.count;
       if (page.next === undefined) return [];

@@ -134,14 +134,14 @@ export class Statistics {
 }
 
 /** Pushes within this time are measured together. Milliseconds. */
-const TOGETHER_MS = 20_000;
+const MERGE_WINDOW_MS = 20_000;
 
 /**
  * Schedules the measurement of a project, for the transaction that changes it. All messages for a project in one
- * window of {@link TOGETHER_MS} have the same id, so they are one row.
+ * window of {@link MERGE_WINDOW_MS} have the same id, so they are one row.
  */
 export function scheduleMeasuring(projectId: number, now: Date): Put {
-  const at = (Math.floor(now.getTime() / TOGETHER_MS) + 2) * TOGETHER_MS;
+  const at = (Math.floor(now.getTime() / MERGE_WINDOW_MS) + 2) * MERGE_WINDOW_MS;
   const id = `${encodeTime(at, 10)}0000${padded(projectId)}`;
   return outboxWrite({ id, queue: MAINTENANCE, type: MEASURE_JOB, body: { projectId } });
 }

@@ -239,7 +239,7 @@ async function reported({ store }: Data): Promise<Key> {
       status: 'success',
       updatedAt: at,
     },
-    was: undefined,
+    previous: undefined,
     status: {
       ...common,
       ...times,

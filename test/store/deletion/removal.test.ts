@@ -306,7 +306,7 @@ describe('content by a removed user', () => {
       startedAt: null,
       finishedAt: null,
     } as const;
-    await store.pipelines.write({ pipeline, was: undefined, status, current: undefined });
+    await store.pipelines.write({ pipeline, previous: undefined, status, current: undefined });
     const page = { page: 1, perPage: 10 };
     return {
       writer,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Deps } from '../../../lib/domain/deps.ts';
 import { forkProject } from '../../../lib/domain/forks/forks.ts';
-import { codeBeside } from '../../../lib/domain/forks/network.ts';
+import { codeWithAlternate } from '../../../lib/domain/forks/network.ts';
 import { runJob } from '../../../lib/domain/worker/dispatch.ts';
 import { runForkJob } from '../../../lib/domain/worker/dispatch-forks.ts';
 import { collect } from '../../../lib/git/maintenance/collect.ts';
@@ -558,7 +558,7 @@ describe('a fork', () => {
     const { oid } = (await other.ground.open().refs.all()).refs[0]!;
     const person = { name: 'A', email: 'a@example.com', seconds: 1, timezone: '+0000' };
     const commit = (most?: number) =>
-      codeBeside(yard.deps(), accessOf(own), accessOf(other), undefined, most).commitChanges({
+      codeWithAlternate(yard.deps(), accessOf(own), accessOf(other), undefined, most).commitChanges({
         branch: 'refs/heads/other' as RefName,
         expected: ZERO_OID,
         parent: oid,

@@ -5,7 +5,7 @@ import type { UserRecord } from '../../../lib/records/users.ts';
 import type { Visibility } from '../../../lib/records/visibility.ts';
 import type { GroupQuery, ListedGroup } from '../../../lib/store/groups/list.ts';
 import { memberWrite } from '../../../lib/store/members/item.ts';
-import { placeBelow } from '../../../lib/store/placement/group.ts';
+import { placementUnder } from '../../../lib/store/placement/group.ts';
 import { groupItem } from '../../../lib/store/placement/group-item.ts';
 import { treeRows } from '../../../lib/store/placement/tree.ts';
 import type { Viewer } from '../../../lib/store/projects/query.ts';
@@ -29,7 +29,7 @@ function groupWrites(
     id,
     name: `Name ${path}`,
     path,
-    ...placeBelow(parent, { name: `Name ${path}`, path }),
+    ...placementUnder(parent, { name: `Name ${path}`, path }),
     visibility,
     description: '',
     creatorId: null,

@@ -8,7 +8,7 @@ import type { Visibility } from '../../../lib/records/visibility.ts';
 import { removeGroupContent } from '../../../lib/store/deletion/group.ts';
 import { NameTaken, Stale } from '../../../lib/store/errors.ts';
 import { message } from '../../../lib/store/outbox/outbox.ts';
-import { placeInGroup } from '../../../lib/store/placement/project.ts';
+import { placementInGroup } from '../../../lib/store/placement/project.ts';
 import { treePartition } from '../../../lib/store/row-keys/groups.ts';
 import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
 import { listGroups, listProjects } from '../projects/filters.ts';
@@ -38,7 +38,7 @@ const put = (
   parent: GroupRecord,
   visibility: Visibility = 'private',
 ): Promise<ProjectRecord> => {
-  const { fullPath: _, ...place } = placeInGroup(parent, { path });
+  const { fullPath: _, ...place } = placementInGroup(parent, { path });
   const project = newProject(ada, path, visibility, place);
   return opened.store.projects.create(project, { headBranch: 'main', parent });
 };

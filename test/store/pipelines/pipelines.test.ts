@@ -39,7 +39,7 @@ test('of two concurrent first statuses for a commit and ref one creates the pipe
   const rivals = [pipeline('main'), pipeline('main')];
   const outcomes = await Promise.allSettled(
     rivals.map((one) =>
-      pipelines.write({ pipeline: one, was: undefined, status: status(one, 'n'), current: undefined }),
+      pipelines.write({ pipeline: one, previous: undefined, status: status(one, 'n'), current: undefined }),
     ),
   );
   expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -51,14 +51,14 @@ test('of two concurrent first statuses for a commit and ref one creates the pipe
 
 test('of two statuses based on the same version of a pipeline one is refused', async () => {
   const { pipelines } = opened.store;
-  const was = pipeline('race');
-  const first = status(was, 'n');
-  await pipelines.write({ pipeline: was, was: undefined, status: first, current: undefined });
-  const next = { ...was, version: 2, updatedAt: '2026-01-02T00:00:00.000Z' };
+  const previous = pipeline('race');
+  const first = status(previous, 'n');
+  await pipelines.write({ pipeline: previous, previous: undefined, status: first, current: undefined });
+  const next = { ...previous, version: 2, updatedAt: '2026-01-02T00:00:00.000Z' };
   const rivals = [
-    { pipeline: next, was, status: { ...first, state: 'success' as const }, current: first },
-    { pipeline: { ...next, statuses: 2 }, was, status: status(was, 'n', 'failed'), current: first },
-    { pipeline: { ...next, statuses: 2 }, was, status: status(was, 'other'), current: undefined },
+    { pipeline: next, previous, status: { ...first, state: 'success' as const }, current: first },
+    { pipeline: { ...next, statuses: 2 }, previous, status: status(previous, 'n', 'failed'), current: first },
+    { pipeline: { ...next, statuses: 2 }, previous, status: status(previous, 'other'), current: undefined },
   ];
   const outcomes = await Promise.allSettled(rivals.map((rival) => pipelines.write(rival)));
   const won = outcomes.flatMap((outcome, i) => (outcome.status === 'fulfilled' ? [i] : []));
@@ -69,20 +69,22 @@ test('of two statuses based on the same version of a pipeline one is refused', a
   const page = { page: 1, perPage: 10, count: true };
   const listed = await pipelines.statuses(projectId, SHA, { all: true, ref: 'race' }, page);
   expect(listed.items.map(({ id }) => id)).toEqual([...new Set([first.id, rivals[won[0]!]!.status.id])]);
-  expect(await pipelines.get(projectId, SHA, was.id)).toEqual(rivals[won[0]!]!.pipeline);
+  expect(await pipelines.get(projectId, SHA, previous.id)).toEqual(rivals[won[0]!]!.pipeline);
 });
 
 test('a list of pipelines reads only its page', async () => {
   const { pipelines } = opened.store;
   const sha = 'b'.repeat(40);
-  let was: PipelineRecord | undefined;
+  let previous: PipelineRecord | undefined;
   for (let n = 0; n < 30; n++) {
-    const next: PipelineRecord = was ? { ...was, version: was.version + 1 } : { ...pipeline('main'), sha };
+    const next: PipelineRecord = previous
+      ? { ...previous, version: previous.version + 1 }
+      : { ...pipeline('main'), sha };
     // Half of them are replaced by a newer status of the same name.
-    const current = was && n >= 15 ? await pipelines.current(was, `n${n - 15}`) : undefined;
+    const current = previous && n >= 15 ? await pipelines.current(previous, `n${n - 15}`) : undefined;
     const one = { ...status(next, `n${n % 15}`), sha };
-    await pipelines.write({ pipeline: next, was, status: one, current });
-    was = next;
+    await pipelines.write({ pipeline: next, previous, status: one, current });
+    previous = next;
   }
   opened.reset();
   const latest = await pipelines.statuses(
@@ -103,7 +105,7 @@ test('statuses above the limit or of a deleted project are refused', async () =>
   const { pipelines } = opened.store;
   const full = pipeline('full', { statuses: MAX_STATUSES + 1 });
   const write = (one: PipelineRecord) =>
-    pipelines.write({ pipeline: one, was: undefined, status: status(one, 'n'), current: undefined });
+    pipelines.write({ pipeline: one, previous: undefined, status: status(one, 'n'), current: undefined });
   await expect(write(full)).rejects.toBeInstanceOf(LimitReached);
   await expect(write({ ...pipeline('gone'), projectId: 999 })).rejects.toBeInstanceOf(Missing);
 });

@@ -11,7 +11,7 @@ import type { UserRecord } from '../../../lib/records/users.ts';
 import type { Visibility } from '../../../lib/records/visibility.ts';
 import { removeBelongings } from '../../../lib/store/deletion/user.ts';
 import { LimitReached, NameTaken, Stale } from '../../../lib/store/errors.ts';
-import { placeInGroup } from '../../../lib/store/placement/project.ts';
+import { placementInGroup } from '../../../lib/store/placement/project.ts';
 import { padded } from '../../../lib/store/row-keys/key.ts';
 import { projectKey } from '../../../lib/store/row-keys/projects.ts';
 import { createProject, newProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
@@ -40,11 +40,11 @@ const group = (path: string, visibility: Visibility = 'private', parent?: GroupR
     { ownerId: ada.id, ...(parent === undefined ? {} : { parent }) },
   );
 const inGroup = (parent: GroupRecord, path: string, visibility: Visibility = 'private') => {
-  const { fullPath: _, ...place } = placeInGroup(parent, { path });
+  const { fullPath: _, ...place } = placementInGroup(parent, { path });
   return projects().create(newProject(ada, path, visibility, place), { headBranch: 'main', parent });
 };
 const intoGroup = (project: ProjectRecord, parent: GroupRecord, change = {}) => {
-  const { fullPath: _, ...place } = placeInGroup(parent, project);
+  const { fullPath: _, ...place } = placementInGroup(parent, project);
   return projects().transfer(project, { place: { ...place, ownerId: ada.id }, parent }, change);
 };
 const intoOwn = (project: ProjectRecord, owner: UserRecord) =>

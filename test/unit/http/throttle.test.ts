@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Credential } from '../../../lib/domain/actor.ts';
 import { Admissions, whileCounted } from '../../../lib/domain/rate-limits/request-counting.ts';
 import {
-  type AskedKind,
   type Caller,
+  type RequestKind,
   subjectOf,
   Throttled,
   throttlesOf,
@@ -21,7 +21,7 @@ const STRANGER: Caller = { kind: 'address', address: '203.0.113.7' };
 const ADA: Caller = { kind: 'user', id: 7 };
 
 describe('the kind of a request', () => {
-  test.each<[string, AskedKind]>([
+  test.each<[string, RequestKind]>([
     ['/api/v4/projects', 'api'],
     ['/api/v4/version', 'api'],
     ['/api/v4/nothing/at/all', 'api'],

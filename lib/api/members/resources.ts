@@ -2,7 +2,7 @@ import type { MembershipResource } from '../../domain/members/list.ts';
 import { group, project } from '../../http/access.ts';
 
 /** Projects and groups have the same endpoints for invitations, access requests and notification settings. */
-export const PLACES = {
+export const MEMBERSHIP_RESOURCES = {
   project: {
     base: '/projects/:id',
     readers: project('read_project'),
@@ -17,10 +17,10 @@ export const PLACES = {
   },
 } as const;
 
-export type PlaceKind = keyof typeof PLACES;
+export type MembershipResourceKind = keyof typeof MEMBERSHIP_RESOURCES;
 
 /** The project or group that the access rule of the endpoint loaded. */
-export const placeOf = (found: {
+export const resourceOf = (found: {
   project?: MembershipResource | undefined;
   group?: MembershipResource | undefined;
 }): MembershipResource => (found.project ?? found.group)!;
