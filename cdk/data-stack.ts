@@ -7,9 +7,22 @@ import {
   ProjectionType,
   Table,
 } from 'aws-cdk-lib/aws-dynamodb';
-import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from 'aws-cdk-lib/aws-s3';
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  HttpMethods,
+  ObjectOwnership,
+} from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { ARCHIVES, indexes, STAGING, STAGING_DAYS, table as schema } from '../lib/store/table/schema.ts';
+import {
+  ARCHIVE_DAYS,
+  ARCHIVES,
+  indexes,
+  STAGING,
+  STAGING_DAYS,
+  table as schema,
+} from '../lib/store/table/schema.ts';
 import type { Settings } from './settings.ts';
 
 const text = (name: string): Attribute => ({ name, type: AttributeType.STRING });
@@ -74,13 +87,22 @@ export class DataStack extends Stack {
       // Matches the table's point-in-time recovery: a deleted pack can be restored as long as its item can.
       versioned: true,
       removalPolicy: RemovalPolicy.RETAIN,
+      // Pages of any origin may call the API with a token, and large downloads redirect to a presigned URL.
+      cors: [
+        {
+          allowedMethods: [HttpMethods.GET, HttpMethods.HEAD],
+          allowedOrigins: ['*'],
+          allowedHeaders: ['*'],
+          exposedHeaders: ['Content-Disposition', 'Content-Length', 'ETag'],
+        },
+      ],
       lifecycleRules: [
         { id: 'abandoned-uploads', abortIncompleteMultipartUploadAfter: Duration.days(7) },
         // A cache: old versions would only cost money.
         {
           id: 'kept-archives',
           prefix: ARCHIVES,
-          expiration: Duration.days(7),
+          expiration: Duration.days(ARCHIVE_DAYS),
           noncurrentVersionExpiration: Duration.days(1),
         },
         {

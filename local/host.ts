@@ -16,7 +16,12 @@ import { areas, areasOf, type QueueName } from '../functions/areas.ts';
 import { awsClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
 import { createStore } from '../lib/store/store.ts';
-import { STAGING_DAYS, TABLE_TTL_ATTRIBUTE, tableDefinition } from '../lib/store/table/schema.ts';
+import {
+  ARCHIVE_DAYS,
+  STAGING_DAYS,
+  TABLE_TTL_ATTRIBUTE,
+  tableDefinition,
+} from '../lib/store/table/schema.ts';
 import { log } from '../lib/telemetry/log.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { drain } from './drain.ts';
@@ -121,8 +126,11 @@ export async function startHost(options: HostOptions): Promise<Host> {
     gitAuthorizer: areasOf('authorizer')[0]!.entry,
   });
   ready.resolve((request, response) => {
-    if (request.url?.startsWith(`${S3_PATH}/`)) s3.httpHandler(request, response, S3_PATH);
-    else void serve(request, response);
+    if (request.url?.startsWith(`${S3_PATH}/`)) {
+      // The bucket has the API's own host here, so clients that follow a redirect send their credential along.
+      if (request.url.includes('X-Amz-Signature=')) delete request.headers.authorization;
+      s3.httpHandler(request, response, S3_PATH);
+    } else void serve(request, response);
   });
 
   const stopping = new AbortController();
@@ -246,15 +254,17 @@ function startSchedules(
       signal,
     }),
   );
-  // The embedded bucket has no lifecycle rules: this replaces the one for staged uploads.
+  // The embedded bucket has no lifecycle rules: this replaces them.
   const sweep = startSchedule({
-    name: 'staged uploads',
+    name: 'expired objects',
     schedule: 'rate(1 hour)',
     handler: async () => {
-      const before = new Date(Date.now() - STAGING_DAYS * 86_400_000);
-      await createStore().staging.sweep(before);
+      const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+      const { staging, downloads } = createStore();
+      await staging.sweep(ago(STAGING_DAYS));
+      await downloads.sweep(ago(ARCHIVE_DAYS));
     },
-    onError: (error) => logBackground('staged uploads', error),
+    onError: (error) => logBackground('expired objects', error),
     signal,
   });
   return [...scheduled, sweep];

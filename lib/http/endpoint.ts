@@ -99,6 +99,8 @@ interface Returns {
   readonly description?: string;
   /** Another successful response, which the handler returns as a `Reply`. */
   readonly or?: { readonly status: number; readonly body: () => z.ZodType; readonly description: string };
+  /** Description of a 302 that the handler may return instead. */
+  readonly redirect?: string;
   /** The content type, if it is not JSON. */
   readonly type?: string;
   /** Names of response headers in addition to the common ones. */

@@ -225,6 +225,11 @@ function responsesOf(
     const schema = bodySchema(body(), schemas);
     responses[returns.or.status] = { description, content: { 'application/json': { schema } } };
   }
+  if (returns.redirect !== undefined)
+    responses[302] = {
+      description: returns.redirect,
+      headers: { Location: { schema: { type: 'string', format: 'uri' } } },
+    };
   error(400, 'A parameter is missing or wrong', 'Error', 'Message');
   const signIn = access.kind === 'anyone' ? '' : 'Not signed in, or ';
   error(401, `${signIn}the token is not good`, 'Message', 'InvalidToken');

@@ -29,12 +29,20 @@ export interface StoreEnvironment {
   readonly masterKeyParameter: string;
   /** Days between a request to delete a group, or a project in one, and its deletion. `DELETION_DELAY_DAYS` */
   readonly deletionDelayDays: number;
+  /** Larger downloads are fetched from the bucket, by presigned URL; bytes. `MAX_STREAMED_BYTES` */
+  readonly maxStreamedBytes: number;
   /** Maximum size of an imported pack, in bytes. `IMPORT_MAX_BYTES` */
   readonly importMaxBytes: number;
 }
 
 /** The same as for a push. */
 const IMPORT_MAX_BYTES = 2 * 1024 ** 3;
+
+/**
+ * A function streams 6 MB freely and the rest at 2 MB/s (Lambda guide, "Response streaming"): these take 5 seconds, where
+ * the bucket needs less than one. Without streaming, a response is at most 6 MB, as Base64.
+ */
+const MAX_STREAMED_BYTES = { streaming: 16 * 1024 ** 2, buffered: 4 * 1024 ** 2 };
 
 export function readEnvironment(
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -58,6 +66,9 @@ export function readEnvironment(
     mailFrom: env['MAIL_FROM'] || undefined,
     masterKeyParameter: env['MASTER_KEY_PARAMETER'] ?? '/lemnos/master-key',
     deletionDelayDays: Number(env['DELETION_DELAY_DAYS']) || 0,
+    maxStreamedBytes:
+      Number(env['MAX_STREAMED_BYTES']) ||
+      MAX_STREAMED_BYTES[env['STREAM'] === '1' ? 'streaming' : 'buffered'],
     importMaxBytes: Number(env['IMPORT_MAX_BYTES']) || IMPORT_MAX_BYTES,
   };
 }

@@ -3,8 +3,8 @@ import { AccessRequests } from './access-requests/access-requests.ts';
 import { AuditEvents } from './audit-events/audit-events.ts';
 import { Avatars } from './avatars/avatars.ts';
 import { BillableLists } from './billable-members/lists.ts';
-import { Archives } from './blobs/archives.ts';
 import { Blobs } from './blobs/blobs.ts';
+import { Downloads } from './blobs/downloads.ts';
 import { Staging } from './blobs/staging.ts';
 import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { CustomAttributes } from './custom-attributes/custom-attributes.ts';
@@ -113,7 +113,7 @@ export interface Store {
   readonly search: Search;
   readonly outbox: Outbox;
   readonly processed: Processed;
-  readonly archives: Archives;
+  readonly downloads: Downloads;
   readonly avatars: Avatars;
   readonly customAttributes: CustomAttributes;
   readonly rateLimits: RateLimits;
@@ -204,7 +204,7 @@ export function createStore(
     search,
     outbox,
     processed: new Processed(table),
-    archives: new Archives(blobs),
+    downloads: new Downloads(blobs, environment.maxStreamedBytes),
     avatars: new Avatars(table),
     customAttributes: new CustomAttributes(table),
     rateLimits: new RateLimits(table, failFast),

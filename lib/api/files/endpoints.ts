@@ -4,13 +4,21 @@ import { commitActions } from '../../domain/commits/actions.ts';
 import { notFound, refused } from '../../domain/errors.ts';
 import { blameFile } from '../../domain/files/blame.ts';
 import { RAW_BLOBS, withinRate } from '../../domain/rate-limits/action-limits.ts';
-import { codeOf, digestFile, openFile, readFile, resolved } from '../../domain/repository/read.ts';
+import {
+  codeOf,
+  digestFile,
+  type FileFacts,
+  openFile,
+  readFile,
+  resolved,
+} from '../../domain/repository/read.ts';
 import type { EditAction } from '../../git/edit.ts';
 import { project } from '../../http/access.ts';
 import { brandHeaders } from '../../http/headers.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent, reply } from '../../http/reply.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
+import { download, LARGE_DOWNLOAD } from '../repository/download.ts';
 import { decodeContent, ENCODINGS } from './content.ts';
 import { blamedCommit, contentDisposition, fileFacts, fileHeaders, fileRecord } from './present.ts';
 import * as shapes from './shapes.ts';
@@ -77,24 +85,28 @@ const getRaw = endpoint({
       }),
       lfs: p.boolean({ default: false, description: 'Ignored: Git LFS is not supported' }),
     }),
-  returns: { type: 'text/plain', headers: HEADER_NAMES },
+  returns: { type: 'text/plain', headers: HEADER_NAMES, redirect: LARGE_DOWNLOAD },
   errors: [...errors, { status: 429, description: 'The rate limit for this file is exceeded' }],
   prefetch: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
   handle: async ({ project, params, query, request }, deps) => {
     const name = query.ref ?? 'HEAD';
-    const read: typeof digestFile | typeof openFile = request.method === 'HEAD' ? digestFile : openFile;
-    const file = await withinRate(deps, RAW_BLOBS, `${project.project.id} ${params.file_path}`, () =>
-      read(codeOf(deps, project), name, params.file_path),
-    );
-    return reply({
-      body: file.content ?? null,
+    const git = codeOf(deps, project);
+    const subject = `${project.project.id} ${params.file_path}`;
+    const as = (file: FileFacts) => ({
       type: 'text/plain; charset=utf-8',
+      disposition: contentDisposition('inline', file.entry.name),
       headers: {
         ...NOT_CACHED,
-        'Content-Disposition': contentDisposition('inline', file.entry.name),
         ...brandHeaders(deps.environment.serviceName, fileHeaders(fileFacts(file, name))),
       },
     });
+    if (request.method === 'HEAD') {
+      const file = await withinRate(deps, RAW_BLOBS, subject, () => digestFile(git, name, params.file_path));
+      return download(deps, { body: new Uint8Array(0) }, as(file));
+    }
+    const at = { project: project.project, git };
+    const file = await withinRate(deps, RAW_BLOBS, subject, () => openFile(deps, at, name, params.file_path));
+    return download(deps, file.content, as(file));
   },
 });
 

@@ -9,14 +9,14 @@ export function fileRecord(file: FileRecord, ref: string) {
   return { ...fileFacts({ ...file, sha256 }, ref), content: Buffer.from(file.data).toString('base64') };
 }
 
-/** The fields of a file without its content. */
-export function fileFacts(file: FileFacts & { readonly sha256: string }, ref: string) {
+/** The fields of a file without its content; the digest is left out where it is not known. */
+export function fileFacts(file: FileFacts & { readonly sha256?: string }, ref: string) {
   return {
     file_name: file.entry.name,
     file_path: file.entry.path,
     size: file.size,
     encoding: 'base64',
-    content_sha256: file.sha256,
+    ...(file.sha256 === undefined ? {} : { content_sha256: file.sha256 }),
     ref,
     blob_id: file.entry.id,
     commit_id: file.commit,

@@ -5,9 +5,10 @@ import type { ArchiveFormat } from '../../git/archive.ts';
 import { project } from '../../http/access.ts';
 import type { RequestFacts } from '../../http/endpoint.ts';
 import * as p from '../../http/params.ts';
-import { type Reply, reply } from '../../http/reply.ts';
+import type { Reply } from '../../http/reply.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { contentDisposition } from '../files/present.ts';
+import { download, LARGE_DOWNLOAD } from './download.ts';
 import { refuseHotlink } from './hotlink.ts';
 
 const area = 'repository';
@@ -31,7 +32,11 @@ const query = () =>
     sha: p.string({ description: 'Name of a branch or tag, or commit SHA; default: the default branch' }),
     path: p.string({ description: 'Path of a directory or file to download; default: the whole repository' }),
   });
-const returns = { type: 'application/octet-stream', headers: ['Content-Disposition'] };
+const returns = {
+  type: 'application/octet-stream',
+  headers: ['Content-Disposition'],
+  redirect: LARGE_DOWNLOAD,
+};
 const prefetch = ({ query }: { readonly query: { readonly sha?: string } }) => ({
   revisions: [query.sha || 'HEAD'],
   head: !query.sha,
@@ -39,7 +44,7 @@ const prefetch = ({ query }: { readonly query: { readonly sha?: string } }) => (
 const errors = [
   { status: 404, description: 'The revision or path does not exist' },
   { status: 406, description: 'The archive was requested as a subresource of a page (hotlinking)' },
-  { status: 413, description: 'The archive would have too many files' },
+  { status: 413, description: 'The archive would have too many files, or be too large' },
   { status: 429, description: 'More than five downloads per minute' },
 ];
 
@@ -87,13 +92,12 @@ async function answer(
 ): Promise<Reply> {
   refuseHotlink(headers);
   const options = { ref: sha, path, format, sourceIp, headOnly: method === 'HEAD' };
-  const { name, body } = await downloadArchive(deps, actor, project, options);
-  return reply({
-    body,
+  const { name, content } = await downloadArchive(deps, actor, project, options);
+  return download(deps, content, {
     type: format === 'zip' ? 'application/zip' : 'application/octet-stream',
+    disposition: contentDisposition('attachment', `${name}.${format}`),
     headers: {
       'Cache-Control': 'max-age=0, private, must-revalidate',
-      'Content-Disposition': contentDisposition('attachment', `${name}.${format}`),
       'Content-Transfer-Encoding': 'binary',
     },
   });

@@ -2,11 +2,10 @@ import { notFound } from '../../domain/errors.ts';
 import { RAW_BLOBS, requireBlobRate, withinRate } from '../../domain/rate-limits/action-limits.ts';
 import { contributors } from '../../domain/repository/contributors.ts';
 import { mergeBase } from '../../domain/repository/merge-base.ts';
-import { blob, codeOf, listDirectory, openBlob } from '../../domain/repository/read.ts';
+import { blob, blobDownload, codeOf, listDirectory, openBlob } from '../../domain/repository/read.ts';
 import { type Oid, parseOid } from '../../git/oid.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
-import { reply } from '../../http/reply.ts';
 import { commitBasic } from '../commits/present.ts';
 import { endpoint } from '../endpoint.ts';
 import { NOT_CACHED } from '../files/endpoints.ts';
@@ -14,6 +13,7 @@ import { contentDisposition } from '../files/present.ts';
 import { projectUrl } from '../projects/present.ts';
 import { archiveEndpoints } from './archive.ts';
 import { compare } from './compare.ts';
+import { download, LARGE_DOWNLOAD } from './download.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'repository';
@@ -96,19 +96,24 @@ const getRawBlob = endpoint({
   summary: 'Get the raw content of a blob',
   access,
   params: blobSha,
-  returns: { type: 'text/plain' },
+  returns: { type: 'text/plain', redirect: LARGE_DOWNLOAD },
   errors: [NO_BLOB, TOO_MANY_BLOBS],
   prefetch: () => ({}),
-  handle: async ({ project, params }, deps) => {
+  handle: async ({ project, params, request }, deps) => {
     const { id } = project.project;
+    const git = codeOf(deps, project);
     const allow = (size: number) => requireBlobRate(deps, id, size);
-    const { content } = await withinRate(deps, RAW_BLOBS, `${id} ${params.sha.toLowerCase()}`, () =>
-      blobOf(params.sha, (oid) => openBlob(codeOf(deps, project), oid, allow)),
+    const content = await withinRate(deps, RAW_BLOBS, `${id} ${params.sha.toLowerCase()}`, () =>
+      blobOf(params.sha, (oid) =>
+        request.method === 'HEAD'
+          ? openBlob(git, oid, allow).then((found) => found && { body: found.content })
+          : blobDownload(deps, { project: project.project, git }, oid, allow),
+      ),
     );
-    return reply({
-      body: content,
+    return download(deps, content, {
       type: 'text/plain; charset=utf-8',
-      headers: { ...NOT_CACHED, 'Content-Disposition': contentDisposition('inline', params.sha) },
+      disposition: contentDisposition('inline', params.sha),
+      headers: NOT_CACHED,
     });
   },
 });

@@ -2,6 +2,7 @@ import { type ArchiveFormat, archive } from '../../git/archive.ts';
 import { shortName } from '../../git/refname.ts';
 import { GitRepository } from '../../git/repository.ts';
 import { LimitExceeded } from '../../git/work.ts';
+import type { Download } from '../../store/blobs/downloads.ts';
 import type { RateLimit } from '../../store/rate-limits/rate-limits.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
@@ -10,22 +11,23 @@ import type { Deps } from '../deps.ts';
 import { notFound, tooLarge, tooManyRequests } from '../errors.ts';
 import { subjectFor } from '../rate-limits/throttles.ts';
 import { started } from '../started.ts';
+import { making } from './downloads.ts';
 import { openRepository } from './open.ts';
 
-export interface Download {
+export interface Archive {
   /** File name without extension; also the top-level directory in the archive. */
   readonly name: string;
-  readonly body: AsyncIterable<Uint8Array>;
+  readonly content: Download;
 }
 
-export interface DownloadRequest {
+export interface ArchiveWanted {
   /** Branch, tag or commit. Default: the default branch. */
   readonly ref?: string | undefined;
   readonly path?: string | undefined;
   readonly format: ArchiveFormat;
   /** Client address, by which anonymous requests are counted. */
   readonly sourceIp: string;
-  /** HEAD request: no content is sent. */
+  /** HEAD request: the archive is not made. */
   readonly headOnly?: boolean;
 }
 
@@ -33,19 +35,19 @@ export interface DownloadRequest {
 const LIMIT: RateLimit = { kind: 'archive', limit: 5, seconds: 60 };
 
 /**
- * Returns an archive of a repository at a commit. Archives are cached for some days by commit, path, name and format.
+ * Returns an archive of a repository at a commit. Copies are kept for some days by commit, path, name and format.
  * Each download is audited. For a whole repository the event is written at the start, in parallel with the first
  * reads, so an archive that turns out to be too large is audited too.
  *
  * @throws 429 for more than five a minute; `404 File Not Found` for an unknown revision or path; 413 for trees with
- *   too many entries
+ *   too many entries, and for archives that are too large
  */
 export async function downloadArchive(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
-  request: DownloadRequest,
-): Promise<Download> {
+  request: ArchiveWanted,
+): Promise<Archive> {
   const { store } = deps;
   const { project, prefetched } = access;
   const caller = subjectFor(actor, request.sourceIp);
@@ -71,19 +73,22 @@ export async function downloadArchive(
     await store.table.put((await event)({ entity: auditedResource('Project', project), details }));
   };
 
-  // In parallel with the cache lookup: until its content is requested, it reads only trees.
-  const making = started(archive(repository.store, name));
+  // In parallel with the lookup of a copy: until its content is requested, it reads only trees.
+  const planned = started(archive(repository.store, name));
   const recording = path === '' ? started(recorded()) : undefined;
-  const cached = await store.archives.get(project.repositoryId, name);
-  if (cached !== undefined) {
+  const copy = request.headOnly ? undefined : await store.downloads.get(project.repositoryId, name);
+  if (copy !== undefined) {
     await (recording ?? recorded());
-    return { name: name.prefix, body: cached };
+    return { name: name.prefix, content: copy };
   }
   try {
-    const made = await making;
+    const made = await planned;
     if (made === undefined) throw notFound('File');
     await (recording ?? recorded());
-    return { name: name.prefix, body: store.archives.keep(project.repositoryId, name, made) };
+    const content = request.headOnly
+      ? { body: made }
+      : await making((limits) => store.downloads.make(project.repositoryId, name, made, limits));
+    return { name: name.prefix, content };
   } catch (error) {
     if (error instanceof LimitExceeded)
       throw tooLarge('413 Request Entity Too Large: the archive would have too many members; clone instead');

@@ -4,9 +4,12 @@ import type { Oid } from '../../git/oid.ts';
 import { type CommitRecord, GitRepository, type LogRequest } from '../../git/repository.ts';
 import type { Resolved } from '../../git/revision.ts';
 import { type TreeListing, type TreePage, type TreeRecord, UnknownPageToken } from '../../git/tree.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { Download } from '../../store/blobs/downloads.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, notFound, tooLarge } from '../errors.ts';
+import { largeBlob } from './downloads.ts';
 import { openRepository, type Pusher } from './open.ts';
 
 /**
@@ -46,13 +49,22 @@ export interface FileRecord extends FileFacts {
 export interface FileDigest extends FileFacts {
   /** SHA-256 of the content, in hex. */
   readonly sha256: string;
-  readonly content?: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
+/** A project and its opened repository. */
+interface CodeOf {
+  readonly project: ProjectRecord;
+  readonly git: GitRepository;
+}
+
+/** Content to be read once, or to be ended: it may hold memory. */
+type Content = Uint8Array | AsyncIterable<Uint8Array>;
+
 /** A file of any size with its content. */
-export interface OpenFile extends FileDigest {
-  /** To be read once, or to be ended: it may hold memory. */
-  readonly content: Uint8Array | AsyncIterable<Uint8Array>;
+export interface OpenFile extends FileFacts {
+  /** Absent where a copy serves the content, because nothing has read it. */
+  readonly sha256?: string;
+  readonly content: Download | { readonly body: Content };
 }
 
 /** Maximum size of content that is buffered, for responses in JSON and processing by line. */
@@ -67,12 +79,21 @@ export async function readFile(git: GitRepository, ref: string, path: string): P
   return { ...found.facts, size: found.content.length, data: found.content };
 }
 
-/** @throws `404 Commit Not Found`, `404 File Not Found` */
-export async function openFile(git: GitRepository, ref: string, path: string): Promise<OpenFile> {
-  const { facts, content: found } = await findFile(git, ref, path, (oid) => digestBlob(git, oid));
+/** @throws `404 Commit Not Found`, `404 File Not Found`; 413 for a file whose copy takes too long */
+export async function openFile(
+  deps: Deps,
+  { project, git }: CodeOf,
+  ref: string,
+  path: string,
+): Promise<OpenFile> {
+  const { facts, content: found } = await findFile(git, ref, path, async (oid) => {
+    const copy = await largeBlob(deps, project, git, oid);
+    if (copy !== undefined) return { size: (await git.blobHeader(oid))!.size, content: copy };
+    const blob = await digestBlob(git, oid);
+    return blob && { size: blob.size, sha256: blob.sha256, content: { body: blob.content } };
+  });
   if (found === undefined) throw notFound('File');
-  const { size, sha256, content } = found;
-  return { ...facts, size, sha256, content };
+  return { ...facts, ...found };
 }
 
 /** As {@link openFile}, for a caller that does not need the content. */
@@ -90,7 +111,7 @@ export async function digestFile(git: GitRepository, ref: string, path: string):
 async function digestBlob(
   git: GitRepository,
   oid: Oid,
-): Promise<Pick<OpenFile, 'size' | 'sha256' | 'content'> | undefined> {
+): Promise<{ readonly size: number; readonly sha256: string; readonly content: Content } | undefined> {
   const header = await git.blobHeader(oid);
   if (header === undefined || header.size > BUFFERED_BYTES) return git.digestBlob(oid);
   const data = await git.readBlob(oid);
@@ -135,12 +156,31 @@ export async function openBlob(
   git: GitRepository,
   oid: Oid,
   allow?: (size: number) => Promise<void>,
-): Promise<{ readonly size: number; readonly content: Uint8Array | AsyncIterable<Uint8Array> } | undefined> {
+): Promise<{ readonly size: number; readonly content: Content } | undefined> {
   const header = await git.blobHeader(oid);
   if (header !== undefined) await allow?.(header.size);
   if (header === undefined || header.size > BUFFERED_BYTES) return git.streamBlob(oid);
   const data = await git.readBlob(oid);
   return data && { size: data.length, content: data };
+}
+
+/**
+ * A blob of any size, for a response: its content, or its copy in the bucket. @param allow as for `blob`
+ * @throws 413 for a blob whose copy takes too long
+ */
+export async function blobDownload(
+  deps: Deps,
+  { project, git }: CodeOf,
+  oid: Oid,
+  allow: (size: number) => Promise<void>,
+): Promise<Download | { readonly body: Content } | undefined> {
+  const header = await git.blobHeader(oid);
+  if (header === undefined) return undefined;
+  await allow(header.size);
+  const copy = await largeBlob(deps, project, git, oid);
+  if (copy !== undefined) return copy;
+  const found = await openBlob(git, oid);
+  return found && { body: found.content };
 }
 
 /** @throws `404 Tree Not Found`, `404 invalid revision or path Not Found`, 400 for a page token of another list */

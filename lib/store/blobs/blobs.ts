@@ -170,10 +170,15 @@ export class Blobs {
 
   /** Returns the whole object as a stream. @throws Missing */
   async stream(key: string): Promise<AsyncIterable<Uint8Array>> {
+    return (await this.open(key)).body;
+  }
+
+  /** Returns the whole object as a stream, which is to be read or destroyed, with its size in bytes. @throws Missing */
+  async open(key: string): Promise<{ readonly size: number; readonly body: Readable }> {
     const answer = await translated(() =>
       this.#client.send(new GetObjectCommand({ Bucket: this.bucket, Key: key })),
     );
-    return answer.Body as Readable;
+    return { size: answer.ContentLength ?? 0, body: answer.Body as Readable };
   }
 
   async head(key: string): Promise<BlobInfo | undefined> {
@@ -225,14 +230,22 @@ export class Blobs {
     return { keys: (answer.Contents ?? []).map((entry) => entry.Key!), more: answer.IsTruncated === true };
   }
 
-  /** Returns a URL that reads the object for `seconds`, served under `fileName` if given. */
-  presignedGet(key: string, seconds: number, fileName?: string): Promise<string> {
+  /** Returns a URL that reads the object for `seconds`, with these headers if given. */
+  presignedGet(
+    key: string,
+    seconds: number,
+    as?: { readonly type: string; readonly disposition: string },
+  ): Promise<string> {
     const command = new GetObjectCommand({
       Bucket: this.bucket,
       Key: key,
-      ...(fileName === undefined
+      ...(as === undefined
         ? {}
-        : { ResponseContentDisposition: `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}` }),
+        : {
+            ResponseContentType: as.type,
+            ResponseContentDisposition: as.disposition,
+            ResponseCacheControl: 'private, no-store',
+          }),
     });
     return getSignedUrl(this.#client, command, { expiresIn: seconds });
   }

@@ -1,6 +1,7 @@
 /** Deletes a closed repository: its objects, its ref tables and its rows. */
-import { archivePrefix } from '../blobs/archives.ts';
+
 import type { Blobs } from '../blobs/blobs.ts';
+import { downloadPrefix } from '../blobs/downloads.ts';
 import { networkOf } from '../maintenance/leases.ts';
 import { leaseKey } from '../row-keys/maintenance.ts';
 import {
@@ -64,7 +65,7 @@ export async function removeRepository(
   if (shared) await markUnlisted(stores, member, now);
   const done =
     (shared || (await removeBytes(blobs, packPrefix(member), deadline))) &&
-    (await removeBytes(blobs, archivePrefix(repositoryId), deadline)) &&
+    (await removeBytes(blobs, downloadPrefix(repositoryId), deadline)) &&
     (await removeBytes(blobs, derivedPrefix(repositoryId), deadline)) &&
     (await removeRefTables(table, repositoryId, deadline)) &&
     (await removeRows(table, repositoryId, deadline));

@@ -48,6 +48,7 @@ export const table = {
 
 /** Objects with this prefix can be regenerated: a lifecycle rule of the bucket deletes them after some days. */
 export const ARCHIVES = 'archives/';
+export const ARCHIVE_DAYS = 7;
 
 /** Objects with this prefix wait for a worker; a lifecycle rule deletes what was not processed in two days. */
 export const STAGING = 'staging/';

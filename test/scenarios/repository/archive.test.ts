@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { archivePrefix } from '../../../lib/store/blobs/archives.ts';
+import { DownloadTooLarge, downloadPrefix } from '../../../lib/store/blobs/downloads.ts';
 import { RateLimits } from '../../../lib/store/rate-limits/rate-limits.ts';
 import { generateHistory } from '../../git/history-fixture.ts';
-import { collected, readZip, type Zip } from '../../git/read-zip.ts';
+import { readZip, type Zip } from '../../git/read-zip.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { type Service, startService } from '../../harness/service.ts';
 import { makeWorld, type World } from '../../harness/world.ts';
@@ -209,43 +209,40 @@ test('an archive requested as a page’s image or stylesheet is refused', async 
   }
 });
 
-test('cached archives are deleted with the repository, and an aborted download leaves none', async () => {
-  const { blobs, archives } = world.store;
-  const prefix = archivePrefix(repositoryId);
+test('copies of archives are deleted with the repository, and what breaks off leaves none', async () => {
+  const { blobs, downloads } = world.store;
+  const prefix = downloadPrefix(repositoryId);
   const before = (await blobs.list(prefix)).keys.length;
   expect(before).toBeGreaterThan(8);
   const name = { commit: 'c', path: '', prefix: 'p', format: 'tar' };
-  const endless = (async function* () {
-    for (;;) yield Buffer.alloc(1024 * 1024);
-  })();
-  let read = 0;
-  for await (const piece of archives.keep(repositoryId, name, endless)) {
-    read += piece.length;
-    if (read > 40 * 1024 * 1024) break;
-  }
+  const made = (source: AsyncIterable<Uint8Array>, more: { maxBytes?: number; signal?: AbortSignal } = {}) =>
+    downloads.make(repositoryId, name, source, { maxBytes: 1024 ** 3, ...more });
+  const mebibytes = async function* (count: number) {
+    for (let n = 0; n < count; n++) yield Buffer.alloc(1024 * 1024, n);
+  };
   const failing = (async function* () {
-    yield Buffer.from('begun');
+    yield* mebibytes(40);
     throw new Error('lost');
   })();
-  await expect(collected(archives.keep(repositoryId, name, failing))).rejects.toThrow('lost');
-  expect(await archives.get(repositoryId, name)).toBeUndefined();
+  await expect(made(failing)).rejects.toThrow('lost');
+  await expect(made(mebibytes(40), { maxBytes: 39 * 1024 ** 2 })).rejects.toThrow(DownloadTooLarge);
+  const stop = new AbortController();
+  const stopped = (async function* () {
+    yield* mebibytes(40);
+    stop.abort(new Error('nobody waits'));
+    yield* mebibytes(1);
+  })();
+  await expect(made(stopped, { signal: stop.signal })).rejects.toThrow('nobody waits');
+  expect(await downloads.get(repositoryId, name)).toBeUndefined();
   expect((await blobs.list(prefix)).keys).toHaveLength(before);
 
-  const large = async function* () {
-    for (let n = 0; n < 40; n++) yield Buffer.alloc(1024 * 1024, n);
-  };
-  // Two at once: one copy stays, both readers have all of it.
-  const both = await Promise.all(
-    [1, 2].map(async () => {
-      let size = 0;
-      for await (const piece of archives.keep(repositoryId, name, large())) size += piece.length;
-      return size;
-    }),
-  );
-  expect(both).toEqual([40 * 1024 * 1024, 40 * 1024 * 1024]);
-  let kept = 0;
-  for await (const piece of (await archives.get(repositoryId, name))!) kept += piece.length;
-  expect(kept).toBe(40 * 1024 * 1024);
+  // Two at once: one copy stays, both callers get it.
+  const [one, other] = await Promise.all([made(mebibytes(40)), made(mebibytes(40))]);
+  expect(one).toEqual(other);
+  expect(await downloads.get(repositoryId, name)).toEqual(one);
+  const { key } = one as { readonly key: string };
+  expect((await blobs.head(key))?.size).toBe(40 * 1024 ** 2);
+  expect(await downloads.sweep(new Date(Date.now() - 60_000))).toBe(0);
 
   await service.call('DELETE', `/projects/${pushed.id}`, { token: world.tokens.owner! });
   await expect

@@ -86,11 +86,16 @@ export function blobConformance(name: string, open: () => Promise<BlobTarget>): 
     });
 
     test('presigned URLs write and read without credentials', async () => {
+      const disposition = "attachment; filename*=UTF-8''%C3%BC%20b.txt";
       const put = await fetch(await blobs.presignedPut('signed', 60), { method: 'PUT', body: 'by URL' });
       expect(put.status).toBe(200);
-      const got = await fetch(await blobs.presignedGet('signed', 60, 'ü b.txt'));
+      const got = await fetch(
+        await blobs.presignedGet('signed', 60, { type: 'text/x-y; charset=utf-8', disposition }),
+      );
       expect(await got.text()).toBe('by URL');
-      expect(got.headers.get('content-disposition')).toBe("attachment; filename*=UTF-8''%C3%BC%20b.txt");
+      expect(got.headers.get('content-type')).toBe('text/x-y; charset=utf-8');
+      expect(got.headers.get('content-disposition')).toBe(disposition);
+      expect(got.headers.get('cache-control')).toBe('private, no-store');
     });
   });
 }

@@ -1,0 +1,48 @@
+import type { Oid } from '../../git/oid.ts';
+import type { GitRepository } from '../../git/repository.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import { type Download, DownloadTooLarge } from '../../store/blobs/downloads.ts';
+import type { Deps } from '../deps.ts';
+import { tooLarge } from '../errors.ts';
+
+/** Bytes of the largest download. */
+const MAX_DOWNLOAD_BYTES = 10 * 1024 ** 3;
+/** How long a caller waits for a large download: the gateway ends a response after five minutes without a byte. */
+const MAKING_MS = 240_000;
+
+/** Makes a download. @throws 413 for one that is too large, or takes too long */
+export async function making(
+  make: (limits: { readonly maxBytes: number; readonly signal: AbortSignal }) => Promise<Download>,
+): Promise<Download> {
+  const signal = AbortSignal.timeout(MAKING_MS);
+  try {
+    return await make({ maxBytes: MAX_DOWNLOAD_BYTES, signal });
+  } catch (error) {
+    if (error instanceof DownloadTooLarge || (signal.aborted && error === signal.reason))
+      throw tooLarge('413 Request Entity Too Large: clone instead');
+    throw error;
+  }
+}
+
+/** A copy of a large blob, made unless there is one. @returns undefined for a blob that a response can carry */
+export async function largeBlob(
+  { store: { downloads } }: Deps,
+  { repositoryId }: ProjectRecord,
+  git: GitRepository,
+  oid: Oid,
+): Promise<Download | undefined> {
+  const header = await git.blobHeader(oid);
+  if (header === undefined || !downloads.isLarge(header.size)) return undefined;
+  const name = { blob: oid };
+  const copy = await downloads.find(repositoryId, name);
+  if (copy !== undefined) return copy;
+  return making(async (limits) => {
+    const blob = await git.streamBlob(oid);
+    return downloads.make(repositoryId, name, lasting(blob!.content), limits);
+  });
+}
+
+/** The same pieces, which stay valid. */
+async function* lasting(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) yield Buffer.from(piece);
+}
