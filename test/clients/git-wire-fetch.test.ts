@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseOid, ZERO_OID } from '../../lib/git/oid.ts';
 import { parseRefName } from '../../lib/git/refname.ts';
+import { DELIM, FLUSH, pkt } from '../../lib/git/wire/pkt-line.ts';
 import { type Host, history, startHost, startOracle, Workspace } from '../git/wire-host.ts';
 
 let host: Host;
@@ -314,6 +315,89 @@ describe.each([0, 2])('fetch by protocol version %i', (version) => {
     expect(stderr).toMatch(/remote: Enumerating objects: \d+, done\./);
     expect(stderr).toMatch(/remote: Total \d+ objects, \d+ bytes/);
   });
+});
+
+describe('the lines before the pack are byte for byte those of git upload-pack', () => {
+  const commit = async (name: string) => (await work.git('source.git', ['rev-parse', name])).trim();
+  const capabilities = 'multi_ack_detailed no-done ofs-delta shallow no-progress';
+
+  it.each([
+    ['a depth', async () => [[`want ${await commit('main')} ${capabilities}`], ['deepen 2'], [], ['done']]],
+    [
+      'a deeper boundary',
+      async () => [
+        [`want ${await commit('main')} ${capabilities}`],
+        [`shallow ${await commit('main~1')}`, 'deepen 4'],
+        [],
+        [`have ${await commit('main')}`, 'done'],
+      ],
+    ],
+    [
+      'haves, without shallow commits',
+      async () => [
+        [`want ${await commit('main')} ${capabilities}`],
+        [],
+        [`have ${await commit('main~3')}`, 'done'],
+      ],
+    ],
+  ])('version 0: %s', async (_, request) => {
+    await published(history(20));
+    const body = lines(await request());
+    const expected = await answer(`${oracle.url}/source.git`, body, 0);
+    expect(await answer(host.url, body, 0)).toEqual(expected);
+    expect(expected).not.toBe('');
+  });
+
+  it.each([
+    ['a depth', async () => [`want ${await commit('main')}`, 'deepen 2', 'done']],
+    [
+      'a deeper boundary',
+      async () => [
+        `want ${await commit('main')}`,
+        `shallow ${await commit('main~1')}`,
+        'deepen 4',
+        `have ${await commit('main')}`,
+        'done',
+      ],
+    ],
+    ['haves', async () => [`want ${await commit('main')}`, `have ${await commit('main~3')}`]],
+  ])('version 2: %s', async (_, request) => {
+    await published(history(20));
+    const body = Buffer.concat([
+      pkt('command=fetch'),
+      pkt('object-format=sha1'),
+      DELIM,
+      ...['no-progress', 'ofs-delta', ...(await request())].map((line) => pkt(line)),
+      FLUSH,
+    ]);
+    const expected = await answer(`${oracle.url}/source.git`, body, 2);
+    expect(await answer(host.url, body, 2)).toEqual(expected);
+    expect(expected).toContain('packfile\n');
+  });
+
+  /** Sections of lines, with a flush after each but the last. */
+  function lines(sections: readonly (readonly string[])[]): Buffer {
+    const parts = sections.flatMap((section, index) => [
+      ...section.map((line) => pkt(`${line}\n`)),
+      ...(index === sections.length - 2 ? [FLUSH] : []),
+    ]);
+    return Buffer.concat(parts);
+  }
+
+  /** The answer up to the pack. */
+  async function answer(url: string, body: Buffer, version: number): Promise<string> {
+    const response = await fetch(`${url}/git-upload-pack`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/x-git-upload-pack-request',
+        'Git-Protocol': `version=${version}`,
+      },
+      body: new Uint8Array(body),
+    });
+    const text = Buffer.from(await response.arrayBuffer()).toString('latin1');
+    const end = version === 2 ? text.indexOf('packfile\n') + 'packfile\n'.length : text.indexOf('PACK');
+    return text.slice(0, end);
+  }
 });
 
 it('fetch by protocol version 1 clones too', async () => {

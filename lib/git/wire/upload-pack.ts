@@ -170,10 +170,11 @@ async function fetchV2(
 const isWhole = ({ haves, deepen, shallow, filter }: FetchRequest) =>
   haves.length === 0 && deepen === undefined && shallow.length === 0 && filter?.kind !== 'tree';
 
+/** Without a newline, as git's upload-pack sends them: libgit2 refuses any other length. */
 function shallowLines(info: ShallowInfo): Uint8Array[] {
   return [
-    ...info.shallow.map((oid) => pkt(`shallow ${oid}\n`)),
-    ...info.unshallow.map((oid) => pkt(`unshallow ${oid}\n`)),
+    ...info.shallow.map((oid) => pkt(`shallow ${oid}`)),
+    ...info.unshallow.map((oid) => pkt(`unshallow ${oid}`)),
   ];
 }
 
