@@ -179,15 +179,26 @@ describe('a push', () => {
     expect(await work.git('proof.git', ['rev-list', '--count', 'main'])).toBe('6\n');
   });
 
-  it('from a shallow clone of another history is refused', async () => {
-    await commit('one');
+  it('from a shallow clone of a history that is not stored is refused per ref, as by git', async () => {
+    const stored = await commit('one');
     await push('main');
+    await work.git('.', ['clone', '-q', '--bare', host.url, 'oracle.git']);
     await git('checkout', '-q', '--orphan', 'other');
     for (let i = 0; i < 3; i++) await commit(`other ${i}`);
     await work.git('.', ['clone', '-q', '--depth=1', `file://${work.path('local')}`, 'shallow']);
-    const result = await work.tryGit('shallow', ['push', host.url, 'HEAD:refs/heads/other']);
-    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('(missing necessary objects)') });
-    expect(Object.keys(await remote())).toEqual(['HEAD', 'refs/heads/main']);
+    await work.git('shallow', ['fetch', '-q', host.url, 'main']);
+    const refs = ['HEAD:refs/heads/other', 'HEAD:refs/tags/t', `${stored}:refs/heads/known`];
+    const refsAfter = async (url: string) => {
+      const result = await work.tryGit('shallow', ['push', '--porcelain', url, ...refs]);
+      expect(result.code).toBe(1);
+      const listed = await work.git('shallow', ['ls-remote', url]);
+      return [...result.stdout.split('\n').filter((line) => line.includes(':refs/')), listed];
+    };
+    const expected = await refsAfter(`file://${work.path('oracle.git')}`);
+    expect(await refsAfter(host.url)).toEqual(expected);
+    expect(expected.join()).toContain('(shallow update not allowed)');
+    expect(host.pushes.at(-1)!.pack).toBeUndefined();
+    await sound();
   });
 });
 

@@ -1,6 +1,6 @@
 import { type ConnectivityProblem, findGaps } from '../connectivity.ts';
 import { ObjectMissing } from '../objects.ts';
-import type { Oid } from '../oid.ts';
+import { type Oid, oidBytes } from '../oid.ts';
 import {
   type IndexedPack,
   type IndexPackLimits,
@@ -9,6 +9,7 @@ import {
   indexPack,
 } from '../pack/index-pack.ts';
 import type { PackStore } from '../pack/store.ts';
+import { parseCommitLinks } from '../parse.ts';
 import type { PackDescription } from '../ports.ts';
 import { resurrect } from '../resurrect.ts';
 import type { Repository } from './repository.ts';
@@ -67,6 +68,29 @@ export class Quarantine {
     }
     if (pack.objectCount === 0) return;
     this.#store = this.#repository.store.withContent(pack.content, pack.objectCount);
+  }
+
+  /** Whether the pack of this push has the object. */
+  received(oid: Oid): boolean {
+    return this.#pack?.type(oid) !== undefined;
+  }
+
+  /**
+   * Whether the received history ends at the boundary of the client's shallow clone, because the parents of that are
+   * stored nowhere. git refuses such a push too (`receive.shallowUpdate`).
+   * @param boundary as the client told
+   */
+  async endsAtShallow(boundary: readonly Oid[]): Promise<boolean> {
+    const received = boundary.filter((oid) => this.#pack?.type(oid) === 'commit');
+    let at = 0;
+    const parents = new Set<Oid>();
+    await this.#store.run((objects) => {
+      for (; at < received.length; at++) {
+        for (const parent of parseCommitLinks(objects.read(received[at]!).data).parents) parents.add(parent);
+      }
+    });
+    if (parents.size === 0) return false;
+    return (await this.#store.missing(Buffer.concat([...parents].map(oidBytes)))).length > 0;
   }
 
   /** Whether everything that these tips and the received objects refer to exists, in the pack or stored. */
@@ -144,9 +168,12 @@ export class Quarantine {
     if (pack !== undefined) await this.#repository.objects.rollbackPack(pack);
   }
 
-  /** Removes the scratch file. */
+  /** Forgets the received objects, which are not stored, and removes the scratch file. */
   async discard(): Promise<void> {
-    await this.#pack?.discard();
+    const pack = this.#pack;
+    this.#pack = undefined;
+    this.#store = this.#repository.store;
+    await pack?.discard();
   }
 }
 

@@ -182,6 +182,12 @@ async function validateAll(
   request: ReceiveRequest,
   options: ReceivePackOptions,
 ): Promise<void> {
+  if (await quarantine.endsAtShallow(request.shallow)) {
+    for (const one of all) {
+      if (quarantine.received(one.command.to)) one.reason ??= 'shallow update not allowed';
+    }
+    await quarantine.discard();
+  }
   if (!(await quarantine.connected(newTips(all)))) notConnected(all);
   const push: IncomingPush = { store: quarantine.store, pushOptions: request.pushOptions };
   const walks = new AncestryWalks(quarantine.store);

@@ -17,6 +17,8 @@ export interface Command {
 
 export interface ReceiveRequest {
   readonly commands: readonly Command[];
+  /** The boundary of a shallow clone: commits whose parents the client does not have. */
+  readonly shallow: readonly Oid[];
   readonly capabilities: Capabilities;
   readonly report: 'none' | 'report-status' | 'report-status-v2';
   readonly sideBand: SideBand;
@@ -53,17 +55,16 @@ export async function readCommands(
   limits: ReceiveRequestLimits,
 ): Promise<ReceiveRequest | undefined> {
   const commands: Command[] = [];
+  const shallow: Oid[] = [];
   const pushOptions: string[] = [];
   let capabilities: Capabilities | undefined;
   try {
-    let shallow = 0;
     for (;;) {
       const line = await nextLine(reader);
       if (line === undefined) break;
       if (line.startsWith('shallow ')) {
-        // The boundary of a shallow clone. The pushed objects must be connected without it, so these lines are not
-        // used; their number is limited like that of commands.
-        if (++shallow > limits.maxCommands) throw new WireError('limit', 'too many shallow lines');
+        shallow.push(shallowOid(line));
+        if (shallow.length > limits.maxCommands) throw new WireError('limit', 'too many shallow lines');
         continue;
       }
       if (line.startsWith('push-cert')) throw new WireError('unsupported', 'signed pushes are not supported');
@@ -96,6 +97,7 @@ export async function readCommands(
     const known = capabilities ?? new Map<string, string>();
     return {
       commands,
+      shallow,
       capabilities: known,
       report: known.has('report-status-v2')
         ? 'report-status-v2'
@@ -117,6 +119,12 @@ async function nextLine(reader: PktReader): Promise<string | undefined> {
   if (packet.kind === 'data') return textLine(packet.data);
   if (packet.kind === 'end') throw new WireError('truncated', 'the request ends before its flush packet');
   throw new WireError('request-malformed', `unexpected ${packet.kind} packet`);
+}
+
+function shallowOid(line: string): Oid {
+  const oid = parseOid(line.slice('shallow '.length));
+  if (oid !== undefined) return oid;
+  throw new WireError('request-malformed', `protocol error: expected shallow sha, got ${quoted(line)}`);
 }
 
 function parseCommand(line: string): Command {
