@@ -115,32 +115,36 @@ describe.each([0, 2])('fetch by protocol version %i', (version) => {
     await sound('copy.git');
   });
 
-  it.each(['blob:none', 'blob:limit=40', 'tree:0', 'tree:2'])(
-    'clones partially with %s as git itself does, and the rest on demand',
-    async (filter) => {
-      await published(history(40));
-      await work.git('source.git', ['config', 'uploadpack.allowFilter', 'true']);
-      await work.git('source.git', ['config', 'uploadpack.allowAnySHA1InWant', 'true']);
-      const options = [...protocol, 'clone', '-q', '--bare', `--filter=${filter}`];
-      await work.git('.', [...options, host.url, 'copy.git']);
-      await work.git('.', [...options, `${oracle.url}/source.git`, 'oracle.git']);
-      const present = ['cat-file', '--batch-all-objects', '--batch-check=%(objectname) %(objecttype)'];
-      expect(await work.git('copy.git', present)).toBe(await work.git('oracle.git', present));
-      await sound('copy.git');
-      for (const path of ['file.txt', 'dir/a3/deep.txt', 'side/9.sh']) {
-        for (const commit of ['main', 'main~9']) {
-          const show = (folder: string) => work.git(folder, ['show', `${commit}:${path}`]);
-          expect(await show('copy.git')).toBe(await show('source.git'));
-        }
+  it.each([
+    'blob:none',
+    'blob:limit=40',
+    'tree:0',
+    'tree:2',
+    'object:type=commit',
+    'combine:blob:limit=40+tree:2',
+  ])('clones partially with %s as git itself does, and the rest on demand', async (filter) => {
+    await published(history(40));
+    await work.git('source.git', ['config', 'uploadpack.allowFilter', 'true']);
+    await work.git('source.git', ['config', 'uploadpack.allowAnySHA1InWant', 'true']);
+    const options = [...protocol, 'clone', '-q', '--bare', `--filter=${filter}`];
+    await work.git('.', [...options, host.url, 'copy.git']);
+    await work.git('.', [...options, `${oracle.url}/source.git`, 'oracle.git']);
+    const present = ['cat-file', '--batch-all-objects', '--batch-check=%(objectname) %(objecttype)'];
+    expect(await work.git('copy.git', present)).toBe(await work.git('oracle.git', present));
+    await sound('copy.git');
+    for (const path of ['file.txt', 'dir/a3/deep.txt', 'side/9.sh']) {
+      for (const commit of ['main', 'main~9']) {
+        const show = (folder: string) => work.git(folder, ['show', `${commit}:${path}`]);
+        expect(await show('copy.git')).toBe(await show('source.git'));
       }
-      await published(history(44));
-      await work.git('copy.git', [...protocol, 'fetch', '-q', 'origin', '+refs/*:refs/all/*']);
-      expect(await work.git('copy.git', ['show', 'refs/all/heads/main:file.txt'])).toBe(
-        await work.git('source.git', ['show', 'main:file.txt']),
-      );
-      await sound('copy.git');
-    },
-  );
+    }
+    await published(history(44));
+    await work.git('copy.git', [...protocol, 'fetch', '-q', 'origin', '+refs/*:refs/all/*']);
+    expect(await work.git('copy.git', ['show', 'refs/all/heads/main:file.txt'])).toBe(
+      await work.git('source.git', ['show', 'main:file.txt']),
+    );
+    await sound('copy.git');
+  });
 
   it.each([
     ['--depth=1', []],

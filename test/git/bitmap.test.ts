@@ -215,7 +215,7 @@ describe('over a repository', () => {
   }
 
   test('applies blob filters as a walk does', async () => {
-    for (const filter of [{ kind: 'blob:none' } as const, { kind: 'blob:limit', bytes: 60 } as const]) {
+    for (const filter of [{ blobLimit: 0 }, { blobLimit: 60 }]) {
       for (const [, include, exclude] of cases) {
         const wanted = { ...options(include, exclude), filter };
         const list = await reachedObjects(new PackStore(old.repository.objects), wanted);

@@ -9,6 +9,7 @@ import { listObjects } from '../../lib/git/pack/object-list.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { type WritePackOptions, writePack } from '../../lib/git/pack/write.ts';
 import { type EnumerateOptions, enumerate } from '../../lib/git/reachable.ts';
+import { parseFilter } from '../../lib/git/wire/filter-spec.ts';
 import {
   addPack,
   collect,
@@ -101,23 +102,37 @@ describe('enumerate lists the same objects as git rev-list --objects', () => {
     }),
   );
 
-  it(
-    'with filters',
+  it.each([
+    'blob:none',
+    'blob:limit=0',
+    'blob:limit=200',
+    'tree:0',
+    'tree:1',
+    'tree:2',
+    'tree:3',
+    'object:type=blob',
+    'object:type=tree',
+    'object:type=commit',
+    'object:type=tag',
+    'combine:blob:limit=200+tree:2',
+    'combine:object:type=blob+blob:limit=200',
+    'combine:object:type=blob+object:type=tree',
+    'combine:object:type=tree+tree:2',
+    'combine:combine%3Atree%3A3%2Bblob%3Alimit=100+blob%3alimit=200',
+  ])('with the filter %s', (spec) =>
     each(async (store) => {
-      const include = [rev('main'), rev('topic/one')];
-      const args = ['main', 'topic/one'];
-      await expectSame(store, { include, filter: { kind: 'blob:none' } }, [...args, '--filter=blob:none']);
-      await expectSame(store, { include, filter: { kind: 'blob:limit', bytes: 200 } }, [
-        ...args,
-        '--filter=blob:limit=200',
-      ]);
-      for (const depth of [0, 1, 2, 3]) {
-        await expectSame(store, { include, filter: { kind: 'tree', depth } }, [
-          ...args,
-          `--filter=tree:${depth}`,
-        ]);
+      const filter = parseFilter(spec);
+      const below = ['main', 'topic/one', 'main~7'];
+      for (const names of [below, ['v1-again'], ['main^{tree}'], ['main:big.txt']]) {
+        await expectSame(store, { include: names.map(rev), filter }, [...names, `--filter=${spec}`]);
       }
-    }),
+      const exclude = [rev('main~9')];
+      await expectSame(store, { include: [rev('main')], exclude, filter }, [
+        'main',
+        '^main~9',
+        `--filter=${spec}`,
+      ]);
+    })(),
   );
 
   it(

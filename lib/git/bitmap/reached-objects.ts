@@ -18,9 +18,10 @@ const SLICE_MS = 30;
 /** If less than 1/50 of a pack is wanted, its objects are looked up one by one. */
 const SPARSE_SHARE = 50;
 
-/** Whether a bitmap can answer the request: it supports neither shallow histories nor tree depths. */
-export function suitsBitmap({ shallow, excludeShallow, filter }: EnumerateOptions): boolean {
-  return filter?.kind !== 'tree' && !shallow?.size && !excludeShallow?.size;
+/** Whether a bitmap can answer the request: it supports neither shallow histories nor filters of trees and commits. */
+export function suitsBitmap({ shallow, excludeShallow, filter }: Omit<EnumerateOptions, 'include'>): boolean {
+  const ofBlobs = filter?.treeDepth === undefined && filter?.omit === undefined;
+  return ofBlobs && !shallow?.size && !excludeShallow?.size;
 }
 
 /**
@@ -46,7 +47,7 @@ export async function reachedObjects(
       while (!(await store.run((objects) => walk.advance(objects), walk))) await nextTurn();
     }
     wants.removeAll(haves);
-    if (options.filter?.kind === 'blob:none') {
+    if (options.filter?.blobLimit === 0) {
       wants.removeIf((number) => numbers.type(number) === BLOB, bitmap.types.blobs);
       // The filter does not apply to objects that are requested by id.
       for (const oid of options.include) {
@@ -89,7 +90,9 @@ async function place(
     scanned.filter((pack) => pack !== undefined),
   );
 
-  const asked = new Set(filter?.kind === 'blob:limit' ? include : []);
+  // Of 0, the wants have no other blobs any more.
+  const limit = filter?.blobLimit === 0 ? undefined : filter?.blobLimit;
+  const asked = new Set(limit === undefined ? [] : include);
   const placing = new Placing(numbers, scanned);
   const todo: number[] = [];
   wants.forEach((number) => {
@@ -101,10 +104,10 @@ async function place(
     for (; next < todo.length; next++) {
       if ((next & 1023) === 1023 && performance.now() > until) return false;
       placing.find(objects, todo[next]!);
-      if (filter?.kind === 'blob:limit' && placing.type === BLOB && placing.pack) {
+      if (limit !== undefined && placing.type === BLOB && placing.pack) {
         const offset = placing.pack.index.offset(placing.position);
         const { size } = objects.headerAt(placing.pack, offset);
-        if (size >= filter.bytes && !asked.has(numbers.oid(todo[next]!))) continue;
+        if (size >= limit && !asked.has(numbers.oid(todo[next]!))) continue;
       }
       placing.add();
     }

@@ -5,7 +5,7 @@ import { CommitQueue } from '../pack/commit-queue.ts';
 import { COMMIT, TREE, typeCode } from '../pack/entry.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import { parseTag } from '../parse.ts';
-import { EXCLUDED, INTERESTING, type MetObjects } from './met-objects.ts';
+import { EXCLUDED, GIVEN, INTERESTING, type MetObjects } from './met-objects.ts';
 import type { EnumerateOptions } from './options.ts';
 
 /** Excluded commits visited beyond the last one that dates require, because clocks may be wrong. */
@@ -55,6 +55,8 @@ export class CommitWalk {
       oid = parseTag(objects.read(oid).data).object;
     }
     for (const { id, type } of chain) {
+      // So that a partial clone can fetch what it lacks.
+      if (included) this.#met.flags[id]! |= GIVEN;
       if (!included) {
         if (type === COMMIT) this.#enqueue(id, EXCLUDED);
         else {
@@ -63,7 +65,6 @@ export class CommitWalk {
         }
       } else if (type === COMMIT) this.#enqueue(id, INTERESTING);
       else {
-        // The filter does not apply to objects requested by id, so that a partial clone can fetch what it lacks.
         this.#met.flags[id]! |= INTERESTING;
         this.explicit.push(id, type);
       }

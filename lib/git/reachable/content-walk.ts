@@ -1,8 +1,8 @@
-import { BLOB, COMMIT, TREE } from '../pack/entry.ts';
+import { BLOB, COMMIT, TREE, typeName } from '../pack/entry.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import type { CommitWalk } from './commit-walk.ts';
 import type { EdgeWalk } from './edge-walk.ts';
-import { EXCLUDED, INTERESTING, type MetObjects, pathBelow, ROOT, TAKEN } from './met-objects.ts';
+import { EXCLUDED, GIVEN, type MetObjects, pathBelow, ROOT, TAKEN } from './met-objects.ts';
 import type { EnumerateOptions } from './options.ts';
 
 /** Lists the wanted commits, and their trees and blobs that the receiver does not have. */
@@ -25,7 +25,7 @@ export class ContentWalk {
     this.#commits = commits;
     this.#edges = edges;
     this.#options = options;
-    if (options.filter?.kind === 'tree') this.#levels = new Map();
+    if (options.filter?.treeDepth !== undefined) this.#levels = new Map();
   }
 
   /** Adds the entries of one tree to the list, or one more commit. */
@@ -56,7 +56,8 @@ export class ContentWalk {
     if (this.#at < explicit.length) {
       const [id, type] = [explicit[this.#at]!, explicit[this.#at + 1]!];
       this.#at += 2;
-      if (type === TREE) this.#takeTree(id, 0, 0);
+      // As in git, a tree that is requested by id is a level above those below it.
+      if (type === TREE) this.#takeTree(id, -1, 0);
       else if (!this.#met.is(id, EXCLUDED)) this.#take(id, type);
       return false;
     }
@@ -84,11 +85,16 @@ export class ContentWalk {
     const flags = this.#met.flags[id]!;
     if ((flags & TAKEN) !== 0) return;
     this.#met.flags[id] = flags | TAKEN;
-    const { filter } = this.#options;
-    if (type === BLOB && filter?.kind === 'blob:none' && (flags & INTERESTING) === 0) return;
+    if ((flags & GIVEN) === 0 && this.#isLeftOut(type)) return;
     this.taken.push(id);
     this.types.push(type);
     this.paths.push(path);
+  }
+
+  #isLeftOut(type: number): boolean {
+    const { filter } = this.#options;
+    if (filter === undefined) return false;
+    return (type === BLOB && filter.blobLimit === 0) || (filter.omit?.has(typeName(type)) ?? false);
   }
 
   #takeTree(id: number, level: number, path: number): void {
@@ -107,7 +113,6 @@ export class ContentWalk {
   }
 
   #wantsLevel(level: number): boolean {
-    const { filter } = this.#options;
-    return filter?.kind !== 'tree' || level < filter.depth;
+    return level < (this.#options.filter?.treeDepth ?? Number.POSITIVE_INFINITY);
   }
 }

@@ -15,6 +15,8 @@ export const EXCLUDED = 2;
 export const TAKEN = 4;
 /** Excluded with everything it reaches. */
 export const CLOSED = 8;
+/** Requested by id: the filter does not apply. */
+export const GIVEN = 16;
 
 /** The path hash of root trees; 0 means no path. */
 export const ROOT = 1;
@@ -101,7 +103,7 @@ export class MetObjects {
       throw new CorruptData('object-malformed', `${oid} is a ${type}, not a tree`);
     }
     // With a depth limit, an object found at one level may still be wanted at another.
-    const before = this.#options.filter?.kind === 'tree' ? undefined : this.#lastTrees.get(path);
+    const before = this.#options.filter?.treeDepth !== undefined ? undefined : this.#lastTrees.get(path);
     const walked = walkTree(data, before, visit);
     this.#lastTreeBytes += data.length - (before?.data.length ?? 0);
     if (this.#lastTreeBytes > MAX_KEPT_TREE_BYTES) {

@@ -6,7 +6,7 @@ import type { PackObjects } from '../pack/pack-objects.ts';
 import { CommitWalk } from './commit-walk.ts';
 import { ContentWalk } from './content-walk.ts';
 import { EdgeWalk } from './edge-walk.ts';
-import { EXCLUDED, INTERESTING, MetObjects, ROOT } from './met-objects.ts';
+import { EXCLUDED, GIVEN, MetObjects, ROOT } from './met-objects.ts';
 import type { EnumerateOptions } from './options.ts';
 
 const SLICE_MS = 30;
@@ -100,7 +100,7 @@ export class ObjectWalk implements ReadAhead {
   #touch(objects: PackObjects, id: number): boolean {
     if (!this.#met.locate(objects, id)) return false;
     if (this.#phase < 4) objects.readAt(objects.pack, objects.offset);
-    else if (this.#options.filter?.kind === 'blob:limit') objects.headerAt(objects.pack, objects.offset);
+    else if (this.#options.filter?.blobLimit !== undefined) objects.headerAt(objects.pack, objects.offset);
     else void objects.position;
     return false;
   }
@@ -123,10 +123,10 @@ export class ObjectWalk implements ReadAhead {
     } else {
       this.#met.locateOrFail(objects, id);
       const { pack, position } = objects;
-      const { filter } = this.#options;
+      const limit = this.#options.filter?.blobLimit;
       const path = this.#edges.receiverAt.size > 0 ? this.#content.paths[this.#at]! : 0;
-      const limited = type === BLOB && filter?.kind === 'blob:limit' && !this.#met.is(id, INTERESTING);
-      const tooLarge = limited && objects.headerAt(pack, objects.offset).size >= filter.bytes;
+      const limited = type === BLOB && limit !== undefined && !this.#met.is(id, GIVEN);
+      const tooLarge = limited && objects.headerAt(pack, objects.offset).size >= limit;
       if (!tooLarge) list.add(this.#met.table.names, 20 * id, type, pack, position, path);
     }
     this.#at++;

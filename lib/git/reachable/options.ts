@@ -1,3 +1,4 @@
+import type { ObjectType } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 
 export interface EnumerateOptions {
@@ -14,9 +15,12 @@ export interface EnumerateOptions {
   readonly onProgress?: (objects: number) => void;
 }
 
-export type ObjectFilter =
-  | { readonly kind: 'blob:none' }
-  /** Blobs of `bytes` or more are left out. */
-  | { readonly kind: 'blob:limit'; readonly bytes: number }
-  /** Trees and blobs `depth` or more levels below a commit are left out; its root tree is at level 0. */
-  | { readonly kind: 'tree'; readonly depth: number };
+/** What is left out: everything that one of these members says. */
+export interface ObjectFilter {
+  /** Blobs of that many bytes or more; 0: all blobs. */
+  readonly blobLimit?: number;
+  /** Trees and blobs that many or more levels below a commit; its root tree is at level 0. */
+  readonly treeDepth?: number;
+  /** Objects of these types. What they refer to is not left out with them. */
+  readonly omit?: ReadonlySet<ObjectType>;
+}

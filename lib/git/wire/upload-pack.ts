@@ -2,6 +2,8 @@
  * The server side of a fetch over stateless HTTP: versions 0 and 1 (gitprotocol-pack, "Packfile Negotiation";
  * gitprotocol-http, "Smart Service git-upload-pack") and version 2 (gitprotocol-v2).
  */
+
+import { suitsBitmap } from '../bitmap/reached-objects.ts';
 import type { Oid } from '../oid.ts';
 import { prepareClone } from '../reachable.ts';
 import { spacePrefix } from '../refname.ts';
@@ -168,7 +170,9 @@ async function fetchV2(
 
 /** Whether the request is a full clone of the wants. */
 const isWhole = ({ haves, deepen, shallow, filter }: FetchRequest) =>
-  haves.length === 0 && deepen === undefined && shallow.length === 0 && filter?.kind !== 'tree';
+  haves.length === 0 &&
+  deepen === undefined &&
+  suitsBitmap({ shallow: new Set(shallow), ...(filter && { filter }) });
 
 /** Without a newline, as git's upload-pack sends them: libgit2 refuses any other length. */
 function shallowLines(info: ShallowInfo): Uint8Array[] {

@@ -139,9 +139,14 @@ class FetchArguments {
     else if (line.startsWith('deepen ')) this.#depth = number(line, 'deepen ');
     else if (line.startsWith('deepen-since ')) this.#since = number(line, 'deepen-since ');
     else if (line.startsWith('deepen-not ')) this.#not.push(line.slice('deepen-not '.length));
-    else if (line.startsWith('filter ')) this.#filter = parseFilter(line.slice('filter '.length));
+    else if (line.startsWith('filter ')) this.#takeFilter(line.slice('filter '.length));
     else return false;
     return true;
+  }
+
+  #takeFilter(spec: string): void {
+    if (this.#filter) throw new WireError('request-malformed', 'multiple filter-specs cannot be combined');
+    this.#filter = parseFilter(spec);
   }
 
   result(relative: boolean): Wants {

@@ -141,12 +141,16 @@ describe('version 2', () => {
   });
 
   it.each([
-    ['blob:none', { kind: 'blob:none' }],
-    ['blob:limit=0', { kind: 'blob:limit', bytes: 0 }],
-    ['blob:limit=1024', { kind: 'blob:limit', bytes: 1024 }],
-    ['blob:limit=2k', { kind: 'blob:limit', bytes: 2048 }],
-    ['blob:limit=1M', { kind: 'blob:limit', bytes: 1_048_576 }],
-    ['tree:0', { kind: 'tree', depth: 0 }],
+    ['blob:none', { blobLimit: 0 }],
+    ['blob:limit=0', { blobLimit: 0 }],
+    ['blob:limit=1024', { blobLimit: 1024 }],
+    ['blob:limit=2k', { blobLimit: 2048 }],
+    ['blob:limit=1M', { blobLimit: 1_048_576 }],
+    ['tree:0', { treeDepth: 0 }],
+    ['tree:1k', { treeDepth: 1024 }],
+    ['object:type=tag', { treeDepth: 0, omit: new Set(['commit', 'tree', 'blob']) }],
+    ['combine:blob:limit=9+blob:limit=7+tree:3', { blobLimit: 7, treeDepth: 3 }],
+    ['combine:%62lob:none+combine%3Atree%3A3%2Btree%3A1', { blobLimit: 0, treeDepth: 1 }],
   ])('parses the filter %s', (spec, filter) => {
     expect(parseFetch([`filter ${spec}`]).filter).toEqual(filter);
   });
@@ -159,9 +163,22 @@ describe('version 2', () => {
     'tree:',
     'tree:x',
     'sparse:oid=a',
-    'combine:blob:none+tree:1',
+    'sparse:path=a',
+    'object:type=x',
+    'object:type=commit,tag',
+    'combine:',
+    'combine:blob:none+',
+    'combine:blob:none++tree:1',
+    'combine:blob:none+sparse%3Aoid=a',
+    'combine:blob:none+tree:1 ',
+    'combine:blob:none+tree:%',
+    `${'combine:'.repeat(8000)}blob:none`,
   ])('refuses the filter %j', (spec) => {
     expect(() => parseFetch([`filter ${spec}`])).toThrow(/unsupported filter/);
+  });
+
+  it('refuses a second filter, as git does', () => {
+    expect(() => parseFetch(['filter blob:none', 'filter tree:1'])).toThrow(/cannot be combined/);
   });
 
   it('parses the arguments of ls-refs', () => {
