@@ -4,12 +4,13 @@ import { samlIdentityOf } from '../../domain/scim/group-identities.ts';
 import * as users from '../../domain/users/users.ts';
 import { anyone } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
-import type { UserRecord } from '../../records/users.ts';
+import { USER_STATES, type UserRecord } from '../../records/users.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { userAdmin, userBasic } from './present.ts';
 import * as shapes from './shapes.ts';
 
-const onlyTrue = (description: string) => p.oneOf(['true'], { description });
+/** False is no filter, as absence is. */
+const onlyIf = (description: string) => p.boolean({ default: false, description });
 
 export const list = endpoint({
   method: 'GET',
@@ -26,13 +27,16 @@ export const list = endpoint({
             'Part of a name or username, or a complete email address: the public one, or any for administrators',
         }),
         username: p.string({ description: 'Return only the user with this username, case-insensitive' }),
-        active: onlyTrue('Return only active users'),
-        blocked: onlyTrue('Return only blocked users'),
-        external: onlyTrue('Return only external users'),
-        exclude_internal: onlyTrue('Leave out internal users of the service, such as the ghost user'),
-        without_project_bots: onlyTrue('Leave out bot users of project and group access tokens'),
-        skip_ldap: onlyTrue('Ignored: there are no LDAP users'),
-        exclude_external: onlyTrue('Leave out external users'),
+        active: onlyIf('Return only active users'),
+        blocked: onlyIf('Return only blocked users'),
+        external: onlyIf('Return only external users'),
+        humans: onlyIf('Return only users who are neither bots nor internal users of the service'),
+        exclude_active: onlyIf('Leave out active users'),
+        exclude_external: onlyIf('Leave out external users'),
+        exclude_humans: onlyIf('Return only bots and internal users of the service'),
+        exclude_internal: onlyIf('Leave out internal users of the service, such as the ghost user'),
+        without_project_bots: onlyIf('Leave out bot users of project and group access tokens'),
+        skip_ldap: onlyIf('Ignored: there are no LDAP users'),
         extern_uid: p.string({
           description: 'Id of the user at the identity provider; requires `provider`; administrators only',
         }),
@@ -91,7 +95,7 @@ export const list = endpoint({
       ...(states === undefined ? {} : { states }),
       ...(privileged ? { anyEmail: true, order: query.order_by, direction: query.sort } : {}),
       // The ghost user is active, but must not be listed as an active user.
-      service: query.exclude_internal === undefined && query.active === undefined,
+      service: !query.exclude_internal && !query.humans && states === undefined,
       ...identityOf(query),
       ...attributesOf(actor, query),
       ...filterOf(query, privileged),
@@ -110,40 +114,51 @@ export const list = endpoint({
 });
 
 interface Filters {
-  readonly active?: 'true';
-  readonly blocked?: 'true';
-  readonly external?: 'true';
-  readonly exclude_external?: 'true';
-  readonly without_project_bots?: 'true';
+  readonly active: boolean;
+  readonly blocked: boolean;
+  readonly external: boolean;
+  readonly humans: boolean;
+  readonly exclude_active: boolean;
+  readonly exclude_external: boolean;
+  readonly exclude_humans: boolean;
+  readonly without_project_bots: boolean;
   readonly extern_uid?: string;
   readonly provider?: string;
   readonly saml_provider_id?: number;
   readonly created_before?: Date;
   readonly created_after?: Date;
-  readonly without_projects?: boolean;
+  readonly without_projects: boolean;
   readonly custom_attributes?: Record<string, unknown>;
-  readonly admins?: boolean;
+  readonly admins: boolean;
 }
 
-/** The states to list; none when both `active` and `blocked` are given, undefined without either. */
+/** The states to list; undefined: all. None when the filters exclude each other. */
 function statesOf(query: Filters): UserRecord['state'][] | undefined {
-  if (query.active === undefined && query.blocked === undefined) return undefined;
-  if (query.active !== undefined && query.blocked !== undefined) return [];
-  return query.active !== undefined ? ['active'] : ['blocked'];
+  if (!query.active && !query.blocked && !query.exclude_active) return undefined;
+  return USER_STATES.filter(
+    (state) =>
+      (!query.active || state === 'active') &&
+      (!query.blocked || state === 'blocked') &&
+      (!query.exclude_active || state !== 'active'),
+  );
 }
+
+const isHuman = ({ type }: UserRecord): boolean => type === undefined;
 
 /** All filters as one predicate over the record; filters for administrators are ignored for other callers. */
 function filterOf(query: Filters, privileged: boolean): { where?: (user: UserRecord) => boolean } {
   const conditions: ((user: UserRecord) => boolean)[] = [];
-  if (query.external !== undefined) conditions.push((user) => user.external);
-  if (query.exclude_external !== undefined) conditions.push((user) => !user.external);
-  if (query.without_project_bots !== undefined) conditions.push((user) => user.type !== 'project_bot');
+  if (query.external) conditions.push((user) => user.external);
+  if (query.exclude_external) conditions.push((user) => !user.external);
+  if (query.humans) conditions.push(isHuman);
+  if (query.exclude_humans) conditions.push((user) => !isHuman(user));
+  if (query.without_project_bots) conditions.push((user) => user.type !== 'project_bot');
   if (privileged) {
     const { created_before: before, created_after: after } = query;
     if (before !== undefined) conditions.push((user) => user.createdAt <= before.toISOString());
     if (after !== undefined) conditions.push((user) => user.createdAt >= after.toISOString());
-    if (query.without_projects === true) conditions.push((user) => user.projectsCount === 0);
-    if (query.admins === true) conditions.push((user) => user.admin);
+    if (query.without_projects) conditions.push((user) => user.projectsCount === 0);
+    if (query.admins) conditions.push((user) => user.admin);
     const provider = query.saml_provider_id;
     if (provider !== undefined) conditions.push((user) => samlIdentityOf(user, provider) !== undefined);
   }

@@ -123,7 +123,10 @@ export const changedOrNull = shape(() =>
   z
     .literal(true)
     .nullable()
-    .describe('true if the state changed; null if the user was already in this state'),
+    .describe('true if the state changed; null if the user was already in this state, or in a stronger one'),
+);
+export const changed = shape(() =>
+  z.boolean().describe('Whether the state changed; false if the user was already in the new state'),
 );
 export const success = shape(() => z.object({ message: z.literal('Success') }));
 

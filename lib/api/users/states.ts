@@ -9,7 +9,8 @@ import * as shapes from './shapes.ts';
 const area = 'users';
 const idOfUser = () => p.params({ id: p.routeInteger({ description: 'Id of the user' }) });
 
-const transition = (name: UserTransition, summary: string) =>
+/** @param unchanged the answer when the user was in the new state already */
+const transition = (name: UserTransition, summary: string, unchanged: null | false = null) =>
   endpoint({
     method: 'POST',
     path: `/users/:id/${name}`,
@@ -17,13 +18,13 @@ const transition = (name: UserTransition, summary: string) =>
     summary,
     access: administrator(),
     params: idOfUser,
-    returns: { body: shapes.changedOrNull },
+    returns: { body: unchanged === null ? shapes.changedOrNull : shapes.changed },
     errors: [
       { status: 403, description: 'The current state of the user does not allow it' },
       { status: 404, description: 'The user does not exist' },
     ],
     handle: async ({ actor, params }, deps) =>
-      (await changeState(deps, actor, params.id, name)) ? true : null,
+      (await changeState(deps, actor, params.id, name)) ? true : unchanged,
   });
 
 const decision = (name: 'approve' | 'reject', summary: string) =>
@@ -49,7 +50,7 @@ const decision = (name: 'approve' | 'reject', summary: string) =>
 
 export const stateEndpoints = [
   transition('block', 'Block a user'),
-  transition('unblock', 'Unblock a user'),
+  transition('unblock', 'Unblock a user', false),
   transition('ban', 'Ban a user'),
   transition('unban', 'Unban a user'),
   transition('deactivate', 'Deactivate a user who was inactive for 90 days'),

@@ -18,7 +18,7 @@ type Transition = (user: UserRecord, now: Date) => UserState | undefined;
 
 const TRANSITIONS = {
   block: (user) => {
-    if (user.state === 'blocked') return undefined;
+    if (isBlocked(user)) return undefined;
     if (isInternal(user)) throw refusal('An internal user cannot be blocked');
     return 'blocked';
   },
@@ -53,6 +53,10 @@ const TRANSITIONS = {
     return 'active';
   },
 } satisfies Record<string, Transition>;
+
+/** A ban and a pending approval are stronger than a block, and stay. */
+const isBlocked = ({ state }: UserRecord): boolean =>
+  state === 'blocked' || state === 'banned' || state === 'blocked_pending_approval';
 
 export type UserTransition = keyof typeof TRANSITIONS;
 

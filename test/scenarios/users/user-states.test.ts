@@ -28,7 +28,9 @@ describe('user state changes', () => {
     ['active', 'block', 201, true, 'blocked'],
     ['blocked', 'block', 201, null, 'blocked'],
     ['blocked', 'unblock', 201, true, 'active'],
-    ['active', 'unblock', 201, null, 'active'],
+    ['active', 'unblock', 201, false, 'active'],
+    ['banned', 'block', 201, null, 'banned'],
+    ['blocked_pending_approval', 'block', 201, null, 'blocked_pending_approval'],
     [
       'deactivated',
       'unblock',

@@ -159,6 +159,18 @@ describe('lists of users', () => {
     ['blocked=true', ['blocked'], ['blocked']],
     ['active=true&external=true', ['external'], ['external']],
     ['blocked=true&active=true', [], []],
+    // Every spelling of a boolean counts, and false is no filter.
+    ['blocked=1', ['blocked'], ['blocked']],
+    ['blocked=T', ['blocked'], ['blocked']],
+    ['active=yes&external=on', ['external'], ['external']],
+    ['active=false&blocked=0&external=n&username=owner', ['owner'], ['owner']],
+    ['exclude_internal=f&username=ghost', ['ghost'], ['ghost']],
+    ['humans=true&username=ghost', [], []],
+    ['humans=true&username=owner', ['owner'], ['owner']],
+    ['exclude_humans=true', ['ghost'], ['ghost']],
+    ['exclude_active=1&external=1', [], []],
+    ['exclude_active=1&username=blocked', ['blocked'], ['blocked']],
+    ['exclude_external=yes&username=external', [], []],
     ['search=MAIN', ['maintainer'], ['maintainer']],
     ['search=guest@example.com', [], ['guest']],
     ['search=guest@example', [], []],
@@ -173,7 +185,7 @@ describe('lists of users', () => {
     ['username=owner&search=nobody', [], []],
     ['username=owner&custom_attributes[a]=b', ['owner'], []],
   ])('with ?%s', async (query, stranger, administrator) => {
-    await searchable();
+    await Promise.all([searchable(), world.store.users.ghost()]);
     const names = async (who: Who) => {
       const { status, body, headers } = await as(who, 'GET', `/users?${query}`);
       expect([status, headers.get('x-total')]).toEqual([200, String(body.length)]);
@@ -196,11 +208,16 @@ describe('lists of users', () => {
     expect(await names('stranger')).toEqual(newestFirst);
   });
 
-  test.each(['active=false', 'blocked=0', 'order_by=email', 'sort=up', 'two_factor=maybe'])(
-    'refuse ?%s',
+  test.each(['order_by=email', 'sort=up', 'two_factor=maybe'])('refuse ?%s', async (query) => {
+    const { status, body } = await as('stranger', 'GET', `/users?${query}`);
+    expect([status, body]).toEqual([400, { error: `${query.split('=')[0]} does not have a valid value` }]);
+  });
+
+  test.each(['active=2', 'blocked=maybe', 'external=tRUE'])(
+    'refuse ?%s, which is no boolean',
     async (query) => {
       const { status, body } = await as('stranger', 'GET', `/users?${query}`);
-      expect([status, body]).toEqual([400, { error: `${query.split('=')[0]} does not have a valid value` }]);
+      expect([status, body]).toEqual([400, { error: `${query.split('=')[0]} is invalid` }]);
     },
   );
 });
