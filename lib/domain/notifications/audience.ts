@@ -132,8 +132,8 @@ function watchers(deps: Deps, { project, groups, memberSources }: ProjectResourc
 }
 
 /**
- * Returns members whose global level is to watch. Both lists are in the order of IDs, so each step uses the page that
- * reaches further, and the total cost is that of the shorter list.
+ * Returns members whose global level is to watch. Both lists are in the order of IDs, so each step walks the page that
+ * reaches further, which is of the shorter list, and looks up in the other only what its page does not show.
  */
 async function watchingMembers(
   { store }: Deps,
@@ -145,11 +145,24 @@ async function watchingMembers(
     store.members.idsAfter(source, after, limit),
     store.notificationSettings.globalSubscribers(after, limit),
   ]);
-  const reach = ({ until }: IdPage) => until ?? Number.POSITIVE_INFINITY;
-  if (reach(members) >= reach(watching)) return members;
-  const memberships = await store.members.getMany(source, watching.ids);
-  return { ...watching, ids: watching.ids.filter((_, i) => memberships[i] !== undefined) };
+  const [walked, other, areInOther] =
+    reach(members) >= reach(watching)
+      ? [members, watching, (ids: number[]) => store.notificationSettings.areGlobalSubscribers(ids)]
+      : [watching, members, async (ids: number[]) => (await store.members.getMany(source, ids)).map(Boolean)];
+  const shown = new Set(other.ids);
+  const beyond = walked.ids.filter((id) => id > reach(other));
+  const found = await areInOther(beyond);
+  return {
+    ...walked,
+    ids: [
+      ...walked.ids.filter((id) => id <= reach(other) && shown.has(id)),
+      ...beyond.filter((_, i) => found[i]),
+    ],
+  };
 }
+
+/** The last id that a page says something about. */
+const reach = ({ until }: IdPage): number => until ?? Number.POSITIVE_INFINITY;
 
 const membersOf = ({ store }: Deps, name: string, source: MemberSource): Stage => ({
   name: nameOf(name, source),

@@ -100,6 +100,12 @@ export class NotificationSettings {
     return idPage(page);
   }
 
+  /** Returns whether each of the users subscribed so. One round trip per hundred; none without users. */
+  async areGlobalSubscribers(userIds: readonly number[]): Promise<boolean[]> {
+    if (userIds.length === 0) return [];
+    return (await this.#table.batchGet(userIds.map(watcherKey))).map((row) => row !== undefined);
+  }
+
   /** Deletes up to `limit` settings of a deleted project or group. @returns whether any are left */
   removeOfResource(source: MemberSource, limit = 500): Promise<boolean> {
     return deletePage(this.#table, { partition: memberPartition(source), prefix: NOTIFY, limit });
