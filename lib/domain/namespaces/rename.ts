@@ -30,7 +30,7 @@ export interface NamespaceMove {
 /**
  * For `store.users.update` with a username or name: pass `change`, `alongside` and `messages` on. Projects are found under
  * both usernames until all have moved; afterwards their former paths redirect.
- * @throws 409 for another username while projects are still moving to the last one, about a minute
+ * @throws 409 for another username while projects are still moving to the last one: seconds, at most about a minute
  */
 export function namespaceMove(
   deps: Pick<Deps, 'now'>,
@@ -53,11 +53,19 @@ export function namespaceMove(
 /** Milliseconds that a request spends on moving projects; the worker moves the rest. */
 const HELP_MS = 1_000;
 
-/** Moves the first projects before the response; for most users these are all. */
+/** Moves the first projects before the response; for most users these are all, and the username may change again. */
 export async function helpNamespaceMove(deps: Deps, userId: number, mover: Mover): Promise<void> {
   const deadline = Date.now() + HELP_MS;
   // The job repeats what fails here.
   await deps.store.personalNamespaces
     .moveProjects(userId, { deadline, last: false }, movedProjectMails(mover))
     .catch(() => {});
+}
+
+/** For another username while projects are still moving to the last one: a name that is taken will stay so. @throws 409 */
+export async function requireFreeUsername(deps: Deps, user: UserRecord, username: string): Promise<void> {
+  if ((user.movedFrom ?? null) === null || sameName(username, user.username)) return;
+  const holder = await deps.store.names.holder('path', username);
+  if (holder?.current && (holder.type !== 'user' || holder.id !== user.id))
+    throw conflict('Username has already been taken');
 }

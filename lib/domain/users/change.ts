@@ -14,7 +14,7 @@ import { confirmationOf } from '../emails/confirmation.ts';
 import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { emailProblems, problemsOf, usernameProblems } from '../name-rules.ts';
-import { helpNamespaceMove, namespaceMove } from '../namespaces/rename.ts';
+import { helpNamespaceMove, namespaceMove, requireFreeUsername } from '../namespaces/rename.ts';
 import { moverOf } from '../notifications/enqueue.ts';
 import { addressMails, passwordMails } from './account-mail.ts';
 import { auditedChange } from './audit.ts';
@@ -116,6 +116,7 @@ async function plan(
   const { external = user.external, admin = user.admin } = input;
   const password = newPassword(input);
   const invited = input.resetPassword ? passwordResetLink(deps, input.baseUrl) : undefined;
+  if (input.username !== undefined) await requireFreeUsername(deps, user, input.username);
   const move = namespaceMove(deps, user, named(input), moverOf(deps, actor));
   const address = await newAddress(deps, user, input);
   const avatar = newAvatar(input.avatar);
@@ -206,11 +207,14 @@ const named = ({ name, username }: UserChangeInput) => ({
 const newPassword = ({ password, resetPassword, forceRandomPassword }: UserChangeInput) =>
   resetPassword || forceRandomPassword ? undefined : password;
 
-/** External users cannot create projects or groups; a user who is no longer external gets the defaults of new users. */
+/**
+ * A user who becomes external can create neither projects nor groups; a limit that is set later stays. A user who is no
+ * longer external gets the defaults of new users.
+ */
 async function limits({ settings }: Deps, user: UserRecord, input: UserChangeInput, external: boolean) {
-  if (external) return { canCreateGroup: false, projectsLimit: 0 };
+  if (external && !user.external) return { canCreateGroup: false, projectsLimit: 0 };
   const projectsLimit = (await settings.current()).default_projects_limit;
-  const fallback = user.external ? { canCreateGroup: true, projectsLimit } : user;
+  const fallback = user.external && !external ? { canCreateGroup: true, projectsLimit } : user;
   return {
     canCreateGroup: input.canCreateGroup ?? fallback.canCreateGroup,
     projectsLimit: input.projectsLimit ?? fallback.projectsLimit,

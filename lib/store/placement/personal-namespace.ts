@@ -50,7 +50,7 @@ export function refusedByOwner(error: TransactionRefused): Missing | LimitReache
   return projectsCount < projectsLimit ? new Stale('owner') : new LimitReached('projects', projectsLimit);
 }
 
-/** Progress of a move; `blocked`: concurrent writers keep changing something. */
+/** Progress of a move; `blocked`: concurrent writers keep changing something, or the index does not list all projects yet. */
 export type PersonalMoveProgress = 'done' | 'more' | 'blocked';
 
 const CONCURRENCY = 4;
@@ -69,8 +69,9 @@ export class PersonalNamespaces {
   }
 
   /**
-   * Moves the projects that are in the index to the owner's current username. Idempotent; may run concurrently.
-   * @param options.last the index is up to date by now: clears `movedFrom` when all projects have moved
+   * Moves the projects that are in the index to the owner's current username. Idempotent; may run concurrently. Clears
+   * `movedFrom` when as many have moved as the owner has: then the index was up to date.
+   * @param options.last the index is up to date by now, whatever the number
    * @param options.deadline milliseconds since 1970; no further project is started after it
    */
   async moveProjects(
@@ -81,6 +82,7 @@ export class PersonalNamespaces {
     const owner = await this.#users.get(userId);
     if (owner === undefined) return 'done';
     let progress: PersonalMoveProgress = 'done';
+    let moved = 0;
     const rows = this.#table.queryAll({
       index: 'byUser',
       partition: userPartition(userId),
@@ -92,24 +94,27 @@ export class PersonalNamespaces {
           deadline,
           messageFor,
         });
-        if (result !== 'done' && progress !== 'more') progress = result;
+        if (result === 'done') moved++;
+        else if (result !== 'gone' && progress !== 'more') progress = result;
         if (result === 'more') return;
       }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, work));
-    if (progress === 'done' && last && !(await this.#clearMovedFrom(owner))) return 'blocked';
-    return progress;
+    if (progress !== 'done' || (owner.movedFrom ?? null) === null) return progress;
+    const all = last || moved === owner.projectsCount;
+    return all && (await this.#clearMovedFrom(owner, last)) ? 'done' : 'blocked';
   }
 
+  /** @returns `gone` when the project is not in the namespace any more */
   async #moveProject(
     id: number,
     owner: UserRecord,
     { deadline, messageFor }: { readonly deadline: number; readonly messageFor: MoveMessage },
-  ): Promise<PersonalMoveProgress> {
+  ): Promise<PersonalMoveProgress | 'gone'> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (Date.now() > deadline) return 'more';
       const project = fromItem(await this.#table.get(projectKey(id)));
-      if (project === undefined || project.deletedAt !== null || !isOwn(project, owner)) return 'done';
+      if (project === undefined || project.deletedAt !== null || !isOwn(project, owner)) return 'gone';
       const place = {
         namespacePath: owner.username,
         namespaceName: owner.name,
@@ -142,15 +147,14 @@ export class PersonalNamespaces {
     return 'blocked';
   }
 
-  /** @returns false when the user was renamed again, or changed */
-  async #clearMovedFrom({ id, movedFrom, version }: UserRecord): Promise<boolean> {
-    if ((movedFrom ?? null) === null) return true;
+  /** @returns false when the user was renamed again or changed, or unless `last`, has another number of projects now */
+  async #clearMovedFrom({ id, version, projectsCount }: UserRecord, last: boolean): Promise<boolean> {
     const refused = await this.#refused([
       {
         update: userKey(id),
         set: { movedFrom: null, version: version + 1 },
-        if: `${PRESENT} AND #version = :was`,
-        values: { was: version },
+        if: `${PRESENT} AND #version = :was${last ? '' : ' AND #projectsCount = :count'}`,
+        values: { was: version, ...(last ? {} : { count: projectsCount }) },
         reason: 'version',
       },
     ]);

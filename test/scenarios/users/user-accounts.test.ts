@@ -122,10 +122,14 @@ describe('changing a user', () => {
     await root('PUT', `/users/${id}`, { admin: false });
   });
 
-  test('to external sets the project limit to zero until changed back', async () => {
+  test('to external sets the limits to zero; a limit that is set later stays', async () => {
     const { id } = await someone();
     const external = await root('PUT', `/users/${id}`, { external: true, projects_limit: 9 });
     expect(external.body).toMatchObject({ external: true, can_create_group: false, projects_limit: 0 });
+    const allowed = await root('PUT', `/users/${id}`, { projects_limit: 2, can_create_group: true });
+    expect(allowed.body).toMatchObject({ external: true, can_create_group: true, projects_limit: 2 });
+    const kept = await root('PUT', `/users/${id}`, { bio: 'still here', external: true });
+    expect(kept.body).toMatchObject({ external: true, can_create_group: true, projects_limit: 2 });
     const again = await root('PUT', `/users/${id}`, { external: false });
     expect(again.body).toMatchObject({ external: false, can_create_group: true, projects_limit: 100_000 });
   });
@@ -251,6 +255,21 @@ describe('changing a user', () => {
       expect([found.status, found.body.path_with_namespace]).toEqual([200, `${username}-now/thing`]);
     }
     expect((await root('GET', `/users?username=${username}`)).body).toEqual([]);
+    // All have moved, so that the name may change again at once.
+    const again = await root('PUT', `/users/${id}`, { username: `${username}-later` });
+    expect([again.status, again.body.username]).toEqual([200, `${username}-later`]);
+  });
+
+  test('to a taken username is refused by that name, also while the last change is under way', async () => {
+    const { id, username } = await someone();
+    const user = (await world.store.users.get(id))!;
+    await world.store.users.update(user, { movedFrom: `${username}-was` });
+    const answer = async (next: string) => {
+      const { status, body } = await root('PUT', `/users/${id}`, { username: next });
+      return [status, body.message];
+    };
+    expect(await answer('Guest')).toEqual([409, 'Username has already been taken']);
+    expect(await answer(`${username}-next`)).toEqual([409, '409 Conflict: Resource lock']);
   });
 });
 

@@ -203,9 +203,8 @@ test('when a user is renamed, projects are found by old and new paths at each st
   expect(await Promise.all([settle(false), settle(false)])).not.toContain('more');
   expect(await settle(false)).toBe('done');
   await both();
-  expect((await userNow(eva)).movedFrom).toBe('eve');
-  expect(await settle(true)).toBe('done');
   expect((await userNow(eva)).movedFrom).toBeNull();
+  expect(await settle(true)).toBe('done');
   await both();
   expect((await own(eva)).sort()).toEqual([...made, fresh].map(({ path }) => `eva/${path}`));
   expect(await now(made[0]!)).toMatchObject({ namespaceName: 'Eva', namespacePath: 'eva' });
@@ -214,6 +213,28 @@ test('when a user is renamed, projects are found by old and new paths at each st
   const other = await opened.store.users.create({ ...newUser('eve'), email: 'other@example.com' });
   const theirs = await createProject(opened.store, other, 'p0');
   expect([await lookedUp('eve/p0'), await lookedUp('eve/p1')]).toEqual([theirs.id, made[1]!.id]);
+});
+
+test('the former username stays reserved until every project that was counted has moved, or the last run', async () => {
+  const ida = await opened.store.users.create(newUser('ida'));
+  const [kept, unlisted] = [
+    await createProject(opened.store, ida, 'kept'),
+    await createProject(opened.store, ida, 'unlisted'),
+  ];
+  // As an index that is late shows it.
+  const index = { who: `USER#${padded(ida.id)}`, what: `OWN#${padded(unlisted.id)}` };
+  await opened.store.table.update({ update: projectKey(unlisted.id), remove: ['who', 'what'] });
+  const { change, alongside } = namespaceMove(deps, await userNow(ida), { username: 'ada-i' }, NOBODY);
+  await opened.store.users.update(await userNow(ida), { username: 'ada-i', ...change }, { alongside });
+  const settle = (last: boolean) =>
+    opened.store.personalNamespaces.moveProjects(ida.id, { deadline: FAR(), last });
+  expect(await settle(false)).toBe('blocked');
+  expect((await now(kept)).fullPath).toBe('ada-i/kept');
+  expect((await userNow(ida)).movedFrom).toBe('ida');
+  await opened.store.table.update({ update: projectKey(unlisted.id), set: index });
+  expect(await settle(false)).toBe('done');
+  expect((await now(unlisted)).fullPath).toBe('ada-i/unlisted');
+  expect((await userNow(ida)).movedFrom).toBeNull();
 });
 
 test('a transferred project survives the removal of its former owner, even if the index is stale', async () => {
