@@ -63,11 +63,15 @@ const fork = endpoint({
     });
     const access: ProjectAccess = {
       project: created,
-      level: created.namespaceKind === 'user' ? OWNER : MAINTAINER,
+      level: levelIn(created, actor.user.id),
     };
     return (await presented(deps, actor, [access], request.baseUrl, false))[0];
   },
 });
+
+/** Access level of whoever made the fork; only an administrator forks into another user's namespace. */
+const levelIn = ({ namespaceKind, ownerId }: ProjectAccess['project'], userId: number) =>
+  namespaceKind === 'group' ? MAINTAINER : ownerId === userId ? OWNER : 0;
 
 const list = endpoint({
   method: 'GET',

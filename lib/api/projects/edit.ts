@@ -5,7 +5,7 @@ import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { VISIBILITIES } from '../../records/visibility.ts';
 import { endpoint } from '../endpoint.ts';
-import { sharedFields, topicsOf } from './fields.ts';
+import { defaultBranchOf, sharedFields, topicsOf } from './fields.ts';
 import { presented } from './presented.ts';
 import { demandStorage, settingsOf } from './settings.ts';
 import * as shapes from './shapes.ts';
@@ -50,7 +50,7 @@ const update = endpoint({
       path: body.path,
       description: body.description,
       visibility: body.visibility,
-      defaultBranch: body.default_branch,
+      defaultBranch: defaultBranchOf(body),
       topics: topicsOf(body),
       avatar: body.avatar,
       settings,

@@ -16,7 +16,7 @@ import { VISIBILITIES } from '../../records/visibility.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { forkEndpoints } from '../forks/endpoints.ts';
 import { editEndpoints } from './edit.ts';
-import { sharedFields, topicsOf } from './fields.ts';
+import { defaultBranchOf, sharedFields, topicsOf } from './fields.ts';
 import { lifecycleEndpoints } from './lifecycle.ts';
 import { given, listInput } from './listing.ts';
 import { importStatus as presentedImport } from './present.ts';
@@ -314,7 +314,7 @@ async function createFor(
     topics: topicsOf(body) ?? [],
     avatar: body.avatar,
     settings: settingsOf(body),
-    defaultBranch: body.default_branch,
+    defaultBranch: defaultBranchOf(body),
   });
   const access: ProjectAccess = { project: created, level: levelIn(namespace, owner.id === actor.user.id) };
   const shown = body.initialize_with_readme ? await withReadme(deps, actor, access) : access;

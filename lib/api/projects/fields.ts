@@ -19,6 +19,10 @@ export const sharedFields = () => ({
   ...switchFields(),
 });
 
+/** An empty name leaves the default branch as it is. */
+export const defaultBranchOf = ({ default_branch: name }: { readonly default_branch?: string }) =>
+  name === '' ? undefined : name;
+
 /** @returns undefined when the request has no topics */
 export const topicsOf = (body: {
   readonly topics?: readonly string[];

@@ -72,6 +72,7 @@ function fieldOf(attribute: DescribedAttribute, description = descriptionOf(attr
     case 'integer':
       return p.integer({ ...options, ...(values && { values: values as readonly number[] }) });
     case 'number':
+    case 'decimal':
       return p.number(options);
     case 'list':
       return textList(options);

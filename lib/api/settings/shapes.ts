@@ -24,6 +24,7 @@ function shapeOf({ type, nullable, values }: Attribute): z.ZodType {
     boolean: () => z.boolean(),
     integer: () => z.int(),
     number: () => z.number(),
+    decimal: () => z.string(),
     string: () => (texts === undefined ? z.string() : z.enum(texts)),
     list: () => z.array(z.string()),
     weights: () => z.record(z.string(), z.int()),

@@ -32,7 +32,8 @@ export interface ForkInput {
 }
 
 /**
- * Creates a fork in the caller's namespace, or in a group where they may create projects. A worker copies the content.
+ * Creates a fork in the caller's namespace, or in a group where they may create projects; for administrators in any
+ * namespace. A worker copies the content.
  * @throws 404 if the caller may not fork the project, or not into that namespace; 409 for a name that is taken; 400 by
  *   field; 403 at the caller's project limit
  */
@@ -83,6 +84,8 @@ export async function forkProject(
       },
       {
         now: deps.now(),
+        // In another user's namespace its owner has every right, and the administrator needs none.
+        member: namespace.kind === 'group' || namespace.owner.id === owner.id,
         headBranch: parent.defaultBranch ?? (await defaultBranchName(deps)),
         ...boundBy(namespace),
         about: (fork) => {
@@ -114,12 +117,11 @@ async function namespaceToForkInto(
 ): Promise<Namespace> {
   let target: Namespace | undefined;
   for (const text of texts) {
-    const namespace = await visibleNamespace(deps, actor, text);
-    if (namespace === undefined) {
-      // Other users' namespaces are hidden; administrators see them, but may not fork into them either.
-      const known = isAdministrator(actor) && (await deps.store.users.byUsername(String(text))) !== undefined;
-      throw notFound(known ? 'Target Namespace' : 'Namespace');
-    }
+    const namespace =
+      (await visibleNamespace(deps, actor, text)) ??
+      (isAdministrator(actor) ? await personalNamespaceOf(deps, String(text)) : undefined);
+    // Other users' namespaces are hidden.
+    if (namespace === undefined) throw notFound('Namespace');
     if (namespace.kind === 'group' && !canInGroup(actor, namespace.access, 'create_projects'))
       throw notFound('Target Namespace');
     if (target !== undefined && namespaceId(target) !== namespaceId(namespace))
@@ -127,6 +129,12 @@ async function namespaceToForkInto(
     target = namespace;
   }
   return target ?? { kind: 'user', owner: actor.user };
+}
+
+/** Another user's namespace, by path. */
+async function personalNamespaceOf(deps: Deps, username: string): Promise<Namespace | undefined> {
+  const owner = await deps.store.users.byUsername(username);
+  return owner && { kind: 'user', owner };
 }
 
 /** The highest visibility that a namespace allows. */

@@ -32,7 +32,7 @@ export function grantable(
   if (!LEVELS[sourceOf(resource).kind].includes(input.accessLevel)) {
     throw invalid({ access_level: ['is not included in the list'] });
   }
-  if (input.expiresAt !== undefined && input.expiresAt !== null && input.expiresAt <= today(deps)) {
+  if (input.expiresAt !== undefined && input.expiresAt !== null && input.expiresAt < today(deps)) {
     throw invalid({ expires_at: ['cannot be a date in the past'] });
   }
   if (!isAdministrator(actor) && input.accessLevel > resource.level) throw forbidden();

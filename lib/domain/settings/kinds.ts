@@ -4,7 +4,8 @@ import type { PatternOptions } from '../../regexp/user-pattern.ts';
 import type { SettingValue } from '../../store/settings/settings.ts';
 
 export interface Attribute {
-  readonly type: 'boolean' | 'integer' | 'number' | 'string' | 'list' | 'weights' | 'secret';
+  /** A `decimal` is a number that responses tell as text. */
+  readonly type: 'boolean' | 'integer' | 'number' | 'decimal' | 'string' | 'list' | 'weights' | 'secret';
   /** Value until the first change; absent for settings that have an effect, whose defaults are in `defaults.ts`. */
   readonly default?: SettingValue;
   /** The value can be long: unless it has an effect, it is stored apart from the row that every process reads. */
@@ -61,8 +62,11 @@ export const int = (
 
 export const float = (options: Defaulted<number> & Bounds): Attribute => numeric('number', options);
 
+/** A number that responses tell as text, `"1.0"`, as clients expect of columns of exact decimals. */
+export const decimal = (options: Defaulted<number> & Bounds): Attribute => numeric('decimal', options);
+
 function numeric(
-  type: 'integer' | 'number',
+  type: 'integer' | 'number' | 'decimal',
   options: Defaulted<number> & Bounds & { readonly values?: readonly number[] },
 ): Attribute {
   const { min, max, above, values } = options;

@@ -1,5 +1,5 @@
 /** A group's record as a table item, with its index attributes. */
-import { dirname } from 'node:path/posix';
+import { basename, dirname } from 'node:path/posix';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import { groupKey } from '../row-keys/groups.ts';
@@ -15,10 +15,10 @@ const LIST_ATTRIBUTES = ['list', 'byId', 'byName', 'byPath'];
 /** Index attributes of a group; a deleted one has none. */
 export const groupListAttributes: readonly string[] = LIST_ATTRIBUTES;
 
-/** Sort keys of groups in lists. */
+/** Sort keys of groups in lists; a path is its last segment. */
 export const groupOrders = ({ id, name, fullPath }: Pick<GroupRecord, 'id' | 'name' | 'fullPath'>) => ({
   byName: orderedBy(folded(name), id),
-  byPath: orderedBy(folded(fullPath), id),
+  byPath: orderedBy(folded(basename(fullPath)), id),
 });
 
 const sortValues = (group: GroupRecord) => ({ byId: padded(group.id), ...groupOrders(group) });

@@ -141,9 +141,24 @@ describe('forking', () => {
     expect(await fork('stranger', world.ids['public']!, json)).toMatchObject({ status, body });
   });
 
-  test('into another user’s namespace tells administrators that it is not permitted', async () => {
-    const answer = await fork('administrator', world.ids['public']!, { namespace_path: 'owner' });
-    expect(answer).toMatchObject({ status: 404, body: { message: '404 Target Namespace Not Found' } });
+  test('into another user’s namespace is for administrators, and gives the fork to its owner', async () => {
+    const into = { namespace_path: 'Guest', name: 'A gift', path: 'gift' };
+    const id = world.ids['public']!;
+    expect(await fork('developer', id, into)).toMatchObject({
+      status: 404,
+      body: { message: '404 Namespace Not Found' },
+    });
+    const { body } = await filled('administrator', await fork('administrator', id, into));
+    expect(body).toMatchObject({
+      path_with_namespace: 'guest/gift',
+      owner: { username: 'guest' },
+      permissions: { project_access: null },
+    });
+    const seen = await ask(world, 'guest', 'GET', `/projects/${body.id}`);
+    expect(seen.body).toMatchObject({ import_status: 'finished', owner: { username: 'guest' } });
+    const commit = { branch: 'main', commit_message: 'Mine', content: 'two\n' };
+    const file = `/projects/${body.id}/repository/files/b.txt`;
+    expect((await ask(world, 'guest', 'POST', file, commit)).status).toBe(201);
   });
 
   test('caps the visibility at that of the source', async () => {

@@ -143,6 +143,9 @@ describe('group lists', () => {
     ['developer', 'min_access_level=40', ''],
     ['owner', 'top_level_only=true&order_by=id', 'gpublic ginternal gprivate'],
     ['owner', 'order_by=path&search=sub', 'sinternal sprivate spublic'],
+    // By the last segment, wherever the group is.
+    ['owner', 'order_by=path', 'ginternal gprivate gpublic sinternal sprivate spublic'],
+    ['owner', 'order_by=path&sort=desc', 'spublic sprivate sinternal gpublic gprivate ginternal'],
     ['stranger', 'all_available=true&search=private', ''],
     ['developer', 'search=PRIVATE&order_by=similarity', 'gprivate sprivate'],
     ['administrator', 'custom_attributes[a]=b', ''],

@@ -217,6 +217,26 @@ describe('adding project members', () => {
   });
 });
 
+describe('a membership that ends today', () => {
+  const today = () => new Date().toISOString().slice(0, 10);
+  const yesterday = () => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  test.each(['members', 'invitations'])(
+    'is accepted by %s, one that ended yesterday is not',
+    async (kind) => {
+      const { id } = await service.user(`today-${kind}`);
+      const who = kind === 'members' ? { user_id: id } : { email: `today-${kind}@elsewhere.example` };
+      const add = (expires_at: string) =>
+        as('owner', 'POST', `/projects/${world.ids['private']}/${kind}`, {
+          ...who,
+          access_level: 10,
+          expires_at,
+        });
+      expect((await add(yesterday())).body.message).toEqual({ expires_at: ['cannot be a date in the past'] });
+      expect((await add(today())).status).toBe(201);
+    },
+  );
+});
+
 describe('changing project members', () => {
   scenarios(
     () => world,

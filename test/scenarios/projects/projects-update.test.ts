@@ -254,12 +254,14 @@ test('the former path of a renamed project redirects until it is taken', async (
   expect((await put(project.id, { path: 'SECOND-path' })).body.path).toBe('SECOND-path');
 });
 
-test('a new default branch moves HEAD and is protected', async () => {
+test('a new default branch moves HEAD and is protected; an empty name leaves it', async () => {
   const project = await made('owner', { initialize_with_readme: true });
   const repository = `/projects/${project.id}/repository`;
   await as('owner', 'POST', `${repository}/branches`, { branch: 'next/one', ref: 'main' });
   const moved = await put(project.id, { default_branch: 'next/one' });
   expect([moved.status, moved.body.default_branch]).toEqual([200, 'next/one']);
+  const unset = await put(project.id, { default_branch: '' });
+  expect([unset.status, unset.body.default_branch]).toEqual([200, 'next/one']);
   const branches = (await as('owner', 'GET', `${repository}/branches`)).body;
   expect(branches).toMatchObject([
     { name: 'main', default: false },

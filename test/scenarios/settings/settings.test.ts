@@ -77,6 +77,8 @@ function another(name: string, attribute: Attribute, now: unknown): unknown {
       return [1, 2, 15, 1024, 300_000, 60_000, 2000].find(
         (value) => value !== now && sound(attribute, value),
       );
+    case 'decimal':
+      return '1.25';
     case 'list':
       return ['one.example.com', 'two.example.com'];
     case 'string':
@@ -145,7 +147,7 @@ describe('every setting can be changed and read back', () => {
       ]);
       expect((await get())[name]).toEqual(value);
       // Another type is no value of it.
-      const wrong = { boolean: 'maybe', integer: 'ten', number: 'ten', weights: 'much' }[
+      const wrong = { boolean: 'maybe', integer: 'ten', number: 'ten', decimal: 'ten', weights: 'much' }[
         attribute.type as string
       ];
       if (wrong !== undefined) {
@@ -457,6 +459,20 @@ test('the group of the performance bar is given by path and stored by id', async
   expect(await id({ performance_bar_allowed_group_id: 'OPS' })).toBe(group.id);
   expect(await id({ performance_bar_allowed_group_id: group.id })).toBe(group.id);
   expect(await id({ performance_bar_enabled: false })).toBe(null);
+});
+
+test('a decimal is told as text with its point, however it was given', async () => {
+  const told = async (value: unknown) => {
+    const { status, body } = await put({ polling_interval_multiplier: value });
+    return [status, body['polling_interval_multiplier']];
+  };
+  for (const [given, text] of [
+    [2, '2.0'],
+    ['1.5', '1.5'],
+    [0.000_000_25, '0.00000025'],
+    ['1', '1.0'],
+  ])
+    expect(await told(given)).toEqual([200, text]);
 });
 
 test('the whole answer can be sent back and changes nothing', async () => {

@@ -152,7 +152,7 @@ describe('the list of groups', () => {
     ['member', { direction: 'desc' }, members.split(' ').reverse().join(' ')],
     ['member', { order: 'id' }, 'inshared shared deep x priv int open mine pub'],
     ['member', { order: 'id', direction: 'desc', all: false }, 'pub mine priv x deep shared inshared'],
-    ['member', { order: 'path', all: false }, 'priv x deep pub mine shared inshared'],
+    ['member', { order: 'path', all: false }, 'deep inshared mine priv pub shared x'],
     ['member', { owned: true }, 'x'],
     ['member', { direct: true }, 'mine x'],
     ['member', { minAccessLevel: 50 }, 'deep x'],

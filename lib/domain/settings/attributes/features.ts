@@ -2,8 +2,8 @@
 import { durationProblem } from '../durations.ts';
 import {
   bool,
+  decimal,
   described,
-  float,
   hostname,
   int,
   line,
@@ -100,7 +100,7 @@ export const featureAttributes = {
   ),
   polling_interval_multiplier: described(
     'Factor for the polling intervals of the web interface',
-    float({ default: 1, min: 0 }),
+    decimal({ default: 1, min: 0 }),
   ),
   terminal_max_session_time: described(
     'Maximum duration of a web terminal session, in seconds; 0: unlimited',
