@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
 import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { withoutPrefix } from '../lib/http/gateway.ts';
 import { log } from '../lib/telemetry/log.ts';
 import { callerAddress } from './caller-address.ts';
 import { authorizerEvent, proxyEvent, split } from './event.ts';
+import { IncomingBody } from './incoming-body.ts';
 import { lambdaContext, type ResponseMetadata, type ResponseSink, ResponseStream } from './lambda.ts';
 import type { Route } from './routes.ts';
 
@@ -32,11 +33,9 @@ export interface GatewayOptions {
 /** A REST API accepts 10 MB; the event for a function may have 6 MB, after Base64 encoding. */
 const GATEWAY_BODY_LIMIT = 10 * 1024 * 1024;
 const EVENT_BODY_LIMIT = 6 * 1024 * 1024;
-/** Without the gateway's limits: a body that becomes an event is held in memory. */
-const HOST_BODY_LIMIT = 256 * 1024 * 1024;
+/** Without the gateway's limits, a larger body is streamed: the function decides how much of it to read. */
+const HELD_BODY_BYTES = 64 * 1024;
 const HEADER_LIMIT = 10_240;
-/** How much of a body is read and discarded above the limit: a client that cannot finish sending misses the answer. */
-const MAX_DISCARDED_BYTES = 256 * 1024 * 1024;
 
 /** Serves the functions over node:http: makes the event, invokes the function, and writes its answer, as API Gateway does. */
 export function gateway(
@@ -71,11 +70,14 @@ async function serve(
   if (isGit && !options.limits && module.fetch !== undefined)
     return streamThrough(options, module.fetch, request, response);
 
-  const limit = options.limits ? GATEWAY_BODY_LIMIT : HOST_BODY_LIMIT;
-  const body = await readBody(request, limit);
+  const incoming = new IncomingBody(request);
+  const body = await incoming.whole(options.limits ? GATEWAY_BODY_LIMIT : HELD_BODY_BYTES);
+  if (body === undefined && !options.limits && module.fetch !== undefined)
+    return streamThrough(options, module.fetch, request, response, incoming);
   if (body === undefined || (options.limits && body.length * (4 / 3) > EVENT_BODY_LIMIT)) {
     response.setHeader('Connection', 'close');
-    return gatewayAnswer(response, 413, '413 Request Entity Too Large');
+    const answer = '{"message":"413 Request Entity Too Large"}';
+    return answerUnread(response, 413, [['Content-Type', 'application/json']], Buffer.from(answer), incoming);
   }
   const event = proxyEvent(request, route, body);
   if (isGit && options.limits) {
@@ -179,14 +181,16 @@ function writeHead(response: ServerResponse, metadata: ResponseMetadata, limits:
   response.flushHeaders();
 }
 
-/** Git without the gateway: streams a request in and its answer out, at any size. */
+/** Without the gateway: streams a request in and its answer out, at any size. */
 export async function streamThrough(
   options: Pick<GatewayOptions, 'baseUrl'>,
   fetch: NonNullable<FunctionModule['fetch']>,
   request: IncomingMessage,
   response: ServerResponse,
+  body: IncomingBody = new IncomingBody(request),
 ): Promise<void> {
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD';
+  const { origin, pathname: prefix } = new URL(options.baseUrl);
   const headers = new Headers();
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
     const name = request.rawHeaders[i]!;
@@ -194,13 +198,17 @@ export async function streamThrough(
       headers.append(name, request.rawHeaders[i + 1]!);
   }
   const answer = await fetch(
-    new Request(`${options.baseUrl}${request.url}`, {
+    new Request(origin + withoutPrefix(request.url ?? '/', prefix), {
       method: request.method ?? 'GET',
       headers,
-      ...(hasBody ? { body: Readable.toWeb(request), duplex: 'half' } : {}),
+      ...(hasBody ? { body: body.stream(), duplex: 'half' } : {}),
     } as RequestInit),
     { sourceIp: callerAddress(request), baseUrl: options.baseUrl },
   );
+  if (answer.status >= 400 && !request.complete) {
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    return answerUnread(response, answer.status, answer.headers, bytes, body);
+  }
   response.statusCode = answer.status;
   for (const [name, value] of answer.headers) response.appendHeader(name, value);
   if (answer.body === null) {
@@ -225,18 +233,25 @@ export async function streamThrough(
   response.end();
 }
 
-/** @returns undefined above the limit */
-async function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > limit + MAX_DISCARDED_BYTES) return undefined;
-  let chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= limit) chunks.push(chunk);
-    else chunks = [];
-    if (size > limit + MAX_DISCARDED_BYTES) return undefined;
-  }
-  return size > limit ? undefined : Buffer.concat(chunks, size);
+/**
+ * Refuses a request whose body has not been read. The answer goes out whole before the rest of the body is discarded, and
+ * the connection closes after that: closing it at once would reset it, and the client could lose the answer (RFC 9112
+ * §9.6).
+ */
+async function answerUnread(
+  response: ServerResponse,
+  status: number,
+  headers: Iterable<[string, string]>,
+  bytes: Uint8Array,
+  body: IncomingBody,
+): Promise<void> {
+  response.statusCode = status;
+  for (const [name, value] of headers) response.appendHeader(name, value);
+  response.setHeader('Connection', 'close');
+  response.setHeader('Content-Length', bytes.length);
+  response.write(bytes);
+  await body.discard();
+  response.end();
 }
 
 /** An answer of the gateway itself, with the body that the deployed gateway is configured to send. */

@@ -13,6 +13,9 @@ export type { Parameters } from './rack-params.ts';
 /** Maximum size of a request body in bytes, unless the endpoint declares another. */
 const DEFAULT_BODY_LIMIT = 32 * 1024 * 1024;
 
+/** Of a larger body no more than this is read before the caller's access is decided. */
+export const EARLY_BODY_BYTES = 64 * 1024;
+
 /** Parses `application/x-www-form-urlencoded` text; also query strings. `;` is not a separator. */
 export function parseForm(text: string): Parameters {
   const tree = new ParameterTree();
@@ -30,39 +33,71 @@ export function parseForm(text: string): Parameters {
   return tree.root;
 }
 
-/** The parameters of a request's body; none for content types that have no parameters. */
-export async function readBody(request: Request, limit = DEFAULT_BODY_LIMIT): Promise<Parameters> {
-  if (request.body === null) return bare();
-  const type = request.headers.get('content-type') ?? '';
-  const media = type.split(';')[0]!.trim().toLowerCase();
-  switch (media) {
-    case 'application/json':
-      return parseJson(utf8(await readBytes(request, limit)));
-    case '':
-    case 'application/x-www-form-urlencoded':
-      return parseForm(utf8(await readBytes(request, limit)));
-    case 'multipart/form-data': {
-      // Most functions never receive multipart bodies: the parser is loaded with the first one.
-      const { readMultipart } = await import('./multipart.ts');
-      return readMultipart(await readBytes(request, limit), type);
-    }
-    default:
-      if (media.endsWith('+json')) return parseJson(utf8(await readBytes(request, limit)));
-      return bare();
-  }
+/** A body of which at most {@link EARLY_BODY_BYTES} have been read. */
+export interface BegunBody {
+  /** Whether there is more of it. */
+  readonly isLarge: boolean;
+  /** Reads the rest. @throws DomainError `too-large`; HttpFailure for a body that cannot be parsed */
+  parameters(): Promise<Parameters>;
 }
 
-/** @throws DomainError `too-large` as soon as the body exceeds `limit` bytes, whatever `Content-Length` says. */
-async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge();
+/** The parameters of a request's body; none for content types that have no parameters. */
+export const readBody = async (request: Request, limit?: number): Promise<Parameters> =>
+  (await beginBody(request, limit)).parameters();
+
+/** Begins to read the parameters of a request's body, so that the caller can be refused before a large one is read. */
+export async function beginBody(request: Request, limit = DEFAULT_BODY_LIMIT): Promise<BegunBody> {
+  const type = request.headers.get('content-type') ?? '';
+  const parse = parserOf(type);
+  if (request.body === null || parse === undefined) return { isLarge: false, parameters: async () => bare() };
+  const declared = Number(request.headers.get('content-length') ?? 0);
+  const bytes = readerOf(request.body, limit);
+  const isLarge = declared > EARLY_BODY_BYTES || !(await bytes.readBeyond(EARLY_BODY_BYTES));
+  return {
+    isLarge,
+    async parameters() {
+      if (declared > limit) throw tooLarge();
+      await bytes.readBeyond(limit);
+      return parse(bytes.read());
+    },
+  };
+}
+
+type Parse = (bytes: Uint8Array) => Parameters | Promise<Parameters>;
+
+function parserOf(type: string): Parse | undefined {
+  const media = type.split(';')[0]!.trim().toLowerCase();
+  if (media === 'application/json' || media.endsWith('+json')) return (bytes) => parseJson(utf8(bytes));
+  if (media === '' || media === 'application/x-www-form-urlencoded') return (bytes) => parseForm(utf8(bytes));
+  if (media !== 'multipart/form-data') return undefined;
+  // Most functions never receive multipart bodies: the parser is loaded with the first one.
+  return async (bytes) => (await import('./multipart.ts')).readMultipart(bytes, type);
+}
+
+/** Reads a body piece by piece. */
+function readerOf(body: ReadableStream<Uint8Array>, limit: number) {
+  const reader = body.getReader();
   const parts: Uint8Array[] = [];
   let length = 0;
-  for await (const part of request.body ?? []) {
-    length += part.length;
-    if (length > limit) throw tooLarge();
-    parts.push(part);
-  }
-  return parts.length === 1 ? parts[0]! : Buffer.concat(parts, length);
+  let ended = false;
+  return {
+    /**
+     * Reads until the body ends or more than `bytes` have been read. @returns whether it has ended
+     * @throws DomainError `too-large` as soon as the body exceeds the limit, whatever `Content-Length` says
+     */
+    async readBeyond(bytes: number): Promise<boolean> {
+      while (!ended && length <= bytes) {
+        const { done, value } = await reader.read();
+        ended = done;
+        if (value === undefined) continue;
+        length += value.length;
+        if (length > limit) throw tooLarge();
+        parts.push(value);
+      }
+      return ended;
+    },
+    read: (): Uint8Array => (parts.length === 1 ? parts[0]! : Buffer.concat(parts, length)),
+  };
 }
 
 function decode(text: string): string {

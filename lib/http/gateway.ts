@@ -74,8 +74,8 @@ function baseUrlOf(event: APIGatewayProxyEvent, headers: Headers, configured: st
   return `${scheme}://${host}${prefix}`.replace(/\/+$/, '');
 }
 
-/** Removes the base path mapping of a custom domain, which `event.path` contains and links get from the base URL. */
-function withoutPrefix(path: string, prefix: string): string {
+/** Removes the path of the base URL, which links get from there: a custom domain's base path mapping, a proxy's prefix. */
+export function withoutPrefix(path: string, prefix: string): string {
   const base = prefix.replace(/\/+$/, '');
   if (base === '' || !path.startsWith(`${base}/`)) return path;
   return path.slice(base.length);

@@ -7,7 +7,7 @@ import { DomainError, forbidden, resourceNotFound, unauthorized } from '../domai
 import { type Admission, whileCounted } from '../domain/rate-limits/request-counting.ts';
 import { requireWritable } from '../domain/settings/maintenance-mode.ts';
 import { aboutSubject, mayBeAnonymous, type OtherAccess } from './access.ts';
-import { type Parameters, parseForm, readBody } from './body.ts';
+import { beginBody, type Parameters, parseForm } from './body.ts';
 import { matches, REVALIDATE, requireUnmodifiedSince, weakEtag } from './conditional.ts';
 import { credentialOf, sudoOf } from './credentials.ts';
 import { requireMediaType } from './dialect.ts';
@@ -40,6 +40,8 @@ function unlessRefused<T>(read: () => T): T | undefined {
   }
 }
 
+const none = () => undefined;
+
 /** @throws the errors of rules and handlers, which `failureReply` turns into responses */
 export async function serve<D extends HttpDeps>(
   endpoint: Endpoint<D>,
@@ -49,13 +51,39 @@ export async function serve<D extends HttpDeps>(
   const { facts, admission } = incoming;
   const query = parseForm(incoming.search);
   if (endpoint.dialect !== undefined) requireMediaType(endpoint.dialect, incoming.request);
-  const body = await readBody(incoming.request, endpoint.bodyLimit);
-  const given: Parameters = Object.assign(Object.create(null) as Parameters, query, body);
-  const credential = credentialOf(facts.headers, given);
-  const sudo = sudoOf(facts.headers, given);
+  const body = await beginBody(incoming.request, endpoint.bodyLimit);
+  const origin = { address: facts.sourceIp, requestId: facts.requestId, baseUrl: facts.baseUrl };
+  const openFor = (
+    given: Parameters,
+    failure?: HttpFailure,
+    prefetchOf: () => Prefetch | undefined = none,
+  ) =>
+    endpoint.access.kind === 'other'
+      ? openOther(endpoint.access, deps, incoming, origin, failure)
+      : open(
+          endpoint,
+          deps,
+          {
+            credential: credentialOf(facts.headers, given),
+            sudo: sudoOf(facts.headers, given),
+            origin,
+            admission,
+            params: incoming.params,
+          },
+          failure,
+          prefetchOf,
+        );
 
+  // Access to a large body's endpoint is decided before the body is read. A credential in the body does not count then.
+  let early: HandlerAccess | undefined;
+  if (body.isLarge) {
+    const { noRoute, failure } = readInput(endpoint, incoming.params, query);
+    if (failure !== undefined && noRoute) throw failure;
+    early = await openFor(query);
+  }
+  const given: Parameters = Object.assign(Object.create(null) as Parameters, query, await body.parameters());
   const input = readInput(endpoint, incoming.params, given);
-  if (input.failure !== undefined && input.noRoute) throw input.failure;
+  if (input.failure !== undefined && (input.noRoute || early !== undefined)) throw input.failure;
   const params = { ...incoming.params, ...input.params };
   const pageOf = () =>
     endpoint.paginate === undefined
@@ -67,23 +95,16 @@ export async function serve<D extends HttpDeps>(
           input.query,
           endpoint.noun ?? 'record',
         );
-  const origin = { address: facts.sourceIp, requestId: facts.requestId, baseUrl: facts.baseUrl };
   const opened: HandlerAccess =
-    endpoint.access.kind === 'other'
-      ? await openOther(endpoint.access, deps, incoming, origin, input.failure)
-      : await open(
-          endpoint,
-          deps,
-          { credential, sudo, origin, admission, params: incoming.params },
-          input.failure,
-          () =>
-            endpoint.prefetch?.({
-              params,
-              query: input.query,
-              body: input.body,
-              page: unlessRefused(pageOf),
-            }),
-        );
+    early ??
+    (await openFor(given, input.failure, () =>
+      endpoint.prefetch?.({
+        params,
+        query: input.query,
+        body: input.body,
+        page: unlessRefused(pageOf),
+      }),
+    ));
 
   // Authentication has already loaded the settings.
   if (isWrite(endpoint) && deps.settings !== undefined) await requireWritable({ settings: deps.settings });
