@@ -3,6 +3,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { type ApiArea, areasOf } from '../functions/areas.ts';
 import { gatewayResponses } from './gateway-responses.ts';
+import { gatewayTree } from './gateway-tree.ts';
 import type { Settings } from './settings.ts';
 
 /** Maximum integration timeout unless the account's quota was raised. */
@@ -23,9 +24,11 @@ export interface GatewayDocumentProps {
  * The gateway's routes and own responses as an OpenAPI document with API Gateway's extensions: every path of the
  * manifest, for every method, with its function. As CloudFormation resources each path would need two, and a stack can
  * have 500. An update may remove what is not in the document, so nothing of the API is declared elsewhere.
+ * @throws RangeError for paths that API Gateway would refuse
  */
 export function gatewayDocument(scope: Construct, props: GatewayDocumentProps): object {
   const { settings, functionOf } = props;
+  gatewayTree(areasOf('api').flatMap(({ resources }) => resources));
   const routes = areasOf('api').flatMap((area) =>
     area.resources.map((path) => [path, { 'x-amazon-apigateway-any-method': operation(scope, area, props) }]),
   );

@@ -36,7 +36,8 @@ export interface ApiArea extends Common {
   readonly kind: 'api';
   /**
    * Gateway resources, each served for every method: `/a/b` is itself only, `/a/b/{proxy+}` everything below it.
-   * A named segment such as `{id}` matches one segment.
+   * A named segment such as `{id}` matches one segment. A resource has one variable child at most, `{proxy+}` included:
+   * `cdk/gateway-tree.ts`.
    */
   readonly resources: readonly string[];
   /** `git`: the catch-all at the root, whose 401 responses come from the authorizer. */
@@ -201,7 +202,11 @@ export const areas: readonly Area[] = [
   ),
   api(
     'search',
-    [...collection('/api/v4/search'), '/api/v4/groups/{id}/search', ...oneInProject('search')],
+    [
+      ...collection('/api/v4/search'),
+      ...['', '.json'].map((ending) => `/api/v4/groups/{id}/search${ending}`),
+      ...oneInProject('search'),
+    ],
     reads,
   ),
   api(
@@ -238,12 +243,6 @@ export const areas: readonly Area[] = [
   ),
   api('files', inRepository('files'), writesObjects, repository),
   api('commits', [...inRepository('commits'), ...inProject('statuses')], writesObjects, repository),
-  api(
-    'signatures',
-    collection('/api/v4/projects/{id}/repository/commits/{sha}/signature').slice(0, 2),
-    { ...writes, objects: 'read' },
-    { memory: 1024 },
-  ),
   api('repository', ['/api/v4/projects/{id}/repository/{proxy+}'], writesObjects, repository),
   api('changelog', inRepository('changelog'), writesObjects, repository),
   api(

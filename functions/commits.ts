@@ -1,5 +1,9 @@
 import { commitEndpoints } from '../lib/api/commits/endpoints.ts';
+import { signatureEndpoints } from '../lib/api/signatures/endpoints.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
 
-export const { handler, fetch } = apiFunction({ endpoints: commitEndpoints, deps });
+export const { handler, fetch } = apiFunction({
+  endpoints: [...commitEndpoints, ...signatureEndpoints],
+  deps,
+});

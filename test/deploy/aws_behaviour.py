@@ -11,6 +11,7 @@
   right to everything, and tells nothing.
 - An API's OpenAPI document may name a path's method for all methods, an authorizer that wants no header, and the
   gateway's own answers. MiniStack leaves out the first and the last, and makes up a header.
+- A resource of a REST API has one variable child at most, and an API 300 resources. MiniStack takes any number of both.
 """
 
 import json
@@ -68,7 +69,25 @@ import_rest_api = rest_apis._import_rest_api
 import_operation = rest_apis._import_operation
 
 
+RESOURCES = 300
+
+
+def require_accepted(paths):
+    children = {}
+    for path in paths:
+        parts = [part for part in path.split("/") if part]
+        for depth, part in enumerate(parts):
+            children.setdefault(tuple(parts[:depth]), set()).add(part)
+    for among in children.values():
+        first, *others = sorted(part for part in among if part.startswith("{")) or [None]
+        if others:
+            raise ValueError(f"A sibling ({first}) of this resource already has a variable path part -- only one is allowed")
+    if 1 + sum(len(among) for among in children.values()) > RESOURCES:
+        raise ValueError("Maximum number of Resources for this API has been reached")
+
+
 def imported(document, *rest):
+    require_accepted(document.get("paths", {}))
     api = import_rest_api(document, *rest)
     for kind, response in document.get(RESPONSES, {}).items():
         status, _, body = rest_apis._put_gateway_response(api, kind, response)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { areas } from '../../../functions/areas.ts';
+import { allEndpoints } from '../../../lib/api/all.ts';
 import { gatewayRoutes } from '../../../local/routes.ts';
 
 const route = gatewayRoutes(areas);
@@ -20,6 +21,11 @@ test.each([
   ['/api/v4/projects/1/members/2', 'members', '/api/v4/projects/{id}/members/{proxy+}'],
   ['/api/v4/projects/1/repository/tree', 'repository', '/api/v4/projects/{id}/repository/{proxy+}'],
   [
+    '/api/v4/projects/1/repository/commits/main/signature',
+    'commits',
+    '/api/v4/projects/{id}/repository/commits/{proxy+}',
+  ],
+  [
     '/api/v4/projects/1/repository/files/a%2Fb/raw',
     'files',
     '/api/v4/projects/{id}/repository/files/{proxy+}',
@@ -39,6 +45,16 @@ test.each([
 ])('%s goes to %s over %s', (path, area, resource) => {
   expect(route(path)).toMatchObject({ area: { name: area }, resource });
 });
+
+const paths = new Set(allEndpoints.map(({ path }) => (path.startsWith('/api/') ? path : `/api/v4${path}`)));
+
+test.each([...paths].filter((path) => !path.endsWith('/avatar')))(
+  '%s.json goes to the area that serves it without .json',
+  (path) => {
+    const asked = path.replace(/:\w+/g, '1').replace(/\*\w+/g, 'a/b');
+    expect(route(`${asked}.json`)?.area.name).toBe(route(asked)?.area.name);
+  },
+);
 
 test('the parameters of a path stay encoded', () => {
   expect(route('/api/v4/projects/group%2Fname/repository/files/a%2Fb')?.pathParameters).toEqual({

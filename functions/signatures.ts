@@ -1,5 +1,0 @@
-import { signatureEndpoints } from '../lib/api/signatures/endpoints.ts';
-import { apiFunction } from '../lib/http/function.ts';
-import { deps } from './deps.ts';
-
-export const { handler, fetch } = apiFunction({ endpoints: signatureEndpoints, deps });
