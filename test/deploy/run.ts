@@ -10,6 +10,7 @@ import { provisioningStory } from './provisioning-story.ts';
 import { type Deployed, story } from './story.ts';
 import { Tally } from './tally.ts';
 import { telemetryStory } from './telemetry-story.ts';
+import { templateLint } from './template-lint.ts';
 
 /** Deploys onto an emulated AWS with the tools that deploy onto the real one, and uses what stands there. */
 const root = join(import.meta.dirname, '../..');
@@ -62,6 +63,7 @@ try {
   tally.failed += 1;
   console.log(`FAIL  ${error instanceof Error ? error.message : error}`);
 }
+await templateLint(tally);
 await dynamodbLocal(tally);
 console.log(`${tally.passed} passed, ${tally.failed} failed`);
 process.exit(tally.failed === 0 ? 0 : 1);
