@@ -61,8 +61,11 @@ export function grantRights(role: IRole, rights: Rights, resources: Resources): 
     role.addToPrincipalPolicy(
       new PolicyStatement({
         actions: ['ses:SendEmail', 'ses:SendRawEmail'],
-        // Whether the address or its domain is the verified identity depends on the account.
-        resources: [Stack.of(role).formatArn({ service: 'ses', resource: 'identity', resourceName: '*' })],
+        // Whether the address or its domain is the verified identity depends on the account. SES checks the right to
+        // the identity's default configuration set too, if it has one (Service Authorization Reference, Amazon SES v2).
+        resources: ['identity', 'configuration-set'].map((resource) =>
+          Stack.of(role).formatArn({ service: 'ses', resource, resourceName: '*' }),
+        ),
         conditions: { StringEquals: { 'ses:FromAddress': addressOf(resources.mailFrom) } },
       }),
     );

@@ -36,6 +36,8 @@ export function acknowledgeFindings(
     ...objects,
     'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/*]':
       'Which identity answers for the sender, its domain or the address, is the account’s to decide; a condition names the one address that mail may come from.',
+    'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:configuration-set/*]':
+      'The identity may have a default configuration set of any name; the same condition names the sender.',
   });
   if (front === undefined) return;
   acknowledge(front, {

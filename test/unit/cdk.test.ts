@@ -555,6 +555,9 @@ describe('outputs and settings', () => {
     const told = synthesize({ mailFrom: 'Lemnos <git@example.com>' }).service;
     expect(mails(told)).toHaveLength(1);
     expect(JSON.stringify(mails(told)[0])).toContain('"ses:FromAddress":"git@example.com"');
+    // An identity with a default configuration set needs the right to that too.
+    for (const resource of [':identity/*', ':configuration-set/*'])
+      expect(JSON.stringify(mails(told)[0])).toContain(resource);
     const from = resourcesOf(told, 'AWS::Lambda::Function').filter(
       ([, { Properties }]) => Properties.Environment.Variables.MAIL_FROM !== undefined,
     );
