@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { goneWhenClosed } from '../lib/http/function.ts';
 import { withoutPrefix } from '../lib/http/gateway.ts';
 import { log } from '../lib/telemetry/log.ts';
 import { callerAddress } from './caller-address.ts';
@@ -15,7 +16,7 @@ export interface FunctionModule {
   /** The same function without a gateway, for requests larger than an event can be. */
   readonly fetch?: (
     request: Request,
-    info: { sourceIp: string; requestId?: string; baseUrl: string },
+    info: { sourceIp: string; requestId?: string; baseUrl: string; signal?: AbortSignal },
   ) => Promise<Response>;
 }
 
@@ -203,7 +204,7 @@ export async function streamThrough(
       headers,
       ...(hasBody ? { body: body.stream(), duplex: 'half' } : {}),
     } as RequestInit),
-    { sourceIp: callerAddress(request), baseUrl: options.baseUrl },
+    { sourceIp: callerAddress(request), baseUrl: options.baseUrl, signal: goneWhenClosed(response) },
   );
   if (answer.status >= 400 && !request.complete) {
     const bytes = new Uint8Array(await answer.arrayBuffer());

@@ -2,9 +2,10 @@
  * The one place that turns errors into responses. Errors of the protocol itself (unknown route, invalid parameters) have
  * the body `{"error": ...}`, errors that a rule raised `{"message": ...}`.
  */
+import { CallerGone } from '../domain/caller-gone.ts';
 import { type DomainError, domainErrorOf, type ErrorCode } from '../domain/errors.ts';
 import { Throttled } from '../domain/rate-limits/throttles.ts';
-import { json, type Reply } from './reply.ts';
+import { json, Reply } from './reply.ts';
 import { throttledReply } from './throttled-reply.ts';
 
 /** An error of the protocol itself, with its response body; the body contains nothing secret. */
@@ -74,6 +75,8 @@ export const statusOf = (code: ErrorCode): number => STATUS[code];
 export function failureReply(error: unknown): Reply | undefined {
   if (error instanceof HttpFailure) return json(error.body, { status: error.status, headers: error.headers });
   if (error instanceof Throttled) return throttledReply(error);
+  // Nobody reads it; the log shows the status that nginx uses.
+  if (error instanceof CallerGone) return new Reply(499, {}, null);
   const domainError = domainErrorOf(error);
   return domainError && replyOf(domainError);
 }

@@ -2,8 +2,10 @@
  * Makes a Lambda function from endpoints, and the same as a plain `fetch` for an embedded server. Functions that serve
  * something else (Git's smart HTTP) use `rawFunction`, which has everything except the endpoints.
  */
+import type { Writable } from 'node:stream';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { ulid } from 'ulid';
+import { CallerGone, whileWanted } from '../domain/caller-gone.ts';
 import { DomainError } from '../domain/errors.ts';
 import { requireWritable } from '../domain/settings/maintenance-mode.ts';
 import { annotate, annotations, bound, correlated } from '../telemetry/correlation.ts';
@@ -128,7 +130,9 @@ export function rawFunction(
           ...(cold ? { cold_start: true } : {}),
         });
         cold = false;
-        return answerTo(request, info, requestId);
+        const { signal } = info;
+        const work = () => answerTo(request, info, requestId);
+        return signal !== undefined && changesNothing(request) ? whileWanted(signal, work) : work();
       });
     };
   const answerTo = async (request: Request, info: RequestInfo, requestId: string): Promise<Response> => {
@@ -174,7 +178,11 @@ export function rawFunction(
 
   // Libraries define this global too, without the streaming functions.
   const runtime = (globalThis as { awslambda?: Partial<StreamingRuntime> }).awslambda;
-  const answer = async (event: APIGatewayProxyEvent, context?: Invocation): Promise<Response> => {
+  const answer = async (
+    event: APIGatewayProxyEvent,
+    context?: Invocation,
+    signal?: AbortSignal,
+  ): Promise<Response> => {
     if (isForbiddenMethod(event.httpMethod))
       return Response.json({ error: '405 Not Allowed' }, { status: 405 });
     let converted: ReturnType<typeof requestOf>;
@@ -189,15 +197,18 @@ export function rawFunction(
       });
       return Response.json({ error: 'the request cannot be parsed' }, { status: 400 });
     }
-    return fetchIn(context)(converted.request, converted.info);
+    return fetchIn(context)(converted.request, { ...converted.info, ...(signal && { signal }) });
   };
   const fetch = fetchIn();
   if (process.env['STREAM'] !== '1' || !streams(runtime)) {
     return { handler: async (event, context) => buffered(await answer(event, context)), fetch };
   }
-  const handler = runtime.streamifyResponse(async (event, stream, context) =>
-    streamed(await answer(event, context), stream, runtime),
-  );
+  const handler = runtime.streamifyResponse(async (event, stream, context) => {
+    const signal = goneWhenClosed(stream);
+    const response = await answer(event, context, signal);
+    if (signal.aborted) await response.body?.cancel();
+    else await streamed(response, stream, runtime);
+  });
   return { handler: handler as unknown as GatewayHandler, fetch };
 }
 
@@ -222,6 +233,21 @@ function logRequest(method: string, status: number, started: number, ending: End
   const dimension =
     route === undefined || !METHODS.has(servedMethod) ? undefined : { endpoint: `${servedMethod} ${route}` };
   measure(String(area), dimension, ms, counts);
+}
+
+/** Reads, and fetches of Git. */
+const changesNothing = ({ method, url }: Request): boolean =>
+  method === 'GET' ||
+  method === 'HEAD' ||
+  (method === 'POST' && /\/git-upload-pack$/.test(new URL(url).pathname));
+
+/** A signal that is aborted when the response's stream closes before it has ended. */
+export function goneWhenClosed(stream: Writable): AbortSignal {
+  const gone = new AbortController();
+  stream.once('close', () => {
+    if (!stream.writableFinished) gone.abort(new CallerGone());
+  });
+  return gone.signal;
 }
 
 const METHODS: ReadonlySet<string> = new Set<Method>(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -290,7 +316,7 @@ function pulled(
           // The status is already sent: log the error and abort. Errors after the client has disconnected are expected
           // and not logged.
           if (!cancelled) {
-            failed(error);
+            if (!(error instanceof CallerGone)) failed(error);
             ended({ bytes, broken: true });
           }
           throw error;

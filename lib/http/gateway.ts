@@ -13,6 +13,8 @@ export interface RequestInfo {
   /** Public base URL without a trailing slash. */
   readonly baseUrl: string;
   readonly requestId?: string;
+  /** Aborted with `CallerGone` when the caller closes the connection before the response has ended. */
+  readonly signal?: AbortSignal;
 }
 
 /** Lambda limits a buffered response to 6 MB, including JSON escapes and Base64; this leaves room for headers. */

@@ -1,5 +1,6 @@
 import { openGit } from '../../domain/access/git-access.ts';
 import type { Prefetch } from '../../domain/access/prefetch.ts';
+import { CallerGone } from '../../domain/caller-gone.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { pushPolicy } from '../../domain/git/push-policy.ts';
@@ -45,7 +46,8 @@ export async function serveGit(
   }
   const uploads = path.rest.startsWith(UPLOADS);
   const onError = (error: unknown) => {
-    if (!(error instanceof DomainError)) logFailure(error, { ...facts, path: pathname });
+    if (!(error instanceof DomainError || error instanceof CallerGone))
+      logFailure(error, { ...facts, path: pathname });
   };
   try {
     const credential = credentialOf(request.headers);

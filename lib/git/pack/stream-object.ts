@@ -3,6 +3,7 @@ import { CorruptData } from '../corrupt-data.ts';
 import { ObjectMissing, type ObjectType } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes } from '../oid.ts';
 import type { RandomAccess } from '../ports.ts';
+import { throwIfAbandoned } from '../work.ts';
 import { EntryHeader, MAX_ENTRY_HEADER, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';
 import { InflateStream } from './inflate.ts';
 import { Replay } from './replay.ts';
@@ -151,6 +152,7 @@ async function* readInOrder(file: RandomAccess, from: number): AsyncGenerator<Ui
   };
   let next = read(from);
   for (let at = from; next !== undefined; ) {
+    throwIfAbandoned();
     const bytes = await next;
     at += bytes.length;
     next = bytes.length > 0 ? read(at) : undefined;
