@@ -1,5 +1,10 @@
 import { projectRelationEndpoints } from '../lib/api/project-relations/endpoints.ts';
+import { starEndpoints } from '../lib/api/stars/endpoints.ts';
+import { statisticsEndpoints } from '../lib/api/statistics/endpoints.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
 
-export const { handler, fetch } = apiFunction({ endpoints: projectRelationEndpoints, deps });
+export const { handler, fetch } = apiFunction({
+  endpoints: [...starEndpoints, ...projectRelationEndpoints, ...statisticsEndpoints],
+  deps,
+});

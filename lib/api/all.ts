@@ -1,28 +1,38 @@
 import type { Endpoint } from '../http/endpoint.ts';
 import { document } from '../http/openapi.ts';
 import type { OpenApiDocument } from '../http/openapi-document.ts';
+import { accessRequestEndpoints } from './access-requests/endpoints.ts';
 import { auditEventEndpoints } from './audit-events/endpoints.ts';
 import { uploadEndpoints } from './avatars/endpoints.ts';
+import { billableEndpoints } from './billable-members/endpoints.ts';
 import { branchEndpoints } from './branches/endpoints.ts';
 import { changelogEndpoints } from './changelog/endpoints.ts';
 import { commitEndpoints } from './commits/endpoints.ts';
 import { customAttributeEndpoints } from './custom-attributes/endpoints.ts';
+import { emailEndpoints } from './emails/endpoints.ts';
 import type { ApiDeps } from './endpoint.ts';
 import { eventEndpoints } from './events/endpoints.ts';
 import { fileEndpoints } from './files/endpoints.ts';
+import { forkEndpoints } from './forks/endpoints.ts';
 import { groupSsoEndpoints } from './group-sso/endpoints.ts';
 import { groupEndpoints } from './groups/endpoints.ts';
+import { invitationEndpoints } from './invitations/endpoints.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
-import { memberEndpoints } from './members/endpoints.ts';
+import { groupMemberEndpoints, projectMemberEndpoints } from './members/endpoints.ts';
 import { metaEndpoints } from './meta/endpoints.ts';
+import { namespaceEndpoints } from './namespaces/endpoints.ts';
 import { notificationSettingEndpoints } from './notifications/endpoints.ts';
+import { statusEndpoints } from './pipelines/commit-statuses.ts';
 import { projectRelationEndpoints } from './project-relations/endpoints.ts';
 import { projectEndpoints } from './projects/endpoints.ts';
+import { userProjectEndpoints } from './projects/of-users.ts';
 import { repositoryEndpoints } from './repository/endpoints.ts';
 import { scimEndpoints } from './scim/endpoints.ts';
 import { searchEndpoints } from './search/endpoints.ts';
 import { settingEndpoints } from './settings/endpoints.ts';
 import { signatureEndpoints } from './signatures/endpoints.ts';
+import { starEndpoints } from './stars/endpoints.ts';
+import { statisticsEndpoints } from './statistics/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
 import { userEndpoints } from './users/endpoints.ts';
@@ -32,15 +42,26 @@ import { VERSION } from './version.ts';
 export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...metaEndpoints(async () => apiDocument()),
   ...userEndpoints,
+  ...userProjectEndpoints,
   ...tokenEndpoints,
   ...projectEndpoints,
+  ...forkEndpoints,
+  ...starEndpoints,
   ...projectRelationEndpoints,
+  ...statisticsEndpoints,
   ...groupEndpoints,
+  ...namespaceEndpoints,
+  ...groupMemberEndpoints,
   ...keyEndpoints,
-  ...memberEndpoints,
+  ...emailEndpoints,
+  ...projectMemberEndpoints,
+  ...invitationEndpoints,
+  ...accessRequestEndpoints,
+  ...billableEndpoints,
   ...eventEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,
+  ...statusEndpoints,
   ...repositoryEndpoints,
   ...changelogEndpoints,
   ...signatureEndpoints,

@@ -11,7 +11,6 @@ import { badParameters } from '../../http/errors.ts';
 import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';
 import { decodeContent, ENCODINGS } from '../files/content.ts';
-import { statusEndpoints } from '../pipelines/commit-statuses.ts';
 import { projectUrl } from '../projects/present.ts';
 import { commentEndpoints } from './comments.ts';
 import { commitDiff } from './diff.ts';
@@ -239,7 +238,6 @@ export const commitEndpoints = [
   commitDiff,
   ...pickEndpoints,
   ...commentEndpoints,
-  ...statusEndpoints,
 ];
 
 interface ActionBody {

@@ -4,8 +4,8 @@ import { administrator, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { counted, endpoint } from '../endpoint.ts';
-import { email } from '../keys/present.ts';
-import * as shapes from '../keys/shapes.ts';
+import { email } from './present.ts';
+import * as shapes from './shapes.ts';
 
 const area = 'keys';
 const absent = { status: 404, description: 'Email address not found' };

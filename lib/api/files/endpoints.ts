@@ -18,8 +18,8 @@ import { brandHeaders } from '../../http/headers.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent, reply } from '../../http/reply.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
-import { download, LARGE_DOWNLOAD } from '../repository/download.ts';
 import { decodeContent, ENCODINGS } from './content.ts';
+import { download, LARGE_DOWNLOAD } from './download.ts';
 import { blamedCommit, contentDisposition, fileFacts, fileHeaders, fileRecord } from './present.ts';
 import * as shapes from './shapes.ts';
 

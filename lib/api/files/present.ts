@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileFacts, FileRecord } from '../../domain/repository/read.ts';
 import type { CommitRecord } from '../../git/repository.ts';
-import { gitTime } from '../commits/present.ts';
+import { gitTime } from '../git-time.ts';
 
 /** A file as `GET files/:file_path` returns it. */
 export function fileRecord(file: FileRecord, ref: string) {

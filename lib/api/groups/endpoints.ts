@@ -2,8 +2,6 @@ import { canInGroup } from '../../domain/access/permissions.ts';
 import { group } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';
-import { groupMemberEndpoints } from '../members/endpoints.ts';
-import { namespaceEndpoints } from '../namespaces/endpoints.ts';
 import { groupEditEndpoints } from './edit.ts';
 import { groupListEndpoints } from './lists.ts';
 import { groupDetail } from './presented.ts';
@@ -39,11 +37,4 @@ const get = endpoint({
     }),
 });
 
-export const groupEndpoints = [
-  get,
-  ...groupEditEndpoints,
-  ...groupListEndpoints,
-  ...groupProjectEndpoints,
-  ...namespaceEndpoints,
-  ...groupMemberEndpoints,
-];
+export const groupEndpoints = [get, ...groupEditEndpoints, ...groupListEndpoints, ...groupProjectEndpoints];

@@ -1,7 +1,6 @@
 import { markedOn } from '../../domain/deletion/mark-and-delete.ts';
 import type { InstanceSettings } from '../../domain/settings/current.ts';
 import type { GroupRecord } from '../../records/groups.ts';
-import type { ShareRecord } from '../../records/shares.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
 
 /** URL of the group's page; the base of links into the group. */
@@ -57,15 +56,6 @@ const SHOWN_IF_SET = [
 
 const settingsShownIfSet = ({ settings }: GroupRecord) =>
   Object.fromEntries(SHOWN_IF_SET.filter((name) => name in settings).map((name) => [name, settings[name]]));
-
-/** A group that a group or project is shared with. */
-export const sharedWithGroup = ({ id, name, fullPath }: GroupRecord, share: ShareRecord) => ({
-  group_id: id,
-  group_name: name,
-  group_full_path: fullPath,
-  group_access_level: share.accessLevel,
-  expires_at: share.expiresAt,
-});
 
 /** A group as a namespace, for projects and lists of namespaces. */
 export const groupNamespace = (record: GroupRecord, baseUrl: string) => ({

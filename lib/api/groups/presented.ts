@@ -3,8 +3,9 @@ import type { Actor } from '../../domain/actor.ts';
 import { attributesOfMany } from '../../domain/custom-attributes/custom-attributes.ts';
 import { invitedGroups, projectsShown, runnersToken } from '../../domain/groups/details.ts';
 import type { ApiDeps } from '../endpoint.ts';
+import { sharedWithGroup } from '../projects/present.ts';
 import { presented as presentedProjects } from '../projects/presented.ts';
-import { group, sharedWithGroup } from './present.ts';
+import { group } from './present.ts';
 
 /**
  * A single group with the groups it is shared with and, on request, its projects.

@@ -1,5 +1,4 @@
-import { emailEndpoints } from '../emails/endpoints.ts';
 import { gpgKeyEndpoints } from './gpg.ts';
 import { sshKeyEndpoints } from './ssh.ts';
 
-export const keyEndpoints = [...sshKeyEndpoints, ...gpgKeyEndpoints, ...emailEndpoints];
+export const keyEndpoints = [...sshKeyEndpoints, ...gpgKeyEndpoints];

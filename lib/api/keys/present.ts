@@ -1,4 +1,3 @@
-import type { EmailRecord } from '../../records/emails.ts';
 import type { GpgKeyRecord, SshKeyRecord } from '../../records/keys.ts';
 import type { UserRecord } from '../../records/users.ts';
 
@@ -15,5 +14,3 @@ export function sshKey(key: SshKeyRecord, user: Pick<UserRecord, 'name'>, baseUr
 }
 
 export const gpgKey = ({ id, key, createdAt }: GpgKeyRecord) => ({ id, key, created_at: createdAt });
-
-export const email = ({ id, email, confirmedAt }: EmailRecord) => ({ id, email, confirmed_at: confirmedAt });

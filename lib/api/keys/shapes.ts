@@ -26,8 +26,3 @@ export const gpgKey = shape(() =>
     .meta({ id: 'GpgKey' }),
 );
 export const gpgKeys = shape(() => z.array(gpgKey()));
-
-export const email = shape(() =>
-  z.object({ id: z.int(), email: z.string(), confirmed_at: time().nullable() }).meta({ id: 'Email' }),
-);
-export const emails = shape(() => z.array(email()));

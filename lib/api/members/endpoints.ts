@@ -6,10 +6,7 @@ import { seesIdentities, topLevelGroupOf } from '../../domain/scim/group-identit
 import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
-import { accessRequestEndpoints } from '../access-requests/endpoints.ts';
-import { billableEndpoints } from '../billable-members/endpoints.ts';
 import { counted, endpoint } from '../endpoint.ts';
-import { invitationEndpoints } from '../invitations/endpoints.ts';
 import * as shapes from '../users/shapes.ts';
 import { userIds } from './ids.ts';
 import { importEndpoint } from './import.ts';
@@ -206,14 +203,7 @@ const of = (kind: Kind) => [
   remove(kind),
 ];
 
-export const memberEndpoints = [
-  ...of('project'),
-  ...invitationEndpoints,
-  ...accessRequestEndpoints,
-  importEndpoint,
-  ...billableEndpoints,
-];
-/** Served by the Lambda function of the `groups` area. */
+export const projectMemberEndpoints = [...of('project'), importEndpoint];
 export const groupMemberEndpoints = of('group');
 
 const shown = ({ record, user }: Member, baseUrl: string, signIn?: number) =>

@@ -1,10 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
-import { day, time, userBasic } from '../users/shapes.ts';
-
-export const starrers = shape(() =>
-  z.array(z.object({ starred_since: time(), user: userBasic() }).meta({ id: 'Starrer' })),
-);
+import { day, userBasic } from '../users/shapes.ts';
 
 export const projectShare = shape(() =>
   z
@@ -33,17 +29,4 @@ export const groups = shape(() =>
       })
       .meta({ id: 'GroupBasic' }),
   ),
-);
-
-export const languages = shape(() => z.record(z.string(), z.number()).meta({ id: 'ProjectLanguages' }));
-
-export const storage = shape(() =>
-  z
-    .object({
-      project_id: z.int(),
-      disk_path: z.string(),
-      created_at: time(),
-      repository_storage: z.string(),
-    })
-    .meta({ id: 'ProjectStorage' }),
 );

@@ -14,7 +14,6 @@ import * as p from '../../http/params.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { VISIBILITIES } from '../../records/visibility.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
-import { forkEndpoints } from '../forks/endpoints.ts';
 import { editEndpoints } from './edit.ts';
 import { defaultBranchOf, sharedFields, topicsOf } from './fields.ts';
 import { lifecycleEndpoints } from './lifecycle.ts';
@@ -276,7 +275,6 @@ export const projectEndpoints = [
   createForUser,
   ...editEndpoints,
   ...lifecycleEndpoints,
-  ...forkEndpoints,
 ];
 
 interface CreationBody {

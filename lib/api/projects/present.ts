@@ -3,8 +3,10 @@ import { markedOn } from '../../domain/deletion/mark-and-delete.ts';
 import type { ProjectMemberships } from '../../domain/members/project-memberships.ts';
 import { LEVEL_NUMBERS } from '../../domain/notifications/levels.ts';
 import { cloneUrl } from '../../domain/repository/clone-url.ts';
+import type { GroupRecord } from '../../records/groups.ts';
 import type { NotificationLevel } from '../../records/notifications.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
+import type { ShareRecord } from '../../records/shares.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
 import { userBasic } from '../users/present.ts';
@@ -250,3 +252,12 @@ function withoutDefault(project: ProjectRecord): Record<string, unknown> {
     ...(policy === undefined ? {} : { container_expiration_policy: policy }),
   };
 }
+
+/** A group that a group or project is shared with. */
+export const sharedWithGroup = ({ id, name, fullPath }: GroupRecord, share: ShareRecord) => ({
+  group_id: id,
+  group_name: name,
+  group_full_path: fullPath,
+  group_access_level: share.accessLevel,
+  expires_at: share.expiresAt,
+});

@@ -10,10 +10,9 @@ import { ownersOf } from '../../domain/projects/projects.ts';
 import { cloneRoot } from '../../domain/repository/clone-url.ts';
 import { statisticsOf } from '../../domain/statistics/statistics.ts';
 import type { ApiDeps } from '../endpoint.ts';
-import { sharedWithGroup } from '../groups/present.ts';
 import { license } from '../statistics/license.ts';
 import { projectStatistics } from '../statistics/present.ts';
-import { projectBasic, projectFull } from './present.ts';
+import { projectBasic, projectFull, projectUrl, sharedWithGroup } from './present.ts';
 
 /** Projects as the actor may see them. Anonymous callers always get the basic form. */
 export async function presented(
@@ -77,7 +76,9 @@ export async function presented(
       ...(statistics?.has(access.project.id)
         ? { statistics: projectStatistics(statistics.get(access.project.id)) }
         : {}),
-      ...(measured === undefined || !code(access) ? {} : license(access.project, measured[i], baseUrl)),
+      ...(measured === undefined || !code(access)
+        ? {}
+        : license(access.project, measured[i], projectUrl(access.project, baseUrl))),
       ...(parent === undefined ? {} : { forked_from_project: basic(parent) }),
       ...attributes(i),
     };

@@ -7,8 +7,8 @@ import type { RequestFacts } from '../../http/endpoint.ts';
 import * as p from '../../http/params.ts';
 import type { Reply } from '../../http/reply.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
+import { download, LARGE_DOWNLOAD } from '../files/download.ts';
 import { contentDisposition } from '../files/present.ts';
-import { download, LARGE_DOWNLOAD } from './download.ts';
 import { refuseHotlink } from './hotlink.ts';
 
 const area = 'repository';

@@ -8,12 +8,12 @@ import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { commitBasic } from '../commits/present.ts';
 import { endpoint } from '../endpoint.ts';
+import { download, LARGE_DOWNLOAD } from '../files/download.ts';
 import { NOT_CACHED } from '../files/endpoints.ts';
 import { contentDisposition } from '../files/present.ts';
 import { projectUrl } from '../projects/present.ts';
 import { archiveEndpoints } from './archive.ts';
 import { compare } from './compare.ts';
-import { download, LARGE_DOWNLOAD } from './download.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'repository';

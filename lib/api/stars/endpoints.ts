@@ -3,10 +3,10 @@ import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json, notModified } from '../../http/reply.ts';
 import { counted, endpoint } from '../endpoint.ts';
-import * as shapes from '../project-relations/shapes.ts';
 import { presented } from '../projects/presented.ts';
 import * as projectShapes from '../projects/shapes.ts';
 import { userBasic } from '../users/present.ts';
+import * as shapes from './shapes.ts';
 
 const area = 'project-relations';
 

@@ -4,7 +4,7 @@ import { isAdministrator } from '../../domain/actor.ts';
 import { forbidden } from '../../domain/errors.ts';
 import { project } from '../../http/access.ts';
 import { endpoint } from '../endpoint.ts';
-import * as shapes from '../project-relations/shapes.ts';
+import * as shapes from './shapes.ts';
 
 const area = 'project-relations';
 
@@ -41,4 +41,4 @@ const storage = endpoint({
   },
 });
 
-export const contentEndpoints = [languages, storage];
+export const statisticsEndpoints = [languages, storage];

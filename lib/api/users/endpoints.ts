@@ -2,7 +2,6 @@ import { accountEndpoints } from './accounts.ts';
 import { followEndpoints } from './follows.ts';
 import { list } from './list.ts';
 import { overviewEndpoints } from './overview.ts';
-import { userProjectEndpoints } from './projects.ts';
 import { selfEndpoints } from './self.ts';
 import { stateEndpoints } from './states.ts';
 
@@ -13,5 +12,4 @@ export const userEndpoints = [
   ...accountEndpoints,
   ...stateEndpoints,
   ...followEndpoints,
-  ...userProjectEndpoints,
 ];

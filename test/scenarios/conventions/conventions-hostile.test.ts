@@ -1,13 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { customAttributeEndpoints } from '../../../lib/api/custom-attributes/endpoints.ts';
-import { groupEndpoints } from '../../../lib/api/groups/endpoints.ts';
-import { keyEndpoints } from '../../../lib/api/keys/endpoints.ts';
-import { memberEndpoints } from '../../../lib/api/members/endpoints.ts';
-import { projectRelationEndpoints } from '../../../lib/api/project-relations/endpoints.ts';
-import { projectEndpoints } from '../../../lib/api/projects/endpoints.ts';
-import { searchEndpoints } from '../../../lib/api/search/endpoints.ts';
-import { tokenEndpoints } from '../../../lib/api/tokens/endpoints.ts';
-import { userEndpoints } from '../../../lib/api/users/endpoints.ts';
+import { allEndpoints } from '../../../lib/api/all.ts';
 import { document } from '../../../lib/http/openapi.ts';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
 
@@ -51,18 +43,14 @@ const HOSTILE: readonly unknown[] = [
   { __proto__: 1, constructor: 2, $gt: '' },
 ];
 
+/** Areas whose endpoints take what users type; those of repositories have hostile scenarios of their own. */
+const TRIED = new Set([
+  ...['users', 'projects', 'members', 'groups', 'tokens'],
+  ...['keys', 'project-relations', 'custom-attributes', 'search'],
+]);
+
 const described = document(
-  [
-    ...userEndpoints,
-    ...projectEndpoints,
-    ...memberEndpoints,
-    ...groupEndpoints,
-    ...tokenEndpoints,
-    ...keyEndpoints,
-    ...projectRelationEndpoints,
-    ...customAttributeEndpoints,
-    ...searchEndpoints,
-  ],
+  allEndpoints.filter(({ area }) => TRIED.has(area)),
   {
     title: '',
     version: '',

@@ -124,6 +124,13 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     ...['pipelines', 'changelog', 'settings', 'project-relations', 'projects', 'users', 'search', 'scim'],
     ...['group-sso', 'worker'],
   ],
+  'lib/api': [
+    ...['avatars', 'pages', 'custom-attributes', 'users', 'members', 'access-requests', 'audit-events'],
+    ...['billable-members', 'meta', 'statistics', 'projects', 'files', 'commits', 'branches', 'changelog'],
+    ...['keys', 'emails', 'events', 'forks', 'git', 'groups', 'group-sso', 'invitations', 'namespaces'],
+    ...['notifications', 'pipelines', 'repository', 'scim', 'search', 'settings', 'signatures', 'stars'],
+    ...['project-relations', 'tags', 'tokens'],
+  ],
 };
 
 /** The innermost layer that a file is in. */

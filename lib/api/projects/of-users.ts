@@ -7,9 +7,9 @@ import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { VISIBILITIES } from '../../records/visibility.ts';
 import { counted, endpoint } from '../endpoint.ts';
-import { listInput } from '../projects/listing.ts';
-import { presented } from '../projects/presented.ts';
-import { projectsListed } from '../projects/shapes.ts';
+import { listInput } from './listing.ts';
+import { presented } from './presented.ts';
+import { projectsListed } from './shapes.ts';
 
 const area = 'users';
 
