@@ -15,15 +15,15 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Resources } from './resources.ts';
 import type { Settings } from './settings.ts';
-import type { WorkQueue } from './work-queue.ts';
 
 export interface DashboardProps {
   readonly settings: Settings;
   readonly api: RestApiBase;
-  readonly queues: readonly WorkQueue[];
+  readonly deadLetters: Queue;
   readonly resources: Resources;
   readonly sweep: LambdaFunction;
   readonly alarms: readonly Alarm[];
@@ -49,7 +49,7 @@ export class Dashboard extends Construct {
       defaultInterval: Duration.hours(3),
       periodOverride: PeriodOverride.AUTO,
     });
-    const { settings, api, queues, resources, alarms } = props;
+    const { settings, api, deadLetters, resources, alarms } = props;
     dashboard.addWidgets(
       new AlarmStatusWidget({ title: 'Alarms', alarms: [...alarms], width: 16, height: 4 }),
       new TextWidget({
@@ -111,17 +111,12 @@ export class Dashboard extends Construct {
         24,
       ),
     );
-    const waiting = queues.map(({ node, queue }) =>
-      queue.metricApproximateAgeOfOldestMessage({ label: short(node.id) }),
+    const waiting = Object.entries(resources.queues).map(([label, queue]) =>
+      queue.metricApproximateAgeOfOldestMessage({ label }),
     );
     dashboard.addWidgets(
       graph('Seconds that the oldest message waits', waiting),
-      graph(
-        'Dead letters',
-        queues.map(({ node, deadLetters }) =>
-          deadLetters.metricApproximateNumberOfMessagesVisible({ label: short(node.id) }),
-        ),
-      ),
+      graph('Dead letters', [deadLetters.metricApproximateNumberOfMessagesVisible({ label: 'messages' })]),
       graph('Sent by the sweep: fallen due, or left behind', [
         own(settings, 'MessagesSwept', 'outbox-sweep'),
         props.sweep.metricErrors({ label: 'sweeps that failed' }),
@@ -191,8 +186,6 @@ const table = (title: string, logGroupNames: string[], queryLines: string[], wid
 
 const queried = (groups: readonly LogGroup[]): string[] =>
   groups.slice(0, QUERIED_GROUPS).map(({ logGroupName }) => logGroupName);
-
-const short = (id: string) => id.replace(/^Queue-/, '');
 
 const lambda = (metricName: string, statistic = 'Sum') =>
   new Metric({ namespace: 'AWS/Lambda', metricName, statistic, label: metricName });

@@ -36,9 +36,12 @@ const FREE = new Set([
   'AWS::CDK::Metadata',
   'AWS::IAM::Policy',
   'AWS::IAM::Role',
+  'AWS::Lambda::EventInvokeConfig',
   'AWS::Lambda::Function',
   'AWS::Lambda::Permission',
   'AWS::Logs::LogGroup',
+  // Its metric is charged for the hours in which a line matched.
+  'AWS::Logs::MetricFilter',
   'AWS::S3::BucketPolicy',
   'AWS::SNS::Subscription',
   'AWS::SNS::Topic',
@@ -56,7 +59,7 @@ export function idleCost(templates: readonly Template[]): CostItem[] {
     if (FREE.has(Type)) return [];
     switch (Type) {
       case 'AWS::CloudWatch::Alarm':
-        return item(PRICE.alarm);
+        return item(alarmMetrics(Properties['Metrics']) * PRICE.alarm);
       case 'AWS::CloudWatch::Dashboard':
         return item(
           metricsOf(Properties['DashboardBody']) > PRICE.dashboardFreeMetrics ? PRICE.dashboard : 0,
@@ -78,6 +81,12 @@ export function idleCost(templates: readonly Template[]): CostItem[] {
         throw new RangeError(`${Type} (${id}): unknown cost of an idle month`);
     }
   });
+}
+
+/** An alarm over an expression costs as much as one over each of its metrics. */
+function alarmMetrics(metrics: unknown): number {
+  if (metrics === undefined) return 1;
+  return (metrics as { MetricStat?: object }[]).filter(({ MetricStat }) => MetricStat !== undefined).length;
 }
 
 /** Number of metrics of a dashboard. Log queries are not metrics; they are paid when the dashboard is viewed. */

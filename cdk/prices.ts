@@ -2,7 +2,7 @@
  * Approximate list prices of us-east-1 in dollars, without the free tier; the linked pages have the current ones.
  */
 export const PRICE = {
-  /** https://aws.amazon.com/cloudwatch/pricing: a standard-resolution alarm, and a GB of ingested logs. */
+  /** https://aws.amazon.com/cloudwatch/pricing: a standard-resolution alarm, for each of its metrics, and a GB of ingested logs. */
   alarm: 0.1,
   logsPerGb: 0.5,
   /** The same page: a custom metric reported in every hour of a month; prorated if in fewer. */

@@ -81,6 +81,7 @@ export function environmentOf(area: Area, resources: Resources, settings: Settin
   if (settings.baseUrl !== undefined) variables['BASE_URL'] = settings.baseUrl;
   if (settings.gitFrontUrl !== undefined) variables['GIT_FRONT_URL'] = settings.gitFrontUrl;
   if (area.kind === 'api' && settings.stream) variables['STREAM'] = '1';
+  if (area.kind === 'worker') variables['WORKER_QUEUE_URL'] = resources.queues[area.queue].queueUrl;
   for (const name of area.rights.sends ?? []) {
     variables[`QUEUE_URL_${name.toUpperCase().replaceAll('-', '_')}`] = resources.queues[name].queueUrl;
   }

@@ -11,7 +11,7 @@ import { Gateway } from './gateway.ts';
 import type { Resources } from './resources.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { Settings } from './settings.ts';
-import { WorkQueue } from './work-queue.ts';
+import { deadLetterQueue, WorkQueue } from './work-queue.ts';
 
 export interface ServiceStackProps {
   readonly data: DataStack;
@@ -28,7 +28,8 @@ export class ServiceStack extends Stack {
 
   constructor(scope: Construct, id: string, { data, settings, code }: ServiceStackProps) {
     super(scope, id, { description: 'Lemnos: source hosting without servers (service)' });
-    const queues = byQueue((worker) => new WorkQueue(this, `Queue-${worker.queue}`, worker));
+    const deadLetters = deadLetterQueue(this);
+    const queues = byQueue((worker) => new WorkQueue(this, `Queue-${worker.queue}`, worker, deadLetters));
     const resources: Resources = (this.resources = {
       table: data.table,
       indexes: data.indexes,
@@ -55,18 +56,25 @@ export class ServiceStack extends Stack {
     for (const area of areasOf('scheduled')) {
       new Rule(this, `Schedule-${area.name}`, {
         schedule: Schedule.expression(area.schedule),
-        // No retries: the next run catches up.
+        // Of the delivery to Lambda's own queue. What happens to a run that fails is the function's setting, below.
         targets: [
           new LambdaTarget(functionOf(area.name), { retryAttempts: 0, maxEventAge: Duration.minutes(1) }),
         ],
       });
+      functionOf(area.name).configureAsyncInvoke({
+        retryAttempts: area.retries,
+        // A run without retries is not worth waiting for either: the next one catches up.
+        maxEventAge: area.retries === 0 ? Duration.minutes(1) : Duration.hours(1),
+      });
     }
     this.gateway = new Gateway(this, 'Gateway', { settings, functionOf });
     const alarms = new Alarms(this, 'Alarms', {
+      settings,
       api: this.gateway.api,
-      queues: Object.values(queues),
-      scheduled: areasOf('scheduled').map((area) => functionOf(area.name)),
-      email: settings.alarmEmail,
+      queues: resources.queues,
+      deadLetters,
+      functionOf,
+      logGroupOf: (name) => this.functions.get(name)!.logGroup,
     });
     if (settings.dashboard) {
       const logsOf = (kinds: readonly Area['kind'][]) =>
@@ -76,7 +84,7 @@ export class ServiceStack extends Stack {
       new Dashboard(this, 'Dashboard', {
         settings,
         api: this.gateway.api,
-        queues: Object.values(queues),
+        deadLetters,
         resources,
         sweep: functionOf('outbox-sweep'),
         alarms: alarms.all,

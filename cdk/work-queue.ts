@@ -5,26 +5,24 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { WorkerArea } from '../functions/areas.ts';
 
-/** A queue with a dead-letter queue for messages that failed five times. */
+/** Deliveries of a message; one that a throttled function could not take counts too. AWS advises five at least. */
+const MAX_RECEIVES = 10;
+/** AWS's advice, so that a throttled function is tried again (Lambda developer guide, "Using Lambda with Amazon SQS"). */
+const TIMEOUTS_INVISIBLE = 6;
+
+/** A queue and its worker. Messages that failed for good go to the dead letters of all queues. */
 export class WorkQueue extends Construct {
   readonly queue: Queue;
-  readonly deadLetters: Queue;
 
-  constructor(scope: Construct, id: string, worker: WorkerArea) {
+  constructor(scope: Construct, id: string, worker: WorkerArea, deadLetters: Queue) {
     super(scope, id);
-    this.deadLetters = new Queue(this, 'DeadLetters', {
-      encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-      retentionPeriod: Duration.days(14),
-    });
     this.queue = new Queue(this, 'Queue', {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       retentionPeriod: Duration.days(4),
-      // Delay of redelivery, also of messages that the worker reported as failed: as short as the worker's timeout
-      // allows.
-      visibilityTimeout: Duration.seconds(worker.timeout + 60),
-      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: 5 },
+      // A worker that reports a message as failed makes it visible sooner: `functions/worker.ts`.
+      visibilityTimeout: Duration.seconds(TIMEOUTS_INVISIBLE * worker.timeout),
+      deadLetterQueue: { queue: deadLetters, maxReceiveCount: MAX_RECEIVES },
     });
   }
 
@@ -39,4 +37,16 @@ export class WorkQueue extends Construct {
       }),
     );
   }
+}
+
+/**
+ * The messages that failed for good, of all queues: each queue of its own would cost an alarm. A move task without a
+ * destination returns each message to the queue it came from (SQS API reference, StartMessageMoveTask).
+ */
+export function deadLetterQueue(scope: Construct): Queue {
+  return new Queue(scope, 'DeadLetters', {
+    encryption: QueueEncryption.SQS_MANAGED,
+    enforceSSL: true,
+    retentionPeriod: Duration.days(14),
+  });
 }

@@ -55,6 +55,8 @@ export interface WorkerArea extends Common {
 interface ScheduledArea extends Common {
   readonly kind: 'scheduled';
   readonly schedule: string;
+  /** How often Lambda repeats a run that failed, after a minute and then after two (0 to 2). */
+  readonly retries: number;
 }
 
 /** The gateway's REQUEST authorizer for Git. */
@@ -328,6 +330,8 @@ export const areas: readonly Area[] = [
     name: 'outbox-sweep',
     entry: 'outbox-sweep.ts',
     schedule: 'rate(1 minute)',
+    // The next run catches up.
+    retries: 0,
     memory: 256,
     timeout: 60,
     rights: { ...writes, sends: ['maintenance', 'forks', 'ingest', 'outbound', 'mail'] },
@@ -337,6 +341,7 @@ export const areas: readonly Area[] = [
     name: 'daily',
     entry: 'daily.ts',
     schedule: 'cron(0 12 * * ? *)',
+    retries: 2,
     memory: 256,
     timeout: 60,
     rights: writes,

@@ -1,6 +1,8 @@
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { awsClients } from '../lib/store/clients.ts';
 import { type OutboxMessage, parseMessage, writtenAt } from '../lib/store/outbox/outbox.ts';
+import { postpone } from '../lib/store/outbox/queues.ts';
 import { annotate, annotations, correlated } from '../lib/telemetry/correlation.ts';
 import { type Level, log } from '../lib/telemetry/log.ts';
 import { type Counts, measure } from '../lib/telemetry/metrics.ts';
@@ -42,6 +44,7 @@ export function worker(
       ended('info', { outcome: 'done' }, {});
     } catch (error) {
       ended('error', { outcome: 'failed', ...errorFacts(error) }, { JobsFailed: 1 });
+      await retrySooner(record);
       throw error;
     }
   };
@@ -59,6 +62,24 @@ export function worker(
       throwOnFullBatchFailure: false,
     });
   };
+}
+
+const PAUSE_SECONDS = 60;
+const MAX_PAUSE_SECONDS = 900;
+
+/**
+ * Lets a message that failed be delivered again after a pause, which doubles. Otherwise it would wait for the queue's
+ * visibility timeout, which has to be much longer than a run. Best effort: without it the message comes back later.
+ */
+async function retrySooner(record: SQSRecord): Promise<void> {
+  const queueUrl = process.env['WORKER_QUEUE_URL'];
+  if (queueUrl === undefined) return;
+  const seconds = Math.min(PAUSE_SECONDS * 2 ** (receives(record) - 1), MAX_PAUSE_SECONDS);
+  try {
+    await postpone(awsClients().sqs, queueUrl, record.receiptHandle, seconds);
+  } catch (error) {
+    log('warn', 'message not postponed', { error: (error as Error).name });
+  }
 }
 
 export const unknownMessage = () => new Error('unknown message type: not written by this service');

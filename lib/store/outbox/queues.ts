@@ -1,5 +1,5 @@
 /** Sends to the SQS queues. Lambda's event source receives from them and calls workers with batches. */
-import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { ChangeMessageVisibilityCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { StoreUnavailable } from '../errors.ts';
 import type { MessageSender } from './outbox.ts';
 
@@ -35,6 +35,22 @@ export class Queues implements MessageSender {
       if (failed.length > 0) throw new StoreUnavailable(false, new Error(`refused: ${failed[0]!.Code}`));
     }
   }
+}
+
+/** Makes a received message visible again after this many seconds. */
+export async function postpone(
+  client: SQSClient,
+  queueUrl: string,
+  receiptHandle: string,
+  seconds: number,
+): Promise<void> {
+  await client.send(
+    new ChangeMessageVisibilityCommand({
+      QueueUrl: queueUrl,
+      ReceiptHandle: receiptHandle,
+      VisibilityTimeout: seconds,
+    }),
+  );
 }
 
 function* batches<T extends { readonly body: string }>(messages: readonly T[]): Generator<T[]> {
