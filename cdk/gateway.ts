@@ -16,9 +16,6 @@ import { areasOf } from '../functions/areas.ts';
 import { gatewayDocument } from './gateway-document.ts';
 import type { Settings } from './settings.ts';
 
-/** Requests per second and burst of the stage: protects against cost, not a limit per user. */
-const THROTTLE = { rate: 500, burst: 1000 };
-
 export interface GatewayProps {
   readonly settings: Settings;
   /** Returns the function of an area by the area's name. */
@@ -58,8 +55,8 @@ export class Gateway extends Construct {
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
       deployOptions: {
         stageName: 'prod',
-        throttlingRateLimit: THROTTLE.rate,
-        throttlingBurstLimit: THROTTLE.burst,
+        throttlingRateLimit: settings.requestRate,
+        throttlingBurstLimit: settings.requestBurst,
         // Only errors of the gateway. Data tracing is off: it would log tokens and contents.
         loggingLevel: MethodLoggingLevel.ERROR,
         dataTraceEnabled: false,

@@ -51,6 +51,7 @@ export class ServiceFunction extends Construct {
       role,
       memorySize: area.memory,
       timeout: Duration.seconds(area.timeout),
+      ...reserved(settings, area.name),
       ...(area.scratch === undefined ? {} : { ephemeralStorageSize: Size.mebibytes(area.scratch) }),
       logGroup: this.logGroup,
       environment: environmentOf(area, resources, settings),
@@ -58,6 +59,15 @@ export class ServiceFunction extends Construct {
       ...(area.kind === 'worker' ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),
     });
   }
+}
+
+/** Without a setting nothing is reserved: Lambda refuses to reserve anything in a new account (`settings.ts`). */
+function reserved(
+  { reservedConcurrency }: Settings,
+  name: string,
+): { reservedConcurrentExecutions?: number } {
+  const reservedConcurrentExecutions = reservedConcurrency.get(name);
+  return reservedConcurrentExecutions === undefined ? {} : { reservedConcurrentExecutions };
 }
 
 /** The variables read by `lib/store/environment.ts`, `lib/telemetry` and Powertools, and the adapter's response mode. */
@@ -73,6 +83,7 @@ export function environmentOf(area: Area, resources: Resources, settings: Settin
   if (area.rights.table !== undefined) variables['TABLE_NAME'] = resources.table.tableName;
   if (area.rights.objects !== undefined) variables['OBJECTS_BUCKET'] = resources.objects.bucketName;
   if (settings.outboundAllow !== undefined) variables['OUTBOUND_ALLOW'] = settings.outboundAllow;
+  if (settings.clientThrottles) variables['CLIENT_THROTTLES'] = '1';
   if (settings.deletionDelayDays > 0) variables['DELETION_DELAY_DAYS'] = String(settings.deletionDelayDays);
   if (area.rights.mail === true && resources.mailFrom !== undefined) {
     variables['MAIL_FROM'] = resources.mailFrom;

@@ -1,4 +1,5 @@
 import type { Node } from 'constructs';
+import { areas } from '../functions/areas.ts';
 
 /** The deployment settings of an instance: `cdk deploy -c name=value`. */
 export interface Settings {
@@ -20,6 +21,17 @@ export interface Settings {
   readonly gitFrontCertificate: string | undefined;
   /** Sender of mails, verified in SES: an address, or `Name <address>`. Without it no mail is sent. `mailFrom` */
   readonly mailFrom: string | undefined;
+  /**
+   * Concurrent runs reserved for functions, which are also their maximum: `name=count,name=count`. Lambda keeps 100 of an
+   * account's runs for functions without a reservation, and a new account may have fewer than that in all (Lambda
+   * developer guide, "Configuring reserved concurrency"; "Lambda quotas"): so none by default. `reservedConcurrency`
+   */
+  readonly reservedConcurrency: ReadonlyMap<string, number>;
+  /** Requests a second that the stage accepts, and how many at once beyond it: a limit of cost. `requestRate`, `requestBurst` */
+  readonly requestRate: number;
+  readonly requestBurst: number;
+  /** Whether the throttles of the API by user and address are on until an administrator says otherwise. `clientThrottles` */
+  readonly clientThrottles: boolean;
   /** Days between the request to delete a group, or a project in one, and its deletion. `deletionDelayDays` */
   readonly deletionDelayDays: number;
   /** Email address notified by alarms; without it alarms are visible in CloudWatch only. `alarmEmail` */
@@ -47,6 +59,11 @@ export function readSettings(node: Node): Settings {
     const text = read(name) ?? 'true';
     if (text !== 'true' && text !== 'false') throw new RangeError(`${name} must be true or false`);
     return text === 'true';
+  };
+  const count = (name: string, otherwise: number): number => {
+    const text = read(name) ?? String(otherwise);
+    if (!/^[1-9]\d{0,5}$/.test(text)) throw new RangeError(`${name} must be a whole number from 1 to 999999`);
+    return Number(text);
   };
   const logLevel = read('logLevel') ?? 'info';
   if (!/^(info|warn|error|silent)$/.test(logLevel)) {
@@ -80,13 +97,17 @@ export function readSettings(node: Node): Settings {
     gitFrontUrl,
     gitFrontCertificate,
     mailFrom,
+    reservedConcurrency: readReservations(read('reservedConcurrency') ?? ''),
+    requestRate: count('requestRate', 500),
+    requestBurst: count('requestBurst', 1000),
+    clientThrottles: choice('clientThrottles'),
     deletionDelayDays: readDays(read('deletionDelayDays') ?? '0'),
     alarmEmail: read('alarmEmail'),
     restoredTable: read('restoredTable'),
     logLevel,
     dashboard: choice('dashboard'),
     endpointMetrics: choice('endpointMetrics'),
-    tags: readTags(read('tags') ?? ''),
+    tags: readPairs('tags', read('tags') ?? ''),
   };
 }
 
@@ -96,13 +117,26 @@ function readDays(text: string): number {
   return Number(text);
 }
 
-function readTags(list: string): Record<string, string> {
+function readReservations(list: string): ReadonlyMap<string, number> {
+  return new Map(
+    Object.entries(readPairs('reservedConcurrency', list)).map(([name, runs]) => {
+      if (!areas.some((area) => area.name === name))
+        throw new RangeError(`reservedConcurrency: no function is named ${name}`);
+      if (!/^[1-9]\d{0,4}$/.test(runs))
+        throw new RangeError(`reservedConcurrency: ${name} needs at least one run`);
+      return [name, Number(runs)];
+    }),
+  );
+}
+
+/** `name=value,name=value` */
+function readPairs(setting: string, list: string): Record<string, string> {
   const pairs = list.split(',').filter((pair) => pair !== '');
   return Object.fromEntries(
     pairs.map((pair) => {
       const at = pair.indexOf('=');
-      if (at < 1) throw new RangeError(`tags must be name=value,name=value: "${pair}" is invalid`);
-      return [pair.slice(0, at), pair.slice(at + 1)];
+      if (at < 1) throw new RangeError(`${setting} must be name=value,name=value: "${pair}" is invalid`);
+      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
     }),
   );
 }

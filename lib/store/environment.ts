@@ -31,6 +31,8 @@ export interface StoreEnvironment {
   readonly deletionDelayDays: number;
   /** Larger downloads are fetched from the bucket, by presigned URL; bytes. `MAX_STREAMED_BYTES` */
   readonly maxStreamedBytes: number;
+  /** Whether the throttles of the API are on until the settings say otherwise. `CLIENT_THROTTLES=1` */
+  readonly clientThrottles: boolean;
   /** Maximum size of an imported pack, in bytes. `IMPORT_MAX_BYTES` */
   readonly importMaxBytes: number;
 }
@@ -69,6 +71,7 @@ export function readEnvironment(
     maxStreamedBytes:
       Number(env['MAX_STREAMED_BYTES']) ||
       MAX_STREAMED_BYTES[env['STREAM'] === '1' ? 'streaming' : 'buffered'],
+    clientThrottles: env['CLIENT_THROTTLES'] === '1',
     importMaxBytes: Number(env['IMPORT_MAX_BYTES']) || IMPORT_MAX_BYTES,
   };
 }

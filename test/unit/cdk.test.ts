@@ -292,7 +292,7 @@ describe('functions', () => {
       const { rights, kind } = areas.find(({ name }) => Properties.Description.endsWith(` ${name}`))!;
       const names = Object.keys(Properties.Environment.Variables).filter((name) => name !== 'STREAM');
       const wanted = ['SERVICE_NAME', 'DEFAULT_BRANCH_NAME', 'AREA', 'LOG_LEVEL', 'ENDPOINT_METRICS'];
-      wanted.push('POWERTOOLS_METRICS_NAMESPACE');
+      wanted.push('POWERTOOLS_METRICS_NAMESPACE', 'CLIENT_THROTTLES');
       if (kind === 'worker') wanted.push('WORKER_QUEUE_URL');
       if (rights.table !== undefined) wanted.push('TABLE_NAME');
       if (rights.objects !== undefined) wanted.push('OBJECTS_BUCKET');
@@ -531,6 +531,35 @@ describe('outputs and settings', () => {
     }
   });
 
+  test('reserve nothing by default: a new account has no runs to reserve', () => {
+    for (const [, { Properties }] of resourcesOf(service, 'AWS::Lambda::Function'))
+      expect(Properties).not.toHaveProperty('ReservedConcurrentExecutions');
+  });
+
+  test('reserve the runs that are configured, and limit the stage', () => {
+    const limited = synthesize({ reservedConcurrency: 'git=40, maintenance=5', requestRate: '20' }).service;
+    const reserved = resourcesOf(limited, 'AWS::Lambda::Function').flatMap(([, { Properties }]) =>
+      Properties.ReservedConcurrentExecutions === undefined
+        ? []
+        : [[Properties.Description, Properties.ReservedConcurrentExecutions]],
+    );
+    expect(reserved.sort()).toEqual([
+      ['Lemnos api git', 40],
+      ['Lemnos worker maintenance', 5],
+    ]);
+    const [[, stage]] = resourcesOf(limited, 'AWS::ApiGateway::Stage') as [[string, Resource]];
+    expect(stage.Properties.MethodSettings[0]).toMatchObject({
+      ThrottlingRateLimit: 20,
+      ThrottlingBurstLimit: 1000,
+    });
+  });
+
+  test('let throttles of clients be off until an administrator switches them on', () => {
+    expect(JSON.stringify(synthesize({ clientThrottles: 'false' }).service.toJSON())).not.toContain(
+      'CLIENT_THROTTLES',
+    );
+  });
+
   test('let only the master-key function replace the master key; others that use it may only create it', () => {
     const grants = Object.values(service.findResources('AWS::IAM::Policy'))
       .flatMap(({ Properties }) => Properties.PolicyDocument.Statement as Record<string, unknown>[])
@@ -573,6 +602,12 @@ describe('outputs and settings', () => {
     ['serviceName', "x'\r\nSet-Cookie: y"],
     ['tags', 'team'],
     ['deletionDelayDays', 'a week'],
+    ['clientThrottles', 'no'],
+    ['requestRate', '0'],
+    ['requestBurst', '1.5'],
+    ['reservedConcurrency', 'git'],
+    ['reservedConcurrency', 'got=10'],
+    ['reservedConcurrency', 'git=0'],
   ])('refuses %s=%s', (name, value) => {
     expect(() => synthesize({ [name]: value })).toThrow(RangeError);
   });

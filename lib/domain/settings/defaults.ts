@@ -44,6 +44,9 @@ const configured = (environment: StoreEnvironment) => ({
   delayed_group_deletion: environment.deletionDelayDays > 0,
   /** Days of the delay */
   deletion_adjourned_period: environment.deletionDelayDays || DELETION_DAYS,
+  /** A deployed instance begins with them: `clientThrottles` in `cdk/settings.ts` */
+  throttle_unauthenticated_api_enabled: environment.clientThrottles,
+  throttle_authenticated_api_enabled: environment.clientThrottles,
   /** MB; 0: the limit of the environment */
   max_import_size: Math.floor(environment.importMaxBytes / MB),
 });
