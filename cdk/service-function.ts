@@ -70,6 +70,12 @@ function reserved(
   return reservedConcurrentExecutions === undefined ? {} : { reservedConcurrentExecutions };
 }
 
+/**
+ * Bytes of a pack that a response can carry: 200 MB streamed (Lambda guide, "Response streaming"), or 6 MB as Base64
+ * ("Lambda quotas"). A little is left for the framing, and for deltas that have to be written anew.
+ */
+const MAX_RESPONSE = { streamed: 195_000_000, buffered: 4_400_000 };
+
 /** The variables read by `lib/store/environment.ts`, `lib/telemetry` and Powertools, and the adapter's response mode. */
 export function environmentOf(area: Area, resources: Resources, settings: Settings): Record<string, string> {
   const variables: Record<string, string> = {
@@ -93,6 +99,8 @@ export function environmentOf(area: Area, resources: Resources, settings: Settin
   if (settings.gitFrontUrl !== undefined) variables['GIT_FRONT_URL'] = settings.gitFrontUrl;
   if (area.kind === 'api' && settings.stream) variables['STREAM'] = '1';
   if (area.kind === 'worker') variables['WORKER_QUEUE_URL'] = resources.queues[area.queue].queueUrl;
+  if (area.name === 'git')
+    variables['MAX_FETCH_BYTES'] = String(MAX_RESPONSE[settings.stream ? 'streamed' : 'buffered']);
   for (const name of area.rights.sends ?? []) {
     variables[`QUEUE_URL_${name.toUpperCase().replaceAll('-', '_')}`] = resources.queues[name].queueUrl;
   }

@@ -4,8 +4,8 @@ import { drain } from './drain.ts';
 import { type FunctionModule, streamThrough } from './gateway.ts';
 
 /**
- * Serves Git alone, streamed, from the table and the bucket that the environment names: for pushes of any size, beside a
- * gateway that accepts 4.5 MB (`docs/large-pushes.md`). It uses none of the embedded services. `GET /healthz` answers 200
+ * Serves Git alone, streamed, from the table and the bucket that the environment names: for transfers of any size, beside a
+ * gateway that accepts 4.5 MB and sends 200 MB (`docs/large-pushes.md`). It uses none of the embedded services. `GET /healthz` answers 200
  * while it listens.
  *
  * | variable | |
@@ -30,8 +30,10 @@ export async function startFront(
 ): Promise<Front> {
   const missing = REQUIRED.filter((name) => env[name] === undefined || env[name] === '');
   if (missing.length > 0) throw new Error(`missing environment variables: ${missing.join(', ')}`);
-  // It names this server: redirecting pushes there would loop.
+  // It names this server: redirecting there would loop.
   delete env['GIT_FRONT_URL'];
+  // The limit of a function's response.
+  delete env['MAX_FETCH_BYTES'];
   const { fetch } = await load();
   if (fetch === undefined) throw new Error('the Git function has no fetch handler');
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS });

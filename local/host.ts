@@ -97,6 +97,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     BASE_URL: baseUrl,
     STREAM: '1',
     STREAM_PUSHES: options.limits === true ? '0' : '1',
+    ...(options.limits === true && { MAX_FETCH_BYTES: process.env['MAX_FETCH_BYTES'] ?? '195000000' }),
   });
   useTransport({
     dynamodb: { endpoint: 'http://dynamodb.local', requestHandler: dynamo.requestHandler },

@@ -33,6 +33,8 @@ export interface StoreEnvironment {
   readonly maxStreamedBytes: number;
   /** Whether the throttles of the API are on until the settings say otherwise. `CLIENT_THROTTLES=1` */
   readonly clientThrottles: boolean;
+  /** Largest pack that a response to a fetch can carry, in bytes. `MAX_FETCH_BYTES`; without it there is no limit */
+  readonly maxFetchBytes: number | undefined;
   /** Maximum size of an imported pack, in bytes. `IMPORT_MAX_BYTES` */
   readonly importMaxBytes: number;
 }
@@ -72,6 +74,7 @@ export function readEnvironment(
       Number(env['MAX_STREAMED_BYTES']) ||
       MAX_STREAMED_BYTES[env['STREAM'] === '1' ? 'streaming' : 'buffered'],
     clientThrottles: env['CLIENT_THROTTLES'] === '1',
+    maxFetchBytes: Number(env['MAX_FETCH_BYTES']) || undefined,
     importMaxBytes: Number(env['IMPORT_MAX_BYTES']) || IMPORT_MAX_BYTES,
   };
 }

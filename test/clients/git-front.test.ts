@@ -24,6 +24,7 @@ let env: NodeJS.ProcessEnv;
 beforeAll(async () => {
   const port = await freePort();
   process.env['GIT_FRONT_URL'] = `http://localhost:${port}/`;
+  process.env['MAX_FETCH_BYTES'] = '5000000';
   service = await startService({ limits: true });
   world = await makeWorld(service);
   await seedCode(world);
@@ -39,6 +40,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   delete process.env['GIT_FRONT_URL'];
+  delete process.env['MAX_FETCH_BYTES'];
   await front.stop(100);
   await service.stop();
   git[Symbol.dispose]();
@@ -73,6 +75,26 @@ test('a stock git push of 7 MB to the gateway’s address goes through the push 
   expect(await as('owner', clone, 'push', '--quiet', 'origin', 'HEAD:refs/heads/large')).toBe('');
   const there = await as('owner', clone, 'ls-remote', 'origin', 'refs/heads/large');
   expect(there).toContain(await git.ok(clone, 'rev-parse', 'HEAD'));
+});
+
+test('fetches of a repository above the limit of a response go to the front, those of others do not', async () => {
+  const begin = (path: string, who: Who) =>
+    fetch(`${service.url}/owner/${path}.git/info/refs?service=git-upload-pack`, {
+      redirect: 'manual',
+      headers: {
+        'Git-Protocol': 'version=2',
+        ...(who === 'anonymous' ? {} : { Authorization: `Basic ${btoa(`any:${world.tokens[who]}`)}` }),
+      },
+    });
+  const sent = await begin('public-thing', 'anonymous');
+  expect([sent.status, sent.headers.get('location')]).toEqual([
+    302,
+    `http://localhost:${env['PORT']}/owner/public-thing.git/info/refs?service=git-upload-pack`,
+  ]);
+  expect((await begin('private-thing', 'owner')).status).toBe(200);
+  expect((await begin('private-thing', 'stranger')).status).toBe(404);
+  const large = await git.clone(`${service.url}/owner/public-thing.git`, 'large', '--branch=large');
+  expect(await git.ok(large, 'rev-parse', 'HEAD')).toBe(await git.ok(clone, 'rev-parse', 'HEAD'));
 });
 
 test('the push front asks for credentials and gives the same errors', async () => {
@@ -115,4 +137,5 @@ test('the push front does not start without a table and a bucket, and does not f
     'missing environment variables: TABLE_NAME, OBJECTS_BUCKET',
   );
   expect(env).not.toHaveProperty('GIT_FRONT_URL');
+  expect(env).not.toHaveProperty('MAX_FETCH_BYTES');
 });

@@ -289,13 +289,14 @@ describe('functions', () => {
 
   test('have only the names of resources they may use in their environment', () => {
     for (const [, { Properties }] of resourcesOf(service, 'AWS::Lambda::Function')) {
-      const { rights, kind } = areas.find(({ name }) => Properties.Description.endsWith(` ${name}`))!;
+      const { name, rights, kind } = areas.find(({ name }) => Properties.Description.endsWith(` ${name}`))!;
       const names = Object.keys(Properties.Environment.Variables).filter((name) => name !== 'STREAM');
       const wanted = ['SERVICE_NAME', 'DEFAULT_BRANCH_NAME', 'AREA', 'LOG_LEVEL', 'ENDPOINT_METRICS'];
       wanted.push('POWERTOOLS_METRICS_NAMESPACE', 'CLIENT_THROTTLES');
       if (kind === 'worker') wanted.push('WORKER_QUEUE_URL');
       if (rights.table !== undefined) wanted.push('TABLE_NAME');
       if (rights.objects !== undefined) wanted.push('OBJECTS_BUCKET');
+      if (name === 'git') wanted.push('MAX_FETCH_BYTES');
       if (rights.masterKey !== undefined) wanted.push('MASTER_KEY_PARAMETER');
       for (const queue of rights.sends ?? []) wanted.push(`QUEUE_URL_${queue.toUpperCase()}`);
       expect(names.sort()).toEqual(wanted.sort());

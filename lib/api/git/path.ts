@@ -9,6 +9,10 @@ export interface GitPath {
 const SERVICE =
   /^\/(.+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack|HEAD|objects\/.+|lemnos\/uploads(?:\/[0-9A-Za-z]{1,40}(?:\/(?:parts|finish))?)?)$/;
 
+/** Whether this is the first request of a fetch. Git sends the following ones to the URL that answers it. */
+export const beginsFetch = ({ rest, purpose }: GitPath): boolean =>
+  rest === 'info/refs' && purpose === 'read';
+
 /** Whether this is the first request of a push. Git sends the following ones to the URL that answers it. */
 export const beginsPush = ({ rest, purpose }: GitPath): boolean =>
   rest === 'info/refs' && purpose === 'write';

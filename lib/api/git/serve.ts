@@ -10,21 +10,26 @@ import { defaultBranchName } from '../../domain/repository/default-branch-name.t
 import { openRepository } from '../../domain/repository/open.ts';
 import { maxPushBytes } from '../../domain/repository/size-limits.ts';
 import { requirePushable } from '../../domain/settings/maintenance-mode.ts';
+import type { Service } from '../../git/wire/advertise.ts';
 import { protocolVersion } from '../../git/wire/capabilities.ts';
 import { type SmartHttpResponse, smartHttp } from '../../git/wire/http.ts';
+import type { Repository } from '../../git/wire/repository.ts';
 import { credentialOf } from '../../http/credentials.ts';
 import type { RequestFacts } from '../../http/endpoint.ts';
 import { noRoute, oldVersion, statusOf } from '../../http/errors.ts';
 import { logFailure } from '../../http/log.ts';
 import { type Reply, reply } from '../../http/reply.ts';
 import { annotate } from '../../telemetry/correlation.ts';
-import { beginsPush, type GitPath, parseGitPath, routeOf, UPLOADS } from './path.ts';
+import { beginsFetch, beginsPush, type GitPath, parseGitPath, routeOf, UPLOADS } from './path.ts';
 import { serveUploads } from './uploads.ts';
 
 const CHALLENGE = 'Basic realm="Lemnos"';
 
 /** How long a presigned URL of a bundle is valid; a download that has started may finish later. */
 const BUNDLE_SECONDS = 900;
+
+const FETCH_LESS =
+  'Use --filter=blob:none or --depth=1, or git -c transfer.bundleURI=true clone (git 2.40); then fetch the rest in steps';
 
 /** Serves Git's smart HTTP protocol; as the catch-all at the root, also the 404 of every unknown path. */
 export async function serveGit(
@@ -38,12 +43,12 @@ export async function serveGit(
   const path = parseGitPath(pathname, searchParams);
   if (path === undefined) throw noRoute();
   annotate({ route: routeOf(path), purpose: path.purpose });
-  const { gitFrontUrl } = deps.environment;
+  const { gitFrontUrl, maxFetchBytes } = deps.environment;
   // Before authentication: the redirect is the same for every caller.
   if (gitFrontUrl !== undefined && beginsPush(path)) {
-    const Location = `${gitFrontUrl}${pathname}?service=git-receive-pack`;
-    return reply({ status: 302, headers: { Location, 'Cache-Control': 'no-cache' } });
+    return toFront(gitFrontUrl, pathname, 'git-receive-pack');
   }
+  const fetchesAtFront = gitFrontUrl !== undefined && maxFetchBytes !== undefined && beginsFetch(path);
   const uploads = path.rest.startsWith(UPLOADS);
   const onError = (error: unknown) => {
     if (!(error instanceof DomainError || error instanceof CallerGone))
@@ -51,7 +56,8 @@ export async function serveGit(
   };
   try {
     const credential = credentialOf(request.headers);
-    const prefetch = prefetchOf(path, request.headers.get('git-protocol') ?? undefined);
+    const version = request.headers.get('git-protocol') ?? undefined;
+    const prefetch = prefetchOf(path, version, fetchesAtFront);
     const { fullPath, purpose } = path;
     const access = await openGit(deps, {
       credential,
@@ -68,6 +74,15 @@ export async function serveGit(
     }
     const { project, prefetched } = access.project;
     const pushing = path.rest === 'git-receive-pack';
+    const repository = openRepository(deps, project, {
+      prefetched,
+      ...(pushing && { pusher: access.actor }),
+    });
+    // After authorization: the size of a repository is for its readers.
+    if (fetchesAtFront && searchParams.get('service') === 'git-upload-pack') {
+      if ((await packedBytes(repository)) > maxFetchBytes)
+        return toFront(gitFrontUrl, pathname, 'git-upload-pack');
+    }
     const response = await smartHttp(
       {
         method: request.method,
@@ -76,12 +91,13 @@ export async function serveGit(
         headers: request.headers,
         body: (request.body ?? []) as AsyncIterable<Uint8Array>,
       },
-      openRepository(deps, project, { prefetched, ...(pushing && { pusher: access.actor }) }),
+      repository,
       {
         // Behind a gateway, the gateway's own limit of about 4.5 MB applies first.
         limits: { maxRequestBytes: await maxPushBytes(deps) },
         visible: isFetchable,
         bundleUrl: ({ location }) => deps.store.blobs.presignedGet(location, BUNDLE_SECONDS),
+        packLimit: maxFetchBytes === undefined ? undefined : { bytes: maxFetchBytes, advice: FETCH_LESS },
         pushable: isPushable,
         defaultBranch: await defaultBranchName(deps),
         ...(pushing ? { authorize: pushPolicy(deps, access) } : {}),
@@ -98,13 +114,30 @@ export async function serveGit(
   }
 }
 
-/** What to prefetch for each of Git's requests, before its body is read. */
-function prefetchOf({ rest, purpose }: GitPath, version: string | undefined): Prefetch | undefined {
+/** What to prefetch for each of Git's requests, before its body is read. @param measured whether packs are added up */
+function prefetchOf(
+  { rest, purpose }: GitPath,
+  version: string | undefined,
+  measured: boolean,
+): Prefetch | undefined {
   if (rest === 'git-receive-pack') return { head: true, rules: 'both' };
   if (rest === 'git-upload-pack') return { under: [''] };
   // Protocol version 2 lists refs in the second request.
   const listsRefs = purpose === 'write' || protocolVersion(version) !== 2;
-  return rest === 'info/refs' && listsRefs ? { under: [''], packs: false } : undefined;
+  if (rest !== 'info/refs' || !(listsRefs || measured)) return undefined;
+  return { ...(listsRefs && { under: [''] as const }), packs: measured };
+}
+
+function toFront(front: string, pathname: string, service: Service): Reply {
+  const Location = `${front}${pathname}?service=${service}`;
+  return reply({ status: 302, headers: { Location, 'Cache-Control': 'no-cache' } });
+}
+
+/** Bytes of the packs that a clone may need. */
+async function packedBytes({ objects }: Repository): Promise<number> {
+  const packs = await objects.listPacks();
+  const live = packs.filter(({ source }) => source !== 'unreachable-garbage');
+  return live.reduce((sum, { packSize }) => sum + packSize, 0);
 }
 
 /** Ends the body only after the push has finished: Lambda freezes the function when the response ends. */

@@ -4,6 +4,7 @@ import { type Oid, oidBytes } from '../oid.ts';
 import { TAG } from '../pack/entry.ts';
 import type { ObjectList } from '../pack/object-list.ts';
 import type { PackStore } from '../pack/store.ts';
+import { storedBytesAbove } from '../pack/stored-bytes.ts';
 import { writePack } from '../pack/write.ts';
 import { enumerate, type ObjectFilter } from '../reachable.ts';
 import { tagTarget } from './commits.ts';
@@ -22,6 +23,14 @@ export interface PackRequest {
   readonly filter: ObjectFilter | undefined;
   readonly options: FetchOptions;
   readonly onError: ((cause: unknown) => void) | undefined;
+  readonly limit: PackLimit | undefined;
+}
+
+/** What a response can carry. */
+export interface PackLimit {
+  readonly bytes: number;
+  /** What a client can do instead, for its user. */
+  readonly advice: string;
 }
 
 /** Interval of keep-alive packets for clients with side bands. */
@@ -43,6 +52,11 @@ export async function* packfile(
     });
     const list = yield* keptAlive(listing, sideBand);
     await addTags(store, list, request.tags);
+    const above = request.limit && (await storedBytesAbove(store, list, request.limit.bytes));
+    if (above !== undefined) {
+      yield* onBand(sideBand, 3, refusal(above, request.limit!));
+      return;
+    }
     yield* say(`Enumerating objects: ${list.count}, done.\n`);
     yield* say(`Counting objects: 100% (${list.count}/${list.count}), done.\n`);
     // A partial clone may lack a delta base that its commits reach.
@@ -61,6 +75,11 @@ export async function* packfile(
     return;
   }
   if (sideBand !== 'none') yield FLUSH;
+}
+
+function refusal(bytes: number, limit: PackLimit): string {
+  const [has, may] = [bytes, limit.bytes].map((size) => (size / 1e6).toFixed(size < 10e6 ? 1 : 0));
+  return `upload-pack: this fetch needs about ${has} MB, and one response has at most ${may} MB. ${limit.advice}\n`;
 }
 
 /** Waits, and sends git's keep-alive packet every few seconds: an empty line on band 1. */

@@ -13,7 +13,7 @@ import { WireError } from './error.ts';
 import { quoted, textLine } from './line.ts';
 import { lsRefs, parseLsRefs } from './ls-refs.ts';
 import { Negotiation } from './negotiate.ts';
-import { packfile } from './packfile.ts';
+import { type PackLimit, packfile } from './packfile.ts';
 import { DELIM, FLUSH, type PktReader, pkt } from './pkt-line.ts';
 import type { Repository } from './repository.ts';
 import { type ShallowInfo, shallowInfo } from './shallow.ts';
@@ -27,6 +27,8 @@ export interface UploadPackOptions {
   readonly visible?: Visibility;
   /** Absent if bundles are not offered. */
   readonly bundleUrl?: BundleUrl;
+  /** A fetch that would need a larger pack is refused before its pack begins. Default: none. */
+  readonly packLimit?: PackLimit | undefined;
   /** Called with errors after the answer has started; the client gets a message without the cause. */
   readonly onError?: (cause: unknown) => void;
 }
@@ -78,6 +80,7 @@ async function fetchV0(
     tags: await annotated(visible, section.options.includeTag),
     options: section.options,
     onError: options.onError,
+    limit: options.packLimit,
   });
   return following(lines, pack);
 }
@@ -164,6 +167,7 @@ async function fetchV2(
     tags: await annotated(visible, request.options.includeTag),
     options: request.options,
     onError: options.onError,
+    limit: options.packLimit,
   });
   return following(sections, pack);
 }
