@@ -40,17 +40,21 @@ export class DomainError extends Error {
   readonly detail: string | readonly string[] | FieldProblems | NestedText;
   /** Further members of the body beside the message, such as `error_code`. */
   readonly extra: Readonly<Record<string, unknown>>;
+  /** Seconds after which the same request may succeed. */
+  readonly retryAfter: number | undefined;
 
   constructor(
     code: ErrorCode,
     detail: string | readonly string[] | FieldProblems | NestedText,
     extra: Readonly<Record<string, unknown>> = {},
+    retryAfter?: number,
   ) {
     super(typeof detail === 'string' ? detail : JSON.stringify(detail));
     this.name = 'DomainError';
     this.code = code;
     this.detail = detail;
     this.extra = extra;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -91,8 +95,9 @@ export const conflict = (text = '409 Conflict') => new DomainError('conflict', t
 
 export const notAcceptable = () => new DomainError('not-acceptable', '406 Not Acceptable');
 
-/** 429 with the text one level deeper: the API's response to a rate limit of a single action. */
-export const tooManyRequests = (text: string) => new DomainError('too-many-requests', { error: text });
+/** 429 with the text one level deeper: the API's response to a rate limit of a single action. @param retryAfter seconds */
+export const tooManyRequests = (text: string, retryAfter?: number) =>
+  new DomainError('too-many-requests', { error: text }, {}, retryAfter);
 
 export const preconditionFailed = () => new DomainError('precondition-failed', '412 Precondition Failed');
 

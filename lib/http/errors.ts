@@ -107,7 +107,8 @@ function replyOf(error: DomainError): Reply {
       { status },
     );
   }
-  return json({ message: error.detail, ...error.extra }, { status });
+  const headers = error.retryAfter === undefined ? {} : { 'Retry-After': String(error.retryAfter) };
+  return json({ message: error.detail, ...error.extra }, { status, headers });
 }
 
 export const internalError = (): Reply => json({ message: '500 Internal Server Error' }, { status: 500 });

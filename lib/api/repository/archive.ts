@@ -45,7 +45,7 @@ const errors = [
   { status: 404, description: 'The revision or path does not exist' },
   { status: 406, description: 'The archive was requested as a subresource of a page (hotlinking)' },
   { status: 413, description: 'The archive would have too many files, or be too large' },
-  { status: 429, description: 'More than five downloads per minute' },
+  { status: 429, description: 'More downloads per minute than `archive_download_limit` allows' },
 ];
 
 const whole = endpoint({

@@ -15,6 +15,8 @@ export interface ActionLimit {
   readonly limit: (settings: InstanceSettings) => number;
   /** Exempt usernames, case-insensitive. */
   readonly allowlist?: (settings: InstanceSettings) => readonly string[];
+  /** The message of the 429, if it is not the usual one. */
+  readonly text?: string;
 }
 
 /** Per user. */
@@ -29,6 +31,13 @@ export const RAW_BLOBS: ActionLimit = {
   kind: 'raw-blob',
   seconds: 60,
   limit: (settings) => settings.raw_blob_request_limit,
+};
+/** Per project, and user or address of an anonymous caller. */
+export const ARCHIVES: ActionLimit = {
+  kind: 'archive',
+  seconds: 60,
+  limit: (settings) => settings.archive_download_limit,
+  text: 'This archive has been requested too many times. Try again later.',
 };
 /** Per user; administrators are exempt. */
 const USERS_BY_ID: ActionLimit = {
@@ -69,10 +78,11 @@ export const requireRate = (deps: Deps, limit: ActionLimit, subject: Subject): P
  */
 export async function withinRate<T>(
   deps: Deps,
-  { kind, seconds, limit, allowlist }: ActionLimit,
+  action: ActionLimit,
   subject: Subject,
   work: () => Promise<T>,
 ): Promise<T> {
+  const { kind, seconds, limit, allowlist } = action;
   const settings = await deps.settings.current();
   const name = typeof subject === 'string' ? undefined : subject.username.toLowerCase();
   if (allowlist?.(settings).some((allowed) => allowed.toLowerCase() === name) === true) return work();
@@ -80,16 +90,16 @@ export async function withinRate<T>(
   const { rateLimits } = deps.store;
   const key = typeof subject === 'string' ? subject : String(subject.id);
   const now = deps.now();
-  if (rateLimits.isFull(rate, key, now)) throw tooOften(kind);
+  if (rateLimits.isFull(rate, key, now)) throw tooOften(action, now);
   const taken = started(rateLimits.take(rate, key, now));
   let result: T;
   try {
     result = await work();
   } catch (error) {
-    if (!(await taken)) throw tooOften(kind);
+    if (!(await taken)) throw tooOften(action, now);
     throw error;
   }
-  if (!(await taken)) throw tooOften(kind);
+  if (!(await taken)) throw tooOften(action, now);
   return result;
 }
 
@@ -104,7 +114,9 @@ export async function requireBlobRate(deps: Deps, projectId: number, size: numbe
   if (size > LARGE_BLOB) await requireRate(deps, LARGE_BLOBS, String(projectId));
 }
 
-function tooOften(kind: string): DomainError {
+const TOO_OFTEN = 'This endpoint has been requested too many times. Try again later.';
+
+function tooOften({ kind, seconds, text = TOO_OFTEN }: ActionLimit, now: Date): DomainError {
   annotate({ limit: kind });
-  return tooManyRequests('This endpoint has been requested too many times. Try again later.');
+  return tooManyRequests(text, seconds - (Math.floor(now.getTime() / 1000) % seconds));
 }

@@ -3,12 +3,12 @@ import { shortName } from '../../git/refname.ts';
 import { GitRepository } from '../../git/repository.ts';
 import { LimitExceeded } from '../../git/work.ts';
 import type { Download } from '../../store/blobs/downloads.ts';
-import type { RateLimit } from '../../store/rate-limits/rate-limits.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { auditedResource, prepareAudited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import { notFound, tooLarge, tooManyRequests } from '../errors.ts';
+import { notFound, tooLarge } from '../errors.ts';
+import { ARCHIVES, withinRate } from '../rate-limits/action-limits.ts';
 import { subjectFor } from '../rate-limits/throttles.ts';
 import { started } from '../started.ts';
 import { making } from './downloads.ts';
@@ -31,15 +31,12 @@ export interface ArchiveWanted {
   readonly headOnly?: boolean;
 }
 
-/** Per project and user, or address of an anonymous caller. */
-const LIMIT: RateLimit = { kind: 'archive', limit: 5, seconds: 60 };
-
 /**
  * Returns an archive of a repository at a commit. Copies are kept for some days by commit, path, name and format.
  * Each download is audited. For a whole repository the event is written at the start, in parallel with the first
  * reads, so an archive that turns out to be too large is audited too.
  *
- * @throws 429 for more than five a minute; `404 File Not Found` for an unknown revision or path; 413 for trees with
+ * @throws 429 above the setting `archive_download_limit`; `404 File Not Found` for an unknown revision or path; 413 for trees with
  *   too many entries, and for archives that are too large
  */
 export async function downloadArchive(
@@ -54,13 +51,9 @@ export async function downloadArchive(
   const repository = openRepository(deps, project, { prefetched });
   const git = new GitRepository(repository);
   const event = request.headOnly ? undefined : started(prepareAudited(deps, actor));
-  const resolving = started(
+  const [found, head] = await withinRate(deps, ARCHIVES, `${project.id} ${caller}`, () =>
     Promise.all([git.resolve(request.ref || 'HEAD'), request.ref ? undefined : git.headRef()]),
   );
-  if (!(await store.rateLimits.take(LIMIT, `${project.id} ${caller}`, deps.now()))) {
-    throw tooManyRequests('This archive has been requested too many times. Try again later.');
-  }
-  const [found, head] = await resolving;
   if (found === undefined) throw notFound('File');
   const { commit } = found;
   const ref = request.ref || shortName(head!.target);

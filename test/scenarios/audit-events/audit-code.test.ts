@@ -1,8 +1,9 @@
 /** What is recorded of rules for branches and tags, of the default branch, and of downloads of repositories. */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { recordedBy, type Told } from '../../harness/audit.ts';
 import { ownService } from '../../harness/own-service.ts';
 import type { Answer } from '../../harness/service.ts';
+import { changeSettings } from '../../harness/settings.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
 interface Person {
@@ -183,8 +184,10 @@ describe('audit events of downloads', () => {
     expect(await nobody('.tar?sha=develop')).toBe(1);
   });
 
-  test('are not recorded for requests beyond five a minute, which are refused', async () => {
+  test('are not recorded for requests beyond the limit of a minute, which are refused', async () => {
     const dan = await service.user('dan');
+    await changeSettings(service, { archive_download_limit: 5 });
+    onTestFinished(() => changeSettings(service, { archive_download_limit: 60 }));
     const statuses: number[] = [];
     const events = await recordedBy(service, async () => {
       for (let n = 0; n < 11; n++) statuses.push((await as(dan, 'GET', `${at()}.tar`)).status);

@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { DownloadTooLarge, downloadPrefix } from '../../../lib/store/blobs/downloads.ts';
 import { RateLimits } from '../../../lib/store/rate-limits/rate-limits.ts';
 import { generateHistory } from '../../git/history-fixture.ts';
 import { readZip, type Zip } from '../../git/read-zip.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { type Service, startService } from '../../harness/service.ts';
+import { changeSettings } from '../../harness/settings.ts';
 import { makeWorld, type World } from '../../harness/world.ts';
 import { codeReads, seedCode } from './code-audience.ts';
 import { type Pushed, pushedProject } from './pushed-project.ts';
@@ -37,7 +38,7 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** A user of their own has five archives a minute of their own. */
+/** A user of their own has a count of archives of their own. */
 let people = 0;
 const somebody = async () => (await service.user(`somebody${people++}`)).token;
 
@@ -157,8 +158,12 @@ test('an archive of an invalid revision, path or format is refused', async () =>
   expect([empty.status, empty.body]).toEqual([404, { message: '404 File Not Found' }]);
 });
 
-test('archives are limited to five a minute per user and project', async () => {
+test('archives are limited by the minute per user and project, as the setting says: 60 until it is changed', async () => {
   const [one, other] = [await somebody(), await somebody()];
+  const usual = await service.call('GET', '/application/settings', { token: service.rootToken });
+  expect(usual.body.archive_download_limit).toBe(60);
+  await changeSettings(service, { archive_download_limit: 5 });
+  onTestFinished(() => changeSettings(service, { archive_download_limit: 60 }));
   await freshMinute();
   const answers = await Promise.all(Array.from({ length: 8 }, () => get('.tar?sha=plain', one)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
@@ -166,6 +171,9 @@ test('archives are limited to five a minute per user and project', async () => {
   expect(text(refused)).toEqual({
     message: { error: 'This archive has been requested too many times. Try again later.' },
   });
+  const seconds = Number(refused.headers.get('retry-after'));
+  expect(seconds).toBeGreaterThan(0);
+  expect(seconds).toBeLessThanOrEqual(60);
   expect((await get('.tar?sha=plain', other)).status).toBe(200);
   const elsewhere = await service.call('HEAD', `/projects/${world.ids['public']}/repository/archive`, {
     token: one,

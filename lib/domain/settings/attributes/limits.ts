@@ -86,6 +86,10 @@ export const limitAttributes: Readonly<Record<string, DescribedAttribute>> = {
     'Maximum number of requests per minute for one raw file; 0: unlimited',
     int(),
   ),
+  archive_download_limit: described(
+    'Maximum number of archives per user, project and minute; 0: unlimited',
+    int(),
+  ),
   users_get_by_id_limit: described(
     'Maximum number of requests for users by id per user and 10 minutes; 0: unlimited',
     int(),

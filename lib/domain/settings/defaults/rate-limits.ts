@@ -8,6 +8,7 @@ export const rateLimits = {
   notes_create_limit: 300,
   notes_create_limit_allowlist: [] as readonly string[],
   raw_blob_request_limit: 300,
+  archive_download_limit: 60,
   /** Requests per 10 minutes */
   users_get_by_id_limit: 300,
   users_get_by_id_limit_allowlist: [] as readonly string[],
