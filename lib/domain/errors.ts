@@ -1,7 +1,7 @@
 import { CorruptData } from '../git/corrupt-data.ts';
 import { LimitExceeded } from '../git/work.ts';
 import type { MemberSource } from '../records/members.ts';
-import { StoreError } from '../store/errors.ts';
+import { type NameTaken, StoreError } from '../store/errors.ts';
 
 /**
  * The one family of errors that domain rules throw. Each has a stable code; `lib/http` renders it as status and body,
@@ -90,6 +90,10 @@ export const badRequest = (reason?: string) =>
 
 /** 400 with problems by field. */
 export const invalid = (problems: FieldProblems) => new DomainError('invalid', problems);
+
+/** Problems of the names that are taken, by field. */
+export const takenProblems = ({ names }: NameTaken): FieldProblems =>
+  Object.fromEntries(names.map((name) => [name, ['has already been taken']]));
 
 export const conflict = (text = '409 Conflict') => new DomainError('conflict', text);
 

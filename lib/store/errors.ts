@@ -59,7 +59,7 @@ export class TransactionRefused extends StoreError {
   }
 }
 
-/** Names that are already taken, by their labels: `username`, `email`, `path`. */
+/** Names that are already taken, by their labels: `username`, `email`, `path`, `name`. */
 export class NameTaken extends StoreError {
   override readonly name = 'NameTaken';
   readonly names: readonly string[];

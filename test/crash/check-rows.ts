@@ -67,8 +67,9 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       if (!PARTITIONS.has(partitionKind(row.pk))) yield `${keyText(row)} is of no known kind`;
   }),
 
-  names: rowCheck(['path', 'email', 'identity'], function* (rows) {
-    for (const name of [...rows.of('PATH#'), ...rows.of('EMAIL#'), ...rows.of('IDENTITY#')]) {
+  names: rowCheck(['path', 'project-name', 'group-name', 'email', 'identity'], function* (rows) {
+    const kinds = ['PATH#', 'PROJECTNAME#', 'GROUPNAME#', 'EMAIL#', 'IDENTITY#'];
+    for (const name of kinds.flatMap((kind) => rows.of(kind))) {
       // A former path redirects until it is taken.
       if (name['current'] === false) continue;
       const held = heldNames(rows, name['type'] as string, name['id'] as number);
@@ -535,6 +536,12 @@ const rulesOf = (rows: Rows, kind = ''): Row[] =>
 
 const visibilityOf = (row: Row) => row['visibility'] as Visibility;
 
+/** Projects hold their name in their namespace, subgroups theirs in their parent. */
+function nameInNamespace(type: string, row: Row): [NameKind, string][] {
+  if (type === 'project') return [['projectname', `${row['namespaceId']}/${row['name']}`]];
+  return row['parentId'] === null ? [] : [['groupname', `${row['parentId']}/${row['name']}`]];
+}
+
 function heldNames(rows: Rows, type: string, id: number) {
   const held = (kind: NameKind, name: unknown) => ({
     key: nameKey(kind, name as string),
@@ -551,5 +558,5 @@ function heldNames(rows: Rows, type: string, id: number) {
         ...others.map((other) => held('email', other['email'])),
         ...identityNames(row as unknown as UserRecord).map((name) => held('identity', name)),
       ]
-    : [held('path', row['fullPath'])];
+    : [held('path', row['fullPath']), ...nameInNamespace(type, row).map((name) => held(...name))];
 }

@@ -6,12 +6,15 @@ import type { Deployed, Told } from './story.ts';
 /** What an operator finds in the logs: one id leads from a request to its jobs, and each tells its metrics. */
 export async function telemetryStory({ tally, url, linesOf }: Deployed, { root }: Told): Promise<void> {
   await tally.step('one id finds a request, its job, and the metrics of both', async () => {
-    const made = await call(`${url}/api/v4/projects`, {
-      token: root,
-      body: { name: 'followed', description: 'said to nobody' },
-    });
+    const made = await call(`${url}/api/v4/projects`, { token: root, body: { name: 'followed' } });
     assert.equal(made.status, 201, made.text);
-    const id = made.headers.get('x-request-id')!;
+    const renamed = await call(`${url}/api/v4/projects/${made.json['id']}`, {
+      method: 'PUT',
+      token: root,
+      body: { name: 'followed on', description: 'said to nobody' },
+    });
+    assert.equal(renamed.status, 200, renamed.text);
+    const id = renamed.headers.get('x-request-id')!;
     let lines: Record<string, unknown>[] = [];
     await eventually(async () => {
       lines = await linesOf(id);
@@ -26,7 +29,7 @@ export async function telemetryStory({ tally, url, linesOf }: Deployed, { root }
     const { level, service, area, route, status, function_request_id } = request!;
     assert.deepEqual(
       { level, service, area, route, status },
-      { level: 'INFO', service: 'Lemnos', area: 'projects', route: '/projects', status: 201 },
+      { level: 'INFO', service: 'Lemnos', area: 'projects', route: '/projects/:id', status: 200 },
     );
     assert.match(String(function_request_id), /^[0-9a-f-]{36}$/);
     const jobs = of('job').map(({ job }) => job);
@@ -36,7 +39,7 @@ export async function telemetryStory({ tally, url, linesOf }: Deployed, { root }
     for (const line of metrics) assert.ok(embedded(line), JSON.stringify([line, embedded.errors]));
     assert.deepEqual(
       metrics.flatMap(({ endpoint }) => endpoint ?? []),
-      ['POST /projects'],
+      ['PUT /projects/:id'],
     );
     assert.deepEqual(metrics.flatMap(({ job }) => job ?? []).sort(), jobs.sort());
     assert.ok(!JSON.stringify(lines).includes('said to nobody'));

@@ -11,7 +11,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import { creationEvents } from '../audit-events/setting-changes.ts';
 import type { Deps } from '../deps.ts';
-import { conflict, DomainError, invalid, notFound } from '../errors.ts';
+import { conflict, DomainError, invalid, notFound, takenProblems } from '../errors.ts';
 import { prepareActivity } from '../events/record.ts';
 import { descriptionProblems, problemsOf, projectNameProblems, projectPathProblems } from '../name-rules.ts';
 import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from '../namespaces/place.ts';
@@ -146,11 +146,7 @@ const inheritedSettings = (settings: ProjectRecord['settings']) =>
   Object.fromEntries(Object.entries(settings).filter(([name]) => name.endsWith('_access_level')));
 
 function forkError(error: unknown, namespace: Namespace): unknown {
-  if (error instanceof NameTaken)
-    return new DomainError('conflict', {
-      name: ['has already been taken'],
-      path: ['has already been taken'],
-    });
+  if (error instanceof NameTaken) return new DomainError('conflict', takenProblems(error));
   if (error instanceof LimitReached) return limitError(error.limit);
   // The source was deleted or its visibility changed during the request; or the group was deleted or moved.
   if (error instanceof TransactionRefused && error.has('parent')) return notFound('Project');

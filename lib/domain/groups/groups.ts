@@ -20,6 +20,7 @@ import {
   invalid,
   notFound,
   refused,
+  takenProblems,
   unauthorized,
 } from '../errors.ts';
 import { groupNameProblems, groupPathProblems, problemsOf } from '../name-rules.ts';
@@ -105,7 +106,7 @@ export async function createGroup(
     );
     return { group, level: 50, parents: parent === undefined ? [] : [parent.group, ...parent.parents] };
   } catch (error) {
-    if (error instanceof NameTaken) throw failedToSave({ path: ['has already been taken'] });
+    if (error instanceof NameTaken) throw failedToSave(takenProblems(error));
     if (error instanceof LimitReached) throw failedToSave({ parent_id: ['has too many parents'] });
     if (error instanceof TransactionRefused && error.has('user')) throw unauthorized();
     throw error instanceof Missing ? notFound('Group') : locked(error);
@@ -226,7 +227,7 @@ function sharedRunnersProblems(setting: unknown, parents: readonly GroupRecord[]
 }
 
 function changeError(error: unknown, visibility: Visibility | undefined): unknown {
-  if (error instanceof NameTaken) return invalid({ path: ['has already been taken'] });
+  if (error instanceof NameTaken) return invalid(takenProblems(error));
   if (error instanceof MoreVisibleInside) {
     const inside =
       error.kind === 'group'

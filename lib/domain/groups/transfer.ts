@@ -63,7 +63,11 @@ export async function transferGroup(
   } catch (error) {
     if (error instanceof TransactionRefused && error.has('owner')) throw locked(new Stale('group'));
     if (error instanceof NameTaken)
-      throw failed('The parent group already has a subgroup or a project with the same path.');
+      throw failed(
+        error.names.includes('path')
+          ? 'The parent group already has a subgroup or a project with the same path.'
+          : 'Validation failed: Name has already been taken',
+      );
     throw error instanceof Missing ? locked(new Stale('group')) : locked(error);
   }
 }

@@ -73,7 +73,7 @@ export async function askForDeletion(
   );
 }
 
-/** Cancels a delayed deletion, with the former path if it is still free. @throws 400, 409 */
+/** Cancels a delayed deletion, with the former name and path where they are still free. @throws 400, 409 */
 export async function restoreProject(
   deps: Deps,
   actor: Actor,
@@ -82,6 +82,7 @@ export async function restoreProject(
   if (!isMarked(project)) throw refused('Project has not been marked for deletion');
   const { name, path } = project;
   const back = { archived: false, deletion: null };
+  let taken: readonly string[];
   const former = { name: withoutSuffix(project, name), path: withoutSuffix(project, path) };
   const restored = { id: project.id, fullPath: `${project.namespacePath}/${former.path}` };
   const done = { custom_message: 'Project restored' };
@@ -90,10 +91,12 @@ export async function restoreProject(
     return await change(deps, project, { ...back, ...former }, [event]);
   } catch (error) {
     if (!(error instanceof NameTaken)) throw projectChangeError(error);
+    taken = error.names;
   }
-  // The path has been taken since; the name need not be unique.
+  // What has been taken since keeps the suffix.
+  const free = Object.fromEntries(Object.entries(former).filter(([field]) => !taken.includes(field)));
   const event = await auditedResourceEvent(deps, actor, 'Project', project, done);
-  return translateErrors(change(deps, project, { ...back, name: former.name }, [event]));
+  return translateErrors(change(deps, project, { ...back, ...free }, [event]));
 }
 
 const isMarked = ({ deletion }: ProjectRecord): boolean => (deletion ?? null) !== null;

@@ -15,7 +15,7 @@ import { creationEvents } from '../audit-events/setting-changes.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
 import { removeWhole } from '../deletion/mark-and-delete.ts';
 import type { Deps } from '../deps.ts';
-import { conflict, DomainError, invalid, notFound } from '../errors.ts';
+import { conflict, DomainError, invalid, notFound, takenProblems } from '../errors.ts';
 import { prepareActivity } from '../events/record.ts';
 import { type ImportOrder, planImport } from '../imports/plan.ts';
 import {
@@ -157,9 +157,7 @@ export async function createProject(
       },
     );
   } catch (error) {
-    if (error instanceof NameTaken) {
-      throw invalid({ name: ['has already been taken'], path: ['has already been taken'] });
-    }
+    if (error instanceof NameTaken) throw invalid(takenProblems(error));
     if (error instanceof LimitReached) throw limitError(error.limit);
     if (error instanceof Missing) throw notFound(namespace.kind === 'user' ? 'User' : 'Namespace');
     throw error instanceof Stale ? conflict('409 Conflict: Resource lock') : error;

@@ -15,7 +15,7 @@ import type { Actor } from '../actor.ts';
 import { auditedResourceEvent, projectChanged } from '../audit-events/setting-changes.ts';
 import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
 import type { Deps } from '../deps.ts';
-import { conflict, invalid, notFound } from '../errors.ts';
+import { conflict, invalid, notFound, takenProblems } from '../errors.ts';
 import { unlinkMessages } from '../forks/visibility.ts';
 import { descriptionProblems, problemsOf, projectNameProblems, projectPathProblems } from '../name-rules.ts';
 import { movedProjectMail } from '../notifications/enqueue.ts';
@@ -138,7 +138,7 @@ async function change(
 /** Translates an error of the store about a change of a project. */
 export function projectChangeError(error: unknown): unknown {
   const known = (error instanceof TransactionRefused && refusedUpdate(error)) || error;
-  if (known instanceof NameTaken) return invalid({ path: ['has already been taken'] });
+  if (known instanceof NameTaken) return invalid(takenProblems(known));
   if (known instanceof Missing) return notFound('Project');
   return known instanceof Stale ? conflict('409 Conflict: Resource lock') : known;
 }

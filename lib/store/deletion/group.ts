@@ -3,6 +3,7 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import { changeGroupName } from '../placement/group.ts';
 import { groupKey, treeKey } from '../row-keys/groups.ts';
 import type { Store } from '../store.ts';
 import { release } from '../table/unique-names.ts';
@@ -117,6 +118,12 @@ async function removeRecord({ table }: Store, group: GroupRecord): Promise<void>
     await table.transact([release('path', group.fullPath, { type: 'group', id: group.id }, 'path')]);
   } catch (error) {
     // The path now belongs to another group or project, or an earlier run released it.
+    if (!(error instanceof TransactionRefused)) throw error;
+  }
+  try {
+    await table.transact(changeGroupName(group, undefined));
+  } catch (error) {
+    // It was free since the deletion, and belongs to another group.
     if (!(error instanceof TransactionRefused)) throw error;
   }
   await table.transact(removers.flatMap(({ ofGroup }) => [...(ofGroup?.last?.(group) ?? [])]));

@@ -7,6 +7,7 @@ import { memberWrite } from '../members/item.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import {
   addTo,
+  changeGroupName,
   checkNotDeleted,
   checkNotMoving,
   claimGroupPath,
@@ -26,7 +27,7 @@ import {
   treePrefix,
 } from '../row-keys/groups.ts';
 import { idOf } from '../row-keys/key.ts';
-import { indexMessage } from '../search/search.ts';
+import { indexed, indexMessage } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
 import { type NameHolder, type Names, takenNames, vacate } from '../table/unique-names.ts';
@@ -86,7 +87,7 @@ export class Groups {
   /**
    * Creates a group with its path, its rows at its ancestors and its creator as owner, in one transaction. A group may not
    * be more visible than its parent.
-   * @throws NameTaken `path`; LimitReached `depth`; Missing when the parent was deleted; Stale when it was moved, or is
+   * @throws NameTaken `path`, `name`; LimitReached `depth`; Missing when the parent was deleted; Stale when it was moved, or is
    *   less visible
    */
   async create(
@@ -124,14 +125,17 @@ export class Groups {
     const writes: Write[] = [
       { put: groupItem(record) },
       claimGroupPath(record),
+      ...changeGroupName(undefined, record),
       memberWrite(owner),
       ...treeRows({ kind: 'group', ...record }),
       ...(parent === undefined ? [] : addTo(parent, record, new Date(at))),
       ...(options.about?.(record) ?? []),
       ...(options.alongside ?? []),
     ];
+    const { messages = [] } = options;
+    const index = indexed('group', id, [record.name, record.path], writes.length + messages.length);
     try {
-      await this.#outbox.commit(writes, [indexMessage('group', id), ...(options.messages ?? [])]);
+      await this.#outbox.commit([...writes, ...index.writes], [...messages, ...index.messages]);
     } catch (error) {
       throw refusedByParent(error) ?? taken(error) ?? error;
     }
@@ -207,7 +211,7 @@ export class Groups {
    * moving.
    * @param options.parents for another path, name or parent: the new ancestors, the parent first
    * @param options.mover the user who moves it: JSON data, for the message that moves the descendants
-   * @throws Stale, Missing, NameTaken `path`, MoreVisibleInside
+   * @throws Stale, Missing, NameTaken `path`, `name`; MoreVisibleInside
    */
   async update(
     group: GroupRecord,
@@ -256,6 +260,7 @@ export class Groups {
         reason: 'version',
       },
       ...(moves ? moveGroupPath(group, updated) : []),
+      ...changeGroupName(group, updated),
       ...(transfers
         ? [
             ...moveRows({ kind: 'group', ...group }, { kind: 'group', ...updated }),
@@ -305,6 +310,7 @@ export class Groups {
         reason: 'version',
       },
       vacate('path', group.fullPath, { type: 'group', id: group.id }, 'path'),
+      ...changeGroupName(group, undefined),
       ...(options.alongside ?? []),
     ];
     const messages = [

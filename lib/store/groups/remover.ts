@@ -9,7 +9,7 @@ interface Stores {
 
 export const remover: Remover<Stores> = {
   ofGroup: {
-    rows: ['group', 'path'],
+    rows: ['group', 'path', 'group-name'],
     /** Ends the shares of other groups with this one. */
     async run({ groups }, { id }, deadline) {
       for await (const sharing of groups.rowsBelow(id, 'SHARED', 'group')) {

@@ -4,7 +4,7 @@ import type { GroupRecord } from '../../records/groups.ts';
 import { VISIBILITIES, type Visibility } from '../../records/visibility.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { groupKey, treeKey } from '../row-keys/groups.ts';
-import { claim, freeName, moveName, sameName } from '../table/unique-names.ts';
+import { claim, freeName, moveName, replaceName, sameName } from '../table/unique-names.ts';
 import { type Check, PRESENT, type Write } from '../table/write.ts';
 import { groupOf } from './group-item.ts';
 
@@ -105,6 +105,21 @@ export function moveGroupPath(previous: GroupRecord, current: GroupRecord): Writ
     ancestorIds,
   });
 }
+
+/**
+ * Claims the name of a subgroup in its parent, and frees the previous one; for a new group without `previous`, for a
+ * deleted one without `current`. Names of top-level groups need not be unique.
+ */
+export const changeGroupName = (
+  previous: GroupRecord | undefined,
+  current: GroupRecord | undefined,
+): Write[] => {
+  const id = (current ?? previous)?.id ?? 0;
+  return replaceName('groupname', nameIn(previous), nameIn(current), { type: 'group', id }, 'name');
+};
+
+const nameIn = (group: GroupRecord | undefined) =>
+  group === undefined || group.parentId === null ? undefined : `${group.parentId}/${group.name}`;
 
 /** The row that lists a group under one invited to it, for the transaction of the invitation. Refused as `invited`. */
 export const inviteGroup = (invitedId: number, groupId: number): Write[] => [

@@ -2,7 +2,7 @@
 
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import { claim, moveName } from '../table/unique-names.ts';
+import { claim, moveName, replaceName } from '../table/unique-names.ts';
 import type { Put, Write } from '../table/write.ts';
 
 /** The fields of a project's record that describe its namespace. */
@@ -40,6 +40,20 @@ export const moveProjectPath = (previous: ProjectRecord, current: ProjectRecord)
     'path',
     prefetchHints(current),
   );
+
+/**
+ * Claims the name in the namespace, and frees the previous one; for a new project without `previous`, for a deleted one
+ * without `current`. Names of projects are unique in their namespace.
+ */
+export const changeProjectName = (
+  previous: ProjectRecord | undefined,
+  current: ProjectRecord | undefined,
+): Write[] => {
+  const id = (current ?? previous)?.id ?? 0;
+  return replaceName('projectname', nameIn(previous), nameIn(current), { type: 'project', id }, 'name');
+};
+
+const nameIn = (project: ProjectRecord | undefined) => project && `${project.namespaceId}/${project.name}`;
 
 /** Stored with the path, so that a request can prefetch ancestors and refs together with the record. */
 const prefetchHints = ({ ancestorIds, repositoryId }: ProjectRecord) => ({

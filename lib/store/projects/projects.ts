@@ -11,7 +11,7 @@ import type { Members } from '../members/members.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import { addTo, refusedByParent } from '../placement/group.ts';
 import { addToPersonal, type Owner, refusedByOwner } from '../placement/personal-namespace.ts';
-import { claimProjectPath, type ProjectPlacement } from '../placement/project.ts';
+import { changeProjectName, claimProjectPath, type ProjectPlacement } from '../placement/project.ts';
 import { fromItem, listAttributes, toItem } from '../placement/project-item.ts';
 import { removeTreeRows, treeRows } from '../placement/tree.ts';
 import { closeRepository, newRepository } from '../repository/state.ts';
@@ -19,7 +19,7 @@ import { forkKey } from '../row-keys/forks.ts';
 import { orderedBy } from '../row-keys/key.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import { userKey } from '../row-keys/users.ts';
-import { indexMessage, type Search } from '../search/search.ts';
+import { indexed, indexMessage, type Search } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Page } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
@@ -82,7 +82,7 @@ export class Projects {
    * Creates a project with its path, its count of the owner or its rows at the ancestors, its creator's membership
    * (level 40) and an empty repository, whose HEAD points to `refs/heads/<headBranch>`, in one transaction.
    * @param options.owner of the personal namespace; @param options.parent the group that is its namespace
-   * @throws NameTaken `path`, LimitReached, Missing when the owner or the group was deleted, Stale when the group was
+   * @throws NameTaken `path`, `name`; LimitReached, Missing when the owner or the group was deleted, Stale when the group was
    *   moved or is less visible
    */
   async create(
@@ -125,6 +125,7 @@ export class Projects {
     const writes: Write[] = [
       { put: toItem(record) },
       claimProjectPath(record),
+      ...changeProjectName(undefined, record),
       ...(options.owner === undefined ? [] : addToPersonal(options.owner, record.path)),
       ...(options.parent === undefined ? [] : addTo(options.parent, record, new Date(at))),
       ...treeRows({ kind: 'project', ...record }),
@@ -133,9 +134,10 @@ export class Projects {
       ...(options.alongside ?? []),
       ...(about?.alongside ?? []),
     ];
-    const messages = [indexMessage('project', id), ...(options.messages ?? []), ...(about?.messages ?? [])];
+    const messages = [...(options.messages ?? []), ...(about?.messages ?? [])];
+    const index = indexed('project', id, [record.name, record.path], writes.length + messages.length);
     try {
-      await this.#outbox.commit(writes, messages);
+      await this.#outbox.commit([...writes, ...index.writes], [...messages, ...index.messages]);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
       throw refusedByOwner(error) ?? refusedByParent(error) ?? takenNames(error) ?? error;
@@ -172,7 +174,7 @@ export class Projects {
   /**
    * Updates a project, on condition that its record is unchanged.
    * @param options.parent as {@link projectUpdate} needs it
-   * @throws Stale, also while the group moves or if it is less visible; Missing; NameTaken `path`
+   * @throws Stale, also while the group moves or if it is less visible; Missing; NameTaken `path`, `name`
    */
   async update(
     project: ProjectRecord,
@@ -186,7 +188,7 @@ export class Projects {
   /**
    * Transfers a project to another namespace in one transaction, which also changes who may see it.
    * @param place the target, with its owner or parent as in {@link create}
-   * @throws NameTaken `path`, LimitReached, Stale, Missing
+   * @throws NameTaken `path`, `name`; LimitReached, Stale, Missing
    */
   async transfer(
     project: ProjectRecord,
@@ -272,6 +274,7 @@ export class Projects {
       },
       ...(parent === undefined ? [] : [{ delete: forkKey(parent, project.id) }]),
       release('path', project.fullPath, holder, 'path'),
+      ...changeProjectName(project, undefined),
       ...removeTreeRows({ kind: 'project', ...project }),
       ...closeRepository(project.repositoryId),
       ...(options.alongside ?? []),

@@ -10,7 +10,7 @@ export const remover: Remover<Stores> = {
   ofProject: {
     // The record is deleted last, by `Projects.forget`.
     rows: ['project'],
-    rowsWithRecord: ['path'],
+    rowsWithRecord: ['path', 'project-name'],
   },
   ofUserRows: {
     rows: ['project'],

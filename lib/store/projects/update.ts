@@ -6,7 +6,7 @@ import { VISIBILITIES } from '../../records/visibility.ts';
 import { Missing, Stale } from '../errors.ts';
 import type { OutboxMessage } from '../outbox/outbox.ts';
 import { checkNotDeleted } from '../placement/group.ts';
-import { moveProjectPath, type ProjectPlacement } from '../placement/project.ts';
+import { changeProjectName, moveProjectPath, type ProjectPlacement } from '../placement/project.ts';
 import { toItem } from '../placement/project-item.ts';
 import { moveRows, treeRows } from '../placement/tree.ts';
 import { changeGuards } from '../repository/state.ts';
@@ -36,7 +36,7 @@ export type ProjectChange = Partial<
 /** A change that is ready to be written, with the messages of its transaction. */
 export interface ProjectUpdate {
   readonly updated: ProjectRecord;
-  /** Refused as `version`, `namespace`, `moving` or a taken `path`. */
+  /** Refused as `version`, `namespace`, `moving` or a taken `path` or `name`. */
   readonly writes: readonly Write[];
   readonly messages: readonly OutboxMessage[];
 }
@@ -59,6 +59,7 @@ export function projectUpdate(
     writes: [
       recordWrite(project, updated, change),
       ...(renamed ? moveProjectPath(project, updated) : []),
+      ...changeProjectName(project, updated),
       ...(project.namespaceKind === 'group' && (renamed || raised)
         ? [checkParent(parent, project, updated, renamed, now)]
         : []),
@@ -88,6 +89,7 @@ export function projectTransfer(
     writes: [
       { ...recordWrite(project, updated, change), remove: obsolete },
       ...moveProjectPath(project, updated),
+      ...changeProjectName(project, updated),
       ...moveRows({ kind: 'project', ...project }, { kind: 'project', ...updated }),
     ],
     messages: reindexed(project, updated),

@@ -5,8 +5,8 @@ import { ConditionFailed } from '../errors.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
 import { folded, idOf } from '../row-keys/key.ts';
 import { gramKey, indexedKey } from '../row-keys/search.ts';
-import type { Table } from '../table/table.ts';
-import { ABSENT, type Item } from '../table/write.ts';
+import { type Table, TRANSACTION_ITEMS } from '../table/table.ts';
+import { ABSENT, type Item, type Put } from '../table/write.ts';
 import { gramsOf, lookupGrams, matchesWords, wordsOf } from './trigrams.ts';
 
 /** The maintenance queue's job that updates the search rows of a project, user or group. */
@@ -15,6 +15,33 @@ export const INDEX_JOB = 'search.index';
 /** For the transaction that creates, renames or deletes a project, user or group. */
 export const indexMessage = (kind: SearchKind, id: number): OutboxMessage =>
   message(MAINTENANCE, INDEX_JOB, { kind, id });
+
+/** Trigrams that a creation writes itself; the names of nearly everything have fewer. */
+const MAX_GRAMS = 60;
+
+/**
+ * For the transaction that creates a project, user or group: its search rows, so that the next request finds it. They
+ * are left to the worker where they would not fit.
+ * @param others number of the transaction's other writes and messages
+ */
+export function indexed(
+  kind: SearchKind,
+  id: number,
+  texts: readonly string[],
+  others: number,
+): { readonly writes: readonly Put[]; readonly messages: readonly OutboxMessage[] } {
+  const text = joined(texts);
+  const grams = gramsOf(text.split('\n'));
+  if (grams.size > MAX_GRAMS || others + grams.size + 1 > TRANSACTION_ITEMS)
+    return { writes: [], messages: [indexMessage(kind, id)] };
+  return {
+    writes: [
+      { put: { ...indexedKey(kind, id), texts: [text], version: 1, complete: true } },
+      ...[...grams].map((gram) => ({ put: { ...gramKey(kind, gram, id), text } })),
+    ],
+    messages: [],
+  };
+}
 
 export interface Hits {
   /** Candidates, newest first; the caller still has to check each with {@link matches}. */
@@ -52,7 +79,9 @@ export class Search {
     const matches = (texts: readonly string[]) => matchesWords(words, texts);
     const grams = lookupGrams(words);
     if (grams.length === 0) return { ids: [], complete: true, matches };
-    const probes = await Promise.all(grams.map((gram) => this.#read(kind, gram, words[0]!)));
+    // Strongly consistent, so that a search finds what the caller has just created: the newest rows are read first.
+    const first = { limit: this.#bounds.probe, consistent: true };
+    const probes = await Promise.all(grams.map((gram) => this.#read(kind, gram, words[0]!, first)));
     // A gram whose rows were all read has every candidate. Otherwise the rarest is the one that reached back furthest.
     let best = probes.find((probe) => probe.next === undefined) ?? probes[0]!;
     if (best.next !== undefined) {
@@ -62,19 +91,24 @@ export class Search {
     const ids = [...best.ids];
     let next = best.next;
     for (let read = probe; next !== undefined && read < rows && ids.length < hits; read += READ_ON) {
-      const page = await this.#read(kind, best.gram, words[0]!, READ_ON, next);
+      const page = await this.#read(kind, best.gram, words[0]!, { limit: READ_ON, startKey: next });
       ids.push(...page.ids);
       next = page.next;
     }
     return { ids: ids.slice(0, hits), complete: next === undefined && ids.length <= hits, matches };
   }
 
-  async #read(kind: SearchKind, gram: string, word: string, limit = this.#bounds.probe, startKey?: Item) {
+  async #read(
+    kind: SearchKind,
+    gram: string,
+    word: string,
+    { limit, consistent = false, startKey }: { limit: number; consistent?: boolean; startKey?: Item },
+  ) {
     const page = await this.#table.query({
       partition: gramKey(kind, gram, 0).pk,
       reverse: true,
       limit,
-      consistent: false,
+      consistent,
       where: 'contains(#text, :word)',
       values: { word },
       only: ['sk'],
@@ -152,8 +186,11 @@ export class Search {
   }
 }
 
-const joined = (texts: readonly string[] | undefined): string | undefined =>
-  texts === undefined ? undefined : folded(texts.join('\n'));
+function joined(texts: readonly string[]): string;
+function joined(texts: readonly string[] | undefined): string | undefined;
+function joined(texts: readonly string[] | undefined): string | undefined {
+  return texts === undefined ? undefined : folded(texts.join('\n'));
+}
 
 /** Runs for every input, sixteen at a time. */
 async function each<T>(inputs: readonly T[], run: (input: T) => Promise<void>): Promise<void> {

@@ -3,7 +3,7 @@ import { NameTaken, type TransactionRefused } from '../errors.ts';
 import { folded } from '../row-keys/key.ts';
 import { type NameKind, nameKey } from '../row-keys/names.ts';
 import type { Table } from './table.ts';
-import { ABSENT, type Check, type Delete, type Item, type Put, type Update } from './write.ts';
+import { ABSENT, type Check, type Delete, type Item, type Put, type Update, type Write } from './write.ts';
 
 export type NameOwner =
   | { readonly type: 'user'; readonly id: number }
@@ -28,7 +28,7 @@ const FREE = `${ABSENT} OR #current = :former`;
 
 /**
  * Claims a name that is free or only redirects.
- * @param label name of the field in {@link NameTaken}: `username`, `email`, `path`
+ * @param label name of the field in {@link NameTaken}: `username`, `email`, `path`, `name`
  */
 export function claim(kind: NameKind, name: string, owner: NameOwner, label: string, extra: Item = {}): Put {
   return {
@@ -81,6 +81,30 @@ export function release(kind: NameKind, name: string, owner: NameOwner, label: s
     reason: `held:${label}`,
   };
 }
+
+/**
+ * Replaces a name, without a redirect: the previous one is free at once. A record from before its names were unique may
+ * hold none.
+ */
+export function replaceName(
+  kind: NameKind,
+  previous: string | undefined,
+  next: string | undefined,
+  owner: NameOwner,
+  label: string,
+): Write[] {
+  if (previous === next) return [];
+  return [
+    ...(previous === undefined ? [] : [forgetName(kind, previous, owner, label)]),
+    ...(next === undefined ? [] : [claim(kind, next, owner, label)]),
+  ];
+}
+
+/** As {@link release}, for a name that this owner may not hold. */
+const forgetName = (kind: NameKind, name: string, owner: NameOwner, label: string): Delete => {
+  const held = release(kind, name, owner, label);
+  return { ...held, if: `${ABSENT} OR (${held.if})` };
+};
 
 /** @returns the error that lists the taken names, if these are why a transaction was refused. */
 export function takenNames(error: TransactionRefused): NameTaken | undefined {

@@ -6,7 +6,7 @@ import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox
 import { orderedBy } from '../row-keys/key.ts';
 import { nameKey } from '../row-keys/names.ts';
 import { internalUserKey, userKey } from '../row-keys/users.ts';
-import { indexMessage, type Search } from '../search/search.ts';
+import { indexed, indexMessage, type Search } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Page, PageRequest } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
@@ -88,7 +88,9 @@ export class Users {
       ...(alongside ?? []),
       ...(options.alongside ?? []),
     ];
-    await this.#commit(writes, [indexMessage('user', id), ...messages, ...(options.messages ?? [])]);
+    const sent = [...messages, ...(options.messages ?? [])];
+    const index = indexed('user', id, [record.name, record.username], writes.length + sent.length);
+    await this.#commit([...writes, ...index.writes], [...sent, ...index.messages]);
     return record;
   }
 

@@ -278,7 +278,10 @@ describe('actions are recorded as events', () => {
     expect(event).toMatchObject({ ...plain, ...author, project_id: made.id, action_name: 'created' });
     expect(event).toMatchObject({ author: { id: author.author_id, username: 'owner', state: 'active' } });
     expect(Object.keys(event)).not.toContain('push_data');
-    const fork = await done('owner', 'POST', `/projects/${world.ids['public']}/fork`, { path: 'forked' });
+    const fork = await done('owner', 'POST', `/projects/${world.ids['public']}/fork`, {
+      name: 'forked',
+      path: 'forked',
+    });
     expect(await last(`/projects/${fork.id}/events`)).toMatchObject({
       ...plain,
       ...author,

@@ -16,8 +16,10 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 let forks = 0;
-const fork = (who: Who, id: number, json: Record<string, unknown> = {}) =>
-  ask(world, who, 'POST', `/projects/${id}/fork`, { path: `fork-${++forks}`, ...json });
+const fork = (who: Who, id: number, json: Record<string, unknown> = {}) => {
+  const own = `fork-${++forks}`;
+  return ask(world, who, 'POST', `/projects/${id}/fork`, { name: own, path: own, ...json });
+};
 /** As it is when its worker is done. */
 async function filled(who: Who, answer: Answer): Promise<Answer> {
   expect([answer.status, answer.body]).toMatchObject([201, { import_status: 'scheduled', empty_repo: true }]);
@@ -38,7 +40,7 @@ const notFound = { status: 404, holds: { message: '404 Project Not Found' } };
 const notAllowed = { status: 404, holds: { message: '404 Not Found' } };
 
 describe('forking', () => {
-  const path = () => ({ path: `p-${++forks}` });
+  const path = () => ({ name: `p-${++forks}`, path: `p-${forks}` });
   scenarios(
     () => world,
     [
@@ -169,9 +171,14 @@ describe('forking', () => {
   test('to a taken path, in any case, or to the source’s own namespace is refused', async () => {
     const taken = { name: ['has already been taken'], path: ['has already been taken'] };
     const id = world.ids['public']!;
-    await fork('developer', id, { path: 'Taken' });
+    await fork('developer', id, { name: 'Taken', path: 'Taken' });
     for (const path of ['Taken', 'tAKEN'])
-      expect(await fork('developer', id, { path })).toMatchObject({ status: 409, body: { message: taken } });
+      expect(await fork('developer', id, { name: 'Taken', path })).toMatchObject({
+        status: 409,
+        body: { message: taken },
+      });
+    const named = await fork('developer', id, { name: 'Taken' });
+    expect([named.status, named.body.message]).toEqual([409, { name: taken.name }]);
     const same = await ask(world, 'owner', 'POST', `/projects/${id}/fork`);
     expect(same).toMatchObject({ status: 409, body: { message: taken } });
   });

@@ -93,7 +93,7 @@ describe('permission on groups', () => {
       },
       {
         request: 'POST /groups',
-        json: (w) => ({ name: 'Inside', path: fresh('inside'), parent_id: w.ids['g_private']! }),
+        json: (w) => ({ name: fresh('Inside'), path: fresh('inside'), parent_id: w.ids['g_private']! }),
         as: {
           anonymous: 401,
           stranger: { status: 404, holds: { message: '404 Group Not Found' } },

@@ -86,10 +86,7 @@ describe('creating a project', () => {
         { name: 'internal thing' },
         { message: { name: ['has already been taken'], path: ['has already been taken'] } },
       ],
-      [
-        { path: 'Internal-Thing' },
-        { message: { name: ['has already been taken'], path: ['has already been taken'] } },
-      ],
+      [{ path: 'Internal-Thing' }, { message: { path: ['has already been taken'] } }],
       [
         { name: 'x'.repeat(256), path: 'x' },
         { message: { name: ['is too long (maximum is 255 characters)'] } },

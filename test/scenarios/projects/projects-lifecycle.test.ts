@@ -108,7 +108,7 @@ test('an archived project is readable, refuses new content, and can be filtered 
   expect((await as('owner', 'GET', `${project(id)}/repository/tree`)).status).toBe(200);
   // Its settings are still its Owner's.
   expect((await as('owner', 'PUT', project(id), { description: 'rest' })).body.archived).toBe(true);
-  const fork = await as('owner', 'POST', `${project(id)}/fork`, { path: fresh() });
+  const fork = await as('owner', 'POST', `${project(id)}/fork`, { name: fresh(), path: fresh() });
   await vi.waitFor(async () =>
     expect((await get(fork.body.id)).body).toMatchObject({ import_status: 'finished', archived: false }),
   );
@@ -252,8 +252,19 @@ describe('the delayed deletion of a project', () => {
     await as('owner', 'DELETE', project(id));
     const next = await made('owner', place);
     const restored = await as('owner', 'POST', `${project(id)}/restore`);
-    expect(restored.body).toMatchObject({ name: 'Reused', path: `reused-deleted-${id}`, archived: false });
+    const suffix = `-deleted-${id}`;
+    expect(restored.body).toMatchObject({
+      name: `Reused${suffix}`,
+      path: `reused${suffix}`,
+      archived: false,
+    });
     expect((await get('home/reused')).body.id).toBe(next.id);
+    // Only what is taken gets another.
+    const named = await made('owner', { ...place, name: 'Of its own', path: 'again' });
+    await as('owner', 'DELETE', project(named.id));
+    await made('owner', { ...place, name: 'Another', path: 'again' });
+    const own = await as('owner', 'POST', `${project(named.id)}/restore`);
+    expect(own.body).toMatchObject({ name: 'Of its own', path: `again-deleted-${named.id}` });
   });
 
   test('happens on its day, not before', async () => {

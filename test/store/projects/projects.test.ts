@@ -7,6 +7,7 @@ import { LimitReached, Missing, NameTaken, Stale, StoreUnavailable } from '../..
 import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
 import { projectKey } from '../../../lib/store/row-keys/projects.ts';
 import { repositoryPartition } from '../../../lib/store/row-keys/repository.ts';
+import { gramsOf } from '../../../lib/store/search/trigrams.ts';
 import {
   createProject,
   measured,
@@ -57,9 +58,7 @@ describe('a project', () => {
     expect(await count()).toBe(before + 1);
     const refs = await opened.store.repositories.open(made.repositoryId).all();
     expect(refs).toEqual({ head: 'refs/heads/main', refs: [] });
-    expect(await outbox()).toContainEqual(
-      expect.objectContaining({ type: 'search.index', body: { kind: 'project', id: made.id } }),
-    );
+    expect((await opened.store.search.find('project', 'first')).ids).toContain(made.id);
   });
 
   test('is found by its path in one read', async () => {
@@ -214,8 +213,20 @@ test('creation of a project is one transaction of well below 100 items', async (
   opened.reset();
   await opened.store.projects.create(newProject(owner, 'counted'), { headBranch: 'main', owner });
   const transaction = opened.operations.find((o) => o.operation === 'TransactWriteItems');
-  expect(transaction!.itemsWritten).toBeLessThanOrEqual(20);
+  // Beside its own items it writes one for each trigram of its name.
+  expect(transaction!.itemsWritten).toBeLessThanOrEqual(20 + gramsOf(['counted']).size);
   expect(opened.operations).toHaveLength(2);
+  const longest = Array.from({ length: 58 }, (_, i) => String.fromCodePoint(0x4e00 + i)).join('');
+  for (const name of [longest, longest.slice(0, 54), `${longest}${longest}`]) {
+    const path = `many-${name.length}`;
+    opened.reset();
+    await opened.store.projects.create(newProject(owner, path, 'private', { name }), {
+      headBranch: 'main',
+      owner,
+    });
+    const whole = opened.operations.find((o) => o.operation === 'TransactWriteItems');
+    expect(whole!.itemsWritten).toBeLessThanOrEqual(85);
+  }
 });
 
 test('the item of a project stays small, including its index attributes', async () => {
