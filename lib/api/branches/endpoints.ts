@@ -60,7 +60,7 @@ const list = endpoint({
     rules: 'branch',
   }),
   handle: async ({ actor, project, query, page, request }, deps) => {
-    const protection = started(branchProtection(deps, project));
+    const protection = started(branchProtection(deps, project, actor));
     const found = await branches.listBranches(codeOf(deps, project), listQuery(query, page));
     const url = projectUrl(project.project, request.baseUrl);
     const rules = await protection;
@@ -84,7 +84,7 @@ const get = endpoint({
   errors: [absent],
   prefetch: ({ params }) => ({ branches: [params.branch], head: true, rules: 'branch' }),
   handle: async ({ actor, project, params, request }, deps) => {
-    const protection = started(branchProtection(deps, project));
+    const protection = started(branchProtection(deps, project, actor));
     const record = await branches.getBranch(codeOf(deps, project), params.branch);
     return branch(record, projectUrl(project.project, request.baseUrl), await protection, actor);
   },

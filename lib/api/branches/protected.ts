@@ -1,9 +1,12 @@
+import type { Actor } from '../../domain/actor.ts';
 import * as rules from '../../domain/branches/protected-branches.ts';
+import { granteesOf } from '../../domain/project-relations/grantees.ts';
+import type { GrantInput } from '../../domain/refs/rule-grants.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import { RULE_LEVELS, type RuleLevel } from '../../records/refs.ts';
-import { endpoint } from '../endpoint.ts';
+import { type BranchRule, RULE_LEVELS, type RuleLevel } from '../../records/refs.ts';
+import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { protectedBranch } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -11,6 +14,18 @@ const area = 'branches';
 const readable = project('read_branch_rules');
 const absent = { status: 404, description: 'Protected branch not found' };
 const concurrent = { status: 409, description: 'Changed by a concurrent request' };
+const UNFIT =
+  'or an entry names a user or group without access to the project, a deploy key, or what is there already';
+const codeOwners = () =>
+  p.boolean({ description: 'Whether code owners must approve merges. Stored; there are no code owners yet' });
+
+/** Who is allowed to do what, besides the levels. */
+const grantFields = () => ({
+  allowed_to_push: grantList('push'),
+  allowed_to_merge: grantList('merge'),
+  allowed_to_unprotect: grantList('change or delete the rule'),
+});
+
 const ruleName = () =>
   p.params({
     name: p.string({ required: true, description: 'Name of the branch, or the wildcard pattern' }),
@@ -30,14 +45,14 @@ const list = endpoint({
     }),
   returns: { body: shapes.protectedBranches },
   paginate: 'offset',
-  handle: async ({ project, query, page }, deps) => {
+  handle: async ({ actor, project, query, page }, deps) => {
     const { search } = query;
     const found = await rules.listProtectedBranches(deps, project, {
       search,
       offset: page.offset,
       limit: page.perPage,
     });
-    return { items: found.items.map(protectedBranch), total: found.total };
+    return { items: await presented(deps, actor, found.items), total: found.total };
   },
 });
 
@@ -51,8 +66,8 @@ const get = endpoint({
   params: ruleName,
   returns: { body: shapes.protectedBranch },
   errors: [absent],
-  handle: async ({ project, params }, deps) =>
-    protectedBranch(await rules.getProtectedBranch(deps, project, params.name)),
+  handle: async ({ actor, project, params }, deps) =>
+    presentedOne(deps, actor, await rules.getProtectedBranch(deps, project, params.name)),
 });
 
 const protect = endpoint({
@@ -69,26 +84,72 @@ const protect = endpoint({
       }),
       push_access_level: ruleLevel('push'),
       merge_access_level: ruleLevel('merge'),
+      unprotect_access_level: p.integer({
+        values: RULE_LEVELS.filter((level) => level !== 0),
+        description: 'Access level required to change or delete the rule: 30, 40 (the default) or 60',
+      }),
+      ...grantFields(),
       allow_force_push: p.boolean({
         default: false,
         description: 'Allow force push to everyone who is allowed to push',
       }),
+      code_owner_approval_required: codeOwners(),
     }),
   returns: { body: shapes.protectedBranch },
   errors: [
     { status: 409, description: 'A rule of this name already exists' },
     {
       status: 422,
-      description: 'The name is blank or too long, or the project has the maximum number of rules',
+      description: `The name is blank or too long, or the project has the maximum number of rules; ${UNFIT}`,
     },
   ],
   handle: async ({ actor, project, body }, deps) =>
-    protectedBranch(
+    presentedOne(
+      deps,
+      actor,
       await rules.protectBranch(deps, actor, project, {
         name: body.name,
-        pushLevel: body.push_access_level as RuleLevel | undefined,
-        mergeLevel: body.merge_access_level as RuleLevel | undefined,
+        push: grantInputs(body.allowed_to_push, body.push_access_level),
+        merge: grantInputs(body.allowed_to_merge, body.merge_access_level),
+        unprotect: grantInputs(body.allowed_to_unprotect, body.unprotect_access_level),
         allowForcePush: body.allow_force_push,
+        codeOwnerApproval: body.code_owner_approval_required,
+      }),
+    ),
+});
+
+const update = endpoint({
+  method: 'PATCH',
+  path: '/projects/:id/protected_branches/:name',
+  area,
+  summary: 'Update a protected branch',
+  description:
+    'Entries of a list without `id` are added. With `id` they change that one, and with `_destroy` they remove it. All others are kept.',
+  access: project('admin_project'),
+  params: ruleName,
+  body: () =>
+    p.params({
+      ...grantFields(),
+      allow_force_push: p.boolean({ description: 'Allow force push to everyone who is allowed to push' }),
+      code_owner_approval_required: codeOwners(),
+    }),
+  returns: { body: shapes.protectedBranch },
+  errors: [
+    { status: 403, description: 'The rule does not let the caller change it' },
+    { status: 404, description: 'Protected branch, or entry with that id, not found' },
+    concurrent,
+    { status: 422, description: UNFIT },
+  ],
+  handle: async ({ actor, project, params, body }, deps) =>
+    presentedOne(
+      deps,
+      actor,
+      await rules.updateProtectedBranch(deps, actor, project, params.name, {
+        push: grantInputs(body.allowed_to_push),
+        merge: grantInputs(body.allowed_to_merge),
+        unprotect: grantInputs(body.allowed_to_unprotect),
+        allowForcePush: body.allow_force_push,
+        codeOwnerApproval: body.code_owner_approval_required,
       }),
     ),
 });
@@ -101,14 +162,14 @@ const unprotect = endpoint({
   access: project('admin_project'),
   params: ruleName,
   returns: { status: 204 },
-  errors: [absent, concurrent],
+  errors: [{ status: 403, description: 'The rule does not let the caller delete it' }, absent, concurrent],
   handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
     await rules.unprotectBranch(deps, actor, project, params.name, unmodifiedSince);
     return noContent();
   },
 });
 
-export const protectedBranchEndpoints = [list, get, protect, unprotect];
+export const protectedBranchEndpoints = [list, get, protect, update, unprotect];
 
 /** Access level that a rule requires for an action; Maintainer when absent. */
 export const ruleLevel = (verb: string) =>
@@ -116,3 +177,50 @@ export const ruleLevel = (verb: string) =>
     values: RULE_LEVELS,
     description: `Access level required to ${verb}: 0 (no one), 30 (Developer), 40 (Maintainer, the default) or 60 (administrator)`,
   });
+
+/** The entries of a list of those who are allowed to do something. */
+export const grantList = (verb: string) =>
+  p.array(
+    p.object({
+      id: p.integer({ description: 'Of the entry to change or remove; updates only' }),
+      access_level: ruleLevel(verb),
+      user_id: p.integer({ description: 'A member of the project' }),
+      group_id: p.integer({
+        description: 'A group that the project is in or shared with: its direct members',
+      }),
+      deploy_key_id: p.integer({ description: 'Refused: there are no deploy keys' }),
+      _destroy: p.boolean({ description: 'Remove the entry' }),
+    }),
+    { maxItems: 100, description: `Who is allowed to ${verb}, each by a level, a user or a group` },
+  );
+
+type GivenGrants = readonly {
+  readonly id?: number;
+  readonly access_level?: number;
+  readonly user_id?: number;
+  readonly group_id?: number;
+  readonly deploy_key_id?: number;
+  readonly _destroy?: boolean;
+}[];
+
+/** @param level the parameter that names a level alone, which comes first */
+export const grantInputs = (given: GivenGrants = [], level?: number): GrantInput[] => [
+  ...(level === undefined ? [] : [{ level: level as RuleLevel }]),
+  ...given.map((each) => ({
+    id: each.id,
+    level: each.access_level as RuleLevel | undefined,
+    userId: each.user_id,
+    groupId: each.group_id,
+    deployKeyId: each.deploy_key_id,
+    destroy: each._destroy,
+  })),
+];
+
+async function presented(deps: ApiDeps, actor: Actor, found: readonly BranchRule[]) {
+  const all = found.flatMap(({ push, merge, unprotect }) => [...push, ...merge, ...unprotect]);
+  const grantees = await granteesOf(deps, actor, all);
+  return found.map((rule) => protectedBranch(rule, grantees));
+}
+
+const presentedOne = async (deps: ApiDeps, actor: Actor, rule: BranchRule) =>
+  (await presented(deps, actor, [rule]))[0]!;

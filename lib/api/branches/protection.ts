@@ -78,5 +78,10 @@ async function presentBranch(
   record: Awaited<ReturnType<typeof getBranch>>,
   baseUrl: string,
 ) {
-  return branch(record, projectUrl(access.project, baseUrl), await branchProtection(deps, access), actor);
+  return branch(
+    record,
+    projectUrl(access.project, baseUrl),
+    await branchProtection(deps, access, actor),
+    actor,
+  );
 }

@@ -21,7 +21,15 @@ export const branches = shape(() => z.array(branch()));
 
 export const accessLevels = shape(() =>
   z.array(
-    z.object({ access_level: z.int(), access_level_description: z.string() }).meta({ id: 'RefAccessLevel' }),
+    z
+      .object({
+        id: z.int().describe('Unique within the rule'),
+        access_level: z.int().nullable().describe('Null for a user or group'),
+        access_level_description: z.string().describe('The name of the level, user or group'),
+        user_id: z.int().nullable(),
+        group_id: z.int().nullable(),
+      })
+      .meta({ id: 'RefAccessLevel' }),
   ),
 );
 
@@ -32,7 +40,11 @@ export const protectedBranch = shape(() =>
       name: z.string().describe('Name of the branch, or a pattern in which `*` matches any text'),
       push_access_levels: accessLevels(),
       merge_access_levels: accessLevels(),
+      unprotect_access_levels: accessLevels().describe(
+        'Who of those that may change the settings of the project may change this rule; all if it is empty',
+      ),
       allow_force_push: z.boolean(),
+      code_owner_approval_required: z.boolean(),
     })
     .meta({ id: 'ProtectedBranch' }),
 );

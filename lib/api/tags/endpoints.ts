@@ -56,8 +56,8 @@ const list = endpoint({
     ...prefetchOf(page?.kind === 'offset' ? { space: 'tags', ...listQuery(query, page) } : undefined),
     rules: 'tag',
   }),
-  handle: async ({ project, query, page, request }, deps) => {
-    const protection = started(tagProtection(deps, project));
+  handle: async ({ actor, project, query, page, request }, deps) => {
+    const protection = started(tagProtection(deps, project, actor));
     const found = await tags.listTags(codeOf(deps, project), listQuery(query, page));
     const url = projectUrl(project.project, request.baseUrl);
     const rules = await protection;
@@ -77,8 +77,8 @@ const get = endpoint({
   returns: { body: shapes.tag },
   errors: [absent],
   prefetch: ({ params }) => ({ tags: [params.tag_name], rules: 'tag' }),
-  handle: async ({ project, params, request }, deps) => {
-    const protection = started(tagProtection(deps, project));
+  handle: async ({ actor, project, params, request }, deps) => {
+    const protection = started(tagProtection(deps, project, actor));
     const record = await tags.getTag(codeOf(deps, project), params.tag_name);
     return tag(record, projectUrl(project.project, request.baseUrl), await protection);
   },

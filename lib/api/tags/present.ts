@@ -1,7 +1,8 @@
+import type { Grantees } from '../../domain/project-relations/grantees.ts';
 import type { TagProtection } from '../../domain/refs/protection.ts';
 import type { TagRecord } from '../../domain/tags/tags.ts';
 import type { TagRule } from '../../records/refs.ts';
-import { accessLevel } from '../branches/present.ts';
+import { accessLevels } from '../branches/present.ts';
 import { commitBasic } from '../commits/present.ts';
 
 /** `release` is always null: releases do not exist yet. */
@@ -17,7 +18,7 @@ export function tag(record: TagRecord, projectUrl: string, protection: TagProtec
 }
 
 /** A rule that protects tags, as responses show it. */
-export const protectedTag = (rule: TagRule) => ({
+export const protectedTag = (rule: TagRule, grantees: Grantees) => ({
   name: rule.name,
-  create_access_levels: [accessLevel(rule.createLevel)],
+  create_access_levels: accessLevels(rule.create, grantees),
 });

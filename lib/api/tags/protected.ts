@@ -1,10 +1,12 @@
+import type { Actor } from '../../domain/actor.ts';
+import { granteesOf } from '../../domain/project-relations/grantees.ts';
 import * as rules from '../../domain/tags/protected-tags.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import type { RuleLevel } from '../../records/refs.ts';
-import { ruleLevel } from '../branches/protected.ts';
-import { endpoint } from '../endpoint.ts';
+import type { TagRule } from '../../records/refs.ts';
+import { grantInputs, grantList, ruleLevel } from '../branches/protected.ts';
+import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { protectedTag } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -20,9 +22,9 @@ const list = endpoint({
   access,
   returns: { body: shapes.protectedTags },
   paginate: 'offset',
-  handle: async ({ project, page }, deps) => {
+  handle: async ({ actor, project, page }, deps) => {
     const found = await rules.listProtectedTags(deps, project, { offset: page.offset, limit: page.perPage });
-    return { items: found.items.map(protectedTag), total: found.total };
+    return { items: await presented(deps, actor, found.items), total: found.total };
   },
 });
 
@@ -38,8 +40,8 @@ const get = endpoint({
   params: ruleName,
   returns: { body: shapes.protectedTag },
   errors: [absent],
-  handle: async ({ project, params }, deps) =>
-    protectedTag(await rules.getProtectedTag(deps, project, params.name)),
+  handle: async ({ actor, project, params }, deps) =>
+    presentedOne(deps, actor, await rules.getProtectedTag(deps, project, params.name)),
 });
 
 const protect = endpoint({
@@ -55,19 +57,23 @@ const protect = endpoint({
         description: 'Name of a tag, or a pattern in which `*` matches any text',
       }),
       create_access_level: ruleLevel('create'),
+      allowed_to_create: grantList('create'),
     }),
   returns: { body: shapes.protectedTag },
   errors: [
     {
       status: 422,
-      description: 'The name is blank, taken or too long, or the project has the maximum number of rules',
+      description:
+        'The name is blank, taken or too long, the project has the maximum number of rules, or an entry names a user or group without access to the project, a deploy key, or what is there already',
     },
   ],
   handle: async ({ actor, project, body }, deps) =>
-    protectedTag(
+    presentedOne(
+      deps,
+      actor,
       await rules.protectTag(deps, actor, project, {
         name: body.name,
-        createLevel: body.create_access_level as RuleLevel | undefined,
+        create: grantInputs(body.allowed_to_create, body.create_access_level),
       }),
     ),
 });
@@ -88,3 +94,15 @@ const unprotect = endpoint({
 });
 
 export const protectedTagEndpoints = [list, get, protect, unprotect];
+
+async function presented(deps: ApiDeps, actor: Actor, found: readonly TagRule[]) {
+  const grantees = await granteesOf(
+    deps,
+    actor,
+    found.flatMap(({ create }) => create),
+  );
+  return found.map((rule) => protectedTag(rule, grantees));
+}
+
+const presentedOne = async (deps: ApiDeps, actor: Actor, rule: TagRule) =>
+  (await presented(deps, actor, [rule]))[0]!;

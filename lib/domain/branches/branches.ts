@@ -82,7 +82,7 @@ export async function createBranch(
   const name = branchRef(input.name);
   if (name === undefined) throw refused('Branch name is invalid');
   let git = codeOf(deps, access, actor);
-  let protection = started(branchProtection(deps, access));
+  let protection = started(branchProtection(deps, access, actor));
   const starting = started(git.resolve(input.ref));
   let readingHead = started(git.headRef());
   if ((await git.ref(name)) !== undefined) throw refused('Branch already exists');
@@ -94,7 +94,7 @@ export async function createBranch(
     const made = await createInitialReadme(deps, actor, access);
     git = codeOf(deps, made, actor);
     readingHead = started(git.headRef());
-    protection = started(branchProtection(deps, made));
+    protection = started(branchProtection(deps, made, actor));
     if (made.project.defaultBranch === input.name)
       return { made: await getBranch(git, input.name), protection: await protection };
     start = await git.resolve(input.ref);
@@ -152,7 +152,7 @@ export async function deleteBranch(
 ): Promise<void> {
   requirePush(actor, access);
   const git = codeOf(deps, access, actor);
-  const protection = started(branchProtection(deps, access));
+  const protection = started(branchProtection(deps, access, actor));
   const readingHead = started(git.headRef());
   const ref = await branchOf(git, name);
   const { head } = await readingHead;
@@ -182,7 +182,10 @@ export async function deleteMerged(
   if (project === undefined) return;
   const access = { project, level: 0 } as const;
   const git = codeOf(deps, access, userId === undefined ? undefined : { kind: 'requester', userId });
-  const [{ head, refs }, protection] = await Promise.all([git.branches(), branchProtection(deps, access)]);
+  const [{ head, refs }, protection] = await Promise.all([
+    git.branches(),
+    branchProtection(deps, access, { kind: 'anonymous' }),
+  ]);
   const target = refs.find((ref) => ref.name === head);
   if (target === undefined) return;
   const others = refs.filter((ref) => ref.name !== head && !protection.isProtected(shortName(ref.name)));

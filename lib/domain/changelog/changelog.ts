@@ -77,7 +77,8 @@ export async function addToChangelog(
   const branch = branchRef(name);
   const refuse = () => forbidden('You are not allowed to commit a changelog on this branch');
   if (!can(actor, access, 'push_code')) throw refuse();
-  if (branch === undefined || !(await branchProtection(deps, access)).mayPush(actor, name)) throw refuse();
+  if (branch === undefined || !(await branchProtection(deps, access, actor)).mayPush(actor, name))
+    throw refuse();
   if (message.trim() === '') throw refused('You must provide a commit message');
   await requireRequestRate(deps, actor, access, request);
   const section = await generate(deps, access, request, branch);

@@ -79,7 +79,7 @@ export async function commitActions(
     source === undefined ? codeOf(deps, access, actor) : codeWithAlternate(deps, access, source, actor);
   const first = openGit();
   const sourceGit = source && codeOf(deps, source);
-  const reading = started(branchProtection(deps, access));
+  const reading = started(branchProtection(deps, access, actor));
   const excess = await sizeExcess(deps, access.project);
   const committer = identityOf(signedIn(actor).user, deps.now());
   const author = authorOf(committer, input);

@@ -45,7 +45,7 @@ export async function pickCommit(
   input: PickInput,
 ): Promise<{ git: GitRepository; commit: CommitRecord } | undefined> {
   if (!can(actor, access, 'push_code')) throw forbidden(BRANCH_REFUSALS.pushInto);
-  const reading = started(branchProtection(deps, access));
+  const reading = started(branchProtection(deps, access, actor));
   const resolving = started(codeOf(deps, access).resolve(input.sha));
   if (!(await reading).mayPush(actor, input.branch)) throw forbidden(BRANCH_REFUSALS.pushInto);
   const excess = await sizeExcess(deps, access.project);

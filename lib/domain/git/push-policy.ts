@@ -23,7 +23,7 @@ export function pushPolicy(
   deps: Deps,
   { actor, project: access }: { readonly actor: Actor; readonly project: ProjectAccess },
 ): (update: PushUpdate) => Promise<string | undefined> {
-  const reading = started(refProtection(deps, access));
+  const reading = started(refProtection(deps, access, actor));
   const sizeLimit = started(sizeRefusal(deps, access));
   return async (update) => {
     const { branches, tags } = await reading;

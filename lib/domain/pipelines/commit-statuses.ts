@@ -80,7 +80,7 @@ export async function reportStatus(
   requireAbility(actor, access, 'report_statuses');
   const { user } = signedIn(actor);
   const git = codeOf(deps, access);
-  const reading = started(branchProtection(deps, access));
+  const reading = started(branchProtection(deps, access, actor));
   const { commit } = await resolved(git, sha);
   let branch: string | undefined;
   const firstBranch = async () => (branch ??= await firstBranchOf(git, commit));

@@ -1,5 +1,5 @@
 import type { ProjectRecord } from '../../records/projects.ts';
-import type { BranchRule } from '../../records/refs.ts';
+import type { RuleLevel } from '../../records/refs.ts';
 import { DEVELOPER, MAINTAINER } from '../access/levels.ts';
 import type { Deps } from '../deps.ts';
 
@@ -29,11 +29,10 @@ export const protectsEmpty = (protection: DefaultBranchProtection): boolean => p
 /** The levels of the default branch's protection rule; undefined if it is not protected. */
 export function levelsOf(
   protection: DefaultBranchProtection,
-): Pick<BranchRule, 'pushLevel' | 'mergeLevel' | 'allowForcePush'> | undefined {
+): { readonly pushLevel: RuleLevel; readonly mergeLevel: RuleLevel } | undefined {
   if (protection === 0) return undefined;
   return {
     pushLevel: protection === 1 ? DEVELOPER : MAINTAINER,
     mergeLevel: protection === 3 ? DEVELOPER : MAINTAINER,
-    allowForcePush: false,
   };
 }

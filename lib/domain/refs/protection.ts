@@ -1,4 +1,4 @@
-import type { BranchRule, RuleLevel, TagRule } from '../../records/refs.ts';
+import type { BranchRule, RuleGrant, TagRule } from '../../records/refs.ts';
 import { DEVELOPER, MAINTAINER } from '../access/levels.ts';
 import { can } from '../access/permissions.ts';
 import { readRules } from '../access/prefetch.ts';
@@ -13,20 +13,31 @@ import {
   protectsEmpty,
 } from './default-branch-protection.ts';
 import { RuleSet } from './pattern.ts';
+import { grantedGroups, grants } from './rule-grants.ts';
 
 /**
- * Permissions on the branches of a project by its protection rules. Of several matching rules the most permissive
- * counts. The level `No one` applies to administrators too.
+ * Permissions on the branches of a project by its protection rules. Of several matching rules, and of several grants of a
+ * rule, the most permissive counts. The level `No one` applies to administrators too.
  */
 export class BranchProtection {
   readonly #access: ProjectAccess;
   readonly #rules: RuleSet<BranchRule>;
+  readonly #memberOf: ReadonlySet<number>;
   readonly #protectsEmpty: boolean;
 
-  /** @param first the protection of the first branch of an empty repository */
-  constructor(access: ProjectAccess, rules: readonly BranchRule[], first: DefaultBranchProtection = FULL) {
+  /**
+   * @param memberOf the groups named by the rules that count for the actor
+   * @param first the protection of the first branch of an empty repository
+   */
+  constructor(
+    access: ProjectAccess,
+    rules: readonly BranchRule[],
+    memberOf: ReadonlySet<number>,
+    first: DefaultBranchProtection = FULL,
+  ) {
     this.#access = access;
     this.#rules = new RuleSet(rules);
+    this.#memberOf = memberOf;
     this.#protectsEmpty = access.project.defaultBranch === null && protectsEmpty(first);
   }
 
@@ -36,11 +47,11 @@ export class BranchProtection {
   }
 
   mayPush(actor: Actor, branch: string): boolean {
-    return this.#allows(actor, branch, 'pushLevel');
+    return this.#allows(actor, branch, 'push');
   }
 
   mayMerge(actor: Actor, branch: string): boolean {
-    return this.#allows(actor, branch, 'mergeLevel');
+    return this.#allows(actor, branch, 'merge');
   }
 
   mayDelete(actor: Actor, branch: string): boolean {
@@ -58,14 +69,16 @@ export class BranchProtection {
   developersMay(action: 'push' | 'merge', branch: string): boolean {
     return this.#rules
       .matching(branch)
-      .some((rule) => (action === 'push' ? rule.pushLevel : rule.mergeLevel) === DEVELOPER);
+      .some((rule) => rule[action].some((grant) => 'level' in grant && grant.level === DEVELOPER));
   }
 
-  #allows(actor: Actor, branch: string, level: 'pushLevel' | 'mergeLevel'): boolean {
+  #allows(actor: Actor, branch: string, action: 'push' | 'merge'): boolean {
     if (!can(actor, this.#access, 'push_code')) return false;
     if (this.#protectsEmpty && maintains(actor, this.#access)) return true;
     if (!this.isProtected(branch)) return true;
-    return this.#rules.matching(branch).some((rule) => reaches(actor, this.#access, rule[level]));
+    return this.#rules
+      .matching(branch)
+      .some((rule) => rule[action].some((grant) => grants(grant, actor, this.#access, this.#memberOf)));
   }
 }
 
@@ -73,10 +86,12 @@ export class BranchProtection {
 export class TagProtection {
   readonly #access: ProjectAccess;
   readonly #rules: RuleSet<TagRule>;
+  readonly #memberOf: ReadonlySet<number>;
 
-  constructor(access: ProjectAccess, rules: readonly TagRule[]) {
+  constructor(access: ProjectAccess, rules: readonly TagRule[], memberOf: ReadonlySet<number>) {
     this.#access = access;
     this.#rules = new RuleSet(rules);
+    this.#memberOf = memberOf;
   }
 
   isProtected(tag: string): boolean {
@@ -86,7 +101,10 @@ export class TagProtection {
   mayCreate(actor: Actor, tag: string): boolean {
     if (!can(actor, this.#access, 'push_code')) return false;
     const rules = this.#rules.matching(tag);
-    return rules.length === 0 || rules.some((rule) => reaches(actor, this.#access, rule.createLevel));
+    return (
+      rules.length === 0 ||
+      rules.some((rule) => rule.create.some((grant) => grants(grant, actor, this.#access, this.#memberOf)))
+    );
   }
 
   mayDelete(actor: Actor, tag: string): boolean {
@@ -94,27 +112,33 @@ export class TagProtection {
   }
 }
 
-export async function branchProtection(deps: Deps, access: ProjectAccess): Promise<BranchProtection> {
-  const first = firstOf(deps, access);
-  const { branches } = await rulesOf(deps, access, 'branch');
-  return new BranchProtection(access, branches, await first);
-}
+/** @param actor whose permissions will be asked for */
+export const branchProtection = async (deps: Deps, access: ProjectAccess, actor: Actor) =>
+  (await protectionBy(deps, access, actor, 'branch')).branches;
 
-export async function tagProtection(deps: Deps, access: ProjectAccess): Promise<TagProtection> {
-  const { tags } = await rulesOf(deps, access, 'tag');
-  return new TagProtection(access, tags);
-}
+export const tagProtection = async (deps: Deps, access: ProjectAccess, actor: Actor) =>
+  (await protectionBy(deps, access, actor, 'tag')).tags;
 
 /** Branch and tag protection, with one read. */
-export async function refProtection(
+export const refProtection = (deps: Deps, access: ProjectAccess, actor: Actor) =>
+  protectionBy(deps, access, actor, 'both');
+
+async function protectionBy(
   deps: Deps,
   access: ProjectAccess,
+  actor: Actor,
+  kind: 'branch' | 'tag' | 'both',
 ): Promise<{ branches: BranchProtection; tags: TagProtection }> {
-  const first = firstOf(deps, access);
-  const { branches, tags } = await rulesOf(deps, access, 'both');
+  const first = kind === 'tag' ? undefined : firstOf(deps, access);
+  const { branches, tags } = await rulesOf(deps, access, kind);
+  const named: RuleGrant[] = [
+    ...branches.flatMap(({ push, merge }) => [...push, ...merge]),
+    ...tags.flatMap(({ create }) => create),
+  ];
+  const memberOf = await grantedGroups(deps, access, actor, named);
   return {
-    branches: new BranchProtection(access, branches, await first),
-    tags: new TagProtection(access, tags),
+    branches: new BranchProtection(access, branches, memberOf, await first),
+    tags: new TagProtection(access, tags, memberOf),
   };
 }
 
@@ -149,7 +173,3 @@ export const TAG_REFUSALS = {
 
 export const maintains = (actor: Actor, { level }: ProjectAccess): boolean =>
   isAdministrator(actor) || level >= MAINTAINER;
-
-function reaches(actor: Actor, { level }: ProjectAccess, required: RuleLevel): boolean {
-  return required !== 0 && (isAdministrator(actor) || level >= required);
-}

@@ -1,7 +1,8 @@
 /** Audit events of the protection rules of branches and tags. */
 
 import type { ProjectRecord } from '../../records/projects.ts';
-import type { BranchRule, RuleLevel, TagRule } from '../../records/refs.ts';
+import type { BranchRule, RuleGrant, RuleLevel, TagRule } from '../../records/refs.ts';
+import type { BranchRuleChange } from '../../store/refs/protection-rules.ts';
 import { type Audited, auditedResource } from '../audit-events/event.ts';
 
 /** Display names of rule levels. */
@@ -21,31 +22,39 @@ export const auditedBranchRule = (
   details: {
     [action]: 'protected_branch',
     ...target(rule),
-    push_access_levels: [RULE_LEVEL_NAMES[rule.pushLevel]],
-    merge_access_levels: [RULE_LEVEL_NAMES[rule.mergeLevel]],
+    push_access_levels: namesOf(rule.push),
+    merge_access_levels: namesOf(rule.merge),
     allow_force_push: rule.allowForcePush,
   },
 });
 
-type Levels = Pick<BranchRule, 'pushLevel' | 'mergeLevel'>;
+const namesOf = (grants: readonly RuleGrant[]): string[] =>
+  grants.map((grant) => {
+    if ('level' in grant) return RULE_LEVEL_NAMES[grant.level];
+    return 'userId' in grant ? `User ${grant.userId}` : `Group ${grant.groupId}`;
+  });
 
-/** One event for each changed level. */
-export function auditedLevels(project: ProjectRecord, previous: BranchRule, current: Levels): Audited[] {
-  const level = (name: keyof Levels, label: string): Audited[] =>
-    previous[name] === current[name]
-      ? []
-      : [
-          {
-            entity: auditedResource('Project', project),
-            details: {
-              change: label,
-              from: RULE_LEVEL_NAMES[previous[name]],
-              to: RULE_LEVEL_NAMES[current[name]],
-              ...target(previous),
-            },
-          },
-        ];
-  return [...level('pushLevel', 'allowed to push'), ...level('mergeLevel', 'allowed to merge')];
+/** One event for each change. */
+export function auditedChanges(
+  project: ProjectRecord,
+  previous: BranchRule,
+  current: BranchRuleChange,
+): Audited[] {
+  const now = { ...previous, ...current };
+  const told = (rule: BranchRule) => ({
+    'allowed to push': namesOf(rule.push).join(', '),
+    'allowed to merge': namesOf(rule.merge).join(', '),
+    'allowed to unprotect': namesOf(rule.unprotect).join(', '),
+    'allow force push': rule.allowForcePush,
+    'code owner approval required': rule.codeOwnerApproval,
+  });
+  const [from, to] = [told(previous), told(now)];
+  return (Object.keys(from) as (keyof typeof from)[])
+    .filter((change) => from[change] !== to[change])
+    .map((change) => ({
+      entity: auditedResource('Project', project),
+      details: { change, from: from[change], to: to[change], ...target(previous) },
+    }));
 }
 
 export const auditedTagRule = (action: 'add' | 'remove', project: ProjectRecord, rule: TagRule): Audited => ({
@@ -55,7 +64,7 @@ export const auditedTagRule = (action: 'add' | 'remove', project: ProjectRecord,
     target_id: undefined,
     target_type: 'ProtectedTag',
     target_details: rule.name,
-    create_access_levels: [RULE_LEVEL_NAMES[rule.createLevel]],
+    create_access_levels: namesOf(rule.create),
   },
 });
 

@@ -1,4 +1,4 @@
-import type { RuleLevel, TagRule } from '../../records/refs.ts';
+import type { TagRule } from '../../records/refs.ts';
 import { AlreadyExists } from '../../store/errors.ts';
 import { MAINTAINER } from '../access/levels.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -8,6 +8,7 @@ import { refusedRule, requireRuleName } from '../branches/protected-branches.ts'
 import type { Deps } from '../deps.ts';
 import { recordNotFound, unprocessable } from '../errors.ts';
 import { auditedTagRule } from '../refs/rule-audit.ts';
+import { changedGrants, type GrantInput, idsAfter } from '../refs/rule-grants.ts';
 
 /** Returns the rules, sorted by name. */
 export async function listProtectedTags(
@@ -30,21 +31,27 @@ export async function getProtectedTag(
   return rule;
 }
 
-/** @throws 422 for an invalid name or one that has a rule, and above the limit of rules */
+/**
+ * @param input without grants: Maintainers
+ * @throws 422 for an invalid grant, an invalid name or one that has a rule, and above the limit of rules
+ */
 export async function protectTag(
   deps: Deps,
   actor: Actor,
-  { project }: ProjectAccess,
-  input: { readonly name: string; readonly createLevel?: RuleLevel | undefined },
+  access: ProjectAccess,
+  input: { readonly name: string; readonly create: readonly GrantInput[] },
 ): Promise<TagRule> {
-  const { name, createLevel = MAINTAINER } = input;
+  const { project } = access;
+  const { name } = input;
   requireRuleName(name);
+  const inputs = input.create.length === 0 ? [{ level: MAINTAINER } as const] : input.create;
+  const create = await changedGrants(deps, access, 'create', [], inputs, idsAfter([]));
   const at = deps.now().toISOString();
   const rule: TagRule = {
     kind: 'tag',
     projectId: project.id,
     name,
-    createLevel,
+    create,
     createdAt: at,
     updatedAt: at,
   };

@@ -56,7 +56,7 @@ export async function createTag(
   const name = tagRef(input.name);
   if (name === undefined) throw refused('Tag name invalid');
   const git = codeOf(deps, access, actor);
-  const protection = started(tagProtection(deps, access));
+  const protection = started(tagProtection(deps, access, actor));
   const resolving = started(git.resolve(input.ref));
   if ((await git.ref(name)) !== undefined) throw refused(`Tag ${input.name} already exists`);
   if (input.ref.trim() === '') throw refused('Target is empty');
@@ -86,7 +86,7 @@ export async function deleteTag(
 ): Promise<void> {
   requirePush(actor, access);
   const git = codeOf(deps, access, actor);
-  const protection = started(tagProtection(deps, access));
+  const protection = started(tagProtection(deps, access, actor));
   const ref = await tagOf(git, name);
   if (!(await protection).mayDelete(actor, name)) throw forbidden("You don't have access to delete the tag");
   await deleteRefIfUnchanged(git, ref, unchanged);

@@ -1,6 +1,6 @@
 /** Rules that protect a project's branches and tags: a row per name or pattern, in the project's partition. */
 
-import type { BranchRule, RefRule, TagRule } from '../../records/refs.ts';
+import type { BranchRule, RefRule, RuleLevel, TagRule } from '../../records/refs.ts';
 import { AlreadyExists, LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import { projectKey } from '../row-keys/projects.ts';
@@ -14,6 +14,11 @@ import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
  * against all of them.
  */
 export const MAX_RULES = 500;
+
+/** What of a branch's rule can be changed. */
+export type BranchRuleChange = Partial<
+  Pick<BranchRule, 'push' | 'merge' | 'unprotect' | 'allowForcePush' | 'codeOwnerApproval'>
+>;
 
 type RuleOf<K extends RuleKind> = K extends 'branch' ? BranchRule : TagRule;
 
@@ -71,19 +76,20 @@ export class RefRules {
    */
   async change(
     rule: BranchRule,
-    change: Partial<Pick<BranchRule, 'pushLevel' | 'mergeLevel'>>,
+    change: BranchRuleChange,
     now: Date,
     alongside: readonly Write[] = [],
   ): Promise<BranchRule> {
-    const set = { ...change, updatedAt: now.toISOString() };
-    const { id, pushLevel, mergeLevel } = rule;
+    // The time tells versions apart, so it never stays the same.
+    const updatedAt = new Date(Math.max(now.getTime(), Date.parse(rule.updatedAt) + 1)).toISOString();
+    const set = { ...change, updatedAt };
     try {
       await this.#table.transact([
         {
           update: ruleKey(rule.projectId, 'branch', rule.name),
           set,
-          if: '#id = :id AND #pushLevel = :pushLevel AND #mergeLevel = :mergeLevel',
-          values: { id, pushLevel, mergeLevel },
+          if: '#id = :id AND #updatedAt = :updatedAt',
+          values: { id: rule.id, updatedAt: rule.updatedAt },
           reason: 'rule',
         },
         ...alongside,
@@ -164,5 +170,22 @@ function lost(error: unknown): unknown {
 }
 
 function fromItem({ pk: _pk, sk: _sk, w: _stamp, ...rule }: Item): RefRule {
-  return rule as unknown as RefRule;
+  const { pushLevel, mergeLevel, createLevel, ...rest } = rule as EarlierLevels;
+  // Rows of earlier releases have one level for each action.
+  const earlier =
+    rest['kind'] === 'tag'
+      ? { create: [{ id: 1, level: createLevel }] }
+      : {
+          push: [{ id: 1, level: pushLevel }],
+          merge: [{ id: 2, level: mergeLevel }],
+          unprotect: [{ id: 3, level: 40 }],
+          codeOwnerApproval: false,
+        };
+  return { ...earlier, ...rest } as unknown as RefRule;
 }
+
+type EarlierLevels = Item & {
+  readonly pushLevel?: RuleLevel;
+  readonly mergeLevel?: RuleLevel;
+  readonly createLevel?: RuleLevel;
+};

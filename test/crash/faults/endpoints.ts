@@ -99,6 +99,14 @@ export const writes: readonly Operation[] = [
     return { path, token: owner.token, state: async () => flip(await found(fixtures, path, owner.token)) };
   }),
   endpoint('POST /projects/:id/protected_branches', protecting('branches')),
+  endpoint('PATCH /projects/:id/protected_branches/:name', async (fixtures) => {
+    const { path, json, token } = await protecting('branches')(fixtures);
+    await fixtures.done('POST', path, { token, json });
+    const rule = `${path}/${(json as { name: string }).name}`;
+    const state = async () =>
+      (await fixtures.done('GET', rule, { token })).allow_force_push ? 'after' : 'before';
+    return { path: rule, token, json: { allow_force_push: true }, state };
+  }),
   endpoint('DELETE /projects/:id/protected_branches/:name', unprotecting('branches')),
   endpoint('POST /projects/:id/protected_tags', protecting('tags')),
   endpoint('DELETE /projects/:id/protected_tags/:name', unprotecting('tags')),

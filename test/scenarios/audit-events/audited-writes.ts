@@ -85,6 +85,7 @@ export const AUDITED: Readonly<Record<string, readonly string[]>> = {
   'POST /projects/:id/share': ['Group: add project_access'],
   'DELETE /projects/:id/share/:group_id': ['Group: remove project_access'],
   'POST /projects/:id/protected_branches': ['Project: add protected_branch'],
+  'PATCH /projects/:id/protected_branches/:name': ['Project: change allow force push'],
   'DELETE /projects/:id/protected_branches/:name': ['Project: remove protected_branch'],
   'POST /projects/:id/protected_tags': ['Project: add protected_tag'],
   'DELETE /projects/:id/protected_tags/:name': ['Project: remove protected_tag'],

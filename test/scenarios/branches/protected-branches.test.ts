@@ -43,14 +43,23 @@ const protect = async (name: string, rule: Record<string, unknown>) => {
   return made.body;
 };
 
-const MAINTAINERS = { access_level: 40, access_level_description: 'Maintainers' };
-const DEVELOPERS = { access_level: 30, access_level_description: 'Developers + Maintainers' };
-const NOBODY = { access_level: 0, access_level_description: 'No one' };
+const level = (access_level: number, access_level_description: string) => ({
+  id: expect.any(Number),
+  access_level,
+  access_level_description,
+  user_id: null,
+  group_id: null,
+});
+const MAINTAINERS = level(40, 'Maintainers');
+const DEVELOPERS = level(30, 'Developers + Maintainers');
+const NOBODY = level(0, 'No one');
 const DEFAULT = {
   name: 'main',
   push_access_levels: [MAINTAINERS],
   merge_access_levels: [MAINTAINERS],
+  unprotect_access_levels: [MAINTAINERS],
   allow_force_push: false,
+  code_owner_approval_required: false,
 };
 
 describe('permission on protected branches', () => {
@@ -134,10 +143,7 @@ describe('branch protection rules', () => {
       { push_access_levels: [NOBODY], merge_access_levels: [NOBODY] },
     ],
     [{ name: 'forced', allow_force_push: true }, { allow_force_push: true }],
-    [
-      { name: 'admins', push_access_level: 60 },
-      { push_access_levels: [{ access_level: 60, access_level_description: 'Instance admins' }] },
-    ],
+    [{ name: 'admins', push_access_level: 60 }, { push_access_levels: [level(60, 'Instance admins')] }],
     [{ name: 'my.feature' }, {}],
     [{ name: 'ü/😀 of nothing' }, {}],
     [{ name: 'x'.repeat(1024) }, {}],

@@ -21,9 +21,16 @@ const tags = (project: string, name?: string) =>
   `/projects/${world.ids[project]}/repository/tags${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
 const told = ({ status, body }: Answer) => [status, body];
 
-const MAINTAINERS = { access_level: 40, access_level_description: 'Maintainers' };
-const DEVELOPERS = { access_level: 30, access_level_description: 'Developers + Maintainers' };
-const NOBODY = { access_level: 0, access_level_description: 'No one' };
+const level = (access_level: number, access_level_description: string) => ({
+  id: expect.any(Number),
+  access_level,
+  access_level_description,
+  user_id: null,
+  group_id: null,
+});
+const MAINTAINERS = level(40, 'Maintainers');
+const DEVELOPERS = level(30, 'Developers + Maintainers');
+const NOBODY = level(0, 'No one');
 
 describe('permission on protected tags', () => {
   const others = {
@@ -83,10 +90,7 @@ describe('tag protection rules', () => {
     [{ name: 'v1.0' }, [MAINTAINERS]],
     [{ name: 'release/*', create_access_level: '30' }, [DEVELOPERS]],
     [{ name: 'none', create_access_level: 0 }, [NOBODY]],
-    [
-      { name: 'admins', create_access_level: 60 },
-      [{ access_level: 60, access_level_description: 'Instance admins' }],
-    ],
+    [{ name: 'admins', create_access_level: 60 }, [level(60, 'Instance admins')]],
     [{ name: 'ü 😀' }, [MAINTAINERS]],
   ])('can be created from %j', async (json, create_access_levels) => {
     const rule = { name: json.name, create_access_levels };

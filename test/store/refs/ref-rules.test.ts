@@ -4,7 +4,7 @@ import type { BranchRule, TagRule } from '../../../lib/records/refs.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../../lib/store/errors.ts';
 import { addRule, MAX_RULES } from '../../../lib/store/refs/protection-rules.ts';
-import { ruleCountKey } from '../../../lib/store/row-keys/refs.ts';
+import { ruleCountKey, ruleKey } from '../../../lib/store/row-keys/refs.ts';
 import { createProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;
@@ -22,9 +22,11 @@ const branchRule = ({ id }: ProjectRecord, name: string, change: Partial<BranchR
   id: 1,
   projectId: id,
   name,
-  pushLevel: 40,
-  mergeLevel: 40,
+  push: [{ id: 1, level: 40 }],
+  merge: [{ id: 2, level: 40 }],
+  unprotect: [{ id: 3, level: 40 }],
   allowForcePush: false,
+  codeOwnerApproval: false,
   ...times,
   ...change,
 });
@@ -32,7 +34,7 @@ const tagRule = ({ id }: ProjectRecord, name: string): TagRule => ({
   kind: 'tag',
   projectId: id,
   name,
-  createLevel: 30,
+  create: [{ id: 1, level: 30 }],
   ...times,
 });
 const rules = () => opened.store.refRules;
@@ -76,8 +78,8 @@ test('a rule that changed cannot be removed from an older version', async () => 
   const one = await project();
   const rule = branchRule(one, 'main');
   await rules().create(rule);
-  const changed = await rules().change(rule, { pushLevel: 30 }, new Date('2026-02-01'));
-  expect(changed).toEqual({ ...rule, pushLevel: 30, updatedAt: '2026-02-01T00:00:00.000Z' });
+  const changed = await rules().change(rule, { push: [{ id: 1, level: 30 }] }, new Date('2026-02-01'));
+  expect(changed).toEqual({ ...rule, push: [{ id: 1, level: 30 }], updatedAt: '2026-02-01T00:00:00.000Z' });
   await expect(rules().remove(rule)).rejects.toThrow(Stale);
   const outcomes = await Promise.allSettled([rules().remove(changed), rules().remove(changed)]);
   expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -110,4 +112,20 @@ test('the rules of a deleted project cannot be changed, and are removed', async 
   expect(await opened.store.table.get(ruleCountKey(one.id))).toBeUndefined();
   // Nothing else of the partition is touched.
   expect(await opened.store.projects.getEvenDeleted(one.id)).toBeDefined();
+});
+
+test('rules of earlier releases, with one level for each action, are read as their grants', async () => {
+  const one = await project();
+  const { push, merge, unprotect, codeOwnerApproval, ...branch } = branchRule(one, 'old');
+  const { create, ...tag } = tagRule(one, 'old');
+  const { table } = opened.store;
+  await table.put({ put: { ...ruleKey(one.id, 'branch', 'old'), ...branch, pushLevel: 30, mergeLevel: 0 } });
+  await table.put({ put: { ...ruleKey(one.id, 'tag', 'old'), ...tag, createLevel: 60 } });
+  const all = await rules().all(one.id);
+  expect(all.branches).toEqual([
+    { ...branchRule(one, 'old'), push: [{ id: 1, level: 30 }], merge: [{ id: 2, level: 0 }] },
+  ]);
+  expect(all.tags).toEqual([{ ...tagRule(one, 'old'), create: [{ id: 1, level: 60 }] }]);
+  const changed = await rules().change(all.branches[0]!, { allowForcePush: true }, new Date('2026-02-01'));
+  expect(await rules().get(one.id, 'branch', 'old')).toEqual(changed);
 });

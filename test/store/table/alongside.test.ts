@@ -42,9 +42,11 @@ const rule = (name: string): BranchRule => ({
   id: ++marks,
   projectId,
   name,
-  pushLevel: 40,
-  mergeLevel: 40,
+  push: [{ id: 1, level: 40 }],
+  merge: [{ id: 2, level: 40 }],
+  unprotect: [{ id: 3, level: 40 }],
   allowForcePush: false,
+  codeOwnerApproval: false,
   createdAt: AT,
   updatedAt: AT,
 });
@@ -90,7 +92,8 @@ const CHANGES: Readonly<Record<string, () => Promise<Change>>> = {
   'a rule is changed': async () => {
     const made = rule('changed');
     await opened.store.refRules.create(made);
-    return (alongside) => opened.store.refRules.change(made, { pushLevel: 30 }, new Date(), alongside);
+    return (alongside) =>
+      opened.store.refRules.change(made, { push: [{ id: 1, level: 30 }] }, new Date(), alongside);
   },
   'a rule is removed': async () => {
     const made = rule('removed');
@@ -133,11 +136,13 @@ test('a rule cannot be changed from an older version', async () => {
   const { refRules } = opened.store;
   const made = rule('raced');
   await refRules.create(made);
-  const is = await refRules.change(made, { mergeLevel: 30 }, new Date());
+  const is = await refRules.change(made, { merge: [{ id: 2, level: 30 }] }, new Date());
   expect(is).toEqual(await refRules.get(projectId, 'branch', 'raced'));
-  await expect(refRules.change(made, { pushLevel: 30 }, new Date())).rejects.toBeInstanceOf(Stale);
-  expect(await refRules.change(is, { pushLevel: 30 }, new Date())).toMatchObject({
-    pushLevel: 30,
-    mergeLevel: 30,
+  await expect(refRules.change(made, { push: [{ id: 1, level: 30 }] }, new Date())).rejects.toBeInstanceOf(
+    Stale,
+  );
+  expect(await refRules.change(is, { push: [{ id: 1, level: 30 }] }, new Date())).toMatchObject({
+    push: [{ id: 1, level: 30 }],
+    merge: [{ id: 2, level: 30 }],
   });
 });
