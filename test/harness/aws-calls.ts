@@ -50,7 +50,7 @@ export function interpose(host: Host, between: Interposed, retries?: RetryPolicy
     // Mail and the master key are outside of what is watched.
     ...transports(),
     dynamodb: {
-      endpoint: 'http://dynamodb.local',
+      ...transports().dynamodb,
       requestHandler: before('D', host.dynamo.requestHandler) as never,
     },
     s3: {
@@ -60,7 +60,7 @@ export function interpose(host: Host, between: Interposed, retries?: RetryPolicy
       ...(retries === undefined ? {} : { maxAttempts: 2 }),
     },
     sqs: {
-      endpoint: 'http://sqs.local',
+      ...transports().sqs,
       requestHandler: before('Q', host.sqs.requestHandler) as never,
       ...(retries === undefined ? {} : { maxAttempts: 2 }),
     },
