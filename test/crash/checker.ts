@@ -46,11 +46,15 @@ export async function check(
   const checks = settled !== false ? { ...invariants, ...settledInvariants } : invariants;
   for (const [name, { run }] of Object.entries(checks)) note(name, run(rows, settledAt));
   note('acknowledged', await missing(data, expectedState));
-  for (const { row } of livingOf(rows)) {
-    const project = row as unknown as { id: number; repositoryId: string };
-    const unreadable = (error: Error) => [`project ${project.id} cannot be read: ${error.message}`];
-    note('git', await checkRepository(data, project, expectedState).catch(unreadable));
-  }
+  const repositories = livingOf(rows).values();
+  const checkNext = async () => {
+    for (const { row } of repositories) {
+      const project = row as unknown as { id: number; repositoryId: string };
+      const unreadable = (error: Error) => [`project ${project.id} cannot be read: ${error.message}`];
+      note('git', await checkRepository(data, project, expectedState).catch(unreadable));
+    }
+  };
+  await Promise.all(Array.from({ length: CHECKED_AT_ONCE }, checkNext));
   const stored = await storedObjects(data, rows);
   note('objects', stored.problems);
   // A job whose worker was killed five times goes to the dead letters; an operator redrives it.
@@ -64,6 +68,9 @@ export async function check(
     frozen: rows.of('REPO#').filter(({ sk, frozenBy }) => sk === 'GUARD#0' && frozenBy !== '').length,
   };
 }
+
+/** Repositories that git looks at: most of the time is its processes'. */
+const CHECKED_AT_ONCE = 4;
 
 /** Through the service's own reads, by the names that clients use. */
 async function missing({ store }: Data, expectedState: ExpectedState): Promise<string[]> {
