@@ -74,12 +74,12 @@ export class Driver {
     const work = await operation.prepare(this.#fixtures);
     const before = await work.state();
     if (before !== 'before') problems.push(`begins as ${before}`);
-    await this.#fixtures.newlyAudited();
+    await this.#newlyAudited(operation);
     let told: Told | undefined;
     const sites = await this.#injector.record(async () => {
       told = await work.run();
     });
-    const audited = await this.#fixtures.newlyAudited();
+    const audited = await this.#newlyAudited(operation);
     if (told!.kind !== 'done') problems.push(`without a fault: ${JSON.stringify(told)}`);
     const after = await work.state();
     if (after !== 'after') problems.push(`without a fault it ends as ${after}`);
@@ -99,6 +99,11 @@ export class Driver {
     return { operation: operation.name, sites: sites.length, runs, ends, problems };
   }
 
+  /** Counts the audit events since the last call, of an operation that promises a number. */
+  async #newlyAudited({ records }: Operation): Promise<number> {
+    return records ? this.#fixtures.newlyAudited() : 0;
+  }
+
   #faultsOf(site: Site, operation: Operation): readonly FaultKind[] {
     const enough = operation.costly ? 1 : ENOUGH;
     const known = isRead(site) && (this.#tried.get(keyOf(operation, site)) ?? 0) >= enough;
@@ -116,7 +121,7 @@ export class Driver {
   ): Promise<[Told['kind'], string[]]> {
     const problems: string[] = [];
     const work = await undisturbed.operation.prepare(this.#fixtures);
-    await this.#fixtures.newlyAudited();
+    await this.#newlyAudited(undisturbed.operation);
     let told: Told | undefined;
     await this.#injector.inject(site, fault, async () => {
       told = await work
@@ -126,7 +131,7 @@ export class Driver {
     const { kind } = told!;
     const words = 'words' in told! ? told.words : '';
     if (kind === 'wrong') problems.push(`told: ${words}`);
-    const audited = await this.#fixtures.newlyAudited();
+    const audited = await this.#newlyAudited(undisturbed.operation);
     const state = await work.state();
     if (state !== 'before' && state !== 'after') problems.push(`${kind} (${words}), and then ${state}`);
     if (kind === 'done' && state === 'before') problems.push('was told to be done and is not');
