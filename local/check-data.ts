@@ -13,8 +13,8 @@ import { openDataDirectory, TABLE_DIR } from './data-directory.ts';
  * `npm run check:data [-- --bring-back]`: checks that a table and a bucket match, for example after one of them was restored
  * to a point in time. Every object that the packs of existing repositories need must be in the bucket, with the size that
  * the table says. `--bring-back` undoes deletions in a versioned bucket. Checks `TABLE_NAME` and `OBJECTS_BUCKET`, with the
- * credentials that the SDK finds; without `TABLE_NAME`, the data in `DATA_DIR`, whose host must be stopped. Reads the whole
- * table once: half a read unit per 4 KB.
+ * credentials that the SDK finds; without `TABLE_NAME`, the data in `DATA_DIR`, whose host must be stopped: then the checksums
+ * of all rows too. Reads the whole table once: half a read unit per 4 KB.
  */
 export interface DataReport {
   readonly repositories: number;
@@ -121,7 +121,7 @@ async function forEachConcurrently<T>(items: readonly T[], visit: (item: T) => P
 /** Opens the embedded services of a data directory without a host. @throws Error while a host has it open */
 export async function openStoppedHost(
   dataDir: string,
-): Promise<{ clients: AwsClients; close(): Promise<void> }> {
+): Promise<{ clients: AwsClients; damaged(): AsyncGenerator<string>; close(): Promise<void> }> {
   if (!existsSync(join(dataDir, TABLE_DIR))) throw new Error(`${dataDir} has no data`);
   const data = await openDataDirectory(dataDir);
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
@@ -139,6 +139,7 @@ export async function openStoppedHost(
   });
   return {
     clients,
+    damaged: () => data.table.damaged(),
     async close() {
       await s3.close();
       await data.close();
@@ -154,6 +155,16 @@ if (import.meta.main) {
   if (local && bringBack)
     throw new Error('the embedded bucket has no versions: deleted objects cannot be brought back');
   const opened = local ? await openStoppedHost(resolve(process.env['DATA_DIR'] ?? '.data')) : undefined;
+  let damaged = 0;
+  for await (const problem of opened?.damaged() ?? []) {
+    damaged += 1;
+    console.log(`damaged   ${problem}`);
+  }
+  if (damaged > 0) {
+    await opened?.close();
+    console.log(`${damaged} rows of the table are damaged: restore a copy. The bucket was not compared`);
+    process.exit(1);
+  }
   const report = await checkData(opened?.clients ?? awsClients(), environment, bringBack);
   await opened?.close();
   for (const key of report.missing) console.log(`missing   ${key}`);

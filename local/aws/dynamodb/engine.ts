@@ -53,6 +53,7 @@ const TABLES: Readonly<Record<string, (catalog: Catalog, input: Input) => Promis
 export class Engine {
   readonly faults: DynamoFaults;
   onOperation: ((record: OperationRecord) => void) | undefined;
+  onError: ((error: unknown) => void) | undefined;
   readonly #database: Database;
 
   private constructor(database: Database, faults: DynamoFaults) {
@@ -100,6 +101,14 @@ export class Engine {
   async expire(now: Date): Promise<number> {
     await deleteExpiredTokens(this.#database.storage, now.getTime());
     return expireItems(this.#database, now);
+  }
+
+  damaged(): AsyncGenerator<string> {
+    return this.#database.storage.damaged();
+  }
+
+  reopen(): Promise<void> {
+    return this.#database.storage.reopen();
   }
 
   close(): Promise<void> {

@@ -7,6 +7,7 @@ import { listenerOf, requestHandlerOf } from './transport.ts';
 
 export type { DynamoFaults, Fault, IncomingRequest } from './faults.ts';
 export type { OperationRecord } from './operation.ts';
+export { DamagedRow, WriteFailed } from './storage.ts';
 
 /** DynamoDB in this process. README.md of the package says what it does as the service does, and what it does not. */
 export interface EmbeddedDynamo {
@@ -16,6 +17,15 @@ export interface EmbeddedDynamo {
   readonly faults: DynamoFaults;
   /** Called after each request, failed ones included; the SDK's own retries are requests too. */
   onOperation: ((record: OperationRecord) => void) | undefined;
+  /** Called with what is answered as an internal error: a {@link WriteFailed}, a {@link DamagedRow}, or a bug. */
+  onError: ((error: unknown) => void) | undefined;
+  /** Reads everything, and tells which rows are damaged. @throws Error where it cannot go on */
+  damaged(): AsyncGenerator<string>;
+  /**
+   * Accepts writes again after one has failed, which may have been done or not. Without a failure it does nothing.
+   * @throws Error when the data cannot be opened: then reads fail too, until a later call succeeds
+   */
+  reopen(): Promise<void>;
   /** Deletes items whose time to live has passed. Runs only when called. @returns how many were deleted */
   expire(now?: Date): Promise<number>;
   /** Waits for writes under way. Later requests fail. */
@@ -39,6 +49,14 @@ export async function openDynamo(options: { path?: string } = {}): Promise<Embed
     set onOperation(hook) {
       engine.onOperation = hook;
     },
+    get onError() {
+      return engine.onError;
+    },
+    set onError(hook) {
+      engine.onError = hook;
+    },
+    damaged: () => engine.damaged(),
+    reopen: () => engine.reopen(),
     expire: (now = new Date()) => engine.expire(now),
     close: () => engine.close(),
     listener: () => listenerOf(engine),

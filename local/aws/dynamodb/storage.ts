@@ -1,4 +1,6 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import type { ClassicLevel } from 'classic-level';
 
 /** Changes by storage key: the new value, or null to delete. One map is written atomically. */
@@ -19,9 +21,23 @@ interface Group {
   done: PromiseWithResolvers<void>;
 }
 
+/** A write to the disk failed: no further write is accepted until {@link Storage.reopen}. */
+export class WriteFailed extends Error {
+  override readonly name = 'WriteFailed';
+}
+
+/** What is stored is not what was written. */
+export class DamagedRow extends Error {
+  override readonly name = 'DamagedRow';
+  constructor(key: string) {
+    super(`The row ${JSON.stringify(key)} of the database is damaged`);
+  }
+}
+
 /**
- * LevelDB with two guarantees: acknowledged changes are on disk, and changes that are staged together become visible
- * together.
+ * LevelDB with three guarantees: acknowledged changes are on disk, changes that are staged together become visible
+ * together, and a damaged value is an error. LevelDB verifies its own checksums only where a reader asks for it, which its
+ * binding cannot, so each value is stored behind one of key and value.
  *
  * Writers decide and stage in one turn of the event loop, without an await in between: that is the write mutex. They
  * see everything staged before them (`peek`), even if it is not on disk yet; readers (`get`, `rows`) see only what is.
@@ -34,6 +50,7 @@ export class Storage {
   #syncing: Group | undefined;
   #running: Promise<void> | undefined;
   #failure: Error | undefined;
+  #closed = false;
 
   private constructor(level: ClassicLevel) {
     this.#level = level;
@@ -57,19 +74,29 @@ export class Storage {
           : 'could not be opened';
       throw new Error(`The database in ${path} ${why}`, { cause });
     }
+    if (path !== undefined) {
+      const dropped = droppedFromLog(path);
+      if (dropped !== undefined) {
+        await level.close();
+        throw new Error(
+          `The database in ${path} is damaged: ${dropped} of its latest changes could not be read, and are lost. ` +
+            'Restore a copy, or start again to go on without them',
+        );
+      }
+    }
     return new Storage(level);
   }
 
-  /** The committed value. */
+  /** The committed value. @throws DamagedRow */
   get(key: string): string | undefined {
-    return this.#level.getSync(key);
+    return opened(key, this.#level.getSync(key));
   }
 
   /** The committed values of several keys, from one snapshot. */
   getMany(keys: readonly string[]): (string | undefined)[] {
     const snapshot = this.#level.snapshot();
     try {
-      return keys.map((key) => this.#level.getSync(key, { snapshot }));
+      return keys.map((key) => opened(key, this.#level.getSync(key, { snapshot })));
     } finally {
       void snapshot.close();
     }
@@ -81,7 +108,7 @@ export class Storage {
       const value = changes?.get(key);
       if (value !== undefined) return value ?? undefined;
     }
-    return this.#level.getSync(key);
+    return this.get(key);
   }
 
   /** Adds changes to the next batch. They must have been decided in the same turn of the event loop. */
@@ -105,11 +132,36 @@ export class Storage {
       for (;;) {
         const rows = await iterator.nextv(chunk);
         if (!rows.length) return;
-        yield rows;
+        yield rows.map(([key, stored]) => [key, opened(key, stored)]);
       }
     } finally {
       await iterator.close();
     }
+  }
+
+  /**
+   * Reads every row once.
+   * @throws Error where LevelDB itself finds that it cannot go on
+   */
+  async *damaged(): AsyncGenerator<string> {
+    for await (const [key, stored] of this.#level.iterator({ fillCache: false })) {
+      try {
+        opened(key, stored);
+      } catch (error) {
+        yield (error as Error).message;
+      }
+    }
+  }
+
+  /**
+   * After a failed write: has LevelDB read again what is on disk, which the failed write may have reached or not, and accepts
+   * writes again. Without a failure it does nothing. Reads that meet it fail.
+   */
+  async reopen(): Promise<void> {
+    if (this.#closed || this.#failure === undefined) return;
+    await this.#level.close();
+    await this.#level.open();
+    this.#failure = undefined;
   }
 
   /** Deletes a range that nothing refers to any more. Not atomic. */
@@ -120,6 +172,7 @@ export class Storage {
 
   async close(): Promise<void> {
     await this.#running;
+    this.#closed = true;
     this.#failure ??= new Error('The database is closed');
     await this.#level.close();
   }
@@ -136,10 +189,10 @@ export class Storage {
         group.done.resolve();
       } catch (error) {
         // Later groups were decided on top of this one: after a failed write nothing may be acknowledged.
-        this.#failure = new Error('The database could not write', { cause: error });
+        this.#failure = new WriteFailed('The database could not write', { cause: error });
         group.done.reject(this.#failure);
         this.#next.done.reject(this.#failure);
-        this.#next.changes.clear();
+        this.#next = newGroup();
       }
       this.#syncing = undefined;
     }
@@ -169,6 +222,31 @@ function newGroup(): Group {
 
 function operationsOf(changes: Changes) {
   return Array.from(changes, ([key, value]) =>
-    value === null ? { type: 'del' as const, key } : { type: 'put' as const, key, value },
+    value === null ? { type: 'del' as const, key } : { type: 'put' as const, key, value: sealed(key, value) },
   );
+}
+
+/** Begins a value with a checksum. One without is of a release before, and gets its checksum with the next write. */
+const MARK = '#';
+const PREFIX_LENGTH = MARK.length + 8;
+
+const checksum = (key: string, value: string) => crc32(value, crc32(key)).toString(16).padStart(8, '0');
+
+const sealed = (key: string, value: string) => `${MARK}${checksum(key, value)}${value}`;
+
+/** @throws DamagedRow */
+function opened<T extends string | undefined>(key: string, stored: T): T | string {
+  if (stored === undefined || !stored.startsWith(MARK)) return stored;
+  const value = stored.slice(PREFIX_LENGTH);
+  if (stored.slice(MARK.length, PREFIX_LENGTH) !== checksum(key, value)) throw new DamagedRow(key);
+  return value;
+}
+
+/**
+ * How much of its log LevelDB left out as it opened the directory: it goes on without records whose checksums are wrong,
+ * and says so only in its file LOG. The incomplete record at the end that a crash leaves is none of them.
+ */
+function droppedFromLog(path: string): string | undefined {
+  const [, bytes] = /: dropping (\d+ bytes);/.exec(readFileSync(join(path, 'LOG'), 'utf8')) ?? [];
+  return bytes;
 }

@@ -30,6 +30,7 @@ async function exchange(engine: Engine, target: string | undefined, body: string
     return serialized(answer.status, answer.body);
   } catch (error) {
     if (error instanceof ConnectionLost) throw error;
+    engine.onError?.(error);
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return serialized(500, { __type: 'com.amazonaws.dynamodb.v20120810#InternalServerError', message });
   }

@@ -42,6 +42,8 @@ export interface S3Options {
   endpointPath?: string;
   /** The least size of every part but the last of a multipart upload, in bytes; 5 MiB by default, as in S3. */
   minPartSize?: number;
+  /** Called with what is answered as InternalError; by default it is printed. */
+  onError?: (error: unknown) => void;
 }
 
 /**
@@ -63,6 +65,7 @@ export async function openS3(options: S3Options = {}): Promise<EmbeddedS3> {
     faults,
     minPartSize,
     observe: (record) => embedded.onOperation?.(record),
+    onError: options.onError ?? ((error) => console.error('s3:', error)),
   });
   let closed = false;
   const service: Service = (request) => {

@@ -37,6 +37,8 @@ export interface ServiceOptions {
   /** Bytes; see `completeMultipartUpload`. */
   minPartSize: number;
   observe(record: OperationRecord): void;
+  /** Called with an error that is answered as InternalError. */
+  onError(error: unknown): void;
 }
 
 export type Service = (request: S3Request) => Promise<S3Response>;
@@ -45,7 +47,7 @@ export type Service = (request: S3Request) => Promise<S3Response>;
  * Answers requests of both transports, with error documents too. The promise rejects only when no answer can be sent:
  * with ConnectionFailure, the request's abort reason, or the failure of its body.
  */
-export function createService({ store, faults, minPartSize, observe }: ServiceOptions): Service {
+export function createService({ store, faults, minPartSize, observe, onError }: ServiceOptions): Service {
   return async (request) => {
     const started = performance.now();
     const requestId = randomBytes(8).toString('hex').toUpperCase();
@@ -72,6 +74,7 @@ export function createService({ store, faults, minPartSize, observe }: ServiceOp
       }
     } catch (error) {
       if (error instanceof ConnectionFailure || request.signal?.aborted || isBroken(error)) throw error;
+      if (!(error instanceof S3Error)) onError(error);
       response = renderError(error, request, requestId);
     }
     response.headers['x-amz-request-id'] = requestId;
@@ -163,9 +166,8 @@ function listBuckets(store: Store): S3Response {
   return xmlResponse(element('ListAllMyBucketsResult', [element('Buckets', buckets)]));
 }
 
-/** Renders an error. Anything but an S3Error is a bug here: it is logged, and answered as InternalError. */
+/** Renders an error. Anything but an S3Error is a failure of the disk or a bug, and answered as InternalError. */
 export function renderError(error: unknown, request: S3Request, requestId: string): S3Response {
-  if (!(error instanceof S3Error)) console.error('s3:', error);
   const known =
     error instanceof S3Error
       ? error

@@ -36,6 +36,8 @@ export interface SqsOptions {
   dir?: string;
   region?: string;
   account?: string;
+  /** Called with what is answered as an internal error; by default it is printed. */
+  onError?: (error: unknown) => void;
 }
 
 interface Answer {
@@ -47,6 +49,7 @@ interface Answer {
 /** Opens a directory, which only one process may have open at a time. */
 export async function openSqs(options: SqsOptions = {}): Promise<EmbeddedSqs> {
   const { dir, region = 'us-east-1', account = '000000000000' } = options;
+  const onError = options.onError ?? ((error: unknown) => console.error('sqs:', error));
   const broker = await Broker.open(dir, `arn:aws:sqs:${region}:${account}`);
   // A host that does not exist: with another client these URLs must not reach a real queue.
   const urlPrefix = `http://sqs.local/${account}/`;
@@ -82,7 +85,7 @@ export async function openSqs(options: SqsOptions = {}): Promise<EmbeddedSqs> {
       return { statusCode: 200, headers: {}, body };
     } catch (error) {
       if (error instanceof SqsError) return failed(400, error.code, error.message, error.queryCode);
-      console.error('sqs:', error);
+      onError(error);
       return failed(500, 'InternalFailure', 'Internal failure.');
     }
   }

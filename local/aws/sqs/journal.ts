@@ -12,7 +12,8 @@ const MIN_REWRITE_BYTES = 4 * 2 ** 20;
  * Concurrent appends share one write and one sync.
  *
  * When the file has grown to four times the size of the state, a snapshot of the state replaces it: `snapshot` must
- * therefore contain every record that was appended, which holds if state and journal change in the same tick.
+ * therefore contain every record that was appended, which holds if state and journal change in the same tick. A snapshot
+ * also follows a failed write, whose records it may contain although they were rejected.
  */
 export class Journal<R> {
   readonly #path: string;
@@ -23,7 +24,8 @@ export class Journal<R> {
   #lines: string[] = [];
   #waiters: { resolve: () => void; reject: (error: unknown) => void }[] = [];
   #flushing: Promise<void> | undefined;
-  #failure: unknown;
+  /** A write has failed: where the file ends is unknown. */
+  #torn = false;
 
   private constructor(path: string, file: FileHandle, size: number, snapshot: () => Iterable<R>) {
     this.#path = path;
@@ -84,13 +86,14 @@ export class Journal<R> {
       this.#waiters = [];
       this.#lines = [];
       try {
-        if (this.#failure !== undefined) throw this.#failure;
-        if (this.#size > Math.max(MIN_REWRITE_BYTES, 4 * this.#sizeAfterRewrite)) await this.#rewrite();
+        const long = this.#size > Math.max(MIN_REWRITE_BYTES, 4 * this.#sizeAfterRewrite);
+        if (long || this.#torn) await this.#rewrite();
         else await this.#write(lines.join(''), waiters.length > 0);
+        this.#torn = false;
         for (const { resolve } of waiters) resolve();
       } catch (error) {
-        // After a failed write the file's end is unknown: nothing more may be acknowledged.
-        this.#failure = error;
+        // Nothing may be appended behind a torn line: the next write replaces the file.
+        this.#torn = true;
         for (const { reject } of waiters) reject(error);
       }
     }
@@ -109,13 +112,20 @@ export class Journal<R> {
     const lines = Array.from(this.#snapshot(), encode);
     const file = await open(`${this.#path}.new`, 'w', 0o600);
     let size = 0;
-    for (let i = 0; i < lines.length; i += 1000) {
-      const bytes = Buffer.from(lines.slice(i, i + 1000).join(''));
-      await file.appendFile(bytes);
-      size += bytes.length;
+    try {
+      for (let i = 0; i < lines.length; i += 1000) {
+        const bytes = Buffer.from(lines.slice(i, i + 1000).join(''));
+        await file.appendFile(bytes);
+        size += bytes.length;
+      }
+      await file.sync();
+    } catch (error) {
+      // On a full disk an unfinished copy would keep others from writing.
+      await rm(`${this.#path}.new`, { force: true });
+      throw error;
+    } finally {
+      await file.close();
     }
-    await file.sync();
-    await file.close();
     await rename(`${this.#path}.new`, this.#path);
     await syncDirectory(join(this.#path, '..'));
     await this.#file.close();
