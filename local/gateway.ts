@@ -29,6 +29,8 @@ export interface GatewayOptions {
   readonly limits: boolean;
   /** Entry of the authorizer for areas with `authorizer: 'git'`. */
   readonly gitAuthorizer: string;
+  /** Why requests that write are refused for now. */
+  readonly refusal?: () => { readonly status: number; readonly message: string } | undefined;
 }
 
 /** A REST API accepts 10 MB; the event for a function may have 6 MB, after Base64 encoding. */
@@ -64,8 +66,22 @@ async function serve(
   const route = options.route(path);
   if (route === undefined) return gatewayAnswer(response, 404, '404 Not Found');
 
-  const module = await options.load(route.area.entry);
   const isGit = route.area.authorizer === 'git';
+  const refusal = options.refusal?.();
+  if (refusal !== undefined && writes(request, isGit)) {
+    const { status, message } = refusal;
+    // git prints text that is plain.
+    const type = isGit ? 'text/plain' : 'application/json';
+    const answer = isGit ? `${message}\n` : JSON.stringify({ message });
+    return answerUnread(
+      response,
+      status,
+      [['Content-Type', type]],
+      Buffer.from(answer),
+      new IncomingBody(request),
+    );
+  }
+  const module = await options.load(route.area.entry);
   // API Gateway does not forward TRACE, and the fetch standard forbids it.
   if (request.method === 'TRACE') return gatewayAnswer(response, 405, '405 Not Allowed');
   if (isGit && !options.limits && module.fetch !== undefined)
@@ -253,6 +269,12 @@ async function answerUnread(
   response.write(bytes);
   await body.discard();
   response.end();
+}
+
+/** Whether a request is one to write. Git asks first what it may push onto. */
+function writes({ method, url = '' }: IncomingMessage, isGit: boolean): boolean {
+  if (isGit) return /\/git-receive-pack(\?|$)|[?&]service=git-receive-pack(&|$)/.test(url);
+  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS';
 }
 
 /** An answer of the gateway itself, with the body that the deployed gateway is configured to send. */

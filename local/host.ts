@@ -24,6 +24,7 @@ import {
 } from '../lib/store/table/schema.ts';
 import { log } from '../lib/telemetry/log.ts';
 import { openDataDirectory } from './data-directory.ts';
+import { Disk } from './disk.ts';
 import { drain } from './drain.ts';
 import { ensureTable } from './ensure-table.ts';
 import { type FunctionModule, gateway } from './gateway.ts';
@@ -79,13 +80,18 @@ export async function startHost(options: HostOptions): Promise<Host> {
   const local = `http://${reachable(options.host)}:${port}`;
   const baseUrl = options.baseUrl?.replace(/\/+$/, '') ?? local;
 
+  const stopping = new AbortController();
+  const disk = new Disk(options.dataDir, () => dynamo.reopen(), stopping.signal);
+  const noted = (service: string) => (error: unknown) => disk.note(service, error);
+  dynamo.onError = noted('table');
   const [s3, sqs] = await Promise.all([
     openS3({
       dir: join(options.dataDir, 'objects'),
       credentials: CREDENTIALS,
       endpointPath: `${new URL(baseUrl).pathname.replace(/\/$/, '')}${S3_PATH}`,
+      onError: noted('bucket'),
     }),
-    openSqs({ dir: join(options.dataDir, 'queues') }),
+    openSqs({ dir: join(options.dataDir, 'queues'), onError: noted('queues') }),
   ]);
   const ses = openSes({ dir: join(options.dataDir, MAIL_DIR) });
   const ssm = openSsm({ dir: join(options.dataDir, 'parameters') });
@@ -125,6 +131,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     baseUrl,
     limits: options.limits === true,
     gitAuthorizer: areasOf('authorizer')[0]!.entry,
+    refusal: () => disk.problem,
   });
   ready.resolve((request, response) => {
     if (request.url?.startsWith(`${S3_PATH}/`)) {
@@ -134,12 +141,11 @@ export async function startHost(options: HostOptions): Promise<Host> {
     } else void serve(request, response);
   });
 
-  const stopping = new AbortController();
   const background =
     options.background === false
       ? []
       : [
-          ...startPollers(load, stopping.signal),
+          ...startPollers(load, disk, stopping.signal),
           ...startSchedules(load, stopping.signal),
           startSchedule({
             name: 'time to live',
@@ -221,6 +227,7 @@ const queueVariable = (name: QueueName) => `QUEUE_URL_${name.toUpperCase().repla
 
 function startPollers(
   load: (entry: string) => Promise<FunctionModule>,
+  disk: Disk,
   signal: AbortSignal,
 ): Promise<void>[] {
   const { sqs } = awsClients();
@@ -235,6 +242,8 @@ function startPollers(
       functionName: area.name,
       // No function can crash here and hold a message until its visibility timeout ends: retry sooner.
       retryAfter: 30,
+      // A job that cannot write would fail until it is a dead letter.
+      ready: () => disk.writable(),
       handler: async (event, context) => (await load(area.entry)).handler(event, context),
       onError: (error) => logBackground(area.name, error),
       signal,

@@ -24,6 +24,8 @@ export interface PollOptions {
   /** The timeout in the handler's context, in seconds; 30 by default. Not enforced. */
   timeout?: number;
   functionName?: string;
+  /** Waited for before each receive. */
+  ready?(): Promise<void>;
   /** Resolves with an SQSBatchResponse; with nothing if the whole batch succeeded. */
   handler(event: SQSEvent, context: Context): Promise<unknown>;
   /** Called with what the handler threw, or why the queue could not be polled. If absent, errors are printed. */
@@ -46,6 +48,7 @@ async function poll(options: PollOptions): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
     try {
+      await options.ready?.();
       const messages = await receive(options);
       failures = 0;
       if (messages.length > 0) await deliver(options, messages);
