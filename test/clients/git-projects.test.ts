@@ -39,7 +39,28 @@ test('git reaches a project by every former path after renames and a transfer', 
   expect(
     await ada.Projects.edit(project.id, { name: 'Kode', path: 'kode', mergeMethod: 'ff', topics: ['x'] }),
   ).toMatchObject({ path_with_namespace: 'ada/kode', merge_method: 'ff', topics: ['x'] });
-  await push('ada/code', 'by the former path');
+  const moved = async (path: string, ...args: string[]) => {
+    const { code, stderr } = await git.run([...args.map((arg) => (arg === 'URL' ? url(path) : arg))], {
+      cwd: work,
+    });
+    return { code, told: stderr.split('\n').filter((line) => /moved|update your|set-url/.test(line)) };
+  };
+  const notice = [
+    "remote: Project 'ada/code' was moved to 'ada/kode'.        ",
+    'remote: Please update your Git remote:        ',
+    `remote:   git remote set-url origin ${service.url}/ada/kode.git        `,
+  ];
+  expect(await moved('ada/code', 'ls-remote', 'URL')).toEqual({ code: 0, told: [] });
+  await git.ok(work, 'commit', '--quiet', '--allow-empty', '-m', 'by the former path');
+  expect(await moved('ada/code', 'push', 'URL', 'HEAD')).toEqual({ code: 0, told: notice });
+  for (const version of [0, 2]) {
+    const clone = ['-c', `protocol.version=${version}`, 'clone', '-q', 'URL', `../former-${version}`];
+    expect(await moved('ada/code', ...clone)).toEqual({ code: 0, told: notice });
+  }
+  expect(await moved('ada/kode', 'clone', 'URL', '../present')).toEqual({ code: 0, told: [] });
+  const { token: eve } = await service.user('eve');
+  const stranger = await git.fails(git.home, 'clone', withToken(service.url, 'ada/code', eve), 'hidden');
+  expect(stranger).not.toContain('kode');
 
   await service.call('PUT', `/users/${adaId}`, { token: service.rootToken, json: { username: 'lovelace' } });
   await push('ada/code', 'by the former name');

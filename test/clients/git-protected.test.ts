@@ -51,6 +51,17 @@ test('git pushes to the default branch are for Maintainers, and to others for De
   const before = await refs(at);
   const told = await git.fails(at, 'push', url('developer'), 'HEAD:main');
   expect(told).toContain(`! [remote rejected] HEAD -> main (${PUSH})`);
+  // As hooks tell it; once, however many refs.
+  const several = await git.fails(
+    at,
+    'push',
+    '-q',
+    '--atomic',
+    url('developer'),
+    'HEAD:main',
+    'HEAD:refs/heads/z',
+  );
+  expect(several.match(new RegExp(`^remote: Lemnos: ${PUSH} *$`, 'gm'))).toHaveLength(1);
   expect(await refs(at)).toBe(before);
   await git.ok(at, 'push', url('developer'), 'HEAD:refs/heads/topic');
   for (const who of ['maintainer', 'administrator'] as const) {

@@ -3,6 +3,7 @@ import type { Prefetch } from '../../domain/access/prefetch.ts';
 import { CallerGone } from '../../domain/caller-gone.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
+import { movedNotice } from '../../domain/git/moved-notice.ts';
 import { pushPolicy } from '../../domain/git/push-policy.ts';
 import type { Admission } from '../../domain/rate-limits/request-counting.ts';
 import { isFetchable, isPushable } from '../../domain/refs/hidden-refs.ts';
@@ -83,6 +84,7 @@ export async function serveGit(
       if ((await packedBytes(repository)) > maxFetchBytes)
         return toFront(gitFrontUrl, pathname, 'git-upload-pack');
     }
+    const notice = await movedNotice(deps, project, fullPath, facts.baseUrl);
     const response = await smartHttp(
       {
         method: request.method,
@@ -100,7 +102,8 @@ export async function serveGit(
         packLimit: maxFetchBytes === undefined ? undefined : { bytes: maxFetchBytes, advice: FETCH_LESS },
         pushable: isPushable,
         defaultBranch: await defaultBranchName(deps),
-        ...(pushing ? { authorize: pushPolicy(deps, access) } : {}),
+        ...(pushing ? { authorize: pushPolicy(deps, access), policyName: deps.environment.serviceName } : {}),
+        ...(notice === undefined ? {} : { notice }),
         onError,
         failureText: (error) => (error instanceof DomainError ? String(error.detail) : undefined),
       },

@@ -21,6 +21,8 @@ export interface PackRequest {
   /** Annotated tags that are sent if the object they point to is: tag → object. Empty unless requested. */
   readonly tags: ReadonlyMap<Oid, Oid>;
   readonly filter: ObjectFilter | undefined;
+  /** See `UploadPackOptions`. */
+  readonly notice: string | undefined;
   readonly options: FetchOptions;
   readonly onError: ((cause: unknown) => void) | undefined;
   readonly limit: PackLimit | undefined;
@@ -43,6 +45,7 @@ export async function* packfile(
   const { options, cut, filter } = request;
   const { sideBand } = options;
   const say = (text: string) => (options.progress ? onBand(sideBand, 2, text) : []);
+  if (request.notice) yield* onBand(sideBand, 2, request.notice);
   try {
     const listing = enumerate(store, {
       include: request.wants,

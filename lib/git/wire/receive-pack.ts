@@ -40,6 +40,10 @@ export interface ReceivePackOptions extends Omit<QuarantineOptions, 'onProgress'
     update: PushUpdate,
     push: IncomingPush,
   ) => string | undefined | Promise<string | undefined>;
+  /** Tells what `authorize` refuses on the terminal too, after this name, as hooks do: some clients show only that. */
+  readonly policyName?: string;
+  /** Lines for the terminal, those of `git push --quiet` too. */
+  readonly notice?: string;
   readonly onError?: (cause: unknown) => void;
   /** The message for the client for known errors, one line; all others are `internal error`. */
   readonly failureText?: (cause: unknown) => string | undefined;
@@ -64,6 +68,9 @@ export interface PushOutcome {
 }
 
 const NOTHING: PushOutcome = { updated: [], rejected: [], pack: undefined, head: undefined, pushOptions: [] };
+
+/** A push may be refused for as many reasons as it has refs; each of them has one in the report. */
+const MAX_TOLD = 20;
 
 /** Proxies may close a connection without traffic for longer. */
 const KEEPALIVE_MS = 5000;
@@ -123,12 +130,14 @@ async function receive(
     if (failure !== undefined) return refuse(request, failure, output);
     let stored: Stored = {};
     try {
-      await validateAll(all, quarantine, request, options);
+      const refusals = await validateAll(all, quarantine, request, options);
+      for (const reason of refusals.slice(0, MAX_TOLD)) say(`${options.policyName}: ${oneLine(reason)}\n`);
       stored = await store(repository, all, quarantine, request, { ...options, hasHead });
     } catch (cause) {
       const reason = failed(cause, options);
       for (const candidate of all) candidate.reason ??= reason;
     }
+    if (options.notice) say(options.notice);
     answer(request, 'ok', all, output);
     return outcomeOf(all, stored, pushOptions);
   } finally {
@@ -175,13 +184,16 @@ async function unpack(
   }
 }
 
-/** Checks the objects first, then the policy, which can rely on them. */
+/**
+ * Checks the objects first, then the policy, which can rely on them.
+ * @returns why the policy refuses, each reason once; nothing unless it has a name
+ */
 async function validateAll(
   all: readonly Candidate[],
   quarantine: Quarantine,
   request: ReceiveRequest,
   options: ReceivePackOptions,
-): Promise<void> {
+): Promise<string[]> {
   if (await quarantine.endsAtShallow(request.shallow)) {
     for (const one of all) {
       if (quarantine.received(one.command.to)) one.reason ??= 'shallow update not allowed';
@@ -191,12 +203,15 @@ async function validateAll(
   if (!(await quarantine.connected(newTips(all)))) notConnected(all);
   const push: IncomingPush = { store: quarantine.store, pushOptions: request.pushOptions };
   const walks = new AncestryWalks(quarantine.store);
+  const refusals = new Set<string>();
   for (const candidate of all) {
     await validate(candidate, quarantine.store, walks);
     if (candidate.update === undefined || candidate.reason !== undefined) continue;
     candidate.reason = await options.authorize?.(candidate.update, push);
+    if (candidate.reason !== undefined) refusals.add(candidate.reason);
   }
   if (request.atomic) failTogether(all);
+  return options.policyName === undefined ? [] : [...refusals];
 }
 
 interface Stored {

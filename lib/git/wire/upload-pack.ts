@@ -29,6 +29,8 @@ export interface UploadPackOptions {
   readonly bundleUrl?: BundleUrl;
   /** A fetch that would need a larger pack is refused before its pack begins. Default: none. */
   readonly packLimit?: PackLimit | undefined;
+  /** Lines for the terminals of all clients, those without progress too. */
+  readonly notice?: string;
   /** Called with errors after the answer has started; the client gets a message without the cause. */
   readonly onError?: (cause: unknown) => void;
 }
@@ -76,6 +78,7 @@ async function fetchV0(
     wants: [...section.wants, ...shallow.extraWants],
     common: negotiation.common,
     cut: shallow.cut,
+    notice: options.notice,
     filter: section.filter,
     tags: await annotated(visible, section.options.includeTag),
     options: section.options,
@@ -163,6 +166,7 @@ async function fetchV2(
     wants: [...request.wants, ...shallow.extraWants],
     common: negotiation.common,
     cut: shallow.cut,
+    notice: options.notice,
     filter: request.filter,
     tags: await annotated(visible, request.options.includeTag),
     options: request.options,
