@@ -35,6 +35,12 @@ export function tagRef(name: string): RefName | undefined {
   return parseRefName(`refs/tags/${name}`);
 }
 
+/** A whole name, or its first part, that reads as an object id: 40 hexadecimal digits, or 64. */
+const OID_LIKE = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\/|$)/i;
+
+/** Whether a short name may be taken for an object id: whoever names a commit by its id could get another one. */
+export const isOidLike = (name: string): boolean => OID_LIKE.test(name);
+
 /** `refs/heads/a/b` → `a/b`; other names unchanged. */
 export function shortName(ref: RefName): string {
   return ref.replace(/^refs\/(heads|tags)\//, '');

@@ -1,8 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseOid, ZERO_OID } from '../../lib/git/oid.ts';
+import { parseRefName } from '../../lib/git/refname.ts';
 import { type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../harness/world.ts';
+import { ask, makeWorld, storeOf, type Who, type World } from '../harness/world.ts';
 import { seedCode } from '../scenarios/repository/code-audience.ts';
 import { GitCli, withToken } from './git-cli.ts';
 
@@ -193,6 +195,30 @@ test('the first push to an empty repository must come from a Maintainer, and cre
   const [only, ...others] = (await ask(world, 'owner', 'GET', rules)).body;
   expect([only, others]).toMatchObject([{ name: project.default_branch, allow_force_push: false }, []]);
   await git.ok(at, 'push', url('developer', 'fresh'), 'HEAD:refs/heads/c');
+});
+
+test('git may not push branches and tags named like commits, and may delete those that exist', async () => {
+  const at = await clone();
+  for (const name of ['a'.repeat(40), 'A'.repeat(64), `${'1'.repeat(40)}/x`]) {
+    for (const [space, noun] of [
+      ['heads', 'branch'],
+      ['tags', 'tag'],
+    ]) {
+      const ref = `refs/${space}/${name}`;
+      const told = await git.fails(at, 'push', url('owner'), `HEAD:${ref}`);
+      const reason = `You cannot create a ${noun} with a SHA-1 or SHA-256 ${noun} name.`;
+      expect(told).toMatch(new RegExp(`^remote: Lemnos: ${reason} *$`, 'm'));
+      expect(told).toContain(`(${reason})`);
+      const { repositoryId } = (await storeOf().projects.get(world.ids['public']!))!;
+      const to = parseOid(await git.ok(at, 'rev-parse', 'HEAD'))!;
+      const refs = storeOf().repositories.open(repositoryId);
+      await refs.compareAndSwap([{ name: parseRefName(ref)!, from: ZERO_OID, to }]);
+      expect(await git.ok(at, 'ls-remote', url('owner'), ref)).toContain(ref);
+      await git.fails(at, 'push', '--force', url('owner'), `HEAD~1:${ref}`);
+      await git.ok(at, 'push', url('owner'), `:${ref}`);
+      expect(await git.ok(at, 'ls-remote', url('owner'), ref)).toBe('');
+    }
+  }
 });
 
 test('a push of a thousand refs is checked against five hundred patterns', async () => {

@@ -1,7 +1,7 @@
 import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
 import { type Ref, RefConflict } from '../../git/ports.ts';
-import { branchRef, type RefName, shortName } from '../../git/refname.ts';
+import { branchRef, isOidLike, type RefName, shortName } from '../../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';
 import { MAINTENANCE, message } from '../../store/outbox/outbox.ts';
 import { can, signedIn } from '../access/permissions.ts';
@@ -81,6 +81,7 @@ export async function createBranch(
   requirePush(actor, access);
   const name = branchRef(input.name);
   if (name === undefined) throw refused('Branch name is invalid');
+  if (isOidLike(input.name)) throw refused(BRANCH_REFUSALS.oidLike);
   let git = codeOf(deps, access, actor);
   let protection = started(branchProtection(deps, access, actor));
   const starting = started(git.resolve(input.ref));

@@ -3,7 +3,7 @@ import { type EditAction, EditError } from '../../git/edit.ts';
 import { ObjectMissing } from '../../git/objects.ts';
 import { type Oid, parseOid, ZERO_OID } from '../../git/oid.ts';
 import type { Identity } from '../../git/parse.ts';
-import { branchRef, type RefName } from '../../git/refname.ts';
+import { branchRef, isOidLike, type RefName } from '../../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
@@ -75,6 +75,7 @@ export async function commitActions(
       : await startProjectOf(deps, actor, access, input.startProject);
   const branch = branchRef(input.branch);
   if (branch === undefined) throw refused(NO_BRANCH);
+  if (isOidLike(input.branch)) throw refused(BRANCH_REFUSALS.oidLike);
   const openGit = () =>
     source === undefined ? codeOf(deps, access, actor) : codeWithAlternate(deps, access, source, actor);
   const first = openGit();

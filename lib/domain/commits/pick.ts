@@ -1,7 +1,7 @@
 import { titleOf } from '../../git/commit-title.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { Identity } from '../../git/parse.ts';
-import { branchRef, type RefName } from '../../git/refname.ts';
+import { branchRef, isOidLike, type RefName } from '../../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -54,6 +54,7 @@ export async function pickCommit(
   if (picked === undefined) throw notFound('Commit');
   const branch = branchRef(input.branch);
   if (branch === undefined) throw refused('The branch refname is invalid');
+  if (isOidLike(input.branch)) throw refused(BRANCH_REFUSALS.oidLike);
 
   const committer = identityOf(signedIn(actor).user, deps.now());
   const attempt = () => pickOnce(codeOf(deps, access, actor), { kind, input, picked, branch, committer });

@@ -1,4 +1,4 @@
-import { shortName } from '../../git/refname.ts';
+import { isOidLike, shortName, spaceOf } from '../../git/refname.ts';
 import type { PushUpdate } from '../../git/wire/push-update.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
@@ -26,6 +26,10 @@ export function pushPolicy(
   const reading = started(refProtection(deps, access, actor));
   const sizeLimit = started(sizeRefusal(deps, access));
   return async (update) => {
+    const space = spaceOf(update.name);
+    // Those that exist may be deleted.
+    if (space !== undefined && update.kind !== 'delete' && isOidLike(shortName(update.name)))
+      return (space === 'heads' ? BRANCH_REFUSALS : TAG_REFUSALS).oidLike;
     const { branches, tags } = await reading;
     const refusal = update.kind === 'delete' ? undefined : await sizeLimit;
     if (refusal !== undefined) return refusal;

@@ -1,4 +1,4 @@
-import { branchRef } from '../../git/refname.ts';
+import { branchRef, isOidLike } from '../../git/refname.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { Visibility } from '../../records/visibility.ts';
@@ -111,7 +111,7 @@ export async function createProject(
     topics: topicProblems(input.topics),
     visibility_level: visibilityProblems(namespace, input.visibility),
     default_branch:
-      input.defaultBranch === undefined || branchRef(input.defaultBranch)
+      input.defaultBranch === undefined || (branchRef(input.defaultBranch) && !isOidLike(input.defaultBranch))
         ? []
         : ['is not a valid branch name'],
   });

@@ -158,6 +158,7 @@ export const BRANCH_REFUSALS = {
   create: 'You are not allowed to create protected branches on this project.',
   createFrom: 'You can only use an existing protected branch ref as the basis of a new protected branch.',
   createByGit: 'You can only create protected branches using the web interface and API.',
+  oidLike: 'You cannot create a branch with a SHA-1 or SHA-256 branch name.',
   delete:
     'You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.',
   deleteByGit: 'You can only delete protected branches using the web interface.',
@@ -165,6 +166,7 @@ export const BRANCH_REFUSALS = {
 
 export const TAG_REFUSALS = {
   create: 'You are not allowed to create this tag as it is protected.',
+  oidLike: 'You cannot create a tag with a SHA-1 or SHA-256 tag name.',
   update: 'Protected tags cannot be updated.',
   delete:
     'You are not allowed to delete protected tags from this project. Only a project maintainer or owner can delete a protected tag.',

@@ -239,6 +239,12 @@ describe('creating a branch', () => {
       { branch, ref: 'main' },
       { message: 'Branch name is invalid' },
     ]),
+    ...['a'.repeat(40), 'A'.repeat(40), '0'.repeat(64), `${'1'.repeat(40)}/x`].map(
+      (branch): [{ branch: string; ref: string }, { message: string }] => [
+        { branch, ref: 'main' },
+        { message: 'You cannot create a branch with a SHA-1 or SHA-256 branch name.' },
+      ],
+    ),
     [{ branch: 'a\0b', ref: 'main' }, { error: 'branch is invalid' }],
     [{ branch: '\ud800', ref: 'main' }, { error: 'branch is invalid' }],
   ])('refuses %j', async (json, body) => {
@@ -246,6 +252,30 @@ describe('creating a branch', () => {
     const answer = await as('owner', 'POST', at('public'), json);
     expect([answer.status, answer.body]).toEqual([400, body]);
     expect((await as('owner', 'GET', at('public'))).body).toEqual(before);
+  });
+
+  test.each([
+    [
+      '/repository/commits',
+      { branch: 'f'.repeat(40), start_branch: 'main', commit_message: 'm', actions: [] },
+    ],
+    [
+      '/repository/files/x',
+      { branch: 'f'.repeat(40), start_branch: 'main', commit_message: 'm', content: '' },
+    ],
+  ])('through POST %s is refused where the name is that of a commit', async (path, json) => {
+    const actions = [{ action: 'create', file_path: 'x', content: '' }];
+    const body = 'actions' in json ? { ...json, actions } : json;
+    const answer = await as('owner', 'POST', `/projects/${world.ids['public']}${path}`, body);
+    const message = 'You cannot create a branch with a SHA-1 or SHA-256 branch name.';
+    expect([answer.status, answer.body]).toEqual([400, { message }]);
+  });
+
+  test('is possible with names that only resemble ids of commits', async () => {
+    for (const branch of ['f'.repeat(39), 'f'.repeat(41), 'f'.repeat(63), `x/${'f'.repeat(40)}`]) {
+      expect((await as('owner', 'POST', at('public'), { branch, ref: 'main' })).status).toBe(201);
+      expect((await as('owner', 'DELETE', at('public', branch))).status).toBe(204);
+    }
   });
 
   test('in an empty repository makes the first commit, only where that creates the branch', async () => {

@@ -1,5 +1,5 @@
 /** Visibility, projects and groups, repositories and their branches. */
-import { branchRef } from '../../../git/refname.ts';
+import { branchRef, isOidLike } from '../../../git/refname.ts';
 import {
   bool,
   described,
@@ -35,7 +35,7 @@ const IMPORT_SOURCES = [
 ] as const;
 
 const branchNameProblem = (name: string) =>
-  branchRef(name) === undefined ? 'is not a valid branch name' : undefined;
+  branchRef(name) === undefined || isOidLike(name) ? 'is not a valid branch name' : undefined;
 
 const ciPathProblem = (path: string) =>
   /\.\.|^\//.test(path) ? 'cannot include leading slash or directory traversal.' : undefined;
