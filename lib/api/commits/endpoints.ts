@@ -59,13 +59,13 @@ const list = endpoint({
   prefetch: ({ query }) =>
     query.all
       ? { under: ['refs/heads/', 'refs/tags/'], packs: false }
-      : { revisions: rangeEnds(query.ref_name) },
+      : { revisions: rangeEnds(query.ref_name || undefined) },
   handle: async ({ project, query, page, request }, deps) => {
     const git = codeOf(deps, project);
     const commits = await listCommits(git, {
-      refName: query.ref_name,
+      refName: query.ref_name || undefined,
       all: query.all,
-      path: query.path,
+      path: query.path || undefined,
       since: query.since,
       until: query.until,
       firstParent: query.first_parent,

@@ -91,6 +91,9 @@ describe('permission to read commits', () => {
 describe('commit lists equal git log', () => {
   const table: [query: string, ...args: string[]][] = [
     ['', 'main'],
+    ['?ref_name=', 'main'],
+    ['?ref_name=&path=', 'main'],
+    ['?ref_name=&path=dir&first_parent=true', '--first-parent', 'main', '--', 'dir'],
     ['?ref_name=main', 'main'],
     ['?ref_name=side', 'side'],
     ['?ref_name=v1', 'v1'],
@@ -137,7 +140,7 @@ describe('commit lists equal git log', () => {
       '..',
       '...',
       '-x',
-      '%00'.length > 3 ? '' : '@{0}',
+      '@{0}',
       '@{-1}',
       'main:a.txt',
       '^main',
