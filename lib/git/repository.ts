@@ -10,7 +10,7 @@ import {
 } from './commit-changes.ts';
 import { commitTree, type TreeCommit } from './commit-tree.ts';
 import { compareTrees, type DiffOptions, type TreeDiffs } from './diff/compare.ts';
-import { type DiffStats, diffStats } from './diff/stats.ts';
+import { type DiffStats, diffStats } from './diff/totals.ts';
 import { diffTrees, type TreeDiff } from './diff/tree-diff.ts';
 import { History, type KnownHistory, type LogQuery, type WalkBounds } from './history.ts';
 import { type MergeOptions, type MergeOutcome, mergeCommits } from './merge/commits.ts';
@@ -219,7 +219,7 @@ export class GitRepository {
     return raw ? (await this.history.lastCommitForPath(commit, raw, bounds))?.oid : undefined;
   }
 
-  /** Lines that a commit added and deleted, relative to its first parent, or to the empty tree for a root commit. */
+  /** Lines that a commit added and deleted, renames followed, relative to its first parent, or to the empty tree for a root commit. */
   async stats(oid: Oid, signal?: AbortSignal): Promise<DiffStats> {
     const { tree, parents } = await this.#links(oid);
     const [first] = parents;

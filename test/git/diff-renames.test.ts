@@ -3,6 +3,7 @@ import type { FileChange } from '../../lib/git/diff/changes.ts';
 import { compareTrees } from '../../lib/git/diff/compare.ts';
 import { formatPatch } from '../../lib/git/diff/patch.ts';
 import { detectRenames, type RenameOptions } from '../../lib/git/diff/renames.ts';
+import { diffStats } from '../../lib/git/diff/totals.ts';
 import { diffTrees } from '../../lib/git/diff/tree-diff.ts';
 import type { Oid } from '../../lib/git/oid.ts';
 import type { PackStore } from '../../lib/git/pack/store.ts';
@@ -44,6 +45,21 @@ describe('renames and copies are those of git diff-tree', () => {
       moved += ours.changes.filter(({ status }) => status === 'R' || status === 'C').length;
     }
     expect(moved).toBeGreaterThan(30);
+  });
+
+  test('sums of lines', async () => {
+    let fewer = 0;
+    for (const [a, b] of pairs) {
+      const lines = (flag: string) => {
+        const rows = fixture.lines('diff-tree', '-r', '--numstat', flag, a, b).map((row) => row.split('\t'));
+        const sum = (column: number) => rows.reduce((all, row) => all + (Number(row[column]) || 0), 0);
+        return { additions: sum(0), deletions: sum(1), total: sum(0) + sum(1) };
+      };
+      const expected = lines('-M');
+      expect(await diffStats(store, a, b)).toEqual({ ...expected, approximate: false });
+      if (expected.total < lines('--no-renames').total) fewer++;
+    }
+    expect(fewer).toBeGreaterThan(30);
   });
 
   test('patches of renamed files', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { diffStats, statFiles } from '../../lib/git/diff/stats.ts';
+import { statFiles } from '../../lib/git/diff/stats.ts';
+import { diffStats } from '../../lib/git/diff/totals.ts';
 import { diffTrees } from '../../lib/git/diff/tree-diff.ts';
 import { EMPTY_TREE, type Oid } from '../../lib/git/oid.ts';
 import type { PackStore } from '../../lib/git/pack/store.ts';

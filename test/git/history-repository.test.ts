@@ -46,8 +46,8 @@ describe('GitRepository', () => {
     for (const commit of fixture.lines('rev-list', 'main') as Oid[]) {
       const [parent] = fixture.lines('rev-list', '--parents', '-1', commit)[0]!.split(' ').slice(1);
       const rows = parent
-        ? fixture.lines('diff-tree', '-r', '--numstat', '--no-renames', parent, commit)
-        : fixture.lines('diff-tree', '-r', '--root', '--no-commit-id', '--numstat', '--no-renames', commit);
+        ? fixture.lines('diff-tree', '-r', '--numstat', '-M', parent, commit)
+        : fixture.lines('diff-tree', '-r', '--root', '--no-commit-id', '--numstat', '-M', commit);
       const sum = (column: number) =>
         rows.reduce((total, row) => total + (Number(row.split('\t')[column]) || 0), 0);
       const [additions, deletions] = [sum(0), sum(1)];

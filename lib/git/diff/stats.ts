@@ -1,25 +1,16 @@
 import { batchMisses, readAhead } from '../batch-misses.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
-import type { Oid } from '../oid.ts';
 import { asBuffer, type Entry, GITLINK } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
 import { countLines } from './line-table.ts';
 import { countChanges, type LineCounts } from './lines.ts';
 import type { StepBudget } from './myers.ts';
-import { diffTrees, type TreeChange } from './tree-diff.ts';
+import type { TreeChange } from './tree-diff.ts';
 
 export interface FileStats extends LineCounts {
   readonly path: RawPath;
   /** Lines are not counted; `-` in `git diff --numstat`. */
   readonly binary: boolean;
-}
-
-export interface DiffStats {
-  readonly additions: number;
-  readonly deletions: number;
-  readonly total: number;
-  /** A limit was reached, so that some file was counted approximately or not at all. */
-  readonly approximate: boolean;
 }
 
 /** Larger files count as binary and are not read. */
@@ -29,29 +20,6 @@ export const MAX_STAT_FILES = 10_000;
 export const MAX_STAT_BYTES = 256 * 1024 * 1024;
 /** Steps for aligning all files of a comparison: see {@link StepBudget}. */
 const MAX_STAT_STEPS = 1_500_000_000;
-
-/**
- * Lines added and deleted between two trees: `git diff --numstat --no-renames`. A moved file counts as
- * deleted and added; binary files count nothing.
- */
-export async function diffStats(
-  store: ObjectStore,
-  oldTree: Oid,
-  newTree: Oid,
-  signal?: AbortSignal,
-): Promise<DiffStats> {
-  const options = { limit: MAX_STAT_FILES, ...(signal ? { signal } : {}) };
-  const { changes, truncated } = await diffTrees(store, oldTree, newTree, options);
-  const { files, complete } = await statFiles(store, changes, signal);
-  let additions = 0;
-  let deletions = 0;
-  for (const file of files) {
-    additions += file.additions;
-    deletions += file.deletions;
-  }
-  const approximate = truncated || !complete || files.some((file) => file.approximate);
-  return { additions, deletions, total: additions + deletions, approximate };
-}
 
 /** Counts file by file, as far as {@link MAX_STAT_BYTES} allows. */
 export async function statFiles(

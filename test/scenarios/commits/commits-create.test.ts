@@ -402,7 +402,7 @@ test('after many commits git reads the same history as the API', async () => {
       await git.lines(clone, 'log', '--format=%H', ref),
     );
     for (const { id, stats } of commits) {
-      const rows = (await git.lines(clone, 'show', '--numstat', '--no-renames', '--format=', id)).map((row) =>
+      const rows = (await git.lines(clone, 'show', '--numstat', '-M', '--format=', id)).map((row) =>
         row.split('\t'),
       );
       const sum = (column: number) => rows.reduce((total, row) => total + (Number(row[column]) || 0), 0);

@@ -181,16 +181,7 @@ describe('commit lists equal git log', () => {
     expectSchema('commits_with_stats', body);
     for (const commit of body) {
       const rows = (
-        await git.lines(
-          clone,
-          'show',
-          '--numstat',
-          '--no-renames',
-          '--format=',
-          '-m',
-          '--first-parent',
-          commit.id,
-        )
+        await git.lines(clone, 'show', '--numstat', '-M', '--format=', '-m', '--first-parent', commit.id)
       ).filter((row) => row !== '');
       const sum = (column: number) =>
         rows.reduce((total, row) => total + (Number(row.split('\t')[column]) || 0), 0);
