@@ -1,6 +1,7 @@
-/** Projects in the namespace of a user, and projects that a user has starred. */
+/** Projects in the namespace of a user, and projects that a user has starred or contributed to. */
 
 import { maySeeProfile, userNamed } from '../../domain/accounts/accounts.ts';
+import { listContributedProjects } from '../../domain/projects/contributions.ts';
 import { listProjects } from '../../domain/projects/projects.ts';
 import { anyone } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
@@ -13,7 +14,7 @@ import { projectsListed } from './shapes.ts';
 
 const area = 'users';
 
-const of = (name: 'projects' | 'starred_projects', summary: string) =>
+const of = (name: 'projects' | 'starred_projects' | 'contributed_projects', summary: string) =>
   endpoint({
     method: 'GET',
     path: `/users/:user_id/${name}`,
@@ -73,12 +74,14 @@ const of = (name: 'projects' | 'starred_projects', summary: string) =>
     handle: async ({ actor, params, query, page, request }, deps) => {
       const user = await userNamed(deps, params.user_id);
       if (name === 'starred_projects' && !maySeeProfile(actor, user)) return NOTHING;
-      const found = await listProjects(deps, actor, {
-        ...counted(page),
-        ...(name === 'projects' ? { ownerId: user.id } : { starredBy: user.id }),
-        membership: query.membership,
-        ...listInput(query),
-      });
+      const input = { ...counted(page), membership: query.membership, ...listInput(query) };
+      const found =
+        name === 'contributed_projects'
+          ? await listContributedProjects(deps, actor, user, input)
+          : await listProjects(deps, actor, {
+              ...input,
+              ...(name === 'projects' ? { ownerId: user.id } : { starredBy: user.id }),
+            });
       const items = await presented(deps, actor, found.items, request.baseUrl, query.simple, query);
       return { ...found, items };
     },
@@ -89,4 +92,5 @@ const NOTHING = { items: [], total: 0, more: false };
 export const userProjectEndpoints = [
   of('projects', 'List the projects of a user'),
   of('starred_projects', 'List the projects that a user has starred'),
+  of('contributed_projects', 'List the projects of others that a user has contributed to in the last year'),
 ];

@@ -5,7 +5,7 @@
  */
 
 import { authorEventsPartition, eventFacetSort, eventKey, eventsPartition } from '../row-keys/events.ts';
-import type { Key } from '../row-keys/key.ts';
+import { idOf, type Key } from '../row-keys/key.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
@@ -93,6 +93,14 @@ export const EVENT_FACETS: readonly EventFacet[] = [
   { action: 'expired', target: null },
 ];
 
+/** What counts as a contribution to a project. */
+const CONTRIBUTIONS: readonly EventFacet[] = [
+  { action: 'pushed', target: null },
+  { action: 'commented', target: 'note' },
+];
+/** Number of events of each facet that are looked at. */
+const MAX_CONTRIBUTIONS = 5_000;
+
 const TARGET_TYPES: Readonly<Record<EventTarget['type'], EventTargetType>> = {
   Note: 'note',
   DiffNote: 'note',
@@ -131,6 +139,33 @@ export class Events {
   /** Ids are leased in blocks, so that pushes do not contend for a counter. They do not increase with time. */
   nextId(): Promise<number> {
     return this.#counters.leased('event');
+  }
+
+  /**
+   * Returns the projects of an author's pushes and comments since a time, found in the newest thousands of each. The
+   * index may be late.
+   */
+  async contributedTo(authorId: number, since: Date): Promise<Set<number>> {
+    const partition = authorEventsPartition(authorId);
+    const found = CONTRIBUTIONS.map(async (facet) => {
+      const name = facetName(facet);
+      const bounds = { from: `${name}#${since.toISOString()}`, to: `${name}#~` };
+      const rows = {
+        index: 'byName',
+        partition,
+        ...bounds,
+        reverse: true,
+        limit: 1000,
+        only: ['pk'],
+      } as const;
+      const ids: number[] = [];
+      for await (const { pk } of this.#table.queryAll(rows)) {
+        ids.push(idOf(pk as string));
+        if (ids.length === MAX_CONTRIBUTIONS) break;
+      }
+      return ids;
+    });
+    return new Set((await Promise.all(found)).flat());
   }
 
   /** Deletes up to `limit` rows of a deleted project. @returns whether any are left */

@@ -79,8 +79,8 @@ export class ProjectList {
   async page(query: ProjectQuery): Promise<Page<ListedProject>> {
     const direction = query.direction ?? 'desc';
     const index = INDEX[query.order ?? 'created_at'];
-    // Stars are few, and not in the search rows.
-    if (hasText(query.search) && query.starredBy === undefined) {
+    // These are few, and not in the search rows.
+    if (hasText(query.search) && query.starredBy === undefined && query.among === undefined) {
       const found = await this.#searched(query, index, direction);
       if (found !== undefined) return found;
     }
@@ -110,6 +110,7 @@ export class ProjectList {
     const { viewer, inGroup } = query;
     const table = this.#table;
     if (query.starredBy !== undefined) return idsOfUser(table, query.starredBy, 'STAR');
+    if (query.among !== undefined) return fixedIds([...query.among].map((id) => ({ id })));
     if (query.attributes !== undefined) return idsWithAttributes(table, 'project', query.attributes);
     if (query.forksOf !== undefined) return idsOfForks(table, query.forksOf);
     if (query.ownerId !== undefined) return idsOfUser(table, query.ownerId, 'OWN');

@@ -65,6 +65,8 @@ export interface ProjectQuery extends PageRequest {
   readonly inGroup?: InGroup;
   /** Only projects this user has starred. */
   readonly starredBy?: number;
+  /** Only these projects. */
+  readonly among?: ReadonlySet<number>;
   /** Only forks of this project. */
   readonly forksOf?: number;
   /** Only projects in which the viewer has at least this access level. */
@@ -127,8 +129,9 @@ export function partitionsOf(query: ProjectQuery, index: Index): IndexPartition[
 
 /** Whether the list consists only of rows of a user, group or project, without public lists. */
 export function onlyRows({ viewer, owned, membership, minAccessLevel, ...query }: ProjectQuery): boolean {
-  const { ownerId, forksOf, inGroup, starredBy, attributes } = query;
-  if ([ownerId, forksOf, inGroup, starredBy, attributes].some((each) => each !== undefined)) return true;
+  const { ownerId, forksOf, inGroup, starredBy, among, attributes } = query;
+  if ([ownerId, forksOf, inGroup, starredBy, among, attributes].some((each) => each !== undefined))
+    return true;
   return (
     viewer.kind !== 'anonymous' && (owned === true || membership === true || minAccessLevel !== undefined)
   );
@@ -140,7 +143,8 @@ function inRows(
   { project, level }: ListedProject,
   pendingMoves: readonly number[],
 ): boolean {
-  const { viewer, ownerId, forksOf, inGroup } = query;
+  const { viewer, ownerId, forksOf, inGroup, among } = query;
+  if (among !== undefined && !among.has(project.id)) return false;
   if (forksOf !== undefined && project.forkedFromId !== forksOf) return false;
   if (ownerId !== undefined && (project.namespaceKind !== 'user' || project.ownerId !== ownerId))
     return false;
@@ -167,7 +171,7 @@ export function byKeysAlone(query: ProjectQuery, index: Index): boolean {
   const ids = query.idAfter ?? query.idBefore;
   if (query.where !== undefined || query.forksOf !== undefined || hasText(query.search)) return false;
   if (query.minAccessLevel !== undefined || query.starredBy !== undefined) return false;
-  if (query.attributes !== undefined) return false;
+  if (query.attributes !== undefined || query.among !== undefined) return false;
   if (ids !== undefined && index !== 'byId') return false;
   if (activity !== undefined && index !== 'byActivity') return false;
   if (!onlyRows(query)) return true;
