@@ -14,6 +14,15 @@ test('behind the gateway a function cannot ask for credentials: its header is re
   expect(await answer.json()).toEqual({ message: '401 Unauthorized' });
 });
 
+test('behind the gateway the authorizer asks for credentials for downloads by web path too', async () => {
+  const url = `${service().url}/owner/private-thing/-/raw/main/f`;
+  const answer = await fetch(url);
+  expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="Lemnos"']);
+  const Authorization = `Basic ${btoa(`any:${world().tokens.owner}`)}`;
+  expect(await (await fetch(url, { headers: { Authorization } })).text()).toBe('private');
+  expect((await fetch(`${url}?private_token=${world().tokens.owner}`)).status).toBe(200);
+});
+
 test('behind the gateway a push within the limit passes, and a larger one is 413 and changes nothing', async () => {
   const url = withToken(service().url, 'owner/public-thing', world().tokens.maintainer);
   const clone = await git.clone(url, 'sizes');

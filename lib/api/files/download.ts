@@ -1,6 +1,6 @@
+import type { Deps } from '../../domain/deps.ts';
 import { type Reply, reply } from '../../http/reply.ts';
 import type { Download } from '../../store/blobs/downloads.ts';
-import type { ApiDeps } from '../endpoint.ts';
 
 /** For `returns.redirect` of an endpoint. */
 export const LARGE_DOWNLOAD =
@@ -8,7 +8,7 @@ export const LARGE_DOWNLOAD =
 
 /** Sends content, or redirects to a copy in the bucket, which is served with the same type and disposition. */
 export async function download(
-  deps: ApiDeps,
+  deps: Deps,
   content: Download | { readonly body: Uint8Array | AsyncIterable<Uint8Array> },
   as: {
     readonly type: string;

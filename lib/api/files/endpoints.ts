@@ -3,15 +3,7 @@ import type { Actor } from '../../domain/actor.ts';
 import { commitActions } from '../../domain/commits/actions.ts';
 import { notFound, refused } from '../../domain/errors.ts';
 import { blameFile } from '../../domain/files/blame.ts';
-import { RAW_BLOBS, withinRate } from '../../domain/rate-limits/action-limits.ts';
-import {
-  codeOf,
-  digestFile,
-  type FileFacts,
-  openFile,
-  readFile,
-  resolved,
-} from '../../domain/repository/read.ts';
+import { codeOf, digestFile, readFile, resolved } from '../../domain/repository/read.ts';
 import type { EditAction } from '../../git/edit.ts';
 import { project } from '../../http/access.ts';
 import { brandHeaders } from '../../http/headers.ts';
@@ -19,8 +11,9 @@ import * as p from '../../http/params.ts';
 import { json, noContent, reply } from '../../http/reply.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { decodeContent, ENCODINGS } from './content.ts';
-import { download, LARGE_DOWNLOAD } from './download.ts';
-import { blamedCommit, contentDisposition, fileFacts, fileHeaders, fileRecord } from './present.ts';
+import { LARGE_DOWNLOAD } from './download.ts';
+import { blamedCommit, fileFacts, fileHeaders, fileRecord } from './present.ts';
+import { rawFile } from './raw.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'files';
@@ -88,26 +81,8 @@ const getRaw = endpoint({
   returns: { type: 'text/plain', headers: HEADER_NAMES, redirect: LARGE_DOWNLOAD },
   errors: [...errors, { status: 429, description: 'The rate limit for this file is exceeded' }],
   prefetch: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
-  handle: async ({ project, params, query, request }, deps) => {
-    const name = query.ref ?? 'HEAD';
-    const git = codeOf(deps, project);
-    const subject = `${project.project.id} ${params.file_path}`;
-    const as = (file: FileFacts) => ({
-      type: 'text/plain; charset=utf-8',
-      disposition: contentDisposition('inline', file.entry.name),
-      headers: {
-        ...NOT_CACHED,
-        ...brandHeaders(deps.environment.serviceName, fileHeaders(fileFacts(file, name))),
-      },
-    });
-    if (request.method === 'HEAD') {
-      const file = await withinRate(deps, RAW_BLOBS, subject, () => digestFile(git, name, params.file_path));
-      return download(deps, { body: new Uint8Array(0) }, as(file));
-    }
-    const at = { project: project.project, git };
-    const file = await withinRate(deps, RAW_BLOBS, subject, () => openFile(deps, at, name, params.file_path));
-    return download(deps, file.content, as(file));
-  },
+  handle: ({ project, params, query, request }, deps) =>
+    rawFile(deps, project, { ref: query.ref ?? 'HEAD', path: params.file_path }, request),
 });
 
 /** The parameters of the commit that every write creates. */
@@ -254,10 +229,6 @@ const getBlame = endpoint({
 });
 
 export const fileEndpoints = [get, getRaw, create, update, remove, getBlame];
-
-export const NOT_CACHED = {
-  'Cache-Control': 'max-age=0, private, must-revalidate, no-store, no-cache',
-} as const;
 
 interface WriteBody {
   readonly branch: string;

@@ -5,7 +5,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { Throttled } from '../../domain/rate-limits/throttles.ts';
 import { credentialOf } from '../../http/credentials.ts';
 import type { HttpDeps } from '../../http/endpoint.ts';
-import { beginsPush, parseGitPath } from './path.ts';
+import { beginsPush, parseGitPath, parseWebPath } from './path.ts';
 
 /**
  * Decides whether the gateway forwards a Git request. A request that is challenged for credentials ends here, so it is
@@ -21,24 +21,26 @@ export async function mayPass(
 ): Promise<boolean> {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(event.queryStringParameters ?? {})) query.set(name, value ?? '');
-  const path = parseGitPath(event.path, query);
-  if (path === undefined) return true;
+  const git = parseGitPath(event.path, query);
+  const web = git === undefined ? parseWebPath(event.path) : undefined;
+  if (git === undefined && web === undefined) return true;
   // A push is redirected, and challenged at its destination.
-  if (deps.environment.gitFrontUrl !== undefined && beginsPush(path)) return true;
+  if (git !== undefined && deps.environment.gitFrontUrl !== undefined && beginsPush(git)) return true;
+  const { fullPath } = (git ?? web)!;
+  const purpose = git?.purpose ?? 'read';
   const headers = new Headers();
   for (const [name, value] of Object.entries(event.headers ?? {})) {
     if (value !== undefined && /^(authorization|private-token)$/i.test(name)) headers.set(name, value);
   }
-  const credential = credentialOf(headers);
+  const credential = credentialOf(headers, web && Object.fromEntries(query));
   const admission = deps.admissions?.begin(
     { kind: 'web', method: event.httpMethod, path: event.path },
     event.requestContext?.identity?.sourceIp ?? '',
   );
   try {
-    const { fullPath, purpose } = path;
     if (credential.kind === 'none' && admission?.isFull(admission.stranger))
       await admission.admit(admission.stranger);
-    await openGit(deps, { credential, fullPath, purpose });
+    await openGit(deps, { credential, fullPath, purpose, ...(web && { web: true }) });
     return true;
   } catch (error) {
     if (error instanceof Throttled) return true;

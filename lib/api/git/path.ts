@@ -30,18 +30,37 @@ export const UPLOADS = 'lemnos/uploads';
  */
 export function parseGitPath(pathname: string, query: URLSearchParams): GitPath | undefined {
   const match = SERVICE.exec(pathname);
-  if (match === null) return undefined;
-  const segments = match[1]!.split('/').map(decoded);
-  if (
-    segments.length < 2 ||
-    segments.some((segment) => segment === undefined || segment === '' || segment.includes('/'))
-  ) {
-    return undefined;
-  }
+  const segments = match && decodedSegments(match[1]!);
+  if (!segments) return undefined;
   const rest = match[2]!;
   const service = rest === 'info/refs' ? query.get('service') : rest;
   const writes = service === 'git-receive-pack' || rest.startsWith(UPLOADS);
   return { fullPath: segments.join('/'), rest, purpose: writes ? 'write' : 'read' };
+}
+
+/** A download that web pages link to. */
+export interface WebPath {
+  readonly fullPath: string;
+  readonly web: 'archive' | 'raw';
+  /** What follows, decoded: `<ref>/<path>`. */
+  readonly rest: string;
+}
+
+/** Parses `/<full path>/-/archive/...` and `/<full path>/-/raw/...`. */
+export function parseWebPath(pathname: string): WebPath | undefined {
+  const match = /^\/(.+?)\/-\/(archive|raw)\/(.+)$/.exec(pathname);
+  const segments = match && decodedSegments(match[1]!);
+  const rest = match && decoded(match[3]!);
+  if (!segments || !rest) return undefined;
+  return { fullPath: segments.join('/'), web: match[2] as WebPath['web'], rest };
+}
+
+/** The segments of a project's path, at least two; undefined if they cannot be. */
+export function decodedSegments(path: string): readonly string[] | undefined {
+  const segments = path.split('/').map(decoded);
+  const valid = (segment: string | undefined) =>
+    segment !== undefined && segment !== '' && !segment.includes('/');
+  return segments.length >= 2 && segments.every(valid) ? (segments as string[]) : undefined;
 }
 
 function decoded(segment: string): string | undefined {

@@ -21,8 +21,18 @@ import { noRoute, oldVersion, statusOf } from '../../http/errors.ts';
 import { logFailure } from '../../http/log.ts';
 import { type Reply, reply } from '../../http/reply.ts';
 import { annotate } from '../../telemetry/correlation.ts';
-import { beginsFetch, beginsPush, type GitPath, parseGitPath, routeOf, UPLOADS } from './path.ts';
+import { asksForImport, serveGoGet } from './go-get.ts';
+import {
+  beginsFetch,
+  beginsPush,
+  type GitPath,
+  parseGitPath,
+  parseWebPath,
+  routeOf,
+  UPLOADS,
+} from './path.ts';
 import { serveUploads } from './uploads.ts';
+import { serveWeb } from './web.ts';
 
 const CHALLENGE = 'Basic realm="Lemnos"';
 
@@ -42,7 +52,7 @@ export async function serveGit(
   const { pathname, searchParams } = new URL(request.url);
   if (pathname.startsWith('/api/v3/')) throw oldVersion();
   const path = parseGitPath(pathname, searchParams);
-  if (path === undefined) throw noRoute();
+  if (path === undefined) return serveBesideGit(request, facts, deps, admission);
   annotate({ route: routeOf(path), purpose: path.purpose });
   const { gitFrontUrl, maxFetchBytes } = deps.environment;
   // Before authentication: the redirect is the same for every caller.
@@ -114,6 +124,35 @@ export async function serveGit(
     const asText = error instanceof DomainError && (!uploads || error.code === 'unauthorized');
     if (!asText) throw error;
     return plainTextError(error);
+  }
+}
+
+/** Serves the paths of web pages that are not Git's. */
+async function serveBesideGit(
+  { url, method }: Request,
+  facts: RequestFacts,
+  deps: Deps,
+  admission: Admission | undefined,
+): Promise<Reply> {
+  const { pathname, searchParams } = new URL(url);
+  if (asksForImport(method, searchParams)) return serveGoGet(pathname, facts, deps, admission);
+  const path = parseWebPath(pathname);
+  if (path === undefined) throw noRoute();
+  annotate({ route: `/:repository/-/${path.web}` });
+  try {
+    const access = await openGit(deps, {
+      credential: credentialOf(facts.headers, Object.fromEntries(searchParams)),
+      fullPath: path.fullPath,
+      purpose: 'read',
+      web: true,
+      origin: { address: facts.sourceIp, requestId: facts.requestId },
+      ...(admission && { admission }),
+      prefetch: {},
+    });
+    return await serveWeb(path, searchParams, facts, access, deps);
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'unauthorized') return plainTextError(error);
+    throw error;
   }
 }
 

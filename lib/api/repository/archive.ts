@@ -1,12 +1,13 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
-import { downloadArchive } from '../../domain/repository/archives.ts';
+import type { Deps } from '../../domain/deps.ts';
+import { type ArchiveWanted, downloadArchive } from '../../domain/repository/archives.ts';
 import type { ArchiveFormat } from '../../git/archive.ts';
 import { project } from '../../http/access.ts';
 import type { RequestFacts } from '../../http/endpoint.ts';
 import * as p from '../../http/params.ts';
 import type { Reply } from '../../http/reply.ts';
-import { type ApiDeps, endpoint } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { download, LARGE_DOWNLOAD } from '../files/download.ts';
 import { contentDisposition } from '../files/present.ts';
 import { refuseHotlink } from './hotlink.ts';
@@ -59,7 +60,7 @@ const whole = endpoint({
   errors,
   prefetch,
   handle: ({ actor, project, query, request }, deps) =>
-    answer(deps, actor, project, query, 'tar.gz', request),
+    archiveReply(deps, actor, project, { ref: query.sha, path: query.path }, 'tar.gz', request),
 });
 
 const inFormat = endpoint({
@@ -77,21 +78,22 @@ const inFormat = endpoint({
   errors,
   prefetch,
   handle: ({ actor, project, params, query, request }, deps) =>
-    answer(deps, actor, project, query, FORMATS[params.format], request),
+    archiveReply(deps, actor, project, { ref: query.sha, path: query.path }, FORMATS[params.format], request),
 });
 
 export const archiveEndpoints = [whole, inFormat];
 
-async function answer(
-  deps: ApiDeps,
+/** @throws 404, 406, 413, 429 */
+export async function archiveReply(
+  deps: Deps,
   actor: Actor,
   project: ProjectAccess,
-  { sha, path }: { readonly sha?: string; readonly path?: string },
+  wanted: Pick<ArchiveWanted, 'ref' | 'path' | 'fileName'>,
   format: ArchiveFormat,
   { headers, method, sourceIp }: RequestFacts,
 ): Promise<Reply> {
   refuseHotlink(headers);
-  const options = { ref: sha, path, format, sourceIp, headOnly: method === 'HEAD' };
+  const options = { ...wanted, format, sourceIp, headOnly: method === 'HEAD' };
   const { name, content } = await downloadArchive(deps, actor, project, options);
   return download(deps, content, {
     type: format === 'zip' ? 'application/zip' : 'application/octet-stream',

@@ -20,13 +20,16 @@ const SCOPES: Record<'read' | 'write', readonly TokenScope[]> = {
  */
 export async function openGit(deps: Deps, request: GitRequest): Promise<GitAccess> {
   const [access, settings] = await Promise.all([openAny(deps, request), deps.settings.current()]);
-  if (settings.enabled_git_access_protocol === 'ssh') throw forbidden('Git access over HTTP is not allowed');
+  if (settings.enabled_git_access_protocol === 'ssh' && request.web !== true)
+    throw forbidden('Git access over HTTP is not allowed');
   return access;
 }
 
 type GitRequest = Pick<OpenRequest, 'credential' | 'origin' | 'admission' | 'prefetch'> & {
   fullPath: string;
   purpose: 'read' | 'write';
+  /** A download of a web page: the setting of Git's protocols does not concern it. */
+  web?: true;
 };
 
 async function openAny(deps: Deps, request: GitRequest): Promise<GitAccess> {

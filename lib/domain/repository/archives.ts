@@ -25,6 +25,8 @@ export interface ArchiveWanted {
   readonly ref?: string | undefined;
   readonly path?: string | undefined;
   readonly format: ArchiveFormat;
+  /** A requested name without extension: `<project>-<ref>` leaves the commit out of the archive's name. */
+  readonly fileName?: string | undefined;
   /** Client address, by which anonymous requests are counted. */
   readonly sourceIp: string;
   /** HEAD request: the archive is not made. */
@@ -58,7 +60,9 @@ export async function downloadArchive(
   const { commit } = found;
   const ref = request.ref || shortName(head!.target);
   const path = (request.path ?? '').replace(/^\/+|\/+$/g, '');
-  const parts = [project.path, dashed(ref), commit, ...(path === '' ? [] : [dashed(path)])];
+  const short = [project.path, dashed(ref)];
+  const named = request.fileName === short.join('-') ? short : [...short, commit];
+  const parts = [...named, ...(path === '' ? [] : [dashed(path)])];
   const name = { commit, path, prefix: parts.join('-'), format: request.format };
   const recorded = async () => {
     if (event === undefined) return;

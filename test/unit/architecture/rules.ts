@@ -127,8 +127,18 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
   'lib/api': [
     ...['avatars', 'pages', 'custom-attributes', 'users', 'members', 'access-requests', 'audit-events'],
     ...['billable-members', 'meta', 'statistics', 'projects', 'files', 'commits', 'branches', 'changelog'],
-    ...['keys', 'emails', 'events', 'forks', 'git', 'groups', 'group-sso', 'invitations', 'namespaces'],
-    ...['notifications', 'pipelines', 'repository', 'scim', 'search', 'settings', 'signatures', 'stars'],
+    ...['keys', 'emails', 'events', 'forks', 'groups', 'group-sso', 'invitations', 'namespaces'],
+    ...[
+      'notifications',
+      'pipelines',
+      'repository',
+      'git',
+      'scim',
+      'search',
+      'settings',
+      'signatures',
+      'stars',
+    ],
     ...['project-relations', 'tags', 'tokens'],
   ],
 };

@@ -1,0 +1,37 @@
+import type { GitAccess } from '../../domain/access/types.ts';
+import type { Deps } from '../../domain/deps.ts';
+import { openRepository } from '../../domain/repository/open.ts';
+import { splitRefAndPath } from '../../domain/repository/ref-and-path.ts';
+import type { RequestFacts } from '../../http/endpoint.ts';
+import { noRoute, notAllowed } from '../../http/errors.ts';
+import type { Reply } from '../../http/reply.ts';
+import { rawFile } from '../files/raw.ts';
+import { archiveReply } from '../repository/archive.ts';
+import type { WebPath } from './path.ts';
+
+const FORMAT = /^(.+)\.(zip|tar\.gz|tar\.bz2|tar)$/;
+
+/**
+ * Serves the downloads that web pages link to: `/-/archive/<ref>/<name>.<format>`, where the name is any, and
+ * `/-/raw/<ref>/<path>`.
+ * @throws 404 for an unknown revision, file or format
+ */
+export async function serveWeb(
+  { web, rest }: WebPath,
+  query: URLSearchParams,
+  facts: RequestFacts,
+  { actor, project }: GitAccess,
+  deps: Deps,
+): Promise<Reply> {
+  if (facts.method !== 'GET' && facts.method !== 'HEAD') throw notAllowed(['GET', 'HEAD']);
+  const { refs } = openRepository(deps, project.project, {});
+  if (web === 'raw') {
+    const { ref, path } = await splitRefAndPath(refs, rest);
+    return rawFile(deps, project, { ref, path }, facts);
+  }
+  const [, text, format] = FORMAT.exec(rest) ?? [];
+  if (text === undefined) throw noRoute();
+  const { ref, path: fileName } = await splitRefAndPath(refs, text);
+  const wanted = { ref, path: query.get('path') ?? undefined, fileName };
+  return archiveReply(deps, actor, project, wanted, format as 'zip' | 'tar' | 'tar.gz' | 'tar.bz2', facts);
+}
