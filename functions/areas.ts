@@ -137,7 +137,7 @@ export const areas: readonly Area[] = [
   api(
     'projects',
     ['/api/v4/projects', '/api/v4/projects.json', '/api/v4/projects/{id}', '/api/v4/projects/{id}/{proxy+}'],
-    { ...writesObjects, sends: ['maintenance', 'forks', 'outbound'] },
+    { ...writesObjects, sends: ['maintenance', 'forks', 'ingest'] },
   ),
   api(
     'groups',
@@ -288,7 +288,7 @@ export const areas: readonly Area[] = [
     timeout: 900,
     // A completed pack of 2 GiB, and the deltas that do not fit in memory.
     scratch: 6144,
-    rights: writesObjects,
+    rights: { ...writesObjects, sends: ['maintenance', 'outbound'] },
   },
   {
     kind: 'worker',

@@ -5,6 +5,7 @@ import { jobReader } from '../lib/domain/worker/run-job.ts';
 import { parseAllowList } from '../lib/outbound/allow-list.ts';
 import {
   IMPORT_FETCH_JOB,
+  IMPORT_ORDER_JOB,
   IMPORT_STAGED_JOB,
   IMPORT_STARTED_JOB,
   type StagingOrder,
@@ -44,8 +45,14 @@ export const importFetchJob = defineJob({
       refsUrl: z.string(),
       maxPackBytes: z.number(),
       allow: z.exactOptional(z.string()),
+      signedUntil: z.exactOptional(z.number()),
     }),
   async run(deps: FetchDeps, { projectId, importId, ...order }, { deadline }) {
+    // The last URL is used when the fetch ends.
+    if (order.signedUntil !== undefined && order.signedUntil < deadline) {
+      const key = order.credentials?.key;
+      return deps.report(IMPORT_ORDER_JOB, { projectId, importId, ...(key === undefined ? {} : { key }) });
+    }
     await deps.report(IMPORT_STARTED_JOB, { projectId, importId });
     let outcome: StagingOutcome = { outcome: 'failed', failure: 'staging' };
     if (deps.receives <= MAX_RECEIVES) {

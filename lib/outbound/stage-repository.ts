@@ -17,11 +17,21 @@ import { unseal } from './seal.ts';
 
 /** The job of the queue `outbound` that carries out a {@link StagingOrder}. */
 export const IMPORT_FETCH_JOB = 'repository.import-fetch';
+/** The job of the queue `ingest` that makes such an order ({@link ImportOrderBody}). */
+export const IMPORT_ORDER_JOB = 'import.order';
 /** Jobs of the queue `ingest` by which it reports that it began, and how it ended ({@link StagingOutcome}). */
 export const IMPORT_STARTED_JOB = 'import.started';
 export const IMPORT_STAGED_JOB = 'import.staged';
 
-/** The body of that job. */
+/** The body of {@link IMPORT_ORDER_JOB}. */
+export interface ImportOrderBody {
+  readonly projectId: number;
+  readonly importId: string;
+  /** Of the sealed credentials, if there are any. */
+  readonly key?: string;
+}
+
+/** The body of {@link IMPORT_FETCH_JOB}. */
 export interface StagingOrder {
   /** URL of the repository, without credentials. */
   readonly url: string;
@@ -32,6 +42,8 @@ export interface StagingOrder {
   readonly maxPackBytes: number;
   /** Destinations allowed although not on the public internet: see `parseAllowList`. */
   readonly allow?: string;
+  /** When the URLs expire, in milliseconds since 1970. Orders of the release before do not say. */
+  readonly signedUntil?: number;
 }
 
 /** Stored next to the pack, as JSON. */

@@ -20,7 +20,10 @@ interface ImportId {
 }
 
 /** @returns the project while that import is under way */
-async function importing(deps: Deps, { projectId, importId }: ImportId): Promise<ProjectRecord | undefined> {
+export async function importing(
+  deps: Deps,
+  { projectId, importId }: ImportId,
+): Promise<ProjectRecord | undefined> {
   const project = await deps.store.projects.get(projectId);
   return project?.importSource?.id === importId && isImporting(project) ? project : undefined;
 }

@@ -1,14 +1,20 @@
 import * as z from 'zod/mini';
-import { IMPORT_STAGED_JOB, IMPORT_STARTED_JOB } from '../../outbound/stage-repository.ts';
+import { IMPORT_ORDER_JOB, IMPORT_STAGED_JOB, IMPORT_STARTED_JOB } from '../../outbound/stage-repository.ts';
 import { defineJob } from '../job.ts';
 import { idField, textField } from '../job-fields.ts';
 import { beginImport, endImport, importStaged } from './finish.ts';
+import { orderImport } from './order.ts';
 import { IMPORT_ENDS_JOB } from './plan.ts';
 
 const importFields = () => ({ projectId: idField(), importId: textField() });
 
 /** Of the queue `ingest`. */
 export const ingestJobs = [
+  defineJob({
+    name: IMPORT_ORDER_JOB,
+    body: () => z.object({ ...importFields(), key: z.exactOptional(z.string()) }),
+    run: orderImport,
+  }),
   defineJob({
     name: IMPORT_STARTED_JOB,
     body: () => z.object(importFields()),

@@ -3,21 +3,13 @@ import { ulid } from 'ulid';
 import { parseAllowList } from '../../outbound/allow-list.ts';
 import { MAX_URL_LENGTH, urlProblem } from '../../outbound/destination.ts';
 import { seal } from '../../outbound/seal.ts';
-import { IMPORT_FETCH_JOB, type StagingOrder } from '../../outbound/stage-repository.ts';
+import { IMPORT_ORDER_JOB } from '../../outbound/stage-repository.ts';
 import type { ImportSource } from '../../records/imports.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import {
-  INGEST,
-  message,
-  messageAt,
-  OUTBOUND,
-  type OutboxMessage,
-  outboxWrite,
-} from '../../store/outbox/outbox.ts';
+import { INGEST, message, messageAt, type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, invalid } from '../errors.ts';
-import { maxImportBytes } from '../repository/size-limits.ts';
 import type { InstanceSettings } from '../settings/current.ts';
 
 /** A repository to import, parsed from its URL. */
@@ -31,8 +23,6 @@ export const IMPORT_ENDS_JOB = 'import.ends';
 
 /** An import that has not ended by then has failed: its workers have had all their attempts. */
 const IMPORT_ENDS_MS = 3 * 3600 * 1000;
-/** Seconds; the credentials of the signing role may expire earlier. */
-const STAGING_TIME = 3 * 3600;
 
 /** @throws 400 for an invalid or blocked URL; 403 where imports by URL are disabled */
 export async function readImportUrl(deps: Deps, text: string): Promise<ImportOrder> {
@@ -58,7 +48,7 @@ export async function readImportUrl(deps: Deps, text: string): Promise<ImportOrd
 }
 
 /** Hosts and networks that may be called although they are not public: from the configuration and the settings. */
-const outboundAllow = ({ environment }: Deps, settings: InstanceSettings): string =>
+export const outboundAllow = ({ environment }: Deps, settings: InstanceSettings): string =>
   [
     environment.outboundAllow,
     ...settings.outbound_local_requests_whitelist,
@@ -86,29 +76,13 @@ export type ImportMessages = (project: ProjectRecord) => {
 
 /** @throws StoreUnavailable */
 export async function planImport(deps: Deps, order: ImportOrder): Promise<ImportMessages> {
-  const { id, url } = order.source;
-  const { staging } = deps.store;
-  const [packUrl, refsUrl, credentials] = await Promise.all([
-    staging.presignUnsized(id, STAGING_TIME),
-    staging.presignNote(id, STAGED_REFS, STAGING_TIME),
-    sealed(deps, order),
-  ]);
-  const settings = await deps.settings.current();
-  const maxPackBytes = await maxImportBytes(deps);
-  const repository: StagingOrder = {
-    url,
-    packUrl,
-    refsUrl,
-    maxPackBytes,
-    allow: outboundAllow(deps, settings),
-    ...(credentials === undefined ? {} : { credentials }),
-  };
+  const key = await sealed(deps, order);
   return (project) => {
-    const ids = { projectId: project.id, importId: id };
+    const ids = { projectId: project.id, importId: order.source.id };
     const ends = new Date(deps.now().getTime() + IMPORT_ENDS_MS);
     return {
       alongside: [outboxWrite(messageAt(INGEST, IMPORT_ENDS_JOB, ids, ends))],
-      messages: [message(OUTBOUND, IMPORT_FETCH_JOB, { ...ids, ...repository })],
+      messages: [message(INGEST, IMPORT_ORDER_JOB, { ...ids, ...(key === undefined ? {} : { key }) })],
     };
   };
 }
@@ -116,16 +90,13 @@ export async function planImport(deps: Deps, order: ImportOrder): Promise<Import
 /**
  * Credentials are never stored in plain text: they are sealed in the bucket, and the key is in the message. The sealed
  * object is deleted when the import ends.
+ * @returns the key
  */
-async function sealed(
-  deps: Deps,
-  { source, credentials }: ImportOrder,
-): Promise<StagingOrder['credentials']> {
+async function sealed(deps: Deps, { source, credentials }: ImportOrder): Promise<string | undefined> {
   if (credentials === undefined) return undefined;
   const { key, bytes } = seal(JSON.stringify(credentials));
-  const { staging } = deps.store;
-  await staging.note(source.id, SEALED_CREDENTIALS, bytes);
-  return { url: await staging.presignNoted(source.id, SEALED_CREDENTIALS, STAGING_TIME), key };
+  await deps.store.staging.note(source.id, SEALED_CREDENTIALS, bytes);
+  return key;
 }
 
 /** Name of the {@link StagedRefs} object beside the pack. */

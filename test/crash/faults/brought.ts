@@ -56,6 +56,20 @@ export const brought: readonly Operation[] = [
       };
     },
   },
+  {
+    name: 'job: an import is ordered',
+    costly: true,
+    async prepare(fixtures) {
+      const { id, token, wish } = await wished(fixtures);
+      return {
+        run: () => fixtures.attempt('ingest', wish),
+        async state() {
+          await fixtures.settle();
+          return taken(fixtures, id, token);
+        },
+      };
+    },
+  },
   staging('job: a repository is brought'),
   // Where it is put the worker knows by URLs alone.
   staging('job: a repository is brought to a bucket that fails', 'error'),
@@ -129,15 +143,23 @@ async function forked(fixtures: Fixtures) {
   return { token, order: { projectId: projectId as number, sourceId }, path: `/projects/${projectId}` };
 }
 
-/** An import that nobody has begun, and the message that asks for it. */
-async function ordered(fixtures: Fixtures) {
+/** An import that nobody has begun, and the message that lets its URLs be signed. */
+async function wished(fixtures: Fixtures) {
   await fixtures.settle();
   const { token } = await fixtures.owner();
   const json = { name: fixtures.fresh('import'), import_url: await fixtures.foreign() };
   const { id } = await fixtures.done('POST', '/projects', { token, json });
+  const [wish] = (await fixtures.received('ingest', 1)) as [Message];
+  return { id: id as number, token, wish };
+}
+
+/** The same, and the message with the URLs. */
+async function ordered(fixtures: Fixtures) {
+  const { id, token, wish } = await wished(fixtures);
+  await fixtures.work('ingest', [wish]);
   const [order] = (await fixtures.received('outbound', 1)) as [Message];
   const { importId } = JSON.parse(order.Body!).body;
-  return { id: id as number, token, order, about: { projectId: id as number, importId } };
+  return { id, token, order, about: { projectId: id, importId } };
 }
 
 async function taken(fixtures: Fixtures, id: number, token: string): Promise<string> {

@@ -527,6 +527,21 @@ describe('import messages may be repeated, late or outdated', () => {
     expect((await service.call('GET', `/projects/${made.body.id}`, { token: owner.token })).status).toBe(404);
   });
 
+  test('when its order waited longer than its URLs are valid', async () => {
+    const made = await create(`${remote.url}/slow/plain.git`);
+    const about = await importOf(made.body.id);
+    const fetches = () => asked.filter((one) => one.includes('/slow/')).length;
+    await vi.waitFor(() => expect(waiting).not.toEqual([]));
+    const before = fetches();
+    const order = { ...about, url: 'https://unused.example', packUrl: 'x', refsUrl: 'x', maxPackBytes: 1 };
+    const late = { ...order, signedUntil: Date.now() };
+    expect(await invoke('outbound', 'repository.import-fetch', late)).toEqual(done);
+    // Signed and ordered again, from the URL that the project names.
+    await vi.waitFor(() => expect(fetches()).toBeGreaterThan(before), { timeout: 10_000 });
+    await letGo(about.importId);
+    expect((await ended(made)).body).toMatchObject({ import_status: 'finished', empty_repo: false });
+  });
+
   test('when an earlier try killed the function', async () => {
     const made = await create(`${remote.url}/slow/plain.git`);
     const about = await importOf(made.body.id);
