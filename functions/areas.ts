@@ -321,7 +321,7 @@ export const areas: readonly Area[] = [
     queue: 'mail',
     batchSize: 10,
     memory: 256,
-    timeout: 60,
+    timeout: 480,
     // Checks that the recipient may still read the content, and marks sent mails; the texts are in the messages.
     rights: { table: 'write', mail: true },
   },

@@ -1,5 +1,6 @@
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { SLICE_MS } from '../lib/domain/worker/run-job.ts';
 import { awsClients } from '../lib/store/clients.ts';
 import { type OutboxMessage, parseMessage, writtenAt } from '../lib/store/outbox/outbox.ts';
 import { postpone } from '../lib/store/outbox/queues.ts';
@@ -21,6 +22,7 @@ export function worker(
   errorFacts: (error: unknown) => object = (error) => ({ error: plainError(error) }),
 ): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
   const handle = async (record: SQSRecord, context: Context): Promise<void> => {
+    if (isLate(context)) return handBack(record);
     const message = parseMessage(record.body);
     const started = performance.now();
     const area = process.env['AREA'] ?? context?.functionName;
@@ -64,6 +66,16 @@ export function worker(
   };
 }
 
+/** A step of a job may outlast its slice; what the rest of the batch does not get is left for another run. */
+const isLate = (context?: Context): boolean =>
+  (context?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY) < SLICE_MS;
+
+/** @throws Error always: the message was not begun, and is delivered again at once */
+async function handBack(record: SQSRecord): Promise<never> {
+  await postponed(record, 0);
+  throw new Error('no time is left for this message');
+}
+
 const PAUSE_SECONDS = 60;
 const MAX_PAUSE_SECONDS = 900;
 
@@ -72,9 +84,12 @@ const MAX_PAUSE_SECONDS = 900;
  * visibility timeout, which has to be much longer than a run. Best effort: without it the message comes back later.
  */
 async function retrySooner(record: SQSRecord): Promise<void> {
+  await postponed(record, Math.min(PAUSE_SECONDS * 2 ** (receives(record) - 1), MAX_PAUSE_SECONDS));
+}
+
+async function postponed(record: SQSRecord, seconds: number): Promise<void> {
   const queueUrl = process.env['WORKER_QUEUE_URL'];
   if (queueUrl === undefined) return;
-  const seconds = Math.min(PAUSE_SECONDS * 2 ** (receives(record) - 1), MAX_PAUSE_SECONDS);
   try {
     await postpone(awsClients().sqs, queueUrl, record.receiptHandle, seconds);
   } catch (error) {

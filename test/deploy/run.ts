@@ -71,7 +71,7 @@ process.exit(tally.failed === 0 ? 0 : 1);
 /** @returns the service stack's outputs by name, nothing when it could not be deployed. */
 async function deploy(emulator: Emulator): Promise<Record<string, string> | undefined> {
   const cdk = (cwd: string, ...args: string[]) =>
-    run('cdk', [...args, '--no-notices', '--ci'], { cwd, env: emulator.environment });
+    run('cdk', [...args, '--no-notices', '--ci'], { cwd, env: emulator.environment, timeout: LIMIT_MS });
   const context = [
     // The emulator serves buffered integrations only.
     ...['-c', 'stream=false'],

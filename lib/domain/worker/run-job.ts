@@ -3,8 +3,8 @@ import { message, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Deps } from '../deps.ts';
 import type { Job, JobContext, JobDefinition, JobOutcome } from '../job.ts';
 
-/** Time slice of one job: a batch of ten ends well within the worker's fifteen minutes. */
-const SLICE_MS = 45_000;
+/** Time slice of one job. A worker has time for its whole batch: `test/unit/worker/batches.test.ts`. */
+export const SLICE_MS = 45_000;
 
 export interface Delivery {
   /** Whether the message goes to the dead-letter queue when this delivery fails. */
