@@ -1,4 +1,4 @@
-import { CfnOutput, Duration, Stack } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
@@ -91,6 +91,12 @@ export class ServiceStack extends Stack {
         requestLogs: logsOf(['api', 'authorizer']),
         workerLogs: logsOf(['worker', 'scheduled', 'command']),
       });
+    }
+    if (settings.outboundAllow !== undefined) {
+      Annotations.of(this).addWarningV2(
+        'lemnos:outboundAllow',
+        'outboundAllow lifts a check, and connects nothing: functions are in no VPC, so private addresses stay out of reach',
+      );
     }
     this.#outputs(settings, functionOf);
   }

@@ -1,5 +1,6 @@
 import type { Node } from 'constructs';
 import { areas } from '../functions/areas.ts';
+import { parseAllowList } from '../lib/outbound/allow-list.ts';
 
 /** The deployment settings of an instance: `cdk deploy -c name=value`. */
 export interface Settings {
@@ -13,7 +14,10 @@ export interface Settings {
   readonly defaultBranchName: string;
   /** Public base URL, if a custom domain is in front of the gateway. `baseUrl` */
   readonly baseUrl: string | undefined;
-  /** Hosts and networks that may be called although they are not public: `lib/outbound/allow-list.ts`. `outboundAllow` */
+  /**
+   * Hosts and networks that may be called although they are not public: `lib/outbound/allow-list.ts`. Functions are in no
+   * VPC and reach public addresses only, so it serves names whose addresses are refused by kind. `outboundAllow`
+   */
   readonly outboundAllow: string | undefined;
   /** URL of the Git front, which pushes too large for the gateway are redirected to. `gitFrontUrl` */
   readonly gitFrontUrl: string | undefined;
@@ -83,6 +87,9 @@ export function readSettings(node: Node): Settings {
   if (gitFrontCertificate !== undefined && gitFrontUrl === undefined) {
     throw new RangeError('gitFrontCertificate needs gitFrontUrl');
   }
+  const outboundAllow = read('outboundAllow');
+  // An invalid entry would stop every import. @throws RangeError
+  parseAllowList(outboundAllow ?? '');
   const mailFrom = read('mailFrom');
   if (mailFrom !== undefined && !/^([^<>\r\n"]+ <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/.test(mailFrom)) {
     throw new RangeError('mailFrom must be an address, or "Name <address>"');
@@ -93,7 +100,7 @@ export function readSettings(node: Node): Settings {
     serviceName,
     defaultBranchName: read('defaultBranchName') ?? 'main',
     baseUrl: read('baseUrl'),
-    outboundAllow: read('outboundAllow'),
+    outboundAllow,
     gitFrontUrl,
     gitFrontCertificate,
     mailFrom,

@@ -606,6 +606,7 @@ describe('outputs and settings', () => {
     ['clientThrottles', 'no'],
     ['requestRate', '0'],
     ['requestBurst', '1.5'],
+    ['outboundAllow', 'http://10.0.0.1'],
     ['reservedConcurrency', 'git'],
     ['reservedConcurrency', 'got=10'],
     ['reservedConcurrency', 'git=0'],

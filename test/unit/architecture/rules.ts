@@ -62,6 +62,7 @@ export const LAYERS: Readonly<Record<string, Allowed>> = {
       'lib/store/table/schema.ts',
       'lib/store/row-keys/rate-limits.ts',
       'lib/store/environment.ts',
+      'lib/outbound/allow-list.ts',
       'lib/api/all.ts',
       'lib/api/meta/viewer/pack.ts',
     ],
