@@ -5,49 +5,13 @@ import type { Visibility } from '../../records/visibility.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import type { Namespace } from '../namespaces/place.ts';
+import { AUDITED_SETTINGS, type SettingDefaults, type SettingValue } from './audited-settings.ts';
 import { type AuditAuthor, type Audited, audited, auditedResource, prepareAudited } from './event.ts';
 
 type Changed = Pick<
   GroupRecord | ProjectRecord,
   'id' | 'name' | 'fullPath' | 'path' | 'visibility' | 'settings'
 >;
-type Value = string | number | boolean | null;
-
-/** Audited settings with their defaults. */
-type Settings = Readonly<Record<string, Value>>;
-
-const OF_GROUPS: Settings = {
-  lfs_enabled: true,
-  membership_lock: false,
-  prevent_sharing_groups_outside_hierarchy: false,
-  project_creation_level: 'developer',
-  request_access_enabled: true,
-  require_two_factor_authentication: false,
-  share_with_group_lock: false,
-  shared_runners_minutes_limit: null,
-  subgroup_creation_level: 'maintainer',
-  two_factor_grace_period: 48,
-};
-
-const OF_PROJECTS: Settings = {
-  analytics_access_level: 'enabled',
-  approvals_before_merge: 0,
-  builds_access_level: 'enabled',
-  container_registry_access_level: 'enabled',
-  forking_access_level: 'enabled',
-  issues_access_level: 'enabled',
-  merge_requests_access_level: 'enabled',
-  operations_access_level: 'enabled',
-  packages_enabled: true,
-  pages_access_level: 'private',
-  public_builds: true,
-  repository_access_level: 'enabled',
-  request_access_enabled: true,
-  requirements_access_level: 'enabled',
-  snippets_access_level: 'enabled',
-  wiki_access_level: 'enabled',
-};
-
 /** Audit events of the creation of a project; an import is also recorded in the group. */
 export function creationEvents(
   deps: Deps,
@@ -84,7 +48,12 @@ export const groupChanged = (
   previous: Changed,
   current: Changed,
 ): Promise<Put[]> =>
-  recorded(deps, author, auditedResource('Group', current), changes(previous, current, OF_GROUPS));
+  recorded(
+    deps,
+    author,
+    auditedResource('Group', current),
+    changes(previous, current, AUDITED_SETTINGS.groups),
+  );
 
 /** Like {@link groupChanged}, for a project. */
 export const projectChanged = (
@@ -93,7 +62,12 @@ export const projectChanged = (
   previous: Changed,
   current: Changed,
 ): Promise<Put[]> =>
-  recorded(deps, author, auditedResource('Project', current), changes(previous, current, OF_PROJECTS));
+  recorded(
+    deps,
+    author,
+    auditedResource('Project', current),
+    changes(previous, current, AUDITED_SETTINGS.projects),
+  );
 
 /** The move to another namespace, and the change of visibility if the move lowers it. */
 export function resourceMoved(
@@ -126,7 +100,7 @@ const recorded = (
   all: readonly Audited['details'][],
 ): Promise<Put[]> => Promise.all(all.map((details) => audited(deps, author, { entity, details })));
 
-function changes(previous: Changed, current: Changed, settings: Settings): Audited['details'][] {
+function changes(previous: Changed, current: Changed, settings: SettingDefaults): Audited['details'][] {
   const all: Audited['details'][] = [];
   if (previous.name !== current.name) all.push({ change: 'name', from: previous.name, to: current.name });
   if (previous.path !== current.path)
@@ -134,7 +108,7 @@ function changes(previous: Changed, current: Changed, settings: Settings): Audit
   all.push(...visibilityChange(previous, current));
   for (const [name, unset] of Object.entries(settings)) {
     const [from, to] = [previous, current].map(
-      (record) => (record.settings[name] as Value | undefined) ?? unset,
+      (record) => (record.settings[name] as SettingValue | undefined) ?? unset,
     );
     if (from !== to) all.push({ change: name, from: from!, to: to! });
   }

@@ -1,15 +1,10 @@
 /** Event feeds, restricted to what the caller may see now. */
 
 import type { UserRecord } from '../../records/users.ts';
-import {
-  EVENT_FACETS,
-  type EventAction,
-  type EventFacet,
-  type EventRecord,
-  type EventTargetType,
-  facetName,
-} from '../../store/events/events.ts';
+import { type EventRecord, facetName } from '../../store/events/events.ts';
+import type { EventAction, EventFacet, EventTargetType } from '../../store/events/facet.ts';
 import type { EventFilter, FeedRequest, FeedView } from '../../store/events/feed.ts';
+import { EVENT_FACETS } from '../../store/events/kinds.ts';
 import type { NoteRecord } from '../../store/notes/notes.ts';
 import type { Page } from '../../store/table/paging.ts';
 import { can } from '../access/permissions.ts';

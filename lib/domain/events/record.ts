@@ -1,10 +1,6 @@
 import type { MemberSource } from '../../records/members.ts';
-import {
-  type EventAction,
-  type EventTarget,
-  eventWrite,
-  type PushRecord,
-} from '../../store/events/events.ts';
+import { type EventTarget, eventWrite, type PushRecord } from '../../store/events/events.ts';
+import type { EventAction } from '../../store/events/facet.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 

@@ -10,36 +10,12 @@ import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
 import type { Item, Put } from '../table/write.ts';
-
-/** What was done, as named by filters. */
-export type EventAction =
-  | 'created'
-  | 'updated'
-  | 'closed'
-  | 'reopened'
-  | 'pushed'
-  | 'commented'
-  | 'merged'
-  | 'joined'
-  | 'left'
-  | 'destroyed'
-  | 'expired'
-  | 'approved';
-
-/** The type of object it was done to, as named by filters. */
-export type EventTargetType =
-  | 'issue'
-  | 'milestone'
-  | 'merge_request'
-  | 'note'
-  | 'project'
-  | 'snippet'
-  | 'user';
+import type { EventAction, EventFacet } from './facet.ts';
+import { CONTRIBUTIONS, TARGET_TYPES, type TargetType } from './kinds.ts';
 
 /** The object in the project that it was done to. */
 export interface EventTarget {
-  /** As named in responses; one filter name may cover several. */
-  readonly type: 'Note' | 'DiffNote';
+  readonly type: TargetType;
   readonly id: number;
   /** Its title at that time. */
   readonly title: string | null;
@@ -77,34 +53,8 @@ export interface EventRecord {
   readonly createdAt: string;
 }
 
-/** An action and the type of its target, as encoded in keys. The set of facets is closed, since feeds merge them. */
-export interface EventFacet {
-  readonly action: EventAction;
-  readonly target: EventTargetType | null;
-}
-
-/** Every facet that a row may have. */
-export const EVENT_FACETS: readonly EventFacet[] = [
-  { action: 'created', target: null },
-  { action: 'pushed', target: null },
-  { action: 'commented', target: 'note' },
-  { action: 'joined', target: null },
-  { action: 'left', target: null },
-  { action: 'expired', target: null },
-];
-
-/** What counts as a contribution to a project. */
-const CONTRIBUTIONS: readonly EventFacet[] = [
-  { action: 'pushed', target: null },
-  { action: 'commented', target: 'note' },
-];
 /** Number of events of each facet that are looked at. */
 const MAX_CONTRIBUTIONS = 5_000;
-
-const TARGET_TYPES: Readonly<Record<EventTarget['type'], EventTargetType>> = {
-  Note: 'note',
-  DiffNote: 'note',
-};
 
 /** Events are deleted three years after they were created. */
 const YEARS_KEPT = 3;

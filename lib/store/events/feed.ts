@@ -7,14 +7,9 @@ import { chunkFor, countPartitions, cutPage, type Page, type PageRequest } from 
 import { type Direction, type KeySource, mergeKeys, querySource } from '../table/sorted-sources.ts';
 import type { QueryOptions, Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
-import {
-  EVENT_FACETS,
-  type EventFacet,
-  type EventRecord,
-  eventOf,
-  facetName,
-  retainedSince,
-} from './events.ts';
+import { type EventRecord, eventOf, facetName, retainedSince } from './events.ts';
+import type { EventFacet } from './facet.ts';
+import { EVENT_FACETS } from './kinds.ts';
 
 /** Whose events to read. Several views are merged into one feed, which contains each event once. */
 export interface FeedView {

@@ -1,0 +1,30 @@
+/** What was done, as named by filters. */
+export type EventAction =
+  | 'created'
+  | 'updated'
+  | 'closed'
+  | 'reopened'
+  | 'pushed'
+  | 'commented'
+  | 'merged'
+  | 'joined'
+  | 'left'
+  | 'destroyed'
+  | 'expired'
+  | 'approved';
+
+/** The type of object it was done to, as named by filters. */
+export type EventTargetType =
+  | 'issue'
+  | 'milestone'
+  | 'merge_request'
+  | 'note'
+  | 'project'
+  | 'snippet'
+  | 'user';
+
+/** An action and the type of its target, as encoded in keys. The set of facets is closed, since feeds merge them. */
+export interface EventFacet {
+  readonly action: EventAction;
+  readonly target: EventTargetType | null;
+}

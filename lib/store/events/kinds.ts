@@ -1,0 +1,24 @@
+/** Collects the kinds of activity events, from a file per subject in `kinds/`. */
+
+import type { EventFacet } from './facet.ts';
+import { pushEvents } from './kinds/git.ts';
+import { memberEvents } from './kinds/members.ts';
+import { noteEvents, noteTargets } from './kinds/notes.ts';
+import { projectEvents } from './kinds/projects.ts';
+
+/** Every facet that a row may have. */
+export const EVENT_FACETS: readonly EventFacet[] = [
+  ...projectEvents,
+  ...pushEvents,
+  ...noteEvents,
+  ...memberEvents,
+];
+
+/** What counts as a contribution to a project. */
+export const CONTRIBUTIONS: readonly EventFacet[] = [...pushEvents, ...noteEvents];
+
+/** The filter that finds each type of target. */
+export const TARGET_TYPES = { ...noteTargets };
+
+/** A type of target as named in responses; one filter name may cover several. */
+export type TargetType = keyof typeof TARGET_TYPES;
