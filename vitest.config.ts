@@ -24,7 +24,8 @@ export default defineConfig({
     // Most of a test's time is git's, the disk's and waiting: every processor may have a file, and more.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
     reporters: ['default', './test/plain-summary.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For tests that hang: a slow machine that shares its processors needs several times what a laptop does.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
   },
 });

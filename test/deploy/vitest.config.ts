@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/deploy/*.conformance.ts'],
     pool: 'forks',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
   },
 });

@@ -114,7 +114,7 @@ describe('a backup of the embedded host’s data', () => {
       wrong: [expect.stringContaining(`${cut}: 4 bytes instead of `)],
     });
     await close();
-  }, 60_000);
+  });
 });
 
 describe('a table restored to a point in time on an emulated AWS', () => {

@@ -55,16 +55,16 @@ it('a timeout: not done', async () => {
 });
 
 it('latency, only for the requests that the rule matches', async () => {
-  fixture.s3.faults.inject({ on: /^slow/, after: 1, times: 1, fault: { kind: 'latency', ms: 80 } });
+  fixture.s3.faults.inject({ on: /^slow/, after: 1, times: 1, fault: { kind: 'latency', ms: 2000 } });
   const took = async (key: string) => {
     const started = performance.now();
     await put(key);
     return performance.now() - started;
   };
-  expect(await took('slow/1')).toBeLessThan(60);
-  expect(await took('fast')).toBeLessThan(60);
-  expect(await took('slow/2')).toBeGreaterThanOrEqual(79);
-  expect(await took('slow/3')).toBeLessThan(60);
+  expect(await took('slow/1')).toBeLessThan(1990);
+  expect(await took('fast')).toBeLessThan(1990);
+  expect(await took('slow/2')).toBeGreaterThanOrEqual(1990);
+  expect(await took('slow/3')).toBeLessThan(1990);
 });
 
 it('a rule can be removed', async () => {

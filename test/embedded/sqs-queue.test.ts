@@ -200,7 +200,8 @@ describe('a long poll', () => {
     const started = performance.now();
     await fixture.send(queue, 'wake');
     expect(await waiting).toMatchObject([{ body: 'wake' }]);
-    expect(performance.now() - started).toBeLessThan(20);
+    // Long before its time is up.
+    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   it('ends with no messages when it times out, and when the queue is closed', async () => {

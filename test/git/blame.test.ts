@@ -228,7 +228,7 @@ describe('bounds', () => {
     story.commit({ f: lines(1) });
     story.commit({ f: lines(2) });
     await expect(story.same('f')).rejects.toThrow(BlameLimit);
-  }, 60_000);
+  });
 });
 
 describe('parts', () => {

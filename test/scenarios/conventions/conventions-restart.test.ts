@@ -82,7 +82,7 @@ test('data, counters and the replaced first token survive a restart', async () =
   await service?.stop();
   service = undefined;
   await expect(startProcess({ DATA_DIR: dataDir, ROOT_TOKEN: FIRST })).rejects.toThrow('ended with 1');
-}, 60_000);
+});
 
 test('a new instance without a configured root token prints a generated one once', async () => {
   const fresh = mkdtempSync(join(tmpdir(), 'lemnos-fresh-'));
@@ -102,4 +102,4 @@ test('a new instance without a configured root token prints a generated one once
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -146,7 +146,7 @@ describe('a page of refs', () => {
       expect(view).toEqual([...model.values()].toSorted((a, b) => compareText(a.name, b.name)));
     };
     await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 10 }), place, run), { numRuns: 15 });
-  }, 60_000);
+  });
 });
 
 type Place = { space: RefSpace; offset: number; limit: number; descending: boolean };
