@@ -27,6 +27,8 @@ export interface IndexPackLimits {
   readonly maxObjects: number;
   /** Inflated bytes of an object that is held in memory: any but blobs that are not deltas. Default 128 MiB. */
   readonly maxObjectSize: number;
+  /** Inflated bytes of a commit or an annotated tag, which lists hold by the hundred. Default 4 MiB. */
+  readonly maxTextSize: number;
   /** Inflated bytes of a blob that is not a delta. Default 4 GiB minus one byte. */
   readonly maxBlobSize: number;
   /** Such blobs above this size are hashed while they are received, and never held in memory. Default 8 MiB. */
@@ -35,6 +37,12 @@ export interface IndexPackLimits {
   readonly maxDeltaDepth: number;
   /** Inflated bytes of all objects, with deltas applied: limits the work of a delta bomb. Default 256 GiB. */
   readonly maxInflatedBytes: number;
+  /**
+   * Inflated bytes per byte of the pack, and a total that is allowed whatever the size of the pack. Of real histories,
+   * those of large files or directories that change often come nearest. Default 2,048, and 1 GiB.
+   */
+  readonly maxRatio: number;
+  readonly minInflated: number;
   /** A pack up to this size stays in memory, a larger one goes to a scratch file. Default 16 MiB. */
   readonly memoryPackBytes: number;
   /** Bytes of inflated deltas, and of delta bases, kept in memory: this much of each. Default 96 MiB. */
@@ -98,10 +106,13 @@ const INDEX_PACK_LIMITS: IndexPackLimits = {
   maxBytes: 4 * 2 ** 30,
   maxObjects: 16_000_000,
   maxObjectSize: MAX_OBJECT_SIZE,
+  maxTextSize: 4 * 2 ** 20,
   maxBlobSize: 2 ** 32 - 1,
   wholeBlobSize: 8 * 2 ** 20,
   maxDeltaDepth: 4095,
   maxInflatedBytes: 256 * 2 ** 30,
+  maxRatio: 2048,
+  minInflated: 2 ** 30,
   memoryPackBytes: 16 * 2 ** 20,
   memoryBytes: 96 * 2 ** 20,
 };
@@ -127,6 +138,9 @@ export async function indexPack(
   }
 }
 
+/** Bytes parsed at once: they may inflate to a thousand times as much. */
+const PIECE = 16 * 1024;
+
 async function receive(
   input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   spool: Spool,
@@ -143,9 +157,11 @@ async function receive(
   table = parser.table;
   const pace = new Pace();
   for await (const chunk of input) {
-    parser.push(chunk);
+    for (let at = 0; at < chunk.length; at += PIECE) {
+      parser.push(chunk.subarray(at, at + PIECE));
+      if (pace.due()) await pace.rest();
+    }
     options.onProgress?.({ phase: 'receiving', done: table.count, total: parser.total, bytes: spool.size });
-    if (pace.due()) await pace.rest();
   }
   parser.end();
 

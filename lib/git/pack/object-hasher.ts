@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { typeName } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';
 import type { SharedTree } from './tree-ends.ts';
@@ -10,6 +10,8 @@ export const HEADER_ROOM = 32;
 export type Observer = (entry: number, type: number, data: Buffer, shared: SharedTree | undefined) => void;
 
 const MAX_KEPT_BUFFER = 4 * 1024 * 1024;
+/** Bytes hashed between two turns of the event loop: some ten milliseconds. */
+const PIECE = 8 * 1024 * 1024;
 
 /**
  * Computes object ids. Content is written at {@link HEADER_ROOM} into a shared buffer, so that the header fits before
@@ -48,8 +50,39 @@ export class ObjectHasher {
     const from = HEADER_ROOM - head.length;
     buffer.write(head, from, 'latin1');
     const name = hash('sha1', buffer.subarray(from, HEADER_ROOM + size), 'buffer');
+    this.#named(table, entry, type, name, buffer.subarray(HEADER_ROOM, HEADER_ROOM + size), shared);
+  }
+
+  /** As {@link name}; for a large object yields from time to time, while {@link buffer} must not be called. */
+  *nameInTurns(
+    table: EntryTable,
+    entry: number,
+    type: number,
+    buffer: Buffer,
+    size: number,
+    shared?: SharedTree,
+  ): Generator<void> {
+    if (size <= PIECE) return this.name(table, entry, type, buffer, size, shared);
+    const data = buffer.subarray(HEADER_ROOM, HEADER_ROOM + size);
+    const sha = createHash('sha1').update(`${typeName(type)} ${size}\0`);
+    for (let at = 0; at < size; at += PIECE) {
+      yield;
+      sha.update(data.subarray(at, at + PIECE));
+    }
+    yield;
+    this.#named(table, entry, type, sha.digest(), data, shared);
+  }
+
+  #named(
+    table: EntryTable,
+    entry: number,
+    type: number,
+    name: Uint8Array,
+    data: Buffer,
+    shared: SharedTree | undefined,
+  ): void {
     table.names.set(name, 20 * entry);
     table.types[entry] = type;
-    this.#seen(entry, type, buffer.subarray(HEADER_ROOM, HEADER_ROOM + size), shared);
+    this.#seen(entry, type, data, shared);
   }
 }

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { CorruptData } from '../corrupt-data.ts';
 import { deltaSizes } from './delta.ts';
-import { BLOB, EntryHeader, MAX_ENTRY_HEADER, OFS_DELTA, REF_DELTA } from './entry.ts';
+import { BLOB, COMMIT, EntryHeader, MAX_ENTRY_HEADER, OFS_DELTA, REF_DELTA, TAG, typeName } from './entry.ts';
 import { EntryTable } from './entry-table.ts';
 import { InflateStream, inflateInto, NEED_MORE, usesHandle } from './inflate.ts';
 import { HEADER_ROOM, type ObjectHasher } from './object-hasher.ts';
@@ -12,9 +12,12 @@ export interface ParserLimits {
   readonly maxBytes: number;
   readonly maxObjects: number;
   readonly maxObjectSize: number;
+  readonly maxTextSize: number;
   readonly maxBlobSize: number;
   readonly wholeBlobSize: number;
   readonly maxInflatedBytes: number;
+  readonly minInflated: number;
+  readonly maxRatio: number;
   readonly memoryBytes: number;
 }
 
@@ -44,6 +47,7 @@ export class PackParser {
   /** The entry at #at is not tried again before this many bytes are received. */
   #retryAt = 0;
   #started = false;
+  /** Bytes of all objects, those that deltas say they make included. */
   #inflated = 0;
   #scratch: Buffer = Buffer.alloc(0);
   #large: LargeBlob | undefined;
@@ -75,6 +79,14 @@ export class PackParser {
     const from = this.#at - this.#spool.start;
     if (!this.checksum.equals(this.#spool.window.subarray(from, from + 20))) {
       throw new CorruptData('pack-checksum', 'pack checksum does not match its content');
+    }
+    const { minInflated, maxRatio } = this.#limits;
+    const allowed = Math.max(minInflated, maxRatio * this.#spool.size);
+    if (this.#inflated > allowed) {
+      throw new CorruptData(
+        'limit',
+        `pack of ${this.#spool.size} bytes inflates to ${this.#inflated}; the limit is ${allowed}`,
+      );
     }
     this.table.end = this.#at;
     this.#spool.parsed();
@@ -147,7 +159,9 @@ export class PackParser {
     const { type, size, dataAt } = head;
     const { wholeBlobSize, maxBlobSize, maxObjectSize } = this.#limits;
     const streamed = type === BLOB && size > (usesHandle ? wholeBlobSize : maxObjectSize);
-    checkSize(size, streamed ? maxBlobSize : maxObjectSize);
+    const text = type === COMMIT || type === TAG;
+    if (text) checkSize(size, this.#limits.maxTextSize, '', typeName(type));
+    else checkSize(size, streamed ? maxBlobSize : maxObjectSize);
     if (streamed) {
       this.#begin(size, dataAt - at);
       return true;
@@ -279,7 +293,7 @@ class Arena {
 
 const SLAB = 1 << 20;
 
-function checkSize(size: number, limit: number, remark = ''): void {
+function checkSize(size: number, limit: number, remark = '', what = 'object'): void {
   if (size > limit)
-    throw new CorruptData('object-too-large', `object of ${size} bytes; the limit is ${limit}${remark}`);
+    throw new CorruptData('object-too-large', `${what} of ${size} bytes; the limit is ${limit}${remark}`);
 }

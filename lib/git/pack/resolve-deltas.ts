@@ -1,6 +1,6 @@
 import { CorruptData } from '../corrupt-data.ts';
 import { applyDelta, deltaSizes, sharedEnds } from './delta.ts';
-import { OFS_DELTA, REF_DELTA, TREE } from './entry.ts';
+import { COMMIT, OFS_DELTA, REF_DELTA, TAG, TREE, typeName } from './entry.ts';
 import type { EntryTable } from './entry-table.ts';
 import { HEADER_ROOM, type ObjectHasher } from './object-hasher.ts';
 import { hashName, sameName } from './object-names.ts';
@@ -13,6 +13,7 @@ export interface DeltaSource {
 
 export interface ResolveLimits {
   readonly maxObjectSize: number;
+  readonly maxTextSize: number;
   readonly maxDeltaDepth: number;
   readonly memoryBytes: number;
   readonly maxInflatedBytes: number;
@@ -103,7 +104,7 @@ export class DeltaResolver {
       const base = (frame.data ??= this.#rebuild(stack));
       held += base.length - before;
       const made = this.#apply(base, child, type);
-      this.#hasher.name(table, child, type, made.buffer, made.length, made.shared);
+      yield* this.#hasher.nameInTurns(table, child, type, made.buffer, made.length, made.shared);
       this.resolved++;
       this.#refs?.attach(child, this.#firstChild);
       if (frame.next < 0 && frame.heavy < 0) {
@@ -119,7 +120,7 @@ export class DeltaResolver {
           stack[i]!.data = undefined;
         }
       }
-      if ((this.resolved & 63) === 0) yield;
+      if ((this.resolved & 63) === 0 || made.length > LARGE) yield;
     }
   }
 
@@ -173,21 +174,24 @@ export class DeltaResolver {
   #apply(base: Uint8Array, entry: number, type: number): ResolvedObject {
     const delta = this.#source.content(entry);
     const sizes = deltaSizes(delta);
-    if (sizes.result > this.#limits.maxObjectSize) {
-      throw new CorruptData(
-        'object-too-large',
-        `object of ${sizes.result} bytes; the limit is ${this.#limits.maxObjectSize}`,
-      );
+    const { maxObjectSize, maxTextSize } = this.#limits;
+    const limit = type === COMMIT || type === TAG ? maxTextSize : maxObjectSize;
+    if (sizes.result > limit) {
+      const what = limit === maxObjectSize ? 'object' : typeName(type);
+      throw new CorruptData('object-too-large', `${what} of ${sizes.result} bytes; the limit is ${limit}`);
     }
     this.inflated += sizes.result;
     if (this.inflated > this.#limits.maxInflatedBytes)
-      throw new CorruptData('limit', 'pack inflates to too much data');
+      throw new CorruptData('limit', 'the deltas of the pack inflate to too much data');
     const buffer = this.#hasher.buffer(sizes.result);
     applyDelta(base, delta, sizes, buffer, HEADER_ROOM);
     const shared = type === TREE ? { base, ...sharedEnds(delta, sizes) } : undefined;
     return { buffer, length: sizes.result, shared };
   }
 }
+
+/** Bytes of an object from which it takes a noticeable part of a turn of the event loop. */
+const LARGE = 1 << 20;
 
 /** REF_DELTA entries by the id of their base, until that object is found. */
 class RefDeltas {
