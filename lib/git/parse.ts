@@ -253,15 +253,26 @@ export function parseIdentity(bytes: Uint8Array, encoding?: string): Identity {
   const open = line.indexOf(0x3c);
   const close = line.lastIndexOf(0x3e);
   if (open < 0 || close < open) {
-    return { name: decodeText(line, encoding).trim(), email: '', seconds: 0, timezone: '+0000' };
+    return { name: decodeText(short(line), encoding).trim(), email: '', seconds: 0, timezone: '+0000' };
   }
-  const when = /^ *(-?\d{1,15})(?: ([+-]\d{1,7}))?/.exec(line.toString('latin1', close + 1));
+  const when = /^ *(-?\d{1,15})(?: ([+-]\d{1,7}))?/.exec(line.toString('latin1', close + 1, close + 64));
   return {
-    name: decodeText(line.subarray(0, open), encoding).trim(),
-    email: decodeText(line.subarray(open + 1, close), encoding),
+    name: decodeText(short(line.subarray(0, open)), encoding).trim(),
+    email: decodeText(short(line.subarray(open + 1, close)), encoding),
     seconds: when ? Number(when[1]) : 0,
     timezone: when?.[2] ?? '+0000',
   };
+}
+
+/** Bytes of a name or an address that are read: no real one is as long, and lists repeat them. */
+const MAX_NAME_BYTES = 1024;
+
+/** The start of a name, without half a character of UTF-8. */
+function short(bytes: Buffer): Buffer {
+  if (bytes.length <= MAX_NAME_BYTES) return bytes;
+  let end = MAX_NAME_BYTES;
+  while (end > MAX_NAME_BYTES - 4 && (bytes[end]! & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end);
 }
 
 /** Text by its declared encoding, else UTF-8, else Latin-1: never fails. */

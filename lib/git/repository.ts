@@ -35,6 +35,8 @@ import { cherryPick, type PickOutcome, type PickRequest, revert } from './pick.t
 import type { Ref, RefPage, RefPageQuery, RefSnapshot, RefView } from './ports.ts';
 import { type RefName, type RefSpace, shortName, spacePrefix } from './refname.ts';
 import { peelToCommit, type Resolved, resolveRevision } from './revision.ts';
+import { eachInTurns } from './slices.ts';
+import { TextBudget } from './text-budget.ts';
 import { fileSizes, type SizedFile } from './tree/file-sizes.ts';
 import { lookupPath } from './tree/path.ts';
 import { listTree, recordAt, type TreeListing, type TreePage, type TreeRecord } from './tree.ts';
@@ -152,15 +154,22 @@ export class GitRepository {
   }
 
   /** The commits that refs point to, read together. A ref without a commit (a tag of a tree) is left out. */
-  tips(refs: readonly Ref[]): Promise<Tip[]> {
-    return this.#ports.store.run((objects) =>
-      batchMisses(refs, (ref): Tip[] => {
-        const peeled = peelToCommit(objects, ref.oid);
-        if (peeled === undefined) return [];
-        const { commit, tag } = peeled;
-        return [{ ref, commit: readCommit(objects, commit), ...(tag ? { tag } : {}) }];
-      }).flat(),
-    );
+  async tips(refs: readonly Ref[]): Promise<Tip[]> {
+    const { store } = this.#ports;
+    await store.run((objects) => {
+      batchMisses(refs, (ref) => {
+        const commit = peelToCommit(objects, ref.oid)?.commit;
+        if (commit !== undefined) objects.header(commit);
+      });
+    });
+    const texts = new TextBudget();
+    const tips = await eachInTurns(store, refs, (objects, ref): Tip | undefined => {
+      const peeled = peelToCommit(objects, ref.oid);
+      if (peeled === undefined) return undefined;
+      const commit = texts.commit(readCommit(objects, peeled.commit));
+      return { ref, commit, ...(peeled.tag ? { tag: texts.tag(peeled.tag) } : {}) };
+    });
+    return tips.filter((tip) => tip !== undefined);
   }
 
   /** For each branch, whether `into` reaches its tip. */
@@ -199,9 +208,12 @@ export class GitRepository {
     return this.#ports.store.run((objects) => objects.read(oid).data);
   }
 
-  /** In the order given, read together. */
-  commits(oids: readonly Oid[]): Promise<CommitRecord[]> {
-    return this.#ports.store.run((objects) => batchMisses(oids, (oid) => readCommit(objects, oid)));
+  /** In the order given, read together, with messages cut to what one answer can hold: see {@link TextBudget}. */
+  async commits(oids: readonly Oid[]): Promise<CommitRecord[]> {
+    const { store } = this.#ports;
+    await store.run((objects) => void batchMisses(oids, (oid) => objects.header(oid)));
+    const texts = new TextBudget();
+    return eachInTurns(store, oids, (objects, oid) => texts.commit(readCommit(objects, oid)));
   }
 
   /** A page of history. Empty for a path that no tree can hold. */

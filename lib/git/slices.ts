@@ -29,3 +29,18 @@ export async function inSlices(
     await pace.rest(signal);
   }
 }
+
+/** Reads every item, in order, in turns of the event loop. `read` is repeated after a BlockMiss: see {@link inSlices}. */
+export async function eachInTurns<T, R>(
+  store: ObjectStore,
+  items: readonly T[],
+  read: (objects: SyncObjects, item: T) => R,
+): Promise<R[]> {
+  const results: R[] = [];
+  const step = (objects: SyncObjects): boolean => {
+    if (results.length < items.length) results.push(read(objects, items[results.length]!));
+    return results.length === items.length;
+  };
+  await inSlices(store, Number.POSITIVE_INFINITY, step);
+  return results;
+}

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { titleOf } from '../../git/commit-title.ts';
 import type { FileDiff } from '../../git/diff/patch.ts';
 import type { CommitRecord } from '../../git/repository.ts';
+import { TextBudget } from '../../git/text-budget.ts';
 import { parseTrailers } from '../../git/trailers.ts';
 import { formatMode } from '../../git/tree/entry.ts';
 import { decodePath } from '../../git/tree/path.ts';
@@ -11,7 +12,9 @@ import { gitTime } from '../git-time.ts';
 const SHORT_ID_LENGTH = 8;
 
 /** The fields that every commit has in responses. Trailers are parsed only on request; otherwise they are `{}`. */
-export function commitBasic(commit: CommitRecord, projectUrl: string, { trailers = false } = {}) {
+export function commitBasic(record: CommitRecord, projectUrl: string, { trailers = false } = {}) {
+  // Lists are cut when they are read, to what all commits of a page may take together.
+  const commit = new TextBudget().commit(record);
   const id = commit.oid;
   const committed = gitTime(commit.committer);
   return {
