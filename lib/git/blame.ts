@@ -41,8 +41,13 @@ export class BlameLimit extends LimitExceeded {
   }
 }
 
-/** Diff steps for one answer: about ten seconds. */
-const MAX_STEPS = 3_000_000_000;
+/** Diff steps for one answer: about two seconds. */
+const MAX_STEPS = 600_000_000;
+/** Bytes and lines of the file: a larger one would not fit an answer, and its versions are all read. */
+const MAX_BYTES = 8 * 2 ** 20;
+const MAX_LINES = 250_000;
+/** Bytes of all versions that are compared. */
+const MAX_COMPARED = 2 ** 30;
 /** Comparisons per turn of the event loop. */
 const STEPS_PER_TURN = 32;
 /** Commits whose trees are prefetched when the trees of one of them are missing. */
@@ -102,6 +107,7 @@ class BlameWalk {
   readonly #graph: CommitGraph;
   readonly #budget: WalkBudget;
   readonly #diffBudget: StepBudget = { steps: MAX_STEPS };
+  #compared = 0;
   readonly #queue = new DateQueue();
   /** Of the commits in the queue. */
   readonly #origins = new Map<CommitNode, Origin[]>();
@@ -121,7 +127,10 @@ class BlameWalk {
   start(objects: SyncObjects, commit: Oid, { path, entry, lines }: BlamedFile): void {
     const node = this.#graph.node(objects, commit);
     const start = lines?.start ?? 0;
-    const count = Math.min(countLines(objects.read(entry.oid).data), lines?.end ?? Infinity) - start;
+    if (objects.header(entry.oid).size > MAX_BYTES) throw new BlameLimit();
+    const all = countLines(objects.read(entry.oid).data);
+    if (all > MAX_LINES) throw new BlameLimit();
+    const count = Math.min(all, lines?.end ?? Infinity) - start;
     if (count > 0) this.#passTo(node, { path, entry }, [{ final: start, source: start, count }]);
   }
 
@@ -209,10 +218,14 @@ class BlameWalk {
       versions.findIndex((other) => other?.entry.oid === version?.entry.oid) === i ? version : undefined,
     );
     const oids = [origin.entry.oid, ...different.flatMap((version) => (version ? [version.entry.oid] : []))];
+    const sizes = batchMisses(oids, (oid) => objects.header(oid).size);
+    if (sizes.some((size) => size > 2 * MAX_BYTES)) throw new BlameLimit();
     const [data, ...olds] = batchMisses(oids, (oid) => objects.read(oid).data);
 
     // Nothing is read from here on, so this step will not be repeated.
     this.#finishFirst(node);
+    this.#compared += sizes.reduce((sum, size) => sum + size, 0);
+    if (this.#compared > MAX_COMPARED) throw new BlameLimit();
     let left = origin.spans;
     for (const [i, version] of different.entries()) {
       if (version === undefined) continue;

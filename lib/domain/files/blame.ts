@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { BlameLimit } from '../../git/history.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';
+import { TextBudget } from '../../git/text-budget.ts';
 import { lookupPath } from '../../git/tree/path.ts';
 import { badRequest, notFound } from '../errors.ts';
 import { bounded, type FileRecord } from '../repository/read.ts';
+import { rememberingLimits } from '../repository/remembered-limits.ts';
 
 /** Consecutive lines last changed by one commit. */
 export interface BlameRange {
@@ -29,18 +31,30 @@ export async function blameFile(
   const ranges = await bounded(() => {
     const mode = Number.parseInt(entry.mode, 8);
     const only = lines && { lines: { start: lines.start - 1, end: lines.end } };
-    return git.history
-      .blame(commit, { path, entry: { mode, oid: entry.id }, ...only })
-      .catch(throwBlameLimit);
+    const asked = ['blame', commit, path, entry.id, `${lines?.start} ${lines?.end}`];
+    return rememberingLimits(asked, () =>
+      git.history.blame(commit, { path, entry: { mode, oid: entry.id }, ...only }),
+    ).catch(throwBlameLimit);
   });
   const oids = [...new Set(ranges.map((range) => range.commit))];
   const commits = new Map((await git.commits(oids)).map((record) => [record.oid, record]));
+  if (ranges.length > MAX_RANGES) throw tooManyRanges();
   const text = linesOf(data);
+  // Every range repeats its commit.
+  const texts = new TextBudget(256);
   return ranges.map((range) => ({
-    commit: commits.get(range.commit)!,
+    commit: texts.commit(commits.get(range.commit)!),
     lines: text.slice(range.start, range.end),
   }));
 }
+
+/** Ranges of one answer. */
+const MAX_RANGES = 20_000;
+
+const tooManyRanges = () =>
+  badRequest(
+    `more than ${MAX_RANGES} ranges of lines: ask for a part of the file with range[start] and range[end]`,
+  );
 
 function throwBlameLimit(error: unknown): never {
   if (!(error instanceof BlameLimit)) throw error;

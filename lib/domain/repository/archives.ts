@@ -13,6 +13,7 @@ import { subjectFor } from '../rate-limits/throttles.ts';
 import { started } from '../started.ts';
 import { making } from './downloads.ts';
 import { openRepository } from './open.ts';
+import { rememberingLimits } from './remembered-limits.ts';
 
 export interface Archive {
   /** File name without extension; also the top-level directory in the archive. */
@@ -71,7 +72,8 @@ export async function downloadArchive(
   };
 
   // In parallel with the lookup of a copy: until its content is requested, it reads only trees.
-  const planned = started(archive(repository.store, name));
+  const question = ['archive', project.repositoryId, commit, path];
+  const planned = started(rememberingLimits(question, () => archive(repository.store, name)));
   const recording = path === '' ? started(recorded()) : undefined;
   const copy = request.headOnly ? undefined : await store.downloads.get(project.repositoryId, name);
   if (copy !== undefined) {

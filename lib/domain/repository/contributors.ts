@@ -2,6 +2,7 @@ import type { AuthorCount } from '../../git/history.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import { notFound } from '../errors.ts';
 import { bounded } from './read.ts';
+import { rememberingLimits } from './remembered-limits.ts';
 
 export type ContributorOrder = 'name' | 'email' | 'commits';
 
@@ -22,7 +23,9 @@ export async function contributors(
     if (ref !== undefined) throw notFound();
     return [];
   }
-  const authors = await bounded(() => git.history.authors(tip.commit));
+  const authors = await bounded(() =>
+    rememberingLimits(['contributors', tip.commit], () => git.history.authors(tip.commit)),
+  );
   const direction = sort === 'desc' ? -1 : 1;
   return authors.sort((a, b) => direction * compare(orderBy, a, b) || tieBreak(a, b));
 }

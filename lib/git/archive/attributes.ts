@@ -4,12 +4,12 @@ import { asBuffer, findName, readTreeBytes, SYMLINK, typeOfMode } from '../tree/
 import type { RawPath } from '../tree/path.ts';
 import { LimitExceeded } from '../work.ts';
 import type { LineEnds } from './line-ends.ts';
-import { type Pattern, parsePattern } from './pattern.ts';
+import { type MatchWork, type Pattern, parsePattern } from './pattern.ts';
 
 const FILE = '.gitattributes' as RawPath;
-const MAX_FILE_BYTES = 4 * 1024 * 1024;
-/** Pattern matches per archive: takes about half a minute. */
-const MAX_CHECKS = 50_000_000;
+const MAX_FILE_BYTES = 512 * 1024;
+/** Steps of matching patterns for one answer: one or two seconds. */
+const MAX_STEPS = 60_000_000;
 
 /** What a line does to an attribute: set, unset, set to a value, or `null` for "unspecified". */
 export type AttributeState = true | false | string | null;
@@ -48,7 +48,7 @@ interface Frame {
  */
 export class Attributes {
   readonly #frames: Frame[] = [];
-  #checks = 0;
+  readonly #work: MatchWork = { steps: 0 };
 
   /** Reads the rules of a directory when a walk enters it. May be called again after a BlockMiss. */
   enter(objects: SyncObjects, path: RawPath, tree: Oid): void {
@@ -77,10 +77,10 @@ export class Attributes {
       const frame = this.#frames[i]!;
       const rules = frame.rules.get(name);
       if (rules === undefined || !path.startsWith(frame.below)) continue;
-      this.#checks += rules.length;
-      if (this.#checks > MAX_CHECKS) throw new LimitExceeded('too many patterns in .gitattributes');
+      if (this.#work.steps > MAX_STEPS) throw new LimitExceeded('too many patterns in .gitattributes');
       const relative = path.slice(frame.below.length);
-      const rule = rules.find(({ pattern }) => pattern(relative, directory));
+      this.#work.steps += rules.length;
+      const rule = rules.find(({ pattern }) => pattern(relative, directory, this.#work));
       if (rule) return rule.states.get(name)!;
     }
     return null;

@@ -1,6 +1,6 @@
 import { batchMisses } from '../batch-misses.ts';
 import { CorruptData } from '../corrupt-data.ts';
-import type { ObjectStore, SyncObjects } from '../objects.ts';
+import type { SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import { MAX_OBJECT_SIZE, type PackStore } from '../pack/store.ts';
@@ -55,6 +55,12 @@ interface PlannedMember {
 
 /** Members per archive; a few small trees can name billions. */
 export const MAX_MEMBERS = 500_000;
+/**
+ * Members per object of the repository, and a number that is allowed anyway. In a checkout almost every path has its own
+ * object; only trees made to name the same few again and again pass this.
+ */
+const MEMBERS_PER_OBJECT = 50;
+const FEW_MEMBERS = 20_000;
 /** Characters of all their paths together. */
 const MAX_PATHS = 64 * 1024 * 1024;
 const STEPS_PER_TURN = 4_096;
@@ -75,14 +81,14 @@ const NO_BYTES = new Uint8Array(0);
  * @throws LimitExceeded for more than {@link MAX_MEMBERS}, ObjectMissing
  */
 export async function planArchive(
-  store: ObjectStore,
+  store: PackStore,
   source: ArchiveSource,
   signal?: AbortSignal,
 ): Promise<ArchivePlan | undefined> {
   const { tree, path, prefix } = source;
   const top = await store.run((objects) => entryAtPath(objects, tree, path));
   if (top === undefined) return undefined;
-  const members = new Members(prefix);
+  const members = new Members(prefix, await mostMembers(store));
   members.directory(prefix, tree);
   const attributes = new Attributes();
   const endsOf = (at: RawPath, mode: number) =>
@@ -184,14 +190,21 @@ function readBlob(
   return object;
 }
 
+async function mostMembers(store: PackStore): Promise<number> {
+  const objects = (await store.packs()).reduce((sum, { description }) => sum + description.objectCount, 0);
+  return Math.min(MAX_MEMBERS, Math.max(FEW_MEMBERS, MEMBERS_PER_OBJECT * objects));
+}
+
 /** Collects members. Directories above the requested path are added with the first member below them. */
 class Members {
   readonly #list: PlannedMember[] = [];
   readonly #prefix: string;
   #pending: { path: RawPath; oid: Oid }[] = [];
+  readonly #most: number;
   #characters = 0;
 
-  constructor(prefix: RawPath) {
+  constructor(prefix: RawPath, most: number) {
+    this.#most = most;
     this.#prefix = prefix === '' ? '' : `${prefix}/`;
   }
 
@@ -219,8 +232,8 @@ class Members {
 
   #push(path: RawPath, mode: number, oid: Oid, ends?: LineEnds): void {
     this.#characters += path.length;
-    if (this.#list.length >= MAX_MEMBERS || this.#characters > MAX_PATHS)
-      throw new LimitExceeded(`an archive of more than ${MAX_MEMBERS} members`);
+    if (this.#list.length >= this.#most || this.#characters > MAX_PATHS)
+      throw new LimitExceeded(`an archive of more than ${this.#most} members`);
     this.#list.push({ path, mode, oid, ...(ends ? { ends } : {}) });
   }
 }

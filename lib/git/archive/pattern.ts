@@ -1,5 +1,10 @@
-/** Whether a path below the pattern's own directory matches. */
-export type Pattern = (path: string, directory: boolean) => boolean;
+/** Whether a path below the pattern's own directory matches. Adds the work that took. */
+export type Pattern = (path: string, directory: boolean, work?: MatchWork) => boolean;
+
+/** Counts comparisons of a token with a character, or of a name with a part of the path. */
+export interface MatchWork {
+  steps: number;
+}
 
 /**
  * Parses a pattern of `.gitattributes` (gitignore, "pattern format"). Without a slash it is matched against the last
@@ -13,12 +18,21 @@ export function parsePattern(text: string): Pattern | undefined {
   const body = onlyDirectories ? text.slice(0, -1) : text;
   if (body === '') return undefined;
   if (!body.includes('/')) {
+    const [, any, literal] = /^(\*?)([^*?[\\]+)$/.exec(body) ?? [];
+    if (literal !== undefined) {
+      // The usual patterns, `name` and `*.ext`: no need to try every position.
+      const ends = any === '*';
+      return (path, directory) =>
+        (directory || !onlyDirectories) &&
+        path.endsWith(literal) &&
+        (ends || path.length === literal.length || path.at(-1 - literal.length) === '/');
+    }
     const name = parseGlob(body);
-    return (path, directory) =>
-      (directory || !onlyDirectories) && matchGlob(name, path.slice(path.lastIndexOf('/') + 1));
+    return (path, directory, work) =>
+      (directory || !onlyDirectories) && matchGlob(name, path.slice(path.lastIndexOf('/') + 1), work);
   }
   const matches = pathPattern(body.replace(/^\//, ''));
-  return (path, directory) => (directory || !onlyDirectories) && matches(path, directory);
+  return (path, directory, work) => (directory || !onlyDirectories) && matches(path, directory, work);
 }
 
 function pathPattern(text: string): Pattern {
@@ -27,12 +41,28 @@ function pathPattern(text: string): Pattern {
   const [, before, behind] = /^([^*?[\\]*[^*?[\\/])\*{2,}(\/.*)?$/s.exec(text) ?? [];
   if (before !== undefined) {
     const rest = behind === undefined ? () => true : pathPattern(`**${behind}`);
-    return (path, directory) => path.startsWith(before) && rest(path.slice(before.length), directory);
+    return (path, directory, work) =>
+      path.startsWith(before) && rest(path.slice(before.length), directory, work);
   }
   const names = splitGlob(parseGlob(text));
   // `a/**` matches what is inside `a`. Git matches a directory as `a/`, which counts as inside too.
   const forFiles = isAnyDepth(names.at(-1)!) ? [...names, [RUN] as Glob] : names;
-  return (path, directory) => wild(directory ? names : forFiles, path.split('/'), isAnyDepth, matchGlob);
+  return (path, directory, work) =>
+    wild(
+      directory ? names : forFiles,
+      namesOf(path),
+      isAnyDepth,
+      (glob, name) => matchGlob(glob, name, work),
+      work,
+    );
+}
+
+let split: { readonly path: string; readonly names: readonly string[] } = { path: '', names: [''] };
+
+/** The components of a path; the last path's are kept, because many patterns are tried on one path. */
+function namesOf(path: string): readonly string[] {
+  if (split.path !== path) split = { path, names: path.split('/') };
+  return split.names;
 }
 
 type Glob = readonly Token[];
@@ -60,7 +90,7 @@ function splitGlob(glob: Glob): Glob[] {
   return names;
 }
 
-function matchGlob(glob: Glob, name: string): boolean {
+function matchGlob(glob: Glob, name: string, work?: MatchWork): boolean {
   return wild(
     glob,
     name,
@@ -69,6 +99,7 @@ function matchGlob(glob: Glob, name: string): boolean {
       token === ONE ||
       token === character ||
       (typeof token === 'object' && token.holds(character) !== token.negated),
+    work,
   );
 }
 
@@ -81,12 +112,14 @@ function wild<T, C>(
   text: ArrayLike<C>,
   isAny: (item: T) => boolean,
   matches: (item: T, of: C) => boolean,
+  work?: MatchWork,
 ): boolean {
   let p = 0;
   let t = 0;
   let runAt = -1;
   let runEnd = 0;
   while (t < text.length) {
+    if (work) work.steps++;
     if (p < pattern.length && isAny(pattern[p]!)) {
       runAt = p++;
       runEnd = t;
