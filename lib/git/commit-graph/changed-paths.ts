@@ -7,10 +7,18 @@ import { ALWAYS, bloomFilter, MAX_CHANGES } from './bloom.ts';
 
 /** Trees cached between two diffs: the tree of a parent is that of the next commit. */
 const MAX_CACHED_TREES = 256;
+/** Pairs of trees compared for one filter: a few trees can name each other billions of times. */
+const MAX_PAIRS = 20_000;
 
 interface Side {
   readonly oid: Oid;
   readonly mode: number;
+}
+
+interface Pair {
+  readonly one: Oid;
+  readonly other: Oid;
+  readonly prefix: string;
 }
 
 /** Computes the filters of commits one after another; neighbours share most trees. */
@@ -23,13 +31,17 @@ export class ChangedPaths {
    */
   filter(objects: SyncObjects, tree: Oid, parentTree: Oid): Uint8Array {
     const paths: string[] = [];
-    this.#compare(objects, tree, parentTree, '', paths);
+    const pairs: Pair[] = [{ one: tree, other: parentTree, prefix: '' }];
+    for (let count = 1; pairs.length > 0 && paths.length <= MAX_CHANGES; count++) {
+      if (count > MAX_PAIRS) return ALWAYS;
+      this.#compare(objects, pairs.pop()!, paths, pairs);
+    }
     return paths.length > MAX_CHANGES ? ALWAYS : bloomFilter(paths);
   }
 
-  /** Adds the paths that differ between two trees, and stops when there are too many. */
-  #compare(objects: SyncObjects, one: Oid, other: Oid, prefix: string, paths: string[]): void {
-    if (one === other || paths.length > MAX_CHANGES) return;
+  /** Adds the paths that differ between two trees, and the pairs of their subdirectories that differ. */
+  #compare(objects: SyncObjects, { one, other, prefix }: Pair, paths: string[], pairs: Pair[]): void {
+    if (one === other) return;
     const differing = new Map<string, { one?: Side; other?: Side }>();
     const collect = (side: 'one' | 'other', starts: Uint32Array) => {
       return (data: Uint8Array, at: number, kind: number, nameAt: number) => {
@@ -49,7 +61,7 @@ export class ChangedPaths {
     for (const [key, sides] of differing) {
       if (key.endsWith('/')) {
         const [below, otherBelow] = [sides.one?.oid ?? EMPTY_TREE, sides.other?.oid ?? EMPTY_TREE];
-        this.#compare(objects, below, otherBelow, prefix + key, paths);
+        pairs.push({ one: below, other: otherBelow, prefix: prefix + key });
       } else if (sides.one?.oid !== sides.other?.oid || sides.one?.mode !== sides.other?.mode) {
         paths.push(prefix + key);
       }

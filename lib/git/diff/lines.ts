@@ -22,7 +22,7 @@ export interface LineCounts {
 /** Above these numbers of bytes and lines, in both files together, or steps of the search, counts are approximate. */
 export const MAX_DIFF_BYTES = 32 * 1024 * 1024;
 const MAX_DIFF_LINES = 1_000_000;
-export const MAX_DIFF_STEPS = 300_000_000;
+export const MAX_DIFF_STEPS = 60_000_000;
 
 /**
  * Counts added and deleted lines of two texts, as `git diff --numstat` does.

@@ -3,6 +3,7 @@ import type { ObjectStore, SyncObjects } from '../objects.ts';
 import { type Oid, ZERO_OID } from '../oid.ts';
 import { formatMode, GITLINK } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
+import { Pace } from '../work.ts';
 import type { FileChange } from './changes.ts';
 import { diffTexts, formatHunks } from './hunks.ts';
 import { isBinary, MAX_FILE_BYTES } from './stats.ts';
@@ -47,7 +48,7 @@ export interface FileDiffs {
 /** Bytes of files read for one comparison. */
 const MAX_READ = 256 * 1024 * 1024;
 /** Steps that the alignment of all files may take together. */
-const MAX_STEPS = 1_500_000_000;
+const MAX_STEPS = 600_000_000;
 const EMPTY = Buffer.alloc(0);
 const NOTHING = new Uint8Array(0);
 
@@ -64,15 +65,18 @@ export async function diffFiles(
   const diffs = new DiffRun(limits);
   const files: FileDiff[] = [];
   let [text, lines, read] = [0, 0, 0];
+  const pace = new Pace();
   while (files.length < parts.length) {
     signal?.throwIfAborted();
+    if (pace.due()) await pace.rest(signal);
     if (text >= totalBytes || lines >= totalLines || read >= MAX_READ) {
       files.push(notShown(parts[files.length]!, { collapsed: true }));
       continue;
     }
     await store.run((objects) => {
-      const turn = read + BYTES_PER_TURN;
-      while (files.length < parts.length && read < turn && text < totalBytes && lines < totalLines) {
+      pace.begin();
+      while (files.length < parts.length && !pace.due()) {
+        if (text >= totalBytes || lines >= totalLines || read >= MAX_READ) return;
         const change = parts[files.length]!;
         const next = () => parts.slice(files.length + 1, files.length + READ_AHEAD);
         const [old, after] = readAhead(change, next, (one) =>
@@ -92,8 +96,6 @@ export async function diffFiles(
 /** Number of files prefetched when one of them is missing, and their maximum size. */
 const READ_AHEAD = 32;
 const SMALL = 256 * 1024;
-/** Bytes read per turn of the event loop. */
-const BYTES_PER_TURN = 4 * 1024 * 1024;
 
 interface Side {
   readonly mode: number;

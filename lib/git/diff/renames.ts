@@ -3,7 +3,7 @@ import type { ObjectStore } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { Entry } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
-import { nextTurn } from '../work.ts';
+import { Pace } from '../work.ts';
 import { type FileChange, isRegular, movedChange, plainChange } from './changes.ts';
 import { type ContentIndex, canReach, indexContent, MAX_SCORE, similarity } from './similarity.ts';
 import { MAX_FILE_BYTES } from './stats.ts';
@@ -35,8 +35,6 @@ const DEFAULT_LIMIT = 1000;
 const MAX_BYTES = 256 * 1024 * 1024;
 /** Comparisons of content chunks; about 300 million a second. */
 const MAX_STEPS = 1_000_000_000;
-/** Comparisons per turn of the event loop. */
-const STEPS_PER_TURN = 5_000_000;
 /** A match by file name must score above the minimum by this share of the remaining range. */
 const SAME_NAME_FACTOR = 0.5;
 /** Candidate sources kept per target. */
@@ -56,7 +54,7 @@ export async function detectRenames(
 ): Promise<RenamedChanges> {
   const search = new Search(store, changes, options);
   if (search.worthwhile) {
-    search.matchEqual();
+    await search.matchEqual();
     await search.matchSimilar();
   }
   return { changes: search.result(), limited: search.limited };
@@ -113,9 +111,11 @@ class Search {
     return this.#sources.length > 0 && this.#targets.size > 0;
   }
 
-  matchEqual(): void {
+  async matchEqual(): Promise<void> {
+    const pace = new Pace();
     const byId = Map.groupBy(this.#sources, (source) => source.entry.oid);
     for (const target of this.#targets.values()) {
+      if (pace.due()) await pace.rest(this.#options.signal);
       let best: Source | undefined;
       let bestScore = -1;
       for (const source of (byId.get(target.entry.oid) ?? []).slice(0, MAX_TWINS)) {
@@ -148,13 +148,10 @@ class Search {
     this.#sources = this.#sources.filter(isFile);
     await this.#load(this.#sources, targets);
     const candidates: Candidate[] = [];
-    let pause = this.#steps - STEPS_PER_TURN;
+    const pace = new Pace();
     for (const target of targets) {
       candidates.push(...this.#candidates(target));
-      if (this.#steps > pause) continue;
-      pause = this.#steps - STEPS_PER_TURN;
-      await nextTurn();
-      this.#options.signal?.throwIfAborted();
+      if (pace.due()) await pace.rest(this.#options.signal);
     }
     candidates.sort(byScore);
     for (const again of copies ? [false, true] : [false]) {
@@ -258,7 +255,9 @@ class Search {
   /** Indexes the files that may match one on the other side. */
   async #load(sources: readonly Source[], targets: readonly Target[]): Promise<void> {
     const wanted = new Set<Oid>();
+    const pace = new Pace();
     for (const source of sources) {
+      if (pace.due()) await pace.rest(this.#options.signal);
       for (const target of targets) {
         if (wanted.has(source.entry.oid) && wanted.has(target.entry.oid)) continue;
         if (this.#mayMatch(source, target)) wanted.add(source.entry.oid).add(target.entry.oid);
@@ -267,9 +266,10 @@ class Search {
     const oids = [...wanted].filter((oid) => !this.#contents.has(oid));
     for (let next = 0; next < oids.length; ) {
       this.#options.signal?.throwIfAborted();
+      if (pace.due()) await pace.rest(this.#options.signal);
       await this.#store.run((objects) => {
-        // Indexes about 2 MB per turn of the event loop.
-        for (const until = this.#bytes + BYTES_PER_TURN; next < oids.length && this.#bytes < until; next++) {
+        pace.begin();
+        for (; next < oids.length && !pace.due(); next++) {
           const oid = oids[next]!;
           const ahead = () => oids.slice(next + 1, next + 64);
           const { data } = readAhead(oid, ahead, (one) => objects.read(one));
@@ -285,8 +285,6 @@ class Search {
     }
   }
 }
-
-const BYTES_PER_TURN = 2 * 1024 * 1024;
 
 function byScore(a: Candidate, b: Candidate): number {
   return b.score - a.score || Number(b.sameName) - Number(a.sameName);

@@ -2,6 +2,7 @@ import { batchMisses, readAhead } from '../batch-misses.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import { asBuffer, type Entry, GITLINK } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
+import { Pace } from '../work.ts';
 import { countLines } from './line-table.ts';
 import { countChanges, type LineCounts } from './lines.ts';
 import type { StepBudget } from './myers.ts';
@@ -19,7 +20,7 @@ export const MAX_FILE_BYTES = 16 * 1024 * 1024;
 export const MAX_STAT_FILES = 10_000;
 export const MAX_STAT_BYTES = 256 * 1024 * 1024;
 /** Steps for aligning all files of a comparison: see {@link StepBudget}. */
-const MAX_STAT_STEPS = 1_500_000_000;
+const MAX_STAT_STEPS = 600_000_000;
 
 /** Counts file by file, as far as {@link MAX_STAT_BYTES} allows. */
 export async function statFiles(
@@ -30,12 +31,13 @@ export async function statFiles(
   const files: FileStats[] = [];
   const budget = { steps: MAX_STAT_STEPS };
   let bytes = 0;
+  const pace = new Pace();
   while (files.length < changes.length && bytes <= MAX_STAT_BYTES) {
     signal?.throwIfAborted();
+    if (pace.due()) await pace.rest(signal);
     await store.run((objects) => {
-      const started = bytes;
-      // Reads about 4 MB per turn of the event loop.
-      while (files.length < changes.length && bytes - started < 4 * 1024 * 1024) {
+      pace.begin();
+      while (files.length < changes.length && bytes <= MAX_STAT_BYTES && !pace.due()) {
         const change = changes[files.length]!;
         const next = () => changes.slice(files.length + 1, files.length + READ_AHEAD);
         const [oldText, newText] = readAhead(change, next, (one) => {

@@ -18,12 +18,16 @@ export interface TreeChange {
 export interface TreeDiff {
   /** In git's order of paths. */
   readonly changes: readonly TreeChange[];
-  /** There are more changes than the limit. */
+  /** There are more changes than the limit, or more directories than can be compared. */
   readonly truncated: boolean;
 }
 
 /** Default limit of changes. */
 export const MAX_CHANGES = 100_000;
+/** Pairs of directories compared: trees of nothing but directories have no changes that could be limited. */
+const MAX_PAIRS = 500_000;
+/** Entries compared per step. */
+const ENTRIES_PER_STEP = 512;
 const STEPS_PER_TURN = 256;
 
 /**
@@ -38,10 +42,11 @@ export async function diffTrees(
 ): Promise<TreeDiff> {
   const limit = options.limit ?? MAX_CHANGES;
   const walk = new PairWalk(oldTree, newTree);
-  const enough = (objects: SyncObjects) => walk.step(objects) || walk.changes.length > limit;
+  const enough = (objects: SyncObjects) =>
+    walk.step(objects) || walk.changes.length > limit || walk.pairs > MAX_PAIRS;
   await inSlices(store, STEPS_PER_TURN, enough, options.signal);
-  const truncated = walk.changes.length > limit;
-  return { changes: truncated ? walk.changes.slice(0, limit) : walk.changes, truncated };
+  const truncated = walk.changes.length > limit || walk.pairs > MAX_PAIRS;
+  return { changes: walk.changes.length > limit ? walk.changes.slice(0, limit) : walk.changes, truncated };
 }
 
 interface Level {
@@ -53,6 +58,8 @@ interface Level {
 /** Walks two trees in parallel, a pair of directories per level. */
 class PairWalk {
   readonly changes: TreeChange[] = [];
+  /** Pairs of directories entered. */
+  pairs = 0;
   readonly #levels: Level[] = [];
   #enter: { old: Oid; new: Oid; prefix: string } | undefined;
 
@@ -60,32 +67,32 @@ class PairWalk {
     if (oldTree !== newTree) this.#enter = { old: oldTree, new: newTree, prefix: '' };
   }
 
-  /** Reads one pair of directories and walks to the next. @returns true at the end */
+  /** Reads one pair of directories, or compares some entries of one. @returns true at the end */
   step(objects: SyncObjects): boolean {
     if (this.#enter) {
       const { old, new: other, prefix } = this.#enter;
       const [oldData, newData] = batchMisses([old, other], (oid) => readTreeBytes(objects, oid));
       this.#levels.push({ old: new Side(oldData!), new: new Side(newData!), prefix });
       this.#enter = undefined;
+      this.pairs++;
     }
-    for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
-      this.#compare(level);
-      if (this.#enter) return false;
-      this.#levels.pop();
-    }
-    return true;
+    const level = this.#levels.at(-1);
+    if (level === undefined) return true;
+    if (this.#compare(level)) this.#levels.pop();
+    return false;
   }
 
-  /** Continues in one pair of directories until it ends, or a pair of subdirectories must be entered. */
-  #compare({ old: before, new: after, prefix }: Level): void {
-    while (!this.#enter) {
+  /** Continues in one pair of directories, at most until a pair of subdirectories must be entered. @returns true at its end */
+  #compare({ old: before, new: after, prefix }: Level): boolean {
+    for (let count = 0; !this.#enter && count < ENTRIES_PER_STEP; count++) {
       const [a, b] = [before.current, after.current];
-      if (a === undefined && b === undefined) return;
+      if (a === undefined && b === undefined) return true;
       const order = a === undefined ? 1 : b === undefined || a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
       if (order <= 0) before.next();
       if (order >= 0) after.next();
       this.#pair(prefix, order <= 0 ? a : undefined, order >= 0 ? b : undefined);
     }
+    return false;
   }
 
   #pair(prefix: string, a: Current | undefined, b: Current | undefined): void {

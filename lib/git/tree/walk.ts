@@ -14,8 +14,8 @@ export interface WalkedEntry {
   readonly path: RawPath;
 }
 
-/** No real checkout is as deep; limits the cost of a hostile chain of trees. */
-const MAX_PREFIX = 65_536;
+/** Bytes of a path, as Linux allows (`PATH_MAX`): longer ones cannot be checked out, and chains of trees cost by depth. */
+const MAX_PREFIX = 4096;
 
 /** Directories prefetched when one is missing. */
 const READ_AHEAD = 64;
