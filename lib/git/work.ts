@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as immediate } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 
 /**
@@ -21,6 +22,22 @@ export const throwIfAbandoned = (): void => signals.getStore()?.throwIfAborted()
 export async function nextTurn(): Promise<void> {
   await setImmediate();
   throwIfAbandoned();
+}
+
+let turnBegan = -1;
+
+/**
+ * Whether this turn of the event loop has taken its time: a chain of promises that wait for nothing is one turn, however
+ * many they are. Counts from the first call in a turn.
+ */
+export function turnIsOver(): boolean {
+  const now = performance.now();
+  if (turnBegan >= 0) return now - turnBegan >= TURN_MS;
+  turnBegan = now;
+  immediate(() => {
+    turnBegan = -1;
+  });
+  return false;
 }
 
 /** Yields to other work of the process by time, as sizes and numbers of steps say little about it. */

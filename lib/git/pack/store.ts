@@ -2,7 +2,7 @@ import { DerivedUnusable, type OpenDerived } from '../derived.ts';
 import { type GitObject, ObjectMissing, type ObjectStore, type ObjectType } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { DerivedKind, ObjectDatabase, PackContent, PackDescription } from '../ports.ts';
-import { throwIfAbandoned } from '../work.ts';
+import { nextTurn, throwIfAbandoned, turnIsOver } from '../work.ts';
 import { BlockMiss, BlockPins, type ReadAhead } from './block-cache.ts';
 import { withContent } from './content.ts';
 import { isIndex, type Pack, PackCache } from './pack-cache.ts';
@@ -49,6 +49,7 @@ export class PackStore implements ObjectStore {
     let misses = this.#misses;
     for (;;) {
       throwIfAbandoned();
+      if (turnIsOver()) await nextTurn();
       const objects = this.#objects ?? (await this.#first());
       let missing: ObjectMissing | undefined;
       try {

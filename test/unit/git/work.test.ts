@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { LimitExceeded, nextTurn, Pace, underSignal, WorkBudget } from '../../../lib/git/work.ts';
+import { LimitExceeded, nextTurn, Pace, turnIsOver, underSignal, WorkBudget } from '../../../lib/git/work.ts';
 
 it('a pace is due when its turn is over, and not after a rest', async () => {
   const pace = new Pace();
@@ -8,6 +8,16 @@ it('a pace is due when its turn is over, and not after a rest', async () => {
   expect(pace.due()).toBe(true);
   await pace.rest();
   expect(pace.due()).toBe(false);
+});
+
+it('a chain of promises that wait for nothing is one turn, which is over after its time', async () => {
+  await nextTurn();
+  expect(turnIsOver()).toBe(false);
+  for (const until = performance.now() + 40; performance.now() < until; ) await Promise.resolve();
+  expect(turnIsOver()).toBe(true);
+  await nextTurn();
+  await nextTurn();
+  expect(turnIsOver()).toBe(false);
 });
 
 it('a rest lets timers and other callbacks run', async () => {
