@@ -12,13 +12,19 @@ const projects = [
   'embedded',
   'drills',
   'growth',
+  'hostile',
 ] as const;
 
 export default defineConfig({
   test: {
     projects: projects.map((name) => ({
       extends: true as const,
-      test: { name, include: [`test/${name}/**/*.test.ts`] },
+      test: {
+        name,
+        include: [`test/${name}/**/*.test.ts`],
+        // Dozens of requests for one repository, each expensive.
+        ...(name === 'hostile' ? { testTimeout: 120_000 } : {}),
+      },
     })),
     pool: 'forks',
     // Most of a test's time is git's, the disk's and waiting: every processor may have a file, and more.

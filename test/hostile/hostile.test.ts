@@ -1,0 +1,75 @@
+import { writeSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HOSTILE, type Hostile } from './repositories.ts';
+import { READS } from './routes.ts';
+import { type Answered, HostileService } from './service.ts';
+
+/**
+ * Repositories of a few kilobytes that are expensive to read. Statuses and sizes are asserted. Pauses and memory are
+ * printed, and fail only by gross excess: the machine may be shared, and the garbage collector pauses too.
+ */
+const MAX_PAUSE_MS = 2500;
+const MAX_PEAK_BYTES = 1.5 * 2 ** 30;
+const MAX_JSON_BYTES = 6 * 2 ** 20;
+/** A file of 32 MiB in Base64, the largest that is returned as JSON. */
+const MAX_FILE_JSON_BYTES = 44 * 2 ** 20;
+
+let service: HostileService;
+const table: string[] = [];
+beforeAll(async () => {
+  service = await HostileService.start();
+});
+afterAll(async () => {
+  console.log(table.join('\n'));
+  await service?.stop();
+});
+
+function noted(name: string, what: string, { status, bytes, ms, pauseMs, peakBytes }: Answered): void {
+  const figures = [status, `${Math.round(ms)} ms`, `pause ${Math.round(pauseMs)} ms`];
+  const sizes = [`${(bytes / 1024).toFixed(0)} KiB`, `peak ${Math.round(peakBytes / 2 ** 20)} MiB`];
+  const row = [name.padEnd(20), what.padEnd(44), ...figures, ...sizes].join('  ');
+  if (process.env['HOSTILE_ROWS']) writeSync(2, `${row}\n`);
+  table.push(row);
+}
+
+function expectBounded(what: string, answered: Answered): void {
+  expect.soft(answered.status, what).toBeLessThan(500);
+  expect.soft(answered.pauseMs, `pause of ${what}`).toBeLessThan(MAX_PAUSE_MS);
+  expect.soft(answered.peakBytes, `memory of ${what}`).toBeLessThan(MAX_PEAK_BYTES);
+}
+
+describe.each(HOSTILE)('$name', ({ make }) => {
+  let hostile: Hostile;
+
+  test('is pushed, or refused with a reason', async () => {
+    hostile = make();
+    const made = await service.call('POST', '/projects', { name: hostile.name, visibility: 'public' });
+    expect(made.status).toBe(201);
+    const pushed = await service.push(hostile.name, hostile.refs, hostile.pack);
+    noted(hostile.name, `push of ${hostile.pack.length} bytes`, pushed);
+    expectBounded(`push of ${hostile.name}`, pushed);
+    if (hostile.refused) expect(pushed.start).toMatch(hostile.refused);
+    else expect(pushed.start).toMatch(/unpack ok/);
+  });
+
+  test('is read by every route with a bounded answer', async (context) => {
+    if (hostile.refused) return context.skip('nothing was stored');
+    const sha = hostile.refs['refs/heads/main'] ?? Object.values(hostile.refs)[0]!;
+    const below = `/api/v4/projects/root%2F${hostile.name}`;
+    for (const route of READS) {
+      const path = route.replace(':path', encodeURIComponent(hostile.path)).replace(':sha', sha);
+      const answered = await service.ask('GET', `${below}/repository/${path}`);
+      noted(hostile.name, `GET ${route}`, answered);
+      expectBounded(`${hostile.name}: ${route}`, answered);
+      if (answered.start.startsWith('{') || answered.start.startsWith('['))
+        expect
+          .soft(answered.bytes, `${hostile.name}: bytes of ${route}`)
+          .toBeLessThan(route.startsWith('files/:path?') ? MAX_FILE_JSON_BYTES : MAX_JSON_BYTES);
+    }
+    for (const other of ['/languages', '?statistics=true&license=true']) {
+      const answered = await service.ask('GET', below + other);
+      noted(hostile.name, `GET ${other}`, answered);
+      expectBounded(`${hostile.name}: ${other}`, answered);
+    }
+  });
+});
