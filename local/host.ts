@@ -133,6 +133,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     gitAuthorizer: areasOf('authorizer')[0]!.entry,
     refusal: () => disk.problem,
   });
+  const begun = Date.now();
   ready.resolve((request, response) => {
     if (request.url?.startsWith(`${S3_PATH}/`)) {
       // The bucket has the API's own host here, so clients that follow a redirect send their credential along.
@@ -145,6 +146,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     options.background === false
       ? []
       : [
+          sendLeft(load, begun),
           ...startPollers(load, disk, stopping.signal),
           ...startSchedules(load, stopping.signal),
           startSchedule({
@@ -249,6 +251,20 @@ function startPollers(
       signal,
     }),
   );
+}
+
+/** Sends at once what a host that was killed had committed and not sent; its requests are over. */
+async function sendLeft(load: (entry: string) => Promise<FunctionModule>, begun: number): Promise<void> {
+  const { entry, name, timeout } = areas.find((area) => area.name === 'outbox-sweep')!;
+  try {
+    const { handler } = await load(entry);
+    for (let more = true; more; ) {
+      const event = { olderThan: Date.now() - begun };
+      ({ more } = (await handler(event, lambdaContext(name, timeout))) as { more: boolean });
+    }
+  } catch (error) {
+    logBackground(name, error);
+  }
 }
 
 function startSchedules(

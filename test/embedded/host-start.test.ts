@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ROOT_TOKEN as CRASH_TOKEN, Host as CrashHost } from '../crash/host.ts';
 import { type ServiceProcess, startProcess } from '../harness/process.ts';
+import { request } from '../harness/service.ts';
 
 /** `npm start` over data that another host has open, or had. */
 const MAIN = fileURLToPath(new URL('../../local/main.ts', import.meta.url));
@@ -86,6 +88,41 @@ test('the id of another process in host.pid keeps no host from starting', async 
     other.kill('SIGKILL');
   }
 });
+
+test('data of a newer release is refused before anything is touched, and of an older one is marked', async () => {
+  const first = await start();
+  await first.stop();
+  running.pop();
+  const version = join(DATA_DIR, 'version');
+  const present = Number(readFileSync(version, 'utf8'));
+  writeFileSync(version, `${present + 1}\n`);
+  const said = await refused();
+  expect(said).toContain(`data of version ${present + 1}, and this release knows version ${present}`);
+  rmSync(version);
+  await start();
+  expect(Number(readFileSync(version, 'utf8'))).toBe(present);
+});
+
+test('what a killed host had not sent is sent at the next start, and its unfinished mails are removed', async () => {
+  // The first administrator, whose token calls need.
+  const first = await CrashHost.start(DATA_DIR);
+  await first.stop();
+  const mute = await CrashHost.start(DATA_DIR, 'test/crash/mute-host.ts');
+  const made = await request(`${mute.url}/api/v4/users`, 'POST', {
+    headers: { 'PRIVATE-TOKEN': CRASH_TOKEN, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ username: 'ada', name: 'Ada', email: 'ada@example.com', reset_password: true }),
+  });
+  expect(made.status).toBe(201);
+  await mute.kill();
+  const mails = join(DATA_DIR, 'mail');
+  writeFileSync(join(mails, 'unfinished.part'), '');
+  expect(readdirSync(mails)).toEqual(['unfinished.part']);
+
+  await start();
+  expect(existsSync(join(mails, 'unfinished.part'))).toBe(false);
+  // The sweep of every minute would come later.
+  await expect.poll(() => readdirSync(mails).length, { timeout: 40_000, interval: 200 }).toBeGreaterThan(0);
+}, 90_000);
 
 test('a port that is taken is named, no token is printed, and the data can be opened on another port', async () => {
   const first = await startProcess({ DATA_DIR: join(folder, 'other'), ROOT_TOKEN });

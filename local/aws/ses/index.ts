@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -31,6 +31,8 @@ const STATUS = { TooManyRequestsException: 429, MessageRejected: 400, BadRequest
 export function openSes({ dir }: { readonly dir: string }): EmbeddedSes {
   // Mails contain links that grant access.
   mkdirSync(dir, { recursive: true, mode: 0o700 });
+  // Of a process that was killed as it wrote: it has acknowledged nothing, and the mail is sent again.
+  for (const name of readdirSync(dir)) if (name.endsWith('.part')) rmSync(join(dir, name));
   const faults = new Faults<SesFault>();
 
   async function send(input: SendEmail) {
