@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import {
   CreateQueueCommand,
@@ -170,9 +171,13 @@ export async function startHost(options: HostOptions): Promise<Host> {
     },
     async stop() {
       stopping.abort();
-      await drain(server, DRAIN_TIMEOUT_MS);
-      await Promise.allSettled(background);
-      await Promise.all([s3.close(), sqs.close()]);
+      const end = sleep(STOP_TIMEOUT_MS, undefined, { ref: false });
+      await Promise.all([
+        drain(server, DRAIN_TIMEOUT_MS),
+        // A job that goes on loses its data under it, as when the host is killed: its message is delivered again.
+        Promise.race([Promise.allSettled(background), end]),
+      ]);
+      await Promise.race([Promise.all([s3.close(), sqs.close()]), end]);
       await data.close();
     },
   };
@@ -183,7 +188,9 @@ const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local-secret-of-th
 const UNSIGNED = { sign: async <T>(request: T): Promise<T> => request };
 const MAX_RECEIVES = 5;
 /** How long requests under way may take when the host stops. */
-const DRAIN_TIMEOUT_MS = 10_000;
+const DRAIN_TIMEOUT_MS = 7_000;
+/** How long all that is under way may take: service managers and container runtimes kill after ten seconds. */
+const STOP_TIMEOUT_MS = 9_000;
 
 /** Batches processed at the same time, so that one slow server or one large pack does not delay the others; 1 by default. */
 const CONCURRENCY: Partial<Record<QueueName, number>> = { outbound: 8, ingest: 2 };

@@ -4,6 +4,7 @@ import { logTo } from '../lib/telemetry/log.ts';
 import { type Host, startHost } from './host.ts';
 import { readable } from './readable-log.ts';
 import { redrive } from './redrive.ts';
+import { stopOnSignals } from './signals.ts';
 
 /**
  * `npm start`: reads the environment, starts the host, creates the first administrator and prints the address.
@@ -37,9 +38,7 @@ async function main(): Promise<void> {
     token?: string;
     username: string;
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void host.stop().then(() => process.exit(0)));
-  }
+  stopOnSignals(host);
 
   const lines = [
     `Lemnos is ready at ${host.url} after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
