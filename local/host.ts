@@ -16,6 +16,8 @@ import { openSsm } from '@lemnos/embedded-aws/ssm';
 import { areas, areasOf, type QueueName } from '../functions/areas.ts';
 import { awsClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
+import { MAINTAIN_JOB } from '../lib/store/maintenance/last-runs.ts';
+import { parseMessage } from '../lib/store/outbox/outbox.ts';
 import { createStore } from '../lib/store/store.ts';
 import {
   ARCHIVE_DAYS,
@@ -193,7 +195,9 @@ const DRAIN_TIMEOUT_MS = 7_000;
 const STOP_TIMEOUT_MS = 9_000;
 
 /** Batches processed at the same time, so that one slow server or one large pack does not delay the others; 1 by default. */
-const CONCURRENCY: Partial<Record<QueueName, number>> = { outbound: 8, ingest: 2 };
+const CONCURRENCY: Partial<Record<QueueName, number>> = { maintenance: 4, outbound: 8, ingest: 2 };
+/** Jobs that may take minutes. No other job waits for one of them, and only one runs at a time. */
+const LONG_JOBS: ReadonlySet<string> = new Set([MAINTAIN_JOB]);
 
 /** Creates table, bucket and queues as the data and service stacks do, unless they exist. */
 async function prepare(): Promise<void> {
@@ -245,7 +249,9 @@ function startPollers(
       client: sqs,
       queueUrl: process.env[queueVariable(area.queue)]!,
       queueArn: `arn:aws:sqs:local:000000000000:${area.queue}`,
-      batchSize: area.batchSize,
+      // In Lambda a batch saves invocations; here it would make its messages wait for each other.
+      batchSize: 1,
+      isLong: (body) => LONG_JOBS.has(parseMessage(body)?.type ?? ''),
       concurrency: CONCURRENCY[area.queue] ?? 1,
       timeout: area.timeout,
       functionName: area.name,

@@ -26,6 +26,8 @@ export interface PollOptions {
   functionName?: string;
   /** Waited for before each receive. */
   ready?(): Promise<void>;
+  /** Whether a message, by its body, is for long work: such messages are handled one after another, beside the others. */
+  isLong?(body: string): boolean;
   /** Resolves with an SQSBatchResponse; with nothing if the whole batch succeeded. */
   handler(event: SQSEvent, context: Context): Promise<unknown>;
   /** Called with what the handler threw, or why the queue could not be polled. If absent, errors are printed. */
@@ -40,10 +42,30 @@ export interface PollOptions {
  * ("Using Lambda with Amazon SQS" in the Lambda developer guide.)
  */
 export async function pollQueue(options: PollOptions): Promise<void> {
-  await Promise.all(Array.from({ length: options.concurrency ?? 1 }, () => poll(options)));
+  const long = new LongWork();
+  await Promise.all(Array.from({ length: options.concurrency ?? 1 }, () => poll(options, long)));
+  await long.idle;
 }
 
-async function poll(options: PollOptions): Promise<void> {
+/** So many messages for long work are received ahead of their turn; then the queue keeps what follows. */
+const MAX_WAITING = 1000;
+
+/** Work that is done one after another. */
+class LongWork {
+  idle: Promise<void> = Promise.resolve();
+  #waiting = 0;
+
+  /** @returns a promise to wait for before more is received */
+  add(work: () => Promise<void>): Promise<void> | undefined {
+    this.#waiting += 1;
+    this.idle = this.idle.then(work).finally(() => {
+      this.#waiting -= 1;
+    });
+    return this.#waiting < MAX_WAITING ? undefined : this.idle;
+  }
+}
+
+async function poll(options: PollOptions, long: LongWork): Promise<void> {
   const { signal } = options;
   let failures = 0;
   while (!signal.aborted) {
@@ -51,7 +73,13 @@ async function poll(options: PollOptions): Promise<void> {
       await options.ready?.();
       const messages = await receive(options);
       failures = 0;
-      if (messages.length > 0) await deliver(options, messages);
+      const { isLong = () => false } = options;
+      const others = messages.filter(({ Body }) => !isLong(Body!));
+      const full = messages
+        .filter((message) => !others.includes(message))
+        .map((message) => long.add(() => deliverInTurn(options, message)));
+      if (others.length > 0) await deliver(options, others);
+      await Promise.all(full);
     } catch (error) {
       if (signal.aborted) return;
       report(options, error);
@@ -59,6 +87,12 @@ async function poll(options: PollOptions): Promise<void> {
       await delay(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
     }
   }
+}
+
+/** Delivers a message for long work, unless the poller stops before its turn: then it is in the queue at the next start. */
+async function deliverInTurn(options: PollOptions, message: Message): Promise<void> {
+  if (options.signal.aborted) return;
+  await deliver(options, [message]).catch((error) => report(options, error));
 }
 
 function report({ onError, queueArn }: PollOptions, error: unknown): void {

@@ -199,3 +199,40 @@ it('runs as many concurrent calls as configured', async () => {
   await vi.waitFor(async () => expect(await fixture.counts(queue)).toEqual([0, 0, 0]));
   expect(most).toBe(3);
 });
+
+it('messages for long work wait for each other, and no other message waits for them', async () => {
+  const begun: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const handled = async (event: SQSEvent) => {
+    for (const { body } of event.Records) {
+      begun.push(body);
+      if (body === 'long 1') await first.promise;
+    }
+  };
+  start(handled, { isLong: (body) => body.startsWith('long') });
+  const send = (MessageBody: string) =>
+    fixture.client.send(new SendMessageCommand({ QueueUrl: queue, MessageBody }));
+  for (const body of ['long 1', 'long 2', 'short 1', 'short 2']) await send(body);
+  await vi.waitFor(() => expect(begun.toSorted()).toEqual(['long 1', 'short 1', 'short 2']));
+  first.resolve();
+  await vi.waitFor(async () => expect(await fixture.counts(queue)).toEqual([0, 0, 0]));
+  expect(begun.at(-1)).toBe('long 2');
+});
+
+it('messages for long work whose turn has not come when the poller stops stay in the queue', async () => {
+  const first = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  const handled = async ({ Records: [record] }: SQSEvent) => {
+    begun.push(record!.body);
+    await first.promise;
+  };
+  start(handled, { isLong: () => true });
+  for (const MessageBody of ['long 1', 'long 2'])
+    await fixture.client.send(new SendMessageCommand({ QueueUrl: queue, MessageBody }));
+  await vi.waitFor(async () => expect((await fixture.counts(queue))[2]).toBe(2));
+  stop.abort();
+  first.resolve();
+  await polling;
+  expect(begun).toEqual(['long 1']);
+  expect((await fixture.counts(queue))[2]).toBe(1);
+});
