@@ -25,25 +25,50 @@ export interface GatewayOptions {
   readonly load: (entry: string) => Promise<FunctionModule>;
   /** Public base URL without a trailing slash. */
   readonly baseUrl: string;
-  /** Enforce the size limits and the behaviour of API Gateway (REST API) and Lambda. */
-  readonly limits: boolean;
+  /** Enforce the limits and the behaviour of API Gateway (REST API) and Lambda; some with other numbers, in tests. */
+  readonly limits: boolean | Partial<GatewayLimits>;
   /** Entry of the authorizer for areas with `authorizer: 'git'`. */
   readonly gitAuthorizer: string;
   /** Why requests that write are refused for now. */
   readonly refusal?: () => { readonly status: number; readonly message: string } | undefined;
 }
 
-/** A REST API accepts 10 MB; the event for a function may have 6 MB, after Base64 encoding. */
-const GATEWAY_BODY_LIMIT = 10 * 1024 * 1024;
-const EVENT_BODY_LIMIT = 6 * 1024 * 1024;
+export interface GatewayLimits {
+  /** Bytes of a request's body. */
+  readonly body: number;
+  /** Bytes of the body in the event for a function, after Base64 encoding. */
+  readonly event: number;
+  /** Bytes of a streamed response, after which its connection is closed. */
+  readonly streamed: number;
+  /** Seconds of a request; a function's own timeout, if that is shorter. */
+  readonly seconds: number;
+}
+
+/**
+ * A REST API accepts 10 MB (API Gateway guide, "Quotas"), a function an event of 6 MB, and it streams 200 MB (Lambda guide,
+ * "Lambda quotas", "Response streaming") for 15 minutes. The rate of 2 MB/s after the first 6 MB is not simulated.
+ */
+export const AWS_LIMITS: GatewayLimits = {
+  body: 10 * 1024 * 1024,
+  event: 6 * 1024 * 1024,
+  streamed: 200_000_000,
+  seconds: 900,
+};
 /** Without the gateway's limits, a larger body is streamed: the function decides how much of it to read. */
 const HELD_BODY_BYTES = 64 * 1024;
 const HEADER_LIMIT = 10_240;
 
+type Options = Omit<GatewayOptions, 'limits'> & { readonly limits: GatewayLimits | undefined };
+
 /** Serves the functions over node:http: makes the event, invokes the function, and writes its answer, as API Gateway does. */
-export function gateway(
-  options: GatewayOptions,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+export function gateway({
+  limits,
+  ...others
+}: GatewayOptions): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const options = {
+    ...others,
+    limits: limits === false ? undefined : { ...AWS_LIMITS, ...(limits !== true && limits) },
+  };
   return async (request, response) => {
     try {
       await serve(options, request, response);
@@ -55,11 +80,7 @@ export function gateway(
   };
 }
 
-async function serve(
-  options: GatewayOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function serve(options: Options, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { path } = split(request.url ?? '/');
   // Absolute URLs (for proxies) and `*`: the gateway serves paths only.
   if (!path.startsWith('/')) return gatewayAnswer(response, 400, '400 Bad Request');
@@ -88,10 +109,10 @@ async function serve(
     return streamThrough(options, module.fetch, request, response);
 
   const incoming = new IncomingBody(request);
-  const body = await incoming.whole(options.limits ? GATEWAY_BODY_LIMIT : HELD_BODY_BYTES);
+  const body = await incoming.whole(options.limits?.body ?? HELD_BODY_BYTES);
   if (body === undefined && !options.limits && module.fetch !== undefined)
     return streamThrough(options, module.fetch, request, response, incoming);
-  if (body === undefined || (options.limits && body.length * (4 / 3) > EVENT_BODY_LIMIT)) {
+  if (body === undefined || (options.limits && body.length * (4 / 3) > options.limits.event)) {
     response.setHeader('Connection', 'close');
     const answer = '{"message":"413 Request Entity Too Large"}';
     return answerUnread(response, 413, [['Content-Type', 'application/json']], Buffer.from(answer), incoming);
@@ -108,10 +129,7 @@ async function serve(
 }
 
 /** @returns the status of a denied request: 401 if the authorizer throws `Unauthorized`, 403 for a Deny policy */
-async function authorize(
-  options: GatewayOptions,
-  event: APIGatewayProxyEvent,
-): Promise<401 | 403 | undefined> {
+async function authorize(options: Options, event: APIGatewayProxyEvent): Promise<401 | 403 | undefined> {
   const authorizer = await options.load(options.gitAuthorizer);
   try {
     const result = (await authorizer.handler(
@@ -128,7 +146,7 @@ async function authorize(
 }
 
 async function invoke(
-  options: GatewayOptions,
+  options: Options,
   module: FunctionModule,
   event: APIGatewayProxyEvent,
   route: Route,
@@ -146,21 +164,49 @@ async function invoke(
   });
   // A client that disconnects ends its answer, not the host.
   stream.on('error', () => {});
-  const result = (await module.handler(event, stream, context)) as APIGatewayProxyResult | undefined;
-  if (result?.statusCode !== undefined) return writeBuffered(response, result, options.limits);
-  await finished;
+  finished.catch(() => {});
+  const handled = Promise.resolve(module.handler(event, stream, context)).then(async (result) => {
+    if (response.destroyed || response.writableEnded) return;
+    const buffered = result as APIGatewayProxyResult | undefined;
+    if (buffered?.statusCode !== undefined) writeBuffered(response, buffered, options.limits);
+    else await finished;
+  });
+  if (options.limits === undefined) return handled;
+  const seconds = Math.min(route.area.timeout, options.limits.seconds);
+  const late = setTimeout(() => {
+    if (response.headersSent) response.destroy();
+    else gatewayAnswer(response, 504, 'Endpoint request timed out');
+    stream.destroy();
+  }, seconds * 1000);
+  try {
+    await handled;
+  } catch (error) {
+    // The response has been ended here, and the function learned of it.
+    if (!(response.destroyed || response.writableEnded)) throw error;
+  } finally {
+    clearTimeout(late);
+  }
 }
 
-function writeBuffered(response: ServerResponse, result: APIGatewayProxyResult, limits: boolean): void {
+function writeBuffered(
+  response: ServerResponse,
+  result: APIGatewayProxyResult,
+  limits: GatewayLimits | undefined,
+): void {
   writeHead(response, result as ResponseMetadata, limits);
   response.end(result.isBase64Encoded === true ? Buffer.from(result.body, 'base64') : result.body);
 }
 
-function sinkOf(response: ServerResponse, limits: boolean): ResponseSink {
+function sinkOf(response: ServerResponse, limits: GatewayLimits | undefined): ResponseSink {
+  let streamed = 0;
   return {
     begin: (metadata) => writeHead(response, metadata, limits),
     write: (chunk, done) => {
-      if (response.destroyed) done(new Error('the client disconnected'));
+      streamed += chunk.length;
+      if (limits !== undefined && streamed > limits.streamed) {
+        response.destroy();
+        done(new Error('the response exceeds what a function can stream'));
+      } else if (response.destroyed) done(new Error('the client disconnected'));
       else if (response.write(chunk)) done();
       else {
         const proceed = () => {
@@ -180,7 +226,11 @@ function sinkOf(response: ServerResponse, limits: boolean): ResponseSink {
   };
 }
 
-function writeHead(response: ServerResponse, metadata: ResponseMetadata, limits: boolean): void {
+function writeHead(
+  response: ServerResponse,
+  metadata: ResponseMetadata,
+  limits: GatewayLimits | undefined,
+): void {
   let size = 0;
   const set = (name: string, value: string | readonly string[]) => {
     // A REST API's proxy integration renames this header; git then never sends credentials.

@@ -30,7 +30,7 @@ import { openDataDirectory } from './data-directory.ts';
 import { Disk } from './disk.ts';
 import { drain } from './drain.ts';
 import { ensureTable } from './ensure-table.ts';
-import { type FunctionModule, gateway } from './gateway.ts';
+import { type FunctionModule, type GatewayLimits, gateway } from './gateway.ts';
 import { installLambdaGlobal, lambdaContext } from './lambda.ts';
 import { pollQueue } from './poller.ts';
 import { gatewayRoutes } from './routes.ts';
@@ -42,8 +42,8 @@ export interface HostOptions {
   /** 0 for any free port. */
   readonly port: number;
   readonly host: string;
-  /** Enforce the size limits and the behaviour of API Gateway and Lambda. */
-  readonly limits?: boolean;
+  /** Enforce the limits and the behaviour of API Gateway and Lambda; some with other numbers, in tests. */
+  readonly limits?: boolean | Partial<GatewayLimits>;
   /** Public base URL, if it is not the address that the host listens on. */
   readonly baseUrl?: string;
   /** Runs workers and schedules; true by default. If false, messages stay in their queues. */
@@ -99,14 +99,15 @@ export async function startHost(options: HostOptions): Promise<Host> {
   const ses = openSes({ dir: join(options.dataDir, MAIL_DIR) });
   const ssm = openSsm({ dir: join(options.dataDir, 'parameters') });
   process.env['MAIL_FROM'] ??= 'Lemnos <lemnos@localhost>';
+  const limited = options.limits !== undefined && options.limits !== false;
   Object.assign(process.env, {
     AWS_REGION: 'local',
     AWS_ACCESS_KEY_ID: CREDENTIALS.accessKeyId,
     AWS_SECRET_ACCESS_KEY: CREDENTIALS.secretAccessKey,
     BASE_URL: baseUrl,
     STREAM: '1',
-    STREAM_PUSHES: options.limits === true ? '0' : '1',
-    ...(options.limits === true && { MAX_FETCH_BYTES: process.env['MAX_FETCH_BYTES'] ?? '195000000' }),
+    STREAM_PUSHES: limited ? '0' : '1',
+    ...(limited && { MAX_FETCH_BYTES: process.env['MAX_FETCH_BYTES'] ?? '195000000' }),
   });
   useTransport({
     dynamodb: { endpoint: 'http://dynamodb.local', requestHandler: dynamo.requestHandler, signer: UNSIGNED },
@@ -132,7 +133,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     route: gatewayRoutes(areas),
     load,
     baseUrl,
-    limits: options.limits === true,
+    limits: options.limits ?? false,
     gitAuthorizer: areasOf('authorizer')[0]!.entry,
     refusal: () => disk.problem,
   });

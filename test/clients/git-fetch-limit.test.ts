@@ -6,14 +6,14 @@ import { type Service, startService } from '../harness/service.ts';
 import { makeWorld, type World } from '../harness/world.ts';
 import { GitCli, withToken } from './git-cli.ts';
 
-/** Responses carry packs of 2 MB; the first commit has a file of 3 MB, which the second one deletes. */
+/** Responses end at 2.1 MB and carry packs of 2 MB; the first commit has a file of 3 MB, which the second one deletes. */
 const git = new GitCli();
 let service: Service;
 let world: World;
 let work: string;
 beforeAll(async () => {
   process.env['MAX_FETCH_BYTES'] = '2000000';
-  service = await startService();
+  service = await startService({ limits: { streamed: 2_100_000 } });
   world = await makeWorld(service);
   work = git.path('work');
   await git.ok(git.home, 'init', '--quiet', '--initial-branch=main', work);

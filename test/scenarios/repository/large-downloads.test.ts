@@ -5,7 +5,7 @@ import { type Service, startService } from '../../harness/service.ts';
 import { makeWorld, type World } from '../../harness/world.ts';
 import { type Pushed, pushedProject } from './pushed-project.ts';
 
-/** A private project with a file of 2 MiB, where responses carry at most 1 MiB. */
+/** A private project with a file of 2 MiB, where responses end a little above 1 MiB. */
 const LARGE = randomBytes(2 * 1024 ** 2);
 const SMALL = Buffer.from('small\n');
 let service: Service;
@@ -15,7 +15,7 @@ let prefix: string;
 let oid: string;
 beforeAll(async () => {
   process.env['MAX_STREAMED_BYTES'] = String(1024 ** 2);
-  service = await startService();
+  service = await startService({ limits: { streamed: 1_100_000 } });
   world = await makeWorld(service);
   const owner = { username: 'owner', token: world.tokens.owner! };
   const file = (path: string, content: Buffer) =>

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, describe, expect, test } from 'vitest';
 import { areas } from '../../../functions/areas.ts';
-import { type FunctionModule, gateway } from '../../../local/gateway.ts';
+import { AWS_LIMITS, type FunctionModule, type GatewayLimits, gateway } from '../../../local/gateway.ts';
 import type { ResponseStream } from '../../../local/lambda.ts';
 import { gatewayRoutes } from '../../../local/routes.ts';
 
@@ -16,13 +16,13 @@ afterEach(
 /** A gateway before one function that does what the test says. */
 async function front(
   handler: FunctionModule['handler'],
-  options: { limits?: boolean; authorizer?: FunctionModule['handler'] } = {},
+  options: { limits?: boolean | Partial<GatewayLimits>; authorizer?: FunctionModule['handler'] } = {},
 ) {
   const serve = gateway({
     route: gatewayRoutes(areas),
     load: async (entry) => ({ handler: entry === 'authorizer' ? (options.authorizer ?? handler) : handler }),
     baseUrl: 'http://lemnos.test',
-    limits: options.limits === true,
+    limits: options.limits ?? false,
     gitAuthorizer: 'authorizer',
   });
   server = createServer((request, response) => void serve(request, response));
@@ -148,6 +148,43 @@ describe('with the limits of API Gateway', () => {
       { limits: true },
     );
     expect((await fetch(`${url}/api/v4/version`)).status).toBe(502);
+  });
+
+  const streaming = (pieces: number) => async (_event: unknown, stream: unknown) => {
+    const out = stream as ResponseStream;
+    out.begin({ statusCode: 200 });
+    for (let n = 0; n < pieces; n++) out.write(Buffer.alloc(1000));
+    out.end();
+  };
+
+  test('the limits are those of AWS', () => {
+    expect(AWS_LIMITS).toEqual({ body: 10_485_760, event: 6_291_456, streamed: 200_000_000, seconds: 900 });
+  });
+
+  test('cuts a streamed response above its limit, after the 200, and no other', async () => {
+    const fits = await fetch(
+      `${await front(streaming(10), { limits: { streamed: 10_000 } })}/api/v4/version`,
+    );
+    expect([fits.status, (await fits.arrayBuffer()).byteLength]).toEqual([200, 10_000]);
+    server!.close();
+    const url = await front(streaming(11), { limits: { streamed: 10_000 } });
+    await expect(fetch(`${url}/api/v4/version`).then((answer) => answer.arrayBuffer())).rejects.toThrow();
+  });
+
+  test('a function that takes too long is answered 504, or cut once it has begun', async () => {
+    const never = async () => new Promise(() => {});
+    const late = await fetch(`${await front(never, { limits: { seconds: 0.2 } })}/api/v4/version`);
+    expect([late.status, await late.json()]).toEqual([504, { message: 'Endpoint request timed out' }]);
+    server!.close();
+    const begun = async (_event: unknown, stream: unknown) => {
+      (stream as ResponseStream).begin({ statusCode: 200 });
+      (stream as ResponseStream).write('begun');
+      return never();
+    };
+    const url = await front(begun, { limits: { seconds: 0.2 } });
+    const answer = await fetch(`${url}/api/v4/version`);
+    expect(answer.status).toBe(200);
+    await expect(answer.text()).rejects.toThrow();
   });
 
   test('the authorizer stands before Git alone, and its refusal carries the challenge', async () => {
