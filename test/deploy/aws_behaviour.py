@@ -11,6 +11,8 @@
   right to everything, and tells nothing.
 - An API's OpenAPI document may name a path's method for all methods, an authorizer that wants no header, and the
   gateway's own answers. MiniStack leaves out the first and the last, and makes up a header.
+- An alarm may be about an expression over metrics. MiniStack knows alarms about one, and stores them without effect: it is
+  given the first metric of the expression.
 - A resource of a REST API has one variable child at most, and an API 300 resources. MiniStack takes any number of both.
 """
 
@@ -23,6 +25,7 @@ from ministack import app as application
 from ministack.app import app as ministack
 from ministack.core import iam_actions
 from ministack.services import apigateway_v1 as rest_apis
+from ministack.services.cloudformation import provisioners
 
 EXECUTE_API = b"/_aws/execute-api/"
 
@@ -68,6 +71,20 @@ RESPONSES = "x-amazon-apigateway-gateway-responses"
 import_rest_api = rest_apis._import_rest_api
 import_operation = rest_apis._import_operation
 
+
+record_of_alarm = provisioners._cw_metric_alarm_record
+
+
+def record_of_expression(name, props):
+    metrics = [each["MetricStat"] for each in props.get("Metrics") or [] if "MetricStat" in each]
+    if metrics:
+        first = {**metrics[0]["Metric"], "Period": metrics[0]["Period"], "Statistic": metrics[0]["Stat"]}
+        props = {**props, **first, "Metrics": None}
+    return record_of_alarm(name, props)
+
+
+# Looked up in its module for each alarm.
+provisioners._cw_metric_alarm_record = record_of_expression
 
 RESOURCES = 300
 
