@@ -10,6 +10,7 @@ import {
   SubnetType,
   Vpc,
 } from 'aws-cdk-lib/aws-ec2';
+import { Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import {
   Cluster,
   ContainerImage,
@@ -43,12 +44,17 @@ export interface FrontStackProps {
 }
 
 const PORT = 8080;
-/** Idle timeout of the load balancer: a client sends nothing while it packs. */
+/**
+ * Idle timeout of the load balancer: a client sends nothing while it packs. The front keeps its connections open for longer
+ * (`local/front.ts`), or the load balancer would answer 502 for a request that meets a closing connection.
+ */
 const IDLE = Duration.minutes(60);
+/** The longest that a load balancer allows. It ends at once when no request is under way. */
+const DRAIN = Duration.minutes(60);
 
 /**
  * The Git front in a container behind a load balancer, for a stock `git push` of any size. Off by default: unlike
- * everything else it costs money while idle, about 50 $ a month.
+ * everything else it costs money while idle, about 64 $ a month (`docs/cost.md`).
  */
 export class FrontStack extends Stack {
   constructor(scope: Construct, id: string, { resources, settings, url, certificate }: FrontStackProps) {
@@ -80,7 +86,8 @@ export class FrontStack extends Stack {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     task.addContainer('Front', {
-      image: ContainerImage.fromAsset(join(import.meta.dirname, '..')),
+      // Whatever the machine is that builds it.
+      image: ContainerImage.fromAsset(join(import.meta.dirname, '..'), { platform: Platform.LINUX_ARM64 }),
       environment: {
         ...environmentOf(git, resources, settings),
         BASE_URL: url,
@@ -89,6 +96,7 @@ export class FrontStack extends Stack {
       },
       portMappings: [{ containerPort: PORT }],
       logging: LogDrivers.awsLogs({ logGroup, streamPrefix: 'front' }),
+      // Fargate's longest. By then the load balancer has drained the task: ECS stops it after that.
       stopTimeout: Duration.seconds(120),
     });
     const balancerGroup = new SecurityGroup(this, 'BalancerGroup', { vpc, description: 'Whoever pushes' });
@@ -100,6 +108,7 @@ export class FrontStack extends Stack {
       minHealthyPercent: 100,
       maxHealthyPercent: 200,
       circuitBreaker: { rollback: true },
+      healthCheckGracePeriod: Duration.minutes(3),
       assignPublicIp: true,
       vpcSubnets: { subnetType: SubnetType.PUBLIC },
     });
@@ -122,8 +131,15 @@ export class FrontStack extends Stack {
         port: PORT,
         protocol: ApplicationProtocol.HTTP,
         targets: [service],
-        healthCheck: { path: '/healthz' },
-        deregistrationDelay: Duration.minutes(2),
+        // A large pack keeps the one event loop busy for seconds: a front is replaced after five minutes of silence.
+        healthCheck: {
+          path: '/healthz',
+          interval: Duration.seconds(60),
+          timeout: Duration.seconds(30),
+          unhealthyThresholdCount: 5,
+          healthyThresholdCount: 2,
+        },
+        deregistrationDelay: DRAIN,
       });
     service.autoScaleTaskCount({ minCapacity: 1, maxCapacity: 4 }).scaleOnCpuUtilization('Cpu', {
       targetUtilizationPercent: 60,

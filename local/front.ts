@@ -21,8 +21,13 @@ export interface Front {
 }
 
 const REQUIRED = ['TABLE_NAME', 'OBJECTS_BUCKET', 'QUEUE_URL_MAINTENANCE', 'QUEUE_URL_INGEST'];
-/** Longer than a load balancer's idle timeout: the load balancer must close connections first. */
-const KEEP_ALIVE_MS = 75_000;
+/**
+ * Longer than the load balancer's idle timeout (`cdk/front-stack.ts`): it must close connections first, or it answers 502
+ * for a request that it sends on a connection that is being closed (Elastic Load Balancing, "Troubleshoot your ALBs").
+ */
+export const KEEP_ALIVE_MS = 65 * 60_000;
+/** For a request to arrive. With the time to process it, a push ends within the hour that a load balancer drains for. */
+export const REQUEST_MS = 50 * 60_000;
 
 export async function startFront(
   env: NodeJS.ProcessEnv = process.env,
@@ -36,7 +41,7 @@ export async function startFront(
   delete env['MAX_FETCH_BYTES'];
   const { fetch } = await load();
   if (fetch === undefined) throw new Error('the Git function has no fetch handler');
-  const server = createServer({ requestTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS });
+  const server = createServer({ requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS });
   const port = await listening(server, Number(env['PORT'] ?? 8080), env['HOST'] ?? '0.0.0.0');
   const baseUrl = env['BASE_URL']?.replace(/\/+$/, '') ?? `http://localhost:${port}`;
   server.on('request', (request, response) => {

@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { beforeAll, expect, test } from 'vitest';
 import { instance } from '../../cdk/app.ts';
 import cdkJson from '../../cdk.json' with { type: 'json' };
+import { KEEP_ALIVE_MS, REQUEST_MS } from '../../local/front.ts';
 
 const URL = 'https://git.example.com';
 const CERTIFICATE = 'arn:aws:acm:us-east-1:123456789012:certificate/0';
@@ -15,6 +18,8 @@ function stacks(settings: Record<string, string>) {
 
 let front: Template;
 let service: Template;
+/** Docker images of the deployment, as its manifest of assets names them. */
+let images: Record<string, unknown>;
 beforeAll(() => {
   const {
     app,
@@ -25,10 +30,13 @@ beforeAll(() => {
     gitFrontCertificate: CERTIFICATE,
   });
   // With cdk-nag: a finding that is not acknowledged throws.
-  app.synth();
+  const { directory } = app.synth();
+  const assets = readFileSync(join(directory, `${stack!.artifactId}.assets.json`), 'utf8');
+  images = JSON.parse(assets).dockerImages;
   front = Template.fromStack(stack!);
   service = Template.fromStack(functions);
-});
+  // Every file of the image is hashed.
+}, 120_000);
 
 test('there is no Git front unless it is configured', () => {
   expect(stacks({}).front).toBeUndefined();
@@ -81,4 +89,48 @@ test('the Git front is reachable by HTTPS only, and waits for clients that prepa
   expect(JSON.stringify(front.findResources('AWS::ElasticLoadBalancingV2::LoadBalancer'))).toContain(
     '"idle_timeout.timeout_seconds","Value":"3600"',
   );
+});
+
+interface Attribute {
+  readonly Key: string;
+  readonly Value: string;
+}
+
+/** The value of an attribute of the one resource of this type. */
+function attribute(type: string, list: string, key: string): number {
+  const [found] = Object.values(front.findResources(`AWS::ElasticLoadBalancingV2::${type}`));
+  const attributes: Attribute[] = found!['Properties'][list];
+  return Number(attributes.find(({ Key }) => Key === key)?.Value);
+}
+
+test('the load balancer closes idle connections before the front does', () => {
+  const idle = attribute('LoadBalancer', 'LoadBalancerAttributes', 'idle_timeout.timeout_seconds');
+  // "The target closes the connection ... with the keep-alive duration shorter than the idle timeout": HTTP 502
+  // (Elastic Load Balancing, "Troubleshoot your Application Load Balancers").
+  expect(KEEP_ALIVE_MS / 1000).toBeGreaterThan(idle);
+});
+
+test('a push that began before its front is replaced has time to end', () => {
+  const drain = attribute('TargetGroup', 'TargetGroupAttributes', 'deregistration_delay.timeout_seconds');
+  expect(drain).toBeGreaterThanOrEqual(REQUEST_MS / 1000 + 600);
+  // The longest that there is.
+  expect(drain).toBeLessThanOrEqual(3600);
+});
+
+test('a front that is busy with a pack for a minute stays in service', () => {
+  const [group] = Object.values(front.findResources('AWS::ElasticLoadBalancingV2::TargetGroup'));
+  const { HealthCheckIntervalSeconds, HealthCheckTimeoutSeconds, UnhealthyThresholdCount } =
+    group!['Properties'];
+  expect(HealthCheckTimeoutSeconds).toBeLessThan(HealthCheckIntervalSeconds);
+  expect(HealthCheckIntervalSeconds * (UnhealthyThresholdCount - 1)).toBeGreaterThan(60);
+});
+
+test('the image is built for the architecture of the task', () => {
+  const [task] = Object.values(front.findResources('AWS::ECS::TaskDefinition'));
+  expect(task!['Properties'].RuntimePlatform).toEqual({
+    CpuArchitecture: 'ARM64',
+    OperatingSystemFamily: 'LINUX',
+  });
+  const [image] = Object.values(images);
+  expect(image).toMatchObject({ source: { platform: 'linux/arm64' } });
 });
