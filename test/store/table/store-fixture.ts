@@ -26,6 +26,8 @@ export interface TestStore {
   /** Requests since the last call of {@link TestStore.reset}. */
   readonly operations: OperationRecord[];
   reset(): void;
+  /** The same data as another process sees it, with nothing in memory. */
+  another(): Store;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export async function openTestStore(): Promise<TestStore> {
     dynamo,
     client: clients.dynamodb,
     operations,
+    another: () => createStore(environment, clients),
     reset: () => void operations.splice(0),
     close: () => dynamo.close(),
   };
