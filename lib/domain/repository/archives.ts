@@ -90,7 +90,7 @@ export async function downloadArchive(
     return { name: name.prefix, content };
   } catch (error) {
     if (error instanceof LimitExceeded)
-      throw tooLarge('413 Request Entity Too Large: the archive would have too many members; clone instead');
+      throw tooLarge(`413 Request Entity Too Large: ${error.message}; clone instead`);
     throw error;
   }
 }
