@@ -159,9 +159,7 @@ export class PackParser {
     const { type, size, dataAt } = head;
     const { wholeBlobSize, maxBlobSize, maxObjectSize } = this.#limits;
     const streamed = type === BLOB && size > (usesHandle ? wholeBlobSize : maxObjectSize);
-    const text = type === COMMIT || type === TAG;
-    if (text) checkSize(size, this.#limits.maxTextSize, '', typeName(type));
-    else checkSize(size, streamed ? maxBlobSize : maxObjectSize);
+    checkSize(size, streamed ? maxBlobSize : maxObjectSize);
     if (streamed) {
       this.#begin(size, dataAt - at);
       return true;
@@ -173,6 +171,8 @@ export class PackParser {
       this.#retryAt = spool.size + available;
       return false;
     }
+    // Bytes that are no entry are told as such before the size that they seem to say.
+    if (type === COMMIT || type === TAG) checkSize(size, this.#limits.maxTextSize, '', typeName(type));
     const offset = this.#at;
     const length = dataAt - at + used;
     const entry = table.add(offset, type, dataAt - at, size);
