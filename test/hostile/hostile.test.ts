@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HOSTILE, type Hostile } from './repositories.ts';
-import { READS } from './routes.ts';
+import { READS, WRITES } from './routes.ts';
 import { type Answered, HostileService } from './service.ts';
 
 /**
@@ -66,10 +66,30 @@ describe.each(HOSTILE)('$name', ({ make }) => {
           .soft(answered.bytes, `${hostile.name}: bytes of ${route}`)
           .toBeLessThan(route.startsWith('files/:path?') ? MAX_FILE_JSON_BYTES : MAX_JSON_BYTES);
     }
+    const cloned = await service.fetch(hostile.name, sha);
+    noted(hostile.name, 'clone', cloned);
+    expectBounded(`${hostile.name}: clone`, cloned);
+    expect.soft(cloned.status).toBe(200);
     for (const other of ['/languages', '?statistics=true&license=true']) {
       const answered = await service.ask('GET', below + other);
       noted(hostile.name, `GET ${other}`, answered);
       expectBounded(`${hostile.name}: ${other}`, answered);
+    }
+  });
+
+  test('no write to it fails without telling why', async (context) => {
+    if (hostile.refused) return context.skip('nothing was stored');
+    const sha = hostile.refs['refs/heads/main'] ?? Object.values(hostile.refs)[0]!;
+    for (const { method, path, json } of WRITES) {
+      const place = path.replace(':path', encodeURIComponent(hostile.path)).replace(':sha', sha);
+      const body = JSON.parse(JSON.stringify(json).replaceAll(':path', hostile.path));
+      const answered = await service.call(
+        method,
+        `/projects/root%2F${hostile.name}/repository/${place}`,
+        body,
+      );
+      noted(hostile.name, `${method} ${path}`, answered);
+      expectBounded(`${hostile.name}: ${method} ${path}`, answered);
     }
   });
 });

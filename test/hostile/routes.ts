@@ -30,3 +30,36 @@ export const READS: readonly string[] = [
   'tags/t',
   'changelog?version=1.0.0&trailer=Changelog',
 ];
+
+interface Write {
+  readonly method: string;
+  readonly path: string;
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+/** Every write that reads a repository's content, below `/projects/:id/repository`. They change what later ones read. */
+export const WRITES: readonly Write[] = [
+  { method: 'POST', path: 'branches', json: { branch: 'root', ref: 'HEAD~1' } },
+  { method: 'POST', path: 'commits/:sha/cherry_pick', json: { branch: 'root' } },
+  { method: 'POST', path: 'commits/:sha/revert', json: { branch: 'main' } },
+  { method: 'POST', path: 'tags', json: { tag_name: 'new', ref: 'HEAD', message: 'm' } },
+  { method: 'POST', path: 'files/new', json: { branch: 'main', content: 'x', commit_message: 'm' } },
+  { method: 'PUT', path: 'files/:path', json: { branch: 'main', content: 'x', commit_message: 'm' } },
+  {
+    method: 'POST',
+    path: 'commits',
+    json: {
+      branch: 'main',
+      commit_message: 'm',
+      actions: [{ action: 'move', previous_path: ':path', file_path: 'moved' }],
+    },
+  },
+  { method: 'DELETE', path: 'files/:path', json: { branch: 'main', commit_message: 'm' } },
+  {
+    method: 'POST',
+    path: 'commits/:sha/comments',
+    json: { note: 'n', path: ':path', line: 1, line_type: 'new' },
+  },
+  { method: 'POST', path: 'changelog', json: { version: '2.0.0', branch: 'main' } },
+  { method: 'DELETE', path: 'merged_branches', json: {} },
+];

@@ -82,6 +82,15 @@ export class HostileService {
     });
   }
 
+  /** Fetches a commit with everything it reaches, as an anonymous clone does. */
+  fetch(project: string, want: string): Promise<Answered> {
+    const lines = [pkt('command=fetch'), Buffer.from('0001'), pkt(`want ${want}\n`), pkt('done\n')];
+    return this.ask('POST', `/root/${project}.git/git-upload-pack`, {
+      headers: { 'Content-Type': 'application/x-git-upload-pack-request', 'Git-Protocol': 'version=2' },
+      body: new Uint8Array(Buffer.concat([...lines, Buffer.from('0000')])),
+    });
+  }
+
   /** Sends a request, anonymous unless its headers say otherwise, and measures the service meanwhile. */
   async ask(method: string, path: string, options: RequestInit = {}): Promise<Answered> {
     await this.#tell('begin');
