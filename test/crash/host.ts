@@ -100,12 +100,14 @@ export class Host {
     await this.#ended;
   }
 
-  /** As Ctrl-C does. */
-  async stop(): Promise<void> {
+  /** As Ctrl-C does. @returns its exit code; null where it had to be killed after 15 s */
+  async stop(): Promise<number | null> {
+    this.#alive = false;
     signal(this.#child, 'SIGTERM');
     const timer = setTimeout(() => signal(this.#child, 'SIGKILL'), 15_000);
     await this.#ended;
     clearTimeout(timer);
+    return this.#child.exitCode;
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tally } from '../deploy/tally.ts';
+import { listProblems } from './check-lists.ts';
 import { check, type Report } from './checker.ts';
 import { call, done } from './client.ts';
 import { openData } from './data.ts';
@@ -12,6 +13,8 @@ import { type Fixtures, introduce, write } from './writers.ts';
 
 /** As a user starts it, with everybody writing. */
 const KILLS = 12;
+/** Stopped in an orderly way, with everybody writing. */
+const STOPS = 2;
 /** With everybody writing while everything is merged and collected, each time a day later. */
 const MAINTAINED_KILLS = 6;
 /** With maintenance alone, many days each time. */
@@ -49,6 +52,7 @@ export async function kills(
 
   const rounds = new Rounds(tally, dataDir, fixtures, expectedState, random);
   for (let round = 1; round <= KILLS; round++) await rounds.kill(300 + random() * 3700);
+  for (let round = 1; round <= STOPS; round++) await rounds.stop(1000 + random() * 2000);
   await tally.step('what a killed host could not send waits for the next one', async () => {
     const host = await Host.start(dataDir, 'test/crash/mute-host.ts');
     const { ada } = fixtures;
@@ -69,6 +73,12 @@ export async function kills(
   await tally.step('promises are kept and nothing is left over once the workers have run', async () => {
     await settle(dataDir);
     await checked(dataDir, expectedState, true);
+  });
+  await tally.step('lists, their totals and the statistics say what is there', async () => {
+    const host = await Host.start(dataDir);
+    const problems = await listProblems(host.url, expectedState, fixtures.shared, folder);
+    await host.stop();
+    expect(problems.length === 0, `${problems.length} problems\n${problems.slice(0, 10).join('\n')}`);
   });
 }
 
@@ -98,18 +108,38 @@ class Rounds {
     this.#random = random;
   }
 
+  /** A stop is an end like another to those who write: what was acknowledged is there. */
+  async stop(delay: number): Promise<void> {
+    const round = ++this.#round;
+    await this.#tally.step(`stop ${round}, of pushes too, after ${Math.round(delay)} ms`, async () => {
+      const host = await Host.start(this.#dataDir);
+      const writers = this.#write(host, round);
+      await sleep(delay);
+      const ended = await host.stop();
+      await writers;
+      expect(ended === 0, `the host ended with ${ended}: ${host.lastWords}`);
+    });
+    await this.#tally.step(`everything acknowledged is there after stop ${round}`, async () => {
+      await checked(this.#dataDir, this.#expectedState, false);
+    });
+  }
+
+  #write(host: Host, round: number): Promise<void> {
+    return write(host, this.#fixtures, this.#expectedState, round, (what, outcome) => {
+      const before = this.#acknowledged.get(what) ?? 0;
+      this.#acknowledged.set(what, outcome.kind === 'done' ? before + 1 : before);
+      if (outcome.kind === 'unclear') this.#unclear++;
+      if (outcome.kind === 'refused') this.#refusals.add(outcome.reason);
+    });
+  }
+
   async kill(delay: number, script?: string): Promise<void> {
     const round = ++this.#round;
     const under = script === undefined ? '' : ', under maintenance,';
     await this.#tally.step(`kill ${round}${under} after ${Math.round(delay)} ms`, async () => {
       if (this.#random() < 0.25) await killedWhileStarting(this.#dataDir, this.#random);
       const host = await Host.start(this.#dataDir, script);
-      const writers = write(host, this.#fixtures, this.#expectedState, round, (what, outcome) => {
-        const before = this.#acknowledged.get(what) ?? 0;
-        this.#acknowledged.set(what, outcome.kind === 'done' ? before + 1 : before);
-        if (outcome.kind === 'unclear') this.#unclear++;
-        if (outcome.kind === 'refused') this.#refusals.add(outcome.reason);
-      });
+      const writers = this.#write(host, round);
       await sleep(delay);
       const { alive } = host;
       const errors = host.errors();
