@@ -21,6 +21,9 @@ export function batchMisses<T, R>(items: Iterable<T>, read: (item: T) => R): R[]
   return results;
 }
 
+/** Milliseconds after which nothing more is read ahead: an item may be megabytes of deltas. */
+const AHEAD_MS = 100;
+
 /**
  * `read(first)`; when that misses a block, also tries to read `others`, the items needed next, so that one round trip
  * fetches the blocks of all of them.
@@ -31,7 +34,9 @@ export function readAhead<T, R>(first: T, others: () => Iterable<T>, read: (item
   } catch (error) {
     if (!(error instanceof BlockMiss)) throw error;
     const wanted = [...error.wanted];
+    const until = performance.now() + AHEAD_MS;
     for (const item of others()) {
+      if (performance.now() > until) break;
       try {
         read(item);
       } catch (other) {
