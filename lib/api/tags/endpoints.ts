@@ -4,7 +4,7 @@ import { codeOf } from '../../domain/repository/read.ts';
 import { started } from '../../domain/started.ts';
 import * as tags from '../../domain/tags/tags.ts';
 import { project } from '../../http/access.ts';
-import type { OffsetPage } from '../../http/pagination.ts';
+import type { KeysetPage, OffsetPage } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { endpoint } from '../endpoint.ts';
@@ -23,13 +23,14 @@ const listQuery = (
     readonly order_by: 'name' | 'updated';
     readonly sort: 'asc' | 'desc';
   },
-  page: OffsetPage,
+  page: OffsetPage | KeysetPage,
 ) => ({
   search: query.search,
   orderBy: query.order_by,
   descending: query.sort === 'desc',
-  offset: page.offset,
+  offset: page.kind === 'offset' ? page.offset : 0,
   limit: page.perPage,
+  after: page.kind === 'keyset' ? page.after : undefined,
 });
 
 const list = endpoint({
@@ -51,9 +52,10 @@ const list = endpoint({
       }),
     }),
   returns: { body: shapes.tags },
-  paginate: 'offset',
+  paginate: 'offset+keyset',
+  keyset: { marker: 'page_token' },
   prefetch: ({ query, page }) => ({
-    ...prefetchOf(page?.kind === 'offset' ? { space: 'tags', ...listQuery(query, page) } : undefined),
+    ...prefetchOf(page && { space: 'tags', ...listQuery(query, page) }),
     rules: 'tag',
   }),
   handle: async ({ actor, project, query, page, request }, deps) => {
@@ -61,7 +63,11 @@ const list = endpoint({
     const found = await tags.listTags(codeOf(deps, project), listQuery(query, page));
     const url = projectUrl(project.project, request.baseUrl);
     const rules = await protection;
-    return { ...found, items: found.items.map((record) => tag(record, url, rules)) };
+    return {
+      ...found,
+      items: found.items.map((record) => tag(record, url, rules)),
+      next: found.more ? found.items.at(-1)?.name : undefined,
+    };
   },
 });
 

@@ -2,6 +2,7 @@
 import type { Ref, RefPageQuery } from '../../git/ports.ts';
 import { branchRef, type RefName, type RefSpace, shortName, spacePrefix, tagRef } from '../../git/refname.ts';
 import type { GitRepository } from '../../git/repository.ts';
+import { compareText } from '../../store/table/text-order.ts';
 import type { Prefetch } from '../access/prefetch.ts';
 import { nameMatcher } from './search.ts';
 
@@ -39,6 +40,8 @@ function pageOf(query: RefListQuery): RefPageQuery | undefined {
   if (query.orderBy === 'updated' || (query.search !== undefined && query.search !== '')) return undefined;
   const { space, offset, limit, descending } = query;
   const after = fullName(query);
+  // Pages from the end are counted, not continued after a name.
+  if (descending && after !== undefined) return undefined;
   return { space, offset, limit, descending, ...(after === undefined ? {} : { after }) };
 }
 
@@ -60,8 +63,11 @@ async function byNameMatching(git: GitRepository, query: RefListQuery): Promise<
   const full = () => page.length > limit;
   // Descending: the page is cut from the end, when all names are read.
   const keptFromEnd = descending ? offset + limit + 1 : undefined;
-  for await (const refs of view.refs(undefined, fullName(query))) {
+  const marker = fullName(query);
+  const behind = (ref: Ref) => descending && marker !== undefined && compareText(ref.name, marker) >= 0;
+  for await (const refs of view.refs(undefined, descending ? undefined : marker)) {
     for (const ref of refs) {
+      if (behind(ref)) break;
       if (ref.committed === null || !matches(shortName(ref.name))) continue;
       total++;
       if (keptFromEnd !== undefined) {

@@ -167,6 +167,25 @@ describe('tag lists', () => {
     if (query.includes('per_page')) expect(answer.headers.get('x-total')).toBe('4');
   });
 
+  test.each([
+    'order_by=name&sort=asc',
+    'order_by=name&sort=desc',
+    'sort=asc',
+    'sort=desc',
+    'search=v&order_by=name',
+  ])('have keyset pages that join into the whole list: %s', async (query) => {
+    const seen: string[] = [];
+    const first = `${service.url}/api/v4${at('lists')}?${query}&pagination=keyset&per_page=1`;
+    for (let url: string | undefined = first; url !== undefined; ) {
+      const answer: Response = await fetch(url);
+      seen.push(...names((await answer.json()) as { name: string }[]));
+      url = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1];
+    }
+    const whole = names((await as('anonymous', 'GET', `${at('lists')}?${query}`)).body);
+    expect(seen).toEqual(whole);
+    expect(seen.length).toBeGreaterThan(2);
+  });
+
   test('are sorted by commit time, newest first by default', async () => {
     for (const query of ['', '?order_by=updated', '?order_by=updated&sort=desc']) {
       const found = names((await as('anonymous', 'GET', `${at('lists')}${query}`)).body);
