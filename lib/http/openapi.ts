@@ -236,10 +236,26 @@ function responsesOf(
   error(403, 'Not allowed, or the token lacks the scope', 'Message', 'InsufficientScope');
   if (aboutSubject(access))
     error(404, `The ${access.kind} does not exist, or the caller may not know of it`, 'Message');
+  if (/[:*]/.test(endpoint.path)) error(404, 'There is no such path', 'Error');
+  if (endpoint.paginate !== undefined)
+    error(
+      405,
+      'The page begins beyond what can be paged by offset, or keyset pagination is not available',
+      'Error',
+    );
+  if (endpoint.body !== undefined) error(413, 'The body is too large', 'Message');
+  error(429, 'Too many requests', 'Message');
+  error(503, 'The service is in maintenance mode, or cannot answer now', 'Message');
   if (endpoint.method === 'DELETE' && dialect === undefined)
     error(412, 'Changed later than `If-Unmodified-Since` allows', 'Message');
   if (dialect !== undefined && endpoint.body !== undefined) error(415, 'Another type of body', 'Message');
-  for (const { status: code, description } of endpoint.errors) error(code, description, 'Message');
+  for (const { status: code, description } of endpoint.errors)
+    if (code === 304) responses[code] = { description };
+    else error(code, description, 'Message');
+  // Limits of single actions answer as the API does, those of the whole instance in plain text.
+  const limited = responses[429]!;
+  const content = { ...limited.content, 'text/plain': { schema: { type: 'string' } } };
+  responses[429] = { ...limited, headers: { 'Retry-After': { schema: { type: 'string' } } }, content };
   return responses;
 }
 

@@ -53,6 +53,7 @@ const OWNER_KINDS = [
 export const customAttributeEndpoints = OWNER_KINDS.flatMap(({ kind, id, access, subject }) => {
   const path = `/${kind}s/:id/custom_attributes` as const;
   const itemPath = `${path}/:key` as const;
+  const errors = [{ status: 404, description: `The ${kind} or the attribute does not exist` }];
   const ownerFields = () => ({ id: p.string({ required: true, description: id }) });
   const params = () => p.params(ownerFields());
   const itemParams = () =>
@@ -69,6 +70,7 @@ export const customAttributeEndpoints = OWNER_KINDS.flatMap(({ kind, id, access,
       access,
       params,
       returns: { body: shapes.customAttributes },
+      errors,
       handle: async (context, deps) =>
         attributes.listAttributes(deps, context.actor, await subject(context, deps)),
     }),
@@ -80,6 +82,7 @@ export const customAttributeEndpoints = OWNER_KINDS.flatMap(({ kind, id, access,
       access,
       params: itemParams,
       returns: { body: shapes.customAttribute },
+      errors,
       handle: async (context, deps) =>
         attributes.getAttribute(deps, context.actor, await subject(context, deps), context.params.key),
     }),
@@ -93,6 +96,7 @@ export const customAttributeEndpoints = OWNER_KINDS.flatMap(({ kind, id, access,
       body: () =>
         p.params({ value: p.string({ required: true, description: 'Value of the custom attribute' }) }),
       returns: { body: shapes.customAttribute },
+      errors,
       handle: async (context, deps) =>
         attributes.setAttribute(deps, context.actor, await subject(context, deps), {
           key: context.params.key,
@@ -107,6 +111,7 @@ export const customAttributeEndpoints = OWNER_KINDS.flatMap(({ kind, id, access,
       access,
       params: itemParams,
       returns: { status: 204 },
+      errors,
       handle: async (context, deps) => {
         await attributes.removeAttribute(
           deps,

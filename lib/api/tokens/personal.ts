@@ -64,7 +64,10 @@ const list = endpoint({
     }),
   returns: { body: shapes.tokens },
   paginate: 'offset',
-  errors: [{ status: 401, description: 'Tokens of another user are for administrators only' }],
+  errors: [
+    { status: 401, description: 'Tokens of another user are for administrators only' },
+    { status: 404, description: 'The user does not exist' },
+  ],
   handle: async ({ actor, query, page }, deps) => {
     const { user_id, ...filters } = query;
     const found = await listTokens(deps, actor, {

@@ -196,7 +196,13 @@ describe('the OpenAPI document', () => {
   });
 
   test('describes responses and errors', () => {
-    expect(Object.keys(get.responses)).toEqual(['200', '400', '401', '403', '404']);
+    expect(Object.keys(get.responses)).toEqual([...['200', '400', '401', '403', '404', '405', '429', '503']]);
+    // A rule, and a path that is not one, answer 404 in different words.
+    expect(get.responses['404']!.content!['application/json']!.schema).toEqual({
+      anyOf: [{ $ref: '#/components/schemas/Message' }, { $ref: '#/components/schemas/Error' }],
+    });
+    expect(Object.keys(get.responses['429']!.content!)).toEqual(['application/json', 'text/plain']);
+    expect(Object.keys(post.responses)).toContain('413');
     expect(get.responses['200']!.content!['application/json']!.schema).toEqual({
       type: 'array',
       items: { $ref: '#/components/schemas/Note' },
