@@ -128,6 +128,7 @@ it('100,000 refs are advertised as a stream, and a single one can be requested',
   for await (const piece of await advertise(many, 'git-upload-pack', 0, {
     visible: undefined,
     bundles: false,
+    packUris: false,
   })) {
     bytes += piece.length;
     largest = Math.max(largest, piece.length);

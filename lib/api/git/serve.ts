@@ -4,6 +4,7 @@ import { CallerGone } from '../../domain/caller-gone.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { movedNotice } from '../../domain/git/moved-notice.ts';
+import { packUrl } from '../../domain/git/pack-url.ts';
 import { pushPolicy } from '../../domain/git/push-policy.ts';
 import type { Admission } from '../../domain/rate-limits/request-counting.ts';
 import { isFetchable, isPushable } from '../../domain/refs/hidden-refs.ts';
@@ -40,7 +41,7 @@ const CHALLENGE = 'Basic realm="Lemnos"';
 const BUNDLE_SECONDS = 900;
 
 const FETCH_LESS =
-  'Use --filter=blob:none or --depth=1, or git -c transfer.bundleURI=true clone (git 2.40); then fetch the rest in steps';
+  'Use --filter=blob:none or --depth=1 and fetch the rest in steps, or git -c fetch.uriProtocols=https clone';
 
 /** Serves Git's smart HTTP protocol; as the catch-all at the root, also the 404 of every unknown path. */
 export async function serveGit(
@@ -110,6 +111,7 @@ export async function serveGit(
         visible: isFetchable,
         bundleUrl: ({ location }) => deps.store.blobs.presignedGet(location, BUNDLE_SECONDS),
         packLimit: maxFetchBytes === undefined ? undefined : { bytes: maxFetchBytes, advice: FETCH_LESS },
+        packUrl: (pack) => packUrl(deps, pack),
         pushable: isPushable,
         defaultBranch: await defaultBranchName(deps),
         ...(pushing ? { authorize: pushPolicy(deps, access), policyName: deps.environment.serviceName } : {}),

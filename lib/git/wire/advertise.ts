@@ -10,6 +10,12 @@ import { FLUSH, pkt } from './pkt-line.ts';
 import type { Repository } from './repository.ts';
 import { type Visibility, type VisibleRefs, visibleRefs } from './visible.ts';
 
+/** What is served by URL. */
+export interface Offers {
+  readonly bundles: boolean;
+  readonly packUris: boolean;
+}
+
 export type Service = 'git-upload-pack' | 'git-receive-pack';
 
 /** The body of the answer, as a stream. Version 2 lists capabilities only; clients do not use it for pushes. */
@@ -17,18 +23,18 @@ export async function advertise(
   repository: Repository,
   service: Service,
   version: 0 | 1 | 2,
-  { visible, bundles }: { readonly visible: Visibility | undefined; readonly bundles: boolean },
+  { visible, ...offers }: { readonly visible: Visibility | undefined } & Offers,
 ): Promise<Iterable<Uint8Array> | AsyncIterable<Uint8Array>> {
-  if (service === 'git-upload-pack' && version === 2) return batched(capabilityAdvertisement(bundles));
+  if (service === 'git-upload-pack' && version === 2) return batched(capabilityAdvertisement(offers));
   return refAdvertisement(service, version, await visibleRefs(repository.refs, visible));
 }
 
 /** Version 2: no refs, and no `# service` line (git's own http-backend leaves it out too). */
-export function* capabilityAdvertisement(bundles: boolean): Generator<Uint8Array> {
+export function* capabilityAdvertisement({ bundles, packUris }: Offers): Generator<Uint8Array> {
   yield pkt('version 2\n');
   yield pkt(`agent=${AGENT}\n`);
   yield pkt('ls-refs=unborn\n');
-  yield pkt('fetch=shallow wait-for-done filter\n');
+  yield pkt(`fetch=shallow wait-for-done filter${packUris ? ' packfile-uris' : ''}\n`);
   yield pkt('server-option\n');
   if (bundles) yield pkt('bundle-uri\n');
   yield pkt('object-format=sha1\n');

@@ -10,7 +10,7 @@ import { PktReader, pkt } from './pkt-line.ts';
 import { type PushOutcome, type ReceivePackOptions, receivePack } from './receive-pack.ts';
 import type { Repository } from './repository.ts';
 import { type Body, decodedBody } from './request-body.ts';
-import { type UploadPackOptions, uploadPack } from './upload-pack.ts';
+import { offersOf, type UploadPackOptions, uploadPack } from './upload-pack.ts';
 
 export interface SmartHttpRequest {
   readonly method: string;
@@ -63,8 +63,7 @@ async function infoRefs(
   if (name !== 'git-upload-pack' && name !== 'git-receive-pack') return text(403, 'Unsupported service');
   const version = protocolVersion(request.headers.get('git-protocol') ?? undefined);
   const shown = name === 'git-receive-pack' ? options.pushable : options.visible;
-  const bundles = options.bundleUrl !== undefined;
-  const body = await advertise(repository, name, version, { visible: shown, bundles });
+  const body = await advertise(repository, name, version, { visible: shown, ...offersOf(options) });
   return answer(`application/x-${name}-advertisement`, stream(request.method === 'HEAD' ? [] : body));
 }
 

@@ -38,23 +38,33 @@ export interface PackLimit {
 /** Interval of keep-alive packets for clients with side bands. */
 const KEEPALIVE_MS = 5000;
 
+/** The objects of the pack. */
+export async function listed(
+  store: PackStore,
+  { wants, common, cut, filter, tags }: PackRequest,
+): Promise<ObjectList> {
+  const list = await enumerate(store, {
+    include: wants,
+    exclude: [...common],
+    ...(filter === undefined ? {} : { filter }),
+    ...(cut.size > 0 ? { shallow: cut, excludeShallow: cut } : {}),
+  });
+  await addTags(store, list, tags);
+  return list;
+}
+
+/** @param known the objects, where they are listed already */
 export async function* packfile(
   store: PackStore,
   request: PackRequest,
+  known?: ObjectList,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { options, cut, filter } = request;
+  const { options, filter } = request;
   const { sideBand } = options;
   const say = (text: string) => (options.progress ? onBand(sideBand, 2, text) : []);
   if (request.notice) yield* onBand(sideBand, 2, request.notice);
   try {
-    const listing = enumerate(store, {
-      include: request.wants,
-      exclude: [...request.common],
-      ...(filter === undefined ? {} : { filter }),
-      ...(cut.size > 0 ? { shallow: cut, excludeShallow: cut } : {}),
-    });
-    const list = yield* keptAlive(listing, sideBand);
-    await addTags(store, list, request.tags);
+    const list = known ?? (yield* keptAlive(listed(store, request), sideBand));
     const above = request.limit && (await storedBytesAbove(store, list, request.limit.bytes));
     if (above !== undefined) {
       yield* onBand(sideBand, 3, refusal(above, request.limit!));

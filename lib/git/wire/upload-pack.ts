@@ -7,13 +7,14 @@ import { suitsBitmap } from '../bitmap/reached-objects.ts';
 import type { Oid } from '../oid.ts';
 import { prepareClone } from '../reachable.ts';
 import { spacePrefix } from '../refname.ts';
-import { capabilityAdvertisement } from './advertise.ts';
+import { capabilityAdvertisement, type Offers } from './advertise.ts';
 import { type BundleUrl, bundleUri } from './bundle-uri.ts';
 import { WireError } from './error.ts';
 import { quoted, textLine } from './line.ts';
 import { lsRefs, parseLsRefs } from './ls-refs.ts';
 import { Negotiation } from './negotiate.ts';
-import { type PackLimit, packfile } from './packfile.ts';
+import { type PackUrl, packUris } from './pack-uris.ts';
+import { type PackLimit, type PackRequest, packfile } from './packfile.ts';
 import { DELIM, FLUSH, type PktReader, pkt } from './pkt-line.ts';
 import type { Repository } from './repository.ts';
 import { type ShallowInfo, shallowInfo } from './shallow.ts';
@@ -27,6 +28,8 @@ export interface UploadPackOptions {
   readonly visible?: Visibility;
   /** Absent if bundles are not offered. */
   readonly bundleUrl?: BundleUrl;
+  /** Absent if packs are not offered. */
+  readonly packUrl?: PackUrl;
   /** A fetch that would need a larger pack is refused before its pack begins. Default: none. */
   readonly packLimit?: PackLimit | undefined;
   /** Lines for the terminals of all clients, those without progress too. */
@@ -34,6 +37,11 @@ export interface UploadPackOptions {
   /** Called with errors after the answer has started; the client gets a message without the cause. */
   readonly onError?: (cause: unknown) => void;
 }
+
+export const offersOf = ({ bundleUrl, packUrl }: UploadPackOptions): Offers => ({
+  bundles: bundleUrl !== undefined,
+  packUris: packUrl !== undefined,
+});
 
 type Answer = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
@@ -54,7 +62,7 @@ export async function uploadPack(
     return lsRefs(repository, parseLsRefs(request.arguments), options.visible);
   if (request.command === 'fetch') return fetchV2(repository, request.arguments, options);
   if (request.command === 'bundle-uri') return bundleUri(repository, options.bundleUrl, options.visible);
-  if (request.command === 'capabilities') return capabilityAdvertisement(options.bundleUrl !== undefined);
+  if (request.command === 'capabilities') return capabilityAdvertisement(offersOf(options));
   throw new WireError('request-malformed', `invalid command ${quoted(request.command)}`);
 }
 
@@ -161,8 +169,7 @@ async function fetchV2(
   if (request.deepen !== undefined || request.shallow.length > 0) {
     sections.push(pkt('shallow-info\n'), ...shallowLines(shallow), DELIM);
   }
-  sections.push(pkt('packfile\n'));
-  const pack = packfile(repository.store, {
+  const wanted: PackRequest = {
     wants: [...request.wants, ...shallow.extraWants],
     common: negotiation.common,
     cut: shallow.cut,
@@ -172,8 +179,12 @@ async function fetchV2(
     options: request.options,
     onError: options.onError,
     limit: options.packLimit,
-  });
-  return following(sections, pack);
+  };
+  const uris = await packUris(repository.store, wanted, request.uriProtocols, options.packUrl);
+  if (uris !== undefined && uris.lines.length > 0)
+    sections.push(pkt('packfile-uris\n'), ...uris.lines, DELIM);
+  sections.push(pkt('packfile\n'));
+  return following(sections, packfile(repository.store, wanted, uris?.rest));
 }
 
 /** Whether the request is a full clone of the wants. */

@@ -84,6 +84,8 @@ export interface FetchRequest extends Wants {
   readonly haves: readonly Oid[];
   readonly done: boolean;
   readonly waitForDone: boolean;
+  /** Of packs that the client fetches by URL: `https`, `http`. */
+  readonly uriProtocols: readonly string[];
   readonly options: FetchOptions;
 }
 
@@ -92,9 +94,11 @@ export function parseFetch(lines: readonly string[]): FetchRequest {
   const asked = new FetchArguments();
   const haves = new Set<Oid>();
   const flags = new Set<string>();
+  let uriProtocols: readonly string[] = [];
   for (const line of lines) {
     if (asked.take(line)) continue;
     if (FETCH_FLAGS.has(line)) flags.add(line);
+    else if (line.startsWith('packfile-uris ')) uriProtocols = line.slice('packfile-uris '.length).split(',');
     else if (line.startsWith('have ')) haves.add(oidArgument(line, 'have '));
     else throw new WireError('request-malformed', `unexpected line: ${quoted(line)}`);
   }
@@ -103,6 +107,7 @@ export function parseFetch(lines: readonly string[]): FetchRequest {
     haves: [...haves],
     done: flags.has('done'),
     waitForDone: flags.has('wait-for-done'),
+    uriProtocols,
     options: {
       thinPack: flags.has('thin-pack'),
       ofsDelta: flags.has('ofs-delta'),
