@@ -1,4 +1,4 @@
-import { RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -6,8 +6,10 @@ import {
   EndpointType,
   LogGroupLogDestination,
   MethodLoggingLevel,
+  SecurityPolicy,
   SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -64,6 +66,7 @@ export class Gateway extends Construct {
         accessLogFormat: accessLogFormat(),
       },
     });
+    if (settings.domain !== undefined) this.#serveAt(settings.domain);
     const caller = new ServicePrincipal('apigateway.amazonaws.com');
     // One permission per function for the whole API: one per path would exceed the 20 KB of a function's policy.
     for (const { name } of areasOf('api')) {
@@ -79,6 +82,20 @@ export class Gateway extends Construct {
         resource: this.api.restApiId,
         resourceName: 'authorizers/*',
       }),
+    });
+  }
+
+  /** The stage is at the root of the domain: paths are the same as at the gateway's own URL, without `/prod`. */
+  #serveAt({ name, certificate }: NonNullable<Settings['domain']>): void {
+    const domain = this.api.addDomainName('Domain', {
+      domainName: name,
+      certificate: Certificate.fromCertificateArn(this, 'Certificate', certificate),
+      endpointType: EndpointType.REGIONAL,
+      securityPolicy: SecurityPolicy.TLS_1_2,
+    });
+    new CfnOutput(Stack.of(this), 'DomainTarget', {
+      description: `Point ${name} here`,
+      value: domain.domainNameAliasDomainName,
     });
   }
 }

@@ -30,7 +30,9 @@ const ASSUMED = {
 /** Types that are free while idle. A type that is neither here nor priced below is an error. */
 const FREE = new Set([
   'AWS::ApiGateway::Account',
+  'AWS::ApiGateway::BasePathMapping',
   'AWS::ApiGateway::Deployment',
+  'AWS::ApiGateway::DomainName',
   'AWS::ApiGateway::RestApi',
   'AWS::ApiGateway::Stage',
   'AWS::CDK::Metadata',

@@ -12,7 +12,9 @@ export interface Settings {
   readonly serviceName: string;
   /** Name of the default branch of new repositories. `defaultBranchName` */
   readonly defaultBranchName: string;
-  /** Public base URL, if a custom domain is in front of the gateway. `baseUrl` */
+  /** Host name of the gateway, with the ARN of its certificate in this region. `domain`, `domainCertificate` */
+  readonly domain: { readonly name: string; readonly certificate: string } | undefined;
+  /** Public base URL: that of the domain, or of what is in front of the gateway. `baseUrl` */
   readonly baseUrl: string | undefined;
   /**
    * Hosts and networks that may be called although they are not public: `lib/outbound/allow-list.ts`. Functions are in no
@@ -78,6 +80,12 @@ export function readSettings(node: Node): Settings {
   if (!/^[A-Za-z][A-Za-z0-9-]{0,31}$/.test(serviceName)) {
     throw new RangeError('serviceName must consist of letters, digits and "-", at most 32');
   }
+  const [name, certificate] = [read('domain'), read('domainCertificate')];
+  if ((name === undefined) !== (certificate === undefined))
+    throw new RangeError('domain and domainCertificate need each other');
+  if (name !== undefined && !/^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$/.test(name))
+    throw new RangeError('domain must be a host name in lower case');
+  const domain = name === undefined || certificate === undefined ? undefined : { name, certificate };
   const gitFrontUrl = read('gitFrontUrl')?.replace(/\/+$/, '');
   const gitFrontCertificate = read('gitFrontCertificate');
   // A redirected push sends its credentials to this host.
@@ -99,7 +107,8 @@ export function readSettings(node: Node): Settings {
     stream: choice('stream'),
     serviceName,
     defaultBranchName: read('defaultBranchName') ?? 'main',
-    baseUrl: read('baseUrl'),
+    domain,
+    baseUrl: read('baseUrl') ?? (domain && `https://${domain.name}`),
     outboundAllow,
     gitFrontUrl,
     gitFrontCertificate,

@@ -14,6 +14,8 @@ import type { Tally } from './tally.ts';
 const EVERYTHING = {
   mailFrom: 'Lemnos <forge@example.com>',
   alarmEmail: 'operator@example.com',
+  domain: 'git.example.com',
+  domainCertificate: 'arn:aws:acm:us-east-1:111122223333:certificate/2',
   gitFrontUrl: 'https://push.example.com',
   gitFrontCertificate: 'arn:aws:acm:us-east-1:111122223333:certificate/1',
 };

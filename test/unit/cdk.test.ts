@@ -532,6 +532,24 @@ describe('outputs and settings', () => {
     }
   });
 
+  test('serve a domain at its root, whose links begin with it', () => {
+    const domain = 'git.example.com';
+    const certificate = 'arn:aws:acm:us-east-1:123456789012:certificate/0';
+    const own = synthesize({ domain, domainCertificate: certificate }).service;
+    own.hasResourceProperties('AWS::ApiGateway::DomainName', {
+      DomainName: domain,
+      RegionalCertificateArn: certificate,
+      SecurityPolicy: 'TLS_1_2',
+    });
+    const [[, mapping]] = resourcesOf(own, 'AWS::ApiGateway::BasePathMapping') as [[string, Resource]];
+    expect(mapping.Properties).not.toHaveProperty('BasePath');
+    own.hasOutput('Url', { Value: `https://${domain}` });
+    own.hasOutput('DomainTarget', {});
+    for (const [, { Properties }] of resourcesOf(own, 'AWS::Lambda::Function'))
+      expect(Properties.Environment.Variables.BASE_URL).toBe(`https://${domain}`);
+    expect(resourcesOf(service, 'AWS::ApiGateway::DomainName')).toEqual([]);
+  });
+
   test('reserve nothing by default: a new account has no runs to reserve', () => {
     for (const [, { Properties }] of resourcesOf(service, 'AWS::Lambda::Function'))
       expect(Properties).not.toHaveProperty('ReservedConcurrentExecutions');
@@ -604,6 +622,7 @@ describe('outputs and settings', () => {
     ['tags', 'team'],
     ['deletionDelayDays', 'a week'],
     ['clientThrottles', 'no'],
+    ['domain', 'git.example.com'],
     ['requestRate', '0'],
     ['requestBurst', '1.5'],
     ['outboundAllow', 'http://10.0.0.1'],
