@@ -54,6 +54,8 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
       ownCredentialsOnly,
       schemasInUse,
       noEventStreams,
+      noEndpointCache,
+      nativeHashesOnly,
       noSchemaDocuments,
       versionsOnly,
       multipartOnly,
@@ -147,6 +149,28 @@ export const resolveEventStreamSerdeConfig = (config) => config;
 export class EventStreamSerde { constructor() { throw new Error('this bundle reads no streams of events'); } }`,
       }),
     );
+  },
+};
+
+/** The table's client discovers no endpoints, but makes a cache for them: a plain map instead of a library's. */
+const noEndpointCache: Plugin = {
+  name: 'no-endpoint-cache',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]@aws-sdk[\\/]endpoint-cache[\\/]dist-es[\\/]index\.js$/ }, () => ({
+      contents: 'export class EndpointCache extends Map {}',
+    }));
+  },
+};
+
+/** The SDK's own MD5, SHA-1 and SHA-256 are for places where `node:crypto` has none. */
+const nativeHashesOnly: Plugin = {
+  name: 'native-hashes-only',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]checksums?[\\/].*[\\/](Md5|Sha1|Sha256)Js\.js$/ }, ({ path }) => ({
+      contents: `export class ${path.match(/(\w+)\.js$/)![1]} {
+  constructor() { throw new Error('node:crypto has no such hash'); }
+}`,
+    }));
   },
 };
 

@@ -33,7 +33,6 @@ import {
   UPLOADS,
 } from './path.ts';
 import { serveUploads } from './uploads.ts';
-import { serveWeb } from './web.ts';
 
 const CHALLENGE = 'Basic realm="Lemnos"';
 
@@ -151,6 +150,8 @@ async function serveBesideGit(
       ...(admission && { admission }),
       prefetch: {},
     });
+    // Archives and files, which Git itself does without.
+    const { serveWeb } = await import('./web.ts');
     return await serveWeb(path, searchParams, facts, access, deps);
   } catch (error) {
     if (error instanceof DomainError && error.code === 'unauthorized') return plainTextError(error);

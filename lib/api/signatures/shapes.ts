@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { VERIFICATION_STATUSES } from '../../domain/signatures/verify.ts';
+import { VERIFICATION_STATUSES } from '../../domain/signatures/status.ts';
 import { shape } from '../../http/shape.ts';
 import { sshKey } from '../keys/shapes.ts';
 
