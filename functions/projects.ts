@@ -1,6 +1,10 @@
 import { forkEndpoints } from '../lib/api/forks/endpoints.ts';
 import { projectEndpoints } from '../lib/api/projects/endpoints.ts';
+import { projectTemplateEndpoints } from '../lib/api/templates/endpoints.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
 
-export const { handler, fetch } = apiFunction({ endpoints: [...projectEndpoints, ...forkEndpoints], deps });
+export const { handler, fetch } = apiFunction({
+  endpoints: [...projectEndpoints, ...forkEndpoints, ...projectTemplateEndpoints],
+  deps,
+});

@@ -34,6 +34,7 @@ import { signatureEndpoints } from './signatures/endpoints.ts';
 import { starEndpoints } from './stars/endpoints.ts';
 import { statisticsEndpoints } from './statistics/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
+import { projectTemplateEndpoints, templateEndpoints } from './templates/endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
 import { userEndpoints } from './users/endpoints.ts';
 import { VERSION } from './version.ts';
@@ -46,6 +47,8 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...tokenEndpoints,
   ...projectEndpoints,
   ...forkEndpoints,
+  ...templateEndpoints,
+  ...projectTemplateEndpoints,
   ...starEndpoints,
   ...projectRelationEndpoints,
   ...statisticsEndpoints,

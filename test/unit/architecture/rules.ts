@@ -123,7 +123,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     ...['access-requests', 'git', 'invitations', 'emails', 'tokens', 'branches', 'tags', 'imports'],
     ...['custom-attributes', 'secrets', 'signatures', 'stars', 'groups', 'namespaces', 'forks', 'commits'],
     ...['pipelines', 'changelog', 'settings', 'project-relations', 'projects', 'users', 'search', 'scim'],
-    ...['group-sso', 'worker'],
+    ...['templates', 'group-sso', 'worker'],
   ],
   'lib/api': [
     ...['avatars', 'pages', 'custom-attributes', 'users', 'members', 'access-requests', 'audit-events'],
@@ -140,7 +140,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'signatures',
       'stars',
     ],
-    ...['project-relations', 'tags', 'tokens'],
+    ...['project-relations', 'tags', 'templates', 'tokens'],
   ],
 };
 

@@ -1,0 +1,90 @@
+/** Templates of licences and files: the lists, one by its key, and what is filled in. */
+import { expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
+import { expectSchema } from '../../harness/schemas.ts';
+
+const { as, world } = ownWorld();
+const KINDS = ['gitignores', 'dockerfiles', 'gitlab_ci_ymls', 'ci_ymls'];
+const get = async (path: string, who: 'anonymous' | 'owner' = 'anonymous') => {
+  const { status, body } = await as(who, 'GET', path);
+  return { status, body };
+};
+
+test('licences are listed with their terms, popular ones alone where asked', async () => {
+  const { status, body, headers } = await as('anonymous', 'GET', '/templates/licenses?per_page=100');
+  expect([status, headers.get('x-total')]).toEqual([200, String(body.length)]);
+  for (const license of body) expectSchema('license', license);
+  const keys = body.map(({ key }: { key: string }) => key);
+  expect(keys).toEqual([...keys].sort());
+  expect(keys).toEqual(expect.arrayContaining(['apache-2.0', 'gpl-3.0', 'mit', 'mpl-2.0', 'unlicense']));
+  const popular = (await get('/templates/licenses?popular=1')).body;
+  expect(popular.map(({ key }: { key: string }) => key)).toEqual(['apache-2.0', 'gpl-3.0', 'mit']);
+  const second = await as('anonymous', 'GET', '/templates/licenses?per_page=2&page=2');
+  expect(second.body.map(({ key }: { key: string }) => key)).toEqual(keys.slice(2, 4));
+});
+
+test.each([
+  ['mit', `Copyright (c) YEAR HOLDER`],
+  ['MIT', `Copyright (c) YEAR HOLDER`],
+  ['apache-2.0', 'Copyright YEAR HOLDER'],
+  ['gpl-3.0', 'Copyright (C) YEAR  HOLDER'],
+])('the licence %s is filled in with year and holder', async (key, line) => {
+  const year = String(new Date().getUTCFullYear());
+  const expected = (holder: string) => line.replace('YEAR', year).replace('HOLDER', () => holder);
+  const given = await get(`/templates/licenses/${key}?fullname=${encodeURIComponent("A & $' B")}`);
+  expect(given.body.content).toContain(expected("A & $' B"));
+  const caller = await as('owner', 'GET', '/user');
+  expect((await get(`/templates/licenses/${key}`, 'owner')).body.content).toContain(
+    expected(caller.body.name),
+  );
+  const open = (await get(`/templates/licenses/${key}`)).body.content;
+  expect(open).toContain(year);
+  expect(open).toMatch(/[[<](fullname|name of (author|copyright owner))[\]>]/);
+});
+
+test('the name of the project stands in the licences that name one', async () => {
+  const { content } = (await get('/templates/licenses/gpl-3.0?project=Rocket')).body;
+  expect(content).toContain('Rocket');
+  expect(content).not.toContain("<one line to give the program's name");
+});
+
+test.each(KINDS)('files of the kind %s are listed and shown by name', async (kind) => {
+  const { status, body } = await get(`/templates/${kind}`);
+  expect(status).toBe(200);
+  expectSchema('template_list', body);
+  expect(body.length).toBeGreaterThan(2);
+  for (const { key } of body) {
+    const one = await get(`/templates/${kind}/${encodeURIComponent(key)}`);
+    expect(one.status).toBe(200);
+    expectSchema('template', one.body);
+  }
+  expect(await get(`/templates/${kind}/none`)).toEqual({
+    status: 404,
+    body: { message: '404 Template Not Found' },
+  });
+});
+
+test('an unknown licence is 404', async () => {
+  expect(await get('/templates/licenses/none')).toEqual({
+    status: 404,
+    body: { message: '404 License Not Found' },
+  });
+});
+
+test('a project offers the templates of the instance to whoever may see it', async () => {
+  const shown = `/projects/${world.ids['public']}/templates`;
+  for (const kind of ['licenses', ...KINDS]) {
+    const { status, body } = await get(`${shown}/${kind}?per_page=100`);
+    expect(status).toBe(200);
+    expectSchema('template_list', body);
+    const one = await get(`${shown}/${kind}/${body[0].key}`);
+    expect(one.status).toBe(200);
+    expectSchema(kind === 'licenses' ? 'license' : 'template', one.body);
+  }
+  const filled = await get(`${shown}/licenses/mit?fullname=Ada`);
+  expect(filled.body.content).toContain(`${new Date().getUTCFullYear()} Ada`);
+  expect((await get(`${shown}/issues_of_old`)).body).toEqual({ error: 'type does not have a valid value' });
+  expect((await get(`/projects/${world.ids['private']}/templates/licenses`)).body).toEqual({
+    message: '404 Project Not Found',
+  });
+});
