@@ -135,7 +135,7 @@ function differences(theirs: ContractParameter, ours: Known): string[] {
   return problems;
 }
 
-function isOfType({ type, typeStated }: ContractParameter, schema: JsonSchema): boolean {
+function isOfType({ type, typeStated, enum: values }: ContractParameter, schema: JsonSchema): boolean {
   const types = typesOf(schema);
   // Whatever is stored and returned as it is takes any type.
   if (types.length === 0) return true;
@@ -143,6 +143,8 @@ function isOfType({ type, typeStated }: ContractParameter, schema: JsonSchema): 
     case 'string':
       return typeStated ? types.includes('string') : true;
     case 'enum':
+      // A filter that the specification knows as "true" alone is a boolean: clients send each of its spellings.
+      if (types.includes('boolean')) return values?.every((value) => value === 'true') ?? false;
       return schema.enum !== undefined || schema.items?.enum !== undefined || types.includes('array');
     case 'array':
     case 'boolean':
