@@ -26,6 +26,8 @@ beforeAll(async () => {
     queueArn: 'arn:aws:sqs:local:000000000000:mail',
     retryAfter: 0,
     functionName: 'mail',
+    // A worker begins no message that its function has no time for.
+    timeout: 480,
     handler: (event, context) => mailWorker(event, context),
     signal: stopping.signal,
   });
