@@ -152,12 +152,12 @@ export class EventStreamSerde { constructor() { throw new Error('this bundle rea
   },
 };
 
-/** The table's client discovers no endpoints, but makes a cache for them: a plain map instead of a library's. */
+/** The table's client discovers no endpoints, but makes a cache for them. */
 const noEndpointCache: Plugin = {
   name: 'no-endpoint-cache',
   setup({ onLoad }) {
     onLoad({ filter: /[\\/]@aws-sdk[\\/]endpoint-cache[\\/]dist-es[\\/]index\.js$/ }, () => ({
-      contents: 'export class EndpointCache extends Map {}',
+      contents: 'export class EndpointCache {}',
     }));
   },
 };
