@@ -88,7 +88,8 @@ async function client(
     if (made.status !== 201 && !there)
       outcomes.wrong.push(`POST ${path}: ${made.status} ${JSON.stringify(made.body)}`);
     const description = `made by ${name}`;
-    const changed = await ask('PUT', `/projects/root%2F${path}`, { description });
+    // A new name is indexed by a worker.
+    const changed = await ask('PUT', `/projects/root%2F${path}`, { description, name: `${path} changed` });
     if (changed.status !== 200)
       outcomes.wrong.push(`PUT ${path}: ${changed.status} ${JSON.stringify(changed.body)}`);
     else outcomes.done.set(path, description);
