@@ -54,7 +54,13 @@ test('all settings that the API names are shown, without secrets', async () => {
   expect(NAMED.filter((name) => !(name in told))).toEqual([]);
   expect([...SECRETS, 'spamcheck_api_key'].filter((name) => name in told)).toEqual([]);
   const defaults = allDefaults(readEnvironment());
-  expect(told).toMatchObject({ ...defaults, id: 1, created_at: null, updated_at: null });
+  expect(told).toMatchObject({
+    ...defaults,
+    polling_interval_multiplier: '1.0',
+    id: 1,
+    created_at: null,
+    updated_at: null,
+  });
 });
 
 test('every setting has one default: beside the rules that obey it, or in the list of stored ones', () => {
