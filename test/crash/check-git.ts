@@ -63,7 +63,7 @@ export async function checkRepository(
     if (pinned.length > 0) {
       // One process for all: it ends with an error at an object that is absent or no commit.
       const found = await attempt('git', ['-C', folder, 'rev-list', '--no-walk', ...pinned], { env: GIT });
-      if (found.code !== 0) say(`a pinned commit is not there: ${found.stderr.trim()}`);
+      if (found.code !== 0) say(`a pinned commit is not there: ${found.stderr.split('\n', 1)[0]}`);
     }
 
     const present = new Map<string, string>(snapshot.refs.map(({ name, oid }) => [name, oid]));

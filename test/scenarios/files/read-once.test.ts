@@ -65,7 +65,8 @@ test.each(Object.keys(PATHS).flatMap((way) => Object.keys(FILES).map((name) => [
     const body = Buffer.from(await answer.arrayBuffer());
     expect(answer.status).toBe(200);
     const sha256 = createHash('sha256').update(content).digest('hex');
-    expect(answer.headers.get('x-lemnos-content-sha256')).toBe(sha256);
+    // The bucket serves large content, without the digest.
+    if (!answer.redirected) expect(answer.headers.get('x-lemnos-content-sha256')).toBe(sha256);
     if (way === 'GET raw') expect(body.equals(content)).toBe(true);
     expect(fetched / MIB).toBeGreaterThan(packed);
     expect(fetched / MIB).toBeLessThan(packed + SLACK);

@@ -85,7 +85,8 @@ class Network {
         const actor = signedInAs(this.#owner);
         const current = await this.#yard.store.projects.get(project.id);
         if (current === undefined) return;
-        const input = { path: `f-${this.#owner.id}-${++this.#names}`, namespaces: [] };
+        const name = `f-${this.#owner.id}-${++this.#names}`;
+        const input = { path: name, name, namespaces: [] };
         const fork = await forkProject(this.#deps, actor, { project: current, level: 50 }, input);
         const body = { projectId: fork.id, sourceId: current.id };
         await runForkJob(this.#deps, { id: 'f', type: 'fork.fill', body });

@@ -48,7 +48,8 @@ async function order(of: Forked): Promise<Forked> {
   const deps = yard.deps();
   const actor = signedInAs(owner);
   const access = { project: await read(of), level: 50 } as const;
-  const input = { path: `fork-${++named}`, namespaces: [] };
+  const name = `fork-${++named}`;
+  const input = { path: name, name, namespaces: [] };
   const project = await forkProject(deps, actor, access, input);
   return { project, ground: groundOf(project) };
 }

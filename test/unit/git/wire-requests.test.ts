@@ -127,6 +127,7 @@ describe('version 2', () => {
       shallow: [],
       deepen: undefined,
       filter: undefined,
+      uriProtocols: [],
       done: false,
       waitForDone: true,
       options: {
@@ -137,7 +138,8 @@ describe('version 2', () => {
         sideBand: 'side-band-64k',
       },
     });
-    expect(() => parseFetch([`want ${A}`, 'packfile-uris https'])).toThrow(WireError);
+    expect(parseFetch([`want ${A}`, 'packfile-uris https,http']).uriProtocols).toEqual(['https', 'http']);
+    expect(() => parseFetch([`want ${A}`, 'packfile-urls https'])).toThrow(WireError);
   });
 
   it.each([
