@@ -189,7 +189,12 @@ export async function startHost(options: HostOptions): Promise<Host> {
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local-secret-of-the-embedded-parts' };
 /** Signing takes half of the time of a small request to the table, and nobody in this process verifies it. */
 const UNSIGNED = { sign: async <T>(request: T): Promise<T> => request };
+/**
+ * How often a message is received before it counts as dead. Long jobs are received ahead of their turn, and each end of
+ * the host before it counts for all that wait.
+ */
 const MAX_RECEIVES = 5;
+const MAX_RECEIVES_AHEAD = 100;
 /** How long requests under way may take when the host stops. */
 const DRAIN_TIMEOUT_MS = 7_000;
 /** How long all that is under way may take: service managers and container runtimes kill after ten seconds. */
@@ -218,7 +223,7 @@ async function prepare(): Promise<void> {
       VisibilityTimeout: visibility,
       RedrivePolicy: JSON.stringify({
         deadLetterTargetArn: Attributes?.['QueueArn'],
-        maxReceiveCount: MAX_RECEIVES,
+        maxReceiveCount: area.queue === 'maintenance' ? MAX_RECEIVES_AHEAD : MAX_RECEIVES,
       }),
     });
   }

@@ -30,12 +30,14 @@ export interface Report {
  * Reads everything that is stored and says what is wrong with it, and what of the expected state is missing. The host must
  * be down.
  *
+ * @param now milliseconds since 1970, by the host's clock
  * @param settled whether the workers have had the time to do all they were asked; or until when (ms) what fell due was
  */
 export async function check(
   data: Data,
   expectedState: ExpectedState,
   settled: boolean | number,
+  now = Date.now(),
 ): Promise<Report> {
   const settledAt = typeof settled === 'number' ? settled : Date.now();
   const rows = await readRows(data);
@@ -44,7 +46,7 @@ export async function check(
     for (const problem of found) problems.push(`${name}: ${problem}`);
   };
   const checks = settled !== false ? { ...invariants, ...settledInvariants } : invariants;
-  for (const [name, { run }] of Object.entries(checks)) note(name, run(rows, settledAt));
+  for (const [name, { run }] of Object.entries(checks)) note(name, run(rows, settledAt, now));
   note('acknowledged', await missing(data, expectedState));
   const repositories = livingOf(rows).values();
   const checkNext = async () => {

@@ -9,6 +9,7 @@ import type { ExpectedState } from './expected-state.ts';
 import { Host, settle } from './host.ts';
 import { person, startedProject } from './people.ts';
 import { expect, report } from './races.ts';
+import { simulatedNow } from './simulated-clock.ts';
 import { type Fixtures, introduce, write } from './writers.ts';
 
 /** As a user starts it, with everybody writing. */
@@ -195,7 +196,7 @@ export async function checked(
   settled: boolean,
 ): Promise<Omit<Report, 'problems'>> {
   await using data = await openData(dataDir);
-  const { problems, ...found } = await check(data, expectedState, settled);
+  const { problems, ...found } = await check(data, expectedState, settled, simulatedNow(dataDir));
   report(
     `${found.items} items, ${found.packs} packs, ${found.unlisted} objects unlisted, ` +
       `${found.promises} promises waiting, ${found.frozen} frozen`,

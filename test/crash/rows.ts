@@ -21,9 +21,10 @@ export interface RowCheck {
   readonly kinds: readonly RowKindName[];
   /**
    * @param settledAt milliseconds since 1970: until then the workers have done what fell due
+   * @param now milliseconds since 1970, by the clock of the host that wrote the rows
    * @returns what is wrong, a line each
    */
-  run(rows: Rows, settledAt: number): Iterable<string>;
+  run(rows: Rows, settledAt: number, now: number): Iterable<string>;
 }
 
 export const rowCheck = (kinds: readonly RowKindName[], run: RowCheck['run']): RowCheck => ({ kinds, run });

@@ -8,6 +8,11 @@ const DAY = 25 * 3600_000;
 /** How many repositories are maintained: the oldest ones, which have most writes. */
 const REPOSITORIES = 5;
 
+/** The time by the clock that {@link SimulatedClock} left behind; without one the real time. */
+export const simulatedNow = (dataDir: string): number => Date.now() + dayOf(`${dataDir}.clock`) * DAY;
+
+const dayOf = (file: string): number => (existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0);
+
 /** The clock of a running service, moved on a day at a time. Its day is stored, so that it survives restarts. */
 export class SimulatedClock {
   readonly #host: Host;
@@ -17,7 +22,7 @@ export class SimulatedClock {
   constructor(host: Host, dataDir: string) {
     this.#host = host;
     this.#file = `${dataDir}.clock`;
-    this.#day = existsSync(this.#file) ? Number(readFileSync(this.#file, 'utf8')) : 0;
+    this.#day = dayOf(this.#file);
     Object.assign(deps(), { now: () => new Date(Date.now() + this.#day * DAY) });
   }
 

@@ -40,8 +40,12 @@ export interface Tried {
   readonly problems: readonly string[];
 }
 
-/** A read site is tried with every fault in so many operations; in further ones it is only down, or left out. */
+/** A site is tried with every fault in so many operations; in further ones a read is only down, or left out. */
 const ENOUGH = 2;
+/** A read that so many operations went without is the same for the next. */
+const MANY = 12;
+/** Every fault at every site of operations that are not costly: twice the time. */
+const EVERY_FAULT = process.env['EVERY_FAULT'] === '1';
 /** What befalls a write of a costly operation that another one has too. */
 const LASTING: ReadonlySet<FaultKind> = new Set(['down', 'deaf']);
 /** What is not hidden by repeating. */
@@ -105,11 +109,14 @@ export class Driver {
   }
 
   #faultsOf(site: Site, operation: Operation): readonly FaultKind[] {
-    const enough = operation.costly ? 1 : ENOUGH;
-    const known = isRead(site) && (this.#tried.get(keyOf(operation, site)) ?? 0) >= enough;
-    if (!operation.costly) return known ? ['down'] : faultsOf(site);
-    if (known) return [];
-    const seen = this.#tried.has(keyOf(operation, site));
+    const tried = this.#tried.get(keyOf(operation, site)) ?? 0;
+    if (!operation.costly) {
+      if (tried < ENOUGH) return faultsOf(site);
+      if (isRead(site)) return tried < MANY || EVERY_FAULT ? ['down'] : [];
+      return faultsOf(site).filter((fault) => EVERY_FAULT || HEARD_OF.has(fault));
+    }
+    const seen = tried > 0;
+    if (seen && isRead(site)) return [];
     return faultsOf(site).filter((fault) => (seen ? LASTING : HEARD_OF).has(fault));
   }
 

@@ -300,6 +300,8 @@ export const jobs: readonly Operation[] = [
       const { id, owner, fullPath } = await fixtures.ownGround();
       const kind = 'project';
       await fixtures.store.search.index(kind, id, async () => undefined);
+      // A run that fails is followed by another, at the latest when everything is checked.
+      await fixtures.store.table.put(outboxWrite(message(MAINTENANCE, 'search.index', { kind, id })));
       const search = fullPath.split('/')[1]!;
       return job(fixtures, 'search.index', { kind, id }, async () => {
         const found = await fixtures.done('GET', `/projects?search=${search}&per_page=100`, {
