@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 
 /**
  * How the engine shares a process: every loop over what users pushed yields to the event loop by time ({@link Pace}), and
- * counts what it does ({@link WorkBudget}).
+ * ends beyond its limits ({@link LimitExceeded}).
  */
 
 /** Milliseconds of work per turn of the event loop. */
@@ -67,23 +67,5 @@ export class LimitExceeded extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'LimitExceeded';
-  }
-}
-
-/** Counts the work for one answer, in any unit that a limit can be stated in: steps, bytes, comparisons. */
-export class WorkBudget {
-  #left: number;
-  readonly #what: string;
-
-  /** @param what the message when the budget is spent */
-  constructor(limit: number, what: string) {
-    this.#left = limit;
-    this.#what = what;
-  }
-
-  /** @throws LimitExceeded */
-  add(amount: number): void {
-    this.#left -= amount;
-    if (this.#left < 0) throw new LimitExceeded(this.#what);
   }
 }

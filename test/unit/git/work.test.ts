@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { LimitExceeded, nextTurn, Pace, turnIsOver, underSignal, WorkBudget } from '../../../lib/git/work.ts';
+import { nextTurn, Pace, turnIsOver, underSignal } from '../../../lib/git/work.ts';
 
 it('a pace is due when its turn is over, and not after a rest', async () => {
   const pace = new Pace();
@@ -36,10 +36,4 @@ it('work under a signal ends with its reason where it yields, and other work goe
   ends.abort(new Error('the client has gone'));
   await expect(abandoned).rejects.toThrow('the client has gone');
   await nextTurn();
-});
-
-it('a budget allows what its limit says, and throws beyond it', () => {
-  const budget = new WorkBudget(10, 'too many steps');
-  budget.add(10);
-  expect(() => budget.add(1)).toThrow(new LimitExceeded('too many steps'));
 });
