@@ -30,7 +30,7 @@ import { repositoryEndpoints } from './repository/endpoints.ts';
 import { scimEndpoints } from './scim/endpoints.ts';
 import { searchEndpoints } from './search/endpoints.ts';
 import { settingEndpoints } from './settings/endpoints.ts';
-import { signatureEndpoints } from './signatures/endpoints.ts';
+import { signatureEndpoints, tagSignatureEndpoints } from './signatures/endpoints.ts';
 import { starEndpoints } from './stars/endpoints.ts';
 import { statisticsEndpoints } from './statistics/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
@@ -70,6 +70,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...signatureEndpoints,
   ...branchEndpoints,
   ...tagEndpoints,
+  ...tagSignatureEndpoints,
   ...uploadEndpoints,
   ...customAttributeEndpoints,
   ...notificationSettingEndpoints,

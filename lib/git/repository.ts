@@ -208,6 +208,14 @@ export class GitRepository {
     return this.#ports.store.run((objects) => objects.read(oid).data);
   }
 
+  /** The raw bytes of a tag object, which its signature covers; undefined when the object is of another type. */
+  tagBytes(oid: Oid): Promise<Uint8Array | undefined> {
+    return this.#ports.store.run((objects) => {
+      if (objects.header(oid).type !== 'tag') return undefined;
+      return objects.read(oid).data;
+    });
+  }
+
   /** In the order given, read together, with messages cut to what one answer can hold: see {@link TextBudget}. */
   async commits(oids: readonly Oid[]): Promise<CommitRecord[]> {
     const { store } = this.#ports;

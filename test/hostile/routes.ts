@@ -28,6 +28,7 @@ export const READS: readonly string[] = [
   'branches/main',
   'tags?per_page=100',
   'tags/t',
+  'tags/t/signature',
   'changelog?version=1.0.0&trailer=Changelog',
 ];
 

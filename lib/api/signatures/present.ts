@@ -1,9 +1,14 @@
-import type { CommitSignature } from '../../domain/signatures/verify.ts';
+import type { Signature } from '../../domain/signatures/verify.ts';
 import { sshKey } from '../keys/present.ts';
 
-export function signature(found: CommitSignature, baseUrl: string) {
-  // Clients expect the storage that the commit was read from: `gitaly` is their name for a Git repository.
-  const common = { signature_type: found.type, verification_status: found.status, commit_source: 'gitaly' };
+/** Clients expect the storage that the commit was read from: `gitaly` is their name for a Git repository. */
+export const commitSignature = (found: Signature, baseUrl: string) => ({
+  ...signature(found, baseUrl),
+  commit_source: 'gitaly',
+});
+
+export function signature(found: Signature, baseUrl: string) {
+  const common = { signature_type: found.type, verification_status: found.status };
   switch (found.type) {
     case 'PGP':
       return {

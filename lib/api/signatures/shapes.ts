@@ -3,10 +3,8 @@ import { VERIFICATION_STATUSES } from '../../domain/signatures/status.ts';
 import { shape } from '../../http/shape.ts';
 import { sshKey } from '../keys/shapes.ts';
 
-const common = () => ({
-  verification_status: z.enum(VERIFICATION_STATUSES),
-  commit_source: z.literal('gitaly'),
-});
+const common = () => ({ verification_status: z.enum(VERIFICATION_STATUSES) });
+const ofCommit = () => ({ commit_source: z.literal('gitaly') });
 
 const pgp = () =>
   z.object({
@@ -48,4 +46,9 @@ const x509 = () =>
     }),
   });
 
-export const signature = shape(() => z.union([pgp(), ssh(), x509()]).meta({ id: 'CommitSignature' }));
+export const commitSignature = shape(() =>
+  z
+    .union([pgp().extend(ofCommit()), ssh().extend(ofCommit()), x509().extend(ofCommit())])
+    .meta({ id: 'CommitSignature' }),
+);
+export const tagSignature = shape(() => z.union([pgp(), ssh(), x509()]).meta({ id: 'TagSignature' }));

@@ -1,10 +1,11 @@
-import { type Identity, parseCommit } from '../../git/parse.ts';
+import { type Identity, parseCommit, parseTag } from '../../git/parse.ts';
 import type { GpgKeyRecord, SshKeyRecord } from '../../records/keys.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { type Certificate, CMS_LABELS, signerCertificate } from '../../signatures/certificate.ts';
 import { keyOfSignature, type PgpPublicKey, parsePgpKey, pgpVouches } from '../../signatures/pgp-key.ts';
 import { type PgpSignature, parsePgpSignatures } from '../../signatures/pgp-signature.ts';
 import { signedCommit } from '../../signatures/signed-commit.ts';
+import { signedTag } from '../../signatures/signed-tag.ts';
 import { parseSshSignature, SSH_LABEL, sshSigned } from '../../signatures/ssh-signature.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import { isConfirmedEmail } from '../accounts/addresses.ts';
@@ -12,7 +13,8 @@ import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import type { VerificationStatus } from './status.ts';
 
-export type CommitSignature =
+/** A signature of a commit or tag. */
+export type Signature =
   | {
       readonly type: 'PGP';
       readonly status: VerificationStatus;
@@ -36,15 +38,34 @@ export type CommitSignature =
  * @param bytes of the commit object
  * @throws `404 Signature Not Found` for a commit without a signature, or with one of an unknown kind
  */
-export async function signatureOf(deps: Deps, bytes: Uint8Array): Promise<CommitSignature> {
-  const { signatures, payload } = signedCommit(bytes);
+export function signatureOfCommit(deps: Deps, bytes: Uint8Array): Promise<Signature> {
+  return signatureOf(deps, { ...signedCommit(bytes), signer: parseCommit(bytes).committer });
+}
+
+/**
+ * The same of a tag, which the tagger signs.
+ * @param bytes of the tag object; undefined for a lightweight tag, which has no signature
+ */
+export async function signatureOfTag(deps: Deps, bytes: Uint8Array | undefined): Promise<Signature> {
+  if (bytes === undefined) throw notFound('Signature');
+  return signatureOf(deps, { ...signedTag(bytes), signer: parseTag(bytes).tagger });
+}
+
+async function signatureOf(
+  deps: Deps,
+  {
+    signatures,
+    payload,
+    signer,
+  }: { signatures: readonly string[]; payload: Uint8Array; signer: Identity | undefined },
+): Promise<Signature> {
   const [text] = signatures;
   if (text === undefined) throw notFound('Signature');
-  const { committer } = parseCommit(bytes);
-  const several = signatures.length > 1;
+  // Only tags of git's first months have no tagger; nobody's address is empty.
+  const signed = { payload, email: signer?.email ?? '', several: signatures.length > 1 };
   const label = /^-----BEGIN ([A-Z0-9 ]+)-----/.exec(text)?.[1] ?? '';
-  if (label.startsWith('PGP ')) return ofPgp(deps, text, { payload, committer, several });
-  if (label === SSH_LABEL) return ofSsh(deps, text, { payload, committer, several });
+  if (label.startsWith('PGP ')) return ofPgp(deps, text, signed);
+  if (label === SSH_LABEL) return ofSsh(deps, text, signed);
   if (CMS_LABELS.includes(label)) {
     const certificate = signerCertificate(text);
     if (certificate !== undefined) return { type: 'X509', status: 'unverified', certificate };
@@ -54,11 +75,12 @@ export async function signatureOf(deps: Deps, bytes: Uint8Array): Promise<Commit
 
 interface Signed {
   readonly payload: Uint8Array;
-  readonly committer: Identity;
+  /** Address of the committer or tagger. */
+  readonly email: string;
   readonly several: boolean;
 }
 
-async function ofPgp(deps: Deps, text: string, signed: Signed): Promise<CommitSignature> {
+async function ofPgp(deps: Deps, text: string, signed: Signed): Promise<Signature> {
   const parsedSignatures = parsePgpSignatures(text);
   const signature = parsedSignatures?.[0];
   const unknown = { type: 'PGP', name: null, email: null, subkeyId: null } as const;
@@ -92,7 +114,7 @@ async function ofPgp(deps: Deps, text: string, signed: Signed): Promise<CommitSi
 function pgpStatus(
   key: PgpPublicKey,
   signature: PgpSignature,
-  { payload, committer }: Signed,
+  { payload, email: address }: Signed,
   isTheirs: (address: string) => boolean,
   now: Date,
 ): VerificationStatus {
@@ -100,15 +122,11 @@ function pgpStatus(
   if (confirmed.length === 0) return 'unverified_key';
   const signer = keyOfSignature(key, signature);
   if (signer === undefined || !pgpVouches(signer, signature, payload, now)) return 'unverified';
-  if (confirmed.some(({ email }) => sameName(email, committer.email))) return 'verified';
-  return isTheirs(committer.email) ? 'same_user_different_email' : 'other_user';
+  if (confirmed.some(({ email }) => sameName(email, address))) return 'verified';
+  return isTheirs(address) ? 'same_user_different_email' : 'other_user';
 }
 
-async function ofSsh(
-  deps: Deps,
-  text: string,
-  { payload, committer, several }: Signed,
-): Promise<CommitSignature> {
+async function ofSsh(deps: Deps, text: string, { payload, email, several }: Signed): Promise<Signature> {
   const signature = parseSshSignature(text);
   if (signature === undefined) return { type: 'SSH', status: 'unverified' };
   const found = await deps.store.sshKeys.byFingerprint(signature.key.sha256);
@@ -120,7 +138,7 @@ async function ofSsh(
     return { type: 'SSH', status: 'unverified', ...owned };
   }
   const isTheirs = await isConfirmedEmail(deps, owned.user);
-  return { type: 'SSH', status: isTheirs(committer.email) ? 'verified' : 'other_user', ...owned };
+  return { type: 'SSH', status: isTheirs(email) ? 'verified' : 'other_user', ...owned };
 }
 
 async function ownerOf<K extends { readonly userId: number }>(

@@ -93,7 +93,8 @@ export async function deleteTag(
   await deleteRefIfUnchanged(git, ref, unchanged);
 }
 
-async function tagOf(git: GitRepository, name: string): Promise<Ref> {
+/** @throws 400 for an invalid name, `404 Tag Not Found` */
+export async function tagOf(git: GitRepository, name: string): Promise<Ref> {
   const full = tagRef(name);
   if (full === undefined) throw refused('The tag refname is invalid');
   const ref = await git.ref(full);

@@ -6,8 +6,15 @@ import fixtures from '../../unit/signatures/fixtures.json' with { type: 'json' }
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
 // Commits that git signed with gpg, ssh-keygen and openssl, see make-fixtures.ts.
-const { commits } = fixtures;
+const { commits, tags } = fixtures;
 type Name = keyof typeof commits | 'twice' | 'bent' | 'garbage' | 'unheard';
+
+const signedTags = {
+  ...tags,
+  bent: tags.ssh.replace('with a body', 'with another body'),
+  bare: tags.ssh.replace(/-----BEGIN[\s\S]*/, ''),
+  quoting: tags.ssh.replace('A signed tag', '-----BEGIN PGP SIGNATURE-----\nnone\n'),
+};
 
 let service: Service;
 let world: World;
@@ -36,6 +43,13 @@ beforeAll(async () => {
         ids[name] = git.feed(text, 'hash-object', '-t', 'commit', '-w', '--stdin').trim();
         git.git('update-ref', `refs/heads/${name}`, ids[name]);
       }
+      const tagged = git.feed(fixtures.tagged, 'hash-object', '-t', 'commit', '-w', '--stdin').trim();
+      for (const [name, text] of Object.entries(signedTags)) {
+        const tag = git.feed(text, 'hash-object', '-t', 'tag', '-w', '--stdin').trim();
+        git.git('update-ref', `refs/tags/v/${name}`, tag);
+      }
+      git.git('tag', 'v/light', tagged);
+      git.git('tag', 'v/signed-commit', ids.pgp);
     },
     { visibility: 'private' },
   );
@@ -176,6 +190,46 @@ test('an X.509 signature shows its certificate, which is never verified', async 
       },
     },
     commit_source: 'gitaly',
+  });
+});
+
+describe('the signature of a tag', () => {
+  const at = (name: string) =>
+    `/projects/${pushed.id}/repository/tags/${encodeURIComponent(`v/${name}`)}/signature`;
+  const tagSignature = (name: string) => ask(world, 'owner', 'GET', at(name));
+
+  test.each([
+    ['pgp', 'PGP', 'verified'],
+    ['ssh', 'SSH', 'verified'],
+    ['sshOther', 'SSH', 'other_user'],
+    ['bent', 'SSH', 'unverified'],
+    // Of two labels the last begins the signature; the text before it is what was signed.
+    ['quoting', 'SSH', 'unverified'],
+    ['x509', 'X509', 'unverified'],
+  ])('%s is of type %s and %s', async (name, type, status) => {
+    const { body } = await tagSignature(name);
+    expect(body).toMatchObject({ signature_type: type, verification_status: status });
+    expect(body).not.toHaveProperty('commit_source');
+  });
+
+  test('shows key or certificate as the signature of a commit does', async () => {
+    for (const name of ['pgp', 'ssh'] as const) {
+      const { commit_source: _, ...ofCommit } = await signature(name);
+      expect((await tagSignature(name)).body).toEqual(ofCommit);
+    }
+    const { x509_certificate: ofCommit } = await signature('x509');
+    expect((await tagSignature('x509')).body.x509_certificate).toEqual(ofCommit);
+  });
+
+  test.each([
+    ['bare', '404 Signature Not Found'],
+    ['light', '404 Signature Not Found'],
+    // The commit is signed, and the tag is not.
+    ['signed-commit', '404 Signature Not Found'],
+    ['none', '404 Tag Not Found'],
+  ])('%s: %s', async (name, message) => {
+    const { status, body } = await tagSignature(name);
+    expect([status, body]).toEqual([404, { message }]);
   });
 });
 

@@ -48,21 +48,35 @@ const signed = (key: string, ...args: string[]) => {
   return gpg('--armor', '--local-user', `${key}!`, ...args, '--output', '-', '--detach-sign', 'payload');
 };
 
-/** The object bytes of a commit signed by git. */
-function commit(committer: string, config: Record<string, string>, gpgHome = home): string {
+/** The object bytes of a commit, and of a tag of it, both signed by git. */
+function signedObjects(committer: string, config: Record<string, string>): { commit: string; tag: string } {
   const repo = mkdtempSync(join(home, 'repo-'));
   const git = (...args: string[]) =>
     run(
       'git',
       ['-C', repo, ...Object.entries(config).flatMap(([name, value]) => ['-c', `${name}=${value}`]), ...args],
-      {
-        env: { GIT_COMMITTER_EMAIL: committer, GNUPGHOME: gpgHome },
-      },
+      { env: { GIT_COMMITTER_EMAIL: committer } },
     );
   git('init', '-q');
   git('commit', '-q', '--allow-empty', '-S', '-m', 'A signed commit\n\nwith a body');
-  return git('cat-file', 'commit', 'HEAD');
+  // Of an object that is the same for all keys, so that the tags can be stored without the commits.
+  git('write-tree');
+  const tagged = run('git', ['-C', repo, 'hash-object', '-t', 'commit', '-w', '--stdin'], { input: TAGGED });
+  git('tag', '-s', '-m', 'A signed tag\n\nwith a body', 'signed', tagged.trim());
+  return { commit: git('cat-file', 'commit', 'HEAD'), tag: git('cat-file', 'tag', 'signed') };
 }
+
+const TAGGED = [
+  'tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+  'author Some Body <author@example.com> 1700000000 +0000',
+  'committer Some Body <committer@example.com> 1700000000 +0000',
+  '\nTagged\n',
+].join('\n');
+
+const commit = (committer: string, config: Record<string, string>): string =>
+  signedObjects(committer, config).commit;
+const tag = (committer: string, config: Record<string, string>): string =>
+  signedObjects(committer, config).tag;
 
 function sshKey(name: string, type: string, ...args: string[]): string {
   run('ssh-keygen', ['-q', '-t', type, ...args, '-N', '', '-C', `${name}@laptop`, '-f', join(home, name)]);
@@ -173,6 +187,11 @@ openssl cms -sign -binary -signer ${home}/x.crt -inkey ${home}/x.key -outform DE
   { mode: 0o755 },
 );
 
+const byX509 = {
+  'gpg.format': 'x509',
+  'gpg.x509.program': join(home, 'x509'),
+  'user.signingkey': 'x',
+};
 const commits = {
   pgp: commit('developer@example.com', byGpg(developer)),
   pgpSecond: commit('second@example.com', byGpg(developer)),
@@ -182,18 +201,21 @@ const commits = {
   ssh: commit('developer@example.com', bySsh('ed25519')),
   sshRsa: commit('developer@example.com', bySsh('rsa')),
   sshOther: commit('maintainer@example.com', bySsh('ed25519')),
-  x509: commit('developer@example.com', {
-    'gpg.format': 'x509',
-    'gpg.x509.program': join(home, 'x509'),
-    'user.signingkey': 'x',
-  }),
+  x509: commit('developer@example.com', byX509),
   unsigned: commit('developer@example.com', { ...byGpg(developer) }).replace(
     /\ngpgsig [\s\S]*?-----END PGP SIGNATURE-----\n(?: \n)?/,
     '\n',
   ),
 };
 
-const fixtures = { payload: PAYLOAD, pgp, ssh, commits };
-writeFileSync(join(import.meta.dirname, 'fixtures.json'), `${JSON.stringify(fixtures, null, 1)}\n`);
+const tags = {
+  pgp: tag('developer@example.com', byGpg(developer)),
+  ssh: tag('developer@example.com', bySsh('ed25519')),
+  sshOther: tag('maintainer@example.com', bySsh('ed25519')),
+  x509: tag('developer@example.com', byX509),
+};
+
+const fixtures = { payload: PAYLOAD, pgp, ssh, commits, tagged: TAGGED, tags };
+writeFileSync(join(import.meta.dirname, 'fixtures.json'), `${JSON.stringify(fixtures, null, 2)}\n`);
 run('gpgconf', ['--kill', 'all']);
 rmSync(home, { recursive: true, force: true });
