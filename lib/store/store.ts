@@ -56,6 +56,7 @@ import { Counters } from './table/counters.ts';
 import { type RetryPolicy, standardRetries } from './table/retry.ts';
 import { Table } from './table/table.ts';
 import { Names } from './table/unique-names.ts';
+import { Texts } from './texts/texts.ts';
 import { DeployTokens } from './tokens/deploy-tokens.ts';
 import { Tokens } from './tokens/tokens.ts';
 import { Follows } from './users/follows.ts';
@@ -66,6 +67,7 @@ export interface Store {
   readonly environment: StoreEnvironment;
   readonly table: Table;
   readonly blobs: Blobs;
+  readonly texts: Texts;
   readonly queues: Queues;
   readonly users: Users;
   readonly sshKeys: SshKeys;
@@ -157,6 +159,7 @@ export function createStore(
     environment,
     table,
     blobs,
+    texts: new Texts(blobs),
     queues,
     users,
     passwordResets: new PasswordResets(table, users),

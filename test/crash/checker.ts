@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { decodeTime } from 'ulid';
 import { areasOf } from '../../functions/areas.ts';
+import type { LongText } from '../../lib/records/texts.ts';
 import type { RowKindName } from '../../lib/store/row-keys/all.ts';
 import { DERIVED } from '../../lib/store/row-keys/repository.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { STAGING } from '../../lib/store/table/schema.ts';
+import { TEXTS } from '../../lib/store/texts/texts.ts';
 import { checkRepository } from './check-git.ts';
 import { invariants, settledInvariants } from './check-rows.ts';
 import type { Data } from './data.ts';
@@ -141,6 +143,10 @@ async function storedObjects({ store }: Data, rows: Rows) {
       else if (!leaving.has(repository)) problems.push(`${key} is nobody's`);
     }
   }
+  // What a writer that ended before its transaction left goes with the project.
+  const texts = new Set(rows.items.flatMap((row) => Object.values(row).flatMap(longTextOf)));
+  for await (const key of keysOf(store, TEXTS)) texts.delete(key);
+  for (const key of texts) problems.push(`${key} is named and not there`);
   for await (const key of keysOf(store, STAGING)) {
     const id = key.slice(STAGING.length).split('/')[0]!;
     // The bucket takes what is left of interrupted ones.
@@ -154,6 +160,11 @@ async function storedObjects({ store }: Data, rows: Rows) {
   for (const key of listed) if (needed.has(key)) problems.push(`${key} is listed and not there`);
   return { problems, unlisted, listed: packs.length };
 }
+
+const longTextOf = (value: unknown): string[] => {
+  const { blob } = (value ?? {}) as Partial<LongText>;
+  return typeof blob === 'string' && blob.startsWith(TEXTS) ? [blob] : [];
+};
 
 async function* keysOf({ blobs }: Store, prefix: string): AsyncGenerator<string> {
   let after: string | undefined;

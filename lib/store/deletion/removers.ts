@@ -22,6 +22,7 @@ import { remover as search } from '../search/remover.ts';
 import { remover as stars } from '../stars/remover.ts';
 import { remover as statistics } from '../statistics/remover.ts';
 import type { Store } from '../store.ts';
+import { remover as texts } from '../texts/remover.ts';
 import { remover as tokens } from '../tokens/remover.ts';
 import { remover as users } from '../users/remover.ts';
 import type { Remover } from './remover.ts';
@@ -44,6 +45,8 @@ export const removers: readonly Remover<Store>[] = [
   // Events refer to notes, so they are deleted first.
   events,
   notes,
+  // After the rows that name them.
+  texts,
   pipelines,
   forks,
   customAttributes,

@@ -96,7 +96,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     ...['tokens', 'notifications', 'audit-events', 'access-requests', 'avatars', 'billable-members'],
     ...['custom-attributes', 'events', 'git', 'invitations', 'keys', 'emails', 'mail', 'notes', 'pipelines'],
     ...['project-relations', 'rate-limits', 'refs', 'runners', 'search', 'projects', 'groups', 'secrets'],
-    ...['settings', 'stars', 'statistics', 'users', 'scim', 'namespaces', 'deletion'],
+    ...['texts', 'settings', 'stars', 'statistics', 'users', 'scim', 'namespaces', 'deletion'],
   ],
   'lib/domain': [
     ...[
