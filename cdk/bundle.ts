@@ -1,10 +1,11 @@
-import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
 import type { Area } from '../functions/areas.ts';
 import { apiDocument } from '../lib/api/all.ts';
 import { packViewer } from '../lib/api/meta/viewer/pack.ts';
+import { sdkParts } from './sdk-parts.ts';
 
 /** The deployable code of a function: `<directory>/index.mjs` exports `handler`. */
 export interface Bundle {
@@ -50,18 +51,7 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
       js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
     legalComments: 'none',
-    plugins: [
-      ownCredentialsOnly,
-      schemasInUse,
-      noEventStreams,
-      noEndpointCache,
-      nativeHashesOnly,
-      noSchemaDocuments,
-      versionsOnly,
-      multipartOnly,
-      documentOfTheBuild,
-      viewerOfTheBuild,
-    ],
+    plugins: [...sdkParts, noSchemaDocuments, multipartOnly, documentOfTheBuild, viewerOfTheBuild],
     metafile: true,
     logLevel: 'warning',
   });
@@ -98,82 +88,6 @@ function loadedAtOnce({ outputs }: Metafile): number {
   return [...files].reduce((all, file) => all + (outputs[file]?.bytes ?? 0), 0);
 }
 
-/**
- * Leaves out the SDK's credential providers that a function never uses (profiles, SSO, processes) and the clients they
- * need, together a tenth of a bundle. The SDK imports each on demand; in the bundle that import fails.
- */
-const ownCredentialsOnly: Plugin = {
-  name: 'own-credentials-only',
-  setup({ onResolve, onLoad }) {
-    const foreign = /^@aws-sdk\/(credential-provider-(ini|login|process|sso|web-identity)|token-providers)$/;
-    onResolve({ filter: foreign }, ({ path, kind }) =>
-      kind === 'dynamic-import' ? { path, namespace: 'foreign-credentials' } : undefined,
-    );
-    onLoad({ filter: /.*/, namespace: 'foreign-credentials' }, ({ path }) => ({
-      contents: `throw new Error('${path} is not part of this bundle: a function has the credentials of its role');`,
-    }));
-  },
-};
-
-/** Errors that the SDK retries by their class. */
-const RETRYABLE = new Set(['ReplicatedWriteConflictException']);
-
-/**
- * Leaves out the SDK's schemas of unused operations, which are most of S3's client. They are plain lists, but esbuild
- * cannot tree-shake them because of their computed keys. Errors with nothing but a message need no schema either: the
- * SDK creates them from their name and the response, as it does with all unknown errors.
- */
-const schemasInUse: Plugin = {
-  name: 'schemas-in-use',
-  setup({ onLoad }) {
-    const definition = /^((?:export )?(?:var|const) \w+\$? = )(\[[\s\S]*?\]);$/gm;
-    const plainError =
-      /^export var (\w+)\$ = \[-3, n0, \w+,\n {4}\{[^}]*\},\n {4}\[\w*\],\n {4}\[0?\]\n\];\nn0_registry\.registerError\(\1\$, \1\);$/gm;
-    onLoad({ filter: /[\\/]@aws-sdk[\\/].*[\\/]schemas[\\/]schemas_0\.js$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8')
-        .replace(plainError, (all, name: string) => (RETRYABLE.has(name) ? all : ''))
-        .replace(definition, '$1/* @__PURE__ */ (() => $2)();'),
-    }));
-  },
-};
-
-/** Event streams are responses of unused operations only. */
-const noEventStreams: Plugin = {
-  name: 'no-event-streams',
-  setup({ onLoad }) {
-    onLoad(
-      { filter: /[\\/]@smithy[\\/]core[\\/]dist-es[\\/]submodules[\\/]event-streams[\\/]index\.js$/ },
-      () => ({
-        contents: `export const eventStreamSerdeProvider = () => undefined;
-export const resolveEventStreamSerdeConfig = (config) => config;
-export class EventStreamSerde { constructor() { throw new Error('this bundle reads no streams of events'); } }`,
-      }),
-    );
-  },
-};
-
-/** The table's client discovers no endpoints, but makes a cache for them. */
-const noEndpointCache: Plugin = {
-  name: 'no-endpoint-cache',
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]@aws-sdk[\\/]endpoint-cache[\\/]dist-es[\\/]index\.js$/ }, () => ({
-      contents: 'export class EndpointCache {}',
-    }));
-  },
-};
-
-/** The SDK's own MD5, SHA-1 and SHA-256 are for places where `node:crypto` has none. */
-const nativeHashesOnly: Plugin = {
-  name: 'native-hashes-only',
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]checksums?[\\/].*[\\/](Md5|Sha1|Sha256)Js\.js$/ }, ({ path }) => ({
-      contents: `export class ${path.match(/(\w+)\.js$/)![1]} {
-  constructor() { throw new Error('node:crypto has no such hash'); }
-}`,
-    }));
-  },
-};
-
 /** JSON schemas are only needed for the OpenAPI document, which is generated at build time: {@link documentOfTheBuild}. */
 const noSchemaDocuments: Plugin = {
   name: 'no-schema-documents',
@@ -187,17 +101,6 @@ export { absent as createToJSONSchemaMethod, absent as createStandardJSONSchemaM
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]json-schema-processors\.js$/ }, () => ({
       contents: 'module.exports = {};',
     }));
-  },
-};
-
-/** The SDK's clients read their version from package.json, which would be bundled as a whole. */
-const versionsOnly: Plugin = {
-  name: 'versions-only',
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]node_modules[\\/]@aws-sdk[\\/].*[\\/]package\.json$/ }, ({ path }) => {
-      const { name, version } = JSON.parse(readFileSync(path, 'utf8')) as { name: string; version: string };
-      return { contents: JSON.stringify({ name, version }), loader: 'json' };
-    });
   },
 };
 

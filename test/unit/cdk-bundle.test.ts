@@ -58,6 +58,56 @@ const failures = `
     }
   }));`;
 
+/** Which endpoints the SDK's rules give, or which error, for every combination of what an instance may be set to. */
+const endpoints = `
+  import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+  import { S3Client } from '@aws-sdk/client-s3';
+  const rules = (Client) => new Client({ region: 'us-east-1' }).config.endpointProvider;
+  const combinations = (options) => Object.entries(options).reduce(
+    (all, [name, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))), [{}]);
+  const decided = (Client, options) => combinations(options).map((parameters) => {
+    try { return { parameters, ...rules(Client)(parameters) }; } catch ({ message }) { return { parameters, message }; }
+  });
+  const everywhere = {
+    Region: ['us-east-1', 'eu-central-1', 'us-gov-west-1', 'cn-north-1', 'aws-global', 'no/region', undefined],
+    UseFIPS: [false, true], UseDualStack: [false, true],
+  };
+  const endpoint = [undefined, 'http://127.0.0.1:9000', 'https://objects.example/path'];
+  export const handler = () => [
+    ...decided(S3Client, { ...everywhere, Endpoint: endpoint, ForcePathStyle: [false, true],
+      Bucket: ['objects', 'with.dots', 'With_Capitals', 'a-name-of-more-than-fifty-characters-as-templates-make-them', undefined] }),
+    ...decided(DynamoDBClient, { ...everywhere, Endpoint: endpoint, AccountId: [undefined, '123456789012'],
+      AccountIdEndpointMode: [undefined, 'preferred', 'required', 'disabled'], ResourceArn: ['lemnos', undefined] }),
+  ];
+  export const refused = () => [
+    ...decided(S3Client, { Region: ['us-east-1'], Bucket: ['objects--use1-az4--x-s3', 'point--use1-az4--xa-s3',
+      'arn:aws:s3:us-east-1:123456789012:accesspoint/name', 'arn:aws:s3::123456789012:accesspoint:name.mrap'] }),
+    ...decided(S3Client, { Region: ['us-east-1'], Bucket: ['objects'], Accelerate: [true] }),
+    ...decided(S3Client, { Region: ['us-east-1'], UseObjectLambdaEndpoint: [true] }),
+    ...decided(DynamoDBClient, { Region: ['us-east-1'], AccountIdEndpointMode: ['preferred'],
+      ResourceArn: ['arn:aws:dynamodb:us-east-1:123456789012:table/t'] }),
+  ];`;
+
+/** Requests that the SDK signs, and URLs that it presigns. */
+const signatures = `
+  import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+  import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+  const signingDate = new Date('2026-01-02T03:04:05Z');
+  export const handler = async () => {
+    const sent = [];
+    const client = new S3Client({
+      region: 'eu-central-1', credentials: { accessKeyId: 'a', secretAccessKey: 's', sessionToken: 't' },
+      requestChecksumCalculation: 'WHEN_REQUIRED', systemClockOffset: signingDate.getTime() - Date.now(),
+      requestHandler: { handle: async ({ hostname, path, headers }) => {
+        sent.push({ hostname, path, signed: headers.authorization.replace(/Signature=.*/, ''), token: headers['x-amz-security-token'] });
+        return { response: { statusCode: 200, headers: {}, body: undefined } };
+      } },
+    });
+    await client.send(new PutObjectCommand({ Bucket: 'b', Key: 'k/é', Body: 'text' }));
+    const url = await getSignedUrl(client, new GetObjectCommand({ Bucket: 'b', Key: 'k' }), { expiresIn: 60, signingDate });
+    return { sent, url };
+  };`;
+
 let folder: string;
 let bundles: Bundle[];
 
@@ -77,6 +127,8 @@ beforeAll(async () => {
     lazy: `
       export const handler = async () => typeof (await import('@fastify/busboy')).default;`,
     failures,
+    endpoints,
+    signatures,
     parameters: `
       import { z } from 'zod';
       const query = () => z.object({ page: z.coerce.number().int().default(1), search: z.string().optional() });
@@ -98,10 +150,17 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function invoke(name: string): Promise<unknown> {
+async function invoke(name: string, exported = 'handler'): Promise<unknown> {
   const found = bundles.find((built) => built.area.name === name)!;
   const module = await import(/* @vite-ignore */ pathToFileURL(join(found.directory, 'index.mjs')).href);
-  return module.handler();
+  return module[exported]();
+}
+
+/** The same module's answer with the complete SDK. */
+async function unbundled(name: string, text: string): Promise<unknown> {
+  writeFileSync(join(folder, `${name}.mjs`), text);
+  const whole = await import(/* @vite-ignore */ pathToFileURL(join(folder, `${name}.mjs`)).href);
+  return whole.handler();
 }
 
 test('a missing entry is left out of the bundle', () => {
@@ -111,6 +170,8 @@ test('a missing entry is left out of the bundle', () => {
     'commonjs',
     'lazy',
     'failures',
+    'endpoints',
+    'signatures',
     'parameters',
     'document',
     'viewer',
@@ -131,12 +192,39 @@ test('other credentials are refused by name, not missed silently', async () => {
 });
 
 test('errors are the same as with the complete SDK', async () => {
-  writeFileSync(join(folder, 'failures.mjs'), failures);
-  const whole = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'failures.mjs')).href);
-  const expected = (await whole.handler()) as { name: string; Item?: object }[];
+  const expected = (await unbundled('failures', failures)) as { name: string; Item?: object }[];
   expect(new Set(expected.map(({ name }) => name)).size).toBe(expected.length);
   expect(expected.filter(({ Item }) => Item !== undefined)).toHaveLength(1);
   expect(await invoke('failures')).toEqual(expected);
+});
+
+test('endpoints of buckets and tables are the same as with the complete SDK', async () => {
+  const expected = (await unbundled('endpoints', endpoints)) as { url?: URL; message?: string }[];
+  const hosts = new Set(expected.map(({ url }) => url?.host));
+  expect([...hosts]).toEqual(
+    expect.arrayContaining([
+      'objects.s3.eu-central-1.amazonaws.com',
+      's3.cn-north-1.amazonaws.com.cn',
+      'objects.s3-fips.us-gov-west-1.amazonaws.com',
+      'objects.objects.example',
+      '123456789012.ddb.us-east-1.amazonaws.com',
+    ]),
+  );
+  expect(expected.some(({ message }) => message?.startsWith('Invalid region'))).toBe(true);
+  expect(await invoke('endpoints')).toEqual(expected);
+});
+
+test('endpoints that bundles have no rules for are refused by an error that says so', async () => {
+  const refused = (await invoke('endpoints', 'refused')) as { message?: string }[];
+  expect(refused.map(({ message }) => message)).toEqual(
+    refused.map(() => 'the rules for this endpoint are not part of this bundle'),
+  );
+});
+
+test('requests and presigned URLs are signed as with the complete SDK', async () => {
+  const expected = (await unbundled('signatures', signatures)) as { url: string };
+  expect(expected.url).toContain('X-Amz-Signature=');
+  expect(await invoke('signatures')).toEqual(expected);
 });
 
 test('CommonJS packages find node’s own modules', async () => {
