@@ -46,6 +46,8 @@ export class Alarms extends Construct {
   readonly all: Alarm[] = [];
   /** Raised when the gateway answers 5xx. */
   readonly apiErrors: Alarm;
+  /** Raised when answers end before they are complete, whose status has been sent. */
+  readonly answersCut: Alarm;
   #topic: Topic | undefined;
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
@@ -60,7 +62,7 @@ export class Alarms extends Construct {
       metric: api.metricServerError({ period: Duration.minutes(5) }),
       threshold: 5,
     });
-    this.#alarm('AnswersCut', {
+    this.answersCut = this.#alarm('AnswersCut', {
       alarmDescription:
         'Three long answers, such as clones, ended early in 15 minutes: see the functions’ logs',
       metric: this.#answersCut(props),

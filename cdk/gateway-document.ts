@@ -1,5 +1,5 @@
 import { Fn, Stack } from 'aws-cdk-lib';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { type ApiArea, areasOf } from '../functions/areas.ts';
 import { gatewayResponses } from './gateway-responses.ts';
@@ -14,8 +14,8 @@ const GIT = 'git';
 
 export interface GatewayDocumentProps {
   readonly settings: Settings;
-  /** Returns the function of an area by the area's name. */
-  readonly functionOf: (name: string) => LambdaFunction;
+  /** Returns what to call for an area, by the area's name. */
+  readonly functionOf: (name: string) => IFunction;
   /** The name of the area that authorizes Git. */
   readonly authorizer: string;
 }
@@ -77,7 +77,7 @@ function operation(scope: Construct, area: ApiArea, { settings, functionOf }: Ga
 }
 
 /** The invocation URL of a function; streamed and buffered responses use different actions. */
-function uri(scope: Construct, { functionArn }: LambdaFunction, stream: boolean): string {
+function uri(scope: Construct, { functionArn }: IFunction, stream: boolean): string {
   const { partition, region } = Stack.of(scope);
   const [version, action] = stream
     ? ['2021-11-15', 'response-streaming-invocations']

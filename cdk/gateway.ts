@@ -11,7 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { areasOf } from '../functions/areas.ts';
@@ -20,8 +20,8 @@ import type { Settings } from './settings.ts';
 
 export interface GatewayProps {
   readonly settings: Settings;
-  /** Returns the function of an area by the area's name. */
-  readonly functionOf: (name: string) => LambdaFunction;
+  /** Returns what to call for an area, by the area's name. */
+  readonly functionOf: (name: string) => IFunction;
 }
 
 /**

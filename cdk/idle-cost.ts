@@ -36,11 +36,16 @@ const FREE = new Set([
   'AWS::ApiGateway::RestApi',
   'AWS::ApiGateway::Stage',
   'AWS::CDK::Metadata',
+  // Deployments to Lambda cost nothing (https://aws.amazon.com/codedeploy/pricing).
+  'AWS::CodeDeploy::Application',
+  'AWS::CodeDeploy::DeploymentGroup',
   'AWS::IAM::Policy',
   'AWS::IAM::Role',
+  'AWS::Lambda::Alias',
   'AWS::Lambda::EventInvokeConfig',
   'AWS::Lambda::Function',
   'AWS::Lambda::Permission',
+  'AWS::Lambda::Version',
   'AWS::Logs::LogGroup',
   // Its metric is charged for the hours in which a line matched.
   'AWS::Logs::MetricFilter',

@@ -1,8 +1,11 @@
 import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
+  Alias,
   Architecture,
   type Code,
+  type IFunction,
+  type IVersion,
   Function as LambdaFunction,
   RecursiveLoop,
   Runtime,
@@ -21,6 +24,9 @@ export interface ServiceFunctionProps {
   readonly settings: Settings;
 }
 
+/** The kinds of areas that the gateway calls. */
+const CALLED: readonly Area['kind'][] = ['api', 'authorizer'];
+
 /**
  * A Lambda function of this service. Runtime, logging, environment and rights follow the same rules for all functions
  * and are set here; the rest comes from the manifest.
@@ -28,6 +34,11 @@ export interface ServiceFunctionProps {
 export class ServiceFunction extends Construct {
   readonly function: LambdaFunction;
   readonly logGroup: LogGroup;
+  /**
+   * What the gateway calls: an alias of the version that was published last. So that traffic can move to a new version at
+   * another time than it is published, and back. Workers and schedules run the function's latest code.
+   */
+  readonly live: Alias | undefined;
 
   constructor(scope: Construct, id: string, { area, code, resources, settings }: ServiceFunctionProps) {
     super(scope, id);
@@ -57,7 +68,20 @@ export class ServiceFunction extends Construct {
       environment: environmentOf(area, resources, settings),
       // A long job continues in a new message, which Lambda would mistake for an endless loop.
       ...(area.kind === 'worker' ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),
+      // The versions before are kept: long answers run on to their end, and the alias can be pointed back by hand.
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
     });
+    if (CALLED.includes(area.kind))
+      this.live = new Alias(this, 'Live', {
+        aliasName: 'live',
+        // The interfaces declare optional properties without `undefined`, but the classes with it.
+        version: this.function.currentVersion as IVersion,
+      });
+  }
+
+  /** The function as others call it. */
+  get called(): IFunction {
+    return (this.live ?? this.function) as IFunction;
   }
 }
 

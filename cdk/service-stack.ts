@@ -1,7 +1,7 @@
 import { Annotations, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
-import type { Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Alias, CfnAlias, CfnFunction, Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { type Area, areas, areasOf, type QueueName, type WorkerArea } from '../functions/areas.ts';
 import { Alarms } from './alarms.ts';
@@ -11,6 +11,7 @@ import { Gateway } from './gateway.ts';
 import type { Resources } from './resources.ts';
 import { ServiceFunction } from './service-function.ts';
 import type { Settings } from './settings.ts';
+import { TrafficShift } from './traffic-shift.ts';
 import { deadLetterQueue, WorkQueue } from './work-queue.ts';
 
 export interface ServiceStackProps {
@@ -44,11 +45,12 @@ export class ServiceStack extends Stack {
         new ServiceFunction(this, area.name, { area, code: code(area), resources, settings }),
       ]),
     );
-    const functionOf = (name: string): LambdaFunction => {
+    const named = (name: string): ServiceFunction => {
       const found = this.functions.get(name);
       if (found === undefined) throw new Error(`The manifest names no function ${name}`);
-      return found.function;
+      return found;
     };
+    const functionOf = (name: string): LambdaFunction => named(name).function;
 
     for (const worker of areasOf('worker')) {
       queues[worker.queue].feed(functionOf(worker.name), worker.batchSize);
@@ -67,20 +69,19 @@ export class ServiceStack extends Stack {
         maxEventAge: area.retries === 0 ? Duration.minutes(1) : Duration.hours(1),
       });
     }
-    this.gateway = new Gateway(this, 'Gateway', { settings, functionOf });
+    this.gateway = new Gateway(this, 'Gateway', { settings, functionOf: (name) => named(name).called });
     const alarms = new Alarms(this, 'Alarms', {
       settings,
       api: this.gateway.api,
       queues: resources.queues,
       deadLetters,
       functionOf,
-      logGroupOf: (name) => this.functions.get(name)!.logGroup,
+      logGroupOf: (name) => named(name).logGroup,
     });
+    this.#release(settings, alarms);
     if (settings.dashboard) {
       const logsOf = (kinds: readonly Area['kind'][]) =>
-        areas
-          .filter(({ kind }) => kinds.includes(kind))
-          .map(({ name }) => this.functions.get(name)!.logGroup);
+        areas.filter(({ kind }) => kinds.includes(kind)).map(({ name }) => named(name).logGroup);
       new Dashboard(this, 'Dashboard', {
         settings,
         api: this.gateway.api,
@@ -99,6 +100,18 @@ export class ServiceStack extends Stack {
       );
     }
     this.#outputs(settings, functionOf);
+  }
+
+  /** How calls move to new versions: after every worker is new, because only a new one knows all messages of a new version. */
+  #release({ shiftMinutes }: Settings, { apiErrors, answersCut }: Alarms): void {
+    const all = [...this.functions.values()];
+    const aliases = all.flatMap(({ live }): Alias[] => (live === undefined ? [] : [live]));
+    for (const { name } of areasOf('worker')) {
+      const worker = this.functions.get(name)!.function.node.defaultChild as CfnFunction;
+      for (const alias of aliases) (alias.node.defaultChild as CfnAlias).addResourceDependency(worker);
+    }
+    if (shiftMinutes === 0) return;
+    new TrafficShift(this, 'Shift', { minutes: shiftMinutes, aliases, alarms: [apiErrors, answersCut] });
   }
 
   #outputs(settings: Settings, functionOf: (name: string) => LambdaFunction): void {

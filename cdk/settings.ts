@@ -1,6 +1,7 @@
 import type { Node } from 'constructs';
 import { areas } from '../functions/areas.ts';
 import { parseAllowList } from '../lib/outbound/allow-list.ts';
+import { SHIFT_MINUTES } from './traffic-shift.ts';
 
 /** The deployment settings of an instance: `cdk deploy -c name=value`. */
 export interface Settings {
@@ -36,6 +37,11 @@ export interface Settings {
   /** Requests a second that the stage accepts, and how many at once beyond it: a limit of cost. `requestRate`, `requestBurst` */
   readonly requestRate: number;
   readonly requestBurst: number;
+  /**
+   * Minutes for which a release serves a tenth of the calls, before it serves all; alarms take it back. 0: all at once.
+   * `shiftMinutes`
+   */
+  readonly shiftMinutes: number;
   /** Whether the throttles of the API by user and address are on until an administrator says otherwise. `clientThrottles` */
   readonly clientThrottles: boolean;
   /** Days between the request to delete a group, or a project in one, and its deletion. `deletionDelayDays` */
@@ -116,6 +122,7 @@ export function readSettings(node: Node): Settings {
     reservedConcurrency: readReservations(read('reservedConcurrency') ?? ''),
     requestRate: count('requestRate', 500),
     requestBurst: count('requestBurst', 1000),
+    shiftMinutes: readShiftMinutes(read('shiftMinutes') ?? '0'),
     clientThrottles: choice('clientThrottles'),
     deletionDelayDays: readDays(read('deletionDelayDays') ?? '0'),
     alarmEmail: read('alarmEmail'),
@@ -131,6 +138,12 @@ function readDays(text: string): number {
   if (!/^\d{1,3}$/.test(text))
     throw new RangeError('deletionDelayDays must be a number of days, at most 999');
   return Number(text);
+}
+
+function readShiftMinutes(text: string): number {
+  const minutes = SHIFT_MINUTES.find((choice) => String(choice) === text);
+  if (minutes === undefined) throw new RangeError(`shiftMinutes must be one of ${SHIFT_MINUTES.join(', ')}`);
+  return minutes;
 }
 
 function readReservations(list: string): ReadonlyMap<string, number> {

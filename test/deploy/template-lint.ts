@@ -13,6 +13,7 @@ import type { Tally } from './tally.ts';
 /** Settings that deploy every optional part. */
 const EVERYTHING = {
   mailFrom: 'Lemnos <forge@example.com>',
+  shiftMinutes: '10',
   alarmEmail: 'operator@example.com',
   domain: 'git.example.com',
   domainCertificate: 'arn:aws:acm:us-east-1:111122223333:certificate/2',

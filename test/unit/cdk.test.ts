@@ -40,6 +40,13 @@ function documentOf(template: Template): Resource['Properties'] {
   return api.Properties.Body;
 }
 
+interface UpdatePolicy {
+  readonly CodeDeployLambdaAliasUpdate: {
+    readonly ApplicationName: unknown;
+    readonly DeploymentGroupName: { readonly Ref: string };
+  };
+}
+
 interface Operation {
   readonly security?: readonly Record<string, readonly string[]>[];
   // biome-ignore lint/suspicious/noExplicitAny: a template is whatever CloudFormation takes
@@ -62,9 +69,18 @@ function methods(template: Template) {
 /** The function behind a method, by its area's name. */
 function areaOf(template: Template, integration: { uri: unknown }): string {
   const uri = JSON.stringify(integration.uri);
-  const functions = resourcesOf(template, 'AWS::Lambda::Function');
-  const [, found] = functions.find(([id]) => uri.includes(`"${id}"`)) ?? [];
-  return found === undefined ? uri : String(found.Properties.Description).split(' ').at(-1)!;
+  return [...liveAliases(template)].find(([, id]) => uri.includes(`"${id}"`))?.[0] ?? uri;
+}
+
+/** The aliases that calls go to, by area. */
+function liveAliases(template: Template): Map<string, string> {
+  const functions = new Map(resourcesOf(template, 'AWS::Lambda::Function'));
+  return new Map(
+    resourcesOf(template, 'AWS::Lambda::Alias').map(([id, { Properties }]) => [
+      String(functions.get(Properties.FunctionName.Ref)!.Properties.Description).split(' ').at(-1)!,
+      id,
+    ]),
+  );
 }
 
 /** The statements of each function's role, by area. */
@@ -193,12 +209,139 @@ describe('the gateway', () => {
       ends.flatMap((path) => path.split('/').map((_, i, all) => all.slice(0, i + 1).join('/'))),
     );
     expect(resources.size).toBeLessThan(300);
-    // Leaves room for the resources of further areas, about five each.
-    expect(Object.keys(service.toJSON()['Resources']).length).toBeLessThan(300);
-    const grants = resourcesOf(service, 'AWS::Lambda::Permission').map(
-      ([, { Properties }]) => Properties.FunctionName['Fn::GetAtt'][0],
+    const grants = resourcesOf(service, 'AWS::Lambda::Permission').map(([, { Properties }]) =>
+      JSON.stringify(Properties.FunctionName),
     );
     expect(new Set(grants).size).toBe(grants.length);
+  });
+});
+
+describe('releases', () => {
+  const called = areas.filter(({ kind }) => kind === 'api' || kind === 'authorizer').map(({ name }) => name);
+  let shifted: Template;
+  beforeAll(() => {
+    shifted = synthesize({ shiftMinutes: '10' }).service;
+  });
+
+  test('publish a version of each function that the gateway calls, which an alias names', () => {
+    const versions = new Map(resourcesOf(service, 'AWS::Lambda::Version'));
+    const aliases = resourcesOf(service, 'AWS::Lambda::Alias');
+    expect([...liveAliases(service).keys()].sort()).toEqual([...called].sort());
+    for (const [, { Properties }] of aliases) {
+      const [version] = Properties.FunctionVersion['Fn::GetAtt'];
+      expect(versions.get(version)!.Properties.FunctionName).toEqual(Properties.FunctionName);
+    }
+    expect(versions.size).toBe(aliases.length);
+  });
+
+  test('let the gateway call the aliases, and nothing but them', () => {
+    const permitted = resourcesOf(service, 'AWS::Lambda::Permission')
+      .filter(([, { Properties }]) => Properties.Principal === 'apigateway.amazonaws.com')
+      .map(([, { Properties }]) => Properties.FunctionName.Ref);
+    expect(permitted.sort()).toEqual([...liveAliases(service).values()].sort());
+  });
+
+  test('keep the versions before, for answers under way and to go back to', () => {
+    for (const [, version] of resourcesOf(service, 'AWS::Lambda::Version')) {
+      expect(version).toMatchObject({
+        UpdateReplacePolicy: 'Retain',
+        // A version that a failed update made is deleted: published again, it would be the same one, which is refused.
+        DeletionPolicy: 'RetainExceptOnCreate',
+      });
+    }
+  });
+
+  test('reach the workers first, which run their latest code: a new message finds a worker that knows it', () => {
+    const workers = areasOf('worker').map(
+      ({ name }) =>
+        resourcesOf(service, 'AWS::Lambda::Function').find(([, { Properties }]) =>
+          Properties.Description.endsWith(` ${name}`),
+        )![0],
+    );
+    for (const template of [service, shifted]) {
+      for (const [, alias] of resourcesOf(template, 'AWS::Lambda::Alias'))
+        expect(alias).toMatchObject({ DependsOn: expect.arrayContaining(workers) });
+      for (const [, { Properties }] of resourcesOf(template, 'AWS::Lambda::EventSourceMapping'))
+        expect(workers).toContain(Properties.FunctionName.Ref);
+    }
+  });
+
+  test('take all calls at once by default, without CodeDeploy', () => {
+    expect(resourcesOf(service, 'AWS::CodeDeploy::DeploymentGroup')).toEqual([]);
+    for (const [, alias] of resourcesOf(service, 'AWS::Lambda::Alias'))
+      expect(alias).not.toHaveProperty('UpdatePolicy');
+  });
+
+  test.each(['5', '10', '15', '30'])(
+    'take a tenth of the calls for %s minutes where configured',
+    (minutes) => {
+      const template = minutes === '10' ? shifted : synthesize({ shiftMinutes: minutes }).service;
+      const groups = new Map(resourcesOf(template, 'AWS::CodeDeploy::DeploymentGroup'));
+      const aliases = resourcesOf(template, 'AWS::Lambda::Alias');
+      const used = aliases.map(([, alias]) => {
+        const { CodeDeployLambdaAliasUpdate: update } = (alias as unknown as { UpdatePolicy: UpdatePolicy })
+          .UpdatePolicy;
+        const group = groups.get(update.DeploymentGroupName.Ref)!;
+        expect(group.Properties.ApplicationName).toEqual(update.ApplicationName);
+        expect(group.Properties).toMatchObject({
+          // The names of the configurations that every account has (CodeDeploy user guide, "Deployment configurations").
+          DeploymentConfigName: `CodeDeployDefault.LambdaCanary10Percent${minutes}Minutes`,
+          DeploymentStyle: { DeploymentOption: 'WITH_TRAFFIC_CONTROL', DeploymentType: 'BLUE_GREEN' },
+        });
+        return update.DeploymentGroupName.Ref;
+      });
+      expect(new Set(used).size).toBe(called.length);
+      expect(groups.size).toBe(called.length);
+    },
+  );
+
+  test('are taken back when the API fails or answers are cut, when a deployment fails, and when it is stopped', () => {
+    const alarms = new Map(resourcesOf(shifted, 'AWS::CloudWatch::Alarm'));
+    for (const [, { Properties }] of resourcesOf(shifted, 'AWS::CodeDeploy::DeploymentGroup')) {
+      const watched = Properties.AlarmConfiguration.Alarms.map(
+        ({ Name }: { Name: { Ref: string } }) => alarms.get(Name.Ref)!.Properties.MetricName,
+      );
+      expect(watched).toEqual(['5XXError', 'AnswersCut']);
+      expect(Properties.AlarmConfiguration.Enabled).toBe(true);
+      expect(Properties.AutoRollbackConfiguration).toEqual({
+        Enabled: true,
+        Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_REQUEST', 'DEPLOYMENT_STOP_ON_ALARM'],
+      });
+    }
+    // A shift that ended before its alarm has looked would take nothing back.
+    for (const { MetricName, Period } of [...alarms.values()].map(({ Properties }) => Properties))
+      if (MetricName === '5XXError') expect(Period).toBeLessThanOrEqual(300);
+  });
+
+  test('begin their shifts some at a time, and by one role, which is CodeDeploy’s', () => {
+    const roles = resourcesOf(shifted, 'AWS::CodeDeploy::DeploymentGroup').map(
+      ([, { Properties }]) => Properties.ServiceRoleArn['Fn::GetAtt'][0],
+    );
+    expect(new Set(roles).size).toBe(1);
+    const versions = resourcesOf(shifted, 'AWS::Lambda::Version') as [string, { DependsOn?: string[] }][];
+    expect(versions.filter(([, { DependsOn }]) => DependsOn === undefined)).toHaveLength(5);
+    const followers = versions.flatMap(([, { DependsOn = [] }]) => DependsOn);
+    expect(new Set(followers).size).toBe(versions.length - 5);
+  });
+
+  test('stay within the quotas of a stack and of CodeDeploy with every option, and with twice the areas', () => {
+    const all = synthesize({
+      shiftMinutes: '30',
+      mailFrom: 'git@example.com',
+      alarmEmail: 'operator@example.com',
+      domain: 'git.example.com',
+      domainCertificate: 'arn:aws:acm:us-east-1:123456789012:certificate/0',
+    }).service;
+    const count = Object.keys(all.toJSON()['Resources']).length;
+    const ofAnArea = 8; // function, role, policy, log group, version, alias, permission, deployment group
+    // "Resources" and "Template body size in an S3 object" (CloudFormation user guide, "quotas").
+    expect(count + called.length * ofAnArea).toBeLessThanOrEqual(500);
+    expect(JSON.stringify(all.toJSON(), null, 1).length * 2).toBeLessThanOrEqual(1024 * 1024);
+    // "Deployment groups associated with a single application", "Associated alarms per deployment group" (ten may be
+    // given at once), "Concurrent deployments per account" (CodeDeploy user guide, "CodeDeploy quotas").
+    expect(2 * called.length).toBeLessThanOrEqual(1000);
+    for (const [, { Properties }] of resourcesOf(all, 'AWS::CodeDeploy::DeploymentGroup'))
+      expect(Properties.AlarmConfiguration.Alarms.length).toBeLessThanOrEqual(10);
   });
 });
 
@@ -623,6 +766,8 @@ describe('outputs and settings', () => {
     ['deletionDelayDays', 'a week'],
     ['clientThrottles', 'no'],
     ['domain', 'git.example.com'],
+    ['shiftMinutes', '7'],
+    ['shiftMinutes', 'slowly'],
     ['requestRate', '0'],
     ['requestBurst', '1.5'],
     ['outboundAllow', 'http://10.0.0.1'],
@@ -636,8 +781,11 @@ describe('outputs and settings', () => {
 
 describe('cdk-nag', () => {
   /** Findings of the rule pack for the stacks after `change`. */
-  const findings = (change: (stacks: { data: Stack; service: Stack }) => void): string => {
-    const app = new App({ context: cdkJson.context, analyticsReporting: false });
+  const findings = (
+    change: (stacks: { data: Stack; service: Stack }) => void,
+    settings: Record<string, string> = {},
+  ): string => {
+    const app = new App({ context: { ...cdkJson.context, ...settings }, analyticsReporting: false });
     change(instance(app, code));
     const { exitCode } = process;
     const said = vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -652,8 +800,8 @@ describe('cdk-nag', () => {
     }
   };
 
-  test('has no findings without an acknowledged reason', () => {
-    expect(findings(() => {})).toBe('');
+  test.each([{}, { shiftMinutes: '5' }])('has no findings without an acknowledged reason: %o', (settings) => {
+    expect(findings(() => {}, settings)).toBe('');
   });
 
   test('reports a new finding without a reason', () => {
