@@ -37,7 +37,7 @@ export function gatewayDocument(scope: Construct, props: GatewayDocumentProps): 
     info: { title: settings.instance, version: '4' },
     // All bodies are binary: packs, files, archives.
     'x-amazon-apigateway-binary-media-types': ['*/*'],
-    'x-amazon-apigateway-gateway-responses': gatewayResponses(settings.serviceName),
+    'x-amazon-apigateway-gateway-responses': gatewayResponses(settings),
     paths: Object.fromEntries(routes),
     components: {
       securitySchemes: {

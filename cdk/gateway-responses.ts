@@ -1,3 +1,5 @@
+import type { Settings } from './settings.ts';
+
 /** In the format of API Gateway's OpenAPI extension. */
 interface GatewayResponse {
   readonly statusCode?: string;
@@ -19,7 +21,10 @@ const message = (text: string) => json({ message: text });
  * The gateway's own responses, in the API's format: the status is part of the text, in `message` for refusals and in
  * `error` if no route matches.
  */
-export function gatewayResponses(serviceName: string): Record<string, GatewayResponse> {
+export function gatewayResponses({
+  serviceName,
+  wafRateLimit,
+}: Pick<Settings, 'serviceName' | 'wafRateLimit'>): Record<string, GatewayResponse> {
   const responses: Record<string, Answer> = {
     // Git sends no credentials before it has received this header. A proxy integration cannot send it: API Gateway
     // renames it to x-amzn-Remapped-WWW-Authenticate.
@@ -54,6 +59,16 @@ export function gatewayResponses(serviceName: string): Record<string, GatewayRes
       headers: { 'Retry-After': "'1'" },
       templates: message('429 Too Many Requests'),
     },
+    // Our own rule: the address asked too often. WAF counts the last five minutes again every few seconds.
+    ...(wafRateLimit === undefined
+      ? {}
+      : {
+          WAF_FILTERED: {
+            statusCode: '429',
+            headers: { 'Retry-After': "'60'" },
+            templates: message('429 Too Many Requests'),
+          },
+        }),
     INTEGRATION_TIMEOUT: {
       statusCode: '504',
       templates: message('504 Gateway Timeout'),

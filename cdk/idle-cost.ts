@@ -55,6 +55,7 @@ const FREE = new Set([
   'AWS::SNS::TopicPolicy',
   'AWS::SQS::Queue',
   'AWS::SQS::QueuePolicy',
+  'AWS::WAFv2::WebACLAssociation',
 ]);
 
 /** @throws RangeError for a resource type without a known idle cost */
@@ -75,6 +76,8 @@ export function idleCost(templates: readonly Template[]): CostItem[] {
         return item(ASSUMED.tableGb * (PRICE.tablePerGb + PRICE.recoveryPerGb));
       case 'AWS::S3::Bucket':
         return item(ASSUMED.objectsGb * PRICE.objectsPerGb);
+      case 'AWS::WAFv2::WebACL':
+        return item(PRICE.webAcl + (Properties['Rules'] as unknown[]).length * PRICE.webAclRule);
       case 'AWS::Lambda::EventSourceMapping': {
         const receives = ASSUMED.pollers * (SECONDS_PER_MONTH / ASSUMED.pollSeconds);
         return item(receives * PRICE.queueRequests);

@@ -18,7 +18,7 @@ export function acknowledgeFindings(
     'AwsSolutions-APIG2':
       'Requests are validated by the endpoints themselves, whose error texts are part of the contract; the gateway’s are not.',
     'AwsSolutions-APIG3':
-      'A web ACL costs 5 $ a month plus rules, more than the whole idle instance. An operator can attach one to the stage.',
+      'A web ACL costs 6 $ a month, more than the whole idle instance. `wafRateLimit` makes one.',
     'AwsSolutions-APIG4':
       'Public projects are read without credentials. Tokens are checked by the functions, before anything else, because refusals differ by endpoint; Git has a REQUEST authorizer.',
     'AwsSolutions-COG4':

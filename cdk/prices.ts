@@ -17,6 +17,10 @@ export const PRICE = {
   gbSecond: 0.0000133334,
   /** https://aws.amazon.com/api-gateway/pricing: a request to a REST API. */
   gatewayRequest: 3.5e-6,
+  /** https://aws.amazon.com/waf/pricing: a web ACL and a rule, a month; a request that they look at. */
+  webAcl: 5,
+  webAclRule: 1,
+  webAclRequest: 0.6e-6,
   /** https://aws.amazon.com/dynamodb/pricing/on-demand: a unit read and written; a GB stored, and one kept for recovery. */
   readUnit: 0.125e-6,
   writeUnit: 0.625e-6,

@@ -4,6 +4,7 @@ import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Alias, CfnAlias, CfnFunction, Code, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { type Area, areas, areasOf, type QueueName, type WorkerArea } from '../functions/areas.ts';
+import { AddressLimit } from './address-limit.ts';
 import { Alarms } from './alarms.ts';
 import { Dashboard } from './dashboard.ts';
 import type { DataStack } from './data-stack.ts';
@@ -79,6 +80,13 @@ export class ServiceStack extends Stack {
       logGroupOf: (name) => named(name).logGroup,
     });
     this.#release(settings, alarms);
+    if (settings.wafRateLimit !== undefined) {
+      new AddressLimit(this, 'AddressLimit', {
+        instance: settings.instance,
+        requests: settings.wafRateLimit,
+        stageArn: this.gateway.api.deploymentStage.stageArn,
+      });
+    }
     if (settings.dashboard) {
       const logsOf = (kinds: readonly Area['kind'][]) =>
         areas.filter(({ kind }) => kinds.includes(kind)).map(({ name }) => named(name).logGroup);

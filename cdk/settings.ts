@@ -37,6 +37,8 @@ export interface Settings {
   /** Requests a second that the stage accepts, and how many at once beyond it: a limit of cost. `requestRate`, `requestBurst` */
   readonly requestRate: number;
   readonly requestBurst: number;
+  /** Requests of one address in five minutes, above which AWS WAF refuses it; without it there is no WAF. `wafRateLimit` */
+  readonly wafRateLimit: number | undefined;
   /**
    * Minutes for which a release serves a tenth of the calls, before it serves all; alarms take it back. 0: all at once.
    * `shiftMinutes`
@@ -122,6 +124,7 @@ export function readSettings(node: Node): Settings {
     reservedConcurrency: readReservations(read('reservedConcurrency') ?? ''),
     requestRate: count('requestRate', 500),
     requestBurst: count('requestBurst', 1000),
+    wafRateLimit: readWafRateLimit(read('wafRateLimit')),
     shiftMinutes: readShiftMinutes(read('shiftMinutes') ?? '0'),
     clientThrottles: choice('clientThrottles'),
     deletionDelayDays: readDays(read('deletionDelayDays') ?? '0'),
@@ -138,6 +141,17 @@ function readDays(text: string): number {
   if (!/^\d{1,3}$/.test(text))
     throw new RangeError('deletionDelayDays must be a number of days, at most 999');
   return Number(text);
+}
+
+/** The least and the most that WAF takes (AWS WAF API reference, RateBasedStatement). */
+const WAF_LIMITS = { least: 10, most: 2_000_000_000 };
+
+function readWafRateLimit(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const limit = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (limit < WAF_LIMITS.least || limit > WAF_LIMITS.most)
+    throw new RangeError(`wafRateLimit must be from ${WAF_LIMITS.least} to ${WAF_LIMITS.most} requests`);
+  return limit;
 }
 
 function readShiftMinutes(text: string): number {

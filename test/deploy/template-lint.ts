@@ -14,6 +14,7 @@ import type { Tally } from './tally.ts';
 const EVERYTHING = {
   mailFrom: 'Lemnos <forge@example.com>',
   shiftMinutes: '10',
+  wafRateLimit: '2000',
   alarmEmail: 'operator@example.com',
   domain: 'git.example.com',
   domainCertificate: 'arn:aws:acm:us-east-1:111122223333:certificate/2',

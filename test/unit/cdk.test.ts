@@ -327,6 +327,7 @@ describe('releases', () => {
   test('stay within the quotas of a stack and of CodeDeploy with every option, and with twice the areas', () => {
     const all = synthesize({
       shiftMinutes: '30',
+      wafRateLimit: '2000',
       mailFrom: 'git@example.com',
       alarmEmail: 'operator@example.com',
       domain: 'git.example.com',
@@ -342,6 +343,47 @@ describe('releases', () => {
     expect(2 * called.length).toBeLessThanOrEqual(1000);
     for (const [, { Properties }] of resourcesOf(all, 'AWS::CodeDeploy::DeploymentGroup'))
       expect(Properties.AlarmConfiguration.Alarms.length).toBeLessThanOrEqual(10);
+  });
+});
+
+describe('the limit of addresses', () => {
+  test('is off by default', () => {
+    expect(resourcesOf(service, 'AWS::WAFv2::WebACL')).toEqual([]);
+    expect(gatewayResponse('WAF_FILTERED')).toBeUndefined();
+  });
+
+  test('refuses an address above the limit with 429 at the gateway’s stage, and lets everything else pass', () => {
+    const limited = synthesize({ wafRateLimit: '2000' }).service;
+    const [[id, acl]] = resourcesOf(limited, 'AWS::WAFv2::WebACL') as [[string, Resource]];
+    expect(acl.Properties).toMatchObject({ Scope: 'REGIONAL', DefaultAction: { Allow: {} } });
+    expect(acl.Properties.Rules).toEqual([
+      expect.objectContaining({
+        Action: { Block: {} },
+        Statement: {
+          RateBasedStatement: { AggregateKeyType: 'IP', Limit: 2000, EvaluationWindowSec: 300 },
+        },
+      }),
+    ]);
+    // Samples would hold tokens.
+    expect(JSON.stringify(acl)).not.toContain('"SampledRequestsEnabled":true');
+    const [[stage]] = resourcesOf(limited, 'AWS::ApiGateway::Stage') as [[string, Resource]];
+    const [[, association]] = resourcesOf(limited, 'AWS::WAFv2::WebACLAssociation') as [[string, Resource]];
+    expect(association.Properties.WebACLArn).toEqual({ 'Fn::GetAtt': [id, 'Arn'] });
+    expect(JSON.stringify(association.Properties.ResourceArn)).toMatch(
+      new RegExp(`:apigateway:.*::/restapis/.*/stages/.*"${stage}"`),
+    );
+    expect(documentOf(limited)['x-amazon-apigateway-gateway-responses'].WAF_FILTERED).toMatchObject({
+      statusCode: '429',
+      responseParameters: { 'gatewayresponse.header.Retry-After': "'60'" },
+      responseTemplates: { 'application/json': '{"message":"429 Too Many Requests"}' },
+    });
+  });
+
+  test('costs 6 $ a month', () => {
+    const monthly = (template: Template) =>
+      idleCost([template.toJSON() as IdleTemplate]).reduce((sum, { dollars }) => sum + dollars, 0);
+    const limited = synthesize({ wafRateLimit: '2000', shiftMinutes: '5' }).service;
+    expect(monthly(limited) - monthly(service)).toBeCloseTo(6, 6);
   });
 });
 
@@ -768,6 +810,9 @@ describe('outputs and settings', () => {
     ['domain', 'git.example.com'],
     ['shiftMinutes', '7'],
     ['shiftMinutes', 'slowly'],
+    ['wafRateLimit', '9'],
+    ['wafRateLimit', '1e3'],
+    ['wafRateLimit', '2000000001'],
     ['requestRate', '0'],
     ['requestBurst', '1.5'],
     ['outboundAllow', 'http://10.0.0.1'],
@@ -800,9 +845,12 @@ describe('cdk-nag', () => {
     }
   };
 
-  test.each([{}, { shiftMinutes: '5' }])('has no findings without an acknowledged reason: %o', (settings) => {
-    expect(findings(() => {}, settings)).toBe('');
-  });
+  test.each([{}, { shiftMinutes: '5', wafRateLimit: '100' }])(
+    'has no findings without an acknowledged reason: %o',
+    (settings) => {
+      expect(findings(() => {}, settings)).toBe('');
+    },
+  );
 
   test('reports a new finding without a reason', () => {
     expect(findings(({ data }) => new Bucket(data, 'Careless'))).toContain('AwsSolutions-S10');
