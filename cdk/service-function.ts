@@ -113,6 +113,7 @@ export function environmentOf(area: Area, resources: Resources, settings: Settin
   if (area.rights.table !== undefined) variables['TABLE_NAME'] = resources.table.tableName;
   if (area.rights.objects !== undefined) variables['OBJECTS_BUCKET'] = resources.objects.bucketName;
   if (settings.outboundAllow !== undefined) variables['OUTBOUND_ALLOW'] = settings.outboundAllow;
+  if (area.kind === 'api' && settings.longReads !== undefined) variables['LONG_READS'] = settings.longReads;
   if (settings.clientThrottles) variables['CLIENT_THROTTLES'] = '1';
   if (settings.deletionDelayDays > 0) variables['DELETION_DELAY_DAYS'] = String(settings.deletionDelayDays);
   if (area.rights.mail === true && resources.mailFrom !== undefined) {

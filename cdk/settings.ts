@@ -1,6 +1,7 @@
 import type { Node } from 'constructs';
 import { areas } from '../functions/areas.ts';
 import { parseAllowList } from '../lib/outbound/allow-list.ts';
+import { readLongReads } from '../lib/store/environment.ts';
 import { SHIFT_MINUTES } from './traffic-shift.ts';
 
 /** The deployment settings of an instance: `cdk deploy -c name=value`. */
@@ -46,6 +47,8 @@ export interface Settings {
   readonly shiftMinutes: number;
   /** Whether the throttles of the API by user and address are on until an administrator says otherwise. `clientThrottles` */
   readonly clientThrottles: boolean;
+  /** How many long reads of repositories may run at once: `user=count,address=count,project=count`. `longReads` */
+  readonly longReads: string | undefined;
   /** Days between the request to delete a group, or a project in one, and its deletion. `deletionDelayDays` */
   readonly deletionDelayDays: number;
   /** Email address notified by alarms; without it alarms are visible in CloudWatch only. `alarmEmail` */
@@ -110,6 +113,9 @@ export function readSettings(node: Node): Settings {
   if (mailFrom !== undefined && !/^([^<>\r\n"]+ <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/.test(mailFrom)) {
     throw new RangeError('mailFrom must be an address, or "Name <address>"');
   }
+  const longReads = read('longReads');
+  // @throws RangeError
+  readLongReads(longReads ?? '');
   return {
     instance: read('instance') ?? 'Lemnos',
     stream: choice('stream'),
@@ -127,6 +133,7 @@ export function readSettings(node: Node): Settings {
     wafRateLimit: readWafRateLimit(read('wafRateLimit')),
     shiftMinutes: readShiftMinutes(read('shiftMinutes') ?? '0'),
     clientThrottles: choice('clientThrottles'),
+    longReads,
     deletionDelayDays: readDays(read('deletionDelayDays') ?? '0'),
     alarmEmail: read('alarmEmail'),
     restoredTable: read('restoredTable'),

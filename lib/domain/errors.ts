@@ -56,6 +56,14 @@ export class DomainError extends Error {
     this.extra = extra;
     this.retryAfter = retryAfter;
   }
+
+  /** The message as plain text, for answers that are not JSON. */
+  get text(): string {
+    const { detail } = this;
+    return typeof detail === 'object' && 'error' in detail && typeof detail.error === 'string'
+      ? detail.error
+      : String(detail);
+  }
 }
 
 /** 404 `404 <what> Not Found`; without a name the bare `404 Not Found`. */

@@ -8,20 +8,41 @@ import { setImmediate } from 'node:timers/promises';
  */
 
 /** Milliseconds of work per turn of the event loop. */
-const TURN_MS = 20;
+export const TURN_MS = 20;
 
-const signals = new AsyncLocalStorage<AbortSignal>();
+/** Whoever lets work be done: each of the engine's tasks for one caller has one of its own. */
+export interface WorkWatch {
+  /** The work ends with its reason where the engine yields. */
+  readonly signal?: AbortSignal | undefined;
+  /** The engine yields after a turn of work. What this throws ends the work. */
+  rests?(): Promise<void> | undefined;
+  /** The work goes on after {@link rests}. */
+  goesOn?(): void;
+  /** Much work is ahead, and nothing was answered yet. What this throws refuses it. */
+  admitsLong?(): Promise<void>;
+}
 
-/** Runs work that ends with the signal's reason where the engine yields: nobody waits for its result any more. */
-export const underSignal = <T>(signal: AbortSignal, work: () => T): T => signals.run(signal, work);
+const watches = new AsyncLocalStorage<WorkWatch>();
+
+/** Runs work that the watch may end. */
+export const underWatch = <T>(watch: WorkWatch, work: () => T): T => watches.run(watch, work);
+
+/** The watch under which the current code runs. */
+export const currentWatch = (): WorkWatch | undefined => watches.getStore();
 
 /** @throws the reason of the signal under which this work runs, once it is aborted */
-export const throwIfAbandoned = (): void => signals.getStore()?.throwIfAborted();
+export const throwIfAbandoned = (): void => watches.getStore()?.signal?.throwIfAborted();
 
-/** Lets other work of the process run. @throws the signal's reason when this work was abandoned: see {@link underSignal} */
+/** To be called before work that is known to be long. @throws what the watch refuses it with */
+export const beforeLongWork = async (): Promise<void> => watches.getStore()?.admitsLong?.();
+
+/** Lets other work of the process run. @throws what ends this work: see {@link WorkWatch} */
 export async function nextTurn(): Promise<void> {
-  await setImmediate();
-  throwIfAbandoned();
+  const watch = watches.getStore();
+  const permission = watch?.rests?.();
+  await (permission === undefined ? setImmediate() : Promise.all([setImmediate(), permission]));
+  watch?.signal?.throwIfAborted();
+  watch?.goesOn?.();
 }
 
 let turnBegan = -1;
@@ -54,7 +75,7 @@ export class Pace {
     this.#since = performance.now();
   }
 
-  /** @throws the signal's reason when the work was abandoned: see {@link underSignal} */
+  /** @throws what ends the work when it may not go on: see {@link WorkWatch} */
   async rest(signal?: AbortSignal): Promise<void> {
     await nextTurn();
     signal?.throwIfAborted();

@@ -5,8 +5,9 @@
 import type { Writable } from 'node:stream';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { ulid } from 'ulid';
-import { CallerGone, whileWanted } from '../domain/caller-gone.ts';
+import { CallerGone } from '../domain/caller-gone.ts';
 import { DomainError } from '../domain/errors.ts';
+import { LongRead } from '../domain/rate-limits/long-reads.ts';
 import { requireWritable } from '../domain/settings/maintenance-mode.ts';
 import { annotate, annotations, bound, correlated } from '../telemetry/correlation.ts';
 import { log } from '../telemetry/log.ts';
@@ -131,11 +132,17 @@ export function rawFunction(
         });
         cold = false;
         const { signal } = info;
-        const work = () => answerTo(request, info, requestId);
-        return signal !== undefined && changesNothing(request) ? whileWanted(signal, work) : work();
+        if (!changesNothing(request)) return answerTo(request, info, requestId);
+        const read = new LongRead(signal);
+        return read.run(() => answerTo(request, info, requestId, read));
       });
     };
-  const answerTo = async (request: Request, info: RequestInfo, requestId: string): Promise<Response> => {
+  const answerTo = async (
+    request: Request,
+    info: RequestInfo,
+    requestId: string,
+    read?: LongRead,
+  ): Promise<Response> => {
     const started = performance.now();
     const facts: RequestFacts = {
       baseUrl: info.baseUrl,
@@ -166,7 +173,12 @@ export function rawFunction(
     if (options.dialect !== undefined && answer instanceof Reply) answer = inDialect(options.dialect, answer);
     const { status } = answer;
     const ended = bound((ending: Ending) => logRequest(request.method, status, started, ending));
-    const response = responseOf(answer, request.method, failed, ended);
+    const response = responseOf(answer, request.method, failed, {
+      ended,
+      over: async () => read?.end(),
+    });
+    // Lambda freezes the function when the response ends.
+    if (response.body === null || !isStreamed(answer)) await read?.end();
     setCommonHeaders(response.headers, {
       requestId: facts.requestId,
       seconds: (performance.now() - started) / 1000,
@@ -263,26 +275,41 @@ function clientRequestId(headers: Headers): string | undefined {
 
 const BODILESS = new Set([204, 205, 304]);
 
+/** Told once of the end of a response. */
+interface Ends {
+  ended(ending: Ending): void;
+  /** After {@link ended}, for a streamed body, when nothing of it is being made any more. */
+  over(): Promise<void>;
+}
+
 function responseOf(
   answer: Response | Reply,
   method: string,
   failed: (error: unknown) => void,
-  ended: (ending: Ending) => void,
+  ends: Ends,
 ): Response {
   const { status, body } = answer;
   const headers = new Headers(answer.headers as HeadersInit);
   if (method === 'HEAD' || BODILESS.has(status)) {
     // The body is not sent: its source has to be closed.
     discard(body);
-    ended({});
+    ends.ended({});
     return new Response(null, { status, headers });
   }
-  if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
-    ended({});
+  if (!isStreamed(answer)) {
+    ends.ended({});
     return new Response(body as BodyInit | null, { status, headers });
   }
-  return new Response(pulled(body[Symbol.asyncIterator](), failed, ended), { status, headers });
+  return new Response(pulled((body as StreamedBody)[Symbol.asyncIterator](), failed, ends), {
+    status,
+    headers,
+  });
 }
+
+type StreamedBody = Exclude<ReplyBody, null | string | Uint8Array>;
+
+const isStreamed = ({ body }: Response | Reply): boolean =>
+  body !== null && typeof body !== 'string' && !(body instanceof Uint8Array);
 
 function discard(body: ReplyBody): void {
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) return;
@@ -294,7 +321,7 @@ function discard(body: ReplyBody): void {
 function pulled(
   source: AsyncIterator<Uint8Array>,
   failed: (error: unknown) => void,
-  ended: (ending: Ending) => void,
+  { ended, over }: Ends,
 ): ReadableStream {
   let cancelled = false;
   let bytes = 0;
@@ -307,6 +334,7 @@ function pulled(
           const { done, value } = await next();
           if (done) {
             ended({ bytes });
+            await over();
             controller.close();
             return;
           }
@@ -318,6 +346,7 @@ function pulled(
           if (!cancelled) {
             if (!(error instanceof CallerGone)) failed(error);
             ended({ bytes, broken: true });
+            await over();
           }
           throw error;
         }
@@ -325,7 +354,11 @@ function pulled(
       async cancel() {
         cancelled = true;
         ended({ bytes, broken: true });
-        await source.return?.();
+        try {
+          await source.return?.();
+        } finally {
+          await over();
+        }
       },
     },
     { highWaterMark: 0 },

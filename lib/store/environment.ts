@@ -35,8 +35,35 @@ export interface StoreEnvironment {
   readonly clientThrottles: boolean;
   /** Largest pack that a response to a fetch can carry, in bytes. `MAX_FETCH_BYTES`; without it there is no limit */
   readonly maxFetchBytes: number | undefined;
+  /** How many long reads of repositories may run at once. `LONG_READS`: see {@link readLongReads} */
+  readonly longReads: LongReadLimits;
   /** Maximum size of an imported pack, in bytes. `IMPORT_MAX_BYTES` */
   readonly importMaxBytes: number;
+}
+
+/** 0: any number. */
+export interface LongReadLimits {
+  /** Of one user, or with one deploy token. */
+  readonly user: number;
+  /** Of callers without a credential, by IP address. */
+  readonly address: number;
+  /** In one project, of all callers together. Callers without a credential have half of it. */
+  readonly project: number;
+}
+
+/** Few enough for a process that answers all of one project, many enough for a project's builds. */
+const LONG_READS: LongReadLimits = { user: 20, address: 5, project: 50 };
+
+/** @param text `user=20,address=5,project=50`; what it does not name has its default. @throws RangeError */
+export function readLongReads(text: string): LongReadLimits {
+  const limits: Record<string, number> = { ...LONG_READS };
+  for (const pair of text.split(',').filter((part) => part !== '')) {
+    const [, name, count] = /^(user|address|project)=(\d{1,3})$/.exec(pair) ?? [];
+    if (name === undefined)
+      throw new RangeError(`longReads: ${pair} is not user, address or project=0 to 999`);
+    limits[name] = Number(count);
+  }
+  return limits as unknown as LongReadLimits;
 }
 
 /** The same as for a push. */
@@ -75,6 +102,7 @@ export function readEnvironment(
       MAX_STREAMED_BYTES[env['STREAM'] === '1' ? 'streaming' : 'buffered'],
     clientThrottles: env['CLIENT_THROTTLES'] === '1',
     maxFetchBytes: Number(env['MAX_FETCH_BYTES']) || undefined,
+    longReads: readLongReads(env['LONG_READS'] ?? ''),
     importMaxBytes: Number(env['IMPORT_MAX_BYTES']) || IMPORT_MAX_BYTES,
   };
 }

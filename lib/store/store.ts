@@ -37,6 +37,7 @@ import { PersonalNamespaces } from './placement/personal-namespace.ts';
 import { ProjectShares } from './project-relations/shares.ts';
 import { Projects } from './projects/projects.ts';
 import { FAIL_FAST, RateLimits } from './rate-limits/rate-limits.ts';
+import { ReadPlaces } from './rate-limits/read-places.ts';
 import { UserAddresses } from './rate-limits/user-addresses.ts';
 import { RefRules } from './refs/protection-rules.ts';
 import { ForkNetworks } from './repository/fork-networks.ts';
@@ -120,6 +121,7 @@ export interface Store {
   readonly customAttributes: CustomAttributes;
   readonly rateLimits: RateLimits;
   readonly userAddresses: UserAddresses;
+  readonly readPlaces: ReadPlaces;
   readonly settings: SettingsRows;
   readonly staging: Staging;
   readonly pushUploads: PushUploads;
@@ -212,6 +214,7 @@ export function createStore(
     customAttributes: new CustomAttributes(table),
     rateLimits: new RateLimits(table, failFast),
     userAddresses: new UserAddresses(failFast),
+    readPlaces: new ReadPlaces(failFast),
     settings: new SettingsRows(table),
     staging: new Staging(clients.s3, blobs),
     pushUploads: new PushUploads(table, outbox),

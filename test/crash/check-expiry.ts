@@ -29,6 +29,7 @@ export const expiring = rowCheck(
     'invitation-link',
     'rate',
     'user-addresses',
+    'read-places',
     'password-reset',
     'push-upload',
     'upload-slot',

@@ -764,6 +764,14 @@ describe('outputs and settings', () => {
     );
   });
 
+  test('tell the functions of the interface how many long reads run at once', () => {
+    const told = resourcesOf(synthesize({ longReads: 'user=3' }).service, 'AWS::Lambda::Function');
+    const with3 = told.filter(
+      ([, { Properties }]) => Properties.Environment.Variables.LONG_READS === 'user=3',
+    );
+    expect(with3).toHaveLength(areas.filter(({ kind }) => kind === 'api').length);
+  });
+
   test('let only the master-key function replace the master key; others that use it may only create it', () => {
     const grants = Object.values(service.findResources('AWS::IAM::Policy'))
       .flatMap(({ Properties }) => Properties.PolicyDocument.Statement as Record<string, unknown>[])
@@ -807,6 +815,7 @@ describe('outputs and settings', () => {
     ['tags', 'team'],
     ['deletionDelayDays', 'a week'],
     ['clientThrottles', 'no'],
+    ['longReads', 'user=many'],
     ['domain', 'git.example.com'],
     ['shiftMinutes', '7'],
     ['shiftMinutes', 'slowly'],

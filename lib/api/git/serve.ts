@@ -116,7 +116,7 @@ export async function serveGit(
         ...(pushing ? { authorize: pushPolicy(deps, access), policyName: deps.environment.serviceName } : {}),
         ...(notice === undefined ? {} : { notice }),
         onError,
-        failureText: (error) => (error instanceof DomainError ? String(error.detail) : undefined),
+        failureText: (error) => (error instanceof DomainError ? error.text : undefined),
       },
     );
     return reply({ status: response.status, headers: response.headers, body: bodyThenPush(response) });
@@ -196,10 +196,11 @@ function plainTextError(error: DomainError): Reply {
   const status = statusOf(error.code);
   return reply({
     status,
-    body: `${String(error.detail)}\n`,
+    body: `${error.text}\n`,
     type: 'text/plain; charset=utf-8',
     headers: {
       'Cache-Control': 'no-cache',
+      ...(error.retryAfter === undefined ? {} : { 'Retry-After': String(error.retryAfter) }),
       ...(status === 401 ? { 'WWW-Authenticate': CHALLENGE } : {}),
     },
   });

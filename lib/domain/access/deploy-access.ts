@@ -1,6 +1,7 @@
 import type { Credential } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
+import { readsAs } from '../rate-limits/long-reads.ts';
 import { type Admission, whileCounted } from '../rate-limits/request-counting.ts';
 import { effectiveAccess, MembershipCache } from './effective-level.ts';
 import { locateProject } from './locate.ts';
@@ -75,5 +76,6 @@ export async function openWithDeployToken(
   if (off || (!covers && !can(actor, access, 'read_code'))) {
     throw forbidden('You are not allowed to download code from this project.');
   }
+  readsAs(deps, caller, access.project.id);
   return { actor, project: { ...access, ...prefetched } };
 }

@@ -8,6 +8,7 @@ import type { Actor, Credential, Origin, Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../errors.ts';
 import { exceedsAddressLimit, requireFewAddresses } from '../rate-limits/address-limit.ts';
+import { readsAs } from '../rate-limits/long-reads.ts';
 import { whileCounted } from '../rate-limits/request-counting.ts';
 import type { Caller } from '../rate-limits/throttles.ts';
 import { effectiveAccess, MembershipCache, type Resource } from './effective-level.ts';
@@ -68,9 +69,15 @@ export async function openRequest(
   // The prefetched memberships are the token owner's.
   const memberships =
     actor.kind === 'user' && actor.sudoer !== undefined ? new MembershipCache(deps) : ownerMemberships;
+  const opened = project && { ...(await openProject(actor, projectRecord, memberships)), ...prefetched };
+  if (opened !== undefined) {
+    const address = request.origin?.address ?? '';
+    const reader = actor.kind === 'user' ? { kind: 'user', id: actor.user.id } : { kind: 'address', address };
+    readsAs(deps, reader as Caller, opened.project.id);
+  }
   return {
     actor,
-    ...(project && { project: { ...(await openProject(actor, projectRecord, memberships)), ...prefetched } }),
+    ...(opened && { project: opened }),
     ...(group && { group: await openGroup(actor, groupRecord, memberships) }),
   };
 }

@@ -48,7 +48,7 @@ export async function ingest(
     pushable: isPushable,
     limits: { maxRequestBytes: MAX_PUSH_BYTES },
     onError: (cause) => failures.push(cause),
-    failureText: (cause) => (cause instanceof DomainError ? String(cause.detail) : undefined),
+    failureText: (cause) => (cause instanceof DomainError ? cause.text : undefined),
   });
   const report = await readPushReport(body);
   await outcome;

@@ -1,7 +1,8 @@
 import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
+import { beforeLongWork } from '../../git/work.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import { type Download, DownloadTooLarge } from '../../store/blobs/downloads.ts';
+import { type Download, DownloadTooLarge, type MakingLimits } from '../../store/blobs/downloads.ts';
 import type { Deps } from '../deps.ts';
 import { tooLarge } from '../errors.ts';
 
@@ -10,13 +11,18 @@ const MAX_DOWNLOAD_BYTES = 10 * 1024 ** 3;
 /** How long a caller waits for a large download: the gateway ends a response after five minutes without a byte. */
 const MAKING_MS = 240_000;
 
-/** Makes a download. @throws 413 for one that is too large, or takes too long */
-export async function making(
-  make: (limits: { readonly maxBytes: number; readonly signal: AbortSignal }) => Promise<Download>,
-): Promise<Download> {
+/** Making that takes longer is long work: compressing does not show in the engine's own time. */
+const LONG_MS = 1_000;
+
+/** Makes a download. @throws 413 for one that is too large, or takes too long; 429 for one among too many */
+export async function making(make: (limits: MakingLimits) => Promise<Download>): Promise<Download> {
   const signal = AbortSignal.timeout(MAKING_MS);
+  const began = performance.now();
+  const beforePiece = async () => {
+    if (performance.now() - began > LONG_MS) await beforeLongWork();
+  };
   try {
-    return await make({ maxBytes: MAX_DOWNLOAD_BYTES, signal });
+    return await make({ maxBytes: MAX_DOWNLOAD_BYTES, signal, beforePiece });
   } catch (error) {
     if (error instanceof DownloadTooLarge || (signal.aborted && error === signal.reason))
       throw tooLarge('413 Request Entity Too Large: clone instead');

@@ -7,6 +7,7 @@ import type { PackStore } from '../pack/store.ts';
 import { storedBytesAbove } from '../pack/stored-bytes.ts';
 import { writePack } from '../pack/write.ts';
 import { enumerate, type ObjectFilter } from '../reachable.ts';
+import { beforeLongWork } from '../work.ts';
 import { tagTarget } from './commits.ts';
 import { FLUSH, pkt } from './pkt-line.ts';
 import { onBand, type SideBand } from './side-band.ts';
@@ -25,6 +26,7 @@ export interface PackRequest {
   readonly notice: string | undefined;
   readonly options: FetchOptions;
   readonly onError: ((cause: unknown) => void) | undefined;
+  readonly failureText: ((cause: unknown) => string | undefined) | undefined;
   readonly limit: PackLimit | undefined;
 }
 
@@ -34,6 +36,10 @@ export interface PackLimit {
   /** What a client can do instead, for its user. */
   readonly advice: string;
 }
+
+/** Bytes, and objects, from which sending a pack is long work. */
+const LARGE_PACK = 16 * 1024 * 1024;
+const MANY_OBJECTS = 100_000;
 
 /** Interval of keep-alive packets for clients with side bands. */
 const KEEPALIVE_MS = 5000;
@@ -70,6 +76,7 @@ export async function* packfile(
       yield* onBand(sideBand, 3, refusal(above, request.limit!));
       return;
     }
+    if (await isLarge(store, list)) await beforeLongWork();
     yield* say(`Enumerating objects: ${list.count}, done.\n`);
     yield* say(`Counting objects: 100% (${list.count}/${list.count}), done.\n`);
     // A partial clone may lack a delta base that its commits reach.
@@ -84,11 +91,30 @@ export async function* packfile(
   } catch (cause) {
     request.onError?.(cause);
     // Without side bands, the client notices that the pack is truncated.
-    yield* onBand(sideBand, 3, 'upload-pack: the pack could not be made: internal error\n');
+    const reason = request.failureText?.(cause) ?? 'internal error';
+    yield* onBand(sideBand, 3, `upload-pack: the pack could not be made: ${reason}\n`);
     return;
   }
   if (sideBand !== 'none') yield FLUSH;
 }
+
+/**
+ * Refuses a clone of much before anything is answered, so that the refusal can be a status; for other fetches it is known
+ * later how much they send.
+ * @throws what refuses long work: see `WorkWatch`
+ */
+export async function beforePack(store: PackStore, request: PackRequest): Promise<void> {
+  const { common, cut, filter } = request;
+  if (common.size > 0 || cut.size > 0 || filter !== undefined) return;
+  const packs = (await store.packs()).filter(
+    ({ description }) => description.source !== 'unreachable-garbage',
+  );
+  const bytes = packs.reduce((sum, { description }) => sum + description.packSize, 0);
+  if (bytes > LARGE_PACK) await beforeLongWork();
+}
+
+const isLarge = async (store: PackStore, list: ObjectList): Promise<boolean> =>
+  list.count > MANY_OBJECTS || (await storedBytesAbove(store, list, LARGE_PACK)) !== undefined;
 
 function refusal(bytes: number, limit: PackLimit): string {
   const [has, may] = [bytes, limit.bytes].map((size) => (size / 1e6).toFixed(size < 10e6 ? 1 : 0));

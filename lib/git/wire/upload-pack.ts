@@ -14,7 +14,7 @@ import { quoted, textLine } from './line.ts';
 import { lsRefs, parseLsRefs } from './ls-refs.ts';
 import { Negotiation } from './negotiate.ts';
 import { type PackUrl, packUris } from './pack-uris.ts';
-import { type PackLimit, type PackRequest, packfile } from './packfile.ts';
+import { beforePack, type PackLimit, type PackRequest, packfile } from './packfile.ts';
 import { DELIM, FLUSH, type PktReader, pkt } from './pkt-line.ts';
 import type { Repository } from './repository.ts';
 import { type ShallowInfo, shallowInfo } from './shallow.ts';
@@ -36,6 +36,8 @@ export interface UploadPackOptions {
   readonly notice?: string;
   /** Called with errors after the answer has started; the client gets a message without the cause. */
   readonly onError?: (cause: unknown) => void;
+  /** What the client may know about such an error. */
+  readonly failureText?: (cause: unknown) => string | undefined;
 }
 
 export const offersOf = ({ bundleUrl, packUrl }: UploadPackOptions): Offers => ({
@@ -82,7 +84,7 @@ async function fetchV0(
   const negotiation = new Negotiation(repository.store, section.wants, shallow.cut);
   const goOn = await negotiateV0(reader, section, negotiation, lines);
   if (!goOn) return lines;
-  const pack = packfile(repository.store, {
+  const wanted: PackRequest = {
     wants: [...section.wants, ...shallow.extraWants],
     common: negotiation.common,
     cut: shallow.cut,
@@ -91,9 +93,11 @@ async function fetchV0(
     tags: await annotated(visible, section.options.includeTag),
     options: section.options,
     onError: options.onError,
+    failureText: options.failureText,
     limit: options.packLimit,
-  });
-  return following(lines, pack);
+  };
+  await beforePack(repository.store, wanted);
+  return following(lines, packfile(repository.store, wanted));
 }
 
 /** @returns whether the pack follows now; otherwise the client sends another request with more haves */
@@ -178,8 +182,10 @@ async function fetchV2(
     tags: await annotated(visible, request.options.includeTag),
     options: request.options,
     onError: options.onError,
+    failureText: options.failureText,
     limit: options.packLimit,
   };
+  await beforePack(repository.store, wanted);
   const uris = await packUris(repository.store, wanted, request.uriProtocols, options.packUrl);
   if (uris !== undefined && uris.lines.length > 0)
     sections.push(pkt('packfile-uris\n'), ...uris.lines, DELIM);

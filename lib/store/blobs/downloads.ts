@@ -42,6 +42,8 @@ export interface MakingLimits {
   readonly maxBytes: number;
   /** Ends the making. */
   readonly signal?: AbortSignal | undefined;
+  /** Called for each piece of the content, before anything was answered. What it throws ends the making. */
+  readonly beforePiece?: () => Promise<void>;
 }
 
 /** How long a presigned URL is valid, in seconds; a download that has started may finish later. */
@@ -92,7 +94,7 @@ export class Downloads {
     repositoryId: string,
     name: DownloadName,
     source: AsyncIterable<Uint8Array>,
-    { maxBytes, signal }: MakingLimits,
+    { maxBytes, signal, beforePiece }: MakingLimits,
   ): Promise<Download> {
     const key = keyOf(repositoryId, name);
     const writer = this.#blobs.writer(key);
@@ -101,6 +103,7 @@ export class Downloads {
     try {
       for await (const piece of source) {
         signal?.throwIfAborted();
+        await beforePiece?.();
         size += piece.length;
         if (size > maxBytes) throw new DownloadTooLarge();
         if (!this.isLarge(size)) {

@@ -13,10 +13,23 @@ export const userAddressesKey = (userId: number): Key => ({
   sk: 'ADDRESSES',
 });
 
+/** Places of the long reads of a caller or a project that are under way. */
+export const readPlacesKey = (subject: string): Key => ({
+  pk: `${RATE_LIMITS}reads#${cut(subject, 900)}`,
+  sk: 'PLACES',
+});
+
 /** Prefix of the partitions that otherwise read-only functions may write. */
 export const RATE_LIMITS = 'RATE#';
 
 export const rowKinds = [
   { name: 'rate', partitions: ['RATE#'], keys: { rateKey }, of: ['user'], expires: true },
   { name: 'user-addresses', partitions: ['RATE#'], keys: { userAddressesKey }, of: ['user'], expires: true },
+  {
+    name: 'read-places',
+    partitions: ['RATE#'],
+    keys: { readPlacesKey },
+    of: ['user', 'project'],
+    expires: true,
+  },
 ] as const satisfies readonly RowKind[];

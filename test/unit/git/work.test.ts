@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { nextTurn, Pace, turnIsOver, underSignal } from '../../../lib/git/work.ts';
+import { nextTurn, Pace, turnIsOver, underWatch } from '../../../lib/git/work.ts';
 
 it('a pace is due when its turn is over, and not after a rest', async () => {
   const pace = new Pace();
@@ -27,12 +27,12 @@ it('a rest lets timers and other callbacks run', async () => {
   expect(ran).toBe(true);
 });
 
-it('work under a signal ends with its reason where it yields, and other work goes on', async () => {
+it('work under a watch ends with the reason of its signal where it yields, and other work goes on', async () => {
   const ends = new AbortController();
   const endless = async () => {
     for (;;) await nextTurn();
   };
-  const abandoned = underSignal(ends.signal, endless);
+  const abandoned = underWatch({ signal: ends.signal }, endless);
   ends.abort(new Error('the client has gone'));
   await expect(abandoned).rejects.toThrow('the client has gone');
   await nextTurn();

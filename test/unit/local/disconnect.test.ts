@@ -4,13 +4,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { areas } from '../../../functions/areas.ts';
-import { CallerGone, whileWanted } from '../../../lib/domain/caller-gone.ts';
+import { CallerGone } from '../../../lib/domain/caller-gone.ts';
 import { MemoryRepository } from '../../../lib/git/memory.ts';
 import { buildPack } from '../../../lib/git/pack/build-pack.ts';
 import { PackStore } from '../../../lib/git/pack/store.ts';
 import type { ObjectDatabase } from '../../../lib/git/ports.ts';
 import type { RefName } from '../../../lib/git/refname.ts';
-import { nextTurn } from '../../../lib/git/work.ts';
+import { nextTurn, underWatch } from '../../../lib/git/work.ts';
 import { rawFunction } from '../../../lib/http/function.ts';
 import { reply } from '../../../lib/http/reply.ts';
 import { type FunctionModule, gateway } from '../../../local/gateway.ts';
@@ -118,7 +118,7 @@ test('a walk whose caller has gone reads no further block', async () => {
     },
   };
   const store = new PackStore(counted);
-  const walk = whileWanted(gone.signal, async () => {
+  const walk = underWatch({ signal: gone.signal }, async () => {
     for (const oid of oids) await store.read(oid);
   });
   await expect(walk).rejects.toThrow(CallerGone);
