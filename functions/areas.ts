@@ -101,6 +101,8 @@ const oneInProject = (name: string) => [
   `/api/v4/projects/{id}/${name}`,
   `/api/v4/projects/{id}/${name}.json`,
 ];
+/** The same without the second form. */
+const below = (path: string) => [path, `${path}/{proxy+}`];
 const inRepository = (...names: string[]) =>
   names.flatMap((name) => collection(`/api/v4/projects/{id}/repository/${name}`));
 
@@ -242,6 +244,11 @@ export const areas: readonly Area[] = [
       '/users/invitation',
     ],
     { ...writes, sends: ['maintenance', 'mail'] },
+  ),
+  api(
+    'labels',
+    ['projects', 'groups'].flatMap((kind) => below(`/api/v4/${kind}/{id}/labels`)),
+    writes,
   ),
   api('files', inRepository('files'), writesObjects, repository),
   api('commits', [...inRepository('commits'), ...inProject('statuses')], writesObjects, repository),

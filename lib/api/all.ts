@@ -18,6 +18,7 @@ import { groupSsoEndpoints } from './group-sso/endpoints.ts';
 import { groupEndpoints } from './groups/endpoints.ts';
 import { invitationEndpoints } from './invitations/endpoints.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
+import { labelEndpoints } from './labels/endpoints.ts';
 import { groupMemberEndpoints, projectMemberEndpoints } from './members/endpoints.ts';
 import { metaEndpoints } from './meta/endpoints.ts';
 import { namespaceEndpoints } from './namespaces/endpoints.ts';
@@ -61,6 +62,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...invitationEndpoints,
   ...accessRequestEndpoints,
   ...billableEndpoints,
+  ...labelEndpoints,
   ...eventEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,

@@ -21,6 +21,7 @@ import { GroupOwners } from './groups/owners.ts';
 import { Invitations } from './invitations/invitations.ts';
 import { GpgKeys, MAX_GPG_KEYS } from './keys/gpg-keys.ts';
 import { MAX_SSH_KEYS, SshKeys } from './keys/ssh-keys.ts';
+import { Labels } from './labels/labels.ts';
 import { MaintenanceNotes } from './maintenance/last-runs.ts';
 import { Leases } from './maintenance/leases.ts';
 import { Members } from './members/members.ts';
@@ -108,6 +109,7 @@ export interface Store {
   readonly linkSecrets: LinkSecrets;
   readonly auditEvents: AuditEvents;
   readonly pipelines: Pipelines;
+  readonly labels: Labels;
   readonly leases: Leases;
   readonly maintenanceNotes: MaintenanceNotes;
   readonly masterKeyLeases: MasterKeyLeases;
@@ -201,6 +203,7 @@ export function createStore(
     linkSecrets: new LinkSecrets(table),
     auditEvents: new AuditEvents(table, counters),
     pipelines: new Pipelines(table, counters),
+    labels: new Labels(table, counters, outbox),
     leases: new Leases(table),
     maintenanceNotes: new MaintenanceNotes(table),
     masterKeyLeases: new MasterKeyLeases(table),

@@ -45,6 +45,7 @@ import { events } from './check-events.ts';
 import { expiring } from './check-expiry.ts';
 import { linkSecrets, masterKeyLeases, secrets, settings } from './check-instance.ts';
 import { invitations } from './check-invitations.ts';
+import { labelSubscriptions, labels } from './check-labels.ts';
 import { notes, participants } from './check-notes.ts';
 import { pipelines } from './check-pipelines.ts';
 import { refRows, refTables } from './check-repository-rows.ts';
@@ -99,6 +100,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       project: Math.max(0, ...projectsOf(rows).map((row) => row['id'] as number)),
       token: Math.max(0, ...rows.of('TOKENID#').map(({ pk }) => idOf(pk))),
       'deploy-token': Math.max(0, ...rows.of('DEPLOYTOKENID#').map(({ pk }) => idOf(pk))),
+      label: Math.max(0, ...rows.of('LABEL#').map(({ pk }) => idOf(pk))),
       'branch-rule': Math.max(0, ...rulesOf(rows, 'branch').map((row) => row['id'] as number)),
     };
     for (const [kind, id] of Object.entries(largest)) {
@@ -131,6 +133,8 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       for (const key of found.keys()) yield `${name} has a row of ${key}, which does not exist`;
     }
   }),
+
+  labels,
 
   watchers: rowCheck(['watcher', 'notification-choice-everywhere'], function* (rows) {
     const watching = new Set(rows.of(WATCHERS).map(({ sk }) => idOf(sk)));
@@ -445,6 +449,8 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
       if (decodeTime(row.sk) <= settledAt) yield `the promise ${row['type']} ${row.sk} was not kept`;
     }
   }),
+
+  labelSubscriptions,
 
   imports: rowCheck(['project'], function* (rows) {
     const promised = new Set(promisesOf(rows, 'projectId'));

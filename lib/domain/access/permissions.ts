@@ -1,5 +1,4 @@
 import type { DeletionMark } from '../../records/deletion.ts';
-import type { ProjectRecord } from '../../records/projects.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import { type Actor, isAdministrator, type Viewer } from '../actor.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
@@ -48,7 +47,7 @@ export function can(actor: Viewer, access: ProjectAccess, ability: ProjectAbilit
   if (actor.kind === 'user' && access.level >= rule.level) return true;
   // Reader abilities come from the project's visibility; a membership grants those of its level only.
   if (!isReader(actor, access)) return false;
-  if (levelsOf(access.project, ability).includes('private') && access.level === 0) return false;
+  if (access.level === 0 && isWithout(access, ability, ['disabled', 'private'])) return false;
   if (ability === 'read_pipelines' && access.project.settings['public_builds'] === false) return false;
   return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
 }
@@ -91,11 +90,19 @@ export function requireAbility(actor: Actor, access: ProjectAccess, ability: Pro
 }
 
 /** Whether the ability belongs to a disabled feature. That applies to everybody, administrators included. */
-const isOff = ({ project }: ProjectAccess, ability: ProjectAbility): boolean =>
-  levelsOf(project, ability).includes('disabled');
+const isOff = (access: ProjectAccess, ability: ProjectAbility): boolean =>
+  isWithout(access, ability, ['disabled']);
 
-const levelsOf = ({ settings }: ProjectRecord, ability: ProjectAbility): readonly unknown[] =>
-  (PROJECT_RULES[ability].features ?? []).map((feature) => settings[`${feature}_access_level`]);
+/** Whether a feature that the ability needs has one of these levels; where any of several is enough, all of them. */
+function isWithout(
+  { project: { settings } }: ProjectAccess,
+  ability: ProjectAbility,
+  levels: readonly unknown[],
+): boolean {
+  const { features = [], needs } = PROJECT_RULES[ability];
+  const lacks = (feature: string) => levels.includes(settings[`${feature}_access_level`]);
+  return needs === 'any' ? features.every(lacks) : features.some(lacks);
+}
 
 /** The signed-in user. @throws 401 */
 export function signedIn(actor: Actor): Extract<Actor, { kind: 'user' }> {

@@ -8,6 +8,7 @@ import { jobs as forks } from '../forks/jobs.ts';
 import { jobs as groups } from '../groups/jobs.ts';
 import { jobs as invitations } from '../invitations/jobs.ts';
 import type { JobDefinition } from '../job.ts';
+import { jobs as labels } from '../labels/jobs.ts';
 import { jobs as maintenance } from '../maintenance/jobs.ts';
 import { jobs as members } from '../members/jobs.ts';
 import { jobs as namespaces } from '../namespaces/jobs.ts';
@@ -27,6 +28,7 @@ export const maintenanceJobs: readonly JobDefinition<unknown, Deps>[] = [
   ...forks,
   ...groups,
   ...invitations,
+  ...labels,
   ...maintenance,
   ...members,
   ...namespaces,

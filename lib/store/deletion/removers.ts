@@ -6,6 +6,7 @@ import { remover as forks } from '../forks/remover.ts';
 import { remover as groups } from '../groups/remover.ts';
 import { remover as invitations } from '../invitations/remover.ts';
 import { remover as keys } from '../keys/remover.ts';
+import { remover as labels } from '../labels/remover.ts';
 import { remover as members } from '../members/remover.ts';
 import { remover as notes } from '../notes/remover.ts';
 import { remover as notifications } from '../notifications/remover.ts';
@@ -47,6 +48,7 @@ export const removers: readonly Remover<Store>[] = [
   notes,
   // After the rows that name them.
   texts,
+  labels,
   pipelines,
   forks,
   customAttributes,

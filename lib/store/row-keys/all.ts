@@ -12,6 +12,7 @@ import { rowKinds as git } from './git.ts';
 import { rowKinds as groups } from './groups.ts';
 import { rowKinds as invitations } from './invitations.ts';
 import { rowKinds as keys } from './keys.ts';
+import { rowKinds as labels } from './labels.ts';
 import { rowKinds as maintenance } from './maintenance.ts';
 import { rowKinds as members } from './members.ts';
 import { rowKinds as names } from './names.ts';
@@ -47,6 +48,7 @@ export const allRowKinds = [
   ...groups,
   ...invitations,
   ...keys,
+  ...labels,
   ...maintenance,
   ...members,
   ...names,

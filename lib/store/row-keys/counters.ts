@@ -18,7 +18,9 @@ export type CounterKind =
   | 'deploy-token'
   | 'invitation'
   | 'audit-event'
-  | 'event';
+  | 'event'
+  | 'label'
+  | 'milestone';
 
 export const counterKey = (kind: CounterKind): Key => ({ pk: `COUNTER#${kind}`, sk: 'COUNTER' });
 

@@ -38,6 +38,7 @@ export const USER_ROWS = [
   'GROUPNOTIFY',
   'WATCHER',
   'THREAD',
+  'LABEL',
 ] as const;
 
 export type UserRow = (typeof USER_ROWS)[number];

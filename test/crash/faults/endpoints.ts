@@ -5,6 +5,7 @@ import type { Fixtures, Ground } from './fixtures.ts';
 import { groupWrites } from './group-endpoints.ts';
 import { invitationWrites } from './invitation-endpoints.ts';
 import { keyWrites } from './key-endpoints.ts';
+import { labelWrites } from './label-endpoints.ts';
 import { notificationWrites } from './notification-endpoints.ts';
 import { projectWrites } from './project-endpoints.ts';
 import { relationWrites } from './relation-endpoints.ts';
@@ -33,6 +34,7 @@ export const writes: readonly Operation[] = [
   }),
   ...tokenWrites,
   ...userWrites,
+  ...labelWrites,
   ...notificationWrites,
   endpoint('POST /projects', async (fixtures) => {
     const { username, token } = await fixtures.owner();

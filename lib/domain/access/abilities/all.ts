@@ -2,6 +2,7 @@ import * as auditEvents from './audit-events.ts';
 import * as commits from './commits.ts';
 import * as forks from './forks.ts';
 import * as groups from './groups.ts';
+import * as labels from './labels.ts';
 import * as members from './members.ts';
 import * as pipelines from './pipelines.ts';
 import * as projects from './projects.ts';
@@ -16,6 +17,7 @@ const project = {
   ...auditEvents.project,
   ...commits.project,
   ...forks.project,
+  ...labels.project,
   ...members.project,
   ...pipelines.project,
   ...projects.project,
@@ -29,6 +31,7 @@ const project = {
 const group = {
   ...auditEvents.group,
   ...groups.group,
+  ...labels.group,
   ...members.group,
   ...tokens.group,
 };

@@ -15,6 +15,8 @@ export interface ProjectRule {
    * from everyone (`disabled`).
    */
   readonly features?: readonly string[];
+  /** `any`: one of the features is enough. Default: all of them are needed. */
+  readonly needs?: 'any';
 }
 
 /** What gives an ability in a group. */

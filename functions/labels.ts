@@ -1,0 +1,5 @@
+import { labelEndpoints } from '../lib/api/labels/endpoints.ts';
+import { apiFunction } from '../lib/http/function.ts';
+import { deps } from './deps.ts';
+
+export const { handler, fetch } = apiFunction({ endpoints: labelEndpoints, deps });

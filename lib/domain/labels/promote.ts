@@ -1,0 +1,94 @@
+/** Promotion: a project's label becomes one of its group, and labels with its title in other projects become the same. */
+
+import type { LabelRecord } from '../../records/labels.ts';
+import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.ts';
+import { MAINTENANCE, message } from '../../store/outbox/outbox.ts';
+import { requireGroupAbility } from '../access/permissions.ts';
+import type { GroupAccess, ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { refused } from '../errors.ts';
+import { groupOfId } from '../groups/groups.ts';
+import { above, containerOf } from './containers.ts';
+import { getLabel, LABEL_PROMOTED_JOB, removed } from './labels.ts';
+
+/**
+ * Makes a project's label one of the project's group: the group's label with this title, if there is one.
+ * @throws 400 for a project outside of groups, and where a group above has a label with this title;
+ *   403 for callers who may not change labels of the group; `404 Label Not Found`
+ */
+export async function promoteLabel(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  idOrTitle: string,
+): Promise<{ readonly label: LabelRecord; readonly group: GroupAccess }> {
+  const label = await getLabel(deps, access, idOrTitle, { inherited: false });
+  if (access.project.namespaceKind !== 'group') throw cannotPromote();
+  const group = await groupOfId(deps, actor, access.project.namespaceId);
+  requireGroupAbility(actor, group, 'admin_group_label');
+  const { labels } = deps.store;
+  const container = containerOf(group);
+  const [sameTitle] = await labels.idsOf([container], [label.title]);
+  const present = sameTitle === undefined ? undefined : await labels.get(sameTitle);
+  const body = { labelId: present?.id ?? label.id, title: label.title, groupId: container.id };
+  const others = message(MAINTENANCE, LABEL_PROMOTED_JOB, body);
+  try {
+    if (present === undefined) {
+      return { label: await labels.promote(label, container, above(group), deps.now(), [others]), group };
+    }
+    await labels.remove(label, [removed(label, present.id), others]);
+    return { label: present, group };
+  } catch (error) {
+    const lost = [AlreadyExists, LimitReached, Missing, Stale].some((kind) => error instanceof kind);
+    throw lost ? cannotPromote() : error;
+  }
+}
+
+const cannotPromote = () => refused('Failed to promote project label to group label');
+
+/** Projects looked at together. */
+const BATCH = 20;
+
+/**
+ * Replaces the labels of a group's projects that have the title of a label of the group by that label. Those in projects
+ * of subgroups stay.
+ * @param from id of a project: newer ones were done by an earlier run
+ * @returns the body of the message that continues; undefined at the end
+ */
+export async function mergePromoted(
+  deps: Deps,
+  promoted: {
+    readonly labelId: number;
+    readonly title: string;
+    readonly groupId: number;
+    readonly from?: number;
+  },
+  deadline: number,
+): Promise<object | undefined> {
+  const { labels, groups } = deps.store;
+  const { labelId, title, groupId, from = Number.MAX_SAFE_INTEGER } = promoted;
+  const merge = async (projectIds: readonly number[]) => {
+    const found = await Promise.all(projectIds.map((id) => labels.idsOf([{ kind: 'project', id }], [title])));
+    for (const label of await labels.getMany(found.flat().filter((id) => id !== undefined))) {
+      if (label === undefined) continue;
+      await labels.remove(label, [removed(label, labelId)]).catch((error: unknown) => {
+        // It was renamed, promoted or deleted.
+        if (!(error instanceof Stale)) throw error;
+      });
+    }
+  };
+  let batch: number[] = [];
+  for await (const id of groups.rowsBelow(groupId, 'DIRECT', 'project')) {
+    if (id > from) continue;
+    if (Date.now() > deadline) {
+      await merge(batch);
+      return { ...promoted, from: id };
+    }
+    if (batch.push(id) < BATCH) continue;
+    await merge(batch);
+    batch = [];
+  }
+  await merge(batch);
+  return undefined;
+}

@@ -1,0 +1,39 @@
+import type { Container } from '../../records/labels.ts';
+import { type Key, padded, wholeOrDigest } from './key.ts';
+import type { RowKind } from './row-kind.ts';
+
+/** A label by its id: what has the label knows no more of it. */
+export const labelKey = (id: number): Key => ({ pk: `LABEL#${padded(id)}`, sk: 'LABEL' });
+
+/** The labels of a project or group. */
+export const labelsPartition = ({ kind, id }: Container): string =>
+  `LABELS#${kind === 'project' ? 'PROJECT' : 'GROUP'}#${padded(id)}`;
+
+export const TITLE = 'TITLE#';
+
+/** Makes a title unique in its project or group, and sorts the labels by title. */
+export const labelTitleKey = (container: Container, title: string): Key => ({
+  pk: labelsPartition(container),
+  sk: TITLE + wholeOrDigest(title),
+});
+
+/** Number of labels of a project or group. */
+export const labelCountKey = (container: Container): Key => ({ pk: labelsPartition(container), sk: 'COUNT' });
+
+/** A user's subscription to a label: in one project, or of a group's label in the whole group (project 0). */
+export const labelSubscriptionKey = (labelId: number, projectId: number, userId: number): Key => ({
+  pk: labelKey(labelId).pk,
+  sk: `SUBSCRIBER#${padded(projectId)}#${padded(userId)}`,
+});
+
+export const rowKinds = [
+  { name: 'label', partitions: ['LABEL#'], keys: { labelKey }, of: ['project', 'group'] },
+  { name: 'label-title', partitions: ['LABELS#'], keys: { labelTitleKey }, of: ['project', 'group'] },
+  { name: 'label-count', partitions: ['LABELS#'], keys: { labelCountKey }, of: ['project', 'group'] },
+  {
+    name: 'label-subscription',
+    partitions: ['LABEL#'],
+    keys: { labelSubscriptionKey },
+    of: ['project', 'group', 'user'],
+  },
+] as const satisfies readonly RowKind[];
