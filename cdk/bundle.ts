@@ -51,7 +51,7 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
       js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
     legalComments: 'none',
-    plugins: [...sdkParts, noSchemaDocuments, multipartOnly, documentOfTheBuild, viewerOfTheBuild],
+    plugins: [...sdkParts(area), noSchemaDocuments, multipartOnly, documentOfTheBuild, viewerOfTheBuild],
     metafile: true,
     logLevel: 'warning',
   });

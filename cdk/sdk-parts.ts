@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Plugin } from 'esbuild';
+import type { Area } from '../functions/areas.ts';
 import { cutEndpointRules } from './endpoint-rules.ts';
 
 /**
@@ -146,7 +147,53 @@ const replacedModules: Plugin = {
   },
 };
 
-export const sdkParts: readonly Plugin[] = [
+/** Packages that call a service, and who may call it. */
+const CALLERS: readonly {
+  readonly names: RegExp;
+  readonly service: string;
+  readonly may: (area: Area) => boolean;
+}[] = [
+  {
+    names: /^@aws-sdk\/(client-s3|s3-request-presigner)$/,
+    service: 'the bucket',
+    may: ({ rights }) => rights.objects !== undefined,
+  },
+  {
+    names: /^@aws-sdk\/client-sqs$/,
+    service: 'queues',
+    // A worker postpones the messages of its own queue.
+    may: ({ kind, rights }) => kind === 'worker' || rights.sends !== undefined,
+  },
+];
+
+/**
+ * Leaves out the clients of services that the function has no rights to. `lib/store/clients.ts` creates them for every
+ * function: what stands for them can be created, and refuses every request, as AWS would.
+ */
+const clientsWithRights = (area: Area): Plugin => ({
+  name: 'clients-with-rights',
+  setup({ onResolve, onLoad }) {
+    for (const { names, service, may } of CALLERS) {
+      if (may(area)) continue;
+      onResolve({ filter: names }, ({ path }) => ({ path, namespace: service }));
+      onLoad({ filter: /.*/, namespace: service }, async ({ path }) => {
+        const exported = Object.keys(await import(path)).filter((name) =>
+          /^[A-Z]\w*(Client|Command)$/.test(name),
+        );
+        return {
+          contents: `async function refused() { throw new Error('this function has no rights to ${service}'); }
+class Client { send() { return refused(); } }
+class Command {}
+export { refused as getSignedUrl };
+${exported.map((name) => `export { ${name.endsWith('Client') ? 'Client' : 'Command'} as ${name} };`).join('\n')}`,
+        };
+      });
+    }
+  },
+});
+
+export const sdkParts = (area: Area): Plugin[] => [
+  clientsWithRights(area),
   ownCredentialsOnly,
   schemasInUse,
   endpointsInUse,

@@ -13,7 +13,8 @@ const area = (name: string): Area => ({
   entry: `${name}.ts`,
   memory: 128,
   timeout: 3,
-  rights: {},
+  rights:
+    name === 'refusals' ? { table: 'write' } : { table: 'write', objects: 'write', sends: ['maintenance'] },
 });
 
 /** What the SDK makes of failures, of those that it knows and of others, of those with more to say than a message. */
@@ -72,10 +73,11 @@ const endpoints = `
     Region: ['us-east-1', 'eu-central-1', 'us-gov-west-1', 'cn-north-1', 'aws-global', 'no/region', undefined],
     UseFIPS: [false, true], UseDualStack: [false, true],
   };
-  const endpoint = [undefined, 'http://127.0.0.1:9000', 'https://objects.example/path'];
+  const endpoint = [undefined, 'https://objects.example/path'];
   export const handler = () => [
     ...decided(S3Client, { ...everywhere, Endpoint: endpoint, ForcePathStyle: [false, true],
       Bucket: ['objects', 'with.dots', 'With_Capitals', 'a-name-of-more-than-fifty-characters-as-templates-make-them', undefined] }),
+    ...decided(S3Client, { ...everywhere, Endpoint: ['http://127.0.0.1:9000'], ForcePathStyle: [false, true], Bucket: ['objects'] }),
     ...decided(DynamoDBClient, { ...everywhere, Endpoint: endpoint, AccountId: [undefined, '123456789012'],
       AccountIdEndpointMode: [undefined, 'preferred', 'required', 'disabled'], ResourceArn: ['lemnos', undefined] }),
   ];
@@ -108,6 +110,21 @@ const signatures = `
     return { sent, url };
   };`;
 
+/** Calls of services that the area has no rights to, and what they answer. */
+const refusals = `
+  import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+  import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+  import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+  import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+  const s3 = new S3Client({ region: 'us-east-1' });
+  const get = new GetObjectCommand({ Bucket: 'b', Key: 'k' });
+  const send = new SendMessageCommand({ QueueUrl: 'https://sqs.us-east-1.amazonaws.com/1/q', MessageBody: 'm' });
+  const calls = [() => s3.send(get), () => getSignedUrl(s3, get), () => new SQSClient({ region: 'us-east-1' }).send(send)];
+  export const handler = async () => [
+    typeof new DynamoDBClient({ region: 'us-east-1' }).config.endpointProvider,
+    ...await Promise.all(calls.map((call) => call().catch(({ message }) => message))),
+  ];`;
+
 let folder: string;
 let bundles: Bundle[];
 
@@ -129,6 +146,7 @@ beforeAll(async () => {
     failures,
     endpoints,
     signatures,
+    refusals,
     parameters: `
       import { z } from 'zod';
       const query = () => z.object({ page: z.coerce.number().int().default(1), search: z.string().optional() });
@@ -156,6 +174,8 @@ async function invoke(name: string, exported = 'handler'): Promise<unknown> {
   return module[exported]();
 }
 
+const bytesOf = (name: string) => bundles.find((built) => built.area.name === name)!.bytes;
+
 /** The same module's answer with the complete SDK. */
 async function unbundled(name: string, text: string): Promise<unknown> {
   writeFileSync(join(folder, `${name}.mjs`), text);
@@ -172,6 +192,7 @@ test('a missing entry is left out of the bundle', () => {
     'failures',
     'endpoints',
     'signatures',
+    'refusals',
     'parameters',
     'document',
     'viewer',
@@ -227,13 +248,20 @@ test('requests and presigned URLs are signed as with the complete SDK', async ()
   expect(await invoke('signatures')).toEqual(expected);
 });
 
+test('an area without rights to the bucket and to queues carries none of their clients', async () => {
+  const [bucket, queues] = ['the bucket', 'queues'].map(
+    (service) => `this function has no rights to ${service}`,
+  );
+  expect(await invoke('refusals')).toEqual(['function', bucket, bucket, queues]);
+  expect(bytesOf('refusals')).toBeLessThan(bytesOf('client') + 1000);
+});
+
 test('CommonJS packages find node’s own modules', async () => {
   expect(await invoke('commonjs')).toBe('function');
 });
 
 test('code loaded on demand is a separate file, and not part of a cold start', async () => {
   expect(await invoke('lazy')).toBe('function');
-  const bytesOf = (name: string) => bundles.find((built) => built.area.name === name)!.bytes;
   expect(bytesOf('lazy')).toBeLessThan(bytesOf('commonjs') / 2);
 });
 
