@@ -1,4 +1,5 @@
 import { batchMisses, readAhead } from './batch-misses.ts';
+import { BlameLimit } from './blame/blame-limit.ts';
 import { PathEntries } from './blame/path-entries.ts';
 import { type Span, type SplitSpans, splitSpans } from './blame/spans.ts';
 import { editsBetween } from './blame/trimmed-diff.ts';
@@ -16,7 +17,6 @@ import type { Oid } from './oid.ts';
 import { inSlices } from './slices.ts';
 import type { Entry } from './tree/entry.ts';
 import type { RawPath } from './tree/path.ts';
-import { LimitExceeded } from './work.ts';
 
 /** Consecutive lines that came from one commit. */
 export interface BlamedRange {
@@ -31,14 +31,6 @@ export interface BlamedFile {
   readonly path: RawPath;
   readonly entry: Entry;
   readonly lines?: { readonly start: number; readonly end: number };
-}
-
-/** The texts are too large, or differ too much, to be compared within the bounds. */
-export class BlameLimit extends LimitExceeded {
-  constructor() {
-    super('the versions of the file are too large, or too many, to be compared');
-    this.name = 'BlameLimit';
-  }
 }
 
 /** Diff steps for one answer: about two seconds. */

@@ -1,5 +1,5 @@
 import { batchMisses } from './batch-misses.ts';
-import { type BlamedFile, type BlamedRange, blame } from './blame.ts';
+import type { BlamedFile, BlamedRange } from './blame.ts';
 import { type AuthorCount, countAuthors } from './history/authors.ts';
 import type { CommitNode } from './history/commit-node.ts';
 import { Descendants } from './history/descendants.ts';
@@ -17,7 +17,8 @@ import type { Oid } from './oid.ts';
 import { inSlices } from './slices.ts';
 import type { RawPath } from './tree/path.ts';
 
-export { type BlamedFile, type BlamedRange, BlameLimit } from './blame.ts';
+export { BlameLimit } from './blame/blame-limit.ts';
+export type { BlamedFile, BlamedRange } from './blame.ts';
 export type { AuthorCount } from './history/authors.ts';
 export type { CommitNode } from './history/commit-node.ts';
 export { CommitGraph } from './history/graph.ts';
@@ -169,6 +170,7 @@ export class History {
 
   /** Which commit each line of a file came from: see {@link blame}. */
   async blame(commit: Oid, file: BlamedFile, bounds: WalkBounds = {}): Promise<BlamedRange[]> {
+    const { blame } = await import('./blame.ts');
     return blame(this.#store, await this.#current(), commit, file, bounds);
   }
 

@@ -9,11 +9,11 @@ import {
   retryAfterCollection,
 } from './commit-changes.ts';
 import { commitTree, type TreeCommit } from './commit-tree.ts';
-import { compareTrees, type DiffOptions, type TreeDiffs } from './diff/compare.ts';
-import { type DiffStats, diffStats } from './diff/totals.ts';
+import type { DiffOptions, TreeDiffs } from './diff/compare.ts';
+import type { DiffStats } from './diff/totals.ts';
 import { diffTrees, type TreeDiff } from './diff/tree-diff.ts';
 import { History, type KnownHistory, type LogQuery, type WalkBounds } from './history.ts';
-import { type MergeOptions, type MergeOutcome, mergeCommits } from './merge/commits.ts';
+import type { MergeOptions, MergeOutcome } from './merge/commits.ts';
 import { ObjectMissing, type SyncObjects } from './objects.ts';
 import { EMPTY_TREE, type Oid, ZERO_OID } from './oid.ts';
 import {
@@ -31,7 +31,7 @@ import {
   parseCommitLinks,
   type Tag,
 } from './parse.ts';
-import { cherryPick, type PickOutcome, type PickRequest, revert } from './pick.ts';
+import type { PickOutcome, PickRequest } from './pick.ts';
 import type { Ref, RefPage, RefPageQuery, RefSnapshot, RefView } from './ports.ts';
 import { type RefName, type RefSpace, shortName, spacePrefix } from './refname.ts';
 import { peelToCommit, type Resolved, resolveRevision } from './revision.ts';
@@ -88,6 +88,8 @@ export interface Comparison extends TreeDiffs {
  *
  * Reads throw ObjectMissing and CorruptData where the repository itself is damaged, and return undefined for what
  * does not exist.
+ *
+ * The code of diffs and merges is loaded when it is called for: most functions never do.
  */
 export class GitRepository {
   readonly #ports: Ports;
@@ -244,6 +246,7 @@ export class GitRepository {
     const { tree, parents } = await this.#links(oid);
     const [first] = parents;
     const before = first === undefined ? EMPTY_TREE : (await this.#links(first)).tree;
+    const { diffStats } = await import('./diff/totals.ts');
     return diffStats(this.#ports.store, before, tree, signal);
   }
 
@@ -258,12 +261,14 @@ export class GitRepository {
     const { tree, parents } = await this.#links(oid);
     const [first] = parents;
     const before = first === undefined ? EMPTY_TREE : (await this.#links(first)).tree;
+    const { compareTrees } = await import('./diff/compare.ts');
     return compareTrees(this.#ports.store, before, tree, options);
   }
 
   /** The diff between the trees of two commits: `git diff from to`. */
   async diff(from: Oid, to: Oid, options?: DiffOptions): Promise<TreeDiffs> {
     const [before, after] = await Promise.all([this.#links(from), this.#links(to)]);
+    const { compareTrees } = await import('./diff/compare.ts');
     return compareTrees(this.#ports.store, before.tree, after.tree, options);
   }
 
@@ -289,17 +294,20 @@ export class GitRepository {
   // ── merges: they write nothing, see commitTree ────────────────────────────────────────────
 
   /** Merges `theirs` into `ours`: see {@link mergeCommits}. */
-  merge(ours: Oid, theirs: Oid, options?: MergeOptions): Promise<MergeOutcome> {
+  async merge(ours: Oid, theirs: Oid, options?: MergeOptions): Promise<MergeOutcome> {
+    const { mergeCommits } = await import('./merge/commits.ts');
     return mergeCommits(this.#ports.store, this.history, ours, theirs, options);
   }
 
   /** @throws NoSuchParent */
-  cherryPick(request: PickRequest): Promise<PickOutcome> {
+  async cherryPick(request: PickRequest): Promise<PickOutcome> {
+    const { cherryPick } = await import('./pick.ts');
     return cherryPick(this.#ports.store, request);
   }
 
   /** @throws NoSuchParent */
-  revert(request: PickRequest): Promise<PickOutcome> {
+  async revert(request: PickRequest): Promise<PickOutcome> {
+    const { revert } = await import('./pick.ts');
     return revert(this.#ports.store, request);
   }
 

@@ -1,7 +1,7 @@
 import { WireError } from '../../git/wire/error.ts';
 import { PktReader } from '../../git/wire/pkt-line.ts';
 import { type PushReport, readPushReport } from '../../git/wire/push-report.ts';
-import { type ReceivePackOptions, receivePack } from '../../git/wire/receive-pack.ts';
+import type { ReceivePackOptions } from '../../git/wire/receive-pack.ts';
 import { type ReceiveRequest, ReceiveRequestError, readCommands } from '../../git/wire/receive-request.ts';
 import type { Repository } from '../../git/wire/repository.ts';
 import type { GitAccess } from '../access/types.ts';
@@ -41,6 +41,7 @@ export async function ingest(
   }: IngestOptions = {},
 ): Promise<PushReport> {
   const failures: unknown[] = [];
+  const { receivePack } = await import('../../git/wire/receive-pack.ts');
   const { body, outcome } = receivePack(repository, new PktReader(concatenated(push)), {
     authorize: pushPolicy(deps, access),
     defaultBranch: await defaultBranchName(deps),

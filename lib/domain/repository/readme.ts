@@ -1,4 +1,3 @@
-import { commitChanges } from '../../git/commit-changes.ts';
 import { ZERO_OID } from '../../git/oid.ts';
 import { RefConflict } from '../../git/ports.ts';
 import { shortName } from '../../git/refname.ts';
@@ -27,6 +26,8 @@ export async function createInitialReadme(
   const description = project.description ? `\n${project.description}\n` : '';
   const content = Buffer.from(`# ${project.name}\n${description}`);
   const author = identityOf(signedIn(actor).user, deps.now());
+  // Loaded when it is called for: nothing else of what creates projects writes commits.
+  const { commitChanges } = await import('../../git/commit-changes.ts');
   try {
     await commitChanges(ports, {
       branch,

@@ -2,12 +2,15 @@ import * as z from 'zod/mini';
 import { MEASURE_JOB } from '../../store/statistics/statistics.ts';
 import { defineJob } from '../job.ts';
 import { idField } from '../job-fields.ts';
-import { measureProject } from './measure.ts';
 
 export const jobs = [
   defineJob({
     name: MEASURE_JOB,
     body: () => z.object({ projectId: idField() }),
-    run: (deps, { projectId }) => measureProject(deps, projectId),
+    run: async (deps, { projectId }) => {
+      // Loaded when it is called for, with the table of languages.
+      const { measureProject } = await import('./measure.ts');
+      return measureProject(deps, projectId);
+    },
   }),
 ];

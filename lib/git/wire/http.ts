@@ -7,7 +7,7 @@ import { protocolVersion } from './capabilities.ts';
 import { ClientBody } from './client-body.ts';
 import { WireError } from './error.ts';
 import { PktReader, pkt } from './pkt-line.ts';
-import { type PushOutcome, type ReceivePackOptions, receivePack } from './receive-pack.ts';
+import type { PushOutcome, ReceivePackOptions } from './receive-pack.ts';
 import type { Repository } from './repository.ts';
 import { type Body, decodedBody } from './request-body.ts';
 import { offersOf, type UploadPackOptions, uploadPack } from './upload-pack.ts';
@@ -91,6 +91,8 @@ async function service(
   const reader = new PktReader(body);
   const type = `application/x-${name}-result`;
   if (name === 'git-receive-pack') {
+    // Loaded when it is called for, because most functions' processes only fetch.
+    const { receivePack } = await import('./receive-pack.ts');
     const { body: report, outcome } = receivePack(repository, reader, options);
     return { ...answer(type, sent.answeredBy(report)), push: outcome };
   }
