@@ -152,6 +152,7 @@ export const areas: readonly Area[] = [
     [
       ...['star', 'unstar', 'starrers', 'languages', 'users', 'groups', 'storage'].flatMap(oneInProject),
       ...inProject('share'),
+      ...['/api/v4/topics', '/api/v4/topics/{proxy+}'],
     ],
     writes,
   ),

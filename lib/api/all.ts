@@ -37,6 +37,7 @@ import { statisticsEndpoints } from './statistics/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
 import { projectTemplateEndpoints, templateEndpoints } from './templates/endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
+import { topicEndpoints } from './topics/endpoints.ts';
 import { userEndpoints } from './users/endpoints.ts';
 import { VERSION } from './version.ts';
 
@@ -51,6 +52,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...templateEndpoints,
   ...projectTemplateEndpoints,
   ...starEndpoints,
+  ...topicEndpoints,
   ...projectRelationEndpoints,
   ...statisticsEndpoints,
   ...groupEndpoints,

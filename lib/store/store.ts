@@ -61,6 +61,8 @@ import { Names } from './table/unique-names.ts';
 import { Texts } from './texts/texts.ts';
 import { DeployTokens } from './tokens/deploy-tokens.ts';
 import { Tokens } from './tokens/tokens.ts';
+import { TopicAssignments } from './topics/assignments.ts';
+import { Topics } from './topics/topics.ts';
 import { Follows } from './users/follows.ts';
 import { PasswordResets } from './users/password-resets.ts';
 import { Users } from './users/users.ts';
@@ -98,6 +100,8 @@ export interface Store {
   readonly stars: Stars;
   readonly statistics: Statistics;
   readonly runnersTokens: RunnersTokens;
+  readonly topics: Topics;
+  readonly topicAssignments: TopicAssignments;
   readonly follows: Follows;
   readonly events: Events;
   readonly eventFeed: EventFeed;
@@ -149,6 +153,7 @@ export function createStore(
   const projects = new Projects(table, names, counters, outbox, search, members);
   const users = new Users(table, names, counters, outbox, search);
   const scimIdentities = new ScimIdentities(table, users);
+  const topics = new Topics(table, names, counters, outbox);
   const scimTokens = new ScimTokens(table);
   const tokens = new Tokens(table, counters, outbox);
   const deployTokens = new DeployTokens(table, counters);
@@ -192,6 +197,8 @@ export function createStore(
     stars: new Stars(table),
     statistics: new Statistics(table),
     runnersTokens: new RunnersTokens(table),
+    topics,
+    topicAssignments: new TopicAssignments(table, topics),
     follows: new Follows(table),
     events: new Events(table, counters),
     eventFeed: new EventFeed(table),

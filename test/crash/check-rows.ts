@@ -58,6 +58,7 @@ import {
   passwordResets,
   runners,
 } from './check-subjects.ts';
+import { topicAssignments, topics } from './check-topics.ts';
 import { groupsOf, livingOf, projectsOf, usersOf } from './records.ts';
 import { keyText, type Row, type RowCheck, type Rows, rowCheck } from './rows.ts';
 
@@ -359,6 +360,8 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
     }
   }),
 
+  topics,
+
   stars: rowCheck(['star'], function* (rows) {
     const stars = rows.of('PROJECT#').filter(({ sk }) => sk.startsWith(STAR));
     for (const { id, row } of livingOf(rows)) {
@@ -504,6 +507,8 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
     }
     for (const key of wanted) yield `the row ${key} is missing`;
   }),
+
+  'topic assignments': topicAssignments,
 
   search: rowCheck(['indexed-texts', 'search-gram'], function* (rows) {
     const wanted = new Map<string, string>();

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AvatarRecord } from '../../lib/records/avatars.ts';
+import type { AvatarOwner, AvatarRecord } from '../../lib/records/avatars.ts';
 import type { Subject } from '../../lib/records/subject.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
 import { avatarKey } from '../../lib/store/row-keys/avatars.ts';
@@ -27,7 +27,12 @@ const subjectsOf = (rows: Rows): { subject: Subject; row: Row }[] =>
 
 /** A record says what its avatar is, and the avatar lies beside it. */
 export const avatars = rowCheck(['avatar'], function* (rows) {
-  for (const { subject, row } of subjectsOf(rows)) {
+  const topics = rows.of('TOPIC#').filter(({ sk }) => sk === 'TOPIC');
+  const owners: { subject: AvatarOwner; row: Row }[] = [
+    ...subjectsOf(rows),
+    ...topics.map((row) => ({ subject: { kind: 'topic' as const, id: idOf(row.pk) }, row })),
+  ];
+  for (const { subject, row } of owners) {
     const described = (row['avatar'] as AvatarRecord | null | undefined) ?? undefined;
     const { filename, type, version } = (rows.get(avatarKey(subject)) ?? {}) as Partial<AvatarRecord>;
     const stored = version === undefined ? undefined : { filename, type, version };

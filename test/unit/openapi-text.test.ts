@@ -5,7 +5,7 @@ import type { JsonSchema } from '../../lib/http/field-facts.ts';
 /** The verbs that summaries start with. Prefer one of them to a new one. */
 const VERBS: ReadonlySet<string> = new Set(
   `Activate Add Approve Archive Ban Block Cancel Check Cherry-pick Comment Compare Count Create Deactivate Delete Deny
-  Download Follow Fork Generate Get Import Invite List Promote Protect Provision Reject Remove Replace Request Restore Revert
+  Download Follow Fork Generate Get Import Invite List Merge Promote Protect Provision Reject Remove Replace Request Restore Revert
   Revoke Rotate Search Set Share Star Start Stop Subscribe Transfer Unarchive Unban Unblock Unfollow Unprotect Unstar Unsubscribe Update
   Upload`.split(/\s+/),
 );

@@ -3,7 +3,7 @@ import type { Subject } from '../../records/subject.ts';
 
 /** URL of an avatar; null when there is none. */
 export const avatarUrl = (
-  kind: Subject['kind'],
+  kind: Subject['kind'] | 'projects/topic',
   { id, avatar }: { readonly id: number; readonly avatar?: AvatarRecord | null | undefined },
   baseUrl: string,
 ): string | null =>

@@ -7,8 +7,7 @@ import type { RequestFacts } from '../../http/endpoint.ts';
 import * as p from '../../http/params.ts';
 import { type Reply, reply } from '../../http/reply.ts';
 import { shape } from '../../http/shape.ts';
-import type { AvatarRecord } from '../../records/avatars.ts';
-import type { Subject } from '../../records/subject.ts';
+import type { AvatarOwner, AvatarRecord } from '../../records/avatars.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { avatarUrl } from './avatar-url.ts';
 
@@ -55,6 +54,22 @@ const ofProject = endpoint({
     avatar(deps, { kind: 'project', id: project.id }, project.avatar, request),
 });
 
+/** Served with the other paths of topics, and by `uploads` under the URL of the image. */
+export const ofTopic = endpoint({
+  method: 'GET',
+  path: '/topics/:id/avatar',
+  area: 'project-relations',
+  summary: 'Get the avatar of a topic',
+  access: anyone(),
+  params: () => p.params({ id: p.routeInteger({ description: 'Id of the topic' }) }),
+  returns: image,
+  errors: [{ status: 404, description: 'There is no avatar' }],
+  handle: async ({ params, request }, deps) => {
+    const topic = await deps.store.topics.get(params.id);
+    return avatar(deps, { kind: 'topic', id: params.id }, topic?.avatar, request);
+  },
+});
+
 const byEmail = endpoint({
   method: 'GET',
   path: '/avatar',
@@ -79,7 +94,7 @@ const byEmail = endpoint({
 
 async function avatar(
   deps: ApiDeps,
-  subject: Subject,
+  subject: AvatarOwner,
   record: AvatarRecord | null | undefined,
   { headers }: RequestFacts,
 ): Promise<Reply> {
@@ -104,8 +119,10 @@ const SANDBOX = {
 /** Maps the avatar URLs of responses, `/uploads/-/system/<kind>/avatar/<id>/<name>`, to the endpoints above. */
 export function uploadAlias(path: string): string | undefined {
   const [, kind, id] =
-    /^\/uploads\/-\/system\/(user|group|project)\/avatar\/(\d{1,15})\/[^/]+$/.exec(path) ?? [];
+    /^\/uploads\/-\/system\/(?:projects\/)?(user|group|project|topic)\/avatar\/(\d{1,15})\/[^/]+$/.exec(
+      path,
+    ) ?? [];
   return kind === undefined ? undefined : `/api/v4/${kind}s/${id}/avatar`;
 }
 
-export const uploadEndpoints = [ofUser, ofGroup, ofProject, byEmail];
+export const uploadEndpoints = [ofUser, ofGroup, ofProject, ofTopic, byEmail];

@@ -93,6 +93,7 @@ const list = endpoint({
         description: 'Include statistics; requires the Reporter role',
       }),
       topic: p.list(p.string(), { description: 'Return only projects that have all of these topics' }),
+      topic_id: p.integer({ description: 'Return only projects that have the topic with this id' }),
       visibility: p.oneOf(VISIBILITIES, { description: 'Return only projects with this visibility' }),
       custom_attributes: p.hash({
         description: 'Return only projects with these custom attributes; administrators only',
@@ -131,6 +132,8 @@ const list = endpoint({
         : { page: 1, perPage: page.perPage }),
       membership: query.membership,
       ...listInput(query, isAdministrator(actor)),
+      topics: (query.topic ?? []).filter((name) => name !== ''),
+      ...given({ topicId: query.topic_id }),
       ...given({
         attributes: attributeFilter(actor, query.custom_attributes),
         idAfter: query.id_after,

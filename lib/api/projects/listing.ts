@@ -14,7 +14,6 @@ const ORDERS = new Map<string, ProjectOrder>(
 const SIZES = ['repository_size', 'storage_size'];
 
 interface Filters {
-  readonly topic?: readonly string[];
   readonly with_issues_enabled: boolean;
   readonly with_merge_requests_enabled: boolean;
   readonly starred: boolean;
@@ -56,10 +55,6 @@ export function listInput(query: ListQuery, administrator = false) {
 function filterOf(query: Filters): ((listed: { project: ProjectRecord }) => boolean) | undefined {
   const conditions: ((project: ProjectRecord) => boolean)[] = [];
   const enabled = (name: string) => (project: ProjectRecord) => project.settings[name] !== 'disabled';
-  const topics = query.topic;
-  if (topics !== undefined && topics.length > 0) {
-    conditions.push((project) => topics.every((topic) => project.topics.includes(topic)));
-  }
   if (query.with_issues_enabled) conditions.push(enabled('issues_access_level'));
   if (query.with_merge_requests_enabled) conditions.push(enabled('merge_requests_access_level'));
   const language = query.with_programming_language?.toLowerCase();

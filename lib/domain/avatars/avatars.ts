@@ -1,7 +1,6 @@
-/** Avatars of users, groups and projects: validation and storage. */
+/** Avatars of users, groups, projects and topics: validation and storage. */
 import { ulid } from 'ulid';
-import type { AvatarRecord } from '../../records/avatars.ts';
-import type { Subject } from '../../records/subject.ts';
+import type { AvatarOwner, AvatarRecord } from '../../records/avatars.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { avatarWrite } from '../../store/avatars/avatars.ts';
 import { sameName } from '../../store/table/unique-names.ts';
@@ -25,7 +24,7 @@ export interface NewAvatar {
   /** The new value in the subject's record; null: removed. */
   readonly avatar: AvatarRecord | null;
   /** Writes for the transaction that updates the record. */
-  readonly writes: (subject: Subject) => readonly Write[];
+  readonly writes: (subject: AvatarOwner) => readonly Write[];
 }
 
 /**

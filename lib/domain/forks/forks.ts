@@ -18,6 +18,7 @@ import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from 
 import { limitError } from '../namespaces/project-limit.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
 import { networkMember } from '../repository/open.ts';
+import { assignTopics } from '../topics/assign.ts';
 import { isBelow, lower } from '../visibility.ts';
 import { forkMessages } from './content.ts';
 
@@ -61,7 +62,7 @@ export async function forkProject(
   if (problems !== undefined) throw invalid(problems);
   const owner = actor.user;
   try {
-    return await deps.store.projects.create(
+    const fork = await deps.store.projects.create(
       {
         name,
         path,
@@ -99,6 +100,8 @@ export async function forkProject(
         },
       },
     );
+    await assignTopics(deps, fork);
+    return fork;
   } catch (error) {
     throw forkError(error, namespace);
   }

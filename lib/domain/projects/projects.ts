@@ -3,7 +3,7 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import { LimitReached, Missing, NameTaken, Stale } from '../../store/errors.ts';
-import type { ListedProject, ProjectQuery } from '../../store/projects/query.ts';
+import { type ListedProject, onlyRows, type ProjectQuery } from '../../store/projects/query.ts';
 import type { Page } from '../../store/table/paging.ts';
 import { defaultVisibility, restrictionProblems } from '../access/instance-visibility.ts';
 import { canInGroup } from '../access/permissions.ts';
@@ -36,6 +36,7 @@ import { limitError } from '../namespaces/project-limit.ts';
 import { PROJECT_IMPORTS, requireRate } from '../rate-limits/action-limits.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
 import { starredByActor } from '../stars/stars.ts';
+import { assignTopics, topicNames, topicsOfList } from '../topics/assign.ts';
 import { newProjectSettings } from './defaults.ts';
 
 export interface NewProjectInput {
@@ -124,8 +125,9 @@ export async function createProject(
     ...creationEvents(deps, actor, namespace, order !== undefined),
   ]);
   const avatar = newAvatar(input.avatar);
+  const topics = await topicNames(deps, input.topics);
   try {
-    return await deps.store.projects.create(
+    const created = await deps.store.projects.create(
       {
         name,
         path,
@@ -135,7 +137,7 @@ export async function createProject(
         description: input.description,
         archived: false,
         defaultBranch: null,
-        topics: [...new Set(input.topics)],
+        topics,
         settings: await newProjectSettings(deps, input.settings),
         ...(avatar && { avatar: avatar.avatar }),
         ...(order === undefined ? {} : { importStatus: 'scheduled', importSource: order.source }),
@@ -156,6 +158,8 @@ export async function createProject(
         },
       },
     );
+    await assignTopics(deps, created);
+    return created;
   } catch (error) {
     if (error instanceof NameTaken) throw invalid(takenProblems(error));
     if (error instanceof LimitReached) throw limitError(error.limit);
@@ -183,23 +187,48 @@ export const topicProblems = (topics: readonly string[]): string[] =>
 export interface ProjectListInput extends Omit<ProjectQuery, 'viewer' | 'filter'> {
   /** Only those the actor has starred. */
   readonly starred?: boolean;
+  /** Only projects that have all of these topics. */
+  readonly topics?: readonly string[];
+  /** Only projects that have the topic with this id. */
+  readonly topicId?: number;
 }
 
 /** Lists projects the actor can see, each with the actor's level. */
 export async function listProjects(
   deps: Deps,
   actor: Actor,
-  { starred, ...query }: ProjectListInput,
+  { starred, topics = [], topicId, ...query }: ProjectListInput,
 ): Promise<Omit<Page<ListedProject>, 'items'> & { items: readonly ProjectAccess[] }> {
+  const viewer = viewerOf(actor);
+  const filter = visibleProjects(deps, actor);
   // Anonymous callers have no memberships or projects.
   const ofMine = query.membership || query.owned || query.minAccessLevel !== undefined || starred;
   if (actor.kind === 'anonymous' && ofMine) return { items: [], total: 0, more: false };
+  const assigned =
+    topics.length > 0 || topicId !== undefined
+      ? await topicsOfList(deps, { names: topics, id: topicId })
+      : { names: [] };
+  if (assigned === undefined) return { items: [], total: 0, more: false };
+  const { names, ofTopic } = assigned;
+  const where = allOf([
+    query.where,
+    names.length === 0 ? undefined : ({ project }) => names.every((name) => project.topics.includes(name)),
+  ]);
+  const filtered = { ...query, ...(where && { where }) };
   return deps.store.projects.list({
-    ...query,
-    ...(starred ? await starredByActor(deps, actor, query) : {}),
-    viewer: viewerOf(actor),
-    filter: visibleProjects(deps, actor),
+    ...filtered,
+    // Other lists of rows are shorter, or follow their own index.
+    ...(ofTopic === undefined || starred || onlyRows({ ...filtered, viewer, filter }) ? {} : { ofTopic }),
+    ...(starred ? await starredByActor(deps, actor, filtered) : {}),
+    viewer,
+    filter,
   });
+}
+
+/** A condition that is all of these; undefined when there are none. */
+function allOf(conditions: readonly ProjectQuery['where'][]): ProjectQuery['where'] {
+  const given = conditions.filter((each) => each !== undefined);
+  return given.length === 0 ? undefined : (listed) => given.every((passes) => passes(listed));
 }
 
 /** Deletes a project with immediate effect; a worker deletes its rows and objects. @throws 404 when it is already deleted */

@@ -21,6 +21,7 @@ import { descriptionProblems, problemsOf, projectNameProblems, projectPathProble
 import { movedProjectMail } from '../notifications/enqueue.ts';
 import { isImporting } from '../repository/import-state.ts';
 import { protectionWrites } from '../repository/open.ts';
+import { assignTopics, topicNames } from '../topics/assign.ts';
 import { isBelow } from '../visibility.ts';
 import { topicProblems } from './projects.ts';
 
@@ -56,7 +57,10 @@ export async function updateProject(
   let current = access;
   for (let tries = 1; ; tries++) {
     try {
-      return await change(deps, actor, current, input);
+      const updated = await change(deps, actor, current, input);
+      if (input.topics !== undefined || input.visibility !== undefined)
+        await assignTopics(deps, updated, current.project.topics);
+      return updated;
     } catch (error) {
       const now =
         isStale(error) && tries < ATTEMPTS ? await deps.store.projects.get(access.project.id) : undefined;
@@ -97,13 +101,14 @@ async function change(
   });
   if (problems !== undefined) throw invalid(problems);
   const avatar = newAvatar(input.avatar);
+  const named = topics === undefined ? undefined : await topicNames(deps, topics);
   const changed: ProjectChange = {
     ...(avatar && { avatar: avatar.avatar }),
     ...(name === undefined ? {} : { name }),
     ...(path === undefined ? {} : { path }),
     ...(description === undefined ? {} : { description }),
     ...(visibility === undefined ? {} : { visibility }),
-    ...(topics === undefined ? {} : { topics: [...new Set(topics)] }),
+    ...(named === undefined ? {} : { topics: named }),
     settings: { ...project.settings, ...settings },
   };
   const events = await projectChanged(deps, actor, project, {

@@ -16,6 +16,7 @@ import { jobs as notifications } from '../notifications/jobs.ts';
 import { jobs as search } from '../search/jobs.ts';
 import { jobs as statistics } from '../statistics/jobs.ts';
 import { jobs as tokens } from '../tokens/jobs.ts';
+import { jobs as topics } from '../topics/jobs.ts';
 import { jobs as users } from '../users/jobs.ts';
 import { jobRunner } from './run-job.ts';
 
@@ -36,6 +37,7 @@ export const maintenanceJobs: readonly JobDefinition<unknown, Deps>[] = [
   ...search,
   ...statistics,
   ...tokens,
+  ...topics,
   ...users,
 ];
 

@@ -3,8 +3,7 @@
  * so that the two always describe the same image and no image is orphaned.
  */
 
-import type { AvatarRecord } from '../../records/avatars.ts';
-import type { Subject } from '../../records/subject.ts';
+import type { AvatarOwner, AvatarRecord } from '../../records/avatars.ts';
 import { avatarKey } from '../row-keys/avatars.ts';
 import type { Table } from '../table/table.ts';
 import type { Write } from '../table/write.ts';
@@ -14,7 +13,7 @@ export interface StoredAvatar extends AvatarRecord {
 }
 
 /** Returns the write that stores an avatar. @param avatar undefined deletes it */
-export const avatarWrite = (subject: Subject, avatar: StoredAvatar | undefined): Write =>
+export const avatarWrite = (subject: AvatarOwner, avatar: StoredAvatar | undefined): Write =>
   avatar === undefined
     ? { delete: avatarKey(subject) }
     : { put: { ...avatarKey(subject), ...avatar }, reason: 'avatar' };
@@ -26,7 +25,7 @@ export class Avatars {
   }
 
   /** Returns an avatar, in one read of up to 200 KiB. */
-  async get(subject: Subject): Promise<StoredAvatar | undefined> {
+  async get(subject: AvatarOwner): Promise<StoredAvatar | undefined> {
     const row = await this.#table.get(avatarKey(subject));
     if (row === undefined) return undefined;
     const { pk: _pk, sk: _sk, ...avatar } = row;

@@ -25,6 +25,7 @@ import { remover as statistics } from '../statistics/remover.ts';
 import type { Store } from '../store.ts';
 import { remover as texts } from '../texts/remover.ts';
 import { remover as tokens } from '../tokens/remover.ts';
+import { remover as topics } from '../topics/remover.ts';
 import { remover as users } from '../users/remover.ts';
 import type { Remover } from './remover.ts';
 
@@ -42,6 +43,7 @@ export const removers: readonly Remover<Store>[] = [
   statistics,
   runners,
   stars,
+  topics,
   refs,
   // Events refer to notes, so they are deleted first.
   events,

@@ -37,6 +37,7 @@ import {
 } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
+import { idsOfTopic } from '../topics/assignments.ts';
 import {
   bounds,
   byKeysAlone,
@@ -114,6 +115,7 @@ export class ProjectList {
     if (query.attributes !== undefined) return idsWithAttributes(table, 'project', query.attributes);
     if (query.forksOf !== undefined) return idsOfForks(table, query.forksOf);
     if (query.ownerId !== undefined) return idsOfUser(table, query.ownerId, 'OWN');
+    if (query.ofTopic !== undefined) return idsOfTopic(table, query.ofTopic);
     if (inGroup !== undefined) {
       const shared = filteredBy(idsOfTree(table, inGroup.id, 'SHARED', 'project'), load);
       if (inGroup.shared === 'only') return shared;

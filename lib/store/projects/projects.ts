@@ -25,6 +25,7 @@ import type { Page } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { type NameHolder, type Names, release, takenNames } from '../table/unique-names.ts';
 import { PRESENT, type Update, type Write } from '../table/write.ts';
+import { topicsChanged } from '../topics/assignments.ts';
 import { ProjectList } from './list.ts';
 import type { ListedProject, ProjectQuery } from './query.ts';
 import { type ProjectChange, type ProjectUpdate, projectTransfer, projectUpdate } from './update.ts';
@@ -130,6 +131,7 @@ export class Projects {
       ...(options.parent === undefined ? [] : addTo(options.parent, record, new Date(at))),
       ...treeRows({ kind: 'project', ...record }),
       ...(options.member === false ? [] : [memberWrite(creator)]),
+      ...topicsChanged(undefined, record, new Date(at)),
       ...newRepository(record.repositoryId, options.headBranch, record.networkId),
       ...(options.alongside ?? []),
       ...(about?.alongside ?? []),

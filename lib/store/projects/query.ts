@@ -83,6 +83,8 @@ export interface ProjectQuery extends PageRequest {
   readonly searchNamespaces?: boolean;
   /** Only projects with all of these custom attributes. */
   readonly attributes?: Attributes;
+  /** Only projects that the index shows for this topic; it may be late, so `where` has to check the topic too. */
+  readonly ofTopic?: number;
   /** A further condition; up to 5,000 projects are loaded to check it. */
   readonly where?: (listed: ListedProject) => boolean;
 }
@@ -129,8 +131,8 @@ export function partitionsOf(query: ProjectQuery, index: Index): IndexPartition[
 
 /** Whether the list consists only of rows of a user, group or project, without public lists. */
 export function onlyRows({ viewer, owned, membership, minAccessLevel, ...query }: ProjectQuery): boolean {
-  const { ownerId, forksOf, inGroup, starredBy, among, attributes } = query;
-  if ([ownerId, forksOf, inGroup, starredBy, among, attributes].some((each) => each !== undefined))
+  const { ownerId, forksOf, inGroup, starredBy, among, attributes, ofTopic } = query;
+  if ([ownerId, forksOf, inGroup, starredBy, among, attributes, ofTopic].some((each) => each !== undefined))
     return true;
   return (
     viewer.kind !== 'anonymous' && (owned === true || membership === true || minAccessLevel !== undefined)

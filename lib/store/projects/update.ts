@@ -14,6 +14,7 @@ import { userKey } from '../row-keys/users.ts';
 import { indexMessage } from '../search/search.ts';
 import { sameName } from '../table/unique-names.ts';
 import { type Check, PRESENT, type Update, type Write } from '../table/write.ts';
+import { topicsChanged } from '../topics/assignments.ts';
 
 /** What an update may set. The previous path redirects until another owner takes it. */
 export type ProjectChange = Partial<
@@ -66,6 +67,7 @@ export function projectUpdate(
       ...(project.namespaceKind === 'user' && renamed ? [checkOwnerNotMoving(project)] : []),
       ...(updated.visibility === project.visibility ? [] : treeRows({ kind: 'project', ...updated })),
       ...(updated.archived === project.archived ? [] : guardWrites(updated)),
+      ...topicsChanged(project, updated, now),
     ],
     messages: reindexed(project, updated),
   };
@@ -91,6 +93,7 @@ export function projectTransfer(
       ...moveProjectPath(project, updated),
       ...changeProjectName(project, updated),
       ...moveRows({ kind: 'project', ...project }, { kind: 'project', ...updated }),
+      ...topicsChanged(project, updated, now),
     ],
     messages: reindexed(project, updated),
   };

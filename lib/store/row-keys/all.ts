@@ -32,6 +32,7 @@ import { rowKinds as settings } from './settings.ts';
 import { rowKinds as stars } from './stars.ts';
 import { rowKinds as statistics } from './statistics.ts';
 import { rowKinds as tokens } from './tokens.ts';
+import { rowKinds as topics } from './topics.ts';
 import { rowKinds as users } from './users.ts';
 
 export const allRowKinds = [
@@ -68,6 +69,7 @@ export const allRowKinds = [
   ...stars,
   ...statistics,
   ...tokens,
+  ...topics,
   ...users,
 ] as const;
 

@@ -20,7 +20,8 @@ export type CounterKind =
   | 'audit-event'
   | 'event'
   | 'label'
-  | 'milestone';
+  | 'milestone'
+  | 'topic';
 
 export const counterKey = (kind: CounterKind): Key => ({ pk: `COUNTER#${kind}`, sk: 'COUNTER' });
 

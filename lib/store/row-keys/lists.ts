@@ -17,6 +17,8 @@ const SMALL = new Set([
   'banned',
   'blocked_pending_approval',
   'service',
+  'shown',
+  'hidden',
 ]);
 
 const shardsOf = (listClass: string): number =>

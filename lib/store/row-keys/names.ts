@@ -4,8 +4,9 @@ import type { RowKind } from './row-kind.ts';
 /**
  * `path`: usernames, group paths and project paths, which share one namespace. `identity`: a user's identity at a
  * provider, `<provider>/<uid>`. `projectname` and `groupname`: `<id of the namespace>/<name>`, for which case counts.
+ * `topicname`: names of topics.
  */
-export type NameKind = 'path' | 'email' | 'identity' | 'projectname' | 'groupname';
+export type NameKind = 'path' | 'email' | 'identity' | 'projectname' | 'groupname' | 'topicname';
 
 const EXACT: ReadonlySet<NameKind> = new Set(['projectname', 'groupname']);
 
@@ -20,4 +21,5 @@ export const rowKinds = [
   { name: 'group-name', partitions: ['GROUPNAME#'], keys: { nameKey }, of: ['group'] },
   { name: 'email', partitions: ['EMAIL#'], keys: { nameKey }, of: ['user'] },
   { name: 'identity', partitions: ['IDENTITY#'], keys: { nameKey }, of: ['user'] },
+  { name: 'topic-name', partitions: ['TOPICNAME#'], keys: { nameKey }, of: ['instance'] },
 ] as const satisfies readonly RowKind[];

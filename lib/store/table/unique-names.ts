@@ -8,7 +8,8 @@ import { ABSENT, type Check, type Delete, type Item, type Put, type Update, type
 export type NameOwner =
   | { readonly type: 'user'; readonly id: number }
   | { readonly type: 'group'; readonly id: number }
-  | { readonly type: 'project'; readonly id: number };
+  | { readonly type: 'project'; readonly id: number }
+  | { readonly type: 'topic'; readonly id: number };
 
 /** The holder of a name, with what the caller needs to read the holder's records next. */
 export interface NameHolder {
@@ -98,6 +99,19 @@ export function replaceName(
     ...(previous === undefined ? [] : [forgetName(kind, previous, owner, label)]),
     ...(next === undefined ? [] : [claim(kind, next, owner, label)]),
   ];
+}
+
+/** Renames a holder. The previous name is free at once; a change of case keeps the row. */
+export function renamed(
+  kind: NameKind,
+  previous: string,
+  next: string,
+  owner: NameOwner,
+  label: string,
+): Write[] {
+  const claimed = claim(kind, next, owner, label);
+  if (!sameName(previous, next)) return [release(kind, previous, owner, label), claimed];
+  return [{ ...claimed, if: '#type = :type AND #id = :id', values: { type: owner.type, id: owner.id } }];
 }
 
 /** As {@link release}, for a name that this owner may not hold. */

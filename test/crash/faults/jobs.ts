@@ -182,6 +182,35 @@ export const jobs: readonly Operation[] = [
     },
   },
   {
+    name: 'job: a project is counted with its topics',
+    async prepare(fixtures) {
+      const { id } = await fixtures.ownGround();
+      const { projects, topics } = fixtures.store;
+      const name = fixtures.fresh('topic');
+      // Without the request's own count.
+      await projects.update((await projects.get(id))!, { topics: [name] });
+      return job(fixtures, 'topics.assign', { projectId: id }, async () =>
+        (await topics.byNames([name]))[0]?.projectsCount === 1 ? 'after' : 'before',
+      );
+    },
+  },
+  {
+    name: 'job: a project follows its topic',
+    async prepare(fixtures) {
+      const { id } = await fixtures.ownGround();
+      const { projects, topics, topicAssignments } = fixtures.store;
+      const [name, to] = [fixtures.fresh('topic'), fixtures.fresh('renamed')];
+      await projects.update((await projects.get(id))!, { topics: [name] });
+      await topicAssignments.assign(id, new Date());
+      const [topic] = await topics.byNames([name]);
+      await topics.update(topic!, { name: to }, new Date(), []);
+      return job(fixtures, 'topic.follow', { topicId: topic!.id }, async () => {
+        const [now] = (await projects.get(id))!.topics;
+        return now === to ? 'after' : now === name ? 'before' : String(now);
+      });
+    },
+  },
+  {
     name: 'job: the bot of a revoked token is removed',
     async prepare(fixtures) {
       const { id, owner } = await fixtures.ground();

@@ -21,6 +21,33 @@ export const projectWrites: readonly Operation[] = [
       },
     };
   }),
+  endpoint('POST /topics', async (fixtures) => {
+    const name = fixtures.fresh('topic');
+    const state = async () => ((await topicNamed(fixtures, name)) === undefined ? 'before' : 'after');
+    return { path: '/topics', token: fixtures.service.rootToken, json: { name }, state };
+  }),
+  endpoint('PUT /topics/:id', async (fixtures) => {
+    const { topic } = await assigned(fixtures);
+    const name = fixtures.fresh('renamed');
+    const state = async () => ((await fixtures.store.topics.get(topic))?.name === name ? 'after' : 'before');
+    return { path: `/topics/${topic}`, token: fixtures.service.rootToken, json: { name }, state };
+  }),
+  endpoint('DELETE /topics/:id', async (fixtures) => {
+    const { topic, id } = await assigned(fixtures);
+    return {
+      path: `/topics/${topic}`,
+      token: fixtures.service.rootToken,
+      state: () => topicGone(fixtures, topic, id, []),
+    };
+  }),
+  endpoint('POST /topics/merge', async (fixtures) => {
+    const { topic, id } = await assigned(fixtures);
+    const token = fixtures.service.rootToken;
+    const name = fixtures.fresh('target');
+    const target = await fixtures.done('POST', '/topics', { token, json: { name } });
+    const json = { source_topic_id: topic, target_topic_id: target.id };
+    return { path: '/topics/merge', token, json, state: () => topicGone(fixtures, topic, id, [name]) };
+  }),
   endpoint('POST /projects/:id/housekeeping', async (fixtures) => {
     const { id, owner, repositoryId } = await fixtures.ownGround();
     const state = async () => {
@@ -94,4 +121,21 @@ async function moved({ store }: Fixtures, id: number, group: number): Promise<st
   for await (const row of store.groups.rowsBelow(group, 'DIRECT', 'project')) rows.push(row);
   const inside = rows.includes(id);
   return (now.namespaceId === group) === inside ? after(inside, false, true) : 'half';
+}
+
+const topicNamed = async ({ store }: Fixtures, name: string) => (await store.topics.byNames([name]))[0];
+
+/** A project with a topic of its own. */
+async function assigned(fixtures: Fixtures): Promise<{ id: number; topic: number }> {
+  const { token } = await fixtures.owner();
+  const name = fixtures.fresh('assigned');
+  const { id } = await fixtures.done('POST', '/projects', { token, json: { name, topics: [name] } });
+  return { id, topic: (await topicNamed(fixtures, name))!.id };
+}
+
+async function topicGone(fixtures: Fixtures, topic: number, id: number, left: string[]): Promise<string> {
+  if ((await fixtures.store.topics.get(topic)) !== undefined) return 'before';
+  await fixtures.settle();
+  const { topics } = (await fixtures.store.projects.get(id))!;
+  return topics.join() === left.join() ? 'after' : `gone, and the project has ${topics}`;
 }

@@ -200,5 +200,9 @@ export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
     'POST /projects/:id/housekeeping',
     'POST /projects/:id/fork/:forked_from_id',
     'DELETE /projects/:id/fork',
+    'POST /topics',
+    'PUT /topics/:id',
+    'DELETE /topics/:id',
+    'POST /topics/merge',
   ],
 };
