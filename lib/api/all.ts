@@ -19,6 +19,7 @@ import { groupEndpoints } from './groups/endpoints.ts';
 import { invitationEndpoints } from './invitations/endpoints.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { labelEndpoints } from './labels/endpoints.ts';
+import { markdownEndpoints } from './markdown/endpoints.ts';
 import { groupMemberEndpoints, projectMemberEndpoints } from './members/endpoints.ts';
 import { metaEndpoints } from './meta/endpoints.ts';
 import { namespaceEndpoints } from './namespaces/endpoints.ts';
@@ -51,6 +52,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...forkEndpoints,
   ...templateEndpoints,
   ...projectTemplateEndpoints,
+  ...markdownEndpoints,
   ...starEndpoints,
   ...topicEndpoints,
   ...projectRelationEndpoints,

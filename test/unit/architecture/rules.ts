@@ -122,6 +122,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'lib/domain': [
     ...[
+      'markdown',
       'rate-limits',
       'access',
       'accounts',
@@ -157,7 +158,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'commits',
     ],
     ...['pipelines', 'changelog', 'settings', 'project-relations', 'projects', 'users', 'search', 'scim'],
-    ...['templates', 'group-sso', 'worker'],
+    ...['references', 'templates', 'group-sso', 'worker'],
   ],
   'lib/api': [
     ...[
@@ -172,6 +173,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...[
       'billable-members',
+      'markdown',
       'meta',
       'statistics',
       'projects',

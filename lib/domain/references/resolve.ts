@@ -1,0 +1,153 @@
+/** Finds what the references of a text lead to, as far as its reader may see it. */
+
+import { projectAccesses } from '../access/project-accesses.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import { visibleGroups } from '../access/visibility-filter.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import type { ReferenceLink } from '../markdown/html.ts';
+import type { Reference } from '../markdown/references.ts';
+import { EVERYBODY } from '../notifications/mentions.ts';
+
+/** Who reads a text, and where it stands. */
+export interface Reading {
+  readonly actor: Actor;
+  readonly baseUrl: string;
+  /** The project of the text, to which `#1` belongs. */
+  readonly project?: ProjectAccess | undefined;
+}
+
+/** Different projects and users of one text that are looked up; the references beyond stay text. */
+const MAX_NAMES = 100;
+
+/** References of one kind in one project, with the project's access. */
+export interface Targets<R extends Reference> {
+  readonly access: ProjectAccess;
+  readonly references: readonly R[];
+}
+
+/** Returns the links of some references by what was written: of existing things that the reader may see, one batch per kind. */
+export type Finder<R extends Reference> = (
+  deps: Deps,
+  targets: readonly Targets<R>[],
+  reading: Reading,
+) => Promise<ReadonlyMap<string, ReferenceLink>>;
+
+/** What finds the references to things in projects, by kind. Kinds that are not here stay text. */
+const FINDERS: { readonly [K in Reference['kind']]?: Finder<Extract<Reference, { kind: K }>> } = {};
+
+/**
+ * Returns where references lead, by what was written. What the reader may not see is absent, as what does not exist.
+ * Reads names, then projects and memberships, then one batch per kind of reference, however many there are.
+ */
+export async function resolveReferences(
+  deps: Deps,
+  references: readonly Reference[],
+  reading: Reading,
+): Promise<ReadonlyMap<string, ReferenceLink>> {
+  const known = references.filter(({ kind }) => kind === 'mention' || kind in FINDERS);
+  const paths = new Map<string, string | undefined>();
+  for (const reference of known) {
+    if (reference.kind === 'mention') paths.set(reference.source, reference.name);
+    else if (reference.container !== undefined) {
+      paths.set(reference.source, fullPath(reference.container, reading.project));
+    }
+  }
+  const names = [...new Set([...paths.values()].filter((path) => path !== undefined))].slice(0, MAX_NAMES);
+  const holders = await deps.store.names.holders('path', names);
+  const holderOf = new Map(names.map((name, i) => [name, holders[i]]));
+  const holding = (source: string) => holderOf.get(paths.get(source) ?? '');
+
+  const [mentions, projects] = await Promise.all([
+    mentioned(deps, reading, known, holding),
+    accesses(
+      deps,
+      reading,
+      [...holderOf.values()].flatMap((h) => (h?.type === 'project' ? [h.id] : [])),
+    ),
+  ]);
+  const inProject = (reference: Exclude<Reference, { kind: 'mention' }>) =>
+    reference.container === undefined ? reading.project : projects.get(holding(reference.source)?.id ?? 0);
+  const found = await Promise.all(
+    Object.entries(FINDERS).map(([kind, find]) => {
+      const targets = new Map<number, { access: ProjectAccess; references: Reference[] }>();
+      for (const reference of known) {
+        if (reference.kind !== kind || reference.kind === 'mention') continue;
+        const access = inProject(reference);
+        if (access === undefined) continue;
+        const { id } = access.project;
+        if (!targets.has(id)) targets.set(id, { access, references: [] });
+        targets.get(id)!.references.push(reference);
+      }
+      return targets.size === 0
+        ? new Map()
+        : (find as Finder<Reference>)(deps, [...targets.values()], reading);
+    }),
+  );
+  return new Map([...mentions, ...found.flatMap((links) => [...links])]);
+}
+
+/** A name without a slash is that of a project beside the text's own. */
+function fullPath(container: string, project: ProjectAccess | undefined): string | undefined {
+  if (container.includes('/')) return container;
+  const own = project?.project.fullPath;
+  return own === undefined ? undefined : `${own.slice(0, own.lastIndexOf('/'))}/${container}`;
+}
+
+async function accesses(deps: Deps, { actor }: Reading, ids: readonly number[]) {
+  const found = ids.length === 0 ? [] : await projectAccesses(deps, actor, ids);
+  return new Map(found.flatMap((access) => (access === undefined ? [] : [[access.project.id, access]])));
+}
+
+type Holder = { readonly type: string; readonly id: number; readonly current: boolean };
+
+async function mentioned(
+  deps: Deps,
+  { actor, baseUrl, project }: Reading,
+  references: readonly Reference[],
+  holding: (source: string) => Holder | undefined,
+): Promise<Map<string, ReferenceLink>> {
+  const { store } = deps;
+  const names = references.filter(({ kind }) => kind === 'mention');
+  const ids = (type: string) => [
+    ...new Set(
+      names.flatMap(({ source }) => {
+        const holder = holding(source);
+        return holder?.type === type && holder.current ? [holder.id] : [];
+      }),
+    ),
+  ];
+  const groupIds = ids('group');
+  const filter = visibleGroups(deps, actor);
+  const [users, groups] = await Promise.all([
+    store.users.getMany(ids('user')),
+    store.groups.getMany(groupIds),
+    groupIds.length === 0 ? undefined : filter.prefetch(groupIds),
+  ]);
+  const levels = groupIds.length === 0 ? [] : await filter.levels(groups);
+  const links = new Map<string, ReferenceLink>();
+  for (const reference of names) {
+    const { source } = reference;
+    const holder = holding(source);
+    if (reference.kind === 'mention' && reference.name.toLowerCase() === EVERYBODY && project !== undefined) {
+      const { id, fullPath, name } = project.project;
+      links.set(source, member(`${baseUrl}/${fullPath}`, name, { project: id }));
+    }
+    const user = holder?.type === 'user' ? users.find((each) => each?.id === holder.id) : undefined;
+    if (user !== undefined)
+      links.set(source, member(`${baseUrl}/${user.username}`, user.name, { user: user.id }));
+    const at = holder?.type === 'group' ? groups.findIndex((each) => each?.id === holder.id) : -1;
+    const group = groups[at];
+    if (group !== undefined && levels[at] !== undefined) {
+      links.set(source, member(`${baseUrl}/groups/${group.fullPath}`, group.name, { group: group.id }));
+    }
+  }
+  return links;
+}
+
+const member = (href: string, title: string, data: Readonly<Record<string, number>>): ReferenceLink => ({
+  href,
+  title,
+  class: 'project_member',
+  data: { ...data, 'reference-type': 'user' },
+});
