@@ -182,6 +182,11 @@ export const areas: readonly Area[] = [
     ],
     { table: 'write' },
   ),
+  api(
+    'issues',
+    ['/api/v4/projects/{id}/issues', '/api/v4/groups/{id}/issues', '/api/v4/issues'].flatMap(below),
+    writesObjects,
+  ),
   api('settings', ['/api/v4/application/settings', '/api/v4/application/settings.json'], {
     ...writes,
     masterKey: 'use',

@@ -17,6 +17,7 @@ import { forkEndpoints } from './forks/endpoints.ts';
 import { groupSsoEndpoints } from './group-sso/endpoints.ts';
 import { groupEndpoints } from './groups/endpoints.ts';
 import { invitationEndpoints } from './invitations/endpoints.ts';
+import { issueEndpoints } from './issues/endpoints.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { labelEndpoints } from './labels/endpoints.ts';
 import { markdownEndpoints } from './markdown/endpoints.ts';
@@ -67,6 +68,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...accessRequestEndpoints,
   ...billableEndpoints,
   ...labelEndpoints,
+  ...issueEndpoints,
   ...eventEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,

@@ -19,6 +19,7 @@ import { GroupList } from './groups/list.ts';
 import { GroupMoves } from './groups/moves.ts';
 import { GroupOwners } from './groups/owners.ts';
 import { Invitations } from './invitations/invitations.ts';
+import { Issues } from './issues/issues.ts';
 import { GpgKeys, MAX_GPG_KEYS } from './keys/gpg-keys.ts';
 import { MAX_SSH_KEYS, SshKeys } from './keys/ssh-keys.ts';
 import { Labels } from './labels/labels.ts';
@@ -108,6 +109,7 @@ export interface Store {
   readonly forks: Forks;
   readonly pinnedCommits: PinnedCommits;
   readonly notes: Notes;
+  readonly issues: Issues;
   readonly notificationSettings: NotificationSettings;
   readonly threads: Threads;
   readonly linkSecrets: LinkSecrets;
@@ -205,6 +207,7 @@ export function createStore(
     forks: new Forks(table),
     pinnedCommits: new PinnedCommits(table),
     notes: new Notes(table, counters),
+    issues: new Issues(table, counters, outbox),
     notificationSettings,
     threads: new Threads(table),
     linkSecrets: new LinkSecrets(table),

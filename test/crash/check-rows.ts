@@ -45,6 +45,7 @@ import { events } from './check-events.ts';
 import { expiring } from './check-expiry.ts';
 import { linkSecrets, masterKeyLeases, secrets, settings } from './check-instance.ts';
 import { invitations } from './check-invitations.ts';
+import { issues } from './check-issues.ts';
 import { labelSubscriptions, labels } from './check-labels.ts';
 import { notes, participants } from './check-notes.ts';
 import { pipelines } from './check-pipelines.ts';
@@ -247,6 +248,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
 
   'password resets': passwordResets,
 
+  issues,
   pipelines,
 
   'ref rows': refRows,

@@ -48,6 +48,8 @@ export const MARKS = {
   invited: 'clubword',
   /** The internal ones. */
   internal: 'innerword',
+  /** Confidential issues of every project. */
+  confidential: 'hushword',
   /** The e-mail address of a user who publishes none. */
   email: 'mailmark',
 } as const;
@@ -147,6 +149,10 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
     await made(`${repository}/branches`, { branch: `side-${code}`, ref: branch });
     await made(`${repository}/tags`, { tag_name: `v1-${code}`, ref: branch, message: code });
     await made(`/projects/${project.id}/protected_tags`, { name: `guarded-${code}-*` });
+    const issues = `/projects/${project.id}/issues`;
+    await made(issues, { title: `Work on ${word}` });
+    await made(issues, { title: `Work on ${MARKS.confidential}`, confidential: true });
+    await made(issues, { title: `Superfluous ${word}` });
     const record = (await store.projects.get(project.id))!;
     const settings: Record<string, unknown> = { ...record.settings };
     if (subject === 'off') settings['repository_access_level'] = 'disabled';

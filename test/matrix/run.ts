@@ -152,12 +152,12 @@ function unknownTo(column: Column): readonly string[] {
     case 'anon':
     case 'extn':
     case 'blkd':
-      return [MARKS.private, MARKS.internal, ...members];
+      return [MARKS.private, MARKS.internal, MARKS.confidential, ...members];
     case 'strg':
     case 'rusr':
-      return [MARKS.private, ...members];
+      return [MARKS.private, MARKS.confidential, ...members];
     case 'gust':
-      return [MARKS.code, ...members];
+      return [MARKS.code, MARKS.confidential, ...members];
     case 'ownr':
     case 'rapi':
     case 'shrd':

@@ -5,6 +5,7 @@ import { remover as events } from '../events/remover.ts';
 import { remover as forks } from '../forks/remover.ts';
 import { remover as groups } from '../groups/remover.ts';
 import { remover as invitations } from '../invitations/remover.ts';
+import { remover as issues } from '../issues/remover.ts';
 import { remover as keys } from '../keys/remover.ts';
 import { remover as labels } from '../labels/remover.ts';
 import { remover as members } from '../members/remover.ts';
@@ -48,6 +49,7 @@ export const removers: readonly Remover<Store>[] = [
   // Events refer to notes, so they are deleted first.
   events,
   notes,
+  issues,
   // After the rows that name them.
   texts,
   labels,

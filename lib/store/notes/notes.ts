@@ -1,5 +1,6 @@
 /** Notes: comments on objects of a project. The notes of one object are adjacent rows, oldest first. */
 
+import type { AuthorSnapshot } from '../../records/authors.ts';
 import type { Noteable } from '../../records/notes.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
@@ -11,6 +12,7 @@ import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, type Write } from '../table/write.ts';
 
+export type { AuthorSnapshot } from '../../records/authors.ts';
 export type { Noteable } from '../../records/notes.ts';
 
 export interface NoteRecord {
@@ -24,13 +26,6 @@ export interface NoteRecord {
   readonly line: NotedLine | null;
   readonly createdAt: string;
   readonly updatedAt: string;
-}
-
-/** The author as they were at the time of writing: shown when the account is deleted. */
-export interface AuthorSnapshot {
-  readonly id: number;
-  readonly username: string;
-  readonly name: string;
 }
 
 /** A line that a diff added or deleted, with its line number on both sides, counted from 1. */

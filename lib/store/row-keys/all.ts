@@ -11,6 +11,7 @@ import { rowKinds as forks } from './forks.ts';
 import { rowKinds as git } from './git.ts';
 import { rowKinds as groups } from './groups.ts';
 import { rowKinds as invitations } from './invitations.ts';
+import { rowKinds as issues } from './issues.ts';
 import { rowKinds as keys } from './keys.ts';
 import { rowKinds as labels } from './labels.ts';
 import { rowKinds as maintenance } from './maintenance.ts';
@@ -48,6 +49,7 @@ export const allRowKinds = [
   ...git,
   ...groups,
   ...invitations,
+  ...issues,
   ...keys,
   ...labels,
   ...maintenance,

@@ -8,6 +8,7 @@ export type CounterKind =
   | 'namespace'
   | 'branch-rule'
   | 'note'
+  | 'issue'
   | 'pipeline'
   | 'ssh-key'
   | 'gpg-key'

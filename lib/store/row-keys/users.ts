@@ -32,6 +32,7 @@ export const USER_ROWS = [
   'TOKEN',
   'IMPERSONATION',
   'NOTE',
+  'ISSUE',
   'SCIM',
   'STATUS',
   'NOTIFY',

@@ -4,6 +4,7 @@ import type { Operation } from './driver.ts';
 import type { Fixtures, Ground } from './fixtures.ts';
 import { groupWrites } from './group-endpoints.ts';
 import { invitationWrites } from './invitation-endpoints.ts';
+import { issueWrites } from './issue-endpoints.ts';
 import { keyWrites } from './key-endpoints.ts';
 import { labelWrites } from './label-endpoints.ts';
 import { notificationWrites } from './notification-endpoints.ts';
@@ -66,6 +67,7 @@ export const writes: readonly Operation[] = [
   }),
   ...groupWrites,
   ...invitationWrites,
+  ...issueWrites,
   ...keyWrites,
   ...attributeWrites,
   ...settingWrites,

@@ -4,6 +4,7 @@ import { removeWhole } from '../../../lib/domain/deletion/mark-and-delete.ts';
 import { NOTIFY_JOB } from '../../../lib/domain/notifications/enqueue.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox/outbox.ts';
+import { issueByKey, issuePlace } from '../../../lib/store/row-keys/issues.ts';
 import type { UserChange } from '../../../lib/store/users/users.ts';
 import { changeSettings } from '../../harness/settings.ts';
 import type { Operation, Told, Work } from './driver.ts';
@@ -103,6 +104,29 @@ export const jobs: readonly Operation[] = [
         const marks = readers.map((reader) => `${id}#${reader.id}`);
         const { size } = await fixtures.store.processed.filterHandled('notification', marks);
         return size === 0 ? 'before' : size === marks.length ? 'after' : 'half';
+      });
+    },
+  },
+  {
+    name: 'job: an issue enters the lists that its change left to the worker',
+    async prepare(fixtures) {
+      const { id: projectId, owner } = await fixtures.ground();
+      const path = `/projects/${projectId}/issues`;
+      const { iid } = await fixtures.done('POST', path, { token: owner.token, json: { title: 'much' } });
+      const { issues, table } = fixtures.store;
+      const before = (await issues.get({ projectId, iid }))!;
+      const labelIds = Array.from({ length: 120 }, (_, i) => 1_000_000 + i);
+      const around = { rootId: 1, labelTitles: new Map<number, string>() };
+      await issues.update(before, { labelIds }, around);
+      return job(fixtures, 'issue.index', { projectId, iid }, async () => {
+        const rows = await table.batchGet(
+          labelIds.map((label) =>
+            issueByKey(projectId, 'label', label, 'opened', issuePlace(before.createdAt, iid, before.id)),
+          ),
+        );
+        const count = rows.filter((row) => row !== undefined).length;
+        const done = !Object.hasOwn((await issues.get({ projectId, iid }))!, 'obsolete');
+        return count === 120 && done ? 'after' : done ? `half: ${count} of 120` : 'before';
       });
     },
   },

@@ -133,6 +133,11 @@ export const AUDITED: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
+  'Issues tell themselves who wrote and closed them.': [
+    'POST /projects/:id/issues',
+    'PUT /projects/:id/issues/:issue_iid',
+    'DELETE /projects/:id/issues/:issue_iid',
+  ],
   'Commits, refs and comments tell themselves who made them, and activity events who moved what.': [
     'POST /projects/:id/repository/branches',
     'DELETE /projects/:id/repository/branches/:branch',

@@ -107,6 +107,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'notes',
       'pipelines',
     ],
+    ...['issues'],
     ...[
       'project-relations',
       'rate-limits',
@@ -154,6 +155,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'namespaces',
       'labels',
       'milestones',
+      'issues',
       'forks',
       'commits',
     ],
@@ -196,7 +198,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'signatures',
       'stars',
     ],
-    ...['project-relations', 'tags', 'templates', 'tokens'],
+    ...['project-relations', 'tags', 'templates', 'tokens', 'issues'],
   ],
 };
 

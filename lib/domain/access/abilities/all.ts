@@ -2,6 +2,7 @@ import * as auditEvents from './audit-events.ts';
 import * as commits from './commits.ts';
 import * as forks from './forks.ts';
 import * as groups from './groups.ts';
+import * as issues from './issues.ts';
 import * as labels from './labels.ts';
 import * as members from './members.ts';
 import * as pipelines from './pipelines.ts';
@@ -17,6 +18,7 @@ const project = {
   ...auditEvents.project,
   ...commits.project,
   ...forks.project,
+  ...issues.project,
   ...labels.project,
   ...members.project,
   ...pipelines.project,

@@ -1,0 +1,5 @@
+import { issueEndpoints } from '../lib/api/issues/endpoints.ts';
+import { apiFunction } from '../lib/http/function.ts';
+import { deps } from './deps.ts';
+
+export const { handler, fetch } = apiFunction({ endpoints: issueEndpoints, deps });

@@ -1,0 +1,159 @@
+import * as issues from '../../domain/issues/issues.ts';
+import { type FoundIssue, shownIssues } from '../../domain/issues/related.ts';
+import { administrator, project } from '../../http/access.ts';
+import * as p from '../../http/params.ts';
+import { noContent } from '../../http/reply.ts';
+import { type ApiDeps, endpoint } from '../endpoint.ts';
+import { assigneeIdsOf, type GivenMetadata, metadataFields, ofIssue } from './params.ts';
+import { type AskedIn, presentIssue } from './present.ts';
+import * as shapes from './shapes.ts';
+
+const area = 'issues';
+
+const one = endpoint({
+  method: 'GET',
+  path: '/projects/:id/issues/:issue_iid',
+  area,
+  summary: 'Get an issue of a project',
+  access: project('read_issues', { anonymous: true }),
+  params: ofIssue,
+  returns: { body: shapes.issue },
+  errors: [{ status: 404, description: 'Issue not found' }],
+  handle: async ({ actor, project, params, request }, deps) =>
+    presented(deps, await issues.getIssue(deps, actor, project, params.issue_iid), request.baseUrl),
+});
+
+const byId = endpoint({
+  method: 'GET',
+  path: '/issues/:id',
+  area,
+  summary: 'Get an issue by its ID',
+  description: 'For administrators.',
+  access: administrator(),
+  params: () => p.params({ id: p.integer({ required: true, description: 'ID of the issue' }) }),
+  returns: { body: shapes.issue },
+  errors: [{ status: 404, description: 'Issue not found' }],
+  handle: async ({ actor, params, request }, deps) =>
+    presented(deps, await issues.getIssueById(deps, actor, params.id), request.baseUrl, { kind: 'instance' }),
+});
+
+const create = endpoint({
+  method: 'POST',
+  path: '/projects/:id/issues',
+  area,
+  summary: 'Create an issue',
+  description:
+    'Of callers below Reporter only title, description and confidentiality are obeyed; number and time of creation only of owners.',
+  access: project('create_issue'),
+  body: () =>
+    p.params({
+      title: p.string({ required: true, description: 'Title, at most 255 characters' }),
+      ...metadataFields(),
+      iid: p.integer({ description: 'Number of the issue in the project' }),
+      created_at: p.datetime({ description: 'Time of creation' }),
+    }),
+  returns: { body: shapes.issue },
+  errors: [
+    { status: 400, description: 'A parameter is invalid' },
+    { status: 409, description: 'The number is taken' },
+  ],
+  handle: async ({ actor, project, body, request }, deps) => {
+    const found = await issues.createIssue(deps, actor, project, {
+      ...metadataOf(body),
+      title: body.title,
+      iid: body.iid,
+      createdAt: body.created_at,
+    });
+    return presented(deps, found, request.baseUrl);
+  },
+});
+
+const UPDATED = [
+  ...['title', 'description', 'assignee_ids', 'assignee_id', 'due_date', 'confidential', 'discussion_locked'],
+  ...['state_event', 'issue_type', 'weight', 'health_status', 'severity', 'updated_at'],
+];
+
+const update = endpoint({
+  method: 'PUT',
+  path: '/projects/:id/issues/:issue_iid',
+  area,
+  summary: 'Update an issue',
+  description:
+    'Authors and assignees below Reporter change title, description and state; what else they send is ignored.',
+  access: project('read_issues'),
+  params: ofIssue,
+  body: () =>
+    p.params(
+      {
+        title: p.string({ description: 'Title, at most 255 characters' }),
+        ...metadataFields(),
+        state_event: p.oneOf(['close', 'reopen'], { description: 'Change of the state' }),
+        updated_at: p.datetime({ description: 'Time of the change; obeyed of owners' }),
+      },
+      [p.atLeastOneOf(...UPDATED)],
+    ),
+  returns: { body: shapes.issue },
+  errors: [
+    { status: 400, description: 'A parameter is invalid' },
+    { status: 404, description: 'Issue not found' },
+    { status: 409, description: 'Others keep changing the issue' },
+  ],
+  handle: async ({ actor, project, params, body, request }, deps) => {
+    const found = await issues.updateIssue(deps, actor, project, params.issue_iid, {
+      ...metadataOf(body),
+      title: body.title,
+      stateEvent: body.state_event,
+      updatedAt: body.updated_at,
+    });
+    return presented(deps, found, request.baseUrl);
+  },
+});
+
+const remove = endpoint({
+  method: 'DELETE',
+  path: '/projects/:id/issues/:issue_iid',
+  area,
+  summary: 'Delete an issue',
+  access: project('read_issues'),
+  params: ofIssue,
+  returns: { status: 204 },
+  errors: [
+    { status: 404, description: 'Issue not found' },
+    { status: 412, description: 'The issue was changed later than `If-Unmodified-Since`' },
+  ],
+  handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
+    await issues.deleteIssue(deps, actor, project, params.issue_iid, unmodifiedSince);
+    return noContent();
+  },
+});
+
+export const issueEndpoints = [one, byId, create, update, remove];
+
+interface SentMetadata extends GivenMetadata {
+  readonly description?: string | null;
+  readonly due_date?: string | null;
+  readonly issue_type?: issues.NewIssueInput['type'];
+  readonly confidential?: boolean;
+  readonly discussion_locked?: boolean;
+  readonly weight?: number | null;
+  readonly health_status?: issues.NewIssueInput['healthStatus'];
+  readonly severity?: issues.NewIssueInput['severity'];
+}
+
+const metadataOf = (body: SentMetadata) => ({
+  description: body.description,
+  assigneeIds: assigneeIdsOf(body),
+  dueDate: body.due_date,
+  type: body.issue_type,
+  confidential: body.confidential,
+  discussionLocked: body.discussion_locked,
+  weight: body.weight,
+  healthStatus: body.health_status,
+  severity: body.severity,
+});
+
+/** One issue, as asked for in its project. */
+async function presented(deps: ApiDeps, found: FoundIssue, baseUrl: string, askedIn?: AskedIn) {
+  const [shown] = await shownIssues(deps, [found]);
+  return presentIssue(shown!, baseUrl, askedIn ?? { kind: 'project', id: found.issue.projectId });
+}

@@ -1,0 +1,79 @@
+import { humanDuration } from '../../domain/issues/durations.ts';
+import type { ShownIssue } from '../../domain/issues/related.ts';
+import type { IssueRecord } from '../../records/issues.ts';
+import { projectUrl } from '../projects/present.ts';
+import { author, userBasic } from '../users/present.ts';
+
+/** What a list or an issue was asked for in; references are shown relative to it. */
+export type AskedIn =
+  | { readonly kind: 'project'; readonly id: number }
+  | { readonly kind: 'group'; readonly fullPath: string }
+  | { readonly kind: 'instance' };
+
+export function presentIssue(shown: ShownIssue, baseUrl: string, askedIn: AskedIn) {
+  const { issue, access, description } = shown;
+  const { project } = access;
+  const assignees = shown.assignees.map((user) => userBasic(user, baseUrl));
+  const api = `${baseUrl}/api/v4/projects/${project.id}`;
+  const self = `${api}/issues/${issue.iid}`;
+  const { count, completed } = issue.tasks;
+  return {
+    id: issue.id,
+    iid: issue.iid,
+    project_id: issue.projectId,
+    title: issue.title,
+    description,
+    state: issue.state,
+    created_at: issue.createdAt,
+    updated_at: issue.updatedAt,
+    closed_at: issue.closedAt,
+    closed_by: shown.closedBy === null ? null : userBasic(shown.closedBy, baseUrl),
+    labels: [],
+    milestone: null,
+    assignees,
+    assignee: assignees[0] ?? null,
+    author: author(shown.author, issue.author, baseUrl),
+    type: issue.type.toUpperCase(),
+    issue_type: issue.type,
+    severity: issue.severity,
+    user_notes_count: issue.userNotesCount,
+    merge_requests_count: 0,
+    upvotes: issue.upvotes,
+    downvotes: issue.downvotes,
+    due_date: issue.dueDate,
+    confidential: issue.confidential,
+    discussion_locked: issue.discussionLocked,
+    web_url: `${projectUrl(project, baseUrl)}/-/issues/${issue.iid}`,
+    time_stats: timeStats(issue),
+    task_completion_status: { count, completed_count: completed },
+    has_tasks: count > 0,
+    ...(count > 0
+      ? { task_status: `${completed} of ${count} ${count === 1 ? 'task' : 'tasks'} completed` }
+      : {}),
+    weight: issue.weight,
+    health_status: issue.healthStatus,
+    epic: null,
+    epic_iid: null,
+    iteration: null,
+    references: references(shown, askedIn),
+    moved_to_id: issue.movedTo?.id ?? null,
+    service_desk_reply_to: null,
+    _links: { self, notes: `${self}/notes`, award_emoji: `${self}/award_emoji`, project: api },
+  };
+}
+
+export const timeStats = ({ timeEstimate, timeSpent }: IssueRecord) => ({
+  time_estimate: timeEstimate,
+  total_time_spent: timeSpent,
+  human_time_estimate: humanDuration(timeEstimate),
+  human_total_time_spent: humanDuration(timeSpent),
+});
+
+function references({ issue, access: { project } }: ShownIssue, askedIn: AskedIn) {
+  const short = `#${issue.iid}`;
+  const full = `${project.fullPath}${short}`;
+  if (askedIn.kind === 'project') return { short, relative: askedIn.id === project.id ? short : full, full };
+  const above = askedIn.kind === 'group' ? `${askedIn.fullPath.toLowerCase()}/` : undefined;
+  const isBelow = above !== undefined && project.fullPath.toLowerCase().startsWith(above);
+  return { short, relative: isBelow ? full.slice(above.length) : full, full };
+}

@@ -1,0 +1,68 @@
+import * as z from 'zod';
+import { shape } from '../../http/shape.ts';
+import { HEALTH_STATUSES, ISSUE_STATES, ISSUE_TYPES, SEVERITIES } from '../../records/issues.ts';
+import { day, time, userBasic } from '../users/shapes.ts';
+
+export const timeStats = shape(() =>
+  z
+    .object({
+      time_estimate: z.int().describe('Seconds'),
+      total_time_spent: z.int().describe('Seconds'),
+      human_time_estimate: z.string().nullable(),
+      human_total_time_spent: z.string().nullable(),
+    })
+    .meta({ id: 'TimeStats' }),
+);
+
+const fields = () => ({
+  id: z.int(),
+  iid: z.int().describe('Number within the project'),
+  project_id: z.int(),
+  title: z.string(),
+  description: z.string().nullable(),
+  state: z.enum(ISSUE_STATES),
+  created_at: time(),
+  updated_at: time(),
+  closed_at: time().nullable(),
+  closed_by: userBasic().nullable(),
+  labels: z.array(z.string()).describe('Titles; with `with_labels_details` objects'),
+  milestone: z.looseObject({ id: z.int(), title: z.string() }).nullable(),
+  assignees: z.array(userBasic()),
+  assignee: userBasic().nullable().describe('The first of the assignees. Deprecated: use `assignees`'),
+  author: userBasic(),
+  type: z.string().describe('The type in upper case'),
+  issue_type: z.enum(ISSUE_TYPES),
+  severity: z.enum(SEVERITIES).describe('Of incidents'),
+  user_notes_count: z.int(),
+  merge_requests_count: z.int(),
+  upvotes: z.int(),
+  downvotes: z.int(),
+  due_date: day().nullable(),
+  confidential: z.boolean(),
+  discussion_locked: z.boolean().nullable(),
+  web_url: z.string(),
+  time_stats: timeStats(),
+  task_completion_status: z.object({ count: z.int(), completed_count: z.int() }),
+  has_tasks: z.boolean(),
+  task_status: z.string().optional().describe('Present if the description has a task list'),
+  weight: z.int().nullable(),
+  health_status: z.enum(HEALTH_STATUSES).nullable(),
+  epic: z.looseObject({ id: z.int() }).nullable(),
+  epic_iid: z.int().nullable().describe('Deprecated: use `epic`'),
+  iteration: z.looseObject({ id: z.int() }).nullable(),
+  references: z.object({
+    short: z.string(),
+    relative: z.string().describe('As written in the project or group that was asked'),
+    full: z.string(),
+  }),
+  moved_to_id: z.int().nullable(),
+  service_desk_reply_to: z.string().nullable(),
+  _links: z.object({
+    self: z.string(),
+    notes: z.string(),
+    award_emoji: z.string(),
+    project: z.string(),
+  }),
+});
+
+export const issue = shape(() => z.object(fields()).meta({ id: 'Issue' }));

@@ -1,0 +1,240 @@
+import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issues.ts';
+import type { StoredText } from '../../records/texts.ts';
+import { AlreadyExists, Missing, Stale } from '../../store/errors.ts';
+import { can, signedIn } from '../access/permissions.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, forbidden, notFound, recordNotFound } from '../errors.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
+import { assignable, type IssueMetadata, type IssueTexts, requireValid } from './input.ts';
+import { type FoundIssue, surroundingsOf } from './related.ts';
+import { tasksOf } from './tasks.ts';
+import { isOwn, maySeeIssue } from './visible.ts';
+
+/** Finds an issue by its number. @throws `404 Not found`, also for one that is hidden from the actor */
+export async function getIssue(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  iid: number,
+): Promise<FoundIssue> {
+  const issue = await deps.store.issues.get({ projectId: access.project.id, iid });
+  if (issue === undefined || !maySeeIssue(actor, access, issue)) throw recordNotFound();
+  return { issue, access };
+}
+
+/** Finds an issue of any project by its id. @throws `404 Not found` */
+export async function getIssueById(deps: Deps, actor: Actor, id: number): Promise<FoundIssue> {
+  const [address] = await deps.store.issues.addresses([id]);
+  const [access] = address === undefined ? [] : await projectAccesses(deps, actor, [address.projectId]);
+  if (address === undefined || access === undefined) throw recordNotFound();
+  return getIssue(deps, actor, access, address.iid);
+}
+
+/** What owners may choose; of others it is ignored. */
+interface Chosen {
+  readonly iid?: number | undefined;
+  readonly createdAt?: Date | undefined;
+}
+
+export interface NewIssueInput extends IssueTexts, IssueMetadata, Chosen {
+  readonly title: string;
+  readonly confidential?: boolean | undefined;
+}
+
+/** @throws 400 by field, 404 when the project is deleted meanwhile, 409 for a number that is taken */
+export async function createIssue(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  input: NewIssueInput,
+): Promise<FoundIssue> {
+  const { user } = signedIn(actor);
+  const { project } = access;
+  requireValid(input);
+  const metadata: IssueMetadata = can(actor, access, 'update_issue') ? input : {};
+  const chosen: Chosen = can(actor, access, 'own_issues') ? input : {};
+  const [{ id, iid }, assignees] = await Promise.all([
+    deps.store.issues.allocate(project.id, chosen.iid),
+    assignable(deps, access, metadata.assigneeIds ?? []),
+  ]);
+  const at = deps.now().toISOString();
+  const issue: IssueRecord = {
+    id,
+    iid,
+    projectId: project.id,
+    title: input.title.trim(),
+    description: await keptText(deps, project.id, input.description ?? null),
+    state: 'opened',
+    confidential: input.confidential ?? false,
+    type: metadata.type ?? 'issue',
+    author: { id: user.id, username: user.username, name: user.name },
+    assigneeIds: assignees.map((assignee) => assignee.id),
+    labelIds: [],
+    milestoneId: null,
+    iterationId: null,
+    epicId: null,
+    dueDate: metadata.dueDate ?? null,
+    weight: metadata.weight ?? null,
+    healthStatus: metadata.healthStatus ?? null,
+    severity: metadata.severity ?? 'UNKNOWN',
+    discussionLocked: metadata.discussionLocked ?? null,
+    timeEstimate: 0,
+    timeSpent: 0,
+    closedAt: null,
+    closedById: null,
+    movedTo: null,
+    duplicatedTo: null,
+    relativePosition: null,
+    tasks: tasksOf(input.description ?? null),
+    createdAt: chosen.createdAt?.toISOString() ?? at,
+    updatedAt: at,
+    userNotesCount: 0,
+    upvotes: 0,
+    downvotes: 0,
+    version: 1,
+  };
+  try {
+    await deps.store.issues.create(issue, await surroundingsOf(deps, project, issue));
+  } catch (error) {
+    await deps.store.texts.drop(issue.description);
+    if (error instanceof AlreadyExists) throw conflict('Duplicated issue');
+    throw error instanceof Missing ? notFound('Project') : error;
+  }
+  return { issue, access };
+}
+
+export interface IssueUpdateInput extends IssueTexts, IssueMetadata {
+  readonly confidential?: boolean | undefined;
+  readonly stateEvent?: 'close' | 'reopen' | undefined;
+  /** The time of the change, which owners may choose; of others it is ignored. */
+  readonly updatedAt?: Date | undefined;
+}
+
+/**
+ * Changes an issue. Authors and assignees below Reporter change its texts and its state; what else they send is ignored.
+ * @throws `404 Not found`, 403, 400 by field, 409 when others keep changing it
+ */
+export async function updateIssue(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  iid: number,
+  input: IssueUpdateInput,
+): Promise<FoundIssue> {
+  requireValid(input);
+  const { user } = signedIn(actor);
+  const all = can(actor, access, 'update_issue');
+  const metadata: IssueMetadata = all ? input : {};
+  const assignees =
+    metadata.assigneeIds === undefined ? undefined : await assignable(deps, access, metadata.assigneeIds);
+  const description =
+    input.description === undefined ? undefined : await keptText(deps, access.project.id, input.description);
+  let replaced: StoredText | null | undefined;
+  try {
+    const issue = await changeIssue(deps, actor, access, iid, (before) => {
+      if (!all && !(isOwn(actor, before) && can(actor, access, 'create_issue'))) throw forbidden();
+      replaced = description === undefined ? undefined : before.description;
+      const at = (can(actor, access, 'own_issues') ? input.updatedAt : undefined) ?? deps.now();
+      return {
+        ...(input.title === undefined ? {} : { title: input.title.trim() }),
+        ...(description === undefined ? {} : { description, tasks: tasksOf(input.description ?? null) }),
+        ...given('type', metadata.type),
+        ...given('confidential', all ? input.confidential : undefined),
+        ...given(
+          'assigneeIds',
+          assignees?.map(({ id }) => id),
+        ),
+        ...given('dueDate', metadata.dueDate),
+        ...given('weight', metadata.weight),
+        ...given('healthStatus', metadata.healthStatus),
+        ...given('severity', metadata.severity),
+        ...given('discussionLocked', metadata.discussionLocked),
+        ...stateAfter(before, input.stateEvent, user.id, at),
+        updatedAt: at.toISOString(),
+      };
+    });
+    await deps.store.texts.drop(replaced);
+    return { issue, access };
+  } catch (error) {
+    await deps.store.texts.drop(description);
+    throw error;
+  }
+}
+
+/** @throws `404 Issue Not Found`, 403, 409 when others keep changing it */
+export async function deleteIssue(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  iid: number,
+  unmodifiedSince: (changed: string) => void,
+): Promise<void> {
+  const address = { projectId: access.project.id, iid };
+  await retryOnConflict(
+    async () => {
+      const issue = await deps.store.issues.get(address);
+      if (issue === undefined || !maySeeIssue(actor, access, issue)) throw notFound('Issue');
+      if (!can(actor, access, 'own_issues')) throw forbidden();
+      unmodifiedSince(issue.updatedAt);
+      await deps.store.issues.remove(issue, await surroundingsOf(deps, access.project, issue));
+      await deps.store.texts.drop(issue.description);
+    },
+    (error) => error instanceof Stale,
+  ).catch((error: unknown) => {
+    throw translated(error);
+  });
+}
+
+/** Applies a change to the issue as it is, again when another writer was first. */
+async function changeIssue(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  iid: number,
+  change: (before: IssueRecord) => Partial<IssueFields>,
+): Promise<IssueRecord> {
+  const address: IssueAddress = { projectId: access.project.id, iid };
+  return retryOnConflict(
+    async () => {
+      const before = await deps.store.issues.get(address);
+      if (before === undefined || !maySeeIssue(actor, access, before)) throw recordNotFound();
+      const changes = change(before);
+      const around = await surroundingsOf(deps, access.project, { ...before, ...changes });
+      return deps.store.issues.update(before, changes, around);
+    },
+    (error) => error instanceof Stale,
+  ).catch((error: unknown) => {
+    throw translated(error);
+  });
+}
+
+/** Closing a closed issue, or reopening an open one, changes nothing. */
+function stateAfter(
+  before: IssueRecord,
+  event: 'close' | 'reopen' | undefined,
+  userId: number,
+  at: Date,
+): Partial<IssueFields> {
+  if (event === 'close' && before.state === 'opened')
+    return { state: 'closed', closedAt: at.toISOString(), closedById: userId };
+  if (event === 'reopen' && before.state === 'closed')
+    return { state: 'opened', closedAt: null, closedById: null };
+  return {};
+}
+
+const given = <K extends keyof IssueFields>(name: K, value: IssueFields[K] | undefined) =>
+  value === undefined ? {} : { [name]: value };
+
+const keptText = async (
+  { store }: Deps,
+  projectId: number,
+  text: string | null,
+): Promise<StoredText | null> => (text === null ? null : store.texts.keep(projectId, text));
+
+function translated(error: unknown): unknown {
+  if (error instanceof Missing) return recordNotFound();
+  return error instanceof Stale ? conflict('409 Conflict: Resource lock') : error;
+}

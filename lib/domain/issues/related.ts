@@ -1,0 +1,62 @@
+/** What an answer about issues shows beside their records, read in batches. */
+
+import type { IssueRecord } from '../../records/issues.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { UserRecord } from '../../records/users.ts';
+import type { IssueSurroundings } from '../../store/issues/rows.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { textsOf } from '../long-texts.ts';
+
+/** An issue that the caller may see, with the project that it is in. */
+export interface FoundIssue {
+  readonly issue: IssueRecord;
+  readonly access: ProjectAccess;
+}
+
+export interface ShownIssue extends FoundIssue {
+  readonly description: string | null;
+  /** Undefined: the account is deleted. */
+  readonly author: UserRecord | undefined;
+  readonly assignees: readonly UserRecord[];
+  /** Null: not closed, or the account is deleted. */
+  readonly closedBy: UserRecord | null;
+}
+
+/** @throws 413 when the descriptions are too long together */
+export async function shownIssues(deps: Deps, found: readonly FoundIssue[]): Promise<ShownIssue[]> {
+  const issues = found.map(({ issue }) => issue);
+  const userIds = issues.flatMap(({ author, assigneeIds, closedById }) => [
+    author.id,
+    ...assigneeIds,
+    ...(closedById === null ? [] : [closedById]),
+  ]);
+  const [users, descriptions] = await Promise.all([
+    deps.store.users.getMany(userIds),
+    textsOf(
+      deps,
+      issues.map(({ description }) => description ?? ''),
+    ),
+  ]);
+  const byId = new Map(users.flatMap((user) => (user === undefined ? [] : [[user.id, user] as const])));
+  return found.map(({ issue, access }, i) => ({
+    issue,
+    access,
+    description: issue.description === null ? null : descriptions[i]!,
+    author: byId.get(issue.author.id),
+    assignees: issue.assigneeIds.flatMap((id) => byId.get(id) ?? []),
+    closedBy: issue.closedById === null ? null : (byId.get(issue.closedById) ?? null),
+  }));
+}
+
+/** The top-level group of a project, or its personal namespace. */
+export const rootOf = ({ ancestorIds, namespaceId }: ProjectRecord): number => ancestorIds[0] ?? namespaceId;
+
+/** What the rows of lists say about an issue beside its record. */
+export async function surroundingsOf(
+  _deps: Deps,
+  project: ProjectRecord,
+  _issue: Pick<IssueRecord, 'labelIds' | 'milestoneId'>,
+): Promise<IssueSurroundings> {
+  return { rootId: rootOf(project), labelTitles: new Map() };
+}

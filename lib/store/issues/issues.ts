@@ -1,0 +1,306 @@
+/**
+ * Issues: the records, and changes of them. A change writes the record, on condition of its version, together with the
+ * difference of the rows that lists are read from (`rows.ts`); where that would be too many for one transaction, the
+ * job `issue.index` brings the rows in line.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import type { IssueFields } from '../../records/issues.ts';
+import { classOf, type IssueAddress, type IssueClass, type IssueRecord } from '../../records/issues.ts';
+import { AlreadyExists, ConditionFailed, Missing, Stale, TransactionRefused } from '../errors.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
+import { checkProjectExists } from '../placement/project-item.ts';
+import { issueCountKey, issueIdKey, issueIidKey, issueKey, issuesPartition } from '../row-keys/issues.ts';
+import type { Key } from '../row-keys/key.ts';
+import type { Counters } from '../table/counters.ts';
+import { deletePage } from '../table/delete-page.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, type Item, PRESENT, type Update, type Write } from '../table/write.ts';
+import { type IssueSurroundings, issueRows, recordIndex, recordItem } from './rows.ts';
+
+/** Brings the rows of an issue in line with its record: `{ projectId, iid }`. */
+export const INDEX_ISSUE_JOB = 'issue.index';
+
+/** Rows that a change writes itself; a transaction has 100 items, and others have theirs in it. */
+const ROWS_AT_ONCE = 60;
+/** Rows that the job writes in one transaction. */
+const ROWS_PER_STEP = 90;
+
+/** Number of issues of a project in each class; none where there are none. */
+export type IssueCounts = Readonly<Record<IssueClass, number>>;
+
+export interface IssueOptions {
+  /** Further writes of the same transaction; their refusals are thrown unchanged. */
+  readonly alongside?: readonly Write[];
+  readonly messages?: readonly OutboxMessage[];
+}
+
+/** The record as a row; `obsolete` are sort keys of rows that the job has to delete, while it has to run. */
+type StoredIssue = IssueRecord & { readonly obsolete?: readonly string[] };
+
+export class Issues {
+  readonly #table: Table;
+  readonly #counters: Counters;
+  readonly #outbox: Outbox;
+  constructor(table: Table, counters: Counters, outbox: Outbox) {
+    this.#table = table;
+    this.#counters = counters;
+    this.#outbox = outbox;
+  }
+
+  /** Allocates the id and the number of an issue. @param iid the number, where it is chosen and not counted */
+  async allocate(projectId: number, iid?: number): Promise<{ readonly id: number; readonly iid: number }> {
+    const [id, number] = await Promise.all([
+      this.#counters.next('issue'),
+      iid === undefined ? this.#nextIid(projectId) : this.#raiseIid(projectId, iid),
+    ]);
+    return { id, iid: number };
+  }
+
+  /** @throws AlreadyExists when the number is taken; Missing when the project is deleted */
+  async create(issue: IssueRecord, around: IssueSurroundings, options: IssueOptions = {}): Promise<void> {
+    const rows = issueRows(issue, around);
+    const late = rows.length > ROWS_AT_ONCE;
+    try {
+      await this.#outbox.commit(
+        [
+          {
+            put: { ...recordItem(issue), ...(late ? { obsolete: [] } : {}) },
+            if: ABSENT,
+            reason: 'issue',
+          },
+          ...(late ? rows.slice(0, 1) : rows).map((put) => ({ put })),
+          counted(issue.projectId, { [classOf(issue)]: 1 }),
+          checkProjectExists(issue.projectId),
+          ...(options.alongside ?? []),
+        ],
+        [...(late ? [indexMessage(issue)] : []), ...(options.messages ?? [])],
+      );
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      if (error.has('issue')) throw new AlreadyExists('issue');
+      throw error.has('project') ? new Missing('project') : error;
+    }
+  }
+
+  async get(address: IssueAddress): Promise<IssueRecord | undefined> {
+    return fromItem(await this.#table.get(issueKey(address)));
+  }
+
+  /** Returns the issues in the order requested; undefined for deleted ones. */
+  async getMany(addresses: readonly IssueAddress[]): Promise<(IssueRecord | undefined)[]> {
+    return (await this.#table.batchGet(addresses.map(issueKey))).map(fromItem);
+  }
+
+  /** Returns where the issues with these ids are stored; undefined for those that are not. */
+  async addresses(ids: readonly number[]): Promise<(IssueAddress | undefined)[]> {
+    const rows = await this.#table.batchGet(ids.map(issueIdKey));
+    return rows.map((row) => row && { projectId: row['projectId'] as number, iid: row['iid'] as number });
+  }
+
+  /**
+   * Changes an issue, on condition that its version is that of `issue`.
+   * @param around titles of the labels and the milestone that it then has
+   * @returns the changed record
+   * @throws Stale, Missing
+   */
+  async update(
+    issue: IssueRecord,
+    change: Partial<IssueFields>,
+    around: IssueSurroundings,
+    options: IssueOptions = {},
+  ): Promise<IssueRecord> {
+    const { obsolete: earlier, ...before } = issue as StoredIssue;
+    const after: IssueRecord = { ...before, ...change, version: issue.version + 1 };
+    const [oldRows, newRows] = [issueRows(before, around), issueRows(after, around)];
+    const kept = new Set(newRows.map(({ sk }) => sk));
+    const gone = oldRows.filter(({ sk }) => !kept.has(sk));
+    const fresh = newRows.filter((row) => !oldRows.some((old) => isDeepStrictEqual(old, row)));
+    const late = earlier !== undefined || gone.length + fresh.length > ROWS_AT_ONCE;
+    const obsolete = late
+      ? { obsolete: [...new Set([...(earlier ?? []), ...gone.map(({ sk }) => sk)])] }
+      : {};
+    const [was, is] = [classOf(before), classOf(after)];
+    await this.#commit(
+      [
+        {
+          update: issueKey(issue),
+          set: { ...changed(before, after), ...recordIndex(after), ...obsolete },
+          ...AT_VERSION,
+          values: { version: issue.version },
+        },
+        ...(late ? [] : [...gone.map(deletion), ...fresh.map((put) => ({ put }))]),
+        ...(was === is ? [] : [counted(issue.projectId, { [was]: -1, [is]: 1 })]),
+        checkProjectExists(issue.projectId),
+        ...(options.alongside ?? []),
+      ],
+      [...(late ? [indexMessage(issue)] : []), ...(options.messages ?? [])],
+    );
+    return late ? ({ ...after, ...obsolete } as IssueRecord) : after;
+  }
+
+  /**
+   * The writes for the transaction of a note or an award on the issue, refused as `version` when it has changed. They
+   * leave the version alone, so that any number of people may write notes at once.
+   */
+  touch(
+    issue: IssueRecord,
+    at: Date,
+    add: Partial<Pick<IssueRecord, 'userNotesCount' | 'upvotes' | 'downvotes'>>,
+    around: IssueSurroundings,
+  ): Write[] {
+    const touched: IssueRecord = { ...issue, updatedAt: at.toISOString() };
+    const list = issueRows(touched, around)[1]!;
+    return [
+      {
+        update: issueKey(issue),
+        set: { updatedAt: touched.updatedAt, ...recordIndex(touched) },
+        add: add as Record<string, number>,
+        ...AT_VERSION,
+        values: { version: issue.version },
+      },
+      { put: list },
+    ];
+  }
+
+  /** Deletes an issue, on condition of its version. @throws Stale, Missing */
+  async remove(issue: IssueRecord, around: IssueSurroundings, options: IssueOptions = {}): Promise<void> {
+    const { obsolete, ...before } = issue as StoredIssue;
+    const partition = issuesPartition(issue.projectId);
+    const rows: Key[] = [
+      ...issueRows(before, around),
+      ...(obsolete ?? []).map((sk) => ({ pk: partition, sk })),
+    ];
+    // Readers check rows against the record, so what does not fit is deleted first.
+    const first = rows.splice(ROWS_AT_ONCE);
+    await Promise.all(first.map((row) => this.#table.delete(deletion(row))));
+    await this.#commit(
+      [
+        { delete: issueKey(issue), ...AT_VERSION, values: { version: issue.version } },
+        ...rows.map(deletion),
+        counted(issue.projectId, { [classOf(issue)]: -1 }),
+        ...(options.alongside ?? []),
+      ],
+      options.messages ?? [],
+    );
+  }
+
+  /**
+   * Writes the rows of an issue whose change left them to the job. Idempotent.
+   * @param aroundOf surroundings of the record as it is now
+   * @throws Stale when it changes meanwhile
+   */
+  async index(
+    address: IssueAddress,
+    aroundOf: (issue: IssueRecord) => Promise<IssueSurroundings>,
+  ): Promise<void> {
+    const issue = (await this.get(address)) as StoredIssue | undefined;
+    if (issue?.obsolete === undefined) return;
+    const rows = issueRows(issue, await aroundOf(issue));
+    const kept = new Set(rows.map(({ sk }) => sk));
+    const pk = issuesPartition(issue.projectId);
+    const gone = issue.obsolete.filter((sk) => !kept.has(sk)).map((sk) => deletion({ pk, sk }));
+    const writes: Write[] = [...rows.map((put) => ({ put })), ...gone];
+    const version = { values: { version: issue.version }, ...AT_VERSION };
+    for (let from = 0; from < writes.length; from += ROWS_PER_STEP) {
+      await this.#commit(
+        [{ check: issueKey(issue), ...version }, ...writes.slice(from, from + ROWS_PER_STEP)],
+        [],
+      );
+    }
+    await this.#commit([{ update: issueKey(issue), remove: ['obsolete'], ...version }], []);
+  }
+
+  /** Returns the counts of projects, in the order requested. */
+  async counts(projectIds: readonly number[]): Promise<IssueCounts[]> {
+    const rows = await this.#table.batchGet(projectIds.map(issueCountKey));
+    return rows.map((row) => ({ ...NONE, ...(row === undefined ? {} : countsOf(row)) }));
+  }
+
+  /** Deletes up to `limit` rows of a deleted project. @returns whether any are left */
+  async removeOfProject(projectId: number, limit = 500): Promise<boolean> {
+    const rows = { partition: issuesPartition(projectId), limit };
+    const page = await this.#table.query({ ...rows, only: ['pk', 'sk', 'id'] });
+    // The rows that lead to the records first: the records are what names them.
+    const ids = page.items.flatMap(({ sk, id }) =>
+      (sk as string).startsWith('ISSUE#') ? [id as number] : [],
+    );
+    await Promise.all(ids.map((id) => this.#table.delete({ delete: issueIdKey(id) })));
+    return deletePage(this.#table, rows);
+  }
+
+  async #nextIid(projectId: number): Promise<number> {
+    const item = await this.#table.update({ update: issueIidKey(projectId), add: { n: 1 } });
+    return item['n'] as number;
+  }
+
+  /** Numbers counted from now on are above this one. */
+  async #raiseIid(projectId: number, iid: number): Promise<number> {
+    try {
+      await this.#table.update({
+        update: issueIidKey(projectId),
+        set: { n: iid },
+        if: `${ABSENT} OR #n < :iid`,
+        values: { iid },
+      });
+    } catch (error) {
+      if (!(error instanceof ConditionFailed)) throw error;
+    }
+    return iid;
+  }
+
+  async #commit(writes: readonly Write[], messages: readonly OutboxMessage[]): Promise<void> {
+    try {
+      await this.#outbox.commit(writes, messages);
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      if (error.has('project')) throw new Missing('project');
+      const refusal = error.get('version');
+      if (refusal === undefined) throw error;
+      throw refusal.item === undefined ? new Missing('issue') : new Stale('issue');
+    }
+  }
+}
+
+const AT_VERSION = { if: `${PRESENT} AND #version = :version`, reason: 'version' } as const;
+
+const NONE: IssueCounts = { opened: 0, closed: 0, 'opened-confidential': 0, 'closed-confidential': 0 };
+
+/** Names of the attributes; a hyphen cannot stand in an expression. */
+const COUNT_NAMES: Readonly<Record<IssueClass, string>> = {
+  opened: 'opened',
+  closed: 'closed',
+  'opened-confidential': 'openedConfidential',
+  'closed-confidential': 'closedConfidential',
+};
+
+const counted = (projectId: number, by: Partial<Record<IssueClass, number>>): Update => ({
+  update: issueCountKey(projectId),
+  add: Object.fromEntries(
+    Object.entries(by).map(([listClass, n]) => [COUNT_NAMES[listClass as IssueClass], n]),
+  ),
+});
+
+const countsOf = (row: Item): Partial<IssueCounts> =>
+  Object.fromEntries(
+    Object.entries(COUNT_NAMES).map(([listClass, name]) => [listClass, (row[name] as number) ?? 0]),
+  );
+
+const deletion = ({ pk, sk }: Key) => ({ delete: { pk, sk } });
+
+const indexMessage = ({ projectId, iid }: IssueAddress): OutboxMessage =>
+  message(MAINTENANCE, INDEX_ISSUE_JOB, { projectId, iid });
+
+/** The fields that differ. */
+const changed = (before: IssueRecord, after: IssueRecord): Item =>
+  Object.fromEntries(
+    Object.entries(after).filter(
+      ([name, value]) => !isDeepStrictEqual(value, before[name as keyof IssueRecord]),
+    ),
+  );
+
+export function fromItem(item: Item | undefined): IssueRecord | undefined {
+  if (item === undefined) return undefined;
+  const { pk: _p, sk: _s, w: _w, list: _l, byUpdated: _u, ...issue } = item;
+  return issue as unknown as IssueRecord;
+}

@@ -1,0 +1,52 @@
+import type { AuthorSnapshot } from '../../records/authors.ts';
+import type { Remover, UserRow } from '../deletion/remover.ts';
+import { Missing, Stale } from '../errors.ts';
+import { iidOf } from '../row-keys/issues.ts';
+import { idOf } from '../row-keys/key.ts';
+import { untilNoneLeft } from '../table/delete-page.ts';
+import type { Issues } from './issues.ts';
+import type { IssueSurroundings } from './rows.ts';
+
+interface Stores {
+  readonly issues: Issues;
+}
+
+export const remover: Remover<Stores> = {
+  ofProject: {
+    rows: ['issue', 'issue-in-list', 'issue-by', 'issue-count', 'issue-iid', 'issue-id'],
+    run: ({ issues }, { id }, deadline) => untilNoneLeft(() => issues.removeOfProject(id), deadline),
+  },
+  ofUserRows: {
+    rows: ['issue', 'issue-by'],
+    byRow: {
+      ISSUE: ({ issues }, row, { userId, hard, ghost }) =>
+        leave(issues, row, userId, hard ? undefined : ghost),
+    },
+  },
+};
+
+/** Only rows of people are written, which need none. */
+const NO_SURROUNDINGS: IssueSurroundings = { rootId: 0, labelTitles: new Map() };
+
+/** Takes a deleted user off an issue. @param heir its author from then on; undefined: the issue is deleted */
+async function leave(
+  issues: Issues,
+  { pk, sk }: UserRow,
+  userId: number,
+  heir: AuthorSnapshot | undefined,
+): Promise<void> {
+  const issue = await issues.get({ projectId: idOf(pk), iid: iidOf(sk) });
+  if (issue === undefined) return;
+  const isAuthor = issue.author.id === userId;
+  try {
+    if (isAuthor && heir === undefined) await issues.remove(issue, NO_SURROUNDINGS);
+    else {
+      const assigneeIds = issue.assigneeIds.filter((id) => id !== userId);
+      const author = isAuthor && heir !== undefined ? { author: heir } : {};
+      await issues.update(issue, { assigneeIds, ...author }, NO_SURROUNDINGS);
+    }
+  } catch (error) {
+    // The next run finds the row again.
+    if (!(error instanceof Stale || error instanceof Missing)) throw error;
+  }
+}

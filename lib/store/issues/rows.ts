@@ -1,0 +1,82 @@
+/** The rows that lists find an issue by. They are computed from its record alone, and checked against it by readers. */
+
+import { classOf, type IssueRecord } from '../../records/issues.ts';
+import {
+  type IssueFacet,
+  issueByKey,
+  issueIdKey,
+  issueKey,
+  issueListKey,
+  issuePlace,
+  issuesOfProject,
+  issuesOfRoot,
+  issuesOfRootBy,
+  ownIssuesPrefix,
+} from '../row-keys/issues.ts';
+import type { Key } from '../row-keys/key.ts';
+import { listPartition } from '../row-keys/lists.ts';
+import { userPartition } from '../row-keys/users.ts';
+import type { Item } from '../table/write.ts';
+
+/** What the rows say beside the record: it changes when projects move, and labels or milestones are renamed. */
+export interface IssueSurroundings {
+  /** The top-level group of its project, or the personal namespace. */
+  readonly rootId: number;
+  /** Titles of its labels and its milestone, by id; those without one are in no list of the root. */
+  readonly labelTitles: ReadonlyMap<number, string>;
+  readonly milestoneTitle?: string | undefined;
+}
+
+type Row = Item & Key;
+
+/** Attributes that the record has as a row, beside its fields. */
+export const recordIndex = (issue: IssueRecord): Item => ({
+  list: issuesOfProject(issue.projectId, classOf(issue)),
+  byUpdated: issuePlace(issue.updatedAt, issue.iid, issue.id),
+});
+
+export const recordItem = (issue: IssueRecord): Row => ({
+  ...issueKey(issue),
+  ...issue,
+  ...recordIndex(issue),
+});
+
+export function issueRows(issue: IssueRecord, around: IssueSurroundings): Row[] {
+  const { id, iid, projectId, createdAt } = issue;
+  const { rootId, labelTitles, milestoneTitle } = around;
+  const listClass = classOf(issue);
+  const place = issuePlace(createdAt, iid, id);
+  const by = (facet: IssueFacet, value: number, attributes: Item = {}): Row => ({
+    ...issueByKey(projectId, facet, value, listClass, place),
+    ...attributes,
+  });
+  const own = (facet: 'author' | 'assignee', userId: number) =>
+    by(facet, userId, { who: userPartition(userId), what: ownIssuesPrefix(facet, listClass) + place });
+  const titled = (facet: 'label' | 'milestone', value: number, title: string | undefined) =>
+    by(
+      facet,
+      value,
+      title === undefined ? {} : { list: issuesOfRootBy(rootId, facet, title, listClass), byId: place },
+    );
+  return [
+    {
+      ...issueIdKey(id),
+      projectId,
+      iid,
+      list: listPartition(`ISSUES#all#${listClass}`, id),
+      byId: place,
+    },
+    {
+      ...issueListKey(projectId, listClass, place),
+      list: issuesOfRoot(rootId, listClass),
+      byId: place,
+      byUpdated: issuePlace(issue.updatedAt, iid, id),
+    },
+    own('author', issue.author.id),
+    ...issue.assigneeIds.map((userId) => own('assignee', userId)),
+    ...issue.labelIds.map((label) => titled('label', label, labelTitles.get(label))),
+    ...(issue.milestoneId === null ? [] : [titled('milestone', issue.milestoneId, milestoneTitle)]),
+    ...(issue.iterationId === null ? [] : [by('iteration', issue.iterationId)]),
+    ...(issue.epicId === null ? [] : [by('epic', issue.epicId)]),
+  ];
+}

@@ -1,0 +1,90 @@
+import type { IssueAddress, IssueClass } from '../../records/issues.ts';
+import { type Key, padded, wholeOrDigest } from './key.ts';
+import type { RowKind } from './row-kind.ts';
+
+// Issues: the records of a project and the rows that lists of them are read from. An index row ends in a place, the
+// time of creation with both numbers, so that it leads to the record, and all sources of a list sort alike.
+
+export const issuesPartition = (projectId: number): string => `ISSUES#${padded(projectId)}`;
+
+export const ISSUE = 'ISSUE#';
+
+export const issueKey = ({ projectId, iid }: IssueAddress): Key => ({
+  pk: issuesPartition(projectId),
+  sk: ISSUE + padded(iid),
+});
+
+/** Position of an issue in the order of creation, also among those of other projects. @param createdAt ISO 8601 */
+export const issuePlace = (createdAt: string, iid: number, id: number): string =>
+  `${createdAt}#${padded(iid)}#${padded(id)}`;
+
+const PLACE_LENGTH = 24 + 1 + 12 + 1 + 12;
+
+/** The place at the end of a key. */
+export const placeOf = (keyPart: string): string => keyPart.slice(-PLACE_LENGTH);
+
+/** The issue's number in its project, from a key that ends in a place. */
+export const iidOf = (keyPart: string): number => Number(keyPart.slice(-25, -13));
+
+export const issueListPrefix = (listClass: IssueClass): string => `LIST#${listClass}#`;
+
+export const issueListKey = (projectId: number, listClass: IssueClass, place: string): Key => ({
+  pk: issuesPartition(projectId),
+  sk: issueListPrefix(listClass) + place,
+});
+
+/** What issues are found by: their people by user id, the rest by its own id. */
+export type IssueFacet = 'author' | 'assignee' | 'label' | 'milestone' | 'iteration' | 'epic';
+
+/** All rows of one value, of every class. */
+export const issueFacetPrefix = (facet: IssueFacet, value: number): string => `BY#${facet}#${padded(value)}#`;
+
+export const issueByPrefix = (facet: IssueFacet, value: number, listClass: IssueClass): string =>
+  `${issueFacetPrefix(facet, value)}${listClass}#`;
+
+export const issueByKey = (
+  projectId: number,
+  facet: IssueFacet,
+  value: number,
+  listClass: IssueClass,
+  place: string,
+): Key => ({ pk: issuesPartition(projectId), sk: issueByPrefix(facet, value, listClass) + place });
+
+/** Attribute `what` of the rows that `byUser` finds, before the place. */
+export const ownIssuesPrefix = (facet: 'author' | 'assignee', listClass: IssueClass): string =>
+  `ISSUE#${facet}#${listClass}#`;
+
+/** How many issues a project has, by class. */
+export const issueCountKey = (projectId: number): Key => ({ pk: issuesPartition(projectId), sk: 'COUNT' });
+
+/** The last number given in a project. */
+export const issueIidKey = (projectId: number): Key => ({ pk: issuesPartition(projectId), sk: 'IID' });
+
+/** Leads from the id of an issue to its project and number. */
+export const issueIdKey = (id: number): Key => ({ pk: `ISSUEID#${padded(id)}`, sk: 'ISSUEID' });
+
+// Partitions of `list`.
+
+export const issuesOfProject = (projectId: number, listClass: IssueClass): string =>
+  `${issuesPartition(projectId)}#${listClass}`;
+
+/** @param rootId the top-level group, or the personal namespace */
+export const issuesOfRoot = (rootId: number, listClass: IssueClass): string =>
+  `ISSUES#ROOT#${padded(rootId)}#${listClass}`;
+
+/** Of one label or milestone of a root, by its title. */
+export const issuesOfRootBy = (
+  rootId: number,
+  facet: 'label' | 'milestone',
+  title: string,
+  listClass: IssueClass,
+): string => `ISSUES#ROOT#${padded(rootId)}#${facet}#${wholeOrDigest(title)}#${listClass}`;
+
+export const rowKinds = [
+  { name: 'issue', partitions: ['ISSUES#'], keys: { issueKey }, of: ['project', 'user'] },
+  { name: 'issue-in-list', partitions: ['ISSUES#'], keys: { issueListKey }, of: ['project'] },
+  { name: 'issue-by', partitions: ['ISSUES#'], keys: { issueByKey }, of: ['project', 'user'] },
+  { name: 'issue-count', partitions: ['ISSUES#'], keys: { issueCountKey }, of: ['project'] },
+  { name: 'issue-iid', partitions: ['ISSUES#'], keys: { issueIidKey }, of: ['project'] },
+  { name: 'issue-id', partitions: ['ISSUEID#'], keys: { issueIdKey }, of: ['project'] },
+] as const satisfies readonly RowKind[];

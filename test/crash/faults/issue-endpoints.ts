@@ -1,0 +1,47 @@
+import type { Operation } from './driver.ts';
+import type { Fixtures } from './fixtures.ts';
+import { endpoint, flip, found } from './sent.ts';
+
+/** Writes of issues. */
+export const issueWrites: readonly Operation[] = [
+  endpoint('POST /projects/:id/issues', async (fixtures) => {
+    const { id, owner } = await fixtures.ground();
+    // A number of its own tells whether it is there.
+    const iid = 1000 + Number(fixtures.fresh('issue').replace(/\D/g, ''));
+    return {
+      path: `/projects/${id}/issues`,
+      token: owner.token,
+      json: { title: 'lasting', iid, confidential: true, assignee_ids: [owner.id], weight: 3 },
+      state: () => found(fixtures, `/projects/${id}/issues/${iid}`, owner.token),
+    };
+  }),
+  endpoint('PUT /projects/:id/issues/:issue_iid', async (fixtures) => {
+    const { path, token } = await issue(fixtures);
+    return {
+      path,
+      token,
+      json: { title: 'later', description: 'text'.repeat(10_000), confidential: true, state_event: 'close' },
+      async state() {
+        const now = await fixtures.done('GET', path, { token });
+        const parts = [
+          now.title === 'later',
+          now.confidential,
+          now.state === 'closed',
+          now.description !== null,
+        ];
+        return parts.every(Boolean) ? 'after' : parts.some(Boolean) ? `half: ${parts.join()}` : 'before';
+      },
+    };
+  }),
+  endpoint('DELETE /projects/:id/issues/:issue_iid', async (fixtures) => {
+    const { path, token } = await issue(fixtures);
+    return { path, token, state: async () => flip(await found(fixtures, path, token)) };
+  }),
+];
+
+async function issue(fixtures: Fixtures) {
+  const { id, owner } = await fixtures.ground();
+  const json = { title: 'sooner', assignee_ids: [owner.id] };
+  const { iid } = await fixtures.done('POST', `/projects/${id}/issues`, { token: owner.token, json });
+  return { path: `/projects/${id}/issues/${iid}`, token: owner.token };
+}
