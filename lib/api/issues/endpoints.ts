@@ -70,6 +70,7 @@ const create = endpoint({
 
 const UPDATED = [
   ...['title', 'description', 'assignee_ids', 'assignee_id', 'due_date', 'confidential', 'discussion_locked'],
+  ...['labels', 'add_labels', 'remove_labels'],
   ...['state_event', 'issue_type', 'weight', 'health_status', 'severity', 'updated_at'],
 ];
 
@@ -87,6 +88,8 @@ const update = endpoint({
       {
         title: p.string({ description: 'Title, at most 255 characters' }),
         ...metadataFields(),
+        add_labels: p.list(p.string(), { description: 'Titles of labels to add' }),
+        remove_labels: p.list(p.string(), { description: 'Titles of labels to remove' }),
         state_event: p.oneOf(['close', 'reopen'], { description: 'Change of the state' }),
         updated_at: p.datetime({ description: 'Time of the change; obeyed of owners' }),
       },
@@ -102,6 +105,8 @@ const update = endpoint({
     const found = await issues.updateIssue(deps, actor, project, params.issue_iid, {
       ...metadataOf(body),
       title: body.title,
+      addLabels: body.add_labels,
+      removeLabels: body.remove_labels,
       stateEvent: body.state_event,
       updatedAt: body.updated_at,
     });
@@ -131,6 +136,7 @@ export const issueEndpoints = [one, byId, create, update, remove];
 
 interface SentMetadata extends GivenMetadata {
   readonly description?: string | null;
+  readonly labels?: readonly string[] | null;
   readonly due_date?: string | null;
   readonly issue_type?: issues.NewIssueInput['type'];
   readonly confidential?: boolean;
@@ -143,6 +149,7 @@ interface SentMetadata extends GivenMetadata {
 const metadataOf = (body: SentMetadata) => ({
   description: body.description,
   assigneeIds: assigneeIdsOf(body),
+  labels: body.labels === null ? [] : body.labels,
   dueDate: body.due_date,
   type: body.issue_type,
   confidential: body.confidential,

@@ -19,6 +19,10 @@ export const metadataFields = () => ({
     nullable: true,
     description: 'ID of the user to assign; 0: nobody. Deprecated: use `assignee_ids`',
   }),
+  labels: p.list(p.string(), {
+    nullable: true,
+    description: 'Titles of the labels; missing ones are created',
+  }),
   due_date: p.date({ nullable: true, description: 'Day the issue is due' }),
   issue_type: p.oneOf(ISSUE_TYPES, { description: 'Type of the issue' }),
   confidential: p.boolean({

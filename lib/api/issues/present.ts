@@ -1,6 +1,7 @@
 import { humanDuration } from '../../domain/issues/durations.ts';
 import type { ShownIssue } from '../../domain/issues/related.ts';
 import type { IssueRecord } from '../../records/issues.ts';
+import { labelDetails } from '../labels/present.ts';
 import { projectUrl } from '../projects/present.ts';
 import { author, userBasic } from '../users/present.ts';
 
@@ -10,7 +11,12 @@ export type AskedIn =
   | { readonly kind: 'group'; readonly fullPath: string }
   | { readonly kind: 'instance' };
 
-export function presentIssue(shown: ShownIssue, baseUrl: string, askedIn: AskedIn) {
+export function presentIssue(
+  shown: ShownIssue,
+  baseUrl: string,
+  askedIn: AskedIn,
+  options: { readonly labelDetails?: boolean } = {},
+) {
   const { issue, access, description } = shown;
   const { project } = access;
   const assignees = shown.assignees.map((user) => userBasic(user, baseUrl));
@@ -28,7 +34,7 @@ export function presentIssue(shown: ShownIssue, baseUrl: string, askedIn: AskedI
     updated_at: issue.updatedAt,
     closed_at: issue.closedAt,
     closed_by: shown.closedBy === null ? null : userBasic(shown.closedBy, baseUrl),
-    labels: [],
+    labels: options.labelDetails ? shown.labels.map(labelDetails) : shown.labels.map(({ title }) => title),
     milestone: null,
     assignees,
     assignee: assignees[0] ?? null,

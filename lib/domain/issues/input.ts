@@ -17,6 +17,8 @@ export interface IssueTexts {
 
 /** What Reporters decide; of others it is ignored. */
 export interface IssueMetadata {
+  /** Titles. Those that the project does not have are created. */
+  readonly labels?: readonly string[] | undefined;
   readonly type?: IssueType | undefined;
   readonly assigneeIds?: readonly number[] | undefined;
   readonly dueDate?: string | null | undefined;
@@ -30,6 +32,8 @@ const MAX_TITLE = 255;
 /** Characters. */
 export const MAX_DESCRIPTION = 1_048_576;
 export const MAX_ASSIGNEES = 200;
+/** Of one issue. */
+export const MAX_LABELS = 500;
 
 /** @throws 400 by field */
 export function requireValid(input: IssueTexts & IssueMetadata): void {
@@ -37,7 +41,7 @@ export function requireValid(input: IssueTexts & IssueMetadata): void {
   const add = (field: string, wrong: boolean, problem: string) => {
     if (wrong) (problems[field] ??= []).push(problem);
   };
-  const { title, description, assigneeIds, weight } = input;
+  const { title, description, assigneeIds, labels, weight } = input;
   add('title', title !== undefined && title.trim() === '', "can't be blank");
   add('title', [...(title ?? '')].length > MAX_TITLE, `is too long (maximum is ${MAX_TITLE} characters)`);
   add(
@@ -46,6 +50,7 @@ export function requireValid(input: IssueTexts & IssueMetadata): void {
     `is too long (maximum is ${MAX_DESCRIPTION} characters)`,
   );
   add('assignees', new Set(assigneeIds).size > MAX_ASSIGNEES, `are too many (maximum is ${MAX_ASSIGNEES})`);
+  add('labels', new Set(labels).size > MAX_LABELS, `are too many (maximum is ${MAX_LABELS})`);
   add('weight', (weight ?? 0) < 0, 'must be greater than or equal to 0');
   if (Object.keys(problems).length > 0) throw invalid(problems satisfies FieldProblems);
 }

@@ -6,9 +6,10 @@ import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { conflict, forbidden, notFound, recordNotFound } from '../errors.ts';
+import { conflict, forbidden, invalid, notFound, recordNotFound } from '../errors.ts';
+import { findOrCreateLabels } from '../labels/labels.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
-import { assignable, type IssueMetadata, type IssueTexts, requireValid } from './input.ts';
+import { assignable, type IssueMetadata, type IssueTexts, MAX_LABELS, requireValid } from './input.ts';
 import { type FoundIssue, surroundingsOf } from './related.ts';
 import { tasksOf } from './tasks.ts';
 import { isOwn, maySeeIssue } from './visible.ts';
@@ -56,9 +57,10 @@ export async function createIssue(
   requireValid(input);
   const metadata: IssueMetadata = can(actor, access, 'update_issue') ? input : {};
   const chosen: Chosen = can(actor, access, 'own_issues') ? input : {};
-  const [{ id, iid }, assignees] = await Promise.all([
+  const [{ id, iid }, assignees, labels] = await Promise.all([
     deps.store.issues.allocate(project.id, chosen.iid),
     assignable(deps, access, metadata.assigneeIds ?? []),
+    findOrCreateLabels(deps, access, metadata.labels ?? [], { create: true }),
   ]);
   const at = deps.now().toISOString();
   const issue: IssueRecord = {
@@ -72,7 +74,7 @@ export async function createIssue(
     type: metadata.type ?? 'issue',
     author: { id: user.id, username: user.username, name: user.name },
     assigneeIds: assignees.map((assignee) => assignee.id),
-    labelIds: [],
+    labelIds: labels.map((label) => label.id),
     milestoneId: null,
     iterationId: null,
     epicId: null,
@@ -108,6 +110,9 @@ export async function createIssue(
 
 export interface IssueUpdateInput extends IssueTexts, IssueMetadata {
   readonly confidential?: boolean | undefined;
+  /** Titles, after `labels`. */
+  readonly addLabels?: readonly string[] | undefined;
+  readonly removeLabels?: readonly string[] | undefined;
   readonly stateEvent?: 'close' | 'reopen' | undefined;
   /** The time of the change, which owners may choose; of others it is ignored. */
   readonly updatedAt?: Date | undefined;
@@ -125,9 +130,11 @@ export async function updateIssue(
   input: IssueUpdateInput,
 ): Promise<FoundIssue> {
   requireValid(input);
+  requireValid({ labels: input.addLabels });
   const { user } = signedIn(actor);
   const all = can(actor, access, 'update_issue');
-  const metadata: IssueMetadata = all ? input : {};
+  const metadata: Omit<IssueUpdateInput, keyof IssueTexts> = all ? input : {};
+  const labelsAfter = await labelChange(deps, access, metadata);
   const assignees =
     metadata.assigneeIds === undefined ? undefined : await assignable(deps, access, metadata.assigneeIds);
   const description =
@@ -143,6 +150,7 @@ export async function updateIssue(
         ...(description === undefined ? {} : { description, tasks: tasksOf(input.description ?? null) }),
         ...given('type', metadata.type),
         ...given('confidential', all ? input.confidential : undefined),
+        ...labelsAfter(before),
         ...given(
           'assigneeIds',
           assignees?.map(({ id }) => id),
@@ -186,6 +194,28 @@ export async function deleteIssue(
   ).catch((error: unknown) => {
     throw translated(error);
   });
+}
+
+/** Finds the labels of a change. @returns what it makes of those that the issue has @throws 400 for too many */
+async function labelChange(
+  deps: Deps,
+  access: ProjectAccess,
+  { labels, addLabels = [], removeLabels = [] }: Omit<IssueUpdateInput, keyof IssueTexts>,
+): Promise<(before: IssueRecord) => Partial<IssueFields>> {
+  if (labels === undefined && addLabels.length + removeLabels.length === 0) return () => ({});
+  const idsOf = async (titles: readonly string[], create: boolean) =>
+    (await findOrCreateLabels(deps, access, titles, { create })).map(({ id }) => id);
+  const [set, added, removed] = await Promise.all([
+    labels && idsOf(labels, true),
+    idsOf(addLabels, true),
+    idsOf(removeLabels, false),
+  ]);
+  return (before) => {
+    const labelIds = [...new Set([...(set ?? before.labelIds), ...added])];
+    const left = labelIds.filter((id) => !removed.includes(id));
+    if (left.length > MAX_LABELS) throw invalid({ labels: [`are too many (maximum is ${MAX_LABELS})`] });
+    return { labelIds: left };
+  };
 }
 
 /** Applies a change to the issue as it is, again when another writer was first. */

@@ -1,9 +1,11 @@
 /** What an answer about issues shows beside their records, read in batches. */
 
 import type { IssueRecord } from '../../records/issues.ts';
+import type { LabelRecord } from '../../records/labels.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { IssueSurroundings } from '../../store/issues/rows.ts';
+import { compareText } from '../../store/table/text-order.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { textsOf } from '../long-texts.ts';
@@ -21,6 +23,8 @@ export interface ShownIssue extends FoundIssue {
   readonly assignees: readonly UserRecord[];
   /** Null: not closed, or the account is deleted. */
   readonly closedBy: UserRecord | null;
+  /** By title; without deleted ones. */
+  readonly labels: readonly LabelRecord[];
 }
 
 /** @throws 413 when the descriptions are too long together */
@@ -31,8 +35,9 @@ export async function shownIssues(deps: Deps, found: readonly FoundIssue[]): Pro
     ...assigneeIds,
     ...(closedById === null ? [] : [closedById]),
   ]);
-  const [users, descriptions] = await Promise.all([
+  const [users, labels, descriptions] = await Promise.all([
     deps.store.users.getMany(userIds),
+    labelsOf(deps, issues),
     textsOf(
       deps,
       issues.map(({ description }) => description ?? ''),
@@ -46,6 +51,9 @@ export async function shownIssues(deps: Deps, found: readonly FoundIssue[]): Pro
     author: byId.get(issue.author.id),
     assignees: issue.assigneeIds.flatMap((id) => byId.get(id) ?? []),
     closedBy: issue.closedById === null ? null : (byId.get(issue.closedById) ?? null),
+    labels: issue.labelIds
+      .flatMap((id) => labels.get(id) ?? [])
+      .toSorted((a, b) => compareText(a.title, b.title)),
   }));
 }
 
@@ -54,9 +62,23 @@ export const rootOf = ({ ancestorIds, namespaceId }: ProjectRecord): number => a
 
 /** What the rows of lists say about an issue beside its record. */
 export async function surroundingsOf(
-  _deps: Deps,
+  deps: Deps,
   project: ProjectRecord,
-  _issue: Pick<IssueRecord, 'labelIds' | 'milestoneId'>,
+  issue: Pick<IssueRecord, 'labelIds' | 'milestoneId'>,
 ): Promise<IssueSurroundings> {
-  return { rootId: rootOf(project), labelTitles: new Map() };
+  const labels = await labelsOf(deps, [issue]);
+  return {
+    rootId: rootOf(project),
+    labelTitles: new Map([...labels.values()].map(({ id, title }) => [id, title])),
+  };
+}
+
+/** The labels of issues by id, read in one batch. */
+async function labelsOf(
+  { store }: Deps,
+  issues: readonly Pick<IssueRecord, 'labelIds'>[],
+): Promise<Map<number, LabelRecord>> {
+  const ids = [...new Set(issues.flatMap(({ labelIds }) => labelIds))];
+  const labels = ids.length === 0 ? [] : await store.labels.getMany(ids);
+  return new Map(labels.flatMap((label) => (label === undefined ? [] : [[label.id, label] as const])));
 }

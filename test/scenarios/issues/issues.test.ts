@@ -158,6 +158,27 @@ describe('a change of an issue', () => {
     expect(cleared.body).toMatchObject({ assignees: [], due_date: null });
   });
 
+  test('sets, adds and removes labels, and creates those that are missing', async () => {
+    const path = await issue('owner', { title: 'Door', labels: 'wood, metal ,wood' });
+    const labels = async (json: object) => (await as('reporter', 'PUT', path, json)).body.labels;
+    expect((await as('owner', 'GET', path)).body.labels).toEqual(['metal', 'wood']);
+    expect(await labels({ add_labels: ['glass', 'wood'] })).toEqual(['glass', 'metal', 'wood']);
+    expect(await labels({ remove_labels: 'wood,none', add_labels: 'Wood' })).toEqual([
+      'Wood',
+      'glass',
+      'metal',
+    ]);
+    expect(await labels({ labels: ['iron'] })).toEqual(['iron']);
+    expect(await labels({ labels: '' })).toEqual([]);
+    const many = Array.from({ length: 100 }, (_, i) => `l${String(i).padStart(3, '0')}`);
+    expect(await labels({ labels: many })).toEqual(many);
+    expect(await labels({ labels: null })).toEqual([]);
+    const tooMany = Array.from({ length: 501 }, (_, i) => `m${i}`).join();
+    expect((await as('owner', 'PUT', path, { add_labels: tooMany })).status).toBe(400);
+    const guests = await issue('guest', { title: 'Window', labels: 'glass' });
+    expect((await as('guest', 'GET', guests)).body.labels).toEqual([]);
+  });
+
   test('closes and reopens once; to repeat it changes nothing', async () => {
     const path = await issue('owner', { title: 'Door' });
     const closed = (await as('reporter', 'PUT', path, { state_event: 'close' })).body;
