@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { eventOf, eventWrite } from '../../lib/store/events/events.ts';
 import { noteKey } from '../../lib/store/row-keys/notes.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
-import { keyText, rowCheck } from './rows.ts';
+import type { ExpectedState } from './expected-state.ts';
+import { livingOf } from './records.ts';
+import { keyText, type Rows, rowCheck } from './rows.ts';
 
 /** Events stand where feeds look for them, and are of what is there. */
 export const events = rowCheck(['event'], function* (rows) {
@@ -20,3 +22,33 @@ export const events = rowCheck(['event'], function* (rows) {
       yield `event ${event.id} is of note ${target.id}, which does not exist`;
   }
 });
+
+/**
+ * Each acknowledged push and commit has one event. The events of a branch are a chain, each from where another ended: none
+ * is of a move that was not made, and none is told twice.
+ */
+export function* pushEventProblems(rows: Rows, { pushed }: ExpectedState): Iterable<string> {
+  const living = new Set(livingOf(rows).map(({ id }) => id));
+  const all = rows.of('EVENTS#').map((row) => eventOf({ ...row }));
+  const byProject = Map.groupBy(all, (event) => event.projectId);
+  for (const [projectId, acknowledged] of pushed) {
+    if (!living.has(projectId)) continue;
+    const pushes = (byProject.get(projectId) ?? []).flatMap(({ push }) =>
+      push?.refType === 'branch' && push.ref !== null ? [push] : [],
+    );
+    for (const [ref, moves] of Map.groupBy(pushes, (push) => push.ref!)) {
+      // One that was deleted and made again may be at one commit twice.
+      if (moves.some(({ to }) => to === null)) continue;
+      const ends = new Set(moves.map(({ to }) => to));
+      const begins = new Set(moves.map(({ from }) => from));
+      const at = `project ${projectId}, ${ref}`;
+      if (ends.size < moves.length || begins.size < moves.length) yield `${at}: a move is told twice`;
+      const last = [...ends].filter((to) => !begins.has(to));
+      const first = [...begins].filter((from) => !ends.has(from));
+      if (last.length !== 1 || first.length !== 1)
+        yield `${at}: ${moves.length} moves begin at ${first.length} and end at ${last.length} commits`;
+    }
+    const told = new Set(pushes.map(({ ref, to }) => `${ref} ${to}`));
+    for (const push of acknowledged) if (!told.has(push)) yield `project ${projectId}: no event of ${push}`;
+  }
+}

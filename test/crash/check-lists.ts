@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { request } from '../harness/service.ts';
 import { WorkTree } from './client.ts';
-import type { ExpectedState } from './expected-state.ts';
+import { type ExpectedState, GONE } from './expected-state.ts';
 import { ROOT_TOKEN } from './host.ts';
 import type { Project } from './people.ts';
 
@@ -9,6 +9,13 @@ interface Listed {
   readonly id: number;
   readonly username?: string;
   readonly access_level?: number;
+  readonly path?: string;
+  readonly parent_id?: number | null;
+  readonly full_path?: string;
+  readonly namespace?: { readonly id: number };
+  readonly path_with_namespace?: string;
+  readonly revoked?: boolean;
+  readonly note?: { readonly body: string };
 }
 
 /**
@@ -39,6 +46,7 @@ export async function listProblems(
     if (projectId === shared.id && !possible.has(level))
       problems.push(`members of ${shared.fullPath}: user ${userId} has level ${level}`);
   }
+  problems.push(...(await subjectProblems(url, expectedState, shared, projects)));
   const { body } = await asked(url, `/projects/${shared.id}?statistics=true`);
   const remote = { url, token: ROOT_TOKEN, fullPath: shared.fullPath };
   const clone = await WorkTree.clone(join(folder, 'counted'), remote);
@@ -48,11 +56,62 @@ export async function listProblems(
   return problems;
 }
 
+/** What the writers of `subject-writers.ts` see of what they did. */
+async function subjectProblems(
+  url: string,
+  { states, comments }: ExpectedState,
+  shared: Project,
+  projects: ReadonlyMap<number, Listed>,
+): Promise<string[]> {
+  const problems: string[] = [];
+  const groups = await whole(url, '/groups', problems);
+  const tokens = await whole(url, '/personal_access_tokens', problems);
+  const { body: settings } = await asked(url, '/application/settings');
+  const { body: project } = await asked(url, `/projects/${shared.id}`);
+  const pathOf = (id: number): string | undefined => {
+    const group = groups.get(id);
+    if (group === undefined) return undefined;
+    const above = group.parent_id == null ? '' : `${pathOf(group.parent_id)}/`;
+    return `${above}${group.path}`;
+  };
+  const seen: Record<string, (id: number, name: string) => string> = {
+    group: (id) => {
+      const group = groups.get(id);
+      if (group !== undefined && group.full_path !== pathOf(id))
+        problems.push(`/groups: ${id} is listed as ${group.full_path}, in ${pathOf(id)}`);
+      return group === undefined ? GONE : `${group.parent_id ?? 0}/${group.path}`;
+    },
+    project: (id) => {
+      const listed = projects.get(id);
+      if (listed === undefined) return GONE;
+      const { namespace, path, path_with_namespace: fullPath } = listed;
+      if (fullPath !== `${pathOf(namespace!.id)}/${path}`)
+        problems.push(`/projects: ${id} is listed as ${fullPath}, in ${pathOf(namespace!.id)}`);
+      return `${namespace!.id}/${path}`;
+    },
+    token: (id) => (tokens.get(id)?.revoked === false ? 'active' : 'revoked'),
+    description: () => project.description ?? '(none)',
+    setting: (_, name) => settings[name] || '(none)',
+  };
+  for (const [key, { possible }] of states) {
+    const [kind, id] = key.split(' ') as [string, string];
+    const is = seen[kind]!(Number(id), id);
+    // In a group that was deleted: `check-states.ts` knows which.
+    if (!possible.has(is) && !(is === GONE && kind !== 'token'))
+      problems.push(`${key} is shown as ${is} and not as ${[...possible].join(' or ')}`);
+  }
+  const told = await whole(url, `/projects/${shared.id}/events?action=commented`, problems);
+  const texts = new Set([...told.values()].map(({ note }) => note?.body));
+  for (const comment of comments) if (!texts.has(comment)) problems.push(`no feed shows ${comment}`);
+  return problems;
+}
+
 /** All pages of a list, by id. Notes entries that come twice, and a total that is another than their number. */
 async function whole(url: string, path: string, problems: string[]): Promise<ReadonlyMap<number, Listed>> {
   const found = new Map<number, Listed>();
   for (let page = '1'; page !== ''; ) {
-    const { headers, body } = await asked(url, `${path}?per_page=100&page=${page}`);
+    const query = `${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`;
+    const { headers, body } = await asked(url, path + query);
     for (const entry of body as Listed[]) {
       if (found.has(entry.id)) problems.push(`${path}: ${entry.id} is listed twice`);
       found.set(entry.id, entry);

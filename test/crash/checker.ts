@@ -8,8 +8,10 @@ import { DERIVED } from '../../lib/store/row-keys/repository.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { STAGING } from '../../lib/store/table/schema.ts';
 import { TEXTS } from '../../lib/store/texts/texts.ts';
+import { pushEventProblems } from './check-events.ts';
 import { checkRepository } from './check-git.ts';
 import { invariants, settledInvariants } from './check-rows.ts';
+import { stateProblems } from './check-states.ts';
 import type { Data } from './data.ts';
 import type { ExpectedState } from './expected-state.ts';
 import { livingOf } from './records.ts';
@@ -50,6 +52,8 @@ export async function check(
   const checks = settled !== false ? { ...invariants, ...settledInvariants } : invariants;
   for (const [name, { run }] of Object.entries(checks)) note(name, run(rows, settledAt, now));
   note('acknowledged', await missing(data, expectedState));
+  note('states', stateProblems(rows, expectedState));
+  note('push events', pushEventProblems(rows, expectedState));
   const repositories = livingOf(rows).values();
   const checkNext = async () => {
     for (const { row } of repositories) {

@@ -88,7 +88,7 @@ export function cloning(host: Host, { ada, shared, folder }: Fixtures, expectedS
 /** Pushes of a branch and a tag by way of the staging area. Half of them are deleted again, and become garbage. */
 export function uploading(host: Host, fixtures: Fixtures, expectedState: ExpectedState, round: number): Step {
   const { shared, uploadTree, uploaders } = fixtures;
-  const { token } = uploaders[round % uploaders.length]!;
+  const { token } = uploaders[Math.floor(round / 2) % uploaders.length]!;
   const remote = { url: host.url, token, fullPath: shared.fullPath, gone: host.gone };
   let count = 0;
   return async (name) => {

@@ -28,6 +28,12 @@ export class Fact<T> {
   }
 }
 
+/** What a group or project is at when it is deleted. */
+export const GONE = 'gone';
+
+/** Kinds of what is asked for under a name that is used once. */
+export type Asked = 'group' | 'project' | 'token' | 'comment';
+
 /** What must be stored, by what the clients sent and what the service acknowledged. Kept by the clients. */
 export class ExpectedState {
   readonly users = new Map<number, { username: string; email: string }>();
@@ -46,6 +52,24 @@ export class ExpectedState {
   /** Refs that were written in one transaction each time, by project id: they have one value. */
   readonly together = new Map<number, (readonly string[])[]>();
 
+  /** Of single subjects, by `<kind> <id>`: where a group or project is, what a token or a setting is (`check-states.ts`). */
+  readonly states = new Map<string, Fact<string>>();
+  /** Names that were asked for, whatever the answer. */
+  readonly asked = new Map<Asked, Set<string>>();
+  /** Comments that were answered, by their text. */
+  readonly comments = new Set<string>();
+  /** `<branch> <commit>` that a push or commit of this project was acknowledged for, by project id: each has an event. */
+  readonly pushed = new Map<number, Set<string>>();
+
+  /** @param first what the subject is at, if this is its first mention */
+  state(key: string, first = ''): Fact<string> {
+    return at(this.states, key, () => new Fact(first));
+  }
+
+  ask(kind: Asked, name: string): void {
+    at(this.asked, kind, () => new Set()).add(name);
+  }
+
   member(projectId: number, userId: number): Fact<number> {
     return at(this.members, `${projectId} ${userId}`, () => new Fact(0));
   }
@@ -60,7 +84,9 @@ export class ExpectedState {
 
   committed(projectId: number, branch: string, commit: string, path?: string): void {
     at(this.commits, projectId, () => new Map()).set(commit, branch);
-    if (path !== undefined) at(this.files, projectId, () => new Set()).add(`${branch}:${path}`);
+    if (path === undefined) return;
+    at(this.files, projectId, () => new Set()).add(`${branch}:${path}`);
+    at(this.pushed, projectId, () => new Set()).add(`${branch} ${commit}`);
   }
 }
 

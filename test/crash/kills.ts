@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tally } from '../deploy/tally.ts';
 import { listProblems } from './check-lists.ts';
+import { mailProblems } from './check-mails.ts';
 import { check, type Report } from './checker.ts';
 import { call, done } from './client.ts';
 import { openData } from './data.ts';
@@ -9,8 +10,9 @@ import type { ExpectedState } from './expected-state.ts';
 import { Host, settle } from './host.ts';
 import { person, startedProject } from './people.ts';
 import { expect, report } from './races.ts';
+import { readRows } from './rows.ts';
 import { simulatedNow } from './simulated-clock.ts';
-import { type Fixtures, introduce, write } from './writers.ts';
+import { type Fixtures, introduce, ofSubjects, write } from './writers.ts';
 
 /** As a user starts it, with everybody writing. */
 const KILLS = 12;
@@ -20,6 +22,8 @@ const STOPS = 2;
 const MAINTAINED_KILLS = 6;
 /** With maintenance alone, many days each time. */
 const MAINTENANCE_KILLS = 4;
+/** Those who write subjects take turns with those who write Git, and need several answers for one piece of work. */
+const SUBJECTS_MS = 1500;
 /** Rounds after which everything is checked, and the last. */
 const CHECK_EVERY = 3;
 
@@ -75,6 +79,13 @@ export async function kills(
     await settle(dataDir);
     await checked(dataDir, expectedState, true);
   });
+  await tally.step('each comment was mailed; again only where the host died as it sent it', async () => {
+    await using data = await openData(dataDir);
+    const ends = KILLS + STOPS + MAINTAINED_KILLS + MAINTENANCE_KILLS;
+    const address = `${fixtures.reader.username}@example.com`;
+    const problems = await mailProblems(dataDir, await readRows(data), address, ends);
+    expect(problems.length === 0, `${problems.length} problems\n${problems.slice(0, 10).join('\n')}`);
+  });
   await tally.step('lists, their totals and the statistics say what is there', async () => {
     const host = await Host.start(dataDir);
     const problems = await listProblems(host.url, expectedState, fixtures.shared, folder);
@@ -110,8 +121,8 @@ class Rounds {
   }
 
   /** A stop is an end like another to those who write: what was acknowledged is there. */
-  async stop(delay: number): Promise<void> {
-    const round = ++this.#round;
+  async stop(atLeast: number): Promise<void> {
+    const { round, delay } = this.#next(atLeast);
     await this.#tally.step(`stop ${round}, of pushes too, after ${Math.round(delay)} ms`, async () => {
       const host = await Host.start(this.#dataDir);
       const writers = this.#write(host, round);
@@ -125,6 +136,11 @@ class Rounds {
     });
   }
 
+  #next(atLeast: number): { round: number; delay: number } {
+    const round = ++this.#round;
+    return { round, delay: atLeast + (ofSubjects(round) ? SUBJECTS_MS : 0) };
+  }
+
   #write(host: Host, round: number): Promise<void> {
     return write(host, this.#fixtures, this.#expectedState, round, (what, outcome) => {
       const before = this.#acknowledged.get(what) ?? 0;
@@ -134,8 +150,8 @@ class Rounds {
     });
   }
 
-  async kill(delay: number, script?: string): Promise<void> {
-    const round = ++this.#round;
+  async kill(atLeast: number, script?: string): Promise<void> {
+    const { round, delay } = this.#next(atLeast);
     const under = script === undefined ? '' : ', under maintenance,';
     await this.#tally.step(`kill ${round}${under} after ${Math.round(delay)} ms`, async () => {
       if (this.#random() < 0.25) await killedWhileStarting(this.#dataDir, this.#random);

@@ -900,7 +900,7 @@ describe('the checker reports', () => {
 
   test('a committed file that is missing from the tree', async () => {
     const other = new ExpectedState();
-    other.committed(project.id, 'main', tip, 'lost.txt');
+    other.files.set(project.id, new Set(['main:lost.txt']));
     expect(await problemsAfter(async () => {}, { expectedState: other })).toEqual([
       'git: project 1: main:lost.txt was committed and is not there',
     ]);
