@@ -142,7 +142,9 @@ export class WorkTree {
     if (code === 0) return { kind: 'done', value: undefined };
     const reason = `${stdout}${stderr}`.trim();
     const told = /\[(remote )?rejected\]|remote ref does not exist|HTTP 40[134]|not found|^remote: /m;
-    return { kind: told.test(reason) ? 'refused' : 'unclear', reason };
+    // An error of the service says nothing of what was done.
+    const failed = /returned error: 5\d\d|HTTP 5\d\d|\(internal error\)/;
+    return { kind: told.test(reason) && !failed.test(reason) ? 'refused' : 'unclear', reason };
   }
 
   /** Puts one's own commits on top of a branch of the remote. */

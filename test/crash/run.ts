@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { Tally } from '../deploy/tally.ts';
 import { ExpectedState } from './expected-state.ts';
 import { faults } from './faults/run.ts';
+import { fullDisk } from './full-disk.ts';
 import { Host, settle } from './host.ts';
 import { checked, kills } from './kills.ts';
 import { expect, races } from './races.ts';
 
 /**
  * The crash and race suite: many writers at once, and `kill -9` among them, against the host as a user starts it, with
- * real HTTP and real git. `npm run test:crash [races|kills|faults]`; `faults` makes every call to AWS fail in turn
+ * real HTTP and real git. `npm run test:crash [races|kills|full|faults]`; `faults` makes every call to AWS fail in turn
  * (`faults/run.ts`) and is what `npm run test:faults` runs in parallel. CRASH_SEED repeats the delays of a run. Each part
  * takes less than eight minutes on an idle machine with two cores.
  */
@@ -38,6 +39,7 @@ const begun = performance.now();
 for (const [name, part] of [
   ['races', raceSuite],
   ['kills', killSuite],
+  ['full', (_: string, folder: string) => fullDisk(tally, folder)],
   ['faults', (dataDir: string) => faults(tally, dataDir)],
 ] as const) {
   // The fault suite runs this part in several processes.
