@@ -258,7 +258,12 @@ export const areas: readonly Area[] = [
   ),
   api('files', inRepository('files'), writesObjects, repository),
   api('commits', [...inRepository('commits'), ...inProject('statuses')], writesObjects, repository),
-  api('repository', ['/api/v4/projects/{id}/repository/{proxy+}'], writesObjects, repository),
+  api(
+    'repository',
+    ['/api/v4/projects/{id}/repository/{proxy+}', '/api/v4/projects/{id}/snapshot'],
+    writesObjects,
+    repository,
+  ),
   api('changelog', inRepository('changelog'), writesObjects, repository),
   api(
     'branches',

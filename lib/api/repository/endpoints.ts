@@ -15,6 +15,7 @@ import { projectUrl } from '../projects/present.ts';
 import { archiveEndpoints } from './archive.ts';
 import { compare } from './compare.ts';
 import * as shapes from './shapes.ts';
+import { snapshotEndpoints } from './snapshot.ts';
 
 const area = 'repository';
 const access = project('read_code', { anonymous: true });
@@ -183,6 +184,7 @@ export const repositoryEndpoints = [
   getMergeBase,
   compare,
   ...archiveEndpoints,
+  ...snapshotEndpoints,
 ];
 
 async function blobOf<T>(sha: string, read: (oid: Oid) => Promise<T | undefined>): Promise<T> {

@@ -11,11 +11,18 @@ const MAX_DOWNLOAD_BYTES = 10 * 1024 ** 3;
 /** How long a caller waits for a large download: the gateway ends a response after five minutes without a byte. */
 const MAKING_MS = 240_000;
 
+const TOO_LARGE = '413 Request Entity Too Large: clone instead';
+
 /** Making that takes longer is long work: compressing does not show in the engine's own time. */
 const LONG_MS = 1_000;
 
-/** Makes a download. @throws 413 for one that is too large, or takes too long; 429 for one among too many */
-export async function making(make: (limits: MakingLimits) => Promise<Download>): Promise<Download> {
+/**
+ * Makes a download.
+ * @param size in bytes, as far as it is known
+ * @throws 413 for one that is too large, or takes too long; 429 for one among too many
+ */
+export async function making(make: (limits: MakingLimits) => Promise<Download>, size = 0): Promise<Download> {
+  if (size > MAX_DOWNLOAD_BYTES) throw tooLarge(TOO_LARGE);
   const signal = AbortSignal.timeout(MAKING_MS);
   const began = performance.now();
   const beforePiece = async () => {
@@ -25,7 +32,7 @@ export async function making(make: (limits: MakingLimits) => Promise<Download>):
     return await make({ maxBytes: MAX_DOWNLOAD_BYTES, signal, beforePiece });
   } catch (error) {
     if (error instanceof DownloadTooLarge || (signal.aborted && error === signal.reason))
-      throw tooLarge('413 Request Entity Too Large: clone instead');
+      throw tooLarge(TOO_LARGE);
     throw error;
   }
 }

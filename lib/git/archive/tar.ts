@@ -37,8 +37,36 @@ export async function* writeTar(
     written += size;
     if (size % BLOCK > 0) yield counted(Buffer.alloc(BLOCK - (size % BLOCK)));
   }
+  yield Buffer.alloc(endOf(written));
+}
+
+/** A file of known size, or a directory, whose path ends with a slash. */
+export interface TarFile {
+  /** At most 100 bytes. */
+  readonly path: string;
+  /** Less than 8 GiB. */
+  readonly size: number;
+  readonly content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+}
+
+/** Writes a tape archive of files. @param time seconds since 1970 */
+export async function* tarOfFiles(files: AsyncIterable<TarFile>, time: number): AsyncGenerator<Uint8Array> {
+  let written = 0;
+  for await (const { path, size, content } of files) {
+    const directory = path.endsWith('/');
+    yield header({ name: path, mode: directory ? 0o755 : 0o644, size, time, type: directory ? '5' : '0' });
+    yield* content;
+    const open = (BLOCK - (size % BLOCK)) % BLOCK;
+    if (open > 0) yield Buffer.alloc(open);
+    written += BLOCK + size + open;
+  }
+  yield Buffer.alloc(endOf(written));
+}
+
+/** Bytes at the end of an archive: two empty blocks at least. */
+function endOf(written: number): number {
   const open = RECORD - (written % RECORD);
-  yield Buffer.alloc(open < 2 * BLOCK ? open + RECORD : open);
+  return open < 2 * BLOCK ? open + RECORD : open;
 }
 
 function globalHeader(commit: Oid, time: number): Buffer {

@@ -1,6 +1,6 @@
 /**
- * Copies of what is downloaded: archives, and large files taken out of their packs. A copy never becomes stale, because
- * commits and blobs do not change, and can be lost, because it can be made again: a lifecycle rule of the bucket deletes
+ * Copies of what is downloaded: archives, snapshots of repositories, and large files taken out of their packs. A copy
+ * never becomes stale, because its name says of which commit, blob, refs and packs it is, and can be lost, because it can be made again: a lifecycle rule of the bucket deletes
  * copies after some days, the deletion of the repository deletes them at once.
  */
 import { createHash } from 'node:crypto';
@@ -18,7 +18,8 @@ export const downloadPrefix = (repositoryId: string): string => `${ARCHIVES}${re
 /** What a copy is of. */
 export type DownloadName =
   | { readonly commit: string; readonly path: string; readonly prefix: string; readonly format: string }
-  | { readonly blob: string };
+  | { readonly blob: string }
+  | { readonly snapshot: string };
 
 /** How a presigned URL serves a copy. */
 export interface ServedAs {
@@ -165,6 +166,7 @@ async function* stored(blobs: Blobs, key: string, pieces: readonly Uint8Array[])
 function keyOf(repositoryId: string, name: DownloadName): string {
   const prefix = downloadPrefix(repositoryId);
   if ('blob' in name) return `${prefix}blob-${name.blob}`;
+  if ('snapshot' in name) return `${prefix}snapshot-${name.snapshot}`;
   const version = 1;
   const { commit, path, format } = name;
   const digest = createHash('sha256').update(JSON.stringify([version, commit, path, name.prefix, format]));
