@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { IssueFields } from '../../records/issues.ts';
 import { classOf, type IssueAddress, type IssueClass, type IssueRecord } from '../../records/issues.ts';
 import { AlreadyExists, ConditionFailed, Missing, Stale, TransactionRefused } from '../errors.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
+import { MAINTENANCE, message, messageAt, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import { issueCountKey, issueIdKey, issueIidKey, issueKey, issuesPartition } from '../row-keys/issues.ts';
 import type { Key } from '../row-keys/key.ts';
@@ -25,6 +25,9 @@ export const INDEX_ISSUE_JOB = 'issue.index';
 const ROWS_AT_ONCE = 60;
 /** Rows that the job writes in one transaction. */
 const ROWS_PER_STEP = 90;
+
+/** Milliseconds that a deletion of many rows has before the job writes them again: more than a request may take. */
+const REPAIR_AFTER = 60_000;
 
 /** Number of issues of a project in each class; none where there are none. */
 export type IssueCounts = Readonly<Record<IssueClass, number>>;
@@ -171,12 +174,27 @@ export class Issues {
       ...issueRows(before, around),
       ...(obsolete ?? []).map((sk) => ({ pk: partition, sk })),
     ];
-    // Readers check rows against the record, so what does not fit is deleted first.
+    // What does not fit is deleted first. The record says so meanwhile: whoever changes it, or the job where this writer
+    // ends half way, then writes the rows again.
     const first = rows.splice(ROWS_AT_ONCE);
-    await Promise.all(first.map((row) => this.#table.delete(deletion(row))));
+    const version = issue.version + (first.length > 0 ? 1 : 0);
+    if (first.length > 0) {
+      await this.#commit(
+        [
+          {
+            update: issueKey(issue),
+            set: { obsolete: obsolete ?? [], version },
+            ...AT_VERSION,
+            values: { version: issue.version },
+          },
+        ],
+        [indexMessageLater(issue)],
+      );
+      await Promise.all(first.map((row) => this.#table.delete(deletion(row))));
+    }
     await this.#commit(
       [
-        { delete: issueKey(issue), ...AT_VERSION, values: { version: issue.version } },
+        { delete: issueKey(issue), ...AT_VERSION, values: { version } },
         ...rows.map(deletion),
         counted(issue.projectId, { [classOf(issue)]: -1 }),
         ...(options.alongside ?? []),
@@ -290,6 +308,9 @@ const deletion = ({ pk, sk }: Key) => ({ delete: { pk, sk } });
 
 const indexMessage = ({ projectId, iid }: IssueAddress): OutboxMessage =>
   message(MAINTENANCE, INDEX_ISSUE_JOB, { projectId, iid });
+
+const indexMessageLater = ({ projectId, iid }: IssueAddress): OutboxMessage =>
+  messageAt(MAINTENANCE, INDEX_ISSUE_JOB, { projectId, iid }, new Date(Date.now() + REPAIR_AFTER));
 
 /** The fields that differ. */
 const changed = (before: IssueRecord, after: IssueRecord): Item =>
