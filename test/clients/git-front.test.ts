@@ -9,24 +9,24 @@ import { serveGit } from '../../lib/api/git/serve.ts';
 import { rawFunction } from '../../lib/http/function.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import { type Front, startFront } from '../../local/front.ts';
-import { type Service, startService } from '../harness/service.ts';
-import { makeWorld, type Who, type World } from '../harness/world.ts';
+import { ownWorld } from '../harness/own-world.ts';
+import type { Who } from '../harness/world.ts';
 import { seedCode } from '../scenarios/repository/code-audience.ts';
 import { GitCli } from './git-cli.ts';
 
 /** A stock git, a gateway with its limits, and the front that pushes are sent to. */
 const git = new GitCli();
-let service: Service;
-let world: World;
+let port: number;
+beforeAll(async () => {
+  port = await freePort();
+  process.env['GIT_FRONT_URL'] = `http://localhost:${port}/`;
+  process.env['MAX_FETCH_BYTES'] = '5000000';
+});
+const { service, world } = ownWorld({ limits: true });
 let front: Front;
 let clone: string;
 let env: NodeJS.ProcessEnv;
 beforeAll(async () => {
-  const port = await freePort();
-  process.env['GIT_FRONT_URL'] = `http://localhost:${port}/`;
-  process.env['MAX_FETCH_BYTES'] = '5000000';
-  service = await startService({ limits: true });
-  world = await makeWorld(service);
   await seedCode(world);
   const resources = { TABLE_NAME: 'lemnos', OBJECTS_BUCKET: 'lemnos-objects' };
   env = { ...process.env, ...resources, PORT: String(port), HOST: '127.0.0.1' };
@@ -42,7 +42,6 @@ afterAll(async () => {
   delete process.env['GIT_FRONT_URL'];
   delete process.env['MAX_FETCH_BYTES'];
   await front.stop(100);
-  await service.stop();
   git[Symbol.dispose]();
 });
 

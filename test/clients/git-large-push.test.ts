@@ -5,19 +5,16 @@ import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Service, startService } from '../harness/service.ts';
-import { makeWorld, type Who, type World } from '../harness/world.ts';
+import { ownWorld } from '../harness/own-world.ts';
+import type { Who } from '../harness/world.ts';
 import { seedCode } from '../scenarios/repository/code-audience.ts';
 import { GitCli, withToken } from './git-cli.ts';
 
 /** git itself with the helper that the service hands out, against a gateway's limits. */
 const git = new GitCli();
 const bin = git.path('bin');
-let service: Service;
-let world: World;
+const { service, world } = ownWorld({ limits: true });
 beforeAll(async () => {
-  service = await startService({ limits: true });
-  world = await makeWorld(service);
   await seedCode(world);
   const helper = await fetch(`${service.url}/git-remote-lemnos`);
   expect([helper.status, helper.headers.get('content-type')]).toEqual([200, 'text/x-python; charset=utf-8']);
@@ -28,8 +25,7 @@ beforeAll(async () => {
   writeFileSync(join(bin, 'git-remote-lemnos'), await helper.text());
   chmodSync(join(bin, 'git-remote-lemnos'), 0o755);
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   git[Symbol.dispose]();
 });
 

@@ -3,22 +3,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseOid, ZERO_OID } from '../../lib/git/oid.ts';
 import { parseRefName } from '../../lib/git/refname.ts';
-import { type Service, startService } from '../harness/service.ts';
-import { ask, makeWorld, storeOf, type Who, type World } from '../harness/world.ts';
+import { ownWorld } from '../harness/own-world.ts';
+import { ask, storeOf, type Who } from '../harness/world.ts';
 import { seedCode } from '../scenarios/repository/code-audience.ts';
 import { GitCli, withToken } from './git-cli.ts';
 
 /** Pushes of git's own against rules that protect branches and tags. */
 const git = new GitCli();
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   git[Symbol.dispose]();
 });
 

@@ -1,23 +1,17 @@
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
 import { codeReads, codeWrites, seedCode } from '../repository/code-audience.ts';
 
-let service: Service;
-let world: World;
+const { as, service, world } = ownWorld();
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
 });
-afterAll(() => service.stop());
 
 const at = (project: string, name?: string) =>
   `/projects/${world.ids[project]}/repository/branches${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
-const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
 async function project(name: string, files = true): Promise<void> {
   const made = await as('owner', 'POST', '/projects', { name, visibility: 'public' });
   world.ids[name] = made.body.id;

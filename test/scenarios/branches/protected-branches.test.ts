@@ -1,20 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
-import { type Answer, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import type { Answer } from '../../harness/service.ts';
+import type { Who, World } from '../../harness/world.ts';
 import { SECRET, seedCode } from '../repository/code-audience.ts';
 
-let service: Service;
-let world: World;
+const { as, service, world } = ownWorld();
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
 });
-afterAll(() => service.stop());
 
-const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
 const at = (project: string, name?: string) =>
   `/projects/${world.ids[project]}/protected_branches${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
 const code = (project: string, path: string) => `/projects/${world.ids[project]}/repository/${path}`;

@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 import { type Scenario, scenarios } from '../../harness/scenarios.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type World } from '../../harness/world.ts';
+import type { Service } from '../../harness/service.ts';
+import { ask } from '../../harness/world.ts';
 import { codeReads, codeWrites, seedCode } from '../repository/code-audience.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 let story: Pushed;
 let url: string;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
   story = await pushedProject(service, { username: 'owner', token: world.tokens.owner! }, 'story', fill);
   url = `${service.url}/owner/story`;
@@ -20,9 +18,8 @@ beforeAll(async () => {
     access_level: 30,
   });
 });
-afterAll(async () => {
+afterAll(() => {
   story.git[Symbol.dispose]();
-  await service.stop();
 });
 
 /** The commits by their titles. */

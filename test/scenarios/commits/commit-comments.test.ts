@@ -1,18 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_NOTE_BYTES } from '../../../lib/store/notes/notes.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { type Scenario, scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type World } from '../../harness/world.ts';
+import { ask } from '../../harness/world.ts';
 import { codeReads, seedCode, VISIBILITIES } from '../repository/code-audience.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 let story: Pushed;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
   story = await pushedProject(service, { username: 'owner', token: world.tokens.owner! }, 'story', (git) => {
     const file = (name: string, text: string) => `M 100644 inline ${name}\ndata ${text.length}\n${text}\n`;
@@ -31,9 +28,8 @@ beforeAll(async () => {
     git.git('branch', 'to/two', 'main~1');
   });
 });
-afterAll(async () => {
+afterAll(() => {
   story.git[Symbol.dispose]();
-  await service.stop();
 });
 
 const comments = (of: string, sha: string) => `/projects/${of}/repository/commits/${sha}/comments`;

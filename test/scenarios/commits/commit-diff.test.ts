@@ -1,19 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateHistory } from '../../git/history-fixture.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { makeWorld, type World } from '../../harness/world.ts';
 import { codeReads, seedCode } from '../repository/code-audience.ts';
 import { gitCommitDiff, type ShownDiff } from '../repository/git-diff.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 let pushed: Pushed;
 let limits: Pushed;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
   const owner = { username: 'owner', token: world.tokens.owner! };
   pushed = await pushedProject(service, owner, 'history', (git) => {
@@ -40,10 +36,9 @@ beforeAll(async () => {
     for (let n = 1; n <= 6; n++) git.git('tag', `c${n}`, `main~${6 - n}`);
   });
 });
-afterAll(async () => {
+afterAll(() => {
   pushed.git[Symbol.dispose]();
   limits.git[Symbol.dispose]();
-  await service.stop();
 });
 
 const diff = (of: Pushed, sha: string, query = '') =>

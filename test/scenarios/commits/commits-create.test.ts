@@ -1,21 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GitCli, withToken } from '../../clients/git-cli.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import { ask, type Who } from '../../harness/world.ts';
 import { codeWrites, seedCode } from '../repository/code-audience.ts';
 
 const git = new GitCli();
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   git[Symbol.dispose]();
 });
 

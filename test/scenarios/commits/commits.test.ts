@@ -1,20 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GitCli, withToken } from '../../clients/git-cli.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import { ask, type Who } from '../../harness/world.ts';
 import { codeReads, seedCode } from '../repository/code-audience.ts';
 
 const git = new GitCli();
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 /** A clone of the story, where git tells what is true. */
 let clone: string;
 let story: string;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
   const made = await ask(world, 'owner', 'POST', '/projects', { name: 'story', visibility: 'public' });
   world.ids['story'] = made.body.id;
@@ -25,8 +22,7 @@ beforeAll(async () => {
   await git.ok(clone, 'push', '--quiet', withToken(service.url, 'owner/story', world.tokens.owner), '--all');
   await git.ok(clone, 'push', '--quiet', withToken(service.url, 'owner/story', world.tokens.owner), '--tags');
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   git[Symbol.dispose]();
 });
 

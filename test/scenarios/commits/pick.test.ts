@@ -1,22 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GitCli, withToken } from '../../clients/git-cli.ts';
 import { generateMerges } from '../../git/merge-fixture.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
-import { type Answer, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import type { Answer } from '../../harness/service.ts';
+import { ask, type Who } from '../../harness/world.ts';
 import { codeWrites, seedCode } from '../repository/code-audience.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
 const git = new GitCli();
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 let merges: Pushed;
 let story: Pushed;
 const CASES = 8;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
   const owner = { username: 'owner', token: world.tokens.owner! };
   merges = await pushedProject(
@@ -54,11 +52,10 @@ beforeAll(async () => {
     ] as const)
       await ask(world, 'owner', 'POST', `/projects/${id}/members`, { user_id: world.ids[who], access_level });
 });
-afterAll(async () => {
+afterAll(() => {
   merges.git[Symbol.dispose]();
   story.git[Symbol.dispose]();
   git[Symbol.dispose]();
-  await service.stop();
 });
 
 type Verb = 'cherry_pick' | 'revert';

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Service, startService } from '../../harness/service.ts';
-import { makeWorld, type World } from '../../harness/world.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 let withoutScope: string;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   const json = { name: 'no sudo', scopes: ['api'] };
   const path = `/users/${world.ids['administrator']}/personal_access_tokens`;
   withoutScope = (await service.call('POST', path, { token: service.rootToken, json })).body.token;
 });
-afterAll(() => service.stop());
 
 const sudo = (who: string, method: string, path: string, token: string | undefined = service.rootToken) =>
   service.call(method, path, { ...(token === undefined ? {} : { token }), headers: { Sudo: who } });

@@ -1,15 +1,10 @@
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Answer, request, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
+import { type Answer, request, type Service } from '../../harness/service.ts';
+import { ask, type Who } from '../../harness/world.ts';
 
-let service: Service;
-let world: World;
-beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
-});
-afterAll(() => service.stop());
+const { service, world } = ownWorld();
 
 const outcome = ({ status, body }: Answer) => [status, body];
 

@@ -1,16 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { makeWorld, type World } from '../../harness/world.ts';
 import { codeReads, seedCode } from '../repository/code-audience.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 let pushed: Pushed;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
   const owner = { username: 'owner', token: world.tokens.owner! };
   pushed = await pushedProject(service, owner, 'history', (git) => {
@@ -33,9 +29,8 @@ beforeAll(async () => {
     git.feed(`${stream}\n`, 'fast-import', '--quiet');
   });
 });
-afterAll(async () => {
+afterAll(() => {
   pushed.git[Symbol.dispose]();
-  await service.stop();
 });
 
 interface Range {

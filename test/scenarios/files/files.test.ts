@@ -1,22 +1,17 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import type { Who, World } from '../../harness/world.ts';
 import { codeReads, codeWrites, seedCode } from '../repository/code-audience.ts';
 
-let service: Service;
-let world: World;
+const { as, service, world } = ownWorld();
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
 });
-afterAll(() => service.stop());
 
 const files = (path: string, project = 'public') =>
   `/projects/${world.ids[project]}/repository/files/${encodeURIComponent(path)}`;
-const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
 const head = async (project = 'public', branch = 'main') =>
   (await as('owner', 'GET', `/projects/${world.ids[project]}/repository/branches/${branch}`)).body.commit.id;
 

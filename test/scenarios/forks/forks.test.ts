@@ -1,19 +1,16 @@
 /** Forks through the interface: who may make which, what becomes of them, what they share and what they do not. */
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Answer, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, storeOf, type Who, type World } from '../../harness/world.ts';
+import type { Answer } from '../../harness/service.ts';
+import { ask, storeOf, type Who } from '../../harness/world.ts';
 
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   const content = { branch: 'main', commit_message: 'Begin', content: 'one\n' };
   for (const visibility of ['public', 'internal', 'private'])
     await ask(world, 'owner', 'POST', `/projects/${world.ids[visibility]}/repository/files/a.txt`, content);
 });
-afterAll(() => service.stop());
 
 let forks = 0;
 const fork = (who: Who, id: number, json: Record<string, unknown> = {}) => {

@@ -4,16 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GitCli, withToken } from '../../clients/git-cli.ts';
-import { type Answer, request, type Service, startService } from '../../harness/service.ts';
-import { makeWorld, type Who, type World } from '../../harness/world.ts';
+import { ownWorld } from '../../harness/own-world.ts';
+import { type Answer, request } from '../../harness/service.ts';
+import type { Who } from '../../harness/world.ts';
 
 const git = new GitCli();
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   const work = git.path('work');
   await git.ok(git.home, 'init', '--quiet', '--initial-branch=main', work);
   // Larger than what is soon cloned.
@@ -22,8 +20,7 @@ beforeAll(async () => {
   await git.ok(work, 'commit', '--quiet', '-m', 'a large file');
   await git.ok(work, 'push', '--quiet', url(), 'main');
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   git[Symbol.dispose]();
 });
 

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, request, type Service, startService } from '../../harness/service.ts';
-import { makeWorld, type Who, type World } from '../../harness/world.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
+import { type Answer, request } from '../../harness/service.ts';
+import type { Who } from '../../harness/world.ts';
 import { SECRET, seedCode } from '../repository/code-audience.ts';
 
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
 });
-afterAll(() => service.stop());
 
 const basic = (token: string, user = 'anybody') => ({
   Authorization: `Basic ${Buffer.from(`${user}:${token}`).toString('base64')}`,

@@ -11,23 +11,20 @@ import { UPLOADS_PER_USER } from '../../../lib/store/git/push-uploads.ts';
 import { pushUploadKey, uploadSlotKey } from '../../../lib/store/row-keys/git.ts';
 import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
 import { GitCli, withToken } from '../../clients/git-cli.ts';
-import { type Answer, request, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import { ownWorld } from '../../harness/own-world.ts';
+import { type Answer, request } from '../../harness/service.ts';
+import { ask, type Who } from '../../harness/world.ts';
 import { seedCode } from '../repository/code-audience.ts';
 
 /** The calls of a large push one by one, as no client should make them. */
 const git = new GitCli();
-let service: Service;
-let world: World;
+const { service, world } = ownWorld({ limits: true });
 let clone: string;
 beforeAll(async () => {
-  service = await startService({ limits: true });
-  world = await makeWorld(service);
   await seedCode(world);
   clone = await git.clone(withToken(service.url, 'owner/public-thing', world.tokens.owner), 'clone');
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   git[Symbol.dispose]();
 });
 

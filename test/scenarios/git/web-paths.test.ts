@@ -1,17 +1,14 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readZip } from '../../git/read-zip.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { makeWorld, type Who, type World } from '../../harness/world.ts';
+import { ownWorld } from '../../harness/own-world.ts';
+import type { Who } from '../../harness/world.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
 /** The paths that pages, package managers and Go's tools use, beside Git's own. */
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 let pushed: Pushed;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   const owner = { username: 'owner', token: world.tokens.owner! };
   const commit = (branch: string, files: string) =>
     `commit refs/heads/${branch}\ncommitter C <c@example.com> 1700000001 +0000\ndata 1\nm\n${files}\n`;
@@ -32,9 +29,8 @@ beforeAll(async () => {
     { visibility: 'private' },
   );
 });
-afterAll(async () => {
+afterAll(() => {
   pushed.git[Symbol.dispose]();
-  await service.stop();
 });
 
 const get = (path: string, who: Who | undefined = 'owner', init: RequestInit = {}) => {

@@ -1,19 +1,16 @@
 import { Gitlab } from '@gitbeaker/rest';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import { ask, type Who } from '../../harness/world.ts';
 
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 /**
  * Per visibility a group `g<visibility>` with a subgroup `s<visibility>` and a project in each. `developer` is a member
  * of the private group, `guest` only of the group inside; `reporter` only of the project in that.
  */
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   for (const visibility of ['public', 'internal', 'private'] as const) {
     const group = await as('owner', 'POST', '/groups', {
       name: `Group ${visibility}`,
@@ -43,7 +40,6 @@ beforeAll(async () => {
   await join(`/groups/${world.ids['sprivate']}`, 'guest', 10);
   await join(`/projects/${world.ids['in-sprivate']}`, 'reporter', 20);
 });
-afterAll(() => service.stop());
 
 function as(who: Who, method: string, path: string, json?: unknown) {
   return ask(world, who, method, path, json);

@@ -1,18 +1,11 @@
 /** Settings of groups that something obeys, and what they make of the groups and projects inside. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Answer, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import { describe, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
+import type { Answer } from '../../harness/service.ts';
+import type { Who } from '../../harness/world.ts';
 
-let service: Service;
-let world: World;
-beforeAll(async () => {
-  service = await startService({ background: false });
-  world = await makeWorld(service);
-});
-afterAll(() => service.stop());
+const { as, world } = ownWorld({ background: false });
 
-const as = (who: Who, method: string, path: string, json?: unknown): Promise<Answer> =>
-  ask(world, who, method, path, json);
 let count = 0;
 async function group(more: Record<string, unknown> = {}): Promise<number> {
   const path = `settings-${++count}`;

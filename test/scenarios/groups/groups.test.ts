@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 import { BAD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Answer, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import type { Who } from '../../harness/world.ts';
 
-let service: Service;
-let world: World;
+const { as, service, world } = ownWorld();
 const LEVELS = { guest: 10, reporter: 20, developer: 30, maintainer: 40, blocked: 40, former: 40 } as const;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   for (const visibility of ['public', 'internal', 'private'] as const) {
     const group = await made('owner', `${visibility}-group`, { visibility, description: 'secret of groups' });
     world.ids[`g_${visibility}`] = group.id;
@@ -25,10 +22,7 @@ beforeAll(async () => {
     }
   }
 });
-afterAll(() => service.stop());
 
-const as = (who: Who, method: string, path: string, json?: unknown): Promise<Answer> =>
-  ask(world, who, method, path, json);
 let count = 0;
 const fresh = (prefix = 'fresh') => `${prefix}-${++count}`;
 async function made(who: Who, path: string, more: Record<string, unknown> = {}) {

@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 import { BAD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
-import { type Answer, type Service, startService } from '../../harness/service.ts';
+import type { Answer } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
 
-let service: Service;
-let world: World;
+const { as, service, world } = ownWorld();
 /** `top` is above `sub`, which has the project `inside`. */
 let top: number;
 let sub: number;
 let inside: number;
 
-const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
 const owner = async (method: string, path: string, json?: unknown): Promise<Answer> =>
   as('owner', method, path, json);
 const made = async (path: string, json: unknown): Promise<Answer['body']> => {
@@ -26,13 +24,10 @@ const NO_LABEL = { status: 404, body: { message: '404 Label Not Found' } };
 const own = () => `/projects/${world.ids['private']}/labels`;
 
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   top = (await made('/groups', { name: 'top', path: 'top' })).id;
   sub = (await made('/groups', { name: 'sub', path: 'sub', parent_id: top })).id;
   inside = (await made('/projects', { name: 'inside', namespace_id: sub })).id;
 });
-afterAll(() => service.stop());
 
 describe('who may see and change labels of a project', () => {
   const label = () => ({ name: `bug ${Math.random()}`, color: '#ff0000' });

@@ -1,21 +1,18 @@
 /** Notification settings: global, and per project and group. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { NOTIFICATION_EVENTS } from '../../../lib/records/notifications.ts';
 import { Missing } from '../../../lib/store/errors.ts';
 import { memberPartition } from '../../../lib/store/row-keys/members.ts';
 import { threadsPartition } from '../../../lib/store/row-keys/notes.ts';
 import { userKey } from '../../../lib/store/row-keys/users.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Service, startService } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
-import { ask, makeWorld, type World } from '../../harness/world.ts';
+import { ask } from '../../harness/world.ts';
 
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 const groups: Record<string, number> = {};
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   const owner = world.tokens.owner!;
   const made = await service.call('POST', '/groups', {
     token: owner,
@@ -24,7 +21,6 @@ beforeAll(async () => {
   groups['team'] = made.body.id;
   world.ids['team'] = made.body.id;
 });
-afterAll(() => service.stop());
 
 const DEFAULTS = Object.fromEntries(
   NOTIFICATION_EVENTS.map((event) => [event, /^(failed|fixed)_pipeline$/.test(event)]),

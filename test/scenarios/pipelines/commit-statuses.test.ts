@@ -1,19 +1,16 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 import { type Scenario, scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
-import { type Answer, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import type { Answer } from '../../harness/service.ts';
+import { ask, type Who } from '../../harness/world.ts';
 import { codeWrites, READERS, seedCode, VISIBILITIES } from '../repository/code-audience.ts';
 
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
 });
-afterAll(() => service.stop());
 
 let projects = 0;
 interface Made {

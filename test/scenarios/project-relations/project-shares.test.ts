@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { AccessLevel } from '../../../lib/records/members.ts';
 import { treePartition } from '../../../lib/store/row-keys/groups.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Answer, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import type { Who } from '../../harness/world.ts';
 
 /**
  * The owner's groups `top`, `top/mid` and `top/mid/low`, with a developer in the first, a reporter in the second and a
  * guest in the last; projects are shared with `mid`.
  */
-let service: Service;
-let world: World;
+const { as, world } = ownWorld();
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   const people = {
     top: { who: 'developer', level: 40 },
     mid: { who: 'reporter', level: 20 },
@@ -28,10 +25,7 @@ beforeAll(async () => {
   world.ids['hidden'] = await group('hidden', {}, 'stranger');
   world.ids['shared'] = await project('shared');
 });
-afterAll(() => service.stop());
 
-const as = (who: Who, method: string, path: string, json?: unknown): Promise<Answer> =>
-  ask(world, who, method, path, json);
 async function made(who: Who, path: string, json: unknown): Promise<number> {
   const { status, body } = await as(who, 'POST', path, json);
   expect(status, JSON.stringify(body)).toBe(201);

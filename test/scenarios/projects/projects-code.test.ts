@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { request, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
+import { request } from '../../harness/service.ts';
+import { ask, type Who } from '../../harness/world.ts';
 
-let service: Service;
-let world: World;
-beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
-});
-afterAll(() => service.stop());
+const { service, world } = ownWorld();
 
 /** Who holds what: the world's people, members of a new project too. */
 async function project(options: Record<string, unknown>): Promise<{ id: number; path: string }> {

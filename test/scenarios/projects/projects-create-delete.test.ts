@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 import { BAD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Answer, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import type { Answer } from '../../harness/service.ts';
+import type { Who } from '../../harness/world.ts';
 
-let service: Service;
-let world: World;
-beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
-});
-afterAll(() => service.stop());
+const { as, service, world } = ownWorld();
 
 const hides = ['secret of', 'thing', 'owner/'];
 
@@ -287,7 +282,5 @@ describe('deleting a project', () => {
     expect((await call('whenever')).status).toBe(202);
   });
 });
-
-const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
 
 const shown = (json: unknown) => JSON.stringify(json).slice(0, 70);

@@ -2,29 +2,25 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DELETION_JOB } from '../../../lib/domain/deletion/mark-and-delete.ts';
 import type { Deps } from '../../../lib/domain/deps.ts';
 import { runJob } from '../../../lib/domain/worker/dispatch.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Answer, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import type { Who } from '../../harness/world.ts';
 
 const DELAY_DAYS = 7;
 
-let service: Service;
-let world: World;
-beforeAll(async () => {
+beforeAll(() => {
   vi.stubEnv('DELETION_DELAY_DAYS', String(DELAY_DAYS));
-  service = await startService();
-  world = await makeWorld(service);
+});
+const { as, service, world } = ownWorld();
+beforeAll(async () => {
   const home = await group('home', { visibility: 'internal' });
   world.ids['home'] = home.id;
   world.ids['inside'] = (await made('owner', { namespace_id: home.id, description: 'secret of inside' })).id;
 });
-afterAll(async () => {
+afterAll(() => {
   vi.unstubAllEnvs();
-  await service.stop();
 });
 
-const as = (who: Who, method: string, path: string, json?: unknown): Promise<Answer> =>
-  ask(world, who, method, path, json);
 let count = 0;
 const fresh = (prefix = 'fresh') => `${prefix}-${++count}`;
 async function made(who: Who, more: Record<string, unknown> = {}) {

@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Answer, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import type { Who } from '../../harness/world.ts';
 
-let service: Service;
-let world: World;
-beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
-});
-afterAll(() => service.stop());
+const { as, world } = ownWorld();
 
-const as = (who: Who, method: string, path: string, json?: unknown): Promise<Answer> =>
-  ask(world, who, method, path, json);
 let count = 0;
 const fresh = (prefix = 'fresh') => `${prefix}-${++count}`;
 async function made(who: Who, more: Record<string, unknown> = {}) {

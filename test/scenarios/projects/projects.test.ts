@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 import { BAD, MEMBERS } from '../../harness/refusals.ts';
 import { type Scenario, scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
-import { type Answer, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, PEOPLE, type Who, type World } from '../../harness/world.ts';
+import type { Answer } from '../../harness/service.ts';
+import { PEOPLE, type Who } from '../../harness/world.ts';
 
-let service: Service;
-let world: World;
-beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
-});
-afterAll(() => service.stop());
+const { as, service, world } = ownWorld();
 
 /** Tokens that do not reach projects; `read_api` reads. */
 const SCOPED = { read_user: 403, read_repository: 403, write_repository: 403, read_api: 200 } as const;
@@ -233,8 +228,6 @@ describe('project lists never reveal private projects to outsiders', () => {
     expect(body[0]).not.toHaveProperty('visibility');
   });
 });
-
-const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
 
 let indexed: Promise<void> | undefined;
 /** Search rows follow the projects with a delay. */

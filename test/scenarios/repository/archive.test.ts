@@ -5,20 +5,16 @@ import { DownloadTooLarge, downloadPrefix } from '../../../lib/store/blobs/downl
 import { RateLimits } from '../../../lib/store/rate-limits/rate-limits.ts';
 import { generateHistory } from '../../git/history-fixture.ts';
 import { readZip, type Zip } from '../../git/read-zip.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Service, startService } from '../../harness/service.ts';
 import { changeSettings } from '../../harness/settings.ts';
-import { makeWorld, type World } from '../../harness/world.ts';
 import { codeReads, seedCode } from './code-audience.ts';
 import { type Pushed, pushedProject } from './pushed-project.ts';
 
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 let pushed: Pushed;
 let repositoryId: string;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
   const owner = { username: 'owner', token: world.tokens.owner! };
   pushed = await pushedProject(service, owner, 'Some History', (git) => {
@@ -33,9 +29,8 @@ beforeAll(async () => {
   });
   repositoryId = (await world.store.projects.get(pushed.id))!.repositoryId;
 });
-afterAll(async () => {
+afterAll(() => {
   pushed.git[Symbol.dispose]();
-  await service.stop();
 });
 
 /** A user of their own has a count of archives of their own. */

@@ -1,20 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateHistory, random } from '../../git/history-fixture.ts';
 import { generateMerges } from '../../git/merge-fixture.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { makeWorld, type World } from '../../harness/world.ts';
 import { codeReads, seedCode } from './code-audience.ts';
 import { gitDiff } from './git-diff.ts';
 import { type Pushed, pushedProject } from './pushed-project.ts';
 
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 let pushed: Pushed;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
   const owner = { username: 'owner', token: world.tokens.owner! };
   pushed = await pushedProject(service, owner, 'history', (git) => {
@@ -32,9 +28,8 @@ beforeAll(async () => {
     git.feed(commit('many', 2, `from refs/heads/main\n${many}`), 'fast-import', '--quiet');
   });
 });
-afterAll(async () => {
+afterAll(() => {
   pushed.git[Symbol.dispose]();
-  await service.stop();
 });
 
 const ask = (query: string) => service.call('GET', `${pushed.repository}/compare${query}`);

@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { random } from '../../git/history-fixture.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { makeWorld, type World } from '../../harness/world.ts';
 import { codeReads, seedCode } from './code-audience.ts';
 import { type Pushed, pushedProject } from './pushed-project.ts';
 
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 let pushed: Pushed;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
   const owner = { username: 'owner', token: world.tokens.owner! };
   pushed = await pushedProject(service, owner, 'history', (git) => {
@@ -28,9 +24,8 @@ beforeAll(async () => {
     git.git('branch', 'early', 'main~40');
   });
 });
-afterAll(async () => {
+afterAll(() => {
   pushed.git[Symbol.dispose]();
-  await service.stop();
 });
 
 interface Contributor {

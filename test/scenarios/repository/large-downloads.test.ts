@@ -1,22 +1,20 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { downloadPrefix } from '../../../lib/store/blobs/downloads.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { makeWorld, type World } from '../../harness/world.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { type Pushed, pushedProject } from './pushed-project.ts';
 
 /** A private project with a file of 2 MiB, where responses end a little above 1 MiB. */
 const LARGE = randomBytes(2 * 1024 ** 2);
 const SMALL = Buffer.from('small\n');
-let service: Service;
-let world: World;
+beforeAll(() => {
+  process.env['MAX_STREAMED_BYTES'] = String(1024 ** 2);
+});
+const { service, world } = ownWorld({ limits: { streamed: 1_100_000 } });
 let pushed: Pushed;
 let prefix: string;
 let oid: string;
 beforeAll(async () => {
-  process.env['MAX_STREAMED_BYTES'] = String(1024 ** 2);
-  service = await startService({ limits: { streamed: 1_100_000 } });
-  world = await makeWorld(service);
   const owner = { username: 'owner', token: world.tokens.owner! };
   const file = (path: string, content: Buffer) =>
     `M 100644 inline ${path}\ndata ${content.length}\n${content.toString('latin1')}\n`;
@@ -27,10 +25,9 @@ beforeAll(async () => {
   prefix = downloadPrefix((await world.store.projects.get(pushed.id))!.repositoryId);
   oid = pushed.git.oid('main:large file.bin');
 });
-afterAll(async () => {
+afterAll(() => {
   delete process.env['MAX_STREAMED_BYTES'];
   pushed.git[Symbol.dispose]();
-  await service.stop();
 });
 
 const ask = (

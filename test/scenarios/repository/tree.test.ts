@@ -1,19 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GitCli, withToken } from '../../clients/git-cli.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Answer, type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import type { Answer } from '../../harness/service.ts';
+import { ask, type Who } from '../../harness/world.ts';
 import { codeReads, SECRET, seedCode } from './code-audience.ts';
 
 const git = new GitCli();
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 let clone: string;
 let forest: string;
 let blobs: Record<string, string>;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
   blobs = Object.fromEntries(
     await Promise.all(
@@ -52,8 +50,7 @@ beforeAll(async () => {
   if (run.code !== 0) throw new Error(run.stderr);
   await git.ok(clone, 'push', '--quiet', withToken(service.url, 'owner/forest', world.tokens.owner), 'main');
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   git[Symbol.dispose]();
 });
 

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type World } from '../../harness/world.ts';
+import { ask } from '../../harness/world.ts';
 import fixtures from '../../unit/signatures/fixtures.json' with { type: 'json' };
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
@@ -16,14 +16,11 @@ const signedTags = {
   quoting: tags.ssh.replace('A signed tag', '-----BEGIN PGP SIGNATURE-----\nnone\n'),
 };
 
-let service: Service;
-let world: World;
+const { service, world } = ownWorld();
 let pushed: Pushed;
 const ids = {} as Record<Name, string>;
 
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   const twice = commits.pgp.replace(/(\ngpgsig [\s\S]*?SIGNATURE-----)(?=\n[^ ])/, '$1$1');
   const all: Record<Name, string> = {
     ...commits,
@@ -71,7 +68,6 @@ beforeAll(async () => {
   world.ids['gpg'] = answers[0].body.id;
   world.ids['ssh'] = answers[1].body.id;
 });
-afterAll(() => service.stop());
 
 const signature = async (name: Name) => {
   const { status, body } = await ask(

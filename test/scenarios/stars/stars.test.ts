@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { removeProject, removeUser } from '../../../lib/domain/deletion/purge.ts';
 import { cachedSettings } from '../../../lib/domain/settings/current.ts';
 import { HistoryCache } from '../../../lib/git/history/known.ts';
 import { PackCache } from '../../../lib/git/pack/pack-cache.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { BAD } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import type { Who } from '../../harness/world.ts';
 
-let service: Service;
-let world: World;
-beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
-});
-afterAll(() => service.stop());
+const { as, service, world } = ownWorld();
 
-const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
 const hides = ['secret of'];
 
 describe('permission to star a project', () => {

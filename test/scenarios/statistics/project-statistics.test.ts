@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { cachedSettings } from '../../../lib/domain/settings/current.ts';
 import { runJob } from '../../../lib/domain/worker/dispatch.ts';
 import { HistoryCache } from '../../../lib/git/history/known.ts';
 import { PackCache } from '../../../lib/git/pack/pack-cache.ts';
 import { outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+import type { Who } from '../../harness/world.ts';
 
-let service: Service;
-let world: World;
+const { as, world } = ownWorld();
 let group: number;
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   group = (await as('owner', 'POST', '/groups', { name: 'sized', path: 'sized' })).body.id;
   await commit(world.ids['private']!, {
     'a.ts': 'x'.repeat(600),
@@ -22,9 +19,7 @@ beforeAll(async () => {
   });
   await measure(world.ids['private']!);
 });
-afterAll(() => service.stop());
 
-const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
 const deps = () => ({
   store: world.store,
   packs: new PackCache(),

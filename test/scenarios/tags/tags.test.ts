@@ -1,28 +1,22 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { GitCli, withToken } from '../../clients/git-cli.ts';
+import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
-import { type Service, startService } from '../../harness/service.ts';
-import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
 import { codeReads, codeWrites, seedCode } from '../repository/code-audience.ts';
 
 const git = new GitCli();
-let service: Service;
-let world: World;
+const { as, service, world } = ownWorld();
 beforeAll(async () => {
-  service = await startService();
-  world = await makeWorld(service);
   await seedCode(world);
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   git[Symbol.dispose]();
 });
 
 const at = (project: string, name?: string) =>
   `/projects/${world.ids[project]}/repository/tags${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
-const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
 const names = (body: { name: string }[]) => body.map((tag) => tag.name);
 async function project(name: string): Promise<void> {
   const made = await as('owner', 'POST', '/projects', { name, visibility: 'public' });
