@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Service, startService } from '../harness/service.ts';
-import { makeWorld, type Who, type World } from '../harness/world.ts';
+import { ownWorld } from '../harness/own-world.ts';
+import type { Service } from '../harness/service.ts';
+import type { Who, World } from '../harness/world.ts';
 import { GitCli, withToken } from './git-cli.ts';
 
 /**
@@ -11,15 +12,12 @@ import { GitCli, withToken } from './git-cli.ts';
  */
 export function credentialStories(limits: boolean): {
   git: GitCli;
-  service: () => Service;
-  world: () => World;
+  service: Service;
+  world: World;
 } {
   const git = new GitCli();
-  let service: Service;
-  let world: World;
+  const { service, world } = ownWorld({ limits });
   beforeAll(async () => {
-    service = await startService({ limits });
-    world = await makeWorld(service);
     for (const name of ['public', 'internal', 'private']) {
       const json = { branch: 'main', commit_message: 'm', content: name };
       const path = `/projects/${world.ids[name]}/repository/files/f`;
@@ -27,10 +25,7 @@ export function credentialStories(limits: boolean): {
       if (made.status !== 201) throw new Error(`${made.status}`);
     }
   });
-  afterAll(async () => {
-    await service.stop();
-    git[Symbol.dispose]();
-  });
+  afterAll(() => git[Symbol.dispose]());
   const url = (project: string, who: Who) =>
     withToken(service.url, `owner/${project}-thing`, world.tokens[who]);
   let count = 0;
@@ -174,5 +169,5 @@ export function credentialStories(limits: boolean): {
     expect(await git.fails(git.home, ...list('blocked'))).toMatch(/blocked\.[\s\S]*403/);
   });
 
-  return { git, service: () => service, world: () => world };
+  return { git, service, world };
 }

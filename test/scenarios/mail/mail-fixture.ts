@@ -1,59 +1,60 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import PostalMime, { type Email } from 'postal-mime';
-import { type Service, startService } from '../../harness/service.ts';
+import { beforeAll, beforeEach } from 'vitest';
+import { ownService } from '../../harness/own-service.ts';
 import { settled } from '../../harness/settled.ts';
 
-/** A service of one's own with people who act in it, and what each of them is sent. */
-export class MailFixture {
-  readonly people: Record<string, { id: number; username: string; token: string }> = {};
-  readonly service: Service;
-  #seen = new Set<string>();
+/** A service with people who act in it, and what each of them is sent. Every test begins without mail. */
+export function ownMail(names: readonly string[]) {
+  const service = ownService();
+  const people: Record<string, { id: number; username: string; token: string }> = {};
+  let seen = new Set<string>();
+  beforeAll(async () => {
+    for (const name of names) people[name] = await service.user(name);
+  });
 
-  private constructor(service: Service) {
-    this.service = service;
-  }
-
-  static async open(names: readonly string[]): Promise<MailFixture> {
-    const fixture = new MailFixture(await startService());
-    for (const name of names) fixture.people[name] = await fixture.service.user(name);
-    return fixture;
-  }
-
-  /** As one of the people, or as `root`. @returns the body @throws what is answered with an error */
+  /** As one of the people, or as `root`. @returns the body @throws an error answer */
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-  readonly call = async (who: string, method: string, path: string, json?: unknown): Promise<any> => {
-    const token = who === 'root' ? this.service.rootToken : this.people[who]!.token;
-    const options = { token, ...(json === undefined ? {} : { json }) };
-    const { status, body } = await this.service.call(method, path, options);
+  const call = async (who: string, method: string, path: string, json?: unknown): Promise<any> => {
+    const token = who === 'root' ? service.rootToken : people[who]!.token;
+    const { status, body } = await service.call(method, path, {
+      token,
+      ...(json === undefined ? {} : { json }),
+    });
     if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
     return body;
   };
 
   /** @param at a project's or group's path in the interface; empty: for everything */
-  readonly prefer = (who: string, at: string, json: object) =>
-    this.call(who, 'PUT', `${at}/notification_settings`, json);
+  const prefer = (who: string, at: string, json: object) =>
+    call(who, 'PUT', `${at}/notification_settings`, json);
 
-  /** What was sent so far counts no longer. */
-  readonly forget = (): void => {
-    this.#seen = new Set(readdirSync(this.service.mailDir));
+  /** Mail sent so far is not in {@link mails} any more. */
+  const forget = (): void => {
+    seen = new Set(readdirSync(service.mailDir));
   };
+  beforeEach(async () => {
+    await settled();
+    forget();
+  });
 
   /** The mails since then, by recipient: names, or addresses of other domains. */
-  readonly mails = async (): Promise<Record<string, Email[]>> => {
+  const mails = async (): Promise<Record<string, Email[]>> => {
     await settled();
     const found: Record<string, Email[]> = {};
-    for (const file of readdirSync(this.service.mailDir).sort()) {
-      if (this.#seen.has(file) || !file.endsWith('.eml')) continue;
-      const mail = await PostalMime.parse(readFileSync(join(this.service.mailDir, file)));
+    for (const file of readdirSync(service.mailDir).sort()) {
+      if (seen.has(file) || !file.endsWith('.eml')) continue;
+      const mail = await PostalMime.parse(readFileSync(join(service.mailDir, file)));
       const name = mail.to![0]!.address!.replace('@example.com', '');
       found[name] = [...(found[name] ?? []), mail];
     }
     return found;
   };
+  return { service, people, call, prefer, forget, mails };
 }
 
-/** Why each was sent what they were. */
+/** The reason that each mail gives, by recipient. */
 export const reasons = (found: Readonly<Record<string, readonly Email[]>>) =>
   Object.fromEntries(
     Object.entries(found).map(([name, all]) => [
@@ -64,5 +65,5 @@ export const reasons = (found: Readonly<Record<string, readonly Email[]>>) =>
 
 export const header = (mail: Email, name: string) => mail.headers.find(({ key }) => key === name)?.value;
 
-/** To hear no more of it. */
+/** The link that unsubscribes. */
 export const linkIn = (mail: Email) => /<([^>]+)>/.exec(header(mail, 'list-unsubscribe')!)![1]!;

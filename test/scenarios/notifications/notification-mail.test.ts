@@ -1,27 +1,28 @@
 /** Mail about comments and pipelines: who is sent it, once, what it says, and how it is ended. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { enqueueNotification, notificationMessage } from '../../../lib/domain/notifications/enqueue.ts';
 import { sendNotification } from '../../../lib/domain/notifications/send.ts';
 import { unsubscribeLink } from '../../../lib/domain/notifications/unsubscribe.ts';
 import { messageText } from '../../../lib/store/outbox/outbox.ts';
-import type { Service } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
-import { header, linkIn, MailFixture, reasons } from '../mail/mail-fixture.ts';
+import { header, linkIn, ownMail, reasons } from '../mail/mail-fixture.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
-let service: Service;
-let people: MailFixture['people'];
-let call: MailFixture['call'];
-let prefer: MailFixture['prefer'];
-let mails: MailFixture['mails'];
-let forget: MailFixture['forget'];
+const { service, people, call, prefer, mails, forget } = ownMail([
+  'ada',
+  'bob',
+  'cyd',
+  'dan',
+  'eve',
+  'fay',
+  'gus',
+  'hal',
+]);
 let story: Pushed;
 let sha: string;
-const NAMES = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal'];
 
 beforeAll(async () => {
-  ({ service, people, call, prefer, mails, forget } = await MailFixture.open(NAMES));
   story = await pushedProject(service, people['ada']!, 'story', (git) => {
     const commit = (n: number, author: string) =>
       `commit refs/heads/main\nmark :${n}\nauthor A <${author}> ${1.6e9 + n} +0000\ncommitter C <nobody@example.org> ${1.6e9 + n} +0000\ndata 9\nA <b> ${n}\n\nM 100644 inline a\ndata 2\n${n}\n\n`;
@@ -36,10 +37,7 @@ beforeAll(async () => {
   await member('cyd', 20);
   await settled();
 });
-afterAll(async () => {
-  story.git[Symbol.dispose]();
-  await service.stop();
-});
+afterAll(() => story.git[Symbol.dispose]());
 
 const member = (name: string, access_level: number) =>
   call('ada', 'POST', `/projects/${story.id}/members`, { user_id: people[name]!.id, access_level });
@@ -47,11 +45,6 @@ const comment = (name: string, note: string, commit = sha) =>
   call(name, 'POST', `${story.repository}/commits/${commit}/comments`, { note });
 const report = (name: string, state: string, ref = 'main', commit = sha) =>
   call(name, 'POST', `/projects/${story.id}/statuses/${commit}`, { state, ref });
-
-beforeEach(async () => {
-  await settled();
-  forget();
-});
 
 describe('mail about a commit comment', () => {
   test('goes to the commit’s author, participants, mentioned users and watchers, and to nobody else', async () => {

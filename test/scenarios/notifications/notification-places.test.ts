@@ -1,24 +1,25 @@
 /** Notification mail about moved projects and about memberships. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { enqueueNotification, notificationMessage } from '../../../lib/domain/notifications/enqueue.ts';
 import { message } from '../../../lib/store/outbox/outbox.ts';
 import { person, scimGroup } from '../../harness/scim.ts';
-import type { Service } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
-import { header, MailFixture, reasons } from '../mail/mail-fixture.ts';
+import { header, ownMail, reasons } from '../mail/mail-fixture.ts';
 
-let service: Service;
-let people: MailFixture['people'];
-let call: MailFixture['call'];
-let prefer: MailFixture['prefer'];
-let mails: MailFixture['mails'];
-let forget: MailFixture['forget'];
+const { service, people, call, prefer, mails, forget } = ownMail([
+  'ada',
+  'bob',
+  'cyd',
+  'dan',
+  'eve',
+  'fay',
+  'gus',
+  'hal',
+]);
 let story: { readonly id: number };
-const NAMES = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal'];
 
 beforeAll(async () => {
-  ({ service, people, call, prefer, mails, forget } = await MailFixture.open(NAMES));
   story = await call('ada', 'POST', '/projects', { name: 'story', visibility: 'public' });
   for (const [name, access_level] of [
     ['bob', 40],
@@ -27,12 +28,6 @@ beforeAll(async () => {
     const json = { user_id: people[name]!.id, access_level };
     await call('ada', 'POST', `/projects/${story.id}/members`, json);
   }
-});
-afterAll(() => service.stop());
-
-beforeEach(async () => {
-  await settled();
-  forget();
 });
 
 describe('mail about a moved project', () => {
