@@ -253,7 +253,10 @@ export const areas: readonly Area[] = [
   ),
   api(
     'labels',
-    ['projects', 'groups'].flatMap((kind) => below(`/api/v4/${kind}/{id}/labels`)),
+    ['projects', 'groups'].flatMap((kind) => [
+      ...below(`/api/v4/${kind}/{id}/labels`),
+      ...below(`/api/v4/${kind}/{id}/milestones`),
+    ]),
     writes,
   ),
   api('files', inRepository('files'), writesObjects, repository),

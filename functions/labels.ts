@@ -1,5 +1,9 @@
 import { labelEndpoints } from '../lib/api/labels/endpoints.ts';
+import { milestoneEndpoints } from '../lib/api/milestones/endpoints.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
 
-export const { handler, fetch } = apiFunction({ endpoints: labelEndpoints, deps });
+export const { handler, fetch } = apiFunction({
+  endpoints: [...labelEndpoints, ...milestoneEndpoints],
+  deps,
+});

@@ -23,6 +23,7 @@ import { labelEndpoints } from './labels/endpoints.ts';
 import { markdownEndpoints } from './markdown/endpoints.ts';
 import { groupMemberEndpoints, projectMemberEndpoints } from './members/endpoints.ts';
 import { metaEndpoints } from './meta/endpoints.ts';
+import { milestoneEndpoints } from './milestones/endpoints.ts';
 import { namespaceEndpoints } from './namespaces/endpoints.ts';
 import { notificationSettingEndpoints } from './notifications/endpoints.ts';
 import { statusEndpoints } from './pipelines/commit-statuses.ts';
@@ -68,6 +69,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...accessRequestEndpoints,
   ...billableEndpoints,
   ...labelEndpoints,
+  ...milestoneEndpoints,
   ...issueEndpoints,
   ...eventEndpoints,
   ...fileEndpoints,

@@ -26,6 +26,7 @@ import { Labels } from './labels/labels.ts';
 import { MaintenanceNotes } from './maintenance/last-runs.ts';
 import { Leases } from './maintenance/leases.ts';
 import { Members } from './members/members.ts';
+import { Milestones } from './milestones/milestones.ts';
 import { NamespaceList } from './namespaces/list.ts';
 import { Notes } from './notes/notes.ts';
 import { Threads } from './notes/participants.ts';
@@ -116,6 +117,7 @@ export interface Store {
   readonly auditEvents: AuditEvents;
   readonly pipelines: Pipelines;
   readonly labels: Labels;
+  readonly milestones: Milestones;
   readonly leases: Leases;
   readonly maintenanceNotes: MaintenanceNotes;
   readonly masterKeyLeases: MasterKeyLeases;
@@ -214,6 +216,7 @@ export function createStore(
     auditEvents: new AuditEvents(table, counters),
     pipelines: new Pipelines(table, counters),
     labels: new Labels(table, counters, outbox),
+    milestones: new Milestones(table, counters, outbox),
     leases: new Leases(table),
     maintenanceNotes: new MaintenanceNotes(table),
     masterKeyLeases: new MasterKeyLeases(table),

@@ -16,7 +16,7 @@ export const events = rowCheck(['event'], function* (rows) {
     if (rows.get(projectKey(projectId)) === undefined)
       yield `event ${event.id} is of project ${projectId}, which does not exist`;
     else if (
-      target !== null &&
+      target?.commit !== undefined &&
       !rows.get(noteKey(projectId, { kind: 'commit', id: target.commit }, target.id))
     )
       yield `event ${event.id} is of note ${target.id}, which does not exist`;

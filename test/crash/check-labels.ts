@@ -10,7 +10,7 @@ import { groupsOf, livingOf, usersOf } from './records.ts';
 import { keyText, type Row, type Rows, rowCheck } from './rows.ts';
 
 /** Groups, and projects that are not deleted. */
-const containersOf = (rows: Rows): Container[] =>
+export const containersOf = (rows: Rows): Container[] =>
   [...groupsOf(rows), ...livingOf(rows).filter(({ type }) => type === 'project')].map(({ type, id }) => ({
     kind: type as Container['kind'],
     id,

@@ -47,6 +47,7 @@ import { linkSecrets, masterKeyLeases, secrets, settings } from './check-instanc
 import { invitations } from './check-invitations.ts';
 import { issues } from './check-issues.ts';
 import { labelSubscriptions, labels } from './check-labels.ts';
+import { milestones } from './check-milestones.ts';
 import { notes, participants } from './check-notes.ts';
 import { pipelines } from './check-pipelines.ts';
 import { refRows, refTables } from './check-repository-rows.ts';
@@ -102,6 +103,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       project: Math.max(0, ...projectsOf(rows).map((row) => row['id'] as number)),
       token: Math.max(0, ...rows.of('TOKENID#').map(({ pk }) => idOf(pk))),
       'deploy-token': Math.max(0, ...rows.of('DEPLOYTOKENID#').map(({ pk }) => idOf(pk))),
+      milestone: Math.max(0, ...rows.of('MILESTONE#').map(({ pk }) => idOf(pk))),
       label: Math.max(0, ...rows.of('LABEL#').map(({ pk }) => idOf(pk))),
       'branch-rule': Math.max(0, ...rulesOf(rows, 'branch').map((row) => row['id'] as number)),
     };
@@ -137,6 +139,8 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   }),
 
   labels,
+
+  milestones,
 
   watchers: rowCheck(['watcher', 'notification-choice-everywhere'], function* (rows) {
     const watching = new Set(rows.of(WATCHERS).map(({ sk }) => idOf(sk)));

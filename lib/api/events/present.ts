@@ -11,8 +11,8 @@ export function activityEvent({ event, author, note }: FeedItem, baseUrl: string
     project_id: event.projectId,
     action_name: actionName(event),
     target_id: target?.id ?? null,
-    // These targets have no ID within the project: the global ID is returned.
-    target_iid: target?.id ?? null,
+    // A target without a number in the project is shown with its global ID.
+    target_iid: target?.iid ?? target?.id ?? null,
     target_type: target?.type ?? null,
     author_id: event.authorId,
     target_title: target?.title ?? null,
@@ -26,8 +26,9 @@ export function activityEvent({ event, author, note }: FeedItem, baseUrl: string
 }
 
 /** The action as text for people; the filter `action` uses other names. */
-function actionName({ action, push, imported }: EventRecord): string {
+function actionName({ action, push, imported, target }: EventRecord): string {
   if (push !== null) return PUSHES[push.action];
+  if (target !== null && (action === 'created' || action === 'reopened')) return 'opened';
   if (action === 'created' && imported === true) return 'imported';
   return ACTIONS[action] ?? action;
 }

@@ -7,6 +7,7 @@ import type { EventFilter, FeedRequest, FeedView } from '../../store/events/feed
 import { EVENT_FACETS } from '../../store/events/kinds.ts';
 import type { NoteRecord } from '../../store/notes/notes.ts';
 import type { Page } from '../../store/table/paging.ts';
+import type { ProjectAbility } from '../access/abilities/all.ts';
 import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -80,7 +81,7 @@ async function feed(
   const { eventFeed, users, notes } = deps.store;
   const page = await eventFeed.page(views, { ...request, now: deps.now() }, filter);
   const commented = page.items.flatMap(({ projectId, target }) =>
-    target === null
+    target?.commit === undefined
       ? []
       : [{ projectId, id: target.id, noteable: { kind: 'commit', id: target.commit } } as const],
   );
@@ -91,9 +92,9 @@ async function feed(
   const notesById = new Map(commentNotes.flatMap((note) => (note === undefined ? [] : [[note.id, note]])));
   const items = page.items.flatMap((event, i): FeedItem[] => {
     const author = authors[i];
-    const note = event.target === null ? undefined : notesById.get(event.target.id);
+    const note = event.target?.commit === undefined ? undefined : notesById.get(event.target.id);
     // The event is about to be deleted together with its author or its note.
-    if (author === undefined || (event.target !== null && note === undefined)) return [];
+    if (author === undefined || (event.target?.commit !== undefined && note === undefined)) return [];
     return [{ event, author, note }];
   });
   return { ...page, items };
@@ -107,26 +108,37 @@ function facetsOf({ action, targetType }: FeedQuery): readonly EventFacet[] | un
   );
 }
 
-/** A project's events; those about code only if the actor may read it. */
+/** A project's events, of what the actor may read there. */
 function viewOf(actor: Actor, access: ProjectAccess, query: FeedQuery): FeedView {
   const { id } = access.project;
   const facets = facetsOf(query);
-  if (can(actor, access, 'read_code')) return { of: 'project', id, facets };
-  return { of: 'project', id, facets: (facets ?? EVENT_FACETS).filter((facet) => !isAboutCode(facet)) };
+  const readable = readableIn(actor, access);
+  if (EVENT_FACETS.every(readable)) return { of: 'project', id, facets };
+  return { of: 'project', id, facets: (facets ?? EVENT_FACETS).filter(readable) };
 }
 
-const isAboutCode = ({ action, target }: EventFacet): boolean => action === 'pushed' || target === 'note';
-const ABOUT_CODE = new Set(EVENT_FACETS.filter(isAboutCode).map(facetName));
+/** The ability that reading an event of a facet needs, beside that of its project. */
+function abilityOf({ action, target }: EventFacet): ProjectAbility | undefined {
+  if (action === 'pushed' || target === 'note') return 'read_code';
+  return target === 'milestone' ? 'read_milestone' : undefined;
+}
+const ABILITIES = new Map(EVENT_FACETS.map((facet) => [facetName(facet), abilityOf(facet)]));
+const ALL_ABILITIES = new Set([...ABILITIES.values()].filter((ability) => ability !== undefined));
+
+const readableIn = (actor: Actor, access: ProjectAccess) => (facet: EventFacet) => {
+  const ability = abilityOf(facet);
+  return ability === undefined || can(actor, access, ability);
+};
 
 /**
  * Filters events by the actor's access to their projects, each of which is read once.
  * @param seen projects that have been read already
  */
 function eventFilter(deps: Deps, actor: Actor, seen: readonly ProjectAccess[] = []): EventFilter {
-  const known = new Map<number, { readonly code: boolean } | undefined>();
+  const known = new Map<number, ReadonlySet<ProjectAbility> | undefined>();
   const note = (id: number, access: ProjectAccess | undefined) => {
     const sees = access !== undefined && can(actor, access, 'read_project');
-    known.set(id, sees ? { code: can(actor, access, 'read_code') } : undefined);
+    known.set(id, sees ? new Set([...ALL_ABILITIES].filter((one) => can(actor, access, one))) : undefined);
   };
   for (const access of seen) note(access.project.id, access);
   return async (headers) => {
@@ -134,8 +146,9 @@ function eventFilter(deps: Deps, actor: Actor, seen: readonly ProjectAccess[] = 
     const accesses = await projectAccesses(deps, actor, unknown);
     for (const [i, id] of unknown.entries()) note(id, accesses[i]);
     return headers.map(({ projectId, facet }) => {
-      const visible = known.get(projectId);
-      return visible !== undefined && (visible.code || !ABOUT_CODE.has(facet));
+      const abilities = known.get(projectId);
+      const needed = ABILITIES.get(facet);
+      return abilities !== undefined && (needed === undefined || abilities.has(needed));
     });
   };
 }

@@ -12,6 +12,7 @@ import type { JobDefinition } from '../job.ts';
 import { jobs as labels } from '../labels/jobs.ts';
 import { jobs as maintenance } from '../maintenance/jobs.ts';
 import { jobs as members } from '../members/jobs.ts';
+import { jobs as milestones } from '../milestones/jobs.ts';
 import { jobs as namespaces } from '../namespaces/jobs.ts';
 import { jobs as notifications } from '../notifications/jobs.ts';
 import { jobs as search } from '../search/jobs.ts';
@@ -34,6 +35,7 @@ export const maintenanceJobs: readonly JobDefinition<unknown, Deps>[] = [
   ...labels,
   ...maintenance,
   ...members,
+  ...milestones,
   ...namespaces,
   ...notifications,
   ...search,

@@ -9,6 +9,7 @@ import { remover as issues } from '../issues/remover.ts';
 import { remover as keys } from '../keys/remover.ts';
 import { remover as labels } from '../labels/remover.ts';
 import { remover as members } from '../members/remover.ts';
+import { remover as milestones } from '../milestones/remover.ts';
 import { remover as notes } from '../notes/remover.ts';
 import { remover as notifications } from '../notifications/remover.ts';
 import { remover as pipelines } from '../pipelines/remover.ts';
@@ -53,6 +54,7 @@ export const removers: readonly Remover<Store>[] = [
   // After the rows that name them.
   texts,
   labels,
+  milestones,
   pipelines,
   forks,
   customAttributes,

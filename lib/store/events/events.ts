@@ -19,8 +19,10 @@ export interface EventTarget {
   readonly id: number;
   /** Its title at that time. */
   readonly title: string | null;
-  /** The commit that the note is on. */
-  readonly commit: string;
+  /** Its number in the project, if it has one. */
+  readonly iid?: number;
+  /** Of a note: the commit that it is on. */
+  readonly commit?: string;
 }
 
 /** The ref that was pushed to; for many refs at once, their number. */

@@ -3,6 +3,7 @@
 import type { EventFacet } from './facet.ts';
 import { pushEvents } from './kinds/git.ts';
 import { memberEvents } from './kinds/members.ts';
+import { milestoneEvents, milestoneTargets } from './kinds/milestones.ts';
 import { noteEvents, noteTargets } from './kinds/notes.ts';
 import { projectEvents } from './kinds/projects.ts';
 
@@ -12,13 +13,14 @@ export const EVENT_FACETS: readonly EventFacet[] = [
   ...pushEvents,
   ...noteEvents,
   ...memberEvents,
+  ...milestoneEvents,
 ];
 
 /** What counts as a contribution to a project. */
 export const CONTRIBUTIONS: readonly EventFacet[] = [...pushEvents, ...noteEvents];
 
 /** The filter that finds each type of target. */
-export const TARGET_TYPES = { ...noteTargets };
+export const TARGET_TYPES = { ...noteTargets, ...milestoneTargets };
 
 /** A type of target as named in responses; one filter name may cover several. */
 export type TargetType = keyof typeof TARGET_TYPES;

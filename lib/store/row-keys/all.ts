@@ -16,6 +16,7 @@ import { rowKinds as keys } from './keys.ts';
 import { rowKinds as labels } from './labels.ts';
 import { rowKinds as maintenance } from './maintenance.ts';
 import { rowKinds as members } from './members.ts';
+import { rowKinds as milestones } from './milestones.ts';
 import { rowKinds as names } from './names.ts';
 import { rowKinds as notes } from './notes.ts';
 import { rowKinds as notifications } from './notifications.ts';
@@ -54,6 +55,7 @@ export const allRowKinds = [
   ...labels,
   ...maintenance,
   ...members,
+  ...milestones,
   ...names,
   ...notes,
   ...notifications,

@@ -5,7 +5,7 @@ export interface Key {
   readonly sk: string;
 }
 
-const MAX_ID = 999_999_999_999;
+export const MAX_ID = 999_999_999_999;
 
 /**
  * Pads an id to 12 digits, so that keys sort numerically. Numbers out of range, which callers may request, become ids

@@ -7,6 +7,7 @@ import { invitationWrites } from './invitation-endpoints.ts';
 import { issueWrites } from './issue-endpoints.ts';
 import { keyWrites } from './key-endpoints.ts';
 import { labelWrites } from './label-endpoints.ts';
+import { milestoneWrites } from './milestone-endpoints.ts';
 import { notificationWrites } from './notification-endpoints.ts';
 import { projectWrites } from './project-endpoints.ts';
 import { relationWrites } from './relation-endpoints.ts';
@@ -36,6 +37,7 @@ export const writes: readonly Operation[] = [
   ...tokenWrites,
   ...userWrites,
   ...labelWrites,
+  ...milestoneWrites,
   ...notificationWrites,
   endpoint('POST /projects', async (fixtures) => {
     const { username, token } = await fixtures.owner();

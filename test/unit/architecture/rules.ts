@@ -179,6 +179,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'meta',
       'statistics',
       'projects',
+      'groups',
       'labels',
       'milestones',
       'files',
@@ -186,7 +187,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'branches',
       'changelog',
     ],
-    ...['keys', 'emails', 'events', 'forks', 'groups', 'group-sso', 'invitations', 'namespaces'],
+    ...['keys', 'emails', 'events', 'forks', 'group-sso', 'invitations', 'namespaces'],
     ...[
       'notifications',
       'pipelines',
