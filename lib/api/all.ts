@@ -41,6 +41,7 @@ import { tagEndpoints } from './tags/endpoints.ts';
 import { projectTemplateEndpoints, templateEndpoints } from './templates/endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
 import { topicEndpoints } from './topics/endpoints.ts';
+import { projectUploadEndpoints } from './uploads/endpoints.ts';
 import { userEndpoints } from './users/endpoints.ts';
 import { VERSION } from './version.ts';
 
@@ -54,6 +55,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...forkEndpoints,
   ...templateEndpoints,
   ...projectTemplateEndpoints,
+  ...projectUploadEndpoints,
   ...markdownEndpoints,
   ...starEndpoints,
   ...topicEndpoints,

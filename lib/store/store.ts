@@ -65,6 +65,7 @@ import { DeployTokens } from './tokens/deploy-tokens.ts';
 import { Tokens } from './tokens/tokens.ts';
 import { TopicAssignments } from './topics/assignments.ts';
 import { Topics } from './topics/topics.ts';
+import { Uploads } from './uploads/uploads.ts';
 import { Follows } from './users/follows.ts';
 import { PasswordResets } from './users/password-resets.ts';
 import { Users } from './users/users.ts';
@@ -74,6 +75,7 @@ export interface Store {
   readonly table: Table;
   readonly blobs: Blobs;
   readonly texts: Texts;
+  readonly uploads: Uploads;
   readonly queues: Queues;
   readonly users: Users;
   readonly sshKeys: SshKeys;
@@ -173,6 +175,7 @@ export function createStore(
     table,
     blobs,
     texts: new Texts(blobs),
+    uploads: new Uploads(blobs),
     queues,
     users,
     passwordResets: new PasswordResets(table, users),

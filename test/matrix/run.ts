@@ -96,7 +96,7 @@ export async function send(
   try {
     return await fixtures.service.call(method, filled(path, names), {
       ...(token === undefined ? {} : { token }),
-      ...(body === undefined ? {} : { json: body }),
+      ...(body === undefined ? {} : 'file()' in body ? { raw: formOf(body) } : { json: body }),
       ...(sudo === undefined ? {} : { headers: { Sudo: sudo } }),
     });
   } catch (error) {
@@ -144,6 +144,13 @@ function problemIn(row: Row, line: Line, column: Column, answer: Answer): string
 
 const SCIM_401 =
   /^\{"schemas":\["urn:ietf:params:scim:api:messages:2.0:Error"\],"detail":"401 Unauthorized","status":401\}$/;
+
+/** `{"file()": "a.txt"}`: a form whose field `file` is a file of that name. */
+function formOf(body: Readonly<Record<string, string>>): FormData {
+  const form = new FormData();
+  form.set('file', new Blob(['content']), body['file()']);
+  return form;
+}
 
 /** The words that nobody in a column may read in any answer. */
 function unknownTo(column: Column): readonly string[] {

@@ -5,6 +5,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { Throttled } from '../../domain/rate-limits/throttles.ts';
 import { credentialOf } from '../../http/credentials.ts';
 import type { HttpDeps } from '../../http/endpoint.ts';
+import { parseUploadPath } from '../uploads/path.ts';
 import { beginsPush, parseGitPath, parseWebPath } from './path.ts';
 
 /**
@@ -23,16 +24,17 @@ export async function mayPass(
   for (const [name, value] of Object.entries(event.queryStringParameters ?? {})) query.set(name, value ?? '');
   const git = parseGitPath(event.path, query);
   const web = git === undefined ? parseWebPath(event.path) : undefined;
-  if (git === undefined && web === undefined) return true;
+  const upload = git === undefined && web === undefined ? parseUploadPath(event.path) : undefined;
+  const fullPath = (git ?? web)?.fullPath ?? upload?.project;
+  if (fullPath === undefined) return true;
   // A push is redirected, and challenged at its destination.
   if (git !== undefined && deps.environment.gitFrontUrl !== undefined && beginsPush(git)) return true;
-  const { fullPath } = (git ?? web)!;
   const purpose = git?.purpose ?? 'read';
   const headers = new Headers();
   for (const [name, value] of Object.entries(event.headers ?? {})) {
     if (value !== undefined && /^(authorization|private-token)$/i.test(name)) headers.set(name, value);
   }
-  const credential = credentialOf(headers, web && Object.fromEntries(query));
+  const credential = credentialOf(headers, (web ?? upload) && Object.fromEntries(query));
   const admission = deps.admissions?.begin(
     { kind: 'web', method: event.httpMethod, path: event.path },
     event.requestContext?.identity?.sourceIp ?? '',
@@ -40,7 +42,13 @@ export async function mayPass(
   try {
     if (credential.kind === 'none' && admission?.isFull(admission.stranger))
       await admission.admit(admission.stranger);
-    await openGit(deps, { credential, fullPath, purpose, ...(web && { web: true }) });
+    await openGit(deps, {
+      credential,
+      fullPath,
+      purpose,
+      ...(web && { web: 'code' }),
+      ...(upload && { web: 'attachments' }),
+    });
     return true;
   } catch (error) {
     if (error instanceof Throttled) return true;

@@ -22,6 +22,7 @@ import { noRoute, oldVersion, statusOf } from '../../http/errors.ts';
 import { logFailure } from '../../http/log.ts';
 import { type Reply, reply } from '../../http/reply.ts';
 import { annotate } from '../../telemetry/correlation.ts';
+import { parseUploadPath } from '../uploads/path.ts';
 import { asksForImport, serveGoGet } from './go-get.ts';
 import {
   beginsFetch,
@@ -138,18 +139,23 @@ async function serveBesideGit(
   const { pathname, searchParams } = new URL(url);
   if (asksForImport(method, searchParams)) return serveGoGet(pathname, facts, deps, admission);
   const path = parseWebPath(pathname);
-  if (path === undefined) throw noRoute();
-  annotate({ route: `/:repository/-/${path.web}` });
+  const upload = path === undefined ? parseUploadPath(pathname) : undefined;
+  if (path === undefined && upload === undefined) throw noRoute();
+  annotate({ route: path === undefined ? '/:project/uploads' : `/:repository/-/${path.web}` });
   try {
     const access = await openGit(deps, {
       credential: credentialOf(facts.headers, Object.fromEntries(searchParams)),
-      fullPath: path.fullPath,
+      fullPath: path?.fullPath ?? upload!.project,
       purpose: 'read',
-      web: true,
+      web: path === undefined ? 'attachments' : 'code',
       origin: { address: facts.sourceIp, requestId: facts.requestId },
       ...(admission && { admission }),
-      prefetch: {},
+      ...(path && { prefetch: {} }),
     });
+    if (path === undefined) {
+      const { serveUpload } = await import('../uploads/web.ts');
+      return await serveUpload(upload!, facts, access.project, deps);
+    }
     // Archives and files, which Git itself does without.
     const { serveWeb } = await import('./web.ts');
     return await serveWeb(path, searchParams, facts, access, deps);

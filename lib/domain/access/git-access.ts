@@ -6,7 +6,8 @@ import { openRequest } from './open-request.ts';
 import { can } from './permissions.ts';
 import type { GitAccess, OpenRequest } from './types.ts';
 
-const SCOPES: Record<'read' | 'write', readonly TokenScope[]> = {
+const SCOPES: Record<'read' | 'write' | 'attachments', readonly TokenScope[]> = {
+  attachments: ['api', 'read_api'],
   read: ['api', 'read_repository', 'write_repository'],
   write: ['api', 'write_repository'],
 };
@@ -20,7 +21,7 @@ const SCOPES: Record<'read' | 'write', readonly TokenScope[]> = {
  */
 export async function openGit(deps: Deps, request: GitRequest): Promise<GitAccess> {
   const [access, settings] = await Promise.all([openAny(deps, request), deps.settings.current()]);
-  if (settings.enabled_git_access_protocol === 'ssh' && request.web !== true)
+  if (settings.enabled_git_access_protocol === 'ssh' && request.web === undefined)
     throw forbidden('Git access over HTTP is not allowed');
   return access;
 }
@@ -28,15 +29,20 @@ export async function openGit(deps: Deps, request: GitRequest): Promise<GitAcces
 type GitRequest = Pick<OpenRequest, 'credential' | 'origin' | 'admission' | 'prefetch'> & {
   fullPath: string;
   purpose: 'read' | 'write';
-  /** A download of a web page: the setting of Git's protocols does not concern it. */
-  web?: true;
+  /**
+   * A download of a web page: the setting of Git's protocols does not concern it. Attached files are for all who may see
+   * the project, and `fullPath` may be its id.
+   */
+  web?: 'code' | 'attachments';
 };
 
 async function openAny(deps: Deps, request: GitRequest): Promise<GitAccess> {
   const { credential, fullPath, purpose, prefetch, origin, admission } = request;
   // Anonymous callers never push.
   if (purpose === 'write' && credential.kind === 'none') throw unauthorized();
+  const attachments = request.web === 'attachments';
   const deploy = deployCredential(credential);
+  if (deploy !== undefined && attachments) throw unauthorized();
   if (deploy !== undefined) return openWithDeployToken(deps, deploy, request);
   let opened: Awaited<ReturnType<typeof openRequest>>;
   try {
@@ -56,11 +62,15 @@ async function openAny(deps: Deps, request: GitRequest): Promise<GitAccess> {
   }
   const { actor } = opened;
   const project = opened.project!;
-  if (actor.kind === 'user' && !SCOPES[purpose].some((scope) => actor.scopes.has(scope))) {
+  if (
+    actor.kind === 'user' &&
+    !SCOPES[attachments ? 'attachments' : purpose].some((scope) => actor.scopes.has(scope))
+  ) {
     throw forbidden('the token has not the scope for this');
   }
   const allowed =
-    can(actor, project, 'read_code') && (purpose === 'read' || can(actor, project, 'push_code'));
+    can(actor, project, attachments ? 'read_project' : 'read_code') &&
+    (purpose === 'read' || can(actor, project, 'push_code'));
   if (allowed) return { actor, project };
   if (actor.kind === 'anonymous') throw unauthorized();
   if (purpose === 'write' && project.project.archived) throw forbidden('the project is archived');

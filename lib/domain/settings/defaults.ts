@@ -15,6 +15,7 @@ import { rateLimits } from './defaults/rate-limits.ts';
 import { refs } from './defaults/refs.ts';
 import { repository } from './defaults/repository.ts';
 import { tokens } from './defaults/tokens.ts';
+import { uploads } from './defaults/uploads.ts';
 import { users } from './defaults/users.ts';
 
 const MB = 1024 ** 2;
@@ -34,6 +35,7 @@ const fixed = {
   ...instance,
   ...imports,
   ...events,
+  ...uploads,
 };
 
 /** Settings whose defaults come from the environment. */

@@ -28,6 +28,7 @@ import type { Store } from '../store.ts';
 import { remover as texts } from '../texts/remover.ts';
 import { remover as tokens } from '../tokens/remover.ts';
 import { remover as topics } from '../topics/remover.ts';
+import { remover as uploads } from '../uploads/remover.ts';
 import { remover as users } from '../users/remover.ts';
 import type { Remover } from './remover.ts';
 
@@ -53,6 +54,7 @@ export const removers: readonly Remover<Store>[] = [
   issues,
   // After the rows that name them.
   texts,
+  uploads,
   labels,
   milestones,
   pipelines,

@@ -1,4 +1,5 @@
 import type { ProjectRecord } from '../../../lib/records/projects.ts';
+import { padded } from '../../../lib/store/row-keys/key.ts';
 import type { Operation } from './driver.ts';
 import type { Fixtures } from './fixtures.ts';
 import { after, endpoint } from './sent.ts';
@@ -55,6 +56,17 @@ export const projectWrites: readonly Operation[] = [
       return (await fixtures.store.maintenanceNotes.read(repositoryId)).garbage === 0 ? 'before' : 'after';
     };
     return { path: `/projects/${id}/housekeeping`, token: owner.token, state };
+  }),
+  endpoint('POST /projects/:id/uploads', async (fixtures) => {
+    const { id, owner } = await fixtures.ownGround();
+    const raw = new FormData();
+    raw.set('file', new Blob(['content']), 'a.txt');
+    // An answer that was lost leaves a file whose URL nobody knows.
+    const state = async () => {
+      const { keys } = await fixtures.store.blobs.list(`attachments/project/${padded(id)}/`);
+      return keys.length === 0 ? 'before' : 'after';
+    };
+    return { path: `/projects/${id}/uploads`, token: owner.token, raw, state };
   }),
   endpoint('POST /projects/:id/archive', (fixtures) => switched(fixtures, 'archive', (now) => now.archived)),
   endpoint('POST /projects/:id/unarchive', async (fixtures) => {

@@ -6,6 +6,8 @@ import type { Fixtures } from './fixtures.ts';
 export interface Sent {
   readonly path: string;
   readonly json?: unknown;
+  /** A form with files, instead of `json`. */
+  readonly raw?: FormData;
   readonly token: string;
   /** Whether that is a token of another kind than users have. */
   readonly bearer?: true;
@@ -17,9 +19,13 @@ export function endpoint(name: string, subject: (fixtures: Fixtures) => Promise<
     name,
     records: true,
     async prepare(fixtures): Promise<Work> {
-      const { path, json, token, bearer, state } = await subject(fixtures);
+      const { path, json, raw, token, bearer, state } = await subject(fixtures);
       const shown = bearer ? { headers: { Authorization: `Bearer ${token}` } } : { token };
-      const options: CallOptions = { ...shown, ...(json === undefined ? {} : { json }) };
+      const options: CallOptions = {
+        ...shown,
+        ...(json === undefined ? {} : { json }),
+        ...(raw === undefined ? {} : { raw }),
+      };
       return {
         run: async () => toldBy(await fixtures.service.call(name.split(' ')[0]!, path, options)),
         state,

@@ -153,6 +153,7 @@ export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
     'POST /projects/:id/repository/changelog',
     'POST /projects/:id/repository/commits/:sha/comments',
     'POST /projects/:id/statuses/:sha',
+    'POST /projects/:id/uploads',
   ],
   'About the caller alone: it lets nobody in, and shows nothing that was hidden.': [
     'POST /users/:id/follow',

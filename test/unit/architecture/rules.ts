@@ -104,6 +104,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'mail',
       'labels',
       'milestones',
+      'uploads',
       'notes',
       'pipelines',
     ],
@@ -160,7 +161,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'commits',
     ],
     ...['pipelines', 'changelog', 'settings', 'project-relations', 'projects', 'users', 'search', 'scim'],
-    ...['references', 'templates', 'group-sso', 'worker'],
+    ...['uploads', 'references', 'templates', 'group-sso', 'worker'],
   ],
   'lib/api': [
     ...[
@@ -192,6 +193,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'notifications',
       'pipelines',
       'repository',
+      'uploads',
       'git',
       'scim',
       'search',

@@ -12,6 +12,7 @@ import * as repository from './repository.ts';
 import type { GroupRule, ProjectRule } from './rules.ts';
 import * as statistics from './statistics.ts';
 import * as tokens from './tokens.ts';
+import * as uploads from './uploads.ts';
 
 /** What every subject lets people do in a project: one line for each subject. */
 const project = {
@@ -27,6 +28,7 @@ const project = {
   ...repository.project,
   ...statistics.project,
   ...tokens.project,
+  ...uploads.project,
 };
 
 /** The same in a group. */

@@ -136,7 +136,7 @@ export const limitAttributes: Readonly<Record<string, DescribedAttribute>> = {
     int({ default: 3 }),
   ),
 
-  max_attachment_size: described('Maximum size of attachments, in MB', int({ default: 10, above: 0 })),
+  max_attachment_size: described('Maximum size of attachments, in MB', int({ above: 0 })),
   max_artifacts_size: described(
     'Maximum size of the artifacts of a job, in MB',
     int({ default: 100, above: 0 }),

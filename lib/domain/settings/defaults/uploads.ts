@@ -1,0 +1,5 @@
+/** Settings of attached files. */
+export const uploads = {
+  /** MB */
+  max_attachment_size: 10,
+};
