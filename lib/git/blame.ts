@@ -17,6 +17,7 @@ import type { Oid } from './oid.ts';
 import { inSlices } from './slices.ts';
 import type { Entry } from './tree/entry.ts';
 import type { RawPath } from './tree/path.ts';
+import { inTurns, type Steps } from './work.ts';
 
 /** Consecutive lines that came from one commit. */
 export interface BlamedRange {
@@ -66,6 +67,10 @@ export async function blame(
   await store.run((objects) => walk.start(objects, commit, file));
   for (;;) {
     await inSlices(store, STEPS_PER_TURN, (objects) => walk.step(objects), bounds.signal);
+    if (walk.hasComparison) {
+      await inTurns(walk.compare(), bounds.signal);
+      continue;
+    }
     const { wantedRename } = walk;
     if (wantedRename === undefined) return walk.result();
     const changes = await diffTrees(store, wantedRename.parent.tree, wantedRename.child.tree, {
@@ -95,6 +100,18 @@ interface WantedRename {
   readonly path: RawPath;
 }
 
+/** A version of the file, and those of the parents that differ from it and from each other. */
+interface Comparison {
+  readonly node: CommitNode;
+  readonly spans: Span[];
+  readonly parents: readonly CommitNode[];
+  /** Per parent; undefined where there is nothing to compare. */
+  readonly versions: readonly (Version | undefined)[];
+  readonly data: Uint8Array;
+  /** Of the versions that are not undefined. */
+  readonly olds: Uint8Array[];
+}
+
 class BlameWalk {
   readonly #graph: CommitGraph;
   readonly #budget: WalkBudget;
@@ -106,6 +123,7 @@ class BlameWalk {
   readonly #entries = new PathEntries();
   readonly #done: BlamedRange[] = [];
   readonly #keys = new Map<RawPath, readonly BloomKey[]>();
+  #comparison: Comparison | undefined;
   /** For the current commit and path: per parent that lacks the path, the version it was renamed from. */
   #renames: (Version | undefined)[] = [];
   /** When set, {@link resolveRename} must be called before the next step. */
@@ -126,7 +144,7 @@ class BlameWalk {
     if (count > 0) this.#passTo(node, { path, entry }, [{ final: start, source: start, count }]);
   }
 
-  /** Handles one version of the file. @returns true at the end, and when a rename has to be looked up */
+  /** Handles one version of the file. @returns true at the end, and when a rename or a comparison has to be made */
   step(objects: SyncObjects): boolean {
     const node = this.#queue.peek();
     if (node === undefined) return true;
@@ -159,8 +177,13 @@ class BlameWalk {
       this.#passTo(parent, versions[i], origin.spans);
       return false;
     }
-    this.#compare(objects, node, origin, parents, versions);
-    return false;
+    this.#comparison = this.#readVersions(objects, node, origin, parents, versions);
+    return true;
+  }
+
+  /** Whether {@link compare} must be called before the next step. */
+  get hasComparison(): boolean {
+    return this.#comparison !== undefined;
   }
 
   /** Answers {@link wantedRename}. */
@@ -198,14 +221,13 @@ class BlameWalk {
     return readAhead(first, () => this.#queue.some(READ_AHEAD), read);
   }
 
-  /** Passes lines on to each parent in turn; the lines that no parent has come from this commit. */
-  #compare(
+  #readVersions(
     objects: SyncObjects,
     node: CommitNode,
     origin: Origin,
     parents: readonly CommitNode[],
     versions: readonly (Version | undefined)[],
-  ): void {
+  ): Comparison {
     const different = versions.map((version, i) =>
       versions.findIndex((other) => other?.entry.oid === version?.entry.oid) === i ? version : undefined,
     );
@@ -213,17 +235,24 @@ class BlameWalk {
     const sizes = batchMisses(oids, (oid) => objects.header(oid).size);
     if (sizes.some((size) => size > 2 * MAX_BYTES)) throw new BlameLimit();
     const [data, ...olds] = batchMisses(oids, (oid) => objects.read(oid).data);
+    return { node, spans: origin.spans, parents, versions: different, data: data!, olds };
+  }
 
-    // Nothing is read from here on, so this step will not be repeated.
+  /** Passes lines on to each parent in turn; the lines that no parent has come from this commit. */
+  *compare(): Steps<void> {
+    const { node, spans, parents, versions, data, olds } = this.#comparison!;
+    this.#comparison = undefined;
     this.#finishFirst(node);
-    this.#compared += sizes.reduce((sum, size) => sum + size, 0);
+    this.#compared += olds.reduce((sum, old) => sum + old.length, data.length);
     if (this.#compared > MAX_COMPARED) throw new BlameLimit();
-    let left = origin.spans;
-    for (const [i, version] of different.entries()) {
+    let left = spans;
+    for (const [i, version] of versions.entries()) {
       if (version === undefined) continue;
       const old = olds.shift()!;
       if (left.length === 0) continue;
-      const edits = editsBetween(old, data!, this.#diffBudget, (start, end) => overlaps(left, start, end));
+      const edits = yield* editsBetween(old, data, this.#diffBudget, (start, end) =>
+        overlaps(left, start, end),
+      );
       if (edits === undefined) throw new BlameLimit();
       const split: SplitSpans = splitSpans(left, edits);
       left = split.changed;

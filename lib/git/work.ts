@@ -83,6 +83,43 @@ export class Pace {
   }
 }
 
+/** Work that stops now and then, to be continued: by {@link atOnce}, or by {@link inTurns} beside other work. */
+export type Steps<T> = Generator<void, T, void>;
+
+/** Does all of it now. For what is known to be little, and for tests. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** @throws what ends the work: see {@link WorkWatch} */
+export async function inTurns<T>(steps: Steps<T>, signal?: AbortSignal): Promise<T> {
+  const pace = new Pace();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    if (pace.due()) await pace.rest(signal);
+  }
+}
+
+/** Counts work, and says when it is time for a stop of {@link Steps}: about every millisecond. */
+export class Effort {
+  #left = EFFORT;
+
+  /** @param work comparisons of numbers, or bytes looked at */
+  spend(work: number): boolean {
+    this.#left -= work;
+    if (this.#left > 0) return false;
+    this.#left = EFFORT;
+    return true;
+  }
+}
+
+/** Comparisons of a millisecond. */
+const EFFORT = 250_000;
+
 /** An answer would take more work than one request may cause. `message` may be shown to the caller. */
 export class LimitExceeded extends Error {
   constructor(message: string) {

@@ -8,6 +8,7 @@ import type { PackStore } from '../../lib/git/pack/store.ts';
 import { parseCommitLinks } from '../../lib/git/parse.ts';
 import { entryAtPath } from '../../lib/git/tree/entry.ts';
 import type { RawPath } from '../../lib/git/tree/path.ts';
+import { atOnce } from '../../lib/git/work.ts';
 import { GitFixture, generateHistory, random } from './history-fixture.ts';
 
 /** The commit of each line, by our blame. */
@@ -243,7 +244,7 @@ describe('parts', () => {
           [...head, ...older, ...tail],
           [...head, ...newer, ...tail],
         ];
-        const edits = editsBetween(Buffer.from(a.join('')), Buffer.from(b.join('')), { steps: 1e6 })!;
+        const edits = atOnce(editsBetween(Buffer.from(a.join('')), Buffer.from(b.join('')), { steps: 1e6 }))!;
         const made: string[] = [];
         let at = 0;
         for (const { oldStart, oldEnd, newStart, newEnd } of edits) {
@@ -259,7 +260,9 @@ describe('parts', () => {
     const span = fc.record({ source: fc.nat(30), count: fc.integer({ min: 1, max: 10 }) });
     fc.assert(
       fc.property(text, text, fc.array(span, { maxLength: 6 }), (older, newer, chosen) => {
-        const edits = editsBetween(Buffer.from(older.join('')), Buffer.from(newer.join('')), { steps: 1e6 })!;
+        const edits = atOnce(
+          editsBetween(Buffer.from(older.join('')), Buffer.from(newer.join('')), { steps: 1e6 }),
+        )!;
         let final = 0;
         const spans: Span[] = [];
         for (const { source, count } of chosen.sort((a, b) => a.source - b.source)) {

@@ -7,6 +7,7 @@ import { History } from '../../lib/git/history.ts';
 import { EMPTY_TREE, type Oid } from '../../lib/git/oid.ts';
 import type { PackStore } from '../../lib/git/pack/store.ts';
 import { GitRepository } from '../../lib/git/repository.ts';
+import { atOnce } from '../../lib/git/work.ts';
 import { GitFixture, generateHistory, random } from './history-fixture.ts';
 
 const UNLIMITED = { files: 1e6, fileBytes: 1e9, totalBytes: 1e9, totalLines: 1e9, renames: false } as const;
@@ -47,7 +48,7 @@ describe('hunks of texts are those of git diff', () => {
     const git = patches.get(option)!;
     for (const [n, [old, after]] of texts.entries()) {
       const [a, b] = [Buffer.from(old, 'latin1'), Buffer.from(after, 'latin1')];
-      const text = formatHunks(diffTexts(a, b, options)!, a, b)!.toString('latin1');
+      const text = formatHunks(atOnce(diffTexts(a, b, options))!, a, b)!.toString('latin1');
       expect(text, `f${n}`).toBe(git.get(String(n)) ?? '');
     }
   });
@@ -151,7 +152,7 @@ describe('hunks', () => {
         fc.constantFrom('myers', 'histogram'),
         fc.nat(5),
         (a, b, algorithm, context) => {
-          const diff = diffTexts(a, b, { algorithm })!;
+          const diff = atOnce(diffTexts(a, b, { algorithm }))!;
           const text = formatHunks(diff, a, b, { context })!.toString('latin1');
           expect(applyHunks(a.toString('latin1'), text)).toBe(b.toString('latin1'));
           expect(touching(diff)).toEqual([]);
@@ -174,7 +175,7 @@ describe('hunks', () => {
       for (const algorithm of ['myers', 'histogram'] as const) {
         const started = process.cpuUsage();
         const budget = { steps: 20_000_000 };
-        diffTexts(a, b, { algorithm, budget });
+        atOnce(diffTexts(a, b, { algorithm, budget }));
         expect(budget.steps).toBeGreaterThanOrEqual(0);
         const { user, system } = process.cpuUsage(started);
         expect((user + system) / 1e6, 'seconds').toBeLessThan(4);

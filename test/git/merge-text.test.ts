@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { mergeTexts } from '../../lib/git/merge/text.ts';
+import { atOnce } from '../../lib/git/work.ts';
 import { random } from './history-fixture.ts';
 
 const LABELS = { ours: 'ours', theirs: 'theirs' };
@@ -32,11 +33,13 @@ describe('merged texts are those of git merge-file', () => {
     let conflicting = 0;
     for (let n = 0; n < 250; n++) {
       const [base, ours, theirs] = threeTexts(pick);
-      const merged = mergeTexts(base, ours, theirs, {
-        labels: LABELS,
-        algorithm: 'myers',
-        joinUnlessAlphanumeric: true,
-      })!;
+      const merged = atOnce(
+        mergeTexts(base, ours, theirs, {
+          labels: LABELS,
+          algorithm: 'myers',
+          joinUnlessAlphanumeric: true,
+        }),
+      )!;
       const found = { conflicts: merged.conflicts, text: merged.data.toString('latin1') };
       expect(found).toEqual(mergeFile(base, ours, theirs));
       if (merged.conflicts > 0) conflicting++;
@@ -61,7 +64,7 @@ describe('merged texts are those of git merge-file', () => {
   test.each(CASES)('%s', (_, ...texts) => {
     const [base, ours, theirs] = texts.map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
     const options = { labels: LABELS, algorithm: 'myers', joinUnlessAlphanumeric: true } as const;
-    const merged = mergeTexts(base, ours, theirs, { ...options, markerSize: 9 })!;
+    const merged = atOnce(mergeTexts(base, ours, theirs, { ...options, markerSize: 9 }))!;
     const git = mergeFile(base, ours, theirs, '--marker-size=9');
     expect({ conflicts: merged.conflicts, text: merged.data.toString() }).toEqual(git);
   });
@@ -80,7 +83,7 @@ describe('properties', () => {
           [base, x],
           [x, base],
         ] as const) {
-          const merged = mergeTexts(base, ours, theirs, { algorithm })!;
+          const merged = atOnce(mergeTexts(base, ours, theirs, { algorithm }))!;
           expect(merged).toEqual({ data: x, conflicts: 0 });
         }
       }),
@@ -91,8 +94,8 @@ describe('properties', () => {
   test('neither side is preferred', () => {
     fc.assert(
       fc.property(content, content, content, algorithm, (base, a, b, algorithm) => {
-        const one = mergeTexts(base, a, b, { algorithm })!;
-        const other = mergeTexts(base, b, a, { algorithm })!;
+        const one = atOnce(mergeTexts(base, a, b, { algorithm }))!;
+        const other = atOnce(mergeTexts(base, b, a, { algorithm }))!;
         expect(other.conflicts === 0).toBe(one.conflicts === 0);
         if (one.conflicts === 0) expect(other.data).toEqual(one.data);
       }),
@@ -107,7 +110,9 @@ describe('properties', () => {
         const kept = Array.from({ length: gap }, (_, n) => `kept ${n}\n`).join('');
         const text = (top: string, bottom: string) => Buffer.from(`${top}${kept}${bottom}`);
         const [top, bottom] = [first.join(''), second.join('')];
-        const merged = mergeTexts(text('t\n', 'b\n'), text(top, 'b\n'), text('t\n', bottom), { algorithm })!;
+        const merged = atOnce(
+          mergeTexts(text('t\n', 'b\n'), text(top, 'b\n'), text('t\n', bottom), { algorithm }),
+        )!;
         expect(merged).toEqual({ data: text(top, bottom), conflicts: 0 });
       }),
     );
@@ -116,7 +121,7 @@ describe('properties', () => {
   test('texts too different to compare do not merge cleanly', () => {
     const pick = random(9);
     const noise = () => Buffer.from(Array.from({ length: 3000 }, () => `${pick(50)}\n`).join(''));
-    expect(mergeTexts(noise(), noise(), noise(), { budget: { steps: 1000 } })).toBeUndefined();
+    expect(atOnce(mergeTexts(noise(), noise(), noise(), { budget: { steps: 1000 } }))).toBeUndefined();
   });
 });
 

@@ -1,6 +1,7 @@
 import { diffTexts, type LineEdit } from '../diff/hunks.ts';
 import type { StepBudget } from '../diff/myers.ts';
 import { asBuffer } from '../tree/entry.ts';
+import type { Steps } from '../work.ts';
 
 /** git trims a common tail in pieces of this size, which limits how far down a change can slide. */
 const TAIL_PIECE = 1024;
@@ -17,12 +18,12 @@ const NEWLINE = 0x0a;
  *   returned as one edit without a diff
  * @returns undefined when the texts are too large, or `budget` ran out
  */
-export function editsBetween(
+export function* editsBetween(
   oldData: Uint8Array,
   newData: Uint8Array,
   budget: StepBudget,
   concerns: (start: number, end: number) => boolean = () => true,
-): LineEdit[] | undefined {
+): Steps<LineEdit[] | undefined> {
   const tail = commonTail(asBuffer(oldData), asBuffer(newData));
   const [before, after] = [oldData, newData].map((data) =>
     asBuffer(data).subarray(0, data.length - tail),
@@ -34,7 +35,8 @@ export function editsBetween(
     const oldEnd = head.lines + countLines(older);
     return [{ oldStart: head.lines, oldEnd, newStart: head.lines, newEnd }];
   }
-  return diffTexts(older, newer, { budget })?.edits.map((edit) => ({
+  const diff = yield* diffTexts(older, newer, { budget });
+  return diff?.edits.map((edit) => ({
     oldStart: edit.oldStart + head.lines,
     oldEnd: edit.oldEnd + head.lines,
     newStart: edit.newStart + head.lines,

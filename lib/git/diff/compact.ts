@@ -1,3 +1,4 @@
+import { Effort, type Steps } from '../work.ts';
 import { splitBadness } from './indent.ts';
 import type { LineChanges } from './lines.ts';
 
@@ -9,17 +10,17 @@ import type { LineChanges } from './lines.ts';
  * down as far as possible or, with `indent`, to where indentation and blank lines make the best boundaries
  * (gitdiff-options, `--indent-heuristic`).
  */
-export function compact(
+export function* compact(
   changes: LineChanges,
   oldData: Uint8Array,
   newData: Uint8Array,
   options: { readonly indent: boolean },
-): void {
+): Steps<void> {
   const { table, deleted, inserted, oldStarts, newStarts } = changes;
   const place = (data: Uint8Array, starts: Int32Array): Place | undefined =>
     options.indent ? (group, lowest) => bestPlace(data, starts, group, lowest) : undefined;
-  slideGroups(table.old, deleted, inserted, place(oldData, oldStarts));
-  slideGroups(table.new, inserted, deleted, place(newData, newStarts));
+  yield* slideGroups(table.old, deleted, inserted, place(oldData, oldStarts));
+  yield* slideGroups(table.new, inserted, deleted, place(newData, newStarts));
 }
 
 interface Group {
@@ -34,11 +35,16 @@ type Place = (group: Readonly<Group>, lowest: number) => number;
 /** Steps per line for all slides of one file; above, groups stay where they are. Real text never needs as many. */
 const STEPS_PER_LINE = 64;
 
+/** What a slide by a line costs, and the choice among places. */
+const SLIDE_EFFORT = 5;
+const PLACE_EFFORT = 500;
+
 /**
  * Walks the groups of both files in parallel: there is one, possibly empty, before each unchanged line and at the end,
  * so that they correspond one to one.
  */
-function slideGroups(lines: Int32Array, mine: Uint8Array, others: Uint8Array, place?: Place): void {
+function* slideGroups(lines: Int32Array, mine: Uint8Array, others: Uint8Array, place?: Place): Steps<void> {
+  const effort = new Effort();
   const size = lines.length;
   const group: Group = { start: 0, end: runEnd(mine, 0) };
   const opposite: Group = { start: 0, end: runEnd(others, 0) };
@@ -64,29 +70,38 @@ function slideGroups(lines: Int32Array, mine: Uint8Array, others: Uint8Array, pl
     return true;
   };
 
-  for (;;) {
-    if (group.start < group.end && steps > 0) {
-      let lowest: number;
-      let aligned: boolean;
-      let length: number;
-      do {
-        length = group.end - group.start;
-        while (up());
-        lowest = group.end;
-        aligned = opposite.start < opposite.end;
-        while (down()) aligned ||= opposite.start < opposite.end;
-      } while (length !== group.end - group.start && steps > 0);
+  /** Handles groups until it is time to stop. @returns whether all are done */
+  const some = (): boolean => {
+    for (;;) {
+      let spent = 1;
+      if (group.start < group.end && steps > 0) {
+        const before = steps;
+        let lowest: number;
+        let aligned: boolean;
+        let length: number;
+        do {
+          length = group.end - group.start;
+          while (up());
+          lowest = group.end;
+          aligned = opposite.start < opposite.end;
+          while (down()) aligned ||= opposite.start < opposite.end;
+        } while (length !== group.end - group.start && steps > 0);
 
-      if (aligned) while (opposite.start === opposite.end && up());
-      else if (place && group.end > lowest) {
-        const end = place(group, lowest);
-        while (group.end > end && up());
+        if (aligned) while (opposite.start === opposite.end && up());
+        else if (place && group.end > lowest) {
+          const end = place(group, lowest);
+          while (group.end > end && up());
+          spent += PLACE_EFFORT;
+        }
+        spent += (before - steps) * SLIDE_EFFORT;
       }
+      if (group.end === size) return true;
+      advance(group, mine);
+      advance(opposite, others);
+      if (effort.spend(spent)) return false;
     }
-    if (group.end === size) return;
-    advance(group, mine);
-    advance(opposite, others);
-  }
+  };
+  while (!some()) yield;
 }
 
 /** Moves to the group after the next unchanged line. */

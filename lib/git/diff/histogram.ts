@@ -1,3 +1,4 @@
+import { Effort, type Steps } from '../work.ts';
 import type { LineTable } from './line-table.ts';
 import type { StepBudget } from './myers.ts';
 
@@ -9,12 +10,17 @@ import type { StepBudget } from './myers.ts';
  *
  * @returns false when `budget` ran out: then only part of the changes is marked
  */
-export function markHistogram(
+export function* markHistogram(
   table: LineTable,
   marks: { readonly deleted: Uint8Array; readonly inserted: Uint8Array },
-  fallback: (part: LineTable, deleted: Uint8Array, inserted: Uint8Array, budget?: StepBudget) => boolean,
+  fallback: (
+    part: LineTable,
+    deleted: Uint8Array,
+    inserted: Uint8Array,
+    budget?: StepBudget,
+  ) => Steps<boolean>,
   budget: StepBudget = { steps: Infinity },
-): boolean {
+): Steps<boolean> {
   const histogram = new Histogram(table, budget);
   const open: Region[] = [{ aLow: 0, aHigh: table.old.length, bLow: 0, bHigh: table.new.length }];
   for (let region = open.pop(); region !== undefined; region = open.pop()) {
@@ -26,14 +32,14 @@ export function markHistogram(
       inserted.fill(1);
       continue;
     }
-    const split = histogram.split(region);
+    const split = yield* histogram.split(region);
     if (budget.steps < 0) return false;
     if (split === 'nothing-common') {
       deleted.fill(1);
       inserted.fill(1);
     } else if (split === 'too-common') {
       const part = partOf(table, region);
-      if (!fallback(part, deleted, inserted, budget)) return false;
+      if (!(yield* fallback(part, deleted, inserted, budget))) return false;
     } else {
       open.push(
         { aLow: split.aHigh, aHigh, bLow: split.bHigh, bHigh },
@@ -65,6 +71,7 @@ class Histogram {
   readonly #first: Int32Array;
   /** Per line of `a`: where the same line occurs next. */
   readonly #next: Int32Array;
+  readonly #effort = new Effort();
 
   constructor(table: LineTable, budget: StepBudget) {
     this.#a = table.old;
@@ -75,7 +82,7 @@ class Histogram {
     this.#next = new Int32Array(table.old.length);
   }
 
-  split(region: Region): Region | 'nothing-common' | 'too-common' {
+  *split(region: Region): Steps<Region | 'nothing-common' | 'too-common'> {
     const { aLow, aHigh, bLow, bHigh } = region;
     for (let i = aHigh - 1; i >= aLow; i--) {
       const number = this.#a[i]!;
@@ -84,12 +91,13 @@ class Histogram {
       this.#count[number]!++;
     }
     this.#budget.steps -= aHigh - aLow + bHigh - bLow;
-    const found = this.#rarestRun(region);
+    if (this.#effort.spend(aHigh - aLow + bHigh - bLow)) yield;
+    const found = yield* this.#rarestRun(region);
     for (let i = aLow; i < aHigh; i++) this.#count[this.#a[i]!] = 0;
     return found;
   }
 
-  #rarestRun(region: Region): Region | 'nothing-common' | 'too-common' {
+  *#rarestRun(region: Region): Steps<Region | 'nothing-common' | 'too-common'> {
     const { aLow, aHigh, bLow, bHigh } = region;
     const [a, b, count] = [this.#a, this.#b, this.#count];
     let best: Region | undefined;
@@ -97,6 +105,7 @@ class Histogram {
     let common = false;
     for (let line = bLow; line < bHigh; ) {
       let behind = line + 1;
+      let spent = 1;
       const occurrences = count[b[line]!]!;
       common ||= occurrences > 0;
       if (occurrences > 0 && occurrences <= rarest) {
@@ -113,6 +122,7 @@ class Histogram {
             bEnd++;
           }
           this.#budget.steps -= aEnd - aStart;
+          spent += aEnd - aStart;
           behind = Math.max(behind, bEnd);
           if (best === undefined || best.aHigh - best.aLow < aEnd - aStart || rarity < rarest) {
             best = { aLow: aStart, aHigh: aEnd, bLow: bStart, bHigh: bEnd };
@@ -124,6 +134,7 @@ class Histogram {
         }
       }
       line = behind;
+      if (this.#effort.spend(spent)) yield;
       if (this.#budget.steps < 0) break;
     }
     if (common && rarest > MAX_OCCURRENCES) return 'too-common';

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { asBuffer } from '../tree/entry.ts';
+import { Effort, type Steps } from '../work.ts';
 import { compact } from './compact.ts';
 import { type DiffAlgorithm, diffLines, type LineChanges, MAX_DIFF_BYTES, MAX_DIFF_STEPS } from './lines.ts';
 import type { StepBudget } from './myers.ts';
@@ -40,20 +41,20 @@ export interface TextDiffOptions {
  *
  * @returns undefined when they are too large or differ too much: see {@link MAX_DIFF_BYTES} and the limits next to it
  */
-export function diffTexts(
+export function* diffTexts(
   oldData: Uint8Array,
   newData: Uint8Array,
   options: TextDiffOptions = {},
-): TextDiff | undefined {
+): Steps<TextDiff | undefined> {
   const { budget, algorithm = 'myers', indentHeuristic = true } = options;
   if (oldData.length + newData.length > MAX_DIFF_BYTES) return undefined;
   const allowed = Math.min(MAX_DIFF_STEPS, budget?.steps ?? MAX_DIFF_STEPS);
   const own = { steps: allowed };
-  const changes = diffLines(oldData, newData, own, algorithm);
+  const changes = yield* diffLines(oldData, newData, own, algorithm);
   if (budget) budget.steps -= allowed - Math.max(0, own.steps);
   if (changes === undefined) return undefined;
-  compact(changes, oldData, newData, { indent: indentHeuristic });
-  const edits = editsOf(changes);
+  yield* compact(changes, oldData, newData, { indent: indentHeuristic });
+  const edits = yield* editsOf(changes);
   let additions = 0;
   let deletions = 0;
   for (const edit of edits) {
@@ -63,7 +64,8 @@ export function diffTexts(
   return { edits, oldStarts: changes.oldStarts, newStarts: changes.newStarts, additions, deletions };
 }
 
-function editsOf({ deleted, inserted }: LineChanges): LineEdit[] {
+function* editsOf({ deleted, inserted }: LineChanges): Steps<LineEdit[]> {
+  const effort = new Effort();
   const edits: LineEdit[] = [];
   let [oldAt, newAt] = [0, 0];
   while (oldAt < deleted.length || newAt < inserted.length) {
@@ -72,6 +74,7 @@ function editsOf({ deleted, inserted }: LineChanges): LineEdit[] {
     while (newAt < inserted.length && inserted[newAt] === 1) newAt++;
     if (oldAt > oldStart || newAt > newStart) {
       edits.push({ oldStart, oldEnd: oldAt, newStart, newEnd: newAt });
+      if (effort.spend(oldAt - oldStart + newAt - newStart + EDIT_EFFORT)) yield;
     }
     oldAt++;
     newAt++;
@@ -79,29 +82,32 @@ function editsOf({ deleted, inserted }: LineChanges): LineEdit[] {
   return edits;
 }
 
+/** What an edit costs beside its lines. */
+const EDIT_EFFORT = 20;
+
 /** Context lines around an edit. */
 export const CONTEXT = 3;
 
 /** Joins edits whose context lines would touch. */
-export function hunksOf(diff: TextDiff, context = CONTEXT): Hunk[] {
+export function* hunksOf(diff: TextDiff, context = CONTEXT): Generator<Hunk, void, undefined> {
   const [oldLines, newLines] = [diff.oldStarts.length - 1, diff.newStarts.length - 1];
-  const groups: LineEdit[][] = [];
-  for (const edit of diff.edits) {
-    const last = groups.at(-1);
-    if (last && edit.oldStart - last.at(-1)!.oldEnd <= 2 * context) last.push(edit);
-    else groups.push([edit]);
-  }
-  return groups.map((edits) => {
-    const [first, last] = [edits[0]!, edits.at(-1)!];
+  for (let at = 0; at < diff.edits.length; ) {
+    const first = diff.edits[at]!;
+    let end = at + 1;
+    while (end < diff.edits.length && diff.edits[end]!.oldStart - diff.edits[end - 1]!.oldEnd <= 2 * context)
+      end++;
+    const edits = diff.edits.slice(at, end);
+    const last = edits.at(-1)!;
     const before = Math.min(context, first.oldStart);
-    return {
+    yield {
       edits,
       oldStart: first.oldStart - before,
       newStart: first.newStart - before,
       oldEnd: Math.min(oldLines, last.oldEnd + context),
       newEnd: Math.min(newLines, last.newEnd + context),
     };
-  });
+    at = end;
+  }
 }
 
 /**
@@ -142,6 +148,7 @@ export function formatHunks(
     add(NEWLINE);
     let at = hunk.oldStart;
     for (const edit of hunk.edits) {
+      if (bytes > maxBytes) return undefined;
       addLines(oldData, oldStarts, at, edit.oldStart, UNCHANGED);
       addLines(oldData, oldStarts, edit.oldStart, edit.oldEnd, DELETED);
       addLines(newData, newStarts, edit.newStart, edit.newEnd, INSERTED);

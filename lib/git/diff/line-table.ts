@@ -1,4 +1,5 @@
 import { asBuffer } from '../tree/entry.ts';
+import { Effort, type Steps } from '../work.ts';
 
 /** The lines of two files as small numbers: equal lines, terminator included, have the same number. */
 export interface LineTable {
@@ -30,6 +31,13 @@ export function lineStartsWithin(data: Uint8Array, max: number): Int32Array | un
   return starts.subarray(0, line + 1);
 }
 
+/** What a line costs beside its bytes. */
+const LINE_EFFORT = 20;
+/** Bytes of a line that is hashed in pieces. */
+const LONG_LINE = 1024 * 1024;
+/** Bytes compared at once. */
+const PIECE = 4096;
+
 function grown(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   const larger = new Int32Array(array.length * 2);
   larger.set(array);
@@ -44,12 +52,12 @@ export function countLines(data: Uint8Array): number {
 }
 
 /** Numbers the lines of both files, by content. Linear in the bytes. */
-export function numberLines(
+export function* numberLines(
   oldData: Uint8Array,
   oldStarts: Int32Array,
   newData: Uint8Array,
   newStarts: Int32Array,
-): LineTable {
+): Steps<LineTable> {
   const lines = oldStarts.length + newStarts.length - 2;
   const slots = new Int32Array(2 ** Math.ceil(Math.log2(lines + 1) + 1)).fill(-1);
   // Per number: hash, start and length of the first such line; numbers below `oldNumbers` are of the old file.
@@ -58,46 +66,71 @@ export function numberLines(
   const firstLength = new Int32Array(lines);
   const counts = [new Int32Array(lines), new Int32Array(lines)] as const;
   const sources = [asBuffer(oldData), asBuffer(newData)] as const;
+  const effort = new Effort();
   let numbers = 0;
   let oldNumbers = 0;
 
-  /** Numbers the lines of one side, except the common head and tail, which are known. */
-  const number = (side: 0 | 1, starts: Int32Array, result: Int32Array, head: number, tail: number): void => {
+  /** Numbers lines of one side until it is time to stop. @returns the line at which it stopped: one that is too long, or `end` */
+  const number = (side: 0 | 1, starts: Int32Array, result: Int32Array, from: number, end: number): number => {
     const data = sources[side];
-    for (let line = head; line < result.length - tail; line++) {
-      const start = starts[line]!;
-      const end = starts[line + 1]!;
-      const hash = hashBytes(data, start, end);
-      let slot = hash & (slots.length - 1);
-      let found = slots[slot]!;
-      while (found >= 0) {
-        if (hashes[found] === hash && firstLength[found] === end - start) {
-          const other = found < oldNumbers || side === 0 ? sources[0] : sources[1];
-          const from = firstStart[found]!;
-          if (other.compare(data, start, end, from, from + end - start) === 0) break;
-        }
-        slot = (slot + 1) & (slots.length - 1);
-        found = slots[slot]!;
+    for (let line = from; line < end; line++) {
+      const length = starts[line + 1]! - starts[line]!;
+      if (length > LONG_LINE) return line;
+      result[line] = numbered(side, data, starts[line]!, length, hashBytes(data, starts[line]!, length));
+      if (effort.spend(length + LINE_EFFORT)) return line + 1;
+    }
+    return end;
+  };
+  const numbered = (side: 0 | 1, data: Buffer, start: number, length: number, hash: number): number => {
+    let slot = hash & (slots.length - 1);
+    let found = slots[slot]!;
+    while (found >= 0) {
+      if (hashes[found] === hash && firstLength[found] === length) {
+        const other = found < oldNumbers || side === 0 ? sources[0] : sources[1];
+        const from = firstStart[found]!;
+        if (other.compare(data, start, start + length, from, from + length) === 0) break;
       }
-      if (found < 0) {
-        found = numbers++;
-        slots[slot] = found;
-        hashes[found] = hash;
-        firstStart[found] = start;
-        firstLength[found] = end - start;
-      }
-      result[line] = found;
+      slot = (slot + 1) & (slots.length - 1);
+      found = slots[slot]!;
+    }
+    if (found < 0) {
+      found = numbers++;
+      slots[slot] = found;
+      hashes[found] = hash;
+      firstStart[found] = start;
+      firstLength[found] = length;
+    }
+    return found;
+  };
+  /** Numbers the lines of one side, except the common head and tail, which are known. */
+  function* numberAll(
+    side: 0 | 1,
+    starts: Int32Array,
+    result: Int32Array,
+    head: number,
+    tail: number,
+  ): Steps<void> {
+    const end = result.length - tail;
+    for (let line = head; line < end; ) {
+      line = number(side, starts, result, line, end);
+      if (line >= end) break;
+      yield;
+      const length = starts[line + 1]! - starts[line]!;
+      if (length <= LONG_LINE) continue;
+      const hash = yield* hashLong(sources[side], starts[line]!, length);
+      result[line] = numbered(side, sources[side], starts[line]!, length, hash);
+      line++;
     }
     for (const found of result) counts[side][found]!++;
-  };
+  }
   const oldLines = new Int32Array(oldStarts.length - 1);
   const newLines = new Int32Array(newStarts.length - 1);
-  number(0, oldStarts, oldLines, 0, 0);
+  yield* numberAll(0, oldStarts, oldLines, 0, 0);
   oldNumbers = numbers;
   const { head, tail } = commonEnds(sources[0], oldStarts, sources[1], newStarts);
   newLines.set(oldLines.subarray(0, head));
   newLines.set(oldLines.subarray(oldLines.length - tail), newLines.length - tail);
-  number(1, newStarts, newLines, head, tail);
+  yield* numberAll(1, newStarts, newLines, head, tail);
   return { old: oldLines, new: newLines, oldCount: counts[0], newCount: counts[1] };
 }
 
@@ -110,6 +143,8 @@ function commonEnds(
 ): { readonly head: number; readonly tail: number } {
   const shorter = Math.min(oldData.length, newData.length);
   let same = 0;
+  while (same + PIECE <= shorter && oldData.compare(newData, same, same + PIECE, same, same + PIECE) === 0)
+    same += PIECE;
   while (same < shorter && oldData[same] === newData[same]) same++;
   const lines = Math.min(oldStarts.length, newStarts.length) - 1;
   let head = 0;
@@ -118,6 +153,7 @@ function commonEnds(
   let tail = 0;
   const [oldEnd, newEnd] = [oldData.length, newData.length];
   let behind = 0;
+  while (behind + PIECE <= shorter && equalTails(oldData, newData, behind)) behind += PIECE;
   while (behind < shorter && oldData[oldEnd - 1 - behind] === newData[newEnd - 1 - behind]) behind++;
   while (tail < lines - head) {
     const length = oldEnd - oldStarts[oldStarts.length - 2 - tail]!;
@@ -127,12 +163,37 @@ function commonEnds(
   return { head, tail };
 }
 
+/** Compares the bytes before the last `behind` ones. */
+function equalTails(oldData: Buffer, newData: Buffer, behind: number): boolean {
+  const [a, b] = [oldData.length - behind, newData.length - behind];
+  return oldData.compare(newData, b - PIECE, b, a - PIECE, a) === 0;
+}
+
 /** FNV-1a with a random seed, so that nobody can craft colliding lines. */
-function hashBytes(data: Uint8Array, start: number, end: number): number {
+function hashBytes(data: Uint8Array, start: number, length: number): number {
+  return mixed(hashOn(SEED, data, start, start + length));
+}
+
+/** The same. */
+function* hashLong(data: Uint8Array, start: number, length: number): Steps<number> {
+  const end = start + length;
   let hash = SEED;
+  for (let at = start; at < end; at += LONG_LINE) {
+    hash = hashOn(hash, data, at, Math.min(end, at + LONG_LINE));
+    yield;
+  }
+  return mixed(hash);
+}
+
+function hashOn(before: number, data: Uint8Array, start: number, end: number): number {
+  let hash = before;
   for (let i = start; i < end; i++) hash = Math.imul(hash ^ data[i]!, 0x01000193);
-  hash ^= hash >>> 15;
-  return Math.imul(hash, 0x2c1b3c6d) ^ (hash >>> 12);
+  return hash;
+}
+
+function mixed(hash: number): number {
+  const folded = hash ^ (hash >>> 15);
+  return Math.imul(folded, 0x2c1b3c6d) ^ (folded >>> 12);
 }
 
 const SEED = (Math.random() * 2 ** 32) | 0;

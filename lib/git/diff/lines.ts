@@ -1,3 +1,5 @@
+import type { Steps } from '../work.ts';
+import { Effort } from '../work.ts';
 import { markHistogram } from './histogram.ts';
 import { countLines, type LineTable, lineStarts, lineStartsWithin, numberLines } from './line-table.ts';
 import { markChanges, roughRoot, type StepBudget } from './myers.ts';
@@ -19,6 +21,9 @@ export interface LineCounts {
   readonly approximate?: true;
 }
 
+/** Bytes that take milliseconds to look at. */
+const LARGE = 1024 * 1024;
+
 /** Above these numbers of bytes and lines, in both files together, or steps of the search, counts are approximate. */
 export const MAX_DIFF_BYTES = 32 * 1024 * 1024;
 const MAX_DIFF_LINES = 1_000_000;
@@ -29,16 +34,20 @@ export const MAX_DIFF_STEPS = 60_000_000;
  *
  * @param budget shared by the files of one comparison; each takes {@link MAX_DIFF_STEPS} of it at most
  */
-export function countChanges(oldData: Uint8Array, newData: Uint8Array, budget?: StepBudget): LineCounts {
+export function* countChanges(
+  oldData: Uint8Array,
+  newData: Uint8Array,
+  budget?: StepBudget,
+): Steps<LineCounts> {
   if (oldData.length === 0 || newData.length === 0) {
     return { additions: countLines(newData), deletions: countLines(oldData) };
   }
-  if (oldData.length + newData.length > MAX_DIFF_BYTES) return countUnordered(oldData, newData);
+  if (oldData.length + newData.length > MAX_DIFF_BYTES) return yield* countUnordered(oldData, newData);
   const allowed = Math.min(MAX_DIFF_STEPS, budget?.steps ?? MAX_DIFF_STEPS);
   const own = { steps: allowed };
-  const changes = diffLines(oldData, newData, own);
+  const changes = yield* diffLines(oldData, newData, own);
   if (budget) budget.steps -= allowed - Math.max(0, own.steps);
-  if (changes === undefined) return countUnordered(oldData, newData);
+  if (changes === undefined) return yield* countUnordered(oldData, newData);
   return { additions: sum(changes.inserted), deletions: sum(changes.deleted) };
 }
 
@@ -50,41 +59,43 @@ export type DiffAlgorithm = 'myers' | 'histogram';
  *
  * @returns undefined when `budget` ran out, or there are more than {@link MAX_DIFF_LINES}
  */
-export function diffLines(
+export function* diffLines(
   oldData: Uint8Array,
   newData: Uint8Array,
   budget?: StepBudget,
   algorithm: DiffAlgorithm = 'myers',
-): LineChanges | undefined {
+): Steps<LineChanges | undefined> {
   const oldStarts = lineStartsWithin(oldData, MAX_DIFF_LINES);
+  if (oldData.length > LARGE) yield;
   const newStarts = oldStarts && lineStartsWithin(newData, MAX_DIFF_LINES - oldStarts.length + 1);
   if (!oldStarts || !newStarts) return undefined;
-  const table = numberLines(oldData, oldStarts, newData, newStarts);
+  if (newData.length > LARGE) yield;
+  const table = yield* numberLines(oldData, oldStarts, newData, newStarts);
   const deleted = new Uint8Array(table.old.length);
   const inserted = new Uint8Array(table.new.length);
   const complete =
     algorithm === 'myers'
-      ? markMyers(table, deleted, inserted, budget)
-      : markHistogram(table, { deleted, inserted }, markMyers, budget);
+      ? yield* markMyers(table, deleted, inserted, budget)
+      : yield* markHistogram(table, { deleted, inserted }, markMyers, budget);
   return complete ? { deleted, inserted, oldStarts, newStarts, table } : undefined;
 }
 
 /** Runs Myers' algorithm without the lines that are not worth matching. @returns false when the budget ran out */
-function markMyers(
+function* markMyers(
   table: LineTable,
   deleted: Uint8Array,
   inserted: Uint8Array,
   budget?: StepBudget,
-): boolean {
+): Steps<boolean> {
   let head = 0;
   const shorter = Math.min(table.old.length, table.new.length);
   while (head < shorter && table.old[head] === table.new[head]) head++;
   let tail = 0;
   while (tail < shorter - head && table.old.at(-1 - tail) === table.new.at(-1 - tail)) tail++;
 
-  const oldKept = worthMatching(table.old, table.newCount, head, tail, deleted);
-  const newKept = worthMatching(table.new, table.oldCount, head, tail, inserted);
-  return markChanges(
+  const oldKept = yield* worthMatching(table.old, table.newCount, head, tail, deleted);
+  const newKept = yield* worthMatching(table.new, table.oldCount, head, tail, inserted);
+  return yield* markChanges(
     oldKept.map((line) => table.old[line]!),
     newKept.map((line) => table.new[line]!),
     {
@@ -112,13 +123,14 @@ const COMMON = 2;
  *
  * @returns line numbers; all others between head and tail are set in `changed`
  */
-function worthMatching(
+function* worthMatching(
   lines: Int32Array,
   otherCount: Int32Array,
   head: number,
   tail: number,
   changed: Uint8Array,
-): Int32Array {
+): Steps<Int32Array> {
+  const effort = new Effort();
   const end = lines.length - tail;
   const common = Math.min(roughRoot(lines.length), MAX_COMMON);
   const kinds = new Uint8Array(lines.length);
@@ -128,11 +140,17 @@ function worthMatching(
   }
   const kept = new Int32Array(end - head);
   let count = 0;
-  for (let i = head; i < end; i++) {
-    const kind = kinds[i];
-    if (kind === MATCHED || (kind === COMMON && !amongUnmatched(kinds, i, head, end))) kept[count++] = i;
-    else changed[i] = 1;
-  }
+  /** Selects lines until it is time to stop. @returns the line at which it stopped */
+  const some = (from: number): number => {
+    for (let i = from; i < end; i++) {
+      const kind = kinds[i];
+      if (kind === MATCHED || (kind === COMMON && !amongUnmatched(kinds, i, head, end))) kept[count++] = i;
+      else changed[i] = 1;
+      if (effort.spend(kind === COMMON ? NEIGHBOURHOOD : 1)) return i + 1;
+    }
+    return end;
+  };
+  for (let i = some(head); i < end; i = some(i)) yield;
   return kept.subarray(0, count);
 }
 
@@ -163,8 +181,8 @@ function run(
 }
 
 /** Compares lines as multisets, in linear time; finds at least as many equal lines as an alignment. */
-function countUnordered(oldData: Uint8Array, newData: Uint8Array): LineCounts {
-  const table: LineTable = numberLines(oldData, lineStarts(oldData), newData, lineStarts(newData));
+function* countUnordered(oldData: Uint8Array, newData: Uint8Array): Steps<LineCounts> {
+  const table: LineTable = yield* numberLines(oldData, lineStarts(oldData), newData, lineStarts(newData));
   let shared = 0;
   for (const [number, count] of table.oldCount.entries()) shared += Math.min(count, table.newCount[number]!);
   return { additions: table.new.length - shared, deletions: table.old.length - shared, approximate: true };

@@ -1,3 +1,5 @@
+import { Effort, type Steps } from '../work.ts';
+
 /**
  * The shortest edit script between two sequences of numbers, after E. W. Myers, "An O(ND) Difference
  * Algorithm and Its Variations" (1986), in its linear-space form: the middle of a shortest path is found
@@ -14,7 +16,7 @@ export function markChanges(
   b: Int32Array,
   mark: ChangeMarks,
   budget: StepBudget = { steps: Infinity },
-): boolean {
+): Steps<boolean> {
   return new Search(a, b, budget).mark(mark);
 }
 
@@ -37,6 +39,9 @@ const LONG_SEARCH = 256;
 const PROGRESS = 4;
 /** Minimum number of rounds after which any split is accepted. */
 const MIN_ROUNDS = 256;
+
+/** What a cut costs beside its steps. */
+const CUT_EFFORT = 100;
 
 const FAR = 0x7fffffff;
 
@@ -67,6 +72,8 @@ class Search {
   readonly #shift: number;
   readonly #maxRounds: number;
   readonly #budget: StepBudget;
+  readonly #effort = new Effort();
+  #steps = 0;
 
   constructor(a: Int32Array, b: Int32Array, budget: StepBudget) {
     this.#budget = budget;
@@ -79,8 +86,20 @@ class Search {
     this.#maxRounds = Math.max(MIN_ROUNDS, roughRoot(diagonals));
   }
 
-  mark(mark: ChangeMarks): boolean {
+  *mark(mark: ChangeMarks): Steps<boolean> {
     const open: Box[] = [{ aLow: 0, aHigh: this.#a.length, bLow: 0, bHigh: this.#b.length, exact: false }];
+    while (open.length > 0) {
+      if (!this.#some(open, mark)) return false;
+      if (open.length > 0) yield;
+    }
+    return true;
+  }
+
+  /**
+   * Solves boxes until it is time to stop. A cut takes a few milliseconds at most: the square of the rounds of a search.
+   * @returns false when the budget ran out
+   */
+  #some(open: Box[], mark: ChangeMarks): boolean {
     for (let box = open.pop(); box !== undefined; box = open.pop()) {
       this.#trim(box);
       if (box.aLow === box.aHigh) {
@@ -88,12 +107,14 @@ class Search {
       } else if (box.bLow === box.bHigh) {
         for (let i = box.aLow; i < box.aHigh; i++) mark.deleted(i);
       } else {
+        const before = this.#steps;
         const cut = this.#cut(box);
         if (cut === undefined) return false;
         open.push(
           { aLow: cut.a, aHigh: box.aHigh, bLow: cut.b, bHigh: box.bHigh, exact: cut.exactBehind },
           { aLow: box.aLow, aHigh: cut.a, bLow: box.bLow, bHigh: cut.b, exact: cut.exactBefore },
         );
+        if (this.#effort.spend(this.#steps - before + CUT_EFFORT)) return true;
       }
     }
     return true;
@@ -128,7 +149,9 @@ class Search {
 
     for (let round = 1; ; round++) {
       let longRun = false;
-      this.#budget.steps -= (fMax - fMin + (bMax - bMin)) / 2 + 2;
+      const steps = (fMax - fMin + (bMax - bMin)) / 2 + 2;
+      this.#steps += steps;
+      this.#budget.steps -= steps;
       if (this.#budget.steps < 0) return undefined;
 
       if (fMin > lowest) forward[--fMin - 1 + shift] = -1;

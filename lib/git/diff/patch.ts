@@ -3,7 +3,7 @@ import type { ObjectStore, SyncObjects } from '../objects.ts';
 import { type Oid, ZERO_OID } from '../oid.ts';
 import { formatMode, GITLINK } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
-import { Pace } from '../work.ts';
+import { inTurns, Pace, type Steps } from '../work.ts';
 import type { FileChange } from './changes.ts';
 import { diffTexts, formatHunks } from './hunks.ts';
 import { isBinary, MAX_FILE_BYTES } from './stats.ts';
@@ -73,22 +73,18 @@ export async function diffFiles(
       files.push(notShown(parts[files.length]!, { collapsed: true }));
       continue;
     }
-    await store.run((objects) => {
-      pace.begin();
-      while (files.length < parts.length && !pace.due()) {
-        if (text >= totalBytes || lines >= totalLines || read >= MAX_READ) return;
-        const change = parts[files.length]!;
-        const next = () => parts.slice(files.length + 1, files.length + READ_AHEAD);
-        const [old, after] = readAhead(change, next, (one) =>
-          batchMisses([oldSide, newSide], (side) => readSide(objects, side(one), one === change)),
-        );
-        const diff = diffs.compare(change, old, after);
-        files.push(diff);
-        read += (old?.length ?? 0) + (after?.length ?? 0);
-        text += diff.text.length;
-        lines += diff.additions + diff.deletions;
-      }
-    });
+    const change = parts[files.length]!;
+    const next = () => parts.slice(files.length + 1, files.length + READ_AHEAD);
+    const [old, after] = await store.run((objects) =>
+      readAhead(change, next, (one) =>
+        batchMisses([oldSide, newSide], (side) => readSide(objects, side(one), one === change)),
+      ),
+    );
+    const diff = await inTurns(diffs.compare(change, old, after), signal);
+    files.push(diff);
+    read += (old?.length ?? 0) + (after?.length ?? 0);
+    text += diff.text.length;
+    lines += diff.additions + diff.deletions;
   }
   return { files, overflow: changes.length > maxFiles };
 }
@@ -121,7 +117,7 @@ class DiffRun {
     this.#limits = limits;
   }
 
-  compare(change: FileChange, old: Uint8Array | undefined, after: Uint8Array | undefined): FileDiff {
+  *compare(change: FileChange, old: Uint8Array | undefined, after: Uint8Array | undefined): Steps<FileDiff> {
     const { fileBytes = 200 * 1024, context } = this.#limits;
     if (change.oldId === change.newId) return notShown(change, {});
     if (old === undefined || after === undefined) return notShown(change, { tooLarge: true });
@@ -129,7 +125,7 @@ class DiffRun {
       const text = Buffer.from(`${binaryNotice(change)}\n`, 'latin1');
       return { ...notShown(change, {}), binary: true, text };
     }
-    const diff = diffTexts(old, after, { budget: this.#budget });
+    const diff = yield* diffTexts(old, after, { budget: this.#budget });
     if (diff === undefined) return notShown(change, { tooLarge: true });
     const { additions, deletions } = diff;
     const options = { maxBytes: fileBytes, ...(context === undefined ? {} : { context }) };

@@ -2,7 +2,7 @@ import { batchMisses, readAhead } from '../batch-misses.ts';
 import type { ObjectStore, SyncObjects } from '../objects.ts';
 import { asBuffer, type Entry, GITLINK } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
-import { Pace } from '../work.ts';
+import { inTurns, Pace, type Steps } from '../work.ts';
 import { countLines } from './line-table.ts';
 import { countChanges, type LineCounts } from './lines.ts';
 import type { StepBudget } from './myers.ts';
@@ -35,19 +35,17 @@ export async function statFiles(
   while (files.length < changes.length && bytes <= MAX_STAT_BYTES) {
     signal?.throwIfAborted();
     if (pace.due()) await pace.rest(signal);
-    await store.run((objects) => {
-      pace.begin();
-      while (files.length < changes.length && bytes <= MAX_STAT_BYTES && !pace.due()) {
-        const change = changes[files.length]!;
-        const next = () => changes.slice(files.length + 1, files.length + READ_AHEAD);
-        const [oldText, newText] = readAhead(change, next, (one) => {
-          const small = one === change ? Number.POSITIVE_INFINITY : SMALL;
-          return batchMisses([one.old, one.new], (entry) => readText(objects, entry, small));
-        });
-        files.push({ path: change.path, ...compare(change, oldText, newText, budget) });
-        bytes += (oldText?.length ?? 0) + (newText?.length ?? 0);
-      }
-    });
+    const change = changes[files.length]!;
+    const next = () => changes.slice(files.length + 1, files.length + READ_AHEAD);
+    const [oldText, newText] = await store.run((objects) =>
+      readAhead(change, next, (one) => {
+        const small = one === change ? Number.POSITIVE_INFINITY : SMALL;
+        return batchMisses([one.old, one.new], (entry) => readText(objects, entry, small));
+      }),
+    );
+    const counts = await inTurns(compare(change, oldText, newText, budget), signal);
+    files.push({ path: change.path, ...counts });
+    bytes += (oldText?.length ?? 0) + (newText?.length ?? 0);
   }
   return { files, complete: files.length === changes.length };
 }
@@ -59,19 +57,19 @@ const SMALL = 256 * 1024;
 const NOTHING = new Uint8Array(0);
 const BINARY = { additions: 0, deletions: 0, binary: true };
 
-function compare(
+function* compare(
   change: TreeChange,
   oldText: Uint8Array | undefined,
   newText: Uint8Array | undefined,
   budget: StepBudget,
-) {
+): Steps<Omit<FileStats, 'path'>> {
   if (change.old && change.old.oid === change.new?.oid) {
     return { additions: 0, deletions: 0, binary: oldText === undefined || isBinary(oldText) };
   }
   if (oldText === undefined || newText === undefined || isBinary(oldText) || isBinary(newText)) return BINARY;
   if (newText.length === 0) return { additions: 0, deletions: countLines(oldText), binary: false };
   if (oldText.length === 0) return { additions: countLines(newText), deletions: 0, binary: false };
-  return { ...countChanges(oldText, newText, budget), binary: false };
+  return { ...(yield* countChanges(oldText, newText, budget)), binary: false };
 }
 
 /** The content that git compares; for a submodule one line of text. Undefined when the file is too large to read. */

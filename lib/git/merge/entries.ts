@@ -4,6 +4,7 @@ import type { StepBudget } from '../diff/myers.ts';
 import { isBinary, MAX_FILE_BYTES } from '../diff/stats.ts';
 import { ZERO_OID } from '../oid.ts';
 import { type Entry, GITLINK } from '../tree/entry.ts';
+import { inTurns } from '../work.ts';
 import type { ConflictKind, Labels, Stage } from './conflict.ts';
 import type { Overlay } from './overlay.ts';
 import { mergeTexts } from './text.ts';
@@ -65,11 +66,12 @@ export async function mergeEntries(
   if (texts === undefined) return undecided('too-large');
   if (texts.some(isBinary)) return undecided('binary');
   const [old, one, other] = texts as [Uint8Array, Uint8Array, Uint8Array];
-  const merged = mergeTexts(old, one, other, {
+  const steps = mergeTexts(old, one, other, {
     labels: labelsFor(level.labels, base, ours, theirs),
     markerSize: MARKER_SIZE + MARKER_GROWTH_PER_DEPTH * level.depth + (nested ? 1 : 0),
     budget: level.budget,
   });
+  const merged = await inTurns(steps);
   if (merged === undefined) return undecided('too-large');
   const oid = store.add('blob', merged.data);
   return result(oid, merged.conflicts === 0 ? undefined : origin ? 'content' : 'add-add');

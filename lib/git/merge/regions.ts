@@ -2,6 +2,7 @@ import { diffTexts, type LineEdit, type TextDiff } from '../diff/hunks.ts';
 import { lineStarts } from '../diff/line-table.ts';
 import type { DiffAlgorithm } from '../diff/lines.ts';
 import type { StepBudget } from '../diff/myers.ts';
+import type { Steps } from '../work.ts';
 
 /** Lines [start, end) of one text, counted from 0. */
 export interface Range {
@@ -38,21 +39,22 @@ export interface RegionOptions {
  *
  * @returns undefined when the texts are too large to compare
  */
-export function mergeRegions(
+export function* mergeRegions(
   base: Uint8Array,
   ours: Uint8Array,
   theirs: Uint8Array,
   options: RegionOptions,
-): Region[] | undefined {
-  const ourDiff = compare(base, ours, options);
-  const theirDiff = ourDiff && compare(base, theirs, options);
+): Steps<Region[] | undefined> {
+  const ourDiff = yield* compare(base, ours, options);
+  const theirDiff = ourDiff && (yield* compare(base, theirs, options));
   if (!ourDiff || !theirDiff) return undefined;
   const [ourSide, theirSide] = [sideOf(ours), sideOf(theirs)];
   const regions: Region[] = [];
   for (const cluster of clusters(ourDiff.edits, theirDiff.edits)) {
     const region = resolveCluster(cluster, ourSide, theirSide);
     if (region === undefined) continue;
-    const narrow = region.outcome === 'conflict' ? narrowed(region, ourSide, theirSide, options) : [region];
+    const narrow =
+      region.outcome === 'conflict' ? yield* narrowed(region, ourSide, theirSide, options) : [region];
     if (narrow === undefined) return undefined;
     regions.push(...narrow);
   }
@@ -63,7 +65,7 @@ export function sideOf(data: Uint8Array): Side {
   return { data, starts: lineStarts(data) };
 }
 
-function compare(base: Uint8Array, side: Uint8Array, options: RegionOptions): TextDiff | undefined {
+function compare(base: Uint8Array, side: Uint8Array, options: RegionOptions): Steps<TextDiff | undefined> {
   const { algorithm, budget } = options;
   return diffTexts(base, side, { algorithm, budget, indentHeuristic: false });
 }
@@ -133,15 +135,15 @@ function textOf({ data, starts }: Side, { start, end }: Range): Uint8Array {
 }
 
 /** Removes the lines that both sides have in common from a conflict. */
-function narrowed(
+function* narrowed(
   region: Region,
   ourSide: Side,
   theirSide: Side,
   options: RegionOptions,
-): Region[] | undefined {
+): Steps<Region[] | undefined> {
   const { ours, theirs } = region;
   if (ours.start === ours.end || theirs.start === theirs.end) return [region];
-  const diff = compare(textOf(ourSide, ours), textOf(theirSide, theirs), options);
+  const diff = yield* compare(textOf(ourSide, ours), textOf(theirSide, theirs), options);
   if (diff === undefined) return undefined;
   if (diff.edits.length === 0) return [{ outcome: 'ours', agreed: true, ours, theirs }];
   return diff.edits.map((edit) => ({

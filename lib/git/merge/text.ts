@@ -1,5 +1,6 @@
 import { type DiffAlgorithm, MAX_DIFF_STEPS } from '../diff/lines.ts';
 import type { StepBudget } from '../diff/myers.ts';
+import type { Steps } from '../work.ts';
 import { mergeRegions, type Range, type Region, type Side, sideOf } from './regions.ts';
 
 export interface MergeTextOptions {
@@ -25,15 +26,15 @@ export interface MergedText {
  *
  * @returns undefined when they are too large to compare, or differ too much
  */
-export function mergeTexts(
+export function* mergeTexts(
   base: Uint8Array,
   ours: Uint8Array,
   theirs: Uint8Array,
   options: MergeTextOptions = {},
-): MergedText | undefined {
+): Steps<MergedText | undefined> {
   const { algorithm = 'histogram', joinUnlessAlphanumeric = false } = options;
   const budget = options.budget ?? { steps: MAX_DIFF_STEPS };
-  const regions = mergeRegions(base, ours, theirs, { algorithm, joinUnlessAlphanumeric, budget });
+  const regions = yield* mergeRegions(base, ours, theirs, { algorithm, joinUnlessAlphanumeric, budget });
   if (regions === undefined) return undefined;
   const writer = new Writer(sideOf(base), sideOf(ours), sideOf(theirs), options);
   return { data: writer.write(regions), conflicts: regions.filter(isConflict).length };

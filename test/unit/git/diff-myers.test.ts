@@ -1,7 +1,9 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { diffTexts } from '../../../lib/git/diff/hunks.ts';
 import { countChanges, diffLines } from '../../../lib/git/diff/lines.ts';
 import { markChanges } from '../../../lib/git/diff/myers.ts';
+import { atOnce } from '../../../lib/git/work.ts';
 
 /** Length of the longest common subsequence, by the table of Wagner and Fischer. */
 function commonLength(a: Int32Array, b: Int32Array): number {
@@ -23,10 +25,12 @@ test('the edit script is minimal, and the unmarked items of both sides are equal
     fc.property(sequence, sequence, (a, b) => {
       const keptOld = new Set(a.keys());
       const keptNew = new Set(b.keys());
-      markChanges(a, b, {
-        deleted: (index) => expect(keptOld.delete(index)).toBe(true),
-        inserted: (index) => expect(keptNew.delete(index)).toBe(true),
-      });
+      atOnce(
+        markChanges(a, b, {
+          deleted: (index) => expect(keptOld.delete(index)).toBe(true),
+          inserted: (index) => expect(keptNew.delete(index)).toBe(true),
+        }),
+      );
       expect([...keptOld].map((i) => a[i])).toEqual([...keptNew].map((i) => b[i]));
       expect(keptOld.size).toBe(commonLength(a, b));
     }),
@@ -39,7 +43,7 @@ test('unmarked lines are equal, however large the files', () => {
   const file = fc.array(line, { maxLength: 2000 }).map((lines) => Buffer.from(lines.join('\n')));
   fc.assert(
     fc.property(file, file, (a, b) => {
-      const { deleted, inserted, oldStarts, newStarts } = diffLines(a, b)!;
+      const { deleted, inserted, oldStarts, newStarts } = atOnce(diffLines(a, b))!;
       const kept = (data: Buffer, starts: Int32Array, marks: Uint8Array) =>
         [...marks.keys()]
           .filter((i) => !marks[i])
@@ -51,22 +55,25 @@ test('unmarked lines are equal, however large the files', () => {
 });
 
 test('the last line counts with or without newline, and differs by it', () => {
-  expect(countChanges(Buffer.from('a\nb'), Buffer.from('a\nb\n'))).toEqual({ additions: 1, deletions: 1 });
-  expect(countChanges(Buffer.from(''), Buffer.from('a\nb'))).toEqual({ additions: 2, deletions: 0 });
-  expect(countChanges(Buffer.from('\n'), Buffer.from(''))).toEqual({ additions: 0, deletions: 1 });
+  expect(atOnce(countChanges(Buffer.from('a\nb'), Buffer.from('a\nb\n')))).toEqual({
+    additions: 1,
+    deletions: 1,
+  });
+  expect(atOnce(countChanges(Buffer.from(''), Buffer.from('a\nb')))).toEqual({ additions: 2, deletions: 0 });
+  expect(atOnce(countChanges(Buffer.from('\n'), Buffer.from('')))).toEqual({ additions: 0, deletions: 1 });
 });
 
 test('files too large to align are counted as multisets of lines, in linear time', () => {
   const lines = Array.from({ length: 600_000 }, (_, i) => `${i}\n`);
   const old = Buffer.from(lines.join(''));
   const shuffled = Buffer.from(`new\n${lines.reverse().join('')}`);
-  expect(countChanges(old, shuffled)).toEqual({ additions: 1, deletions: 0, approximate: true });
+  expect(atOnce(countChanges(old, shuffled))).toEqual({ additions: 1, deletions: 0, approximate: true });
 });
 
 test('two large files without common lines, and two with common lines only, are compared quickly', () => {
   const old = Buffer.from(Array.from({ length: 100_000 }, (_, i) => `a${i % 977}\n`).join(''));
   const other = Buffer.from(Array.from({ length: 100_000 }, (_, i) => `b${i}\n`).join(''));
-  expect(countChanges(old, other)).toEqual({ additions: 100_000, deletions: 100_000 });
+  expect(atOnce(countChanges(old, other))).toEqual({ additions: 100_000, deletions: 100_000 });
   const braces = Buffer.from(
     Array.from({ length: 100_000 }, (_, i) => ((i * i) % 7 < 3 ? '{\n' : '}\n')).join(''),
   );
@@ -74,7 +81,7 @@ test('two large files without common lines, and two with common lines only, are 
     Array.from({ length: 100_000 }, (_, i) => ((i * i) % 11 < 5 ? '{\n' : '}\n')).join(''),
   );
   const started = performance.now();
-  const { additions, deletions } = countChanges(braces, brackets);
+  const { additions, deletions } = atOnce(countChanges(braces, brackets));
   expect(additions).toBe(deletions);
   expect(performance.now() - started).toBeLessThan(20_000);
 });
@@ -86,8 +93,30 @@ test('files that take too long to align are counted as multisets too, and the st
       Array.from({ length: 60_000 }, () => `${(state = (state * 48_271) % 2_147_483_647) % 5}\n`).join(''),
     );
   const budget = { steps: 2_000_000 };
-  const { approximate, additions } = countChanges(file(), file(), budget);
+  const { approximate, additions } = atOnce(countChanges(file(), file(), budget));
   expect(approximate).toBe(true);
   expect(additions).toBeLessThan(2_000);
   expect(budget.steps).toBe(0);
+});
+
+describe('the work of a comparison stops now and then, so that others may work', () => {
+  const lines = (seed: number, count: number, kinds: number) => {
+    let state = seed;
+    const next = () => (state = (state * 48_271) % 2_147_483_647) % kinds;
+    return Buffer.from(Array.from({ length: count }, () => `${next()}\n`).join(''));
+  };
+  // Each takes a tenth of a second or more.
+  test.each([
+    ['many lines in any order', 100, lines(1, 120_000, 1000), lines(2, 120_000, 1000)],
+    ['few kinds of lines', 100, lines(1, 60_000, 5), lines(2, 60_000, 5)],
+    ['one long line', 30, Buffer.alloc(15 << 20, 'a'), Buffer.alloc((15 << 20) + 1, 'b')],
+    ['as many lines as are compared', 50, Buffer.alloc(400_000, '\n'), lines(3, 400_000, 3)],
+  ])('%s', (_, atLeast, old, other) => {
+    for (const algorithm of ['myers', 'histogram'] as const) {
+      const steps = diffTexts(old, other, { algorithm });
+      let stops = 0;
+      while (!steps.next().done) stops++;
+      expect(stops, algorithm).toBeGreaterThan(atLeast);
+    }
+  });
 });
