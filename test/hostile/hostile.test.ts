@@ -24,8 +24,13 @@ afterAll(async () => {
   await service?.stop();
 });
 
-function noted(name: string, what: string, { status, bytes, ms, pauseMs, peakBytes }: Answered): void {
-  const figures = [status, `${Math.round(ms)} ms`, `pause ${Math.round(pauseMs)} ms`];
+function noted(
+  name: string,
+  what: string,
+  { status, bytes, ms, pauseMs, busyMs, peakBytes }: Answered,
+): void {
+  const pauses = [`pause ${Math.round(pauseMs)} ms`, `busy ${Math.round(busyMs)} ms`];
+  const figures = [status, `${Math.round(ms)} ms`, ...pauses];
   const sizes = [`${(bytes / 1024).toFixed(0)} KiB`, `peak ${Math.round(peakBytes / 2 ** 20)} MiB`];
   const row = [name.padEnd(20), what.padEnd(44), ...figures, ...sizes].join('  ');
   if (process.env['HOSTILE_ROWS']) writeSync(2, `${row}\n`);

@@ -10,13 +10,22 @@ const [dataDir, token] = process.argv.slice(2) as [string, string];
 const host = await startHost({ port: 0, host: '127.0.0.1', dataDir });
 await host.invoke('first-administrator', { token });
 
+const cpuMs = () => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
 let last = performance.now();
+let lastCpu = cpuMs();
 let longest = 0;
+let busiest = 0;
 let peak = 0;
 setInterval(() => {
   const now = performance.now();
   longest = Math.max(longest, now - last - TICK_MS);
   last = now;
+  const cpu = cpuMs();
+  busiest = Math.max(busiest, cpu - lastCpu);
+  lastCpu = cpu;
   peak = Math.max(peak, process.memoryUsage.rss());
 }, TICK_MS);
 
@@ -27,9 +36,10 @@ process.on('message', (asked: 'begin' | 'end' | 'stop') => {
   }
   // A turn later, so that the pause before this message counts.
   setTimeout(() => {
-    const measured: Measured = { pauseMs: longest, peakBytes: peak };
+    const measured: Measured = { pauseMs: longest, busyMs: busiest, peakBytes: peak };
     if (asked === 'begin') {
       longest = 0;
+      busiest = 0;
       peak = 0;
     }
     process.send!(measured);

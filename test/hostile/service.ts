@@ -8,6 +8,8 @@ import { join } from 'node:path';
 export interface Measured {
   /** Longest time for which the event loop did nothing else. */
   readonly pauseMs: number;
+  /** The most CPU time that the thread of the event loop spent without looking up: a pause that no other process makes. */
+  readonly busyMs: number;
   /** Resident memory. */
   readonly peakBytes: number;
 }
