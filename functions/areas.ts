@@ -198,7 +198,8 @@ export const areas: readonly Area[] = [
       ...['/api/v4/users/{id}/events', '/api/v4/users/{id}/events.json'],
       ...oneInProject('events'),
     ],
-    reads,
+    // Long texts of comments lie in the bucket.
+    { ...reads, objects: 'read' },
   ),
   api('scim', ['/api/scim/{proxy+}'], { ...writes, sends: ['maintenance', 'mail'] }),
   api(

@@ -1,6 +1,7 @@
 import { bytesOf, type StoredText } from '../records/texts.ts';
+import { StoreError } from '../store/errors.ts';
 import type { Deps } from './deps.ts';
-import { tooLarge } from './errors.ts';
+import { DomainError, tooLarge } from './errors.ts';
 
 /**
  * Maximum length of the texts of one answer, in bytes of UTF-8: as much as several of the longest. A function has 512 MB
@@ -14,4 +15,19 @@ export function textsOf(deps: Deps, texts: readonly StoredText[]): Promise<strin
   if (bytes > MAX_ANSWERED_TEXT)
     throw tooLarge('413 The texts of this page are too long together: ask for fewer with per_page');
   return deps.store.texts.readMany(texts);
+}
+
+/**
+ * Runs the write that names a kept text. The text is deleted when that was refused; it stays when the write may have
+ * happened.
+ */
+export async function naming<T>(deps: Deps, kept: StoredText, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    const refused =
+      error instanceof DomainError || (error instanceof StoreError && error.code !== 'unavailable');
+    if (refused) await deps.store.texts.drop(kept);
+    throw error;
+  }
 }

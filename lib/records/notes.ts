@@ -1,7 +1,87 @@
-// Notes on a project's commits: in partitions of the project, so that they are deleted with it.
+// Notes on objects of a project: in partitions of the project, so that they are deleted with it.
 
-/** The object of a note: a commit, by its id. */
-export interface Noteable {
-  readonly kind: 'commit';
-  readonly id: string;
+import type { AuthorSnapshot } from './authors.ts';
+import type { StoredText } from './texts.ts';
+
+/** The object of notes: a commit by its object id, anything else by its id on the instance. */
+export type Noteable =
+  | { readonly kind: 'commit'; readonly id: string }
+  | { readonly kind: 'issue'; readonly id: number };
+
+export type NoteableKind = Noteable['kind'];
+
+/**
+ * Who may read a note, of those who may read its object. Lists are kept apart by it, so that a reader without the right
+ * to internal notes reads none. `system`: written by the service about a change.
+ */
+export const NOTE_CLASSES = ['comment', 'internal', 'system'] as const;
+export type NoteClass = (typeof NOTE_CLASSES)[number];
+
+export interface NoteRecord {
+  readonly id: number;
+  readonly projectId: number;
+  readonly noteable: Noteable;
+  /** The number of the noteable in its project, where it has one. */
+  readonly iid?: number;
+  /** At most {@link MAX_NOTE_LENGTH} characters. */
+  readonly body: StoredText;
+  readonly author: AuthorSnapshot;
+  /** The line of a diff that the note is about. */
+  readonly line: NotedLine | null;
+  /** The id of the first note of its discussion; absent in that note. */
+  readonly inDiscussion?: number;
+  /** Whether it was written as a part of a discussion. */
+  readonly discussed?: true;
+  /** Only for those who may read confidential issues. */
+  readonly internal?: true;
+  /** Written by the service; the kind of change, such as `title` or `closed`. */
+  readonly system?: string;
+  /** Of a system note that says where the noteable was mentioned: shown to those who may read that. */
+  readonly mentionedIn?: MentionSource;
+  /** Sort key of the event that tells of it in the feeds of its project; it goes with the note. */
+  readonly event?: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
 }
+
+/** Where a noteable of another project, or a confidential one, was mentioned. */
+export interface MentionSource {
+  readonly kind: 'issue';
+  readonly projectId: number;
+  readonly iid: number;
+}
+
+/** A line that a diff added or deleted, with its line number on both sides, counted from 1. */
+export interface NotedLine {
+  /** Path in the new version; in the old version for a deleted file. */
+  readonly path: string;
+  readonly type: 'new' | 'old';
+  readonly oldLine: number;
+  readonly newLine: number;
+}
+
+/** Characters. */
+export const MAX_NOTE_LENGTH = 1_000_000;
+
+export const classOfNote = ({ system, internal }: Pick<NoteRecord, 'system' | 'internal'>): NoteClass =>
+  system !== undefined ? 'system' : internal === true ? 'internal' : 'comment';
+
+/** Notes that belong together, oldest first: one note, or a thread of a note and its replies. */
+export interface DiscussionRecord {
+  /** Also identifies the discussion, when that note is deleted too. */
+  readonly firstId: number;
+  readonly projectId: number;
+  readonly noteable: Noteable;
+  readonly noteClass: NoteClass;
+  /** A single note that nobody has replied to, written as such. */
+  readonly individual: boolean;
+  /** Whether the first note was deleted. */
+  readonly headless?: true;
+  /** Ids, oldest first; at most {@link MAX_REPLIES}. */
+  readonly replies: readonly number[];
+  /** Raised by each change. */
+  readonly version: number;
+}
+
+/** A discussion is read and written as one row. */
+export const MAX_REPLIES = 1_000;

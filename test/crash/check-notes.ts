@@ -1,14 +1,32 @@
-import type { NoteRecord } from '../../lib/store/notes/notes.ts';
+import {
+  classOfNote,
+  type DiscussionRecord,
+  NOTE_CLASSES,
+  type Noteable,
+  type NoteRecord,
+} from '../../lib/records/notes.ts';
 import { idOf } from '../../lib/store/row-keys/key.ts';
-import { noteKey, threadKey } from '../../lib/store/row-keys/notes.ts';
+import {
+  discussionKey,
+  noteCountKey,
+  noteKey,
+  noteListKey,
+  threadKey,
+} from '../../lib/store/row-keys/notes.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import { userKey, userPartition, userRow } from '../../lib/store/row-keys/users.ts';
-import { keyText, rowCheck } from './rows.ts';
+import { keyText, type Row, type Rows, rowCheck } from './rows.ts';
 
-/** Notes are of projects that exist, at their place, and found under their author. */
+const ofPrefix = (rows: Rows, ...prefixes: string[]): readonly Row[] =>
+  rows.of('NOTES#').filter(({ sk }) => prefixes.some((prefix) => sk.startsWith(prefix)));
+
+const notesOf = (rows: Rows) => ofPrefix(rows, 'commit#', 'issue#') as unknown as (Row & NoteRecord)[];
+const discussionsOf = (rows: Rows) => ofPrefix(rows, 'DISCUSSION#') as unknown as (Row & DiscussionRecord)[];
+
+/** Notes are of projects that exist, at their place, found under their author, and in one discussion. */
 export const notes = rowCheck(['note'], function* (rows) {
-  for (const row of rows.of('NOTES#')) {
-    const { id, projectId, noteable, author } = row as unknown as NoteRecord;
+  for (const row of notesOf(rows)) {
+    const { id, projectId, noteable, author, inDiscussion = id } = row;
     if (keyText(noteKey(projectId, noteable, id)) !== keyText(row))
       yield `note ${id} stands at ${keyText(row)}`;
     if (rows.get(projectKey(projectId)) === undefined)
@@ -16,15 +34,67 @@ export const notes = rowCheck(['note'], function* (rows) {
     const ghosts = rows.get(userKey(author.id))?.['type'] === 'ghost' && row['who'] === undefined;
     if (!ghosts && (row['who'] !== userPartition(author.id) || row['what'] !== userRow('NOTE', id)))
       yield `note ${id} is not found under user ${author.id}`;
+    const noteClass = classOfNote(row);
+    if (rows.get(noteListKey(projectId, noteable, noteClass, row.createdAt, id)) === undefined)
+      yield `note ${id} is not listed`;
+    const discussion = rows.get(discussionKey(projectId, noteable, noteClass, inDiscussion));
+    const { firstId, replies = [] } = (discussion ?? {}) as Partial<DiscussionRecord>;
+    if (firstId !== id && !replies.includes(id)) yield `note ${id} is in no discussion`;
   }
+});
+
+/** Every listed note and every note of a discussion exists, and the counts are those of the rows. */
+export const noteLists = rowCheck(['listed-note', 'discussion', 'note-count'], function* (rows) {
+  const counts = new Map<string, Record<string, number>>();
+  const count = (of: { projectId: number; noteable: Noteable }, what: string) => {
+    const key = keyText(noteCountKey(of.projectId, of.noteable));
+    const counted = counts.get(key) ?? {};
+    counts.set(key, { ...counted, [what]: (counted[what] ?? 0) + 1 });
+  };
+  const listed = new Map<string, Row & NoteRecord>();
+  for (const note of notesOf(rows)) {
+    count(note, classOfNote(note));
+    const { projectId, noteable, createdAt, id } = note;
+    listed.set(keyText(noteListKey(projectId, noteable, classOfNote(note), createdAt, id)), note);
+  }
+  for (const row of ofPrefix(rows, 'AT#')) {
+    const note = listed.get(keyText(row));
+    if (note === undefined) yield `${keyText(row)} lists no note`;
+    else if (row['byUpdated'] !== `${note.updatedAt}#${row.sk.slice(-12)}`)
+      yield `${keyText(row)} has another time of change than its note`;
+  }
+  for (const row of discussionsOf(rows)) {
+    const { projectId, noteable, noteClass, firstId, headless, replies } = row;
+    count(row, `${noteClass} discussions`);
+    if (keyText(discussionKey(projectId, noteable, noteClass, firstId)) !== keyText(row))
+      yield `discussion ${firstId} stands at ${keyText(row)}`;
+    const ids = headless === true ? replies : [firstId, ...replies];
+    if (ids.length === 0) yield `discussion ${firstId} is empty`;
+    for (const id of ids)
+      if (rows.get(noteKey(projectId, noteable, id)) === undefined)
+        yield `discussion ${firstId} has note ${id}, which does not exist`;
+  }
+  for (const row of ofPrefix(rows, 'COUNT#')) {
+    const counted = counts.get(keyText(row)) ?? {};
+    counts.delete(keyText(row));
+    for (const noteClass of NOTE_CLASSES)
+      for (const [attribute, what] of [
+        [noteClass === 'comment' ? 'comments' : `${noteClass}Notes`, noteClass],
+        [`${noteClass}Discussions`, `${noteClass} discussions`],
+      ] as const)
+        if ((row[attribute] ?? 0) !== (counted[what] ?? 0))
+          yield `${keyText(row)} counts ${row[attribute]} ${attribute} of ${counted[what] ?? 0}`;
+  }
+  for (const key of counts.keys()) yield `${key} does not exist`;
 });
 
 /** Who takes part in a thread is found under the project of the thread and under the user. */
 export const participants = rowCheck(['participant'], function* (rows) {
   for (const row of rows.of('THREADS#')) {
-    const [kind, commit, user] = row.sk.split('#') as ['commit', string, string];
+    const [kind, of, user] = row.sk.split('#') as [Noteable['kind'], string, string];
     const [projectId, userId] = [idOf(row.pk), idOf(user)];
-    if (keyText(threadKey(projectId, { kind, id: commit }, userId)) !== keyText(row))
+    const noteable: Noteable = kind === 'commit' ? { kind, id: of } : { kind, id: idOf(of) };
+    if (keyText(threadKey(projectId, noteable, userId)) !== keyText(row))
       yield `a participant stands at ${keyText(row)}`;
     if (rows.get(projectKey(projectId)) === undefined)
       yield `${keyText(row)} is of a project that does not exist`;

@@ -48,7 +48,7 @@ import { invitations } from './check-invitations.ts';
 import { issues } from './check-issues.ts';
 import { labelSubscriptions, labels } from './check-labels.ts';
 import { milestones } from './check-milestones.ts';
-import { notes, participants } from './check-notes.ts';
+import { noteLists, notes, participants } from './check-notes.ts';
 import { pipelines } from './check-pipelines.ts';
 import { refRows, refTables } from './check-repository-rows.ts';
 import { scim } from './check-scim.ts';
@@ -245,6 +245,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   'master key': masterKeyLeases,
 
   notes,
+  noteLists,
 
   'notification choices': notificationChoices,
 

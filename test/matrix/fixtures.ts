@@ -153,6 +153,7 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
     await made(issues, { title: `Work on ${word}` });
     await made(issues, { title: `Work on ${MARKS.confidential}`, confidential: true });
     await made(issues, { title: `Superfluous ${word}` });
+    const discussion = await made(`${repository}/commits/${commit.id}/discussions`, { body: code });
     const record = (await store.projects.get(project.id))!;
     const settings: Record<string, unknown> = { ...record.settings };
     if (subject === 'off') settings['repository_access_level'] = 'disabled';
@@ -168,6 +169,8 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
       tag: `v1-${code}`,
       guarded: encodeURIComponent(`guarded-${code}-*`),
       sha: commit.id,
+      discussion: discussion.id,
+      remark: discussion.notes[0].id,
       blob: root.find((entry: { path: string }) => entry.path === 'README.md').id,
     };
   };

@@ -1,4 +1,5 @@
-import { type CommitComment, commentOnCommit, listCommitComments } from '../../domain/commits/comments.ts';
+import { commentOnCommit, listCommitComments } from '../../domain/commits/comments.ts';
+import type { LoadedNote } from '../../domain/notes/loaded.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { counted, endpoint } from '../endpoint.ts';
@@ -72,10 +73,10 @@ const create = endpoint({
 
 export const commentEndpoints = [list, create];
 
-function present({ note, author: account }: CommitComment, baseUrl: string) {
+function present({ note, body, author: account }: LoadedNote, baseUrl: string) {
   const { line } = note;
   return {
-    note: note.body,
+    note: body,
     path: line?.path ?? null,
     line: line === null ? null : line.type === 'new' ? line.newLine : line.oldLine,
     line_type: line?.type ?? null,

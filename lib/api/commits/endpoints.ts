@@ -14,6 +14,7 @@ import { decodeContent, ENCODINGS } from '../files/content.ts';
 import { projectUrl } from '../projects/present.ts';
 import { commentEndpoints } from './comments.ts';
 import { commitDiff } from './diff.ts';
+import { commitDiscussionEndpoints } from './discussions.ts';
 import { commitSha } from './params.ts';
 import { pickEndpoints } from './pick.ts';
 import { commitBasic, commitDetail, stats } from './present.ts';
@@ -238,6 +239,7 @@ export const commitEndpoints = [
   commitDiff,
   ...pickEndpoints,
   ...commentEndpoints,
+  ...commitDiscussionEndpoints,
 ];
 
 interface ActionBody {

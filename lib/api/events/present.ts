@@ -51,7 +51,7 @@ const pushData = (push: PushRecord) => ({
 });
 
 function noteOf(
-  note: NonNullable<FeedItem['note']>,
+  { record: note, body }: NonNullable<FeedItem['note']>,
   { target }: EventRecord,
   author: FeedItem['author'],
   baseUrl: string,
@@ -59,7 +59,7 @@ function noteOf(
   return {
     id: note.id,
     type: target?.type === 'Note' ? null : (target?.type ?? null),
-    body: note.body,
+    body,
     attachment: null,
     author: authorOf(author.id === note.author.id ? author : undefined, note.author, baseUrl),
     created_at: note.createdAt,

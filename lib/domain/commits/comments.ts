@@ -3,28 +3,19 @@ import type { FileDiff } from '../../git/diff/patch.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import { decodePath } from '../../git/tree/path.ts';
-import type { UserRecord } from '../../records/users.ts';
-import { Missing } from '../../store/errors.ts';
-import { MAX_NOTE_BYTES, type NotedLine, type NoteRecord } from '../../store/notes/notes.ts';
-import { outboxWrite } from '../../store/outbox/outbox.ts';
+import type { NotedLine } from '../../records/notes.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
-import { requireAbility, signedIn } from '../access/permissions.ts';
+import { can, requireAbility } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { notFound, refused } from '../errors.ts';
-import { prepareActivity } from '../events/record.ts';
-import { enqueueNotification } from '../notifications/enqueue.ts';
-import { NOTES, requireRate } from '../rate-limits/action-limits.ts';
+import { forbidden, refused } from '../errors.ts';
+import { type LoadedNote, loaded } from '../notes/loaded.ts';
+import type { NotedObject } from '../notes/noteable.ts';
+import { addNote, requireNoteRate, requireNoteText } from '../notes/notes.ts';
 import { diffLimits } from '../repository/diff-limits.ts';
 import { bounded, codeOf, resolved } from '../repository/read.ts';
 import { pinCommit } from './pin.ts';
-
-/** A comment with its author; undefined if the account was deleted. */
-export interface CommitComment {
-  readonly note: NoteRecord;
-  readonly author: UserRecord | undefined;
-}
 
 /** The line of a comment: one that the commit added (`new`) or deleted (`old`), counted from 1. */
 export interface LineRequest {
@@ -39,11 +30,10 @@ export async function listCommitComments(
   access: ProjectAccess,
   sha: string,
   request: PageRequest,
-): Promise<Page<CommitComment>> {
+): Promise<Page<LoadedNote>> {
   const { commit } = await resolved(codeOf(deps, access), sha);
   const page = await deps.store.notes.list(access.project.id, { kind: 'commit', id: commit }, request);
-  const authors = await deps.store.users.getMany(page.items.map((note) => note.author.id));
-  return { ...page, items: page.items.map((note, i) => ({ note, author: authors[i] })) };
+  return { ...page, items: await loaded(deps, page.items) };
 }
 
 /**
@@ -56,56 +46,62 @@ export async function commentOnCommit(
   access: ProjectAccess,
   sha: string,
   input: { readonly body: string; readonly line?: LineRequest | undefined },
-): Promise<CommitComment> {
+): Promise<LoadedNote> {
   requireAbility(actor, access, 'comment_on_code');
-  const { user: author } = signedIn(actor);
   const git = codeOf(deps, access);
   const { commit } = await resolved(git, sha);
-  requireText(input.body);
-  await requireRate(deps, NOTES, author);
-  const [id, line, { message }, toActivity] = await Promise.all([
-    deps.store.notes.nextId(),
+  requireNoteText(input.body, (problem) => refused(`Failed to save note ${problem}`));
+  await requireNoteRate(deps, actor);
+  const [line, { message }] = await Promise.all([
     input.line === undefined ? null : lineOf(deps, git, commit, input.line),
     git.commit(commit),
-    prepareActivity(deps),
   ]);
-  const at = deps.now().toISOString();
-  const note: NoteRecord = {
-    id,
-    projectId: access.project.id,
-    noteable: { kind: 'commit', id: commit },
+  return addNote(deps, actor, notedCommit(deps, actor, access, { commit, message }), {
     body: input.body,
-    author: { id: author.id, username: author.username, name: author.name },
     line,
-    createdAt: at,
-    updatedAt: at,
-  };
-  const event = toActivity({
-    authorId: author.id,
-    projectId: access.project.id,
-    action: 'commented',
-    target: { type: line === null ? 'Note' : 'DiffNote', id, title: titleOf(message), commit },
   });
-  const domainEvent = { kind: 'note', projectId: access.project.id, commit, noteId: id } as const;
-  const notification = enqueueNotification(deps, actor, domainEvent);
-  const joins = deps.store.threads.joinWrite(note, author.id);
-  try {
-    await pinCommit(deps, access.project, commit, (pinWrites) =>
-      deps.store.notes.create(note, [...pinWrites, joins, event, outboxWrite(notification)]),
-    );
-    await deps.store.outbox.deliver([notification]);
-  } catch (error) {
-    throw error instanceof Missing ? notFound('Project') : error;
-  }
-  return { note, author };
 }
 
-/** @throws 400 with the API's text for an invalid note */
-function requireText(body: string): void {
-  const refuse = (problem: string) => refused(`Failed to save note {:note=>["${problem}"]}`);
-  if (body.trim() === '') throw refuse("can't be blank");
-  if (Buffer.byteLength(body) > MAX_NOTE_BYTES)
-    throw refuse(`is too long (maximum is ${MAX_NOTE_BYTES} bytes)`);
+/** A commit with its discussions. @throws `404 Commit Not Found` */
+export async function commitWithNotes(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  sha: string,
+): Promise<NotedObject> {
+  const git = codeOf(deps, access);
+  const { commit } = await resolved(git, sha);
+  return notedCommit(deps, actor, access, { commit, message: (await git.commit(commit)).message });
+}
+
+function notedCommit(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  { commit, message }: { readonly commit: Oid; readonly message: string },
+): NotedObject {
+  const projectId = access.project.id;
+  return {
+    access,
+    noteable: { kind: 'commit', id: commit },
+    classes: ['comment', 'system'],
+    takesReplies: false,
+    requireComment: (internal) => {
+      requireAbility(actor, access, 'comment_on_code');
+      if (internal) throw forbidden();
+    },
+    moderates: can(actor, access, 'moderate_notes'),
+    backdates: can(actor, access, 'backdate_notes'),
+    touch: () => [],
+    within: (write) => pinCommit(deps, access.project, commit, write),
+    eventTarget: ({ id, line, discussed }) => ({
+      type: line !== null ? 'DiffNote' : discussed === true ? 'DiscussionNote' : 'Note',
+      id,
+      title: titleOf(message),
+      commit,
+    }),
+    notification: ({ id }) => ({ kind: 'note', projectId, commit, noteId: id }),
+  };
 }
 
 /** Finds the line in the commit's diff, with the limits of displayed diffs. */

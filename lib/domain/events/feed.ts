@@ -1,11 +1,11 @@
 /** Event feeds, restricted to what the caller may see now. */
 
+import type { NoteRecord } from '../../records/notes.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { type EventRecord, facetName } from '../../store/events/events.ts';
 import type { EventAction, EventFacet, EventTargetType } from '../../store/events/facet.ts';
 import type { EventFilter, FeedRequest, FeedView } from '../../store/events/feed.ts';
 import { EVENT_FACETS } from '../../store/events/kinds.ts';
-import type { NoteRecord } from '../../store/notes/notes.ts';
 import type { Page } from '../../store/table/paging.ts';
 import type { ProjectAbility } from '../access/abilities/all.ts';
 import { can } from '../access/permissions.ts';
@@ -14,6 +14,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import { maySeeProfile } from '../accounts/accounts.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { textsOf } from '../long-texts.ts';
 
 export interface FeedQuery extends Omit<FeedRequest, 'now'> {
   readonly action?: EventAction | undefined;
@@ -24,8 +25,8 @@ export interface FeedQuery extends Omit<FeedRequest, 'now'> {
 export interface FeedItem {
   readonly event: EventRecord;
   readonly author: UserRecord;
-  /** Of a comment: its text. */
-  readonly note?: NoteRecord | undefined;
+  /** Of a comment. */
+  readonly note?: { readonly record: NoteRecord; readonly body: string } | undefined;
 }
 
 type SignedIn = Extract<Actor, { kind: 'user' }>;
@@ -89,7 +90,12 @@ async function feed(
     users.getMany(page.items.map(({ authorId }) => authorId)),
     notes.getMany(commented),
   ]);
-  const notesById = new Map(commentNotes.flatMap((note) => (note === undefined ? [] : [[note.id, note]])));
+  const kept = commentNotes.filter((note) => note !== undefined);
+  const bodies = await textsOf(
+    deps,
+    kept.map(({ body }) => body),
+  );
+  const notesById = new Map(kept.map((record, i) => [record.id, { record, body: bodies[i]! }]));
   const items = page.items.flatMap((event, i): FeedItem[] => {
     const author = authors[i];
     const note = event.target?.commit === undefined ? undefined : notesById.get(event.target.id);

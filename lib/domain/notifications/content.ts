@@ -53,13 +53,14 @@ async function noteContent(
     codeOf(deps, { project, level: 0 }).commit(happening.commit as Oid),
   ]);
   if (note === undefined) return undefined;
-  const [author, ...people] = await Promise.all([
+  const [body, author, ...people] = await Promise.all([
+    deps.store.texts.read(note.body),
     deps.store.users.get(note.author.id),
     ...[...new Set([commit.author.email, commit.committer.email])].map((email) =>
       email === '' ? undefined : deps.store.users.byEmail(email),
     ),
   ]);
-  const mentioned = await mentionedIn(deps, note.body, { resource, author });
+  const mentioned = await mentionedIn(deps, body, { resource, author });
   const authorIds = people.flatMap((user) => (user === undefined ? [] : [user.id]));
   const short = commit.oid.slice(0, 8);
   const { line } = note;
@@ -73,7 +74,7 @@ async function noteContent(
       subject: `Re: ${project.name} | ${titleOf(commit.message).slice(0, MAX_TITLE_LENGTH)} (${short})`,
       lines: [`${note.author.name} (@${note.author.username}) commented on commit ${short}${where}:`],
       namesAuthor: true,
-      quote: note.body,
+      quote: body,
       url: `${urlOf(project, baseUrl)}/-/commit/${commit.oid}#note_${note.id}`,
       thread: `commit_${commit.oid}.project_${project.id}`,
       message: `note_${note.id}`,

@@ -1,6 +1,6 @@
+import type { AuthorSnapshot } from '../../records/authors.ts';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import type { AuthorSnapshot } from '../notes/notes.ts';
 import type { NetworkMember } from '../repository/fork-networks.ts';
 import type { RowKindName } from '../row-keys/all.ts';
 import type { Key } from '../row-keys/key.ts';

@@ -3,8 +3,8 @@
  * the pipeline's version, so the pipeline's own status always matches the statuses in it.
  */
 
+import type { AuthorSnapshot } from '../../records/authors.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
-import type { AuthorSnapshot } from '../notes/notes.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import { PIN_REFUSED } from '../repository/pinned-commits.ts';
 import { idOf } from '../row-keys/key.ts';

@@ -1,21 +1,61 @@
-import type { Noteable } from '../../records/notes.ts';
+import type { Noteable, NoteClass } from '../../records/notes.ts';
 import { type Key, padded } from './key.ts';
 import type { RowKind } from './row-kind.ts';
 
 export const notesPartition = (projectId: number): string => `NOTES#${padded(projectId)}`;
 
+/** A noteable in keys. */
+const place = (noteable: Noteable): string =>
+  noteable.kind === 'commit' ? `commit#${noteable.id}#` : `${noteable.kind}#${padded(noteable.id)}#`;
+
 /** Ids increase with time: notes can be read oldest or newest first. */
-export const notePrefix = ({ kind, id }: Noteable): string => `${kind}#${id}#`;
+export const notePrefix = (noteable: Noteable): string => place(noteable);
 
 export const noteKey = (projectId: number, noteable: Noteable, id: number): Key => ({
   pk: notesPartition(projectId),
   sk: notePrefix(noteable) + padded(id),
 });
 
+/** The notes of one class in the order of their creation, without their texts. */
+export const noteListPrefix = (noteable: Noteable, noteClass: NoteClass): string =>
+  `AT#${place(noteable)}${noteClass}#`;
+
+/** @param createdAt ISO 8601 */
+export const noteListKey = (
+  projectId: number,
+  noteable: Noteable,
+  noteClass: NoteClass,
+  createdAt: string,
+  id: number,
+): Key => ({
+  pk: notesPartition(projectId),
+  sk: `${noteListPrefix(noteable, noteClass)}${createdAt}#${padded(id)}`,
+});
+
+/** Attribute `list` of the same rows, which `byUpdated` orders by the time of the last change. */
+export const noteUpdatesPartition = (projectId: number, noteable: Noteable, noteClass: NoteClass): string =>
+  `${notesPartition(projectId)}#${place(noteable)}${noteClass}`;
+
+export const discussionPrefix = (noteable: Noteable, noteClass: NoteClass): string =>
+  `DISCUSSION#${place(noteable)}${noteClass}#`;
+
+export const discussionKey = (
+  projectId: number,
+  noteable: Noteable,
+  noteClass: NoteClass,
+  firstId: number,
+): Key => ({ pk: notesPartition(projectId), sk: discussionPrefix(noteable, noteClass) + padded(firstId) });
+
+/** How many notes and discussions of each class there are. */
+export const noteCountKey = (projectId: number, noteable: Noteable): Key => ({
+  pk: notesPartition(projectId),
+  sk: `COUNT#${place(noteable)}`,
+});
+
 /** Participants of discussions in a project, and users who unsubscribed from one. */
 export const threadsPartition = (projectId: number): string => `THREADS#${padded(projectId)}`;
 
-export const threadPrefix = ({ kind, id }: Noteable): string => `${kind}#${id}#`;
+export const threadPrefix = (noteable: Noteable): string => place(noteable);
 
 export const threadKey = (projectId: number, noteable: Noteable, userId: number): Key => ({
   pk: threadsPartition(projectId),
@@ -24,5 +64,8 @@ export const threadKey = (projectId: number, noteable: Noteable, userId: number)
 
 export const rowKinds = [
   { name: 'note', partitions: ['NOTES#'], keys: { noteKey }, of: ['project', 'user'] },
+  { name: 'listed-note', partitions: ['NOTES#'], keys: { noteListKey }, of: ['project', 'user'] },
+  { name: 'discussion', partitions: ['NOTES#'], keys: { discussionKey }, of: ['project', 'user'] },
+  { name: 'note-count', partitions: ['NOTES#'], keys: { noteCountKey }, of: ['project'] },
   { name: 'participant', partitions: ['THREADS#'], keys: { threadKey }, of: ['project', 'user'] },
 ] as const satisfies readonly RowKind[];

@@ -8,6 +8,7 @@ import { issueWrites } from './issue-endpoints.ts';
 import { keyWrites } from './key-endpoints.ts';
 import { labelWrites } from './label-endpoints.ts';
 import { milestoneWrites } from './milestone-endpoints.ts';
+import { noteWrites } from './note-endpoints.ts';
 import { notificationWrites } from './notification-endpoints.ts';
 import { projectWrites } from './project-endpoints.ts';
 import { relationWrites } from './relation-endpoints.ts';
@@ -38,6 +39,7 @@ export const writes: readonly Operation[] = [
   ...userWrites,
   ...labelWrites,
   ...milestoneWrites,
+  ...noteWrites,
   ...notificationWrites,
   endpoint('POST /projects', async (fixtures) => {
     const { username, token } = await fixtures.owner();

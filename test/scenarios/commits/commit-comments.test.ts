@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MAX_NOTE_BYTES } from '../../../lib/store/notes/notes.ts';
+import { MAX_NOTE_LENGTH } from '../../../lib/records/notes.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { type Scenario, scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
@@ -144,7 +144,7 @@ describe('a comment on a line', () => {
 });
 
 describe('invalid commit comments', () => {
-  const long = 'é'.repeat(MAX_NOTE_BYTES / 2 + 1);
+  const long = 'é'.repeat(MAX_NOTE_LENGTH + 1);
   const note = (problem: string) => ({ message: `Failed to save note {:note=>["${problem}"]}` });
   test.each<[string, object, number, object]>([
     ['main', {}, 400, { error: 'note is missing' }],
@@ -158,7 +158,7 @@ describe('invalid commit comments', () => {
       { error: 'line_type does not have a valid value' },
     ],
     ['main', { note: ' \n' }, 400, note("can't be blank")],
-    ['main', { note: long }, 400, note(`is too long (maximum is ${MAX_NOTE_BYTES} bytes)`)],
+    ['main', { note: long }, 400, note(`is too long (maximum is ${MAX_NOTE_LENGTH} characters)`)],
     ['nope', { note: 'x' }, 404, { message: '404 Commit Not Found' }],
   ])('are refused: %s %#', async (sha, json, status, body) => {
     const path = comments(String(story.id), sha);
@@ -172,7 +172,7 @@ describe('invalid commit comments', () => {
   });
 
   test('do not include the longest permitted note', async () => {
-    const text = 'é'.repeat(MAX_NOTE_BYTES / 2);
+    const text = '😀'.repeat(MAX_NOTE_LENGTH);
     const sha = story.git.oid('main~2');
     const made = await ask(world, 'owner', 'POST', comments(String(story.id), sha), { note: text });
     expect([made.status, made.body.note === text]).toEqual([201, true]);

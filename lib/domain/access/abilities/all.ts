@@ -5,6 +5,7 @@ import * as groups from './groups.ts';
 import * as issues from './issues.ts';
 import * as labels from './labels.ts';
 import * as members from './members.ts';
+import * as notes from './notes.ts';
 import * as pipelines from './pipelines.ts';
 import * as projects from './projects.ts';
 import * as refs from './refs.ts';
@@ -22,6 +23,7 @@ const project = {
   ...issues.project,
   ...labels.project,
   ...members.project,
+  ...notes.project,
   ...pipelines.project,
   ...projects.project,
   ...refs.project,

@@ -4,6 +4,8 @@ import type { EventFacet, EventTargetType } from '../facet.ts';
 export const noteEvents: readonly EventFacet[] = [{ action: 'commented', target: 'note' }];
 
 /** The target types of comments in responses, and the filter that finds them. */
-export const noteTargets = { Note: 'note', DiffNote: 'note' } as const satisfies Readonly<
-  Record<string, EventTargetType>
->;
+export const noteTargets = {
+  Note: 'note',
+  DiscussionNote: 'note',
+  DiffNote: 'note',
+} as const satisfies Readonly<Record<string, EventTargetType>>;

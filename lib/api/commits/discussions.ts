@@ -1,0 +1,16 @@
+import { commitWithNotes } from '../../domain/commits/comments.ts';
+import * as p from '../../http/params.ts';
+import { discussionEndpoints } from '../notes/discussions.ts';
+
+export const commitDiscussionEndpoints = discussionEndpoints({
+  path: '/projects/:id/repository/commits/:sha',
+  area: 'commits',
+  object: 'a commit',
+  missing: 'Commit',
+  ability: 'read_history',
+  params: () => ({
+    sha: p.string({ required: true, description: 'SHA of the commit, or name of a branch or tag' }),
+  }),
+  prefetch: ({ sha }) => ({ revisions: [String(sha)] }),
+  open: (deps, actor, access, { sha }) => commitWithNotes(deps, actor, access, String(sha)),
+});

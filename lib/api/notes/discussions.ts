@@ -1,0 +1,211 @@
+import type { ProjectAbility } from '../../domain/access/abilities/all.ts';
+import type { Prefetch } from '../../domain/access/prefetch.ts';
+import type { ProjectAccess } from '../../domain/access/types.ts';
+import type { Actor } from '../../domain/actor.ts';
+import { badRequest } from '../../domain/errors.ts';
+import type { NotedObject } from '../../domain/notes/noteable.ts';
+import * as notes from '../../domain/notes/notes.ts';
+import { project } from '../../http/access.ts';
+import * as p from '../../http/params.ts';
+import { noContent } from '../../http/reply.ts';
+import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { discussionOf, noteOf } from './present.ts';
+import * as shapes from './shapes.ts';
+
+/** Where notes of a kind of object are served. */
+export interface NotedPath {
+  /** Of the object, below which its notes are: `/projects/:id/issues/:iid`. */
+  readonly path: `/projects/:id/${string}`;
+  readonly area: string;
+  /** The object in summaries: `an issue`. */
+  readonly object: string;
+  /** The name of the object in `404 <name> Not Found`. */
+  readonly missing: string;
+  readonly ability: ProjectAbility;
+  /** The path parameter that names the object. */
+  readonly params: () => Readonly<Record<string, p.Field<string | number>>>;
+  readonly prefetch?: (params: Readonly<Record<string, string | number>>) => Prefetch;
+  /** Finds the object. @throws 404 where it is absent, or hidden from the actor */
+  open(
+    deps: ApiDeps,
+    actor: Actor,
+    access: ProjectAccess,
+    params: Readonly<Record<string, string | number>>,
+  ): Promise<NotedObject>;
+}
+
+export const noteText = () =>
+  p.string({ required: true, description: 'Text of the note, at most 1,000,000 characters' });
+export const noteTime = () =>
+  p.datetime({ description: 'Time of creation, for administrators and owners; ignored for others' });
+
+const discussionId = () => ({
+  discussion_id: p.string({ required: true, description: 'ID of the discussion' }),
+});
+const noteId = () => ({ note_id: p.integer({ required: true, description: 'ID of the note' }) });
+const absent = (...names: string[]) => ({ status: 404, description: `${names.join(', or ')} not found` });
+export const WRITE_ERRORS = [
+  { status: 400, description: 'The text of the note is invalid' },
+  { status: 403, description: 'You may not comment here' },
+  { status: 429, description: 'The rate limit for notes is exceeded' },
+];
+
+/** Path parameters: those that name the object, and those below it. */
+const withParams = <T extends p.Shape>(object: p.Shape, rest: T) =>
+  p.params({ ...object, ...rest }) as p.Field<Readonly<Record<string, string | number>> & p.Output<T>>;
+
+/** The endpoints of discussions below an object. */
+export function discussionEndpoints({
+  path,
+  area,
+  object,
+  missing,
+  ability,
+  prefetch,
+  open,
+  ...noted
+}: NotedPath) {
+  const access = project(ability);
+  const at = <T extends p.Shape>(rest: T) => withParams(noted.params(), rest);
+  const reads =
+    prefetch === undefined ? {} : { prefetch: ({ params }: { params: object }) => prefetch(params as never) };
+  const common = { area, access, ...reads } as const;
+
+  const list = endpoint({
+    ...common,
+    method: 'GET',
+    path: `${path}/discussions`,
+    summary: `List the discussions of ${object}`,
+    params: () => at({}),
+    returns: { body: shapes.discussions },
+    paginate: 'offset',
+    errors: [absent(missing)],
+    handle: async ({ actor, project, params, page, request }, deps) => {
+      const on = await open(deps, actor, project, params);
+      const { items, ...rest } = await notes.listDiscussions(deps, on, counted(page));
+      return { ...rest, items: items.map((each) => discussionOf(each, request.baseUrl)) };
+    },
+  });
+
+  const get = endpoint({
+    ...common,
+    method: 'GET',
+    path: `${path}/discussions/:discussion_id`,
+    summary: `Get a discussion of ${object}`,
+    params: () => at(discussionId()),
+    returns: { body: shapes.discussion },
+    errors: [absent(missing, 'discussion')],
+    handle: async ({ actor, project, params, request }, deps) => {
+      const on = await open(deps, actor, project, params);
+      return discussionOf(await notes.getDiscussion(deps, on, params.discussion_id), request.baseUrl);
+    },
+  });
+
+  const create = endpoint({
+    ...common,
+    method: 'POST',
+    path: `${path}/discussions`,
+    summary: `Start a discussion of ${object}`,
+    params: () => at({}),
+    body: () => p.params({ body: noteText(), created_at: noteTime() }),
+    returns: { body: shapes.discussion },
+    errors: [...WRITE_ERRORS, absent(missing)],
+    handle: async ({ actor, project, params, body, request }, deps) => {
+      const on = await open(deps, actor, project, params);
+      on.requireComment(false);
+      notes.requireNoteText(body.body);
+      await notes.requireNoteRate(deps, actor);
+      const input = { body: body.body, createdAt: body.created_at?.toISOString(), discussed: true };
+      return discussionOf(await notes.startDiscussion(deps, actor, on, input), request.baseUrl);
+    },
+  });
+
+  const reply = endpoint({
+    ...common,
+    method: 'POST',
+    path: `${path}/discussions/:discussion_id/notes`,
+    summary: `Add a note to a discussion of ${object}`,
+    params: () => at(discussionId()),
+    body: () => p.params({ body: noteText(), created_at: noteTime() }),
+    returns: { body: shapes.note },
+    errors: [...WRITE_ERRORS, absent(missing, 'discussion')],
+    handle: async ({ actor, project, params, body, request }, deps) => {
+      const on = await open(deps, actor, project, params);
+      on.requireComment(false);
+      notes.requireNoteText(body.body);
+      await notes.requireNoteRate(deps, actor);
+      const input = { body: body.body, createdAt: body.created_at?.toISOString() };
+      return noteOf(await notes.reply(deps, actor, on, params.discussion_id, input), request.baseUrl);
+    },
+  });
+
+  const getNote = endpoint({
+    ...common,
+    method: 'GET',
+    path: `${path}/discussions/:discussion_id/notes/:note_id`,
+    summary: `Get a note in a discussion of ${object}`,
+    params: () => at({ ...discussionId(), ...noteId() }),
+    returns: { body: shapes.note },
+    errors: [absent(missing, 'discussion', 'note')],
+    handle: async ({ actor, project, params, request }, deps) => {
+      const on = await open(deps, actor, project, params);
+      await notes.requireInDiscussion(deps, on, params.discussion_id, params.note_id);
+      return noteOf(await notes.getNote(deps, on, params.note_id), request.baseUrl);
+    },
+  });
+
+  const change = endpoint({
+    ...common,
+    method: 'PUT',
+    path: `${path}/discussions/:discussion_id/notes/:note_id`,
+    summary: `Update a note in a discussion of ${object}`,
+    params: () => at({ ...discussionId(), ...noteId() }),
+    body: () =>
+      p.params(
+        {
+          body: p.string({ blank: false, description: 'Text of the note, at most 1,000,000 characters' }),
+          resolved: p.boolean({
+            description: 'Whether the discussion is resolved; refused: none is resolvable',
+          }),
+        },
+        [p.exactlyOneOf('body', 'resolved')],
+      ),
+    returns: { body: shapes.note },
+    errors: [
+      { status: 400, description: 'The text of the note is invalid, or the note is not resolvable' },
+      { status: 403, description: 'The note is another user’s' },
+      absent(missing, 'discussion', 'note'),
+    ],
+    handle: async ({ actor, project, params, body, request }, deps) => {
+      const on = await open(deps, actor, project, params);
+      on.requireComment(false);
+      await notes.requireInDiscussion(deps, on, params.discussion_id, params.note_id);
+      if (body.body === undefined) throw badRequest('Note is not resolvable');
+      notes.requireNoteText(body.body);
+      return noteOf(await notes.changeNote(deps, actor, on, params.note_id, body.body), request.baseUrl);
+    },
+  });
+
+  const remove = endpoint({
+    ...common,
+    method: 'DELETE',
+    path: `${path}/discussions/:discussion_id/notes/:note_id`,
+    summary: `Delete a note in a discussion of ${object}`,
+    params: () => at({ ...discussionId(), ...noteId() }),
+    returns: { status: 204 },
+    errors: [
+      { status: 403, description: 'The note is another user’s' },
+      absent(missing, 'discussion', 'note'),
+      { status: 412, description: 'The note was changed after `If-Unmodified-Since`' },
+    ],
+    handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
+      const on = await open(deps, actor, project, params);
+      on.requireComment(false);
+      await notes.requireInDiscussion(deps, on, params.discussion_id, params.note_id);
+      await notes.deleteNote(deps, actor, on, params.note_id, unmodifiedSince);
+      return noContent();
+    },
+  });
+
+  return [list, get, create, reply, getNote, change, remove];
+}

@@ -1,0 +1,40 @@
+import type { LoadedNote } from '../../domain/notes/loaded.ts';
+import type { Discussion } from '../../domain/notes/notes.ts';
+import type { NoteableKind } from '../../records/notes.ts';
+import { author as authorOf } from '../users/present.ts';
+
+const TYPES = { commit: 'Commit', issue: 'Issue' } as const satisfies Readonly<Record<NoteableKind, string>>;
+
+/** @param changes what the note's quick actions changed */
+export function noteOf(
+  { note, body, author }: LoadedNote,
+  baseUrl: string,
+  changes: Readonly<Record<string, unknown>> = {},
+) {
+  const { noteable } = note;
+  const internal = note.internal === true;
+  return {
+    id: note.id,
+    type: note.line !== null ? 'DiffNote' : note.discussed === true ? 'DiscussionNote' : null,
+    body,
+    attachment: null,
+    author: authorOf(author, note.author, baseUrl),
+    created_at: note.createdAt,
+    updated_at: note.updatedAt,
+    system: note.system !== undefined,
+    noteable_id: noteable.kind === 'commit' ? null : noteable.id,
+    noteable_type: TYPES[noteable.kind],
+    noteable_iid: note.iid ?? null,
+    ...(noteable.kind === 'commit' ? { commit_id: noteable.id } : {}),
+    resolvable: false,
+    confidential: internal,
+    internal,
+    commands_changes: changes,
+  };
+}
+
+export const discussionOf = ({ id, individual, notes }: Discussion, baseUrl: string) => ({
+  id,
+  individual_note: individual,
+  notes: notes.map((note) => noteOf(note, baseUrl)),
+});

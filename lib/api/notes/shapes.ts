@@ -1,0 +1,45 @@
+import * as z from 'zod';
+import { shape } from '../../http/shape.ts';
+import { time, userBasic } from '../users/shapes.ts';
+
+export const note = shape(() =>
+  z
+    .object({
+      id: z.int(),
+      type: z
+        .enum(['DiscussionNote', 'DiffNote'])
+        .nullable()
+        .describe('Null for a note that stands alone; `DiffNote` for one on a line of a diff'),
+      body: z.string(),
+      attachment: z.null(),
+      author: userBasic(),
+      created_at: time(),
+      updated_at: time(),
+      system: z.boolean().describe('Whether the note was written by the service, about a change'),
+      noteable_id: z.int().nullable().describe('Null for a commit'),
+      noteable_type: z.enum(['Commit', 'Issue']),
+      noteable_iid: z.int().nullable().describe('ID within the project; null for a commit'),
+      commit_id: z.string().optional().describe('Of a note on a commit: its SHA'),
+      resolvable: z.boolean(),
+      confidential: z
+        .boolean()
+        .describe('Whether the note is only for those who may read confidential issues'),
+      internal: z.boolean().describe('Same as `confidential`'),
+      commands_changes: z
+        .record(z.string(), z.unknown())
+        .describe('What quick actions of the note changed; empty in lists'),
+    })
+    .meta({ id: 'Note' }),
+);
+export const notes = shape(() => z.array(note()));
+
+export const discussion = shape(() =>
+  z
+    .object({
+      id: z.string().describe('40 hexadecimal digits'),
+      individual_note: z.boolean().describe('Whether it is a note that stands alone'),
+      notes: z.array(note()).describe('Oldest first'),
+    })
+    .meta({ id: 'Discussion' }),
+);
+export const discussions = shape(() => z.array(discussion()));

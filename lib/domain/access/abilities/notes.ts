@@ -1,0 +1,9 @@
+import { MAINTAINER, OWNER } from '../levels.ts';
+import type { ProjectRules } from './rules.ts';
+
+export const project = {
+  /** Changing and deleting the notes of others. */
+  moderate_notes: { level: MAINTAINER, reader: 'nobody', writes: true },
+  /** Choosing the time of a new note. */
+  backdate_notes: { level: OWNER, reader: 'nobody', writes: true },
+} as const satisfies ProjectRules;

@@ -1,0 +1,34 @@
+import type { Noteable, NoteClass, NoteRecord } from '../../records/notes.ts';
+import type { EventTarget } from '../../store/events/events.ts';
+import type { Write } from '../../store/table/write.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { DomainEvent } from '../notifications/enqueue.ts';
+
+/**
+ * What notes are on, as its own subject hands it in: the actor may read it, and what else they may do with its notes is
+ * decided there.
+ */
+export interface NotedObject {
+  readonly access: ProjectAccess;
+  readonly noteable: Noteable;
+  /** Its number in the project, where it has one. */
+  readonly iid?: number;
+  /** Classes of notes that the actor may read. */
+  readonly classes: readonly NoteClass[];
+  /** Whether a note that stands alone can be replied to. */
+  readonly takesReplies: boolean;
+  /** @throws 401, 403 when the actor may not comment. @param internal whether on a note for a smaller circle */
+  requireComment(internal: boolean): void;
+  /** Whether the actor may change and delete the notes of others. */
+  readonly moderates: boolean;
+  /** Whether the actor may choose the time of a new note. */
+  readonly backdates: boolean;
+  /** Which of the system notes that name another place the actor may read; absent: there are none. */
+  readonly readable?: (notes: readonly NoteRecord[]) => Promise<readonly boolean[]>;
+  /** What the object records of a user's note that comes (1) or goes (-1), in the note's transaction. */
+  touch(change: 1 | -1, at: string): readonly Write[];
+  /** Runs the write of a new note, with writes that belong into its transaction; it may run it again. */
+  within(write: (alongside: readonly Write[]) => Promise<void>): Promise<void>;
+  eventTarget(note: NoteRecord): EventTarget;
+  notification(note: NoteRecord): DomainEvent;
+}

@@ -1,0 +1,341 @@
+/** Notes on the objects of a project: the rules that are the same for all kinds of objects. */
+
+import {
+  classOfNote,
+  type DiscussionRecord,
+  MAX_NOTE_LENGTH,
+  MAX_REPLIES,
+  type NotedLine,
+  type NoteRecord,
+} from '../../records/notes.ts';
+import { Missing, Stale } from '../../store/errors.ts';
+import type { NoteOrder, NotesOf } from '../../store/notes/notes.ts';
+import { outboxWrite } from '../../store/outbox/outbox.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
+import { signedIn } from '../access/permissions.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { badRequest, forbidden, notFound, tooLarge } from '../errors.ts';
+import { prepareActivity } from '../events/record.ts';
+import { naming } from '../long-texts.ts';
+import { enqueueNotification } from '../notifications/enqueue.ts';
+import { NOTES, requireRate } from '../rate-limits/action-limits.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
+import { discussionIdOf, firstNoteOf } from './discussion-id.ts';
+import { type LoadedNote, loaded } from './loaded.ts';
+import type { NotedObject } from './noteable.ts';
+
+/** Notes that belong together. */
+export interface Discussion {
+  readonly id: string;
+  /** Whether it is a note that stands alone. */
+  readonly individual: boolean;
+  /** Oldest first. */
+  readonly notes: readonly LoadedNote[];
+}
+
+/** Which notes a list shows: those of people, those of the service about changes, or both. */
+export type NoteFilter = 'all_notes' | 'only_comments' | 'only_activity';
+
+/** Notes of one answer with discussions. */
+const MAX_DISCUSSION_NOTES = 3_000;
+
+/** @throws 400 with the API's text for an invalid note. @param error makes the error of a problem */
+export function requireNoteText(
+  body: string,
+  error = (problem: string) => badRequest(`Note ${problem}`),
+): void {
+  const refuse = (problem: string) => error(`{:note=>["${problem}"]}`);
+  if (body.trim() === '') throw refuse("can't be blank");
+  // No shorter in UTF-16, so that most texts need not be split into characters.
+  if (body.length > MAX_NOTE_LENGTH && [...body].length > MAX_NOTE_LENGTH)
+    throw refuse(`is too long (maximum is ${MAX_NOTE_LENGTH} characters)`);
+}
+
+/** Counts a new note. @throws 429 */
+export const requireNoteRate = (deps: Deps, actor: Actor): Promise<void> =>
+  requireRate(deps, NOTES, signedIn(actor).user);
+
+/** A new note. {@link requireNoteText} and {@link requireNoteRate} come first. */
+export interface NewNote {
+  readonly body: string;
+  readonly line?: NotedLine | null;
+  /** For those who may read confidential issues. */
+  readonly internal?: boolean;
+  /** Ignored unless the actor may choose it. ISO 8601. */
+  readonly createdAt?: string | undefined;
+  /** Whether it starts a discussion; otherwise it stands alone. */
+  readonly discussed?: boolean;
+}
+
+/** Adds a note. @throws 401, 403; `404 Project Not Found` when the project is deleted meanwhile */
+export const addNote = (deps: Deps, actor: Actor, on: NotedObject, input: NewNote): Promise<LoadedNote> =>
+  written(deps, actor, on, input, (note, alongside) => deps.store.notes.create(note, alongside));
+
+/** Adds a note that starts a discussion. @throws as {@link addNote} */
+export async function startDiscussion(
+  deps: Deps,
+  actor: Actor,
+  on: NotedObject,
+  input: NewNote,
+): Promise<Discussion> {
+  const first = await addNote(deps, actor, on, { ...input, discussed: true });
+  const { projectId, noteable, id } = first.note;
+  return { id: discussionIdOf(projectId, noteable, id), individual: false, notes: [first] };
+}
+
+/**
+ * Replies in a discussion. A reply to an internal note is internal.
+ * @throws 401, 403; `404 Discussion Not Found`; 400 where the note stands alone and takes no replies
+ */
+export async function reply(
+  deps: Deps,
+  actor: Actor,
+  on: NotedObject,
+  discussionId: string,
+  input: NewNote,
+): Promise<LoadedNote> {
+  const find = async () => {
+    const found = await discussionOf(deps, on, discussionId);
+    const takesReplies = found.individual ? on.takesReplies && found.noteClass !== 'system' : true;
+    if (!takesReplies) throw badRequest('Discussion can not be replied to.');
+    if (found.replies.length >= MAX_REPLIES)
+      throw badRequest(`Discussion has too many replies (maximum is ${MAX_REPLIES})`);
+    return found;
+  };
+  const first = await find();
+  const replying = { ...input, internal: first.noteClass === 'internal', discussed: true };
+  return written(
+    deps,
+    actor,
+    on,
+    replying,
+    (note, alongside) =>
+      retryOnConflict(
+        async () => {
+          const inReply = { ...note, inDiscussion: first.firstId };
+          await deps.store.notes.reply(inReply, await find(), alongside);
+        },
+        (error) => error instanceof Stale,
+      ),
+    first.firstId,
+  );
+}
+
+async function written(
+  deps: Deps,
+  actor: Actor,
+  on: NotedObject,
+  input: NewNote,
+  store: (note: NoteRecord, alongside: Parameters<typeof deps.store.notes.create>[1]) => Promise<void>,
+  inDiscussion?: number,
+): Promise<LoadedNote> {
+  const { user: author } = signedIn(actor);
+  const { project } = on.access;
+  const internal = input.internal === true;
+  on.requireComment(internal);
+  const [id, body, toActivity] = await Promise.all([
+    deps.store.notes.nextId(),
+    deps.store.texts.keep(project.id, input.body),
+    prepareActivity(deps),
+  ]);
+  const now = deps.now().toISOString();
+  const at = (on.backdates ? input.createdAt : undefined) ?? now;
+  const draft: NoteRecord = {
+    id,
+    projectId: project.id,
+    noteable: on.noteable,
+    ...(on.iid === undefined ? {} : { iid: on.iid }),
+    body,
+    author: { id: author.id, username: author.username, name: author.name },
+    line: input.line ?? null,
+    ...(inDiscussion === undefined ? {} : { inDiscussion }),
+    ...(input.discussed === true ? { discussed: true } : {}),
+    ...(internal ? { internal: true } : {}),
+    createdAt: at,
+    updatedAt: at,
+  };
+  const event = toActivity({
+    authorId: author.id,
+    projectId: project.id,
+    action: 'commented',
+    target: on.eventTarget(draft),
+  });
+  const note = { ...draft, event: event.put.sk };
+  const notification = enqueueNotification(deps, actor, on.notification(note));
+  const joins = deps.store.threads.joinWrite(note, author.id);
+  const alongside = [joins, event, outboxWrite(notification), ...on.touch(1, now)];
+  try {
+    await naming(deps, body, () => on.within((more) => store(note, [...more, ...alongside])));
+  } catch (error) {
+    throw error instanceof Missing ? notFound('Project') : error;
+  }
+  await deps.store.outbox.deliver([notification]);
+  return { note, body: input.body, author };
+}
+
+/** Lists notes. @throws 413 when their texts are too long together */
+export async function listNotes(
+  deps: Deps,
+  on: NotedObject,
+  { filter, ...order }: NoteOrder & { readonly filter: NoteFilter },
+  request: PageRequest,
+): Promise<Page<LoadedNote>> {
+  const classes = on.classes.filter((noteClass) => isShown(filter, noteClass === 'system'));
+  if (classes.length === 0) return { items: [], total: 0, more: false };
+  const page = await deps.store.notes.page(notesOf(on, classes), order, request);
+  return { ...page, items: await loaded(deps, await readableOf(on, page.items)) };
+}
+
+const isShown = (filter: NoteFilter, system: boolean): boolean =>
+  filter === 'all_notes' || (filter === 'only_activity') === system;
+
+/** @throws `404 Note Not Found` */
+export async function getNote(deps: Deps, on: NotedObject, id: number): Promise<LoadedNote> {
+  return (await loaded(deps, [await noteOf(deps, on, id)]))[0]!;
+}
+
+/** Lists discussions in the order of their first notes. @throws 413 when they are too long together */
+export async function listDiscussions(
+  deps: Deps,
+  on: NotedObject,
+  request: PageRequest,
+): Promise<Page<Discussion>> {
+  const page = await deps.store.notes.discussions(notesOf(on), request);
+  const items = await discussionsOf(deps, on, page.items);
+  return { ...page, items: items.filter(({ notes }) => notes.length > 0) };
+}
+
+/** @throws `404 Discussion Not Found` */
+export async function getDiscussion(deps: Deps, on: NotedObject, discussionId: string): Promise<Discussion> {
+  const found = await discussionOf(deps, on, discussionId);
+  const [discussion] = await discussionsOf(deps, on, [found]);
+  if (discussion!.notes.length === 0) throw notFound('Discussion');
+  return discussion!;
+}
+
+/** A note of a discussion. @throws `404 Discussion Not Found`, `404 Note Not Found` */
+export async function requireInDiscussion(
+  deps: Deps,
+  on: NotedObject,
+  discussionId: string,
+  noteId: number,
+): Promise<void> {
+  const { firstId, replies } = await discussionOf(deps, on, discussionId);
+  if (noteId !== firstId && !replies.includes(noteId)) throw notFound('Note');
+}
+
+/**
+ * Changes the text of a note: of one's own, or as a maintainer. The same text changes nothing.
+ * @throws 401, 403; `404 Note Not Found`
+ */
+export async function changeNote(
+  deps: Deps,
+  actor: Actor,
+  on: NotedObject,
+  id: number,
+  text: string,
+): Promise<LoadedNote> {
+  const change = async (): Promise<LoadedNote> => {
+    const note = await noteOf(deps, on, id);
+    requireChange(actor, on, note);
+    const [{ body, author }] = (await loaded(deps, [note])) as [LoadedNote];
+    if (body === text) return { note, body, author };
+    const kept = await deps.store.texts.keep(note.projectId, text);
+    const changed = await naming(deps, kept, () =>
+      deps.store.notes.change(note, { body: kept, updatedAt: deps.now().toISOString() }),
+    );
+    await deps.store.texts.drop(note.body);
+    return { note: changed, body: text, author };
+  };
+  return retryOnConflict(change, (error) => error instanceof Stale);
+}
+
+/**
+ * Deletes a note: one's own, or as a maintainer.
+ * @param unmodifiedSince is given the time of its last change. @throws 401, 403; `404 Note Not Found`
+ */
+export async function deleteNote(
+  deps: Deps,
+  actor: Actor,
+  on: NotedObject,
+  id: number,
+  unmodifiedSince: (changed: string) => void,
+): Promise<void> {
+  const remove = async () => {
+    const note = await noteOf(deps, on, id);
+    requireChange(actor, on, note);
+    unmodifiedSince(note.updatedAt);
+    await deps.store.notes.remove(note, on.touch(-1, deps.now().toISOString()));
+    await deps.store.texts.drop(note.body);
+  };
+  try {
+    await retryOnConflict(remove, (error) => error instanceof Stale);
+  } catch (error) {
+    throw error instanceof Missing ? notFound('Note') : error;
+  }
+}
+
+/** System notes are what they are. @throws 401, 403 */
+function requireChange(actor: Actor, on: NotedObject, note: NoteRecord): void {
+  const { user } = signedIn(actor);
+  on.requireComment(false);
+  if (note.system !== undefined || !(on.moderates || note.author.id === user.id)) throw forbidden();
+}
+
+const notesOf = ({ access, noteable, classes }: NotedObject, of = classes): NotesOf => ({
+  projectId: access.project.id,
+  noteable,
+  classes: of,
+});
+
+/** @throws `404 Note Not Found` also for one that the actor may not read */
+async function noteOf(deps: Deps, on: NotedObject, id: number): Promise<NoteRecord> {
+  const { noteable, access } = on;
+  const note = await deps.store.notes.get({ projectId: access.project.id, noteable, id });
+  const [readable] = note === undefined ? [] : await readableOf(on, [note]);
+  if (readable === undefined) throw notFound('Note');
+  return readable;
+}
+
+async function readableOf(on: NotedObject, notes: readonly NoteRecord[]): Promise<NoteRecord[]> {
+  const ofClass = notes.filter((note) => on.classes.includes(classOfNote(note)));
+  if (on.readable === undefined || !ofClass.some(({ mentionedIn }) => mentionedIn !== undefined))
+    return ofClass;
+  const readable = await on.readable(ofClass);
+  return ofClass.filter((_, i) => readable[i]);
+}
+
+async function discussionOf(deps: Deps, on: NotedObject, discussionId: string): Promise<DiscussionRecord> {
+  const of = notesOf(on);
+  const firstId = firstNoteOf(of.projectId, of.noteable, discussionId);
+  const found = firstId === undefined ? undefined : await deps.store.notes.discussion(of, firstId);
+  if (found === undefined) throw notFound('Discussion');
+  return found;
+}
+
+/** Reads the notes of discussions. Those that the actor may not read are left out. */
+async function discussionsOf(
+  deps: Deps,
+  on: NotedObject,
+  discussions: readonly DiscussionRecord[],
+): Promise<Discussion[]> {
+  const { noteable } = on;
+  const projectId = on.access.project.id;
+  const ids = discussions.map(({ firstId, headless, replies }) =>
+    headless === true ? replies : [firstId, ...replies],
+  );
+  if (ids.flat().length > MAX_DISCUSSION_NOTES)
+    throw tooLarge('413 The discussions of this page have too many notes: ask for fewer with per_page');
+  const found = await deps.store.notes.getMany(ids.flat().map((id) => ({ projectId, noteable, id })));
+  const readable = await readableOf(
+    on,
+    found.filter((note) => note !== undefined),
+  );
+  const notes = new Map((await loaded(deps, readable)).map((each) => [each.note.id, each]));
+  return discussions.map(({ firstId, individual }, i) => ({
+    id: discussionIdOf(projectId, noteable, firstId),
+    individual,
+    notes: ids[i]!.flatMap((id) => notes.get(id) ?? []),
+  }));
+}
