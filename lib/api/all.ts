@@ -36,7 +36,7 @@ import { searchEndpoints } from './search/endpoints.ts';
 import { settingEndpoints } from './settings/endpoints.ts';
 import { signatureEndpoints, tagSignatureEndpoints } from './signatures/endpoints.ts';
 import { starEndpoints } from './stars/endpoints.ts';
-import { statisticsEndpoints } from './statistics/endpoints.ts';
+import { fetchEndpoints, statisticsEndpoints } from './statistics/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
 import { projectTemplateEndpoints, templateEndpoints } from './templates/endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
@@ -61,6 +61,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...topicEndpoints,
   ...projectRelationEndpoints,
   ...statisticsEndpoints,
+  ...fetchEndpoints,
   ...groupEndpoints,
   ...namespaceEndpoints,
   ...groupMemberEndpoints,

@@ -55,6 +55,7 @@ import { Search } from './search/search.ts';
 import { MasterKeyLeases } from './secrets/master-key-leases.ts';
 import { SettingsRows } from './settings/settings.ts';
 import { Stars } from './stars/stars.ts';
+import { Fetches } from './statistics/fetches.ts';
 import { Statistics } from './statistics/statistics.ts';
 import { Counters } from './table/counters.ts';
 import { type RetryPolicy, standardRetries } from './table/retry.ts';
@@ -103,6 +104,7 @@ export interface Store {
   readonly projectShares: ProjectShares;
   readonly stars: Stars;
   readonly statistics: Statistics;
+  readonly fetches: Fetches;
   readonly runnersTokens: RunnersTokens;
   readonly topics: Topics;
   readonly topicAssignments: TopicAssignments;
@@ -203,6 +205,7 @@ export function createStore(
     projectShares,
     stars: new Stars(table),
     statistics: new Statistics(table),
+    fetches: new Fetches(failFast),
     runnersTokens: new RunnersTokens(table),
     topics,
     topicAssignments: new TopicAssignments(table, topics),

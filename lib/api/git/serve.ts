@@ -96,6 +96,7 @@ export async function serveGit(
         return toFront(gitFrontUrl, pathname, 'git-upload-pack');
     }
     const notice = await movedNotice(deps, project, fullPath, facts.baseUrl);
+    let counting: Promise<void> | undefined;
     const response = await smartHttp(
       {
         method: request.method,
@@ -117,10 +118,17 @@ export async function serveGit(
         ...(pushing ? { authorize: pushPolicy(deps, access), policyName: deps.environment.serviceName } : {}),
         ...(notice === undefined ? {} : { notice }),
         onError,
+        onPack: () => {
+          counting = deps.store.fetches.count(project.id, deps.now());
+        },
         failureText: (error) => (error instanceof DomainError ? error.text : undefined),
       },
     );
-    return reply({ status: response.status, headers: response.headers, body: bodyThenPush(response) });
+    return reply({
+      status: response.status,
+      headers: response.headers,
+      body: bodyThen(response, () => counting),
+    });
   } catch (error) {
     // The API for large pushes returns errors as the REST API does, except for the authentication challenge.
     const asText = error instanceof DomainError && (!uploads || error.code === 'unauthorized');
@@ -191,10 +199,14 @@ async function packedBytes({ objects }: Repository): Promise<number> {
   return live.reduce((sum, { packSize }) => sum + packSize, 0);
 }
 
-/** Ends the body only after the push has finished: Lambda freezes the function when the response ends. */
-async function* bodyThenPush(response: SmartHttpResponse): AsyncGenerator<Uint8Array> {
+/** Ends the body only after the push, or the count of the fetch: Lambda freezes the function when the response ends. */
+async function* bodyThen(
+  response: SmartHttpResponse,
+  counting: () => Promise<void> | undefined,
+): AsyncGenerator<Uint8Array> {
   yield* response.body;
   await response.push;
+  await counting();
 }
 
 /** An error as plain text, which Git prints after `remote:`. */

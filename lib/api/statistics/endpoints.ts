@@ -21,6 +21,21 @@ const languages = endpoint({
     (await store.statistics.ofProject(project.project.id))?.languages ?? {},
 });
 
+const fetches = endpoint({
+  method: 'GET',
+  path: '/projects/:id/statistics',
+  area: 'projects',
+  summary: 'Get the fetch statistics of a project',
+  description: 'Clones and fetches over HTTP in the last 30 days, by day (UTC); the latest comes first.',
+  access: project('read_statistics'),
+  returns: { body: shapes.fetches },
+  handle: async ({ project: { project } }, deps) => {
+    const days = await deps.store.fetches.ofProject(project.id, deps.now());
+    const total = days.reduce((sum, { count }) => sum + count, 0);
+    return { fetches: { total, days: days.map(({ count, date }) => ({ count, date })) } };
+  },
+});
+
 const storage = endpoint({
   method: 'GET',
   path: '/projects/:id/storage',
@@ -42,3 +57,4 @@ const storage = endpoint({
 });
 
 export const statisticsEndpoints = [languages, storage];
+export const fetchEndpoints = [fetches];

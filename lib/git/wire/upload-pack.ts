@@ -32,6 +32,8 @@ export interface UploadPackOptions {
   readonly packUrl?: PackUrl;
   /** A fetch that would need a larger pack is refused before its pack begins. Default: none. */
   readonly packLimit?: PackLimit | undefined;
+  /** Called when a pack begins, once for each fetch. */
+  readonly onPack?: () => void;
   /** Lines for the terminals of all clients, those without progress too. */
   readonly notice?: string;
   /** Called with errors after the answer has started; the client gets a message without the cause. */
@@ -97,6 +99,7 @@ async function fetchV0(
     limit: options.packLimit,
   };
   await beforePack(repository.store, wanted);
+  options.onPack?.();
   return following(lines, packfile(repository.store, wanted));
 }
 
@@ -186,6 +189,7 @@ async function fetchV2(
     limit: options.packLimit,
   };
   await beforePack(repository.store, wanted);
+  options.onPack?.();
   const uris = await packUris(repository.store, wanted, request.uriProtocols, options.packUrl);
   if (uris !== undefined && uris.lines.length > 0)
     sections.push(pkt('packfile-uris\n'), ...uris.lines, DELIM);

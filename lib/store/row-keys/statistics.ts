@@ -1,10 +1,16 @@
 import type { MemberSource } from '../../records/members.ts';
-import type { Key } from './key.ts';
+import { type Key, padded } from './key.ts';
 import { memberPartition } from './members.ts';
 import type { RowKind } from './row-kind.ts';
 
 /** Statistics of a project, or the sums of a group's own projects. */
 export const statisticsKey = (of: MemberSource): Key => ({ pk: memberPartition(of), sk: 'STATISTICS' });
+
+/** Fetches of a project on one day, `YYYY-MM-DD`. */
+export const fetchesKey = (projectId: number, date: string): Key => ({
+  pk: `FETCHES#${padded(projectId)}`,
+  sk: date,
+});
 
 export const rowKinds = [
   {
@@ -13,4 +19,5 @@ export const rowKinds = [
     keys: { statisticsKey },
     of: ['project', 'group'],
   },
+  { name: 'fetches', partitions: ['FETCHES#'], keys: { fetchesKey }, of: ['project'], expires: true },
 ] as const satisfies readonly RowKind[];
