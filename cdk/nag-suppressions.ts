@@ -51,8 +51,7 @@ export function acknowledgeFindings(
     'AwsSolutions-ECS2':
       'The variables are names of resources and the public address; no secret is among them.',
     'AwsSolutions-ECS4': 'Container Insights costs more than its metrics of one small service are worth.',
-    'AwsSolutions-EC23':
-      'Whoever pushes comes from anywhere; only HTTPS is open, and only at the load balancer.',
+    'AwsSolutions-EC23': 'Clients push from anywhere; only HTTPS is open, and only at the load balancer.',
     'AwsSolutions-VPC7':
       'The network holds the load balancer and the front, and nothing that either could reach.',
     'AwsSolutions-ELB2':

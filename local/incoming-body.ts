@@ -5,7 +5,7 @@ const MAX_DISCARDED_BYTES = 256 * 1024 * 1024;
 /** How long the next bytes of an unwanted body may take. */
 const DISCARD_IDLE_MS = 5000;
 
-/** The body of a request, read only as far as somebody asks for it. */
+/** The body of a request, read only as far as it is asked for. */
 export class IncomingBody {
   readonly #request: IncomingMessage;
   readonly #chunks: AsyncIterator<Buffer>;

@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Ends a run with the plain line `N passed, N failed`, for whoever reads it without knowing the runner. */
+/** Ends a run with the plain line `N passed, N failed`, for readers who do not know the runner. */
 export default class PlainSummary implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     let passed = 0;

@@ -38,7 +38,7 @@ export function tagRef(name: string): RefName | undefined {
 /** A whole name, or its first part, that reads as an object id: 40 hexadecimal digits, or 64. */
 const OID_LIKE = /^(?:[0-9a-f]{40}|[0-9a-f]{64})(?:\/|$)/i;
 
-/** Whether a short name may be taken for an object id: whoever names a commit by its id could get another one. */
+/** Whether a short name may be taken for an object id: a request that names a commit by its id could get another one. */
 export const isOidLike = (name: string): boolean => OID_LIKE.test(name);
 
 /** `refs/heads/a/b` → `a/b`; other names unchanged. */

@@ -10,7 +10,7 @@ import { setImmediate } from 'node:timers/promises';
 /** Milliseconds of work per turn of the event loop. */
 export const TURN_MS = 20;
 
-/** Whoever lets work be done: each of the engine's tasks for one caller has one of its own. */
+/** A caller of the engine: each of the engine's tasks for one caller has one of its own. */
 export interface WorkWatch {
   /** The work ends with its reason where the engine yields. */
   readonly signal?: AbortSignal | undefined;

@@ -51,7 +51,7 @@ const inNat64 = (range: string): string => {
   return `${NAT64}${address}/${96 + Number(bits)}`;
 };
 
-/** What is given out for global unicast, and NAT64; everything outside is local, reserved or not yet anybody's. */
+/** What is given out for global unicast, and NAT64; everything outside is local, reserved or not assigned yet. */
 const GLOBAL_6 = listOf(['2000::/3', `${NAT64}/96`]);
 
 const NOT_PUBLIC = listOf([...NOT_PUBLIC_4, ...NOT_PUBLIC_6, ...NOT_PUBLIC_4.map(inNat64)]);

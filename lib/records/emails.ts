@@ -1,4 +1,4 @@
-/** A secondary e-mail address; the primary one is in the user's record. */
+/** A secondary email address; the primary one is in the user's record. */
 export interface EmailRecord {
   readonly id: number;
   readonly userId: number;

@@ -1,6 +1,6 @@
 import type { AccessLevel, MemberSource } from './members.ts';
 
-/** An invitation to become a member, sent to an e-mail address. */
+/** An invitation to become a member, sent to an email address. */
 export interface InvitationRecord {
   readonly id: number;
   readonly source: MemberSource;

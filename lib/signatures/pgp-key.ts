@@ -161,7 +161,7 @@ function certified(
     const isAbout = (one: PgpSignature) => isOwn(one, primary.hashed, material.hashed);
     const binding = newest(ofType(signatures, SIGNATURE.subkey).filter(isAbout));
     if (binding === undefined || ((binding.keyFlags ?? 0) & MAY_SIGN) === 0) continue;
-    // Without the subkey's own signature, anybody could claim another person's key as a subkey.
+    // Without the subkey's own signature, anyone could claim another person's key as a subkey.
     const back = binding.embedded;
     if (back?.type !== SIGNATURE.primary || !pgpSigned(back, material, primary.hashed, material.hashed))
       continue;

@@ -148,7 +148,7 @@ test('objects of a related project outside the fork network are copied with all 
     },
   });
   await bob!.Projects.createForkRelationship(other, fork);
-  // Whoever may push here, and not read there, is told that it is not there.
+  // A user who may push here, and not read there, gets "not found".
   const member = { user_id: (await ada!.Users.showCurrentUser()).id, access_level: 40 };
   await service.call('POST', `/projects/${fork}/members`, { token: tokens['bob']!, json: member });
   expect(await commit('ada')).toMatchObject({ status: 404, body: { message: '404 Project Not Found' } });

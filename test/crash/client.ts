@@ -60,7 +60,7 @@ export async function commitFile(
   return outcome.kind === 'done' ? { kind: 'done', value: outcome.value.id } : outcome;
 }
 
-/** git without anybody's configuration, which never asks. */
+/** git without a user's configuration, which never prompts. */
 const GIT: NodeJS.ProcessEnv = {
   PATH: process.env['PATH'],
   HOME: '/nonexistent',

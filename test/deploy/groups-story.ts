@@ -199,7 +199,7 @@ function publicKey(): string {
   return `${type} ${blob.toString('base64')} laptop`;
 }
 
-/** The head of a PNG of 16 by 16, which is as far as anybody looks. */
+/** The head of a PNG of 16 by 16, which is all that is checked. */
 function picture(): Buffer<ArrayBuffer> {
   const bytes = Buffer.alloc(33);
   bytes.write('\x89PNG\r\n\x1a\n', 'latin1');

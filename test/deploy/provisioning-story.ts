@@ -38,7 +38,7 @@ export async function provisioningStory({ tally, url }: Deployed, { root }: Told
     token = String(issued.json['token']);
   });
 
-  await tally.step('the provider lets somebody in, and the audit tells', async () => {
+  await tally.step('the provider provisions a user, and the audit events say so', async () => {
     const email = 'provisioned.person@example.com';
     const person = {
       schemas: ['urn:ietf:params:scim:schemas:core:2.0:User'],

@@ -214,7 +214,7 @@ const PATTERNS: Readonly<Record<string, Pattern>> = {
     most: NAMED,
   }),
   'users with a word that all have': pattern('stranger', `/users?${TWENTY}&search=person`, { most: DENSE }),
-  'users by e-mail': pattern('admin', `/users?${TWENTY}&search=user77%40example.com`, {
+  'users by email': pattern('admin', `/users?${TWENTY}&search=user77%40example.com`, {
     rows: 1,
     most: TOTAL,
   }),

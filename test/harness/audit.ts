@@ -54,7 +54,7 @@ function toldOf({ entity_type, entity_id, author_id, details }: AuditEvent): Tol
   expect(correlation_id, 'every event leads to the log').toEqual(expect.any(String));
   if (author_class === 'System') expect(author_id).toBe(-1);
   else {
-    // Whoever asked came from here, also where a worker did it.
+    // The author of the request came from here, also where a worker did the work.
     expect(ip_address).toBe('127.0.0.1');
     if (author_class === 'User') expect([author_id > 0, author_email]).toEqual([true, expect.any(String)]);
   }

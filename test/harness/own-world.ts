@@ -38,7 +38,7 @@ export function ownWorld(options: Partial<HostOptions> = {}) {
     as,
     /** As the administrator. */
     root: (method: string, path: string, json?: unknown) => as('administrator', method, path, json),
-    /** Somebody who was not there before. */
+    /** A new user. */
     someone: (details: Record<string, unknown> = {}) => service.user(`someone-${++people}`, details),
   };
 }

@@ -50,7 +50,7 @@ export const MARKS = {
   internal: 'innerword',
   /** Confidential issues of every project. */
   confidential: 'hushword',
-  /** The e-mail address of a user who publishes none. */
+  /** The email address of a user who publishes none. */
   email: 'mailmark',
 } as const;
 
@@ -101,7 +101,7 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
 
   const friends = await made('/groups', { name: MARKS.invited, path: MARKS.invited });
   await join('group', friends.id, { shrd: 40 });
-  // Whoever is to put something somewhere may do it here, where the name `taken` is.
+  // Callers may create here, where the name `taken` is in use.
   const pens = await made('/groups', { name: 'pens', path: 'pens', visibility: 'public' });
   const everybody = ['strg', 'extn', 'gust', 'rept', 'dev', 'main', 'inhr', 'shrd'];
   await join('group', pens.id, Object.fromEntries(everybody.map((name) => [name, 40])));

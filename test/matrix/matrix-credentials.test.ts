@@ -93,8 +93,8 @@ describe('access changes between two requests when', () => {
   const day = (n: number) => new Date(Date.now() + n * DAY).toISOString().slice(0, 10);
   const later = (days: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + days * DAY });
   let count = 0;
-  /** Somebody new, with a token that does everything. */
-  const somebody = () => service.user(`passing-${++count}`);
+  /** A new user, with a token of scope `api`. */
+  const newUser = () => service.user(`passing-${++count}`);
   const join = (kind: 'project' | 'group', id: number, userId: number, expiresAt: string | null) =>
     fixtures.store.members.add({
       source: { kind, id },
@@ -144,7 +144,7 @@ describe('access changes between two requests when', () => {
     ['banned', 'Your account has been blocked.'],
     ['deactivated', 'Your account has been deactivated by your administrator.'],
   ] as const)('an account is %s', async (state, why) => {
-    const { id, token } = await somebody();
+    const { id, token } = await newUser();
     const become = async (to: UserRecord['state']) =>
       fixtures.store.users.update((await fixtures.store.users.get(id))!, { state: to });
     const paths = ['/user', '/version', '/projects', `/projects/${fixtures.projects.public['id']}`];
@@ -160,7 +160,7 @@ describe('access changes between two requests when', () => {
   });
 
   test.each(['project', 'group'] as const)('a membership in a %s expires', async (kind) => {
-    const { id, token } = await somebody();
+    const { id, token } = await newUser();
     const place = fixtures.projects.private[kind === 'project' ? 'id' : 'parent'];
     await join(kind, Number(place), id, day(2));
     const shown = async () => [
@@ -174,7 +174,7 @@ describe('access changes between two requests when', () => {
   });
 
   test('a share expires', async () => {
-    const { id, token } = await somebody();
+    const { id, token } = await newUser();
     const group = await service.call('POST', '/groups', {
       token: fixtures.tokens.ownr!,
       json: { name: 'guests for a day', path: 'guests-for-a-day' },

@@ -1,5 +1,5 @@
 /**
- * What somebody may not know of shows nowhere: a hidden thing answers like one that never was, byte for byte, and
+ * What a caller may not know of shows nowhere: a hidden thing answers like one that never was, byte for byte, and
  * lists, counts and searches are the same with it and without. That no answer of the matrix holds its words is looked
  * at by the matrix itself.
  */

@@ -60,7 +60,7 @@ async function answerOf(fixtures: Fixtures, row: Row, line: Line, column: Column
     me: fixtures.names[column] ?? fixtures.names['ownr']!,
     n: ++asked,
   };
-  // Whoever is refused meets the subject itself.
+  // Refused callers get the subject itself.
   names['new'] = names['id'] ?? 0;
   const permitted = line.expected[column]!.status < 300;
   for (const preparation of row.before) {

@@ -192,7 +192,7 @@ describe('the cached copy of the settings', () => {
   });
 });
 
-describe('e-mail addresses', () => {
+describe('email addresses', () => {
   const problems = async (values: StoredSettings['values'], email: string) => {
     const rows = { effective: async () => ({ version: 1, values }) };
     const settings = cachedSettings(rows, environment);

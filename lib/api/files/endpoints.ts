@@ -173,7 +173,7 @@ const remove = endpoint({
   prefetch: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
   handle: async ({ actor, project, params, body, request, unmodifiedSince }, deps) => {
     if (request.headers.has('if-unmodified-since')) {
-      // Whoever opens the repository first has what was prefetched: without the header, that is the commit.
+      // The first to open the repository takes what was prefetched: without the header, that is the commit.
       const git = codeOf(deps, project);
       const { commit } = await resolved(git, body.branch);
       const last = await git.lastCommitForPath(commit, params.file_path);

@@ -69,7 +69,7 @@ const fork = endpoint({
   },
 });
 
-/** Access level of whoever made the fork; only an administrator forks into another user's namespace. */
+/** Access level of the user who made the fork; only an administrator forks into another user's namespace. */
 const levelIn = ({ namespaceKind, ownerId }: ProjectAccess['project'], userId: number) =>
   namespaceKind === 'group' ? MAINTAINER : ownerId === userId ? OWNER : 0;
 

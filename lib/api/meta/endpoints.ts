@@ -40,7 +40,7 @@ const metadata = endpoint({
 
 /**
  * The endpoints of this area.
- * @param describe the document of the whole service; asked for only when somebody reads it
+ * @param describe the document of the whole service; called only when it is requested
  */
 export const metaEndpoints = (describe: () => Promise<OpenApiDocument>): readonly Endpoint<ApiDeps>[] => [
   version,

@@ -126,7 +126,7 @@ async function changeOf(
   };
 }
 
-/** Whoever may change the project's rules may change this one only if it lets them. A rule without grants lets all. */
+/** A user who may change the project's rules may change this one only if it allows them. A rule without grants lets all. */
 async function requireUnprotect(
   deps: Deps,
   actor: Actor,

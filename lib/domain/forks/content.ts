@@ -44,7 +44,7 @@ export function forkMessages(deps: Deps, order: ForkOrder) {
   };
 }
 
-/** Shown to whoever maintains the fork. */
+/** Shown to maintainers of the fork. */
 const FAILURES = {
   gone: 'The project to be forked is gone',
   hidden: 'The project to be forked may be seen by fewer people now than the fork',
@@ -79,7 +79,7 @@ export async function fillFork(deps: Deps, order: ForkOrder): Promise<JobOutcome
     } catch (error) {
       if (error instanceof Missing) return fail(deps, fork, 'gone');
       if (!(error instanceof TransactionRefused)) throw error;
-      // Somebody else has filled it, or it is gone.
+      // Another process has filled it, or it is gone.
       if (error.has('import')) return true;
       // Packs were replaced under the reading, a rule was made, or the source is closed: the next look tells.
     }

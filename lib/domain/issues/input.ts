@@ -9,7 +9,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { type FieldProblems, invalid } from '../errors.ts';
 
-/** What anybody who may write an issue decides. */
+/** What every user who may write an issue decides. */
 export interface IssueTexts {
   readonly title?: string | undefined;
   readonly description?: string | null | undefined;

@@ -1,4 +1,4 @@
-/** Labels of projects and groups. Whoever sees a project sees its labels, and those of all groups above it. */
+/** Labels of projects and groups. A user who sees a project sees its labels, and those of all groups above it. */
 
 import type { LabelRecord } from '../../records/labels.ts';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.ts';

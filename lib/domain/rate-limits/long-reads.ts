@@ -92,7 +92,7 @@ export class LongRead implements WorkWatch {
     const taken = await Promise.allSettled(taking);
     this.#places = taken.flatMap((one) => (one.status === 'fulfilled' && one.value ? [one.value] : []));
     this.#renewed = performance.now();
-    // As throttles do: an overloaded table must not keep anybody from reading.
+    // As throttles do: an overloaded table must not stop reads.
     for (const one of taken) if (one.status === 'rejected') notCounted(one.reason);
     const full = taken.findIndex((one) => one.status === 'fulfilled' && one.value === undefined);
     if (full < 0) return;
@@ -102,8 +102,8 @@ export class LongRead implements WorkWatch {
   }
 
   /**
-   * Places are renewed by work alone: an answer that waits for its reader holds none after a while. One that somebody
-   * else has taken meanwhile is not taken again: what was answered cannot be taken back.
+   * Places are renewed by work alone: an answer that waits for its reader holds none after a while. One that another
+   * caller has taken is not taken again: what was answered cannot be taken back.
    */
   #renew(): void {
     const reader = this.#reader;

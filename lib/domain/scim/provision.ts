@@ -82,7 +82,7 @@ const identityOf = (deps: Deps, { group }: ScimCaller, wanted: Wanted, userId: n
   return { ...identity, groupId: group.id, userId, createdAt: at, updatedAt: at, version: 1 };
 };
 
-/** Joins an existing account; its address must be confirmed, as anybody can claim an address. */
+/** Joins an existing account; its address must be confirmed, as anyone can claim an address. */
 async function joined(deps: Deps, caller: ScimCaller, wanted: Wanted, user: UserRecord): Promise<ScimUser> {
   const { store } = deps;
   const { group } = caller;

@@ -1,4 +1,4 @@
-/** Topics of projects. Anybody gives topics to their projects; administrators look after the topics themselves. */
+/** Topics of projects. All users give topics to their projects; administrators look after the topics themselves. */
 import type { TopicRecord } from '../../records/topics.ts';
 import { NameTaken, Stale } from '../../store/errors.ts';
 import type { Page } from '../../store/table/paging.ts';

@@ -46,7 +46,7 @@ export async function listFollows(
   return { ...page, items: users.filter((one) => one !== undefined) };
 }
 
-/** Whether the actor follows a user; undefined for actors who cannot follow anybody. */
+/** Whether the actor follows a user; undefined for actors who cannot follow users. */
 export async function isFollowed(deps: Deps, actor: Actor, user: UserRecord): Promise<boolean | undefined> {
   return actor.kind === 'user' ? deps.store.follows.follows(actor.user.id, user.id) : undefined;
 }

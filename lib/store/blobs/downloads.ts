@@ -119,7 +119,7 @@ export class Downloads {
       await writer.finish();
     } catch (error) {
       await writer.abort();
-      // Somebody else has made the same copy meanwhile.
+      // Another request made the same copy.
       if (!(error instanceof AlreadyExists)) throw error;
     }
     return { key };

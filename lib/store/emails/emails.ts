@@ -20,7 +20,7 @@ export interface Confirmation {
   readonly expiresAt: string;
 }
 
-/** Secondary e-mail addresses of users. All addresses of an instance are unique, ignoring case. */
+/** Secondary email addresses of users. All addresses of an instance are unique, ignoring case. */
 export class Emails extends OwnedRows<EmailRecord> {
   /** @throws NameTaken `email`, LimitReached, Missing when the user does not exist */
   async add(record: EmailRecord, options: WriteOptions = {}): Promise<void> {

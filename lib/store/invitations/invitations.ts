@@ -1,5 +1,5 @@
 /**
- * Invitations: memberships that are pending until the owner of an e-mail address accepts. An invitation is a row of the
+ * Invitations: memberships that are pending until the owner of an email address accepts. An invitation is a row of the
  * project or group, a row to find it by the address, and a row to find it by the mailed link; the three are created and
  * deleted together.
  */

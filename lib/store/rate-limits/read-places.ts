@@ -8,7 +8,7 @@ import { readPlacesKey } from '../row-keys/rate-limits.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
 
-/** A place that somebody has taken. */
+/** A place that is taken. */
 export interface Place {
   readonly subject: string;
   /** The attribute of the row. */
@@ -55,7 +55,7 @@ export class ReadPlaces {
     return undefined;
   }
 
-  /** @returns the place as it is now; undefined if it was free, and somebody else took it. @throws StoreUnavailable */
+  /** @returns the place as it is now; undefined if it was free, and another caller took it. @throws StoreUnavailable */
   async renew(place: Place, now: Date): Promise<Place | undefined> {
     const renewed = { ...place, taken: takenFrom(now) };
     return this.#write(renewed, `#${place.name} = :was`, { was: place.taken }).then(

@@ -3,7 +3,7 @@ import { folded, type Key, padded, wholeOrDigest } from './key.ts';
 import { memberPartition } from './members.ts';
 import type { RowKind } from './row-kind.ts';
 
-/** An invitation of an e-mail address. */
+/** An invitation of an email address. */
 export const INVITE = 'INVITE#';
 
 export const inviteKey = (source: MemberSource, email: string): Key => ({

@@ -13,7 +13,7 @@ export const MAX_ID = 999_999_999_999;
  */
 export const padded = (id: number): string => String(Math.min(Math.max(0, id), MAX_ID)).padStart(12, '0');
 
-/** Comparison form of paths, usernames and e-mail addresses. */
+/** Comparison form of paths, usernames and email addresses. */
 export const folded = (name: string): string => name.normalize('NFC').toLowerCase();
 
 /** @returns the id at the end of a padded key part. */

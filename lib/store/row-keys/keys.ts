@@ -2,7 +2,7 @@ import { type Key, padded } from './key.ts';
 import type { RowKind } from './row-kind.ts';
 import { userKey } from './users.ts';
 
-/** Kinds of rows that a user owns: SSH keys, GPG keys, secondary e-mail addresses. */
+/** Kinds of rows that a user owns: SSH keys, GPG keys, secondary email addresses. */
 export type OwnKind = 'SSHKEY' | 'GPGKEY' | 'ADDRESS';
 
 export const ownPrefix = (kind: OwnKind): string => `${kind}#`;

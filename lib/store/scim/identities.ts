@@ -26,7 +26,7 @@ export interface ScimIdentity {
   readonly externUid: string;
   /** The name that the user signs in with at the provider. */
   readonly userName: string;
-  /** The e-mail address that the provider sent. */
+  /** The email address that the provider sent. */
   readonly email: string;
   readonly givenName: string | null;
   readonly familyName: string | null;

@@ -108,7 +108,7 @@ export class MasterKey implements Keyring {
   async #replace(keys: MasterKeys, version: number): Promise<MasterKeys> {
     const written = await this.#put(keys, true);
     this.#kept = undefined;
-    if (written !== version + 1) throw new Error('somebody else changed the master key at the same time');
+    if (written !== version + 1) throw new Error('another process changed the master key at the same time');
     return keys;
   }
 

@@ -17,7 +17,7 @@ export interface NameHolder {
   readonly id: number;
   /** False: the holder was renamed, and the old name redirects to it until another owner takes the name. */
   readonly current: boolean;
-  /** False: an e-mail address that its holder has not confirmed. */
+  /** False: an email address that its holder has not confirmed. */
   readonly confirmed: boolean;
   /** Ancestor groups, top-level group first. */
   readonly ancestorIds: readonly number[];

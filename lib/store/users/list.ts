@@ -42,7 +42,7 @@ export interface UserQuery extends PageRequest {
   /** Whether to include users that the service created for itself. Default: true. */
   readonly service?: boolean;
   /**
-   * Substring of name or username, ignoring case, or a whole e-mail address: the public one, or with `anyEmail` any.
+   * Substring of name or username, ignoring case, or a whole email address: the public one, or with `anyEmail` any.
    */
   readonly search?: string;
   readonly anyEmail?: boolean;
@@ -169,7 +169,7 @@ export class UserList {
   }
 
   /**
-   * Finds users by name, username or whole e-mail address. Not complete when so many match that not all were looked up.
+   * Finds users by name, username or whole email address. Not complete when so many match that not all were looked up.
    */
   async #found(term: string, anyEmail: boolean) {
     const [hits, holder] = await Promise.all([

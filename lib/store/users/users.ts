@@ -322,7 +322,7 @@ const without = (names: readonly string[], others: readonly string[]): string[] 
 
 /**
  * Claims the new address and releases the previous one. Unlike a former username, a former address does not redirect to
- * the user: its mailbox may belong to anybody by now.
+ * the user: its mailbox may belong to another person by now.
  */
 function moveEmail(was: string, is: string, owner: { type: 'user'; id: number }): Write[] {
   if (was === is) return [];

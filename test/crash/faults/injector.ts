@@ -11,7 +11,7 @@ const FAULTS = [
   'throttling',
   /** Done, and the answer does not arrive. */
   'lost answer',
-  /** Somebody else is writing the same. */
+  /** Another request writes the same. */
   'conflict',
   /** Of a batch, a part is left undone. */
   'part undone',
@@ -28,7 +28,7 @@ export interface Site {
   /** The operation and the kinds of keys; ids, numbers and digests are left out. */
   readonly name: string;
   readonly occurrence: number;
-  /** Somebody else's write at the same time can make it fail. */
+  /** Another write at the same time can make it fail. */
   readonly contended: boolean;
 }
 

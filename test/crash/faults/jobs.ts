@@ -186,7 +186,7 @@ export const jobs: readonly Operation[] = [
     },
   },
   {
-    name: 'job: whoever was not here for long is deactivated, and it is told once',
+    name: 'job: a dormant user is deactivated, and recorded once',
     async prepare(fixtures) {
       await changeSettings(fixtures.service, { deactivate_dormant_users: true });
       const { id } = await fixtures.service.user(fixtures.fresh('dormant'));

@@ -3,7 +3,7 @@ import type { Operation } from './driver.ts';
 import type { Fixtures } from './fixtures.ts';
 import { endpoint, type Sent } from './sent.ts';
 
-/** Somebody is taken out of a group with a group and a project in it: whatever befalls the request, out of all or none. */
+/** A member is removed from a group with a group and a project in it: whatever happens to the request, from all or from none. */
 export const leavings: readonly Operation[] = [
   leaving('DELETE /groups/:id/members/:user_id', async (fixtures) => {
     const { token } = await fixtures.owner();

@@ -101,7 +101,7 @@ export const uploads: readonly Operation[] = [
       let attempts = 0;
       return {
         async run() {
-          // Whoever held it and died does not hold it any more.
+          // The process that held it and died does not hold it any more.
           const passed = HELD_MS * attempts++;
           Object.assign(deps(), { now: () => new Date(Date.now() + passed) });
           try {

@@ -19,7 +19,7 @@ const person = async () => {
     service.call(method, path, { token: made.token, ...(json === undefined ? {} : { json }) });
   return { ...made, call };
 };
-/** Somebody who asks for access. */
+/** A user who requests access. */
 const asker = async (path: string) => {
   const made = await person();
   expect((await made.call('POST', `${path}/access_requests`)).status).toBe(201);
@@ -61,7 +61,7 @@ describe('permission to use access requests', () => {
         as: { ...REFUSED, maintainer: NO_RECORD, owner: NO_RECORD },
       },
       {
-        // Whoever is a member asks for nothing.
+        // A member requests nothing.
         request: 'DELETE /projects/{public}/access_requests/{developer}',
         as: { maintainer: NO_RECORD, developer: NO_RECORD },
       },

@@ -97,7 +97,7 @@ describe('audit events of personal and impersonation tokens', () => {
     expect(await recordedBy(service, revoke), 'twice is as good as once').toEqual([]);
   });
 
-  test('record revocation by the owner and by somebody else, who is not shown the token', async () => {
+  test('record revocation by the owner and by another user, who is not shown the token', async () => {
     const { made } = await making(() => asRoot('POST', `/users/${ada.id}/personal_access_tokens`, input));
     const other = () => as(eve, 'DELETE', `/personal_access_tokens/${made.id}`);
     const failed = 'but failed with message: 400 Bad request';
@@ -131,7 +131,7 @@ describe('audit events of personal and impersonation tokens', () => {
     });
     const message = `Rotated personal access token with id ${made.id}, replaced by id ${next!.id}`;
     expect(rotated).toEqual([about(`User ${eve.id}`, 'eve', made, message)]);
-    // Somebody has the old text: nobody knows who.
+    // An unknown caller has the old text.
     const reused = await recordedBy(service, async () => {
       expect((await rotate(made.token)).status).toBe(401);
     });

@@ -19,7 +19,7 @@ interface Person {
 }
 
 let count = 0;
-const somebody = (more: Record<string, unknown> = {}): Promise<Person> =>
+const newUser = (more: Record<string, unknown> = {}): Promise<Person> =>
   service.user(`person${++count}`, more);
 const asRoot = (method: string, path: string, json?: unknown): Promise<Answer> =>
   service.call(method, path, { token: service.rootToken, ...(json === undefined ? {} : { json }) });
@@ -124,13 +124,13 @@ describe('audit events of an administrator’s changes to an account', () => {
     ['a name that is none, with a flag', () => ({ name: ' ', admin: true }), () => []],
     ['a username that is taken, with a flag', () => ({ username: 'root', admin: true }), () => []],
   ])('record changes of %s', async (_, json, details) => {
-    const person = await somebody();
+    const person = await newUser();
     const events = await recordedBy(service, () => asRoot('PUT', `/users/${person.id}`, json(person)));
     expect(events.sort(byChange)).toEqual(of(person)(...details(person)).sort(byChange));
   });
 
   test('record the value before and after each of several simultaneous changes', async () => {
-    const person = await somebody();
+    const person = await newUser();
     const names = ['Anna', 'Berta', 'Clara', 'Dora'];
     let done = 0;
     const events = await recordedBy(service, async () => {
@@ -145,7 +145,7 @@ describe('audit events of an administrator’s changes to an account', () => {
   });
 
   test('record the removal of an identity', async () => {
-    const person = await somebody({ provider: 'ldap', extern_uid: 'x' });
+    const person = await newUser({ provider: 'ldap', extern_uid: 'x' });
     const path = `/users/${person.id}/identities/ldap`;
     const told = { remove: 'identity', target_id: 'x', target_type: 'Identity', target_details: 'ldap' };
     expect(await recordedBy(service, () => asRoot('DELETE', path))).toEqual(of(person)(told));
@@ -153,7 +153,7 @@ describe('audit events of an administrator’s changes to an account', () => {
   });
 
   test('record that an address was confirmed', async () => {
-    const person = await somebody({ skip_confirmation: false });
+    const person = await newUser({ skip_confirmation: false });
     const events = await recordedBy(service, () =>
       asRoot('PUT', `/users/${person.id}`, {
         email: `${person.username}@example.com`,
@@ -165,7 +165,7 @@ describe('audit events of an administrator’s changes to an account', () => {
   });
 
   test('record each block and unblock once, and nothing when the state does not change', async () => {
-    const person = await somebody();
+    const person = await newUser();
     for (const [action, told] of [
       ['block', 'Blocked user'],
       ['unblock', 'Unblocked user'],
@@ -185,7 +185,7 @@ describe('audit events of an administrator’s changes to an account', () => {
   test('record the approval or rejection of a sign-up', async () => {
     const store = storeOf();
     const asking = async () => {
-      const person = await somebody();
+      const person = await newUser();
       await store.users.update((await store.users.get(person.id))!, { state: 'blocked_pending_approval' });
       return person;
     };
@@ -202,7 +202,7 @@ describe('audit events of an administrator’s changes to an account', () => {
   });
 
   test('are not written when the caller lacks the permission', async () => {
-    const [person, other] = [await somebody(), await somebody()];
+    const [person, other] = [await newUser(), await newUser()];
     const events = await recordedBy(service, async () => {
       for (const [method, path, json] of [
         ['PUT', `/users/${other.id}`, { admin: true }],
@@ -226,7 +226,7 @@ describe('audit events of keys and email addresses', () => {
   test.each(KINDS)(
     'record $noun keys added and removed by their owner and by an administrator',
     async ({ path, noun, make }) => {
-      const person = await somebody();
+      const person = await newUser();
       for (const [by, base, ask] of [
         [person.username, `/user/${path}`, as.bind(null, person)],
         ['Administrator', `/users/${person.id}/${path}`, asRoot],
@@ -252,14 +252,14 @@ describe('audit events of keys and email addresses', () => {
   );
 
   test('record the revocation of a GPG key as a removal', async () => {
-    const person = await somebody();
+    const person = await newUser();
     const { id } = (await as(person, 'POST', '/user/gpg_keys', { key: newPgpKey('y@example.com') })).body;
     const events = await recordedBy(service, () => as(person, 'POST', `/user/gpg_keys/${id}/revoke`));
     expect(events).toMatchObject([{ custom_message: 'Removed GPG key' }]);
   });
 
   test('record one event when two callers remove the same key', async () => {
-    const person = await somebody();
+    const person = await newUser();
     const { id } = (await as(person, 'POST', '/user/keys', { title: 'Once', key: newSshKey() })).body;
     const events = await recordedBy(service, async () => {
       const twice = [1, 2, 3].map(() => as(person, 'DELETE', `/user/keys/${id}`));
@@ -269,7 +269,7 @@ describe('audit events of keys and email addresses', () => {
   });
 
   test('record that an address was added, confirmed by its link, and removed', async () => {
-    const person = await somebody();
+    const person = await newUser();
     const address = `second-${person.username}@example.com`;
     const about = {
       of: `User ${person.id}`,
@@ -287,7 +287,7 @@ describe('audit events of keys and email addresses', () => {
     const link = linkIn((await service.mailTo(address))[0]!.text!);
     const follow = () => posted(link, 'confirmation_token');
     const confirmed = await recordedBy(service, follow);
-    // Whoever reads the mail shows no token of theirs.
+    // The reader of the mail sends no token.
     const nobody = 'An unauthenticated user';
     expect(confirmed).toEqual([{ ...about, by: nobody, custom_message: 'Confirmed email' }]);
     expect(await recordedBy(service, follow)).toEqual([]);
@@ -296,7 +296,7 @@ describe('audit events of keys and email addresses', () => {
   });
 
   test('record a new primary address only when its link is followed', async () => {
-    const person = await somebody();
+    const person = await newUser();
     const address = `next-${person.username}@example.com`;
     await asRoot('PUT', `/users/${person.id}`, { email: address });
     const link = linkIn((await service.mailTo(address))[0]!.text!);
@@ -306,7 +306,7 @@ describe('audit events of keys and email addresses', () => {
   });
 
   test('record once that a password was set through a mailed link', async () => {
-    const person = await somebody();
+    const person = await newUser();
     await asRoot('PUT', `/users/${person.id}`, { reset_password: true });
     const mail = (await service.mailTo(`${person.username}@example.com`))[0]!;
     const link = linkIn(mail.text!);
@@ -320,7 +320,7 @@ describe('audit events of keys and email addresses', () => {
 
 describe('audit events of impersonated requests', () => {
   test('all name the administrator', async () => {
-    const person = await somebody();
+    const person = await newUser();
     const sudo = (method: string, path: string, json: unknown) =>
       service.call(method, path, { token: service.rootToken, json, headers: { Sudo: person.username } });
     const events = await recordedBy(service, async () => {
@@ -336,7 +336,7 @@ describe('audit events of impersonated requests', () => {
   });
 
   test('name the administrator for impersonation tokens too', async () => {
-    const person = await somebody();
+    const person = await newUser();
     const json = { name: 'As them', scopes: ['api'] };
     const { token } = (await asRoot('POST', `/users/${person.id}/impersonation_tokens`, json)).body;
     const key = { title: 'Theirs', key: newSshKey() };
@@ -349,8 +349,8 @@ describe('audit events of impersonated requests', () => {
 
 describe('audit events of account deletion', () => {
   test('keep the account’s name, and its own earlier events keep the name it had', async () => {
-    const person = await somebody();
-    const other = await somebody();
+    const person = await newUser();
+    const other = await newUser();
     await as(person, 'POST', '/user/keys', { title: 'Kept in the record', key: newSshKey() });
     const project = (await as(person, 'POST', '/projects', { name: 'Own', path: 'own' })).body;
     const shared = (await as(other, 'POST', '/projects', { name: 'Shared', path: 'shared' })).body;
@@ -385,7 +385,7 @@ describe('audit events of account deletion', () => {
   });
 
   test('record one event for two simultaneous deletions', async () => {
-    const person = await somebody();
+    const person = await newUser();
     const events = await recordedBy(service, () =>
       Promise.all([1, 2, 3].map(() => asRoot('DELETE', `/users/${person.id}`))),
     );
@@ -393,7 +393,7 @@ describe('audit events of account deletion', () => {
   });
 
   test('are not written for refused deletions: of oneself, or of a group’s only owner', async () => {
-    const person = await somebody();
+    const person = await newUser();
     await as(person, 'POST', '/groups', { name: 'Sole', path: `sole${count}` });
     const events = await recordedBy(service, async () => {
       expect((await asRoot('DELETE', `/users/${root.id}`)).status).toBe(403);

@@ -139,7 +139,7 @@ describe.each([
     ],
     ['an icon of more pictures than it has', icon(png(8, 8), 65_535), 'file format is not supported'],
     ['a picture without a size', png(0, 8), 'file format is not supported'],
-    ['more pixels than anybody can show', png(100_000, 100_000), 'is too large'],
+    ['more pixels than a screen can show', png(100_000, 100_000), 'is too large'],
     ['a GIF as large as its format allows', gif(65_535, 65_535), 'is too large'],
     ['an icon with such a picture in it', icon(png(50_000, 16)), 'is too large'],
     ['too many bytes', png(8, 8, 200 * 1024), 'is too big (should be at most 200 KiB)'],

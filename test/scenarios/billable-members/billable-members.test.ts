@@ -249,7 +249,7 @@ test('billable lists of more than one part are read and replaced whole', async (
   const last = await lists.page(first, 'name', true, { page: 26, perPage: 99 });
   expect([last.items.at(-1), last.more]).toEqual([{ userId: 1, type: 'group_member' }, false]);
   await lists.publish(77, some(3), now);
-  // Whoever read which list is in force goes on with it.
+  // A reader goes on with the list that was current at its first page.
   expect((await lists.page(first, 'name', false, { page: 1, perPage: 20 })).items.length).toBe(20);
   const second = (await lists.get(77, now))!;
   expect((await lists.page(second, 'level', true, { page: 1, perPage: 20 })).items.length).toBe(3);

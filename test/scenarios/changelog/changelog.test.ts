@@ -66,7 +66,7 @@ function fill(git: Pushed['git']): void {
 
 let people = 0;
 /** A maintainer of the story with five changelogs a minute of their own. */
-async function somebody(): Promise<(method: string, json: object) => ReturnType<Service['call']>> {
+async function newOwner(): Promise<(method: string, json: object) => ReturnType<Service['call']>> {
   const { id, token } = await service.user(`somebody${people++}`);
   await ask(world, 'owner', 'POST', `/projects/${story.id}/members`, { user_id: id, access_level: 40 });
   return (method, json) =>
@@ -127,7 +127,7 @@ describe('permission to generate a changelog', () => {
   );
 });
 
-/** The documented default of a section: no member is credited, nor anybody who is unknown. */
+/** The documented default of a section: no member is credited, nor an unknown author. */
 const DEFAULT = (version: string, day: string) => `## ${version} (${day})
 
 ### feature (2 changes)
@@ -147,7 +147,7 @@ const DEFAULT = (version: string, day: string) => `## ${version} (${day})
 
 describe('changelog notes', () => {
   test('list the commits since the last stable release', async () => {
-    const as = await somebody();
+    const as = await newOwner();
     const answer = await as('GET', { version: '1.1.0', date: '2021-01-05T20:00:00-05:00' });
     expect([answer.status, answer.body]).toEqual([200, { notes: DEFAULT('1.1.0', '2021-01-06') }]);
     const today = new Date().toISOString().slice(0, 10);
@@ -156,7 +156,7 @@ describe('changelog notes', () => {
   });
 
   test('cover a given range and a given trailer', async () => {
-    const as = await somebody();
+    const as = await newOwner();
     const told = async (more: object) =>
       (await as('GET', { version: '3.0.0', date: '2021-01-05', ...more })).body.notes.split('\n').slice(2);
     const nothing = ['No changes.', ''];
@@ -201,7 +201,7 @@ describe('changelog notes', () => {
         : one,
     ) as [object, number, object][];
     for (const [json, status, body] of cases) {
-      const as = await somebody();
+      const as = await newOwner();
       for (const method of ['GET', 'POST']) {
         const answer = await as(method, json);
         expect([json, method, answer.status, answer.body]).toEqual([json, method, status, body]);
@@ -210,7 +210,7 @@ describe('changelog notes', () => {
   });
 
   test('are limited to five a minute, together with changelog commits', async () => {
-    const as = await somebody();
+    const as = await newOwner();
     const statuses = [];
     for (const method of ['GET', 'GET', 'GET', 'GET', 'GET', 'GET', 'POST'])
       statuses.push((await as(method, { version: '1.0.0', from: 'v1.0.0' })).status);
@@ -231,7 +231,7 @@ describe('changelog commits', () => {
     const range = { from: 'v1.0.0', to: commits.get('Add one'), date: '2021-01-05', branch: 'tidy' };
     const section = (version: string) =>
       `## ${version} (2021-01-05)\n\n### feature (1 change)\n\n- ${link('Add one')} by @stranger\n`;
-    const as = await somebody();
+    const as = await newOwner();
     const first = await as('POST', { ...range, version: '2.0.0' });
     expect([first.status, first.body]).toEqual([200, null]);
     expect(await fileOf('tidy')).toBe(section('2.0.0'));
@@ -273,7 +273,7 @@ describe('changelog commits', () => {
         { action: 'create', file_path: 'intro.md', content: 'Intro' },
       ],
     });
-    const as = await somebody();
+    const as = await newOwner();
     const range = { from: 'main', to: 'main', date: '2021-01-05', branch: 'work', file: 'docs/log.md' };
     for (const version of ['1.1.0', '0.1.0'])
       expect((await as('POST', { ...range, version })).status).toBe(200);
@@ -288,7 +288,7 @@ describe('changelog commits', () => {
   });
 
   test('are refused with a reason for an invalid branch, file or message', async () => {
-    const as = await somebody();
+    const as = await newOwner();
     const range = { version: '1.0.0', from: 'main', to: 'main', branch: 'work' };
     for (const [more, status, message] of [
       [{ branch: 'nope' }, 422, 'Failed to generate the changelog: there is no branch nope'],
@@ -305,7 +305,7 @@ describe('changelog commits', () => {
   test('are all kept when made at once', async () => {
     await ask(world, 'owner', 'POST', `${story.repository}/branches`, { branch: 'busy', ref: 'v1.0.0' });
     const versions = ['1.0.0', '2.0.0', '3.0.0', '4.0.0', '5.0.0', '6.0.0'];
-    const writers = await Promise.all(versions.map(() => somebody()));
+    const writers = await Promise.all(versions.map(() => newOwner()));
     const range = { from: 'main', to: 'main', branch: 'busy', date: '2021-01-05' };
     const answers = await Promise.all(writers.map((as, i) => as('POST', { ...range, version: versions[i] })));
     expect(answers.map(({ status }) => status)).toEqual(versions.map(() => 200));
@@ -343,7 +343,7 @@ template: |
 tag_regex: '^version-(?P<major>\\d+)$|^version-(?P<minor>x)'
 `,
     );
-    const as = await somebody();
+    const as = await newOwner();
     const reference = (title: string) => `owner/story@${commits.get(title)}`;
     const { body } = await as('GET', { version: '1.1.0', from: 'v1.0.0', date: '2021-01-05' });
     expect(body.notes).toBe(
@@ -366,7 +366,7 @@ tag_regex: '^version-(?P<major>\\d+)$|^version-(?P<minor>x)'
 
   test('may be empty, which means the defaults', async () => {
     await write('main', 'empty.yml', '# Nothing yet\n');
-    const as = await somebody();
+    const as = await newOwner();
     const { body } = await as('GET', { version: '1.1.0', config_file: 'empty.yml', date: '2021-01-05' });
     expect(body.notes).toBe(DEFAULT('1.1.0', '2021-01-05'));
   });
@@ -386,7 +386,7 @@ tag_regex: '^version-(?P<major>\\d+)$|^version-(?P<minor>x)'
   ])('is refused when invalid: %.30s', async (yaml, reason) => {
     const file = `bad-${people}.yml`;
     await write('main', file, yaml);
-    const as = await somebody();
+    const as = await newOwner();
     const { status, body } = await as('GET', { version: '1.1.0', config_file: file });
     expect(status).toBe(422);
     expect(body.message).toMatch(/^Failed to generate the changelog: /);

@@ -423,7 +423,7 @@ test.each([
   const written = vi.spyOn(console, 'error');
   const { host, hostname, port } = new URL(service.url);
   const text = await new Promise<string>((resolve, reject) => {
-    // fetch sends no such lines. Whoever ends their side before there is an answer gets none.
+    // fetch sends no such lines. A client that ends its side before there is an answer gets none.
     const socket = connect(Number(port), hostname, () => {
       socket.write(`${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     });

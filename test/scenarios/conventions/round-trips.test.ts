@@ -1,6 +1,6 @@
 /**
- * How often a request waits for AWS, one time after another: what a caller far from a warm cache feels. Whoever saves a
- * trip says so here, whoever adds one has to. The first two of each request decide access, and the second brings what
+ * How often a request waits for AWS, one time after another: what a caller far from a warm cache feels. A change
+ * that saves a trip, or adds one, changes the number here. The first two of each request decide access, and the second brings what
  * the request prefetches of the repository.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

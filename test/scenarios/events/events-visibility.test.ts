@@ -222,7 +222,7 @@ describe('event feeds of users who are', () => {
     ['banned', asRoot('POST', '/ban'), asRoot('POST', '/unban'), false],
     [
       'deactivated',
-      // Whoever did something lately cannot be, by any endpoint.
+      // A user with recent activity cannot be, by any endpoint.
       async () => {
         const { users } = world.store;
         await users.update((await users.get(user('maintainer')))!, { state: 'deactivated' });

@@ -337,7 +337,7 @@ describe('actions are recorded as events', () => {
     });
   });
 
-  test('when somebody joins or leaves a project in any way, but not for groups', async () => {
+  test('when a user joins or leaves a project in any way, but not for groups', async () => {
     const { id } = await done('owner', 'POST', '/projects', { name: 'joined', visibility: 'public' });
     const told = async () =>
       (await feed('owner', `/projects/${id}/events?sort=asc`)).map(

@@ -457,7 +457,7 @@ test('an upload counts as done if its worker died after the transaction, whateve
   await expect(ingestUpload(crashing, id)).rejects.toThrow('died');
   crashing.store.pushUploads.end = end;
   expect(await remoteValue('refs/heads/crash')).toBe(oid);
-  // Somebody else moves on before the message comes again; and what the first worker would have told is lost.
+  // Another user pushes before the message comes again; and what the first worker would have told is lost.
   const next = await commit('crash-next');
   await git.ok(clone, 'push', '--quiet', 'origin', `+${next.oid}:refs/heads/crash`);
   await world.store.staging.note(id, 'report', Buffer.from('null'));

@@ -269,7 +269,7 @@ describe('single sign-on identities', () => {
       await group.agent('POST', '/Users', person(name));
       const id = await idOf(name);
       const within = await made(`of-${name}`, { parent_id: group.id });
-      /** Whoever shows it, by their answers: the administrator of accounts, the owner of sign-ins and of members. */
+      /** Who shows it: the administrator of accounts, the owner of sign-ins and of members. */
       const shown = async () => {
         const root = service.rootToken;
         const at = `provider=group_saml&saml_provider_id=${group.id}`;

@@ -167,7 +167,7 @@ describe('importing a repository', () => {
     expect(now.body).toMatchObject({ import_status: 'finished', default_branch: 'trunk', empty_repo: false });
     url.username = url.password = '';
     expect(now.body).toMatchObject({ import_url: url.href, import_type: 'git', import_error: null });
-    // Whoever asked for it has not pushed it.
+    // The user who asked for it has not pushed it.
     const told = await service.call('GET', `/projects/${now.body.id}/events`, { token: owner.token });
     expect(told.body).toMatchObject([{ action_name: 'imported' }]);
     const clone = await cloneOf(now, '--mirror');

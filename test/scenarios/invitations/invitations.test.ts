@@ -58,7 +58,7 @@ describe.each(['projects', 'groups'])('invitations to %s', (kind) => {
   const invite = (email: unknown, more: object = {}) =>
     as('owner', 'POST', `${place()}/invitations`, { email, access_level: 30, ...more });
 
-  test('make whoever registers with the address, in any case, a member', async () => {
+  test('make a user who registers with the address, in any case, a member', async () => {
     const name = fresh();
     expect((await invite(`${name}@Example.COM`, { expires_at: '2099-01-01' })).body).toEqual(SUCCESS);
     const [listed] = (await as('owner', 'GET', `${place()}/invitations?query=${name.toUpperCase()}`)).body;

@@ -243,7 +243,7 @@ describe('leaving a group', () => {
     }
     expect((await as('administrator', 'DELETE', `${members}/${solo.id}`)).status).toBe(403);
     expect((await solo.call('DELETE', `/groups/${sub.id}/members/${solo.id}`)).status).toBe(204);
-    // Somebody whose ownership is over is no owner who could stay.
+    // A user whose ownership has expired is no owner who could stay.
     const heir = await person('heir');
     await solo.call('POST', members, { user_id: heir.id, access_level: 50 });
     const source = { kind: 'group', id: top.id } as const;

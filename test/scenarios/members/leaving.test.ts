@@ -1,5 +1,5 @@
 /**
- * Whoever is taken out of a group is out of everything in it when the answer comes: here no worker ever runs by itself.
+ * A member removed from a group has lost everything in it when the answer comes: here no worker runs by itself.
  * The workers do what a request had no time for.
  */
 import { DeleteMessageCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';

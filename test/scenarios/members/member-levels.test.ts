@@ -39,7 +39,7 @@ afterAll(() => service.stop());
 const as = ({ token }: Person, method: string, path: string, json?: unknown) =>
   service.call(method, path, { token, ...(json === undefined ? {} : { json }) });
 
-describe('a maintainer cannot make anybody an owner, themselves included', () => {
+describe('a maintainer cannot make any user an owner, themselves included', () => {
   const ways: Readonly<Record<string, (place: string) => readonly [string, string, object]>> = {
     adding: (place) => ['POST', `${place}/members`, { user_id: asker.id, access_level: 50 }],
     'adding several': (place) => [

@@ -194,7 +194,7 @@ describe('a report of a commit status', () => {
     expect(second.id).not.toBe(first.id);
     expect(ids(await made.list())).toEqual([second.id]);
     expect((await made.report('owner', { state: 'success' })).body.id).toBe(second.id);
-    // What another replaced is no longer anybody's to change.
+    // A status that another replaced cannot be changed any more.
     expect((await made.report('maintainer', { state: 'success' })).body.id).toBeGreaterThan(second.id);
     expect((await made.commit()).body.status).toBe('success');
   });

@@ -238,12 +238,12 @@ describe('deleting a project', () => {
     const { id } = made.body;
     const gone = await as(who, 'DELETE', `/projects/${id}`);
     expect([gone.status, gone.body]).toEqual([202, { message: '202 Accepted' }]);
-    for (const whoever of ['anonymous', 'owner', 'administrator'] as const) {
+    for (const who of ['anonymous', 'owner', 'administrator'] as const) {
       for (const path of [`/projects/${id}`, '/projects/owner%2Fshort-lived', `/projects/${id}/members`]) {
-        const status = whoever === 'anonymous' && path.endsWith('members') ? 401 : 404;
-        expect([whoever, path, (await as(whoever, 'GET', path)).status]).toEqual([whoever, path, status]);
+        const status = who === 'anonymous' && path.endsWith('members') ? 401 : 404;
+        expect([who, path, (await as(who, 'GET', path)).status]).toEqual([who, path, status]);
       }
-      const list = await as(whoever, 'GET', '/projects?per_page=100');
+      const list = await as(who, 'GET', '/projects?per_page=100');
       expect(list.body.map((p: { id: number }) => p.id)).not.toContain(id);
     }
     expect((await as('owner', 'DELETE', `/projects/${id}`)).status).toBe(404);

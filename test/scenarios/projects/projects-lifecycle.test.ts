@@ -134,7 +134,7 @@ test('a transfer changes path, members and visibility, or is refused', async () 
   expect(first.body).not.toHaveProperty('owner');
   expect((await get('owner/moving', 'stranger')).body.id).toBe(moving.id);
   expect((await get(moving.id, 'anonymous')).status).toBe(404);
-  // Whoever is in the group is in the project, from now on.
+  // Members of the group are members of the project from now on.
   expect((await get(moving.id, 'guest')).body.permissions.group_access).toMatchObject({ access_level: 30 });
 
   const second = await transfer(moving.id, 'Target/Inner');

@@ -104,7 +104,7 @@ test('an address not seen within the window is forgotten', async () => {
   const at = (seconds: number) => new Date(start + seconds * 1000);
   const asked = (address: string, seconds: number) => addresses.admits(7_000_001, address, few, at(seconds));
   expect([await asked('a', 0), await asked('b', 300), await asked('c', 301)]).toEqual([true, true, false]);
-  // Whoever is refused is not remembered, and asks no longer in vain when another's time is over.
+  // A refused address is not recorded, and is admitted when another's time is over.
   expect([await asked('c', 599), await asked('c', 601)]).toEqual([false, true]);
   expect([await asked('a', 602), await asked('b', 800), await asked('a', 1202)]).toEqual([false, true, true]);
 });

@@ -14,7 +14,7 @@ let large: string;
 /** A little after a window of every length began. */
 let clock = Math.floor(Date.now() / 3_600_000) * 3_600_000 + 5_000;
 const pool: { id: number; username: string; token: string }[] = [];
-const somebody = () => pool.pop()!;
+const nextUser = () => pool.pop()!;
 
 const REFUSAL = {
   message: { error: 'This endpoint has been requested too many times. Try again later.' },
@@ -88,7 +88,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     seconds: 60,
     status: 201,
     asked: () => {
-      const { token } = somebody();
+      const { token } = nextUser();
       return () =>
         service.call('POST', `/projects/${project}/repository/commits/${sha}/comments`, {
           token,
@@ -96,12 +96,12 @@ const ACTIONS: Readonly<Record<string, Action>> = {
         });
     },
   },
-  'somebody by id, per user': {
+  'a user by id, per caller': {
     setting: 'users_get_by_id_limit',
     seconds: 600,
     status: 200,
     asked: () => {
-      const { token } = somebody();
+      const { token } = nextUser();
       return () => get('/users/1', token);
     },
   },
@@ -110,7 +110,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     seconds: 60,
     status: 200,
     asked: () => {
-      const { token } = somebody();
+      const { token } = nextUser();
       return () => get('/search?scope=projects&search=one', token);
     },
   },
@@ -119,7 +119,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     seconds: 60,
     status: 201,
     asked: () => {
-      const { token } = somebody();
+      const { token } = nextUser();
       return () =>
         service.call('POST', '/projects', {
           token,
@@ -184,7 +184,7 @@ describe.each(Object.keys(ACTIONS))('the rate limit of the action %s', (name) =>
 
 describe('the rate limit on looking up users exempts', () => {
   test.each([
-    ['users_get_by_id_limit', 'somebody by id, per user'],
+    ['users_get_by_id_limit', 'a user by id, per caller'],
     ['notes_create_limit', 'a note on a commit, per user'],
   ])('users on the allow list of %s', async (setting, action) => {
     const spared = pool.at(-1)!;

@@ -85,7 +85,7 @@ let addresses = 0;
 const address = () => `10.1.${++addresses >> 8}.${addresses & 255}`;
 /** Created before any limit is on, since creating them is counted too. */
 const pool: { id: number; username: string; token: string }[] = [];
-const somebody = () => pool.pop()!;
+const nextUser = () => pool.pop()!;
 
 async function ask(area: Fetch, line: string, { token, address: from = address(), headers, json }: Who = {}) {
   const [method = 'GET', path = '/'] = line.split(' ');
@@ -169,7 +169,7 @@ describe('each throttle covers its own requests and counts each subject separate
     // Another address, another kind of request, and a signed-in user at the same address.
     expect((await ask(area(), line())).status).not.toBe(429);
     expect((await ask(otherArea(), other(), { address: from })).status).not.toBe(429);
-    const { token } = somebody();
+    const { token } = nextUser();
     if (status !== 422) expect((await ask(area(), line(), { address: from, token })).status).toBe(status);
   });
 
@@ -205,7 +205,7 @@ describe('each throttle covers its own requests and counts each subject separate
   ];
   test.each(signedIn)('for %s by user', async (name, setting, area, line, status, [otherArea, other]) => {
     await enable([setting]);
-    const [ada, bob] = [somebody(), somebody()];
+    const [ada, bob] = [nextUser(), nextUser()];
     const as = (token: string) => (area() === git ? basic(token) : { token });
     // Wherever they come from.
     expect(await statuses(2, () => ask(area(), line(), as(ada.token)))).toEqual([status, status]);
@@ -256,7 +256,7 @@ describe('the rate limit’s answer', () => {
   test('comes before any other error', async () => {
     await enable(['unauthenticated_api', 'authenticated_api'], 1);
     const from = address();
-    const { token } = somebody();
+    const { token } = nextUser();
     for (const who of [{ address: from }, { token }]) {
       await ask(meta, 'GET /api/v4/nothing', who);
       for (const line of [
@@ -294,7 +294,7 @@ describe('the rate limit’s answer', () => {
 
 describe('rate limits count', () => {
   test('a user’s requests over all areas and tokens together', async () => {
-    const ada = somebody();
+    const ada = nextUser();
     const made = await service.call('POST', `/users/${ada.id}/personal_access_tokens`, {
       token: service.rootToken,
       json: { name: 'second', scopes: ['api'] },
@@ -309,7 +309,7 @@ describe('rate limits count', () => {
   });
 
   test('sudo requests for the administrator', async () => {
-    const [ada, root] = [somebody(), await service.user('root2', { admin: true })];
+    const [ada, root] = [nextUser(), await service.user('root2', { admin: true })];
     const sudoer = await service.call('POST', `/users/${root.id}/personal_access_tokens`, {
       token: service.rootToken,
       json: { name: 'sudo', scopes: ['api', 'sudo'] },
@@ -325,7 +325,7 @@ describe('rate limits count', () => {
     async (kind) => {
       let token = kind;
       if (kind !== 'glpat-nobody-has-this-one') {
-        const ada = somebody();
+        const ada = nextUser();
         token = ada.token;
         if (kind === 'revoked') await service.call('DELETE', '/personal_access_tokens/self', { token });
         else {
@@ -345,7 +345,7 @@ describe('rate limits count', () => {
         401, 401, 429,
       ]);
       // A good one from there is not theirs to lose.
-      const bob = somebody();
+      const bob = nextUser();
       expect((await ask(users, 'GET /api/v4/user', { token: bob.token, address: from })).status).toBe(200);
     },
   );
@@ -359,7 +359,7 @@ describe('rate limits count', () => {
     await enable(['unauthenticated_api', 'authenticated_api'], 2);
     const from = address();
     expect((await statuses(3, () => ask(projects, line, { address: from })))[2]).toBe(429);
-    const { token } = somebody();
+    const { token } = nextUser();
     if (!line.endsWith('/user'))
       expect((await statuses(3, () => ask(projects, line, { token })))[2]).toBe(429);
   });
@@ -400,7 +400,7 @@ describe('the cost of rate limits', () => {
   const flat = (of: { calls: readonly (readonly string[])[] }) => of.calls.flat();
 
   test('is nothing while all are off', async () => {
-    const { token } = somebody();
+    const { token } = nextUser();
     for (const who of [{}, { token }])
       expect(flat(await calls(() => ask(projects, `GET /api/v4/projects/${open}`, who)))).not.toContain(
         'count',
@@ -409,7 +409,7 @@ describe('the cost of rate limits', () => {
 
   test('is one write in parallel with a request’s reads, and no extra round trip', async () => {
     const asking = (who: Who) => calls(() => ask(projects, `GET /api/v4/projects/${open}`, who));
-    const ada = somebody();
+    const ada = nextUser();
     await asking({ token: ada.token });
     const before = [await asking({}), await asking({ token: ada.token })];
     await enable(['unauthenticated_api', 'authenticated_api'], 100);
@@ -429,7 +429,7 @@ describe('the cost of rate limits', () => {
     for (const { subject } of first.calls.flat()) expect(subject).not.toMatch(/TOKEN/);
     await once();
     for (let n = 0; n < 5; n++) expect(await once()).toEqual({ status: 429, calls: [] });
-    const ada = somebody();
+    const ada = nextUser();
     await enable(['authenticated_api'], 1);
     const hers = () => calls(() => ask(projects, `GET /api/v4/projects/${open}`, { token: ada.token }));
     await hers();
@@ -451,7 +451,7 @@ describe('the cost of rate limits', () => {
   test('admits exactly the limit of a hundred simultaneous requests', async () => {
     await enable(['unauthenticated_api', 'authenticated_api'], 40);
     const from = address();
-    const { token } = somebody();
+    const { token } = nextUser();
     for (const who of [{ address: from }, { token }]) {
       const found = await Promise.all(
         Array.from({ length: 100 }, () => ask(users, 'GET /api/v4/user', who).then(({ status }) => status)),

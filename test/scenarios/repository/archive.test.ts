@@ -35,7 +35,7 @@ afterAll(() => {
 
 /** A user of their own has a count of archives of their own. */
 let people = 0;
-const somebody = async () => (await service.user(`somebody${people++}`)).token;
+const newToken = async () => (await service.user(`somebody${people++}`)).token;
 
 interface Got {
   readonly status: number;
@@ -75,7 +75,7 @@ test.each([
   ['.tar', 'tar'],
   ['.zip', 'zip'],
 ])('archive%s is a %s of the default branch, the same twice', async (suffix, format) => {
-  const token = await somebody();
+  const token = await newToken();
   const id = pushed.git.oid('main');
   const name = `some-history-main-${id}`;
   const tar = git(id, 'tar', name);
@@ -115,7 +115,7 @@ test.each([
 ])('the archive of %s with path "%s" equals git archive', async (sha, path, nameOf) => {
   const id = pushed.git.oid(`${sha}^{commit}`);
   const query = `?sha=${encodeURIComponent(sha)}&path=${encodeURIComponent(path)}`;
-  const got = await get(`.tar${query}`, await somebody());
+  const got = await get(`.tar${query}`, await newToken());
   expect(got.status).toBe(200);
   expect(got.headers.get('content-disposition')).toContain(`filename="${nameOf(id)}.tar"`);
   const paths = path === '' ? [] : [path.replace(/^\/|\/$/g, '')];
@@ -124,7 +124,7 @@ test.each([
 
 test('an archive of a commit is named by the full id, and HEAD gives its name too', async () => {
   const id = pushed.git.oid('plain');
-  const token = await somebody();
+  const token = await newToken();
   const got = await get(`.tar?sha=${id.slice(0, 12)}`, token);
   expect(got.bytes.equals(git(id, 'tar', `some-history-${id.slice(0, 12)}-${id}`))).toBe(true);
   const head = await service.call('HEAD', `${pushed.repository}/archive.tar?sha=${id}`, { token });
@@ -133,7 +133,7 @@ test('an archive of a commit is named by the full id, and HEAD gives its name to
 });
 
 test('an archive of an invalid revision, path or format is refused', async () => {
-  const tokens = [await somebody(), await somebody()];
+  const tokens = [await newToken(), await newToken()];
   for (const query of [
     '?sha=nope',
     `?sha=${'0'.repeat(40)}`,
@@ -154,7 +154,7 @@ test('an archive of an invalid revision, path or format is refused', async () =>
 });
 
 test('archives are limited by the minute per user and project, as the setting says: 60 until it is changed', async () => {
-  const [one, other] = [await somebody(), await somebody()];
+  const [one, other] = [await newToken(), await newToken()];
   const usual = await service.call('GET', '/application/settings', { token: service.rootToken });
   expect(usual.body.archive_download_limit).toBe(60);
   await changeSettings(service, { archive_download_limit: 5 });
@@ -194,7 +194,7 @@ test('the archive limit is exact and starts again in the next window', async () 
 });
 
 test('an archive requested as a page’s image or stylesheet is refused', async () => {
-  const token = await somebody();
+  const token = await newToken();
   for (const headers of [
     { accept: 'image/png, image/*;q=0.8' },
     { 'sec-fetch-dest': 'image' },

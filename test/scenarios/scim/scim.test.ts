@@ -9,7 +9,7 @@ const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
 let service: Service;
 let owner: Awaited<ReturnType<Service['user']>>;
 let group: ScimGroup;
-/** Not trusted with the domain of anybody's address. */
+/** Not trusted with the domain of any user's address. */
 let plain: ScimGroup;
 beforeAll(async () => {
   service = await startService();
@@ -303,7 +303,7 @@ describe('changes by the provider', () => {
   });
 });
 
-test('a provider cannot flood anybody with mail: one address gets at most twenty confirmation mails a day', async () => {
+test('a provider cannot flood an address with mail: one address gets at most twenty confirmation mails a day', async () => {
   await added('flooder', {}, plain);
   const name = async (email: string) =>
     (await plain.agent('PATCH', '/Users/ext-flooder', replace('emails.value', email))).status;

@@ -71,7 +71,7 @@ test('an unknown licence is 404', async () => {
   });
 });
 
-test('a project offers the templates of the instance to whoever may see it', async () => {
+test('a project offers the templates of the instance to users who may see it', async () => {
   const shown = `/projects/${world.ids['public']}/templates`;
   for (const kind of ['licenses', ...KINDS]) {
     const { status, body } = await get(`${shown}/${kind}?per_page=100`);

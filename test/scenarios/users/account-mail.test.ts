@@ -1,4 +1,4 @@
-/** Mail to users about changes to their accounts that somebody else made or could have made. */
+/** Mail to users about changes to their accounts that another user made or could have made. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { mailMessage } from '../../../lib/domain/mail/message.ts';

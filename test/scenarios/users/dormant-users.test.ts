@@ -31,7 +31,7 @@ const state = async (id: number) => (await store().users.get(id))!.state;
 const set = async (id: number, change: UserChange) =>
   store().users.update((await store().users.get(id))!, change);
 
-/** Somebody who came so many days ago and was last here then. */
+/** A user who registered so many days ago and was active on that day. */
 async function person(came: number, here: number | null, more: Record<string, unknown> = {}) {
   const { id, username } = await service.user(`person-${++names}`, more);
   // No endpoint changes the day a user was created.
@@ -121,7 +121,7 @@ test('dormant users are deactivated at noon, audited as the system, and lose acc
   const [mail] = await service.mailTo(`${username}@example.com`);
   expect(mail!.subject).toBe('Your account has been deactivated');
   expect(mail!.text).toContain(`your account "${username}" has been deactivated`);
-  // Whoever is let in again has as long as before to come.
+  // A user who is activated again has as long as before to return.
   expect((await root('POST', `/users/${id}/activate`)).body).toBe(true);
   await set(id, { lastActivityOn: null });
   await walk();

@@ -274,7 +274,7 @@ describe('changing a user', () => {
 });
 
 describe('passwords', () => {
-  test('set by somebody else must be replaced, and not by the same one', async () => {
+  test('set by another user must be replaced, and not by the same one', async () => {
     const { id } = await someone();
     expect((await root('PUT', `/users/${id}`, { password: 'quite a long one' })).status).toBe(200);
     const record = await recordOf(id);

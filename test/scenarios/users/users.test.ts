@@ -396,7 +396,7 @@ describe('creating a user', () => {
   test.each([
     ['username', (n: number) => ({ username: n % 2 ? 'Rival' : 'rival', email: `rival-${n}@example.com` })],
     [
-      'e-mail',
+      'email',
       (n: number) => ({ username: `rival-${n}`, email: n % 2 ? 'Rival@Example.com' : 'rival@example.com' }),
     ],
   ])('with one %s at once succeeds for one of six', async (_, names) => {

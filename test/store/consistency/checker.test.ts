@@ -332,7 +332,7 @@ describe('the checker reports', () => {
       },
     ],
     [
-      'a name of somebody whom the provider does not know',
+      'a name of a user whom the provider does not know',
       /^scim: GROUP#\d+ SCIMNAME#else leads to nobody/,
       async (data) => {
         const { id } = await provisioned(data);
@@ -514,11 +514,7 @@ describe('the checker reports', () => {
       /^names: user 1 does not hold its name Ada/,
       remove(() => nameKey('path', 'ada')),
     ],
-    [
-      'a user without their e-mail',
-      /^names: user 2 does not hold/,
-      remove(() => nameKey('email', bob.email)),
-    ],
+    ['a user without their email', /^names: user 2 does not hold/, remove(() => nameKey('email', bob.email))],
     [
       'a project without its path',
       /^names: project 1 does not hold/,

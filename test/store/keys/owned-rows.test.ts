@@ -128,7 +128,7 @@ test('the rows of a removed user are deleted in batches, with all names they cla
   expect(await names.holder('email', 'away@home.example')).toBeUndefined();
 });
 
-test('adding and removing keys and e-mails costs a fixed number of write units', async () => {
+test('adding and removing keys and emails costs a fixed number of write units', async () => {
   const { sshKeys, gpgKeys, emails } = opened.store;
   const key = await sshKey(ada);
   const gpg = await gpgKey(ada, 1);

@@ -52,7 +52,7 @@ describe('the places of a subject', () => {
     expect((await places().take('died', 2, at(PLACE_MS * 1.5 + 1)))?.name).toBe(renewed!.name);
   });
 
-  test('that somebody else has taken meanwhile are neither renewed nor left', async () => {
+  test('that another caller has taken are neither renewed nor left', async () => {
     const [lost] = await fill('lost', 1);
     const other = await places().take('lost', 1, at(PLACE_MS + 1));
     expect(await places().renew(lost!, at(PLACE_MS + 2))).toBeUndefined();

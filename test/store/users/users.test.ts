@@ -14,7 +14,7 @@ afterAll(() => opened.close());
 const users = () => opened.store.users;
 
 describe('a user', () => {
-  test('is stored as created, and found by id, username and e-mail, case-insensitively', async () => {
+  test('is stored as created, and found by id, username and email, case-insensitively', async () => {
     const made = await users().create(newUser('Ada', { profile: { bio: 'engines', nested: { a: [1] } } }));
     expect(made).toMatchObject({ username: 'Ada', projectsCount: 0, version: 1 });
     expect(await users().get(made.id)).toEqual(made);
@@ -26,7 +26,7 @@ describe('a user', () => {
 
   test.each([
     ['the username', { email: 'other@example.org' }, ['username']],
-    ['the e-mail', { username: 'bob2' }, ['email']],
+    ['the email', { username: 'bob2' }, ['email']],
     ['both', {}, ['username', 'email']],
   ])('whose name is taken is refused with an error that names it: %s', async (what, change, taken) => {
     await users().create(newUser(`bob ${what}`, { email: `bob ${what}@example.org`.toUpperCase() }));
@@ -177,7 +177,7 @@ describe('the list of users', () => {
     expect(indexes((await list({ states: ['blocked'] })).items)).toEqual([2]);
   });
 
-  test('is searched by part of a name or username, or whole e-mail, once the worker has indexed', async () => {
+  test('is searched by part of a name or username, or whole email, once the worker has indexed', async () => {
     for (const { id } of made) {
       await other.store.search.index('user', id, async () => {
         const user = await other.store.users.get(id);

@@ -8,7 +8,7 @@ import { apiFunction } from '../../../lib/http/function.ts';
 import { document } from '../../../lib/http/openapi.ts';
 import * as p from '../../../lib/http/params.ts';
 
-/** An interface of another dialect beside the REST one: who asks is whoever the word names. */
+/** An interface of another dialect beside the REST one: the caller is the user whom the word names. */
 const dialect: Dialect = {
   type: 'application/else+json',
   takes: ['application/else+json'],
