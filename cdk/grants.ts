@@ -89,6 +89,14 @@ export function grantRights(role: IRole, rights: Rights, resources: Resources): 
     );
   }
 
+  if (rights.countsMessages === true) {
+    const queues = [...Object.values(resources.queues), resources.deadLetters];
+    allow(
+      ['sqs:GetQueueAttributes'],
+      queues.map(({ queueArn }) => queueArn),
+    );
+  }
+
   for (const name of rights.sends ?? []) {
     allow(['sqs:SendMessage'], [resources.queues[name].queueArn]);
   }

@@ -10,6 +10,8 @@ export interface Resources {
   readonly indexes: readonly string[];
   readonly objects: Bucket;
   readonly queues: Readonly<Record<QueueName, Queue>>;
+  /** The dead letters of all queues. */
+  readonly deadLetters: Queue;
   /** Sender address of mails. */
   readonly mailFrom: string | undefined;
   /** Name in the Parameter Store; created by the service itself, so that no template contains it. */

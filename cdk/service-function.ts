@@ -123,6 +123,11 @@ export function environmentOf(area: Area, resources: Resources, settings: Settin
   if (settings.baseUrl !== undefined) variables['BASE_URL'] = settings.baseUrl;
   if (settings.gitFrontUrl !== undefined) variables['GIT_FRONT_URL'] = settings.gitFrontUrl;
   if (area.kind === 'api' && settings.stream) variables['STREAM'] = '1';
+  if (area.rights.countsMessages === true) {
+    const counted = { ...resources.queues, dead: resources.deadLetters };
+    for (const [name, { queueUrl }] of Object.entries(counted))
+      variables[`COUNTED_QUEUE_URL_${name.toUpperCase()}`] = queueUrl;
+  }
   if (area.kind === 'worker') variables['WORKER_QUEUE_URL'] = resources.queues[area.queue].queueUrl;
   if (area.name === 'git')
     variables['MAX_FETCH_BYTES'] = String(MAX_RESPONSE[settings.stream ? 'streamed' : 'buffered']);

@@ -37,6 +37,7 @@ export class ServiceStack extends Stack {
       indexes: data.indexes,
       objects: data.objects,
       queues: byQueue((worker) => queues[worker.queue].queue),
+      deadLetters,
       mailFrom: settings.mailFrom,
       masterKeyParameter: `/${settings.instance.toLowerCase()}/master-key`,
     });

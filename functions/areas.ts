@@ -11,6 +11,8 @@ export interface Rights {
   readonly objects?: 'read' | 'write';
   /** Queues it may send to. */
   readonly sends?: readonly QueueName[];
+  /** Whether it may ask how many messages wait in each queue, and how many are dead letters. */
+  readonly countsMessages?: true;
   /** Whether it may send mail. */
   readonly mail?: true;
   /** The master keys: `use` reads them, and creates the first one; `change` replaces them. */
@@ -107,11 +109,10 @@ const inRepository = (...names: string[]) =>
   names.flatMap((name) => collection(`/api/v4/projects/{id}/repository/${name}`));
 
 export const areas: readonly Area[] = [
-  api(
-    'meta',
-    ['/', '/api/docs', '/api/docs/{proxy+}', '/git-remote-lemnos', '/api/v4', '/api/v4/{proxy+}'],
-    reads,
-  ),
+  api('meta', ['/', '/api/docs', '/api/docs/{proxy+}', '/git-remote-lemnos', '/api/v4', '/api/v4/{proxy+}'], {
+    ...reads,
+    countsMessages: true,
+  }),
   api(
     'users',
     [

@@ -219,13 +219,16 @@ async function prepare(): Promise<void> {
     const { Attributes } = await sqs.send(
       new GetQueueAttributesCommand({ QueueUrl: deadLetters.QueueUrl, AttributeNames: ['QueueArn'] }),
     );
-    process.env[queueVariable(area.queue)] = await ensureQueue(area.queue, {
+    const url = await ensureQueue(area.queue, {
       VisibilityTimeout: visibility,
       RedrivePolicy: JSON.stringify({
         deadLetterTargetArn: Attributes?.['QueueArn'],
         maxReceiveCount: area.queue === 'maintenance' ? MAX_RECEIVES_AHEAD : MAX_RECEIVES,
       }),
     });
+    process.env[queueVariable(area.queue)] = url;
+    process.env[`COUNTED_${queueVariable(area.queue)}`] = url;
+    process.env[`COUNTED_${queueVariable(area.queue)}_DEAD`] = deadLetters.QueueUrl!;
   }
 }
 

@@ -8,6 +8,8 @@ export interface StoreEnvironment {
   readonly objectsBucket: string;
   /** SQS queue URLs by queue name. `QUEUE_URL_<NAME>`, upper case, `-` as `_` */
   readonly queueUrls: Readonly<Record<string, string>>;
+  /** URLs of the queues whose messages may be counted, and of dead letters: `dead`. `COUNTED_QUEUE_URL_<NAME>` */
+  readonly countedQueueUrls: Readonly<Record<string, string>>;
   /** Public base URL without a trailing slash, when it is configured. `BASE_URL` */
   readonly baseUrl: string | undefined;
   /** The service's own name in header names (`X-<Name>-...`). `SERVICE_NAME` */
@@ -78,16 +80,11 @@ const MAX_STREAMED_BYTES = { streaming: 16 * 1024 ** 2, buffered: 4 * 1024 ** 2 
 export function readEnvironment(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): StoreEnvironment {
-  const queueUrls: Record<string, string> = {};
-  for (const [name, value] of Object.entries(env)) {
-    if (name.startsWith('QUEUE_URL_') && value !== undefined) {
-      queueUrls[name.slice('QUEUE_URL_'.length).toLowerCase().replaceAll('_', '-')] = value;
-    }
-  }
   return {
     tableName: env['TABLE_NAME'] ?? 'lemnos',
     objectsBucket: env['OBJECTS_BUCKET'] ?? 'lemnos-objects',
-    queueUrls,
+    queueUrls: urlsOf(env, 'QUEUE_URL_'),
+    countedQueueUrls: urlsOf(env, 'COUNTED_QUEUE_URL_'),
     baseUrl: env['BASE_URL']?.replace(/\/+$/, ''),
     serviceName: env['SERVICE_NAME'] ?? 'Lemnos',
     defaultBranchName: env['DEFAULT_BRANCH_NAME'] ?? 'main',
@@ -105,4 +102,15 @@ export function readEnvironment(
     longReads: readLongReads(env['LONG_READS'] ?? ''),
     importMaxBytes: Number(env['IMPORT_MAX_BYTES']) || IMPORT_MAX_BYTES,
   };
+}
+
+/** By the rest of the variable's name, in lower case. */
+function urlsOf(env: Readonly<Record<string, string | undefined>>, prefix: string): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      name.startsWith(prefix) && value !== undefined
+        ? [[name.slice(prefix.length).toLowerCase().replaceAll('_', '-'), value]]
+        : [],
+    ),
+  );
 }

@@ -456,6 +456,9 @@ describe('functions', () => {
       expect(allowed('s3:PutObject')).toBe(area.rights.objects === 'write');
       expect(allowed('sqs:SendMessage')).toBe((area.rights.sends ?? []).length > 0);
       expect(allowed('sqs:ReceiveMessage')).toBe(area.kind === 'worker');
+      expect(allowed('sqs:GetQueueAttributes')).toBe(
+        area.kind === 'worker' || area.rights.countsMessages === true,
+      );
     },
   );
 
@@ -485,6 +488,10 @@ describe('functions', () => {
       if (rights.objects !== undefined) wanted.push('OBJECTS_BUCKET');
       if (name === 'git') wanted.push('MAX_FETCH_BYTES');
       if (rights.masterKey !== undefined) wanted.push('MASTER_KEY_PARAMETER');
+      if (rights.countsMessages === true) {
+        for (const queue of [...areasOf('worker').map(({ queue }) => queue), 'dead'])
+          wanted.push(`COUNTED_QUEUE_URL_${queue.toUpperCase()}`);
+      }
       for (const queue of rights.sends ?? []) wanted.push(`QUEUE_URL_${queue.toUpperCase()}`);
       expect(names.sort()).toEqual(wanted.sort());
     }

@@ -5,6 +5,7 @@ import type { OpenApiDocument } from '../../http/openapi-document.ts';
 import { API_ROOT } from '../../http/router.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { API_RELEASE, VERSION } from '../version.ts';
+import { queueMetricEndpoints } from './queue-metrics.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'meta';
@@ -45,6 +46,7 @@ const metadata = endpoint({
 export const metaEndpoints = (describe: () => Promise<OpenApiDocument>): readonly Endpoint<ApiDeps>[] => [
   version,
   metadata,
+  ...queueMetricEndpoints,
   endpoint({
     method: 'GET',
     path: '/openapi.json',
