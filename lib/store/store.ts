@@ -20,6 +20,7 @@ import { GroupMoves } from './groups/moves.ts';
 import { GroupOwners } from './groups/owners.ts';
 import { Invitations } from './invitations/invitations.ts';
 import { Issues } from './issues/issues.ts';
+import { IssueUses } from './issues/uses.ts';
 import { GpgKeys, MAX_GPG_KEYS } from './keys/gpg-keys.ts';
 import { MAX_SSH_KEYS, SshKeys } from './keys/ssh-keys.ts';
 import { Labels } from './labels/labels.ts';
@@ -115,6 +116,7 @@ export interface Store {
   readonly pinnedCommits: PinnedCommits;
   readonly notes: Notes;
   readonly issues: Issues;
+  readonly issueUses: IssueUses;
   readonly notificationSettings: NotificationSettings;
   readonly threads: Threads;
   readonly linkSecrets: LinkSecrets;
@@ -216,6 +218,7 @@ export function createStore(
     pinnedCommits: new PinnedCommits(table),
     notes: new Notes(table, counters),
     issues: new Issues(table, counters, outbox),
+    issueUses: new IssueUses(table),
     notificationSettings,
     threads: new Threads(table),
     linkSecrets: new LinkSecrets(table),

@@ -1,8 +1,13 @@
 import * as z from 'zod/mini';
 import { INDEX_ISSUE_JOB } from '../../store/issues/issues.ts';
 import { defineJob } from '../job.ts';
-import { idField } from '../job-fields.ts';
+import { idField, sourceKindField } from '../job-fields.ts';
+import { FOLLOW_JOB } from '../labels/uses.ts';
+import { follow } from './follow.ts';
 import { surroundingsOf } from './related.ts';
+
+/** Milliseconds until issues are looked at again that were being changed during the first run. */
+const AGAIN_MS = 60_000;
 
 export const jobs = [
   defineJob({
@@ -12,6 +17,31 @@ export const jobs = [
       const project = await deps.store.projects.get(projectId);
       if (project === undefined) return;
       await deps.store.issues.index({ projectId, iid }, (issue) => surroundingsOf(deps, project, issue));
+    },
+  }),
+  defineJob({
+    name: FOLLOW_JOB,
+    body: () =>
+      z.object({
+        facet: z.enum(['label', 'milestone']),
+        valueId: idField(),
+        kind: sourceKindField(),
+        id: idField(),
+        successorId: z.optional(z.nullable(idField())),
+        from: z.optional(
+          z.object({
+            row: z.enum(['DIRECT', 'DEEP']),
+            projectId: idField(),
+            after: z.optional(z.string()),
+          }),
+        ),
+        again: z.optional(z.boolean()),
+      }),
+    run: async (deps, following, { deadline }) => {
+      const rest = await follow(deps, following, deadline);
+      if (rest !== undefined) return { body: rest };
+      const { from: _, ...whole } = following;
+      return following.again === true ? undefined : { body: { ...whole, again: true }, delayMs: AGAIN_MS };
     },
   }),
 ];

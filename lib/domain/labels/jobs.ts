@@ -1,22 +1,14 @@
 import * as z from 'zod/mini';
 import { untilNoneLeft } from '../../store/table/delete-page.ts';
 import { continuedWith, defineJob } from '../job.ts';
-import { idField, sourceKindField, textField } from '../job-fields.ts';
+import { idField, textField } from '../job-fields.ts';
 import { LABEL_PROMOTED_JOB, LABEL_REMOVED_JOB } from './labels.ts';
 import { mergePromoted } from './promote.ts';
 
 export const jobs = [
   defineJob({
     name: LABEL_REMOVED_JOB,
-    // Where the label was in use: its title and container. `successorId`: the label that takes its place.
-    body: () =>
-      z.object({
-        labelId: idField(),
-        title: textField(),
-        kind: sourceKindField(),
-        id: idField(),
-        successorId: z.optional(idField()),
-      }),
+    body: () => z.object({ labelId: idField() }),
     run: async ({ store }, { labelId }, { deadline }) =>
       untilNoneLeft(() => store.labels.forget(labelId), deadline),
   }),

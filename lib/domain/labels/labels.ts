@@ -11,6 +11,7 @@ import type { Deps } from '../deps.ts';
 import { conflict, type DomainError, invalid, notFound, refused, resourceNotFound } from '../errors.ts';
 import { colorOf, DEFAULT_COLOR } from './colors.ts';
 import { above, type ContainerAccess, containerOf, sameContainer, withAbove } from './containers.ts';
+import { followDeletion, followTitle } from './uses.ts';
 
 /** Removes what a deleted label left behind. */
 export const LABEL_REMOVED_JOB = 'label.removed';
@@ -113,7 +114,8 @@ export async function changeLabel(
     ...(input.priority === undefined ? {} : { priority: input.priority }),
   };
   try {
-    return await deps.store.labels.change(label, change, above(access), deps.now());
+    const messages = title === label.title ? [] : [followTitle({ facet: 'label', ...label })];
+    return await deps.store.labels.change(label, change, above(access), deps.now(), messages);
   } catch (error) {
     if (error instanceof AlreadyExists) throw invalid({ title: ['has already been taken'] });
     throw failed(error, label);
@@ -134,23 +136,17 @@ export async function removeLabel(
   const label = await getLabel(deps, access, idOrTitle, { inherited: false });
   unchanged(label.updatedAt);
   try {
-    await deps.store.labels.remove(label, [removed(label)]);
+    await deps.store.labels.remove(label, removed(label));
   } catch (error) {
     throw failed(error, label);
   }
 }
 
-/** The message that removes what a deleted label leaves behind. @param successorId the label that takes its place */
-export const removed = (
-  { id: labelId, title, container }: LabelRecord,
-  successorId?: number,
-): OutboxMessage =>
-  message(MAINTENANCE, LABEL_REMOVED_JOB, {
-    labelId,
-    title,
-    ...container,
-    ...(successorId === undefined ? {} : { successorId }),
-  });
+/** The messages that remove what a deleted label leaves behind. @param successorId the label that takes its place */
+export const removed = (label: LabelRecord, successorId?: number): OutboxMessage[] => [
+  message(MAINTENANCE, LABEL_REMOVED_JOB, { labelId: label.id }),
+  followDeletion({ facet: 'label', ...label }, successorId),
+];
 
 /** @returns for each label whether the caller is subscribed to it there */
 export const subscribedTo = (

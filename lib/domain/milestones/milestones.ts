@@ -10,6 +10,7 @@ import type { Deps } from '../deps.ts';
 import { conflict, type FieldProblems, recordNotFound, refused, resourceNotFound } from '../errors.ts';
 import { prepareActivity } from '../events/record.ts';
 import { above, type ContainerAccess, containerOf, sameContainer, withAbove } from '../labels/containers.ts';
+import { followDeletion, followTitle } from '../labels/uses.ts';
 import { inRuby } from '../ruby-notation.ts';
 
 /** Characters. */
@@ -141,12 +142,14 @@ export async function changeMilestone(
     ...(input.state === undefined ? {} : { state: input.state }),
   };
   requireValid('update', { ...milestone, ...change });
-  const { state = milestone.state } = change;
+  const { state = milestone.state, title = milestone.title } = change;
+  const renamed = title !== milestone.title;
   const action = state === 'closed' ? 'closed' : 'reopened';
   const toEvent = state === milestone.state ? undefined : await eventOf(deps, actor, action);
   try {
     return await deps.store.milestones.change(milestone, change, above(access), deps.now(), {
       writes: toEvent?.({ ...milestone, ...change }) ?? [],
+      messages: renamed ? [followTitle({ facet: 'milestone', ...milestone })] : [],
     });
   } catch (error) {
     throw failed('update', error, milestone);
@@ -169,7 +172,10 @@ export async function removeMilestone(
   unchanged(milestone.updatedAt);
   const toEvent = await eventOf(deps, actor, 'destroyed');
   try {
-    await deps.store.milestones.remove(milestone, { writes: toEvent(milestone) });
+    await deps.store.milestones.remove(milestone, {
+      writes: toEvent(milestone),
+      messages: [followDeletion({ facet: 'milestone', ...milestone })],
+    });
   } catch (error) {
     throw failed('update', error, milestone);
   }

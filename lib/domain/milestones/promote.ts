@@ -10,6 +10,7 @@ import type { Deps } from '../deps.ts';
 import { conflict, refused } from '../errors.ts';
 import { groupOfId } from '../groups/groups.ts';
 import { above, containerOf } from '../labels/containers.ts';
+import { followDeletion } from '../labels/uses.ts';
 import { getMilestone } from './milestones.ts';
 
 /** Merges milestones of projects into one of their group. */
@@ -45,7 +46,7 @@ export async function promoteMilestone(
       const promoted = await milestones.promote(milestone, container, above(group), deps.now(), [others]);
       return { record: promoted, group };
     }
-    await milestones.remove(milestone, { messages: [others] });
+    await milestones.remove(milestone, { messages: [gone(milestone, present.id), others] });
     return { record: present, group };
   } catch (error) {
     if (error instanceof Stale || error instanceof Missing)
@@ -54,6 +55,9 @@ export async function promoteMilestone(
     throw error instanceof LimitReached ? refused(error.message) : error;
   }
 }
+
+const gone = (milestone: MilestoneRecord, successorId: number) =>
+  followDeletion({ facet: 'milestone', ...milestone }, successorId);
 
 /** Projects looked at together. */
 const BATCH = 20;
@@ -75,7 +79,7 @@ export async function mergePromoted(
   deadline: number,
 ): Promise<object | undefined> {
   const { milestones, groups } = deps.store;
-  const { title, groupId, from = Number.MAX_SAFE_INTEGER } = promoted;
+  const { milestoneId, title, groupId, from = Number.MAX_SAFE_INTEGER } = promoted;
   const merge = async (projectIds: readonly number[]) => {
     const ids = await milestones.titled(
       projectIds.map((id) => ({ kind: 'project', id })),
@@ -83,10 +87,12 @@ export async function mergePromoted(
     );
     for (const milestone of await milestones.getMany(ids)) {
       if (milestone === undefined) continue;
-      await milestones.remove(milestone).catch((error: unknown) => {
-        // It was renamed, promoted or deleted.
-        if (!(error instanceof Stale)) throw error;
-      });
+      await milestones
+        .remove(milestone, { messages: [gone(milestone, milestoneId)] })
+        .catch((error: unknown) => {
+          // It was renamed, promoted or deleted.
+          if (!(error instanceof Stale)) throw error;
+        });
     }
   };
   let batch: number[] = [];

@@ -126,6 +126,7 @@ export class Labels {
     change: LabelChange,
     above: readonly Container[],
     now: Date,
+    messages: readonly OutboxMessage[] = [],
   ): Promise<LabelRecord> {
     const next: LabelRecord = {
       ...label,
@@ -134,11 +135,14 @@ export class Labels {
       version: label.version + 1,
     };
     const renamed = next.title !== label.title;
-    await this.#commit([
-      { put: { ...labelKey(label.id), ...next }, ...unchanged(label) },
-      ...(renamed ? [titleRow(next), forgetTitle(label), ...titleIsFree(above, next.title)] : []),
-      checkSourceExists(label.container),
-    ]);
+    await this.#commit(
+      [
+        { put: { ...labelKey(label.id), ...next }, ...unchanged(label) },
+        ...(renamed ? [titleRow(next), forgetTitle(label), ...titleIsFree(above, next.title)] : []),
+        checkSourceExists(label.container),
+      ],
+      messages,
+    );
     return next;
   }
 

@@ -39,6 +39,9 @@ export type IssueFacet = 'author' | 'assignee' | 'label' | 'milestone' | 'iterat
 /** All rows of one value, of every class. */
 export const issueFacetPrefix = (facet: IssueFacet, value: number): string => `BY#${facet}#${padded(value)}#`;
 
+/** The class, from the sort key of a row of one value. */
+export const listClassOf = (sortKey: string): IssueClass => sortKey.split('#')[3] as IssueClass;
+
 export const issueByPrefix = (facet: IssueFacet, value: number, listClass: IssueClass): string =>
   `${issueFacetPrefix(facet, value)}${listClass}#`;
 

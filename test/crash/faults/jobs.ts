@@ -108,6 +108,20 @@ export const jobs: readonly Operation[] = [
     },
   },
   {
+    name: 'job: issues follow a label that was deleted',
+    async prepare(fixtures) {
+      const { projectId, iid, token } = await withLabelledIssue(fixtures);
+      const { id } = await fixtures.done('GET', `/projects/${projectId}/labels/bug`, { token });
+      const body = { facet: 'label', valueId: id, kind: 'project', id: projectId, successorId: null };
+      return job(fixtures, 'issue.follow', body, async () => {
+        const { labelIds } = (await fixtures.store.issues.get({ projectId, iid }))!;
+        const { iids } = await fixtures.store.issueUses.page({ projectId, facet: 'label', valueId: id }, 10);
+        if (labelIds.length !== iids.length) return `${labelIds.length} labels, ${iids.length} rows`;
+        return flip(countOf(iids));
+      });
+    },
+  },
+  {
     name: 'job: an issue enters the lists that its change left to the worker',
     async prepare(fixtures) {
       const { id: projectId, owner } = await fixtures.ground();
@@ -420,6 +434,17 @@ export const jobs: readonly Operation[] = [
 ];
 
 /** A message of the maintenance queue. */
+async function withLabelledIssue(
+  fixtures: Fixtures,
+): Promise<{ readonly projectId: number; readonly iid: number; readonly token: string }> {
+  const { token } = await fixtures.owner();
+  const json = { name: fixtures.fresh('labelled') };
+  const { id } = await fixtures.done('POST', '/projects', { token, json });
+  const issue = { title: 'labelled', labels: 'bug' };
+  const { iid } = await fixtures.done('POST', `/projects/${id}/issues`, { token, json: issue });
+  return { projectId: id, iid, token };
+}
+
 const job = (
   fixtures: Fixtures,
   type: string,

@@ -1,0 +1,117 @@
+/** Issues follow a label or milestone that was deleted, replaced or renamed. */
+
+import type { IssueFields, IssueRecord } from '../../records/issues.ts';
+import type { Container } from '../../records/labels.ts';
+import { Missing, Stale } from '../../store/errors.ts';
+import type { UsedValue } from '../../store/issues/uses.ts';
+import { mapLimit } from '../../store/table/map-limit.ts';
+import type { Deps } from '../deps.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
+import { rootOf, surroundingsOf } from './related.ts';
+
+export interface Following extends Container {
+  readonly facet: UsedValue['facet'];
+  readonly valueId: number;
+  /** Of a deleted value: what takes its place, null: nothing. Absent: the value has another title. */
+  readonly successorId?: number | null | undefined;
+  /** Where an earlier run stopped. */
+  readonly from?: Place | undefined;
+  /** The second run, for issues that were being changed during the first. */
+  readonly again?: boolean | undefined;
+}
+
+/** A project among those directly in a group or further below, and the row of it to go on after. */
+interface Place {
+  readonly row: (typeof ROWS)[number];
+  readonly projectId: number;
+  readonly after?: string | undefined;
+}
+const ROWS = ['DIRECT', 'DEEP'] as const;
+
+/** Issues read together, and changed at the same time. */
+const PAGE = 100;
+const CONCURRENCY = 4;
+
+/**
+ * @param deadline milliseconds since 1970; no page begins after it
+ * @returns where to go on; undefined at the end
+ */
+export async function follow(
+  deps: Deps,
+  following: Following,
+  deadline: number,
+): Promise<Following | undefined> {
+  for await (const place of placesOf(deps, following)) {
+    let { after } = place;
+    do {
+      if (Date.now() > deadline)
+        return { ...following, from: { ...place, ...(after === undefined ? {} : { after }) } };
+      after = await followPage(deps, following, place.projectId, after);
+    } while (after !== undefined);
+  }
+  return undefined;
+}
+
+/** The projects that may have the value, the newest first of each row, from where an earlier run stopped. */
+async function* placesOf({ store }: Deps, { kind, id, from }: Following): AsyncGenerator<Place> {
+  if (kind === 'project') {
+    yield from ?? { row: 'DIRECT', projectId: id };
+    return;
+  }
+  for (const row of ROWS.slice(from === undefined ? 0 : ROWS.indexOf(from.row))) {
+    for await (const projectId of store.groups.rowsBelow(id, row, 'project')) {
+      if (from?.row !== row || projectId < from.projectId) yield { row, projectId };
+      else if (projectId === from.projectId) yield from;
+    }
+  }
+}
+
+/** @returns the row to go on after; undefined at the end of the project */
+async function followPage(
+  deps: Deps,
+  following: Following,
+  projectId: number,
+  after: string | undefined,
+): Promise<string | undefined> {
+  const { facet, valueId, successorId } = following;
+  const { issues, issueUses, labels, milestones, projects } = deps.store;
+  const used = { projectId, facet, valueId };
+  const { iids, next } = await issueUses.page(used, PAGE, after);
+  const project = iids.length === 0 ? undefined : await projects.get(projectId);
+  if (project === undefined || project.deletedAt !== null) return undefined;
+  if (successorId === undefined) {
+    const value = await (facet === 'label' ? labels : milestones).get(valueId);
+    if (value === undefined) return undefined;
+    return issueUses.retitle(used, { rootId: rootOf(project), title: value.title }, PAGE, after);
+  }
+  await mapLimit(CONCURRENCY, iids, async (iid) => {
+    await retryOnConflict(
+      async () => {
+        const issue = await issues.get({ projectId, iid });
+        if (issue === undefined) return;
+        const change = withoutValue(issue, following, successorId);
+        if (change === undefined) return;
+        const around = await surroundingsOf(deps, project, { ...issue, ...change });
+        await issues.update(issue, change, around);
+      },
+      (error) => error instanceof Stale,
+    ).catch((error: unknown) => {
+      // The issue or the project is deleted.
+      if (!(error instanceof Missing)) throw error;
+    });
+  });
+  return next;
+}
+
+function withoutValue(
+  { labelIds, milestoneId }: IssueRecord,
+  { facet, valueId }: Following,
+  successorId: number | null,
+): Partial<IssueFields> | undefined {
+  if (facet === 'milestone') return milestoneId === valueId ? { milestoneId: successorId } : undefined;
+  if (!labelIds.includes(valueId)) return undefined;
+  const replaced = labelIds.flatMap((id) =>
+    id !== valueId ? [id] : successorId === null ? [] : [successorId],
+  );
+  return { labelIds: [...new Set(replaced)] };
+}

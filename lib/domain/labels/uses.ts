@@ -1,0 +1,24 @@
+/** What has a label or milestone follows its changes, in the background: there may be 100,000 issues of it. */
+
+import type { Container } from '../../records/labels.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
+
+/** The job of issues, which are a later subject. */
+export const FOLLOW_JOB = 'issue.follow';
+
+export interface ChangedValue {
+  readonly facet: 'label' | 'milestone';
+  readonly id: number;
+  /** The project or group that it belonged to. */
+  readonly container: Container;
+}
+
+/** The value is deleted. @param successorId what takes its place; absent: nothing */
+export const followDeletion = (value: ChangedValue, successorId?: number): OutboxMessage =>
+  follow(value, { successorId: successorId ?? null });
+
+/** The value has another title. */
+export const followTitle = (value: ChangedValue): OutboxMessage => follow(value, {});
+
+const follow = ({ facet, id: valueId, container }: ChangedValue, more: object): OutboxMessage =>
+  message(MAINTENANCE, FOLLOW_JOB, { facet, valueId, ...container, ...more });
