@@ -2,7 +2,8 @@
 import type { Deps } from '../deps.ts';
 import { referencesIn } from '../markdown/references.ts';
 import { rendered } from '../markdown/render.ts';
-import { type Reading, resolveReferences } from './resolve.ts';
+import type { Reading } from './reading.ts';
+import { resolveReferences } from './resolve.ts';
 
 /** Returns the sanitized HTML of a text for one reader. */
 export async function renderedFor(deps: Deps, text: string, reading: Reading): Promise<string> {

@@ -3,38 +3,22 @@
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { visibleGroups } from '../access/visibility-filter.ts';
-import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import type { ReferenceLink } from '../markdown/html.ts';
 import type { Reference } from '../markdown/references.ts';
 import { EVERYBODY } from '../notifications/mentions.ts';
-
-/** Who reads a text, and where it stands. */
-export interface Reading {
-  readonly actor: Actor;
-  readonly baseUrl: string;
-  /** The project of the text, to which `#1` belongs. */
-  readonly project?: ProjectAccess | undefined;
-}
+import { findIssues, findLabels, findMilestones } from './finders.ts';
+import type { Finder, Reading } from './reading.ts';
 
 /** Different projects and users of one text that are looked up; the references beyond stay text. */
 const MAX_NAMES = 100;
 
-/** References of one kind in one project, with the project's access. */
-export interface Targets<R extends Reference> {
-  readonly access: ProjectAccess;
-  readonly references: readonly R[];
-}
-
-/** Returns the links of some references by what was written: of existing things that the reader may see, one batch per kind. */
-export type Finder<R extends Reference> = (
-  deps: Deps,
-  targets: readonly Targets<R>[],
-  reading: Reading,
-) => Promise<ReadonlyMap<string, ReferenceLink>>;
-
 /** What finds the references to things in projects, by kind. Kinds that are not here stay text. */
-const FINDERS: { readonly [K in Reference['kind']]?: Finder<Extract<Reference, { kind: K }>> } = {};
+const FINDERS: { readonly [K in Reference['kind']]?: Finder<Extract<Reference, { kind: K }>> } = {
+  issue: findIssues,
+  label: findLabels,
+  milestone: findMilestones,
+};
 
 /**
  * Returns where references lead, by what was written. What the reader may not see is absent, as what does not exist.

@@ -64,9 +64,11 @@ export class Milestones {
     return (await this.#table.batchGet(ids.map(milestoneKey))).map((item) => item && fromItem(item));
   }
 
-  /** Returns the ids of the milestones with this title: one of each container at most. */
-  titled(containers: readonly Container[], title: string): Promise<number[]> {
-    return this.#ids(containers.map((container) => milestoneTitleKey(container, title)));
+  /** Returns the ids of the milestones with these titles: one of each container and title at most. */
+  titled(containers: readonly Container[], ...titles: readonly string[]): Promise<number[]> {
+    return this.#ids(
+      containers.flatMap((container) => titles.map((title) => milestoneTitleKey(container, title))),
+    );
   }
 
   /** Returns the ids of the milestones with these numbers. */

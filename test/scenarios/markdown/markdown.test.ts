@@ -57,3 +57,53 @@ test('a hidden project is no context, and a visible one is that of uploaded file
   const hidden = await as('stranger', 'POST', '/markdown', { text: 'a', project: path });
   expect([hidden.status, hidden.body]).toEqual([404, { message: '404 Project Not Found' }]);
 });
+
+test('issues, labels and milestones are links for those who see them, with their titles', async () => {
+  const { body: group } = await as('owner', 'POST', '/groups', { name: 'Planning', path: 'planning' });
+  const make = async (path: string, json: Record<string, unknown>) => {
+    const { status, body } = await as('owner', 'POST', path, json);
+    expect(status).toBe(201);
+    return body;
+  };
+  const visible = { namespace_id: group.id, visibility: 'private' };
+  const project = await make('/projects', { ...visible, name: 'Work' });
+  const other = await make('/projects', { ...visible, name: 'Other' });
+  const issue = await make(`/projects/${project.id}/issues`, { title: 'A <b> & "c"' });
+  const elsewhere = await make(`/projects/${other.id}/issues`, { title: 'Elsewhere' });
+  const label = await make(`/groups/${group.id}/labels`, { name: 'two words', color: '#ff0000' });
+  const milestone = await make(`/groups/${group.id}/milestones`, { title: 'v1.0' });
+  const own = await make(`/projects/${project.id}/milestones`, { title: 'sprint' });
+  const text = [
+    ...[`#${issue.iid}`, 'other#1', 'planning/other#1', `${issue.web_url}#note_7`, '#99', 'none/none#1'],
+    ...['~"two words"', `~${label.id}`, '~none', '%v1.0', `%${own.iid}`, '%none'],
+  ].join(' ');
+  const path = project.path_with_namespace;
+  const shown = (html: string) =>
+    [...html.matchAll(/<a href="([^"]*)"[^>]*title="([^"]*)" class="gfm gfm-(\w+)">([^<]*)</g)].map((m) =>
+      m.slice(1),
+    );
+  const web = (end: string) => `${project.web_url}/-/${end}`;
+  const labelled = `${web('issues')}?label_name=two+words`;
+  expect(shown(await render(text, { gfm: true, project: path }))).toEqual([
+    [web('issues/1'), 'A &lt;b&gt; &amp; &quot;c&quot;', 'issue', '#1'],
+    [elsewhere.web_url, 'Elsewhere', 'issue', 'other#1'],
+    [elsewhere.web_url, 'Elsewhere', 'issue', 'planning/other#1'],
+    [`${web('issues/1')}#note_7`, 'A &lt;b&gt; &amp; &quot;c&quot;', 'issue', '#1 (comment 7)'],
+    [labelled, '', 'label', 'two words'],
+    [labelled, '', 'label', 'two words'],
+    [`${group.web_url}/-/milestones/${milestone.iid}`, '', 'milestone', '%v1.0'],
+    [web(`milestones/${own.iid}`), '', 'milestone', '%sprint'],
+  ]);
+  const full = `planning/other#1 ${issue.web_url} planning/work~"two words" planning/work%v1.0`;
+  expect(shown(await render(full, { gfm: true }))).toHaveLength(4);
+  expect(shown(await render(full, { gfm: true }, 'stranger'))).toEqual([]);
+});
+
+test('a confidential issue is a link for its own people alone', async () => {
+  const { body: project } = await as('owner', 'POST', '/projects', { name: 'Conf', visibility: 'public' });
+  const secret = { title: 'Secret title', confidential: true };
+  expect((await as('owner', 'POST', `/projects/${project.id}/issues`, secret)).status).toBe(201);
+  const inProject = { gfm: true, project: project.path_with_namespace };
+  expect(await render('#1', inProject)).toContain('Secret title');
+  expect(await render('#1', inProject, 'stranger')).toBe('<p>#1</p>\n');
+});

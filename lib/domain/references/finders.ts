@@ -1,0 +1,104 @@
+/** Finds issues, labels and milestones that texts refer to. */
+import type { MilestoneRecord } from '../../records/milestones.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import { can } from '../access/permissions.ts';
+import { maySeeIssue } from '../issues/visible.ts';
+import { containerOf, sameContainer, withAbove } from '../labels/containers.ts';
+import type { ReferenceLink } from '../markdown/html.ts';
+import type { NumberedReference, TitledReference } from '../markdown/references.ts';
+import type { Finder } from './reading.ts';
+
+/** One batch for all issues. */
+export const findIssues: Finder<NumberedReference> = async ({ store }, targets, reading) => {
+  const asked = targets.flatMap(({ access, references }) =>
+    references.map((reference) => ({ access, reference })),
+  );
+  const issues = await store.issues.getMany(
+    asked.map(({ access, reference }) => ({ projectId: access.project.id, iid: reference.number })),
+  );
+  const links = new Map<string, ReferenceLink>();
+  for (const [i, { access, reference }] of asked.entries()) {
+    const issue = issues[i];
+    if (issue === undefined || !maySeeIssue(reading.actor, access, issue)) continue;
+    const { project } = access;
+    const { source, note } = reference;
+    const here = project.id === reading.project?.project.id;
+    const isUrl = source.startsWith(reading.baseUrl);
+    const short = `${here ? '' : project.fullPath}#${issue.iid}${note === undefined ? '' : ` (comment ${note})`}`;
+    links.set(source, {
+      href: isUrl ? source : `${reading.baseUrl}/${project.fullPath}/-/issues/${issue.iid}`,
+      ...(isUrl ? { text: short } : {}),
+      title: issue.title,
+      class: 'issue',
+      data: { 'reference-type': 'issue', project: project.id, issue: issue.id, iid: issue.iid },
+    });
+  }
+  return links;
+};
+
+/** Projects whose labels or milestones one text can name: each costs a batch of reads. */
+const MAX_PROJECTS = 10;
+
+/** A batch for each project. */
+export const findLabels: Finder<TitledReference> = async ({ store }, targets, { actor, baseUrl }) => {
+  const found = await Promise.all(
+    targets.slice(0, MAX_PROJECTS).map(async ({ access, references }) => {
+      if (!can(actor, access, 'read_label')) return [];
+      const containers = withAbove(access);
+      const titles = references.flatMap(({ title }) => title ?? []);
+      const byTitle = titles.length === 0 ? [] : await store.labels.idsOf(containers, titles);
+      const ids = [...byTitle, ...references.map(({ number }) => number)].filter((id) => id !== undefined);
+      const labels = await store.labels.getMany([...new Set(ids)]);
+      return references.flatMap(({ source, title, number }): [string, ReferenceLink][] => {
+        const label = labels.find((each) =>
+          title === undefined ? each?.id === number : each?.title === title,
+        );
+        if (label === undefined || !containers.some((each) => sameContainer(each, label.container)))
+          return [];
+        const query = new URLSearchParams({ label_name: label.title });
+        const href = `${baseUrl}/${access.project.fullPath}/-/issues?${query}`;
+        const data = { 'reference-type': 'label', project: access.project.id, label: label.id };
+        return [[source, { href, text: label.title, title: label.description ?? '', class: 'label', data }]];
+      });
+    }),
+  );
+  return new Map(found.flat());
+};
+
+/** Two batches for each project. */
+export const findMilestones: Finder<TitledReference> = async ({ store }, targets, { actor, baseUrl }) => {
+  const found = await Promise.all(
+    targets.slice(0, MAX_PROJECTS).map(async ({ access, references }) => {
+      if (!can(actor, access, 'read_milestone')) return [];
+      const titles = references.flatMap(({ title }) => title ?? []);
+      const numbers = references.flatMap(({ number }) => number ?? []);
+      const ids = await Promise.all([
+        titles.length === 0 ? [] : store.milestones.titled(withAbove(access), ...titles),
+        numbers.length === 0 ? [] : store.milestones.numbered([containerOf(access)], numbers),
+      ]);
+      const milestones = (await store.milestones.getMany([...new Set(ids.flat())])).filter(
+        (each) => each !== undefined,
+      );
+      return references.flatMap(({ source, title, number }): [string, ReferenceLink][] => {
+        const own = (each: MilestoneRecord) => sameContainer(each.container, containerOf(access));
+        const named = milestones.filter((each) =>
+          title === undefined ? own(each) && each.iid === number : each.title === title,
+        );
+        // The project's own before those that it inherits.
+        const milestone = named.find(own) ?? named[0];
+        if (milestone === undefined) return [];
+        const href = `${baseUrl}/${pathOf(milestone, access.project)}/-/milestones/${milestone.iid}`;
+        const data = { 'reference-type': 'milestone', project: access.project.id, milestone: milestone.id };
+        return [[source, { href, text: `%${milestone.title}`, title: '', class: 'milestone', data }]];
+      });
+    }),
+  );
+  return new Map(found.flat());
+};
+
+/** Web path of what has the milestone: the project or one of the groups above. */
+function pathOf({ container }: MilestoneRecord, { fullPath, ancestorIds }: ProjectRecord): string {
+  if (container.kind === 'project') return fullPath;
+  const depth = ancestorIds.indexOf(container.id) + 1;
+  return `groups/${fullPath.split('/').slice(0, depth).join('/')}`;
+}
