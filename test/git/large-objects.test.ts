@@ -18,6 +18,7 @@ import { keptBytes } from '../../lib/git/pack/replay.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { digestObject, streamObject } from '../../lib/git/pack/stream-object.ts';
 import { writePack } from '../../lib/git/pack/write.ts';
+import { underWatch } from '../../lib/git/work.ts';
 import { addPack, generator, packObjects, pieces, revList, scratch } from './pack-fixture.ts';
 import { collected, readZip } from './read-zip.ts';
 import { git } from './repository-files.ts';
@@ -275,5 +276,52 @@ describe('malformed large blobs are refused', () => {
     }
     const large = await indexPack([whole([blob])], { limits: { wholeBlobSize: 100, maxObjectSize: 200 } });
     expect(large.objectCount).toBe(1);
+  });
+});
+
+describe('an object that is held in memory', () => {
+  const stored = async () => {
+    const repository = new MemoryRepository();
+    await addPack(repository, await indexPack([pack], { store: new PackStore(repository.objects) }));
+    return repository.objects;
+  };
+
+  it('is inflated in turns, and is what git stored', async () => {
+    const store = new PackStore(await stored());
+    for (const [name, data] of Object.entries(files)) {
+      let turns = 0;
+      const rests = (): undefined => void turns++;
+      const read = await underWatch({ rests }, () => store.read(oidOf(name)));
+      expect(Buffer.from(read.data).equals(data), name).toBe(true);
+      // 48 MB take more than one turn; the others may take one.
+      if (name === 'nothing.bin') expect(turns).toBeGreaterThan(0);
+    }
+  });
+
+  it.each([
+    ['is shorter than its header says', 'object-size', (size: number) => size + 1],
+    ['is longer than its header says', 'object-size', (size: number) => size - 1],
+    ['is damaged', 'object-inflate', (size: number) => size],
+  ])('is refused when it %s', async (_, code, stated) => {
+    const objects = await stored();
+    const [description] = await objects.listPacks();
+    const file = objects.open(description!, 'pack');
+    const bytes = Buffer.from(await file.read(0, file.size));
+    const at = await new PackStore(objects).run((read) => {
+      expect(read.locate(Buffer.from(oidOf('noise.bin'), 'hex'), 0)).toBe(true);
+      return read.offset;
+    });
+    const size = files['noise.bin']!.length;
+    const length = writeEntryHeader(bytes, at, BLOB, stated(size));
+    if (stated(size) === size) bytes[at + length + 4 * MB]! ^= 1;
+    const damaged = new PackStore({
+      ...objects,
+      listPacks: (options) => objects.listPacks(options),
+      open: (one, part) =>
+        part === 'index'
+          ? objects.open(one, part)
+          : { size: bytes.length, read: async (from, count) => bytes.subarray(from, from + count) },
+    });
+    await expect(damaged.read(oidOf('noise.bin'))).rejects.toMatchObject({ code });
   });
 });

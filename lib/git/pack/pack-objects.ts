@@ -6,6 +6,7 @@ import { BLOCK_SIZE, BlockMiss } from './block-cache.ts';
 import { applyDelta, deltaSizes } from './delta.ts';
 import { EntryHeader, MAX_ENTRY_HEADER, OFS_DELTA, REF_DELTA, typeName } from './entry.ts';
 import { inflateInto, inflateStart, NEED_MORE } from './inflate.ts';
+import { entryKey, type Inflated, InflateMiss, isLargeEntry } from './inflate-large.ts';
 import { MergedLookup } from './merged-lookup.ts';
 import type { Pack, PackCache } from './pack-cache.ts';
 
@@ -46,6 +47,9 @@ export class PackObjects implements SyncObjects {
   readonly #scratch = Buffer.allocUnsafeSlow(64 * 1024);
   /** Input bytes that the last inflation used. */
   #deflated = 0;
+
+  /** Large entries that the current reader has had inflated; without it they are inflated in place. */
+  large: ReadonlyMap<string, Inflated> | undefined;
 
   /** See {@link SyncObjects.derived}. */
   readonly derived: NonNullable<SyncObjects['derived']>;
@@ -309,6 +313,12 @@ export class PackObjects implements SyncObjects {
   /** @param transient the result is used only until the next call */
   #inflate(pack: Pack, from: number, size: number, transient = false): Uint8Array {
     this.#checkSize(size);
+    if (this.large !== undefined && isLargeEntry(size)) {
+      const found = this.large.get(entryKey(pack, from));
+      if (found === undefined) throw new InflateMiss(pack, from, size);
+      this.#deflated = found.deflated;
+      return found.data;
+    }
     const { file } = pack;
     const out = transient && size < this.#scratch.length ? this.#scratch : this.#allocate(size + 1);
     const number = Math.floor(from / BLOCK_SIZE);

@@ -5,6 +5,7 @@ import type { DerivedKind, ObjectDatabase, PackContent, PackDescription } from '
 import { nextTurn, throwIfAbandoned, turnIsOver } from '../work.ts';
 import { BlockMiss, BlockPins, type ReadAhead } from './block-cache.ts';
 import { withContent } from './content.ts';
+import { entryKey, type Inflated, InflateMiss, inflateEntry } from './inflate-large.ts';
 import { isIndex, type Pack, PackCache } from './pack-cache.ts';
 import { PackObjects } from './pack-objects.ts';
 
@@ -47,21 +48,28 @@ export class PackStore implements ObjectStore {
     let relisted = false;
     // Concurrent work counts its own misses.
     let misses = this.#misses;
+    let large: Map<string, Inflated> | undefined;
     for (;;) {
       throwIfAbandoned();
       if (turnIsOver()) await nextTurn();
       const objects = this.#objects ?? (await this.#first());
       let missing: ObjectMissing | undefined;
       try {
+        objects.large = large ?? NOTHING_INFLATED;
         return work(objects);
       } catch (error) {
-        if (error instanceof BlockMiss) {
+        if (error instanceof BlockMiss || error instanceof InflateMiss) {
           try {
-            const miss = withSmallPacks(withWholeIndexes(error), objects.packs);
-            const whole = withSmallRepository(this.#withLikelyNext(miss, objects.packs), objects.packs);
-            const around = Math.max(ahead.around ?? 1, Math.min(2 ** misses++, MAX_BLOCKS_AROUND));
-            this.#misses = Math.max(this.#misses, misses);
-            await this.#cache.blocks.fetch(whole, pins, { ...ahead, around });
+            if (error instanceof InflateMiss) {
+              large ??= new Map();
+              large.set(entryKey(error.pack, error.from), await this.#inflate(error, pins));
+            } else {
+              const miss = withSmallPacks(withWholeIndexes(error), objects.packs);
+              const whole = withSmallRepository(this.#withLikelyNext(miss, objects.packs), objects.packs);
+              const around = Math.max(ahead.around ?? 1, Math.min(2 ** misses++, MAX_BLOCKS_AROUND));
+              this.#misses = Math.max(this.#misses, misses);
+              await this.#cache.blocks.fetch(whole, pins, { ...ahead, around });
+            }
           } catch (failure) {
             if (failure instanceof DerivedUnusable) {
               failure.file.markUnusable(failure.cause);
@@ -75,10 +83,26 @@ export class PackStore implements ObjectStore {
         }
         if (!(error instanceof ObjectMissing)) throw error;
         missing = error;
+      } finally {
+        objects.large = undefined;
       }
       if (relisted || !(await this.refresh())) throw missing;
       relisted = true;
     }
+  }
+
+  #inflate(miss: InflateMiss, pins: BlockPins): Promise<Inflated> {
+    const { file } = miss.pack;
+    return inflateEntry(miss, async (start, end) => {
+      for (;;) {
+        try {
+          return file.slice(start, end);
+        } catch (error) {
+          if (!(error instanceof BlockMiss)) throw error;
+          await this.#cache.blocks.fetch(error, pins, { around: MAX_BLOCKS_AROUND });
+        }
+      }
+    });
   }
 
   /** Reads the listing of packs again. @returns whether it changed. */
@@ -247,6 +271,8 @@ export class PackStore implements ObjectStore {
     return this.#objects;
   }
 }
+
+const NOTHING_INFLATED: ReadonlyMap<string, Inflated> = new Map();
 
 /** Objects looked up in advance; the first lookup already fetches all indexes. */
 const MAX_PREPARED = 4;
