@@ -278,9 +278,10 @@ function appliedDefaults(input: Input, given: Parameters): Record<string, unknow
 function conditional(answer: Reply, facts: RequestFacts): Reply {
   const type = answer.headers['Content-Type'];
   const read = facts.method === 'GET' || facts.method === 'HEAD';
-  if (!read || answer.status !== 200 || type !== 'application/json' || typeof answer.body !== 'string')
-    return answer;
-  const etag = weakEtag(answer.body);
+  if (!read || answer.status !== 200 || type !== 'application/json') return answer;
+  const etag =
+    answer.headers['ETag'] ?? (typeof answer.body === 'string' ? weakEtag(answer.body) : undefined);
+  if (etag === undefined) return answer;
   const headers: Record<string, string> = { ETag: etag, 'Cache-Control': REVALIDATE, ...answer.headers };
   if (!matches(facts.headers, etag)) return new Reply(200, headers, answer.body);
   const { 'Content-Type': _, ...rest } = headers;

@@ -11,8 +11,9 @@ import * as p from '../../http/params.ts';
 import { json, noContent, reply } from '../../http/reply.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { decodeContent, ENCODINGS } from './content.ts';
+import { jsonWithContent, sha256Of } from './content-json.ts';
 import { LARGE_DOWNLOAD } from './download.ts';
-import { blamedCommit, fileFacts, fileHeaders, fileRecord } from './present.ts';
+import { blamedCommit, fileFacts, fileHeaders } from './present.ts';
 import { rawFile } from './raw.ts';
 import * as shapes from './shapes.ts';
 
@@ -58,8 +59,9 @@ const get = endpoint({
       const facts = fileFacts(await digestFile(git, query.ref, params.file_path), query.ref);
       return reply({ headers: headersOf(facts), type: 'application/json' });
     }
-    const { content, ...facts } = fileRecord(await readFile(git, query.ref, params.file_path), query.ref);
-    return json({ ...facts, content }, { headers: headersOf(facts) });
+    const file = await readFile(git, query.ref, params.file_path);
+    const facts = fileFacts({ ...file, sha256: await sha256Of(file.data) }, query.ref);
+    return jsonWithContent(facts, file.data, headersOf(facts));
   },
 });
 
@@ -217,7 +219,7 @@ const getBlame = endpoint({
       throw refused('range[start] must be less than or equal to range[end]');
     const git = codeOf(deps, project);
     const file = await readFile(git, ref, params.file_path);
-    const { content: _, ...facts } = fileRecord(file, ref);
+    const facts = fileFacts({ ...file, sha256: await sha256Of(file.data) }, ref);
     const headers = brandHeaders(deps.environment.serviceName, fileHeaders(facts));
     if (request.method === 'HEAD') return reply({ headers, type: 'application/json' });
     const ranges = await blameFile(git, file, range);

@@ -1,13 +1,6 @@
-import { createHash } from 'node:crypto';
-import type { FileFacts, FileRecord } from '../../domain/repository/read.ts';
+import type { FileFacts } from '../../domain/repository/read.ts';
 import type { CommitRecord } from '../../git/repository.ts';
 import { gitTime } from '../git-time.ts';
-
-/** A file as `GET files/:file_path` returns it. */
-export function fileRecord(file: FileRecord, ref: string) {
-  const sha256 = createHash('sha256').update(file.data).digest('hex');
-  return { ...fileFacts({ ...file, sha256 }, ref), content: Buffer.from(file.data).toString('base64') };
-}
 
 /** The fields of a file without its content; the digest is left out where it is not known. */
 export function fileFacts(file: FileFacts & { readonly sha256?: string }, ref: string) {

@@ -8,6 +8,7 @@ import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { commitBasic } from '../commits/present.ts';
 import { endpoint } from '../endpoint.ts';
+import { jsonWithContent } from '../files/content-json.ts';
 import { download, LARGE_DOWNLOAD } from '../files/download.ts';
 import { contentDisposition } from '../files/present.ts';
 import { NOT_CACHED } from '../files/raw.ts';
@@ -81,12 +82,8 @@ const getBlob = endpoint({
   handle: async ({ project, params }, deps) => {
     const allow = (size: number) => requireBlobRate(deps, project.project.id, size);
     const data = await blobOf(params.sha, (oid) => blob(codeOf(deps, project), oid, allow));
-    return {
-      size: data.length,
-      encoding: 'base64',
-      content: Buffer.from(data).toString('base64'),
-      sha: params.sha.toLowerCase(),
-    };
+    const sha = params.sha.toLowerCase();
+    return jsonWithContent({ size: data.length, encoding: 'base64', sha }, data);
   },
 });
 

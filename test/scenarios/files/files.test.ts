@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
@@ -304,6 +304,35 @@ test.each([
     `${service.url}/api/v4/projects/${world.ids['public']}/repository/blobs/${read.blob_id}/raw`,
   );
   expect(Buffer.from(await blob.arrayBuffer()).equals(content)).toBe(true);
+});
+
+test.each([
+  ['whole', 1000],
+  ['in pieces', 4 * 2 ** 20 + 1],
+  ['in pieces that end with a file', 3 * 2 ** 20],
+])('content within JSON, sent %s, is asked for again by its entity tag', async (name, size) => {
+  const content = randomBytes(size);
+  const path = files(`tags/${name}`);
+  const change = { branch: 'main', commit_message: name, encoding: 'base64' };
+  await as('maintainer', 'POST', path, { ...change, content: content.toString('base64') });
+  const { body: first, headers } = await as('owner', 'GET', `${path}?ref=main`);
+  expect(first).toMatchObject({
+    size,
+    content: content.toString('base64'),
+    content_sha256: createHash('sha256').update(content).digest('hex'),
+  });
+  const blob = `/projects/${world.ids['public']}/repository/blobs/${first.blob_id}`;
+  const { body, headers: ofBlob } = await as('owner', 'GET', blob);
+  expect(body).toEqual({ size, encoding: 'base64', sha: first.blob_id, content: content.toString('base64') });
+  const again = (asked: string, etag: string) =>
+    service.call('GET', asked, { token: world.tokens.owner!, headers: { 'If-None-Match': etag } });
+  expect((await again(`${path}?ref=main`, headers.get('etag')!)).status).toBe(304);
+  expect((await again(blob, ofBlob.get('etag')!)).status).toBe(304);
+  // One byte differs.
+  content[size - 1]! ^= 1;
+  await as('maintainer', 'PUT', path, { ...change, content: content.toString('base64') });
+  const changed = await again(`${path}?ref=main`, headers.get('etag')!);
+  expect([changed.status, changed.body.content === content.toString('base64')]).toEqual([200, true]);
 });
 
 test('file content is stored as sent, in JSON and in a form; Base64 may have line breaks', async () => {
