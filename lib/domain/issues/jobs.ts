@@ -1,10 +1,12 @@
 import * as z from 'zod/mini';
 import { INDEX_ISSUE_JOB } from '../../store/issues/issues.ts';
-import { defineJob } from '../job.ts';
+import { SETTLE_JOB } from '../../store/labels/settle.ts';
+import { continuedWith, defineJob } from '../job.ts';
 import { idField, sourceKindField } from '../job-fields.ts';
 import { FOLLOW_JOB } from '../labels/uses.ts';
 import { follow } from './follow.ts';
 import { surroundingsOf } from './related.ts';
+import { settle } from './settle.ts';
 
 /** Milliseconds until issues are looked at again that were being changed during the first run. */
 const AGAIN_MS = 60_000;
@@ -18,6 +20,20 @@ export const jobs = [
       if (project === undefined) return;
       await deps.store.issues.index({ projectId, iid }, (issue) => surroundingsOf(deps, project, issue));
     },
+  }),
+  defineJob({
+    name: SETTLE_JOB,
+    body: () =>
+      z.object({
+        projectId: idField(),
+        from: z.optional(
+          z.object({
+            step: z.enum(['labels', 'milestones', 'list', 'label', 'milestone']),
+            after: z.optional(z.union([z.number(), z.string()])),
+          }),
+        ),
+      }),
+    run: async (deps, settling, { deadline }) => continuedWith(await settle(deps, settling, deadline)),
   }),
   defineJob({
     name: FOLLOW_JOB,

@@ -1,5 +1,6 @@
 import type { ProjectRecord } from '../../records/projects.ts';
 import { LimitReached, Missing, NameTaken, Stale } from '../../store/errors.ts';
+import { settleMessage } from '../../store/labels/settle.ts';
 import { scheduleMeasuring } from '../../store/statistics/statistics.ts';
 import { canInGroup } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -61,7 +62,11 @@ export async function transferProject(
       { visibility },
       {
         now: deps.now(),
-        messages: [...unlinkMessages(deps, project, visibility), movedProjectMail(deps, actor, project)],
+        messages: [
+          ...unlinkMessages(deps, project, visibility),
+          movedProjectMail(deps, actor, project),
+          settleMessage(project.id),
+        ],
         // Its storage counts for the new group.
         alongside: [scheduleMeasuring(project.id, deps.now()), ...events],
       },

@@ -7,11 +7,13 @@
  * too, because children are listed after the group itself was moved.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import { TransactionRefused } from '../errors.ts';
 import { UNLINK_JOB } from '../forks/forks.ts';
+import { settleMessage } from '../labels/settle.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from '../outbox/outbox.ts';
 import { moveGroupPath, placementUnder, visibilityRank } from '../placement/group.ts';
 import { groupItem, isArriving } from '../placement/group-item.ts';
@@ -171,6 +173,8 @@ export class GroupMoves {
         return 'done';
       const moved: ProjectRecord = { ...project, ...placement, version: project.version + 1 };
       const message = moved.fullPath === project.fullPath ? undefined : run.messageFor(project);
+      const leaves = !isDeepStrictEqual(moved.ancestorIds, project.ancestorIds);
+      const messages = [...(message === undefined ? [] : [message]), ...(leaves ? [settleMessage(id)] : [])];
       const refused = await this.#refused([
         {
           update: projectKey(id),
@@ -182,10 +186,10 @@ export class GroupMoves {
         ...moveProjectPath(project, moved),
         ...moveRows({ kind: 'project', ...project }, { kind: 'project', ...moved }),
         checkLocation(parent),
-        ...(message === undefined ? [] : [outboxWrite(message)]),
+        ...messages.map(outboxWrite),
       ]);
       if (refused === undefined) {
-        if (message !== undefined) run.undelivered.push(message);
+        run.undelivered.push(...messages);
         return 'done';
       }
       if (refused !== 'version') return 'blocked';

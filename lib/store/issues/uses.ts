@@ -2,15 +2,20 @@
 
 import { ConditionFailed } from '../errors.ts';
 import {
+  facetValueOf,
+  ISSUE_LISTS,
   iidOf,
   issueFacetPrefix,
+  issueFacetsPrefix,
   issuesOfRootBy,
   issuesPartition,
   listClassOf,
   placeOf,
+  underRoot,
 } from '../row-keys/issues.ts';
+import type { Key } from '../row-keys/key.ts';
 import type { Table } from '../table/table.ts';
-import { PRESENT } from '../table/write.ts';
+import { type Item, PRESENT } from '../table/write.ts';
 
 /** A label or milestone, in one project. */
 export interface UsedValue {
@@ -57,18 +62,66 @@ export class IssueUses {
         const key = { pk: pk as string, sk: sk as string };
         const present = issuesOfRootBy(rootId, used.facet, title, listClassOf(key.sk));
         if (list === present) return;
-        const set = { list: present, byId: placeOf(key.sk) };
-        await this.#table.update({ update: key, set, if: PRESENT }).catch((error: unknown) => {
-          // The issue has changed, and its new row has the present title.
-          if (!(error instanceof ConditionFailed)) throw error;
-        });
+        await this.#relist(key, { list: present, byId: placeOf(key.sk) });
       }),
     );
     return next;
   }
 
-  async #rows({ projectId, facet, valueId }: UsedValue, limit: number, after?: string) {
-    const prefix = issueFacetPrefix(facet, valueId);
+  /** Returns the next label or milestone that issues of a project have. @param after the one before */
+  async nextValue(
+    projectId: number,
+    facet: UsedValue['facet'],
+    after: number | undefined,
+  ): Promise<number | undefined> {
+    const from = after === undefined ? issueFacetsPrefix(facet) : `${issueFacetPrefix(facet, after)}~`;
+    const page = await this.#table.query({
+      partition: issuesPartition(projectId),
+      from,
+      to: `${issueFacetsPrefix(facet)}~`,
+      limit: 1,
+      only: ['sk'],
+    });
+    const found = page.items[0];
+    return found && facetValueOf(found['sk'] as string);
+  }
+
+  /**
+   * Puts a page of a project's rows into the lists of another root.
+   * @param part the plain list, or that of labels or milestones
+   * @returns sort key to go on after; undefined at the end
+   */
+  async reroot(
+    projectId: number,
+    part: 'list' | UsedValue['facet'],
+    rootId: number,
+    limit: number,
+    after?: string,
+  ): Promise<string | undefined> {
+    const prefix = part === 'list' ? ISSUE_LISTS : issueFacetsPrefix(part);
+    const { items, next } = await this.#page(projectId, prefix, limit, after);
+    await Promise.all(
+      items.map(async ({ pk, sk, list }) => {
+        const present = list === undefined ? undefined : underRoot(list as string, rootId);
+        if (present !== undefined && present !== list)
+          await this.#relist({ pk: pk as string, sk: sk as string }, { list: present });
+      }),
+    );
+    return next;
+  }
+
+  /** An issue that has changed since has another row, with the present list. */
+  async #relist(update: Key, set: Item): Promise<void> {
+    await this.#table.update({ update, set, if: PRESENT }).catch((error: unknown) => {
+      if (!(error instanceof ConditionFailed)) throw error;
+    });
+  }
+
+  #rows({ projectId, facet, valueId }: UsedValue, limit: number, after?: string) {
+    return this.#page(projectId, issueFacetPrefix(facet, valueId), limit, after);
+  }
+
+  async #page(projectId: number, prefix: string, limit: number, after?: string) {
     const partition = issuesPartition(projectId);
     const page = await this.#table.query({
       partition,

@@ -26,6 +26,9 @@ export const placeOf = (keyPart: string): string => keyPart.slice(-PLACE_LENGTH)
 /** The issue's number in its project, from a key that ends in a place. */
 export const iidOf = (keyPart: string): number => Number(keyPart.slice(-25, -13));
 
+/** The plain lists of all classes. */
+export const ISSUE_LISTS = 'LIST#';
+
 export const issueListPrefix = (listClass: IssueClass): string => `LIST#${listClass}#`;
 
 export const issueListKey = (projectId: number, listClass: IssueClass, place: string): Key => ({
@@ -82,6 +85,16 @@ export const issuesOfRootBy = (
   title: string,
   listClass: IssueClass,
 ): string => `ISSUES#ROOT#${padded(rootId)}#${facet}#${wholeOrDigest(title)}#${listClass}`;
+
+/** The same list of another root. */
+export const underRoot = (list: string, rootId: number): string =>
+  list.replace(/^ISSUES#ROOT#\d+/, `ISSUES#ROOT#${padded(rootId)}`);
+
+/** All rows of a facet: what is in lists of the root by label or milestone. */
+export const issueFacetsPrefix = (facet: IssueFacet): string => `BY#${facet}#`;
+
+/** The value, from the sort key of a row of one value. */
+export const facetValueOf = (sortKey: string): number => Number(sortKey.split('#')[2]);
 
 export const rowKinds = [
   { name: 'issue', partitions: ['ISSUES#'], keys: { issueKey }, of: ['project', 'user'] },

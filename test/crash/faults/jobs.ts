@@ -108,6 +108,31 @@ export const jobs: readonly Operation[] = [
     },
   },
   {
+    name: 'job: a project that left its group keeps the labels of its issues',
+    async prepare(fixtures) {
+      const { token } = await fixtures.owner();
+      const make = async (path: string, json: object) =>
+        (await fixtures.done('POST', path, { token, json })).id;
+      const group = async () => {
+        const path = fixtures.fresh('group');
+        return make('/groups', { name: path, path });
+      };
+      const [old, next] = [await group(), await group()];
+      const labelId = await make(`/groups/${old}/labels`, { name: 'bug', color: '#ff0000' });
+      const projectId = await make('/projects', { name: fixtures.fresh('moved'), namespace_id: old });
+      const path = `/projects/${projectId}/issues`;
+      const json = { title: 'labelled', labels: 'bug' };
+      const { iid } = await fixtures.done('POST', path, { token, json });
+      await fixtures.done('PUT', `/projects/${projectId}/transfer`, { token, json: { namespace: next } });
+      return job(fixtures, 'issue.settle', { projectId }, async () => {
+        const { labelIds } = (await fixtures.store.issues.get({ projectId, iid }))!;
+        const own = await fixtures.done('GET', `/projects/${projectId}/labels`, { token });
+        if (labelIds[0] === labelId) return own.length === 0 ? 'before' : 'half: a label of nothing';
+        return labelIds[0] === own[0]?.id ? 'after' : `${labelIds} of ${own.length}`;
+      });
+    },
+  },
+  {
     name: 'job: issues follow a label that was deleted',
     async prepare(fixtures) {
       const { projectId, iid, token } = await withLabelledIssue(fixtures);

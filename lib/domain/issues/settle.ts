@@ -1,0 +1,113 @@
+/**
+ * A project that was moved under other groups: labels and milestones of groups that it left become its own, as far as
+ * its issues have them, and its issues enter the lists of the new top-level group.
+ */
+
+import type { Container, LabelRecord } from '../../records/labels.ts';
+import type { MilestoneRecord } from '../../records/milestones.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import { AlreadyExists, LimitReached } from '../../store/errors.ts';
+import type { Deps } from '../deps.ts';
+import { above, sameContainer, withAbove } from '../labels/containers.ts';
+import { follow } from './follow.ts';
+import { rootOf } from './related.ts';
+
+export interface Settling {
+  readonly projectId: number;
+  /** Where an earlier run stopped: a step, and the value or the row to go on after. */
+  readonly from?: { readonly step: Step; readonly after?: number | string | undefined } | undefined;
+}
+
+const STEPS = ['labels', 'milestones', 'list', 'label', 'milestone'] as const;
+type Step = (typeof STEPS)[number];
+
+/** Rows changed together. */
+const PAGE = 50;
+
+/**
+ * @param deadline milliseconds since 1970; no page begins after it
+ * @returns where to go on; undefined at the end
+ */
+export async function settle(
+  deps: Deps,
+  { projectId, from }: Settling,
+  deadline: number,
+): Promise<Settling | undefined> {
+  const project = await deps.store.projects.get(projectId);
+  if (project === undefined || project.deletedAt !== null) return undefined;
+  for (const step of STEPS.slice(from === undefined ? 0 : STEPS.indexOf(from.step))) {
+    let after = step === from?.step ? from.after : undefined;
+    for (let first = true; first || after !== undefined; first = false) {
+      if (Date.now() > deadline)
+        return { projectId, from: { step, ...(after === undefined ? {} : { after }) } };
+      after =
+        step === 'labels' || step === 'milestones'
+          ? await keepValue(deps, project, step, after as number | undefined, deadline)
+          : await deps.store.issueUses.reroot(projectId, step, rootOf(project), PAGE, after as string);
+    }
+  }
+  return undefined;
+}
+
+/** @param after the value before. @returns the value that was looked at, or the one before where time ran out */
+async function keepValue(
+  deps: Deps,
+  project: ProjectRecord,
+  step: 'labels' | 'milestones',
+  after: number | undefined,
+  deadline: number,
+): Promise<number | undefined> {
+  const facet = step === 'labels' ? 'label' : 'milestone';
+  const valueId = await deps.store.issueUses.nextValue(project.id, facet, after);
+  if (valueId === undefined) return undefined;
+  const value = await (step === 'labels' ? deps.store.labels : deps.store.milestones).get(valueId);
+  const containers = withAbove({ project, level: 0 });
+  if (value === undefined || containers.some((container) => sameContainer(container, value.container)))
+    return valueId;
+  const successorId = await ownOf(deps, project, containers, value);
+  if (successorId === undefined) return valueId;
+  const following = { facet, valueId, kind: 'project', id: project.id, successorId } as const;
+  const rest = await follow(deps, following, deadline);
+  // The rows that are left are found again.
+  return rest === undefined ? valueId : (after ?? 0);
+}
+
+/** The value of the same title that the project has or inherits, or a copy. @returns undefined above the limit */
+async function ownOf(
+  deps: Deps,
+  project: ProjectRecord,
+  containers: readonly Container[],
+  value: LabelRecord | MilestoneRecord,
+): Promise<number | undefined> {
+  const { labels, milestones } = deps.store;
+  const find = async () => {
+    const [id] =
+      'color' in value
+        ? await labels.idsOf(containers, [value.title])
+        : await milestones.titled(containers, value.title);
+    return id;
+  };
+  const present = await find();
+  if (present !== undefined) return present;
+  const at = deps.now().toISOString();
+  const copied = {
+    container: { kind: 'project', id: project.id },
+    createdAt: at,
+    updatedAt: at,
+    version: 1,
+  } as const;
+  const inherited = above({ project, level: 0 });
+  try {
+    if ('color' in value) {
+      const copy = { ...value, ...copied, id: await labels.nextId(), priority: null };
+      await labels.create(copy, inherited);
+      return copy.id;
+    }
+    const copy = { ...value, ...copied, id: await milestones.nextId() };
+    return (await milestones.create(copy, inherited)).id;
+  } catch (error) {
+    if (error instanceof AlreadyExists) return find();
+    if (error instanceof LimitReached) return undefined;
+    throw error;
+  }
+}
