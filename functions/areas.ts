@@ -111,6 +111,8 @@ const inRepository = (...names: string[]) =>
 export const areas: readonly Area[] = [
   api('meta', ['/', '/api/docs', '/api/docs/{proxy+}', '/git-remote-lemnos', '/api/v4', '/api/v4/{proxy+}'], {
     ...reads,
+    // Searches of issues read long descriptions.
+    objects: 'read',
     countsMessages: true,
   }),
   api(
@@ -145,8 +147,8 @@ export const areas: readonly Area[] = [
   api(
     'groups',
     [...entities('/api/v4/groups'), ...collection('/api/v4/namespaces')],
-    // Lists projects of groups, but never reads their repositories.
-    writes,
+    // Lists projects of groups, but never reads their repositories. Searches of issues read long descriptions.
+    { ...writes, objects: 'read' },
   ),
   api(
     'project-relations',

@@ -1,3 +1,4 @@
+import { instanceIssueStatistics } from '../lib/api/issues/lists.ts';
 import { markdownEndpoints } from '../lib/api/markdown/endpoints.ts';
 import { metaEndpoints } from '../lib/api/meta/endpoints.ts';
 import { metaPageAlias, metaPages } from '../lib/api/meta/pages.ts';
@@ -9,6 +10,7 @@ export const { handler, fetch } = apiFunction({
   endpoints: [
     ...metaEndpoints(async () => (await import('../lib/api/all.ts')).apiDocument()),
     ...templateEndpoints,
+    ...instanceIssueStatistics,
     ...markdownEndpoints,
   ],
   deps,

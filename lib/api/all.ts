@@ -18,6 +18,7 @@ import { groupSsoEndpoints } from './group-sso/endpoints.ts';
 import { groupEndpoints } from './groups/endpoints.ts';
 import { invitationEndpoints } from './invitations/endpoints.ts';
 import { issueEndpoints } from './issues/endpoints.ts';
+import { groupIssueStatistics, instanceIssueStatistics, projectIssueStatistics } from './issues/lists.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { labelEndpoints } from './labels/endpoints.ts';
 import { markdownEndpoints } from './markdown/endpoints.ts';
@@ -74,6 +75,9 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...labelEndpoints,
   ...milestoneEndpoints,
   ...issueEndpoints,
+  ...instanceIssueStatistics,
+  ...groupIssueStatistics,
+  ...projectIssueStatistics,
   ...eventEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,

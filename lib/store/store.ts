@@ -20,6 +20,7 @@ import { GroupMoves } from './groups/moves.ts';
 import { GroupOwners } from './groups/owners.ts';
 import { Invitations } from './invitations/invitations.ts';
 import { Issues } from './issues/issues.ts';
+import { IssueList } from './issues/list.ts';
 import { IssueUses } from './issues/uses.ts';
 import { GpgKeys, MAX_GPG_KEYS } from './keys/gpg-keys.ts';
 import { MAX_SSH_KEYS, SshKeys } from './keys/ssh-keys.ts';
@@ -116,6 +117,7 @@ export interface Store {
   readonly pinnedCommits: PinnedCommits;
   readonly notes: Notes;
   readonly issues: Issues;
+  readonly issueList: IssueList;
   readonly issueUses: IssueUses;
   readonly notificationSettings: NotificationSettings;
   readonly threads: Threads;
@@ -170,6 +172,7 @@ export function createStore(
   const projectShares = new ProjectShares(table, counters);
   const accessRequests = new AccessRequests(table, outbox);
   const invitations = new Invitations(table, counters, outbox, members);
+  const issues = new Issues(table, counters, outbox);
   const notificationSettings = new NotificationSettings(table);
   const blobs = new Blobs(clients.s3, environment.objectsBucket);
   const owned = (row: OwnKind, counter: CounterKind, limit: number) =>
@@ -217,7 +220,8 @@ export function createStore(
     forks: new Forks(table),
     pinnedCommits: new PinnedCommits(table),
     notes: new Notes(table, counters),
-    issues: new Issues(table, counters, outbox),
+    issues,
+    issueList: new IssueList(table, issues),
     issueUses: new IssueUses(table),
     notificationSettings,
     threads: new Threads(table),

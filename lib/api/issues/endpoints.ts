@@ -1,11 +1,13 @@
 import * as issues from '../../domain/issues/issues.ts';
-import { type FoundIssue, shownIssues } from '../../domain/issues/related.ts';
+import type { FoundIssue } from '../../domain/issues/related.ts';
 import { administrator, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
+import { issueListEndpoints } from './lists.ts';
 import { assigneeIdsOf, type GivenMetadata, metadataFields, ofIssue } from './params.ts';
-import { type AskedIn, presentIssue } from './present.ts';
+import type { AskedIn } from './present.ts';
+import { presentedIssues } from './presented.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'issues';
@@ -70,7 +72,7 @@ const create = endpoint({
 
 const UPDATED = [
   ...['title', 'description', 'assignee_ids', 'assignee_id', 'due_date', 'confidential', 'discussion_locked'],
-  ...['labels', 'add_labels', 'remove_labels'],
+  ...['labels', 'add_labels', 'remove_labels', 'milestone_id'],
   ...['state_event', 'issue_type', 'weight', 'health_status', 'severity', 'updated_at'],
 ];
 
@@ -132,11 +134,12 @@ const remove = endpoint({
   },
 });
 
-export const issueEndpoints = [one, byId, create, update, remove];
+export const issueEndpoints = [...issueListEndpoints, one, byId, create, update, remove];
 
 interface SentMetadata extends GivenMetadata {
   readonly description?: string | null;
   readonly labels?: readonly string[] | null;
+  readonly milestone_id?: number | null;
   readonly due_date?: string | null;
   readonly issue_type?: issues.NewIssueInput['type'];
   readonly confidential?: boolean;
@@ -150,6 +153,7 @@ const metadataOf = (body: SentMetadata) => ({
   description: body.description,
   assigneeIds: assigneeIdsOf(body),
   labels: body.labels === null ? [] : body.labels,
+  milestoneId: body.milestone_id,
   dueDate: body.due_date,
   type: body.issue_type,
   confidential: body.confidential,
@@ -161,6 +165,7 @@ const metadataOf = (body: SentMetadata) => ({
 
 /** One issue, as asked for in its project. */
 async function presented(deps: ApiDeps, found: FoundIssue, baseUrl: string, askedIn?: AskedIn) {
-  const [shown] = await shownIssues(deps, [found]);
-  return presentIssue(shown!, baseUrl, askedIn ?? { kind: 'project', id: found.issue.projectId });
+  const inProject = { kind: 'project', id: found.issue.projectId } as const;
+  const [shown] = await presentedIssues(deps, [found], baseUrl, askedIn ?? inProject);
+  return shown!;
 }

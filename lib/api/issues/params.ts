@@ -23,6 +23,7 @@ export const metadataFields = () => ({
     nullable: true,
     description: 'Titles of the labels; missing ones are created',
   }),
+  milestone_id: p.integer({ nullable: true, description: 'ID of the milestone; 0: none' }),
   due_date: p.date({ nullable: true, description: 'Day the issue is due' }),
   issue_type: p.oneOf(ISSUE_TYPES, { description: 'Type of the issue' }),
   confidential: p.boolean({

@@ -15,7 +15,10 @@ export function presentIssue(
   shown: ShownIssue,
   baseUrl: string,
   askedIn: AskedIn,
-  options: { readonly labelDetails?: boolean } = {},
+  options: {
+    readonly labelDetails?: boolean;
+    readonly milestones?: ReadonlyMap<number, unknown>;
+  } = {},
 ) {
   const { issue, access, description } = shown;
   const { project } = access;
@@ -35,7 +38,7 @@ export function presentIssue(
     closed_at: issue.closedAt,
     closed_by: shown.closedBy === null ? null : userBasic(shown.closedBy, baseUrl),
     labels: options.labelDetails ? shown.labels.map(labelDetails) : shown.labels.map(({ title }) => title),
-    milestone: null,
+    milestone: shown.milestone === undefined ? null : (options.milestones?.get(shown.milestone.id) ?? null),
     assignees,
     assignee: assignees[0] ?? null,
     author: author(shown.author, issue.author, baseUrl),

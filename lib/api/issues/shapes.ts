@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
 import { HEALTH_STATUSES, ISSUE_STATES, ISSUE_TYPES, SEVERITIES } from '../../records/issues.ts';
+import { labelDetails } from '../labels/shapes.ts';
 import { day, time, userBasic } from '../users/shapes.ts';
 
 export const timeStats = shape(() =>
@@ -25,7 +26,7 @@ const fields = () => ({
   updated_at: time(),
   closed_at: time().nullable(),
   closed_by: userBasic().nullable(),
-  labels: z.array(z.string()).describe('Titles; with `with_labels_details` objects'),
+  labels: z.array(z.string()).describe('Titles'),
   milestone: z.looseObject({ id: z.int(), title: z.string() }).nullable(),
   assignees: z.array(userBasic()),
   assignee: userBasic().nullable().describe('The first of the assignees. Deprecated: use `assignees`'),
@@ -66,3 +67,23 @@ const fields = () => ({
 });
 
 export const issue = shape(() => z.object(fields()).meta({ id: 'Issue' }));
+
+const labelsShown = () => z.union([z.array(z.string()), z.array(labelDetails())]);
+
+export const issues = shape(() =>
+  z.array(
+    z
+      .object({ ...fields(), labels: labelsShown().describe('Titles; objects with `with_labels_details`') })
+      .meta({ id: 'ListedIssue' }),
+  ),
+);
+
+export const issueStatistics = shape(() =>
+  z
+    .object({
+      statistics: z.object({
+        counts: z.object({ all: z.int(), closed: z.int(), opened: z.int() }),
+      }),
+    })
+    .meta({ id: 'IssueStatistics' }),
+);

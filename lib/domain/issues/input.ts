@@ -21,6 +21,8 @@ export interface IssueMetadata {
   readonly labels?: readonly string[] | undefined;
   readonly type?: IssueType | undefined;
   readonly assigneeIds?: readonly number[] | undefined;
+  /** Null or 0: none. */
+  readonly milestoneId?: number | null | undefined;
   readonly dueDate?: string | null | undefined;
   readonly weight?: number | null | undefined;
   readonly healthStatus?: HealthStatus | null | undefined;

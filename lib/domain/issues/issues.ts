@@ -8,6 +8,7 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid, notFound, recordNotFound } from '../errors.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
+import { milestoneFor } from '../milestones/milestones.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { assignable, type IssueMetadata, type IssueTexts, MAX_LABELS, requireValid } from './input.ts';
 import { type FoundIssue, surroundingsOf } from './related.ts';
@@ -57,10 +58,11 @@ export async function createIssue(
   requireValid(input);
   const metadata: IssueMetadata = can(actor, access, 'update_issue') ? input : {};
   const chosen: Chosen = can(actor, access, 'own_issues') ? input : {};
-  const [{ id, iid }, assignees, labels] = await Promise.all([
+  const [{ id, iid }, assignees, labels, milestoneId] = await Promise.all([
     deps.store.issues.allocate(project.id, chosen.iid),
     assignable(deps, access, metadata.assigneeIds ?? []),
     findOrCreateLabels(deps, access, metadata.labels ?? [], { create: true }),
+    usableMilestone(deps, access, metadata.milestoneId),
   ]);
   const at = deps.now().toISOString();
   const issue: IssueRecord = {
@@ -75,7 +77,7 @@ export async function createIssue(
     author: { id: user.id, username: user.username, name: user.name },
     assigneeIds: assignees.map((assignee) => assignee.id),
     labelIds: labels.map((label) => label.id),
-    milestoneId: null,
+    milestoneId: milestoneId ?? null,
     iterationId: null,
     epicId: null,
     dueDate: metadata.dueDate ?? null,
@@ -137,6 +139,7 @@ export async function updateIssue(
   const labelsAfter = await labelChange(deps, access, metadata);
   const assignees =
     metadata.assigneeIds === undefined ? undefined : await assignable(deps, access, metadata.assigneeIds);
+  const milestoneId = await usableMilestone(deps, access, metadata.milestoneId);
   const description =
     input.description === undefined ? undefined : await keptText(deps, access.project.id, input.description);
   let replaced: StoredText | null | undefined;
@@ -151,6 +154,7 @@ export async function updateIssue(
         ...given('type', metadata.type),
         ...given('confidential', all ? input.confidential : undefined),
         ...labelsAfter(before),
+        ...given('milestoneId', milestoneId),
         ...given(
           'assigneeIds',
           assignees?.map(({ id }) => id),
@@ -194,6 +198,16 @@ export async function deleteIssue(
   ).catch((error: unknown) => {
     throw translated(error);
   });
+}
+
+/** A milestone of the project or of a group above; others count as none. @returns undefined where it stays as it is */
+async function usableMilestone(
+  deps: Deps,
+  access: ProjectAccess,
+  id: number | null | undefined,
+): Promise<number | null | undefined> {
+  if (id === undefined) return undefined;
+  return id === null || id <= 0 ? null : ((await milestoneFor(deps, access, id))?.id ?? null);
 }
 
 /** Finds the labels of a change. @returns what it makes of those that the issue has @throws 400 for too many */

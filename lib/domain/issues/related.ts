@@ -2,6 +2,7 @@
 
 import type { IssueRecord } from '../../records/issues.ts';
 import type { LabelRecord } from '../../records/labels.ts';
+import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { IssueSurroundings } from '../../store/issues/rows.ts';
@@ -25,6 +26,7 @@ export interface ShownIssue extends FoundIssue {
   readonly closedBy: UserRecord | null;
   /** By title; without deleted ones. */
   readonly labels: readonly LabelRecord[];
+  readonly milestone: MilestoneRecord | undefined;
 }
 
 /** @throws 413 when the descriptions are too long together */
@@ -35,9 +37,10 @@ export async function shownIssues(deps: Deps, found: readonly FoundIssue[]): Pro
     ...assigneeIds,
     ...(closedById === null ? [] : [closedById]),
   ]);
-  const [users, labels, descriptions] = await Promise.all([
+  const [users, labels, milestones, descriptions] = await Promise.all([
     deps.store.users.getMany(userIds),
     labelsOf(deps, issues),
+    milestonesOf(deps, issues),
     textsOf(
       deps,
       issues.map(({ description }) => description ?? ''),
@@ -54,6 +57,7 @@ export async function shownIssues(deps: Deps, found: readonly FoundIssue[]): Pro
     labels: issue.labelIds
       .flatMap((id) => labels.get(id) ?? [])
       .toSorted((a, b) => compareText(a.title, b.title)),
+    milestone: issue.milestoneId === null ? undefined : milestones.get(issue.milestoneId),
   }));
 }
 
@@ -66,15 +70,26 @@ export async function surroundingsOf(
   project: ProjectRecord,
   issue: Pick<IssueRecord, 'labelIds' | 'milestoneId'>,
 ): Promise<IssueSurroundings> {
-  const labels = await labelsOf(deps, [issue]);
+  const [labels, milestones] = await Promise.all([labelsOf(deps, [issue]), milestonesOf(deps, [issue])]);
   return {
     rootId: rootOf(project),
+    milestoneTitle: issue.milestoneId === null ? undefined : milestones.get(issue.milestoneId)?.title,
     labelTitles: new Map([...labels.values()].map(({ id, title }) => [id, title])),
   };
 }
 
+/** The milestones of issues by id, read in one batch. */
+export async function milestonesOf(
+  { store }: Deps,
+  issues: readonly Pick<IssueRecord, 'milestoneId'>[],
+): Promise<Map<number, MilestoneRecord>> {
+  const ids = [...new Set(issues.flatMap(({ milestoneId }) => milestoneId ?? []))];
+  const found = ids.length === 0 ? [] : await store.milestones.getMany(ids);
+  return new Map(found.flatMap((record) => (record === undefined ? [] : [[record.id, record] as const])));
+}
+
 /** The labels of issues by id, read in one batch. */
-async function labelsOf(
+export async function labelsOf(
   { store }: Deps,
   issues: readonly Pick<IssueRecord, 'labelIds'>[],
 ): Promise<Map<number, LabelRecord>> {

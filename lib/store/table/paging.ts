@@ -52,6 +52,8 @@ export interface LoadOptions<T> {
   readonly load: (ids: readonly number[]) => Promise<readonly (T | undefined)[]>;
   /** A filter. If given, every record up to the end of the page is loaded. */
   readonly where?: ((record: T) => boolean) | undefined;
+  /** How many records a filtered list loads first; by default 100. */
+  readonly batchSize?: number;
   /** Maximum number of records loaded to fill the page. */
   readonly walk?: number;
   /** Maximum number of records loaded to determine the total once the page is complete. */
@@ -66,7 +68,7 @@ export interface LoadOptions<T> {
 export async function cutPage<T>(
   keys: AsyncGenerator<Position>,
   request: PageRequest,
-  { load, where, walk = 5000, countWalk = COUNT_WALK }: LoadOptions<T>,
+  { load, where, batchSize = 100, walk = 5000, countWalk = COUNT_WALK }: LoadOptions<T>,
 ): Promise<Page<T>> {
   const offset = (request.page - 1) * request.perPage;
   if (offset > MAX_OFFSET) throw new StoreError('bad-page', `an offset above ${MAX_OFFSET}`);
@@ -78,7 +80,7 @@ export async function cutPage<T>(
   }
   let loaded = 0;
   let matches = 0;
-  let batchSize = 100;
+  let nextSize = batchSize;
   let batch: Position[] = [];
   let more = false;
   let ended = false;
@@ -88,8 +90,8 @@ export async function cutPage<T>(
   while (!ended && loaded < maxLoaded()) {
     // Unfiltered, one key beyond the page shows whether another follows; later rounds fill gaps of stale index rows.
     const size =
-      where === undefined ? request.perPage - items.length : Math.min(batchSize, maxLoaded() - loaded);
-    batchSize = Math.min(MAX_BATCH_SIZE, 2 * batchSize);
+      where === undefined ? request.perPage - items.length : Math.min(nextSize, maxLoaded() - loaded);
+    nextSize = Math.min(MAX_BATCH_SIZE, 2 * nextSize);
     batch = [];
     while (batch.length < size) {
       const key = await keys.next();

@@ -1,0 +1,19 @@
+import { type FoundIssue, shownIssues } from '../../domain/issues/related.ts';
+import type { ApiDeps } from '../endpoint.ts';
+import { presentedMilestones } from '../milestones/presented.ts';
+import { type AskedIn, presentIssue } from './present.ts';
+
+/** Issues as responses show them, in their order. @throws 413 when their descriptions are too long together */
+export async function presentedIssues(
+  deps: ApiDeps,
+  found: readonly FoundIssue[],
+  baseUrl: string,
+  askedIn: AskedIn,
+  options: { readonly labelDetails?: boolean } = {},
+) {
+  const shown = await shownIssues(deps, found);
+  const records = new Map(shown.flatMap(({ milestone }) => (milestone ? [[milestone.id, milestone]] : [])));
+  const presented = records.size === 0 ? [] : await presentedMilestones(deps, [...records.values()], baseUrl);
+  const milestones = new Map(presented.map((milestone) => [milestone.id, milestone]));
+  return shown.map((issue) => presentIssue(issue, baseUrl, askedIn, { ...options, milestones }));
+}

@@ -1,0 +1,228 @@
+/** Filters of lists of issues, as conditions on their records. */
+
+import { classOf, type IssueClass, type IssueRecord, type IssueType } from '../../records/issues.ts';
+import type { LabelRecord } from '../../records/labels.ts';
+import type { MilestoneRecord } from '../../records/milestones.ts';
+import { dayIn, dayOf } from '../days.ts';
+import type { Deps } from '../deps.ts';
+import { isExpired } from '../milestones/milestones.ts';
+import { labelsOf, milestonesOf } from './related.ts';
+
+/** One of many, none of them, or any. */
+export type Choice<T> = T | 'none' | 'any';
+
+/** Filters that may also be negated: then none of the values may hold. */
+export interface Selection {
+  readonly iids?: readonly number[] | undefined;
+  readonly authorId?: number | undefined;
+  /** Several: the issue has to be assigned to all of them. */
+  readonly assigneeIds?: Choice<readonly number[]> | undefined;
+  /** Titles, all of which the issue has to have. */
+  readonly labels?: Choice<readonly string[]> | undefined;
+  readonly milestone?: Choice<MilestoneChoice> | undefined;
+  readonly iterationId?: Choice<number> | undefined;
+  /** None has a title yet that could be asked for. */
+  readonly iterationTitle?: string | undefined;
+  readonly weight?: Choice<number> | undefined;
+  /** Nobody has a reaction yet: only `none` finds issues. */
+  readonly reaction?: Choice<string> | undefined;
+}
+
+export type MilestoneChoice =
+  | { readonly title: string }
+  | { readonly id: number }
+  | { readonly when: 'upcoming' | 'started' };
+
+export const DUE_DATES = [
+  ...(['0', 'any', 'today', 'tomorrow', 'overdue', 'week', 'month'] as const),
+  'next_month_and_previous_two_weeks',
+] as const;
+export type DueDate = (typeof DUE_DATES)[number];
+
+export interface IssueFilter extends Selection {
+  readonly not?: Selection | undefined;
+  readonly type?: IssueType | undefined;
+  readonly createdAfter?: Date | undefined;
+  readonly createdBefore?: Date | undefined;
+  readonly updatedAfter?: Date | undefined;
+  readonly updatedBefore?: Date | undefined;
+  readonly dueDate?: DueDate | undefined;
+  readonly healthStatus?: Choice<string> | undefined;
+  readonly epicId?: Choice<number> | undefined;
+  readonly search?: string | undefined;
+  readonly searchIn?: readonly ('title' | 'description')[] | undefined;
+}
+
+interface Related {
+  readonly labels: ReadonlyMap<number, LabelRecord>;
+  readonly milestones: ReadonlyMap<number, MilestoneRecord>;
+  readonly now: Date;
+}
+
+type Condition = (issue: IssueRecord, related: Related) => boolean;
+
+/**
+ * Returns what decides for batches of records whether a filter holds. Labels and milestones are read where it asks for
+ * their titles or dates, and long descriptions where a search gets that far.
+ */
+export function judgeOf(
+  deps: Deps,
+  filter: IssueFilter,
+  classes: readonly IssueClass[],
+): (issues: readonly IssueRecord[]) => Promise<boolean[]> {
+  const conditions = conditionsOf(filter);
+  const asks = (name: 'labels' | 'milestone') =>
+    filter[name] !== undefined || filter.not?.[name] !== undefined;
+  return async (issues) => {
+    const [labels, milestones] = await Promise.all([
+      asks('labels') ? labelsOf(deps, issues) : new Map(),
+      asks('milestone') ? milestonesOf(deps, issues) : new Map(),
+    ]);
+    const related = { labels, milestones, now: deps.now() };
+    const verdicts = issues.map(
+      (issue) =>
+        classes.includes(classOf(issue)) && conditions.every((condition) => condition(issue, related)),
+    );
+    const words = wordsOf(filter.search);
+    if (words.length === 0) return verdicts;
+    for (const [i, issue] of issues.entries())
+      if (verdicts[i]) verdicts[i] = await contains(deps, issue, words, filter.searchIn);
+    return verdicts;
+  };
+}
+
+function conditionsOf(filter: IssueFilter): Condition[] {
+  const { type, createdAfter, createdBefore, updatedAfter, updatedBefore, dueDate } = filter;
+  const { healthStatus, epicId, not = {} } = filter;
+  const conditions: Condition[] = [...selected(filter)];
+  // Each of the values that is excluded stands for itself.
+  for (const one of apart(not)) {
+    const each = selected(one);
+    conditions.push((issue, related) => !each.every((condition) => condition(issue, related)));
+  }
+  const add = <T>(value: T | undefined, condition: (value: T) => Condition) => {
+    if (value !== undefined) conditions.push(condition(value));
+  };
+  add(type, (wanted) => (issue) => issue.type === wanted);
+  add(createdAfter?.toISOString(), (at) => (issue) => issue.createdAt >= at);
+  add(createdBefore?.toISOString(), (at) => (issue) => issue.createdAt <= at);
+  add(updatedAfter?.toISOString(), (at) => (issue) => issue.updatedAt >= at);
+  add(updatedBefore?.toISOString(), (at) => (issue) => issue.updatedAt <= at);
+  add(dueDate, due);
+  add(healthStatus, (wanted) => (issue) => chosen(wanted, issue.healthStatus));
+  add(epicId, (wanted) => (issue) => chosen(wanted, issue.epicId));
+  return conditions;
+}
+
+function selected(selection: Selection): Condition[] {
+  const { iids, authorId, assigneeIds, labels, milestone, iterationId, iterationTitle } = selection;
+  const { weight, reaction } = selection;
+  const conditions: Condition[] = [];
+  const add = <T>(value: T | undefined, condition: (value: T) => Condition) => {
+    if (value !== undefined) conditions.push(condition(value));
+  };
+  add(iids, (wanted) => (issue) => wanted.includes(issue.iid));
+  add(authorId, (wanted) => (issue) => issue.author.id === wanted);
+  add(assigneeIds, (wanted) => (issue) => hasAll(wanted, issue.assigneeIds));
+  add(labels, (wanted) => (issue, { labels: known }) => {
+    const titles = issue.labelIds.flatMap((id) => known.get(id)?.title ?? []);
+    return hasAll(wanted, titles);
+  });
+  add(milestone, plannedFor);
+  add(iterationId, (wanted) => (issue) => chosen(wanted, issue.iterationId));
+  add(iterationTitle, () => () => false);
+  add(weight, (wanted) => (issue) => chosen(wanted, issue.weight));
+  add(reaction, (wanted) => () => wanted === 'none');
+  return conditions;
+}
+
+/** A selection for each single value of one. */
+function apart(selection: Selection): Selection[] {
+  return Object.entries(selection).flatMap(([name, value]): Selection[] => {
+    if (value === undefined) return [];
+    if (!Array.isArray(value)) return [{ [name]: value }];
+    if (name === 'iids') return value.length === 0 ? [] : [{ iids: value as number[] }];
+    return value.map((one) => ({ [name]: [one] }));
+  });
+}
+
+const chosen = <T>(wanted: Choice<T>, value: T | null): boolean =>
+  wanted === 'none' ? value === null : wanted === 'any' ? value !== null : value === wanted;
+
+const hasAll = <T>(wanted: Choice<readonly T[]>, values: readonly T[]): boolean =>
+  wanted === 'none'
+    ? values.length === 0
+    : wanted === 'any'
+      ? values.length > 0
+      : wanted.every((one) => values.includes(one));
+
+const plannedFor =
+  (wanted: Choice<MilestoneChoice>): Condition =>
+  (issue, { milestones, now }) => {
+    const milestone = issue.milestoneId === null ? undefined : milestones.get(issue.milestoneId);
+    if (wanted === 'none') return milestone === undefined;
+    if (milestone === undefined) return false;
+    if (wanted === 'any') return true;
+    if ('title' in wanted) return milestone.title === wanted.title;
+    if ('id' in wanted) return milestone.id === wanted.id;
+    const { startDate, dueDate } = milestone;
+    const today = dayOf(now);
+    if (milestone.state !== 'active') return false;
+    return wanted.when === 'upcoming'
+      ? startDate !== null
+        ? startDate > today
+        : dueDate !== null && dueDate > today
+      : startDate !== null && startDate <= today && !isExpired(milestone, now);
+  };
+
+function due(wanted: DueDate): Condition {
+  return ({ dueDate, state }, { now }) => {
+    if (wanted === '0') return dueDate === null;
+    if (dueDate === null) return false;
+    const within = (from: string, to: string) => from <= dueDate && dueDate <= to;
+    const today = dayOf(now);
+    switch (wanted) {
+      case 'any':
+        return true;
+      case 'today':
+        return dueDate === today;
+      case 'tomorrow':
+        return dueDate === dayIn(now, 1);
+      case 'overdue':
+        return dueDate < today && state === 'opened';
+      case 'week': {
+        // Weeks begin on Monday.
+        const monday = -((now.getUTCDay() + 6) % 7);
+        return within(dayIn(now, monday), dayIn(now, monday + 6));
+      }
+      case 'month':
+        return dueDate.slice(0, 7) === today.slice(0, 7);
+      case 'next_month_and_previous_two_weeks': {
+        const afterNext = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 2, 0));
+        return within(dayIn(now, -14), dayOf(afterNext));
+      }
+    }
+  };
+}
+
+const wordsOf = (search: string | undefined): string[] =>
+  (search ?? '')
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .slice(0, 20);
+
+/** Whether every word of a search is in the title or in the description. */
+async function contains(
+  deps: Deps,
+  issue: IssueRecord,
+  words: readonly string[],
+  places: IssueFilter['searchIn'] = ['title', 'description'],
+): Promise<boolean> {
+  const title = places.includes('title') ? issue.title.toLowerCase() : '';
+  const left = words.filter((word) => !title.includes(word));
+  if (left.length === 0) return true;
+  if (!places.includes('description') || issue.description === null) return false;
+  const description = (await deps.store.texts.read(issue.description)).toLowerCase();
+  return left.every((word) => description.includes(word));
+}

@@ -1,0 +1,376 @@
+/** Lists of issues: of a project, of a group with all below it, and of the instance. */
+
+import { ISSUE_CLASSES, type IssueClass, type IssueRecord } from '../../records/issues.ts';
+import {
+  changedOfProject,
+  type IssueQuery,
+  type Listable,
+  rangesBy,
+  rangesOfAll,
+  rangesOfPerson,
+  rangesOfProject,
+  rangesOfRoot,
+  rangesOfRootBy,
+} from '../../store/issues/list.ts';
+import type { PlaceRange } from '../../store/issues/places.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
+import { REPORTER } from '../access/levels.ts';
+import { can } from '../access/permissions.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
+import type { GroupAccess, ProjectAccess } from '../access/types.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { unauthorized } from '../errors.ts';
+import { withAbove } from '../labels/containers.ts';
+import { type IssueFilter, judgeOf } from './conditions.ts';
+import { type FoundIssue, labelsOf, milestonesOf } from './related.ts';
+import { maySeeIssue } from './visible.ts';
+
+export const ISSUE_ORDERS = [
+  ...(['created_at', 'updated_at', 'due_date', 'label_priority', 'milestone_due', 'popularity'] as const),
+  ...(['priority', 'relative_position', 'title', 'weight'] as const),
+] as const;
+export type IssueOrder = (typeof ISSUE_ORDERS)[number];
+
+export type IssueScope =
+  | { readonly kind: 'project'; readonly access: ProjectAccess }
+  | { readonly kind: 'group'; readonly access: GroupAccess }
+  | { readonly kind: 'instance' };
+
+export interface IssueListInput extends IssueFilter {
+  readonly scope: IssueScope;
+  /** The caller's own issues, or those assigned to them. */
+  readonly mine?: 'author' | 'assignee' | undefined;
+  readonly state?: 'opened' | 'closed' | undefined;
+  readonly confidential?: boolean | undefined;
+  /** Leaves out issues of archived projects; of a single project it says nothing. */
+  readonly nonArchived?: boolean | undefined;
+}
+
+/** Projects of a group, or of the instance, that were judged; records are asked for again when issues are shown. */
+type Accesses = Map<number, ProjectAccess | undefined>;
+
+/** @throws 401 where the caller's own issues are asked for without a caller */
+export async function listIssues(
+  deps: Deps,
+  actor: Actor,
+  input: IssueListInput,
+  page: PageRequest & { readonly order: IssueOrder; readonly direction: 'asc' | 'desc' },
+): Promise<Page<FoundIssue>> {
+  const accesses: Accesses = new Map();
+  const planned = await plan(deps, actor, input, accesses, page.order);
+  if (planned === undefined) return { items: [], total: 0, more: false };
+  const { order, direction } = page;
+  const sorted = order !== 'created_at' && !planned.byUpdated;
+  const found = await deps.store.issueList.page({
+    ...planned.query,
+    page: page.page,
+    perPage: page.perPage,
+    ...(page.count === undefined ? {} : { count: page.count }),
+    direction,
+    ...(sorted ? { sortBy: (issues) => valuesOf(deps, issues, order) } : {}),
+  });
+  const { scope } = input;
+  const items = found.items.flatMap((issue): FoundIssue[] => {
+    const access = scope.kind === 'project' ? scope.access : accesses.get(issue.projectId);
+    // An index may be late: the record decides.
+    return access !== undefined && maySeeIssue(actor, access, issue) ? [{ issue, access }] : [];
+  });
+  return { ...found, items };
+}
+
+export interface IssueStatistics {
+  readonly opened: number;
+  readonly closed: number;
+}
+
+/** Counts issues as a list of them would show, at most {@link MAX_COUNTED} of each state. */
+export async function issueStatistics(
+  deps: Deps,
+  actor: Actor,
+  input: Omit<IssueListInput, 'state'>,
+): Promise<IssueStatistics> {
+  const count = async (state: 'opened' | 'closed') => {
+    const planned = await plan(deps, actor, { ...input, state }, new Map(), 'created_at');
+    if (planned === undefined) return 0;
+    const query = { ...planned.query, page: 1, perPage: 20, direction: 'desc' } as const;
+    return deps.store.issueList.count(query, MAX_COUNTED);
+  };
+  const [opened, closed] = await Promise.all([count('opened'), count('closed')]);
+  return { opened, closed };
+}
+
+/** Issues counted by walking through them. */
+export const MAX_COUNTED = 10_000;
+
+interface Plan {
+  readonly query: Omit<IssueQuery, 'direction' | keyof PageRequest>;
+  readonly byUpdated: boolean;
+}
+
+/** @returns undefined where nothing can be found */
+async function plan(
+  deps: Deps,
+  actor: Actor,
+  input: IssueListInput,
+  accesses: Accesses,
+  order: IssueOrder,
+): Promise<Plan | undefined> {
+  const { scope, mine } = input;
+  const me = actor.kind === 'user' ? actor.user.id : undefined;
+  if (mine !== undefined && me === undefined) throw unauthorized();
+  const classes = classesOf(input);
+  const filter: IssueFilter =
+    mine === undefined
+      ? input
+      : mine === 'author'
+        ? { ...input, authorId: input.authorId ?? me }
+        : { ...input, assigneeIds: input.assigneeIds ?? [me!] };
+  // The caller asks for their own issues, and for another author's: both have to hold.
+  if (mine === 'author' && filter.authorId !== me) return undefined;
+  const hidden = classes.filter((listClass) => listClass.endsWith('-confidential'));
+  const plain = classes.filter((listClass) => !listClass.endsWith('-confidential'));
+  const seesAll = readsConfidential(actor, scope);
+  const sources = await sourcesOf(deps, filter, {
+    scope,
+    me,
+    // What the ranges of everybody's issues are read in; in a group, projects decide about confidential ones.
+    classes: seesAll === true || (seesAll === undefined && me !== undefined) ? classes : plain,
+    hidden: seesAll === true || me === undefined ? [] : hidden,
+    all: classes,
+  });
+  if (sources === undefined) return undefined;
+  const { ranges, exact, covered } = sources;
+  const residual = Object.entries(filter).some(
+    ([name, value]) => value !== undefined && !covered.has(name) && !PLANNED.has(name),
+  );
+  const needsJudge = residual || !exact;
+  // One's own confidential issues are in no range by the time of the last change.
+  const uniform = seesAll === true || me === undefined || hidden.length === 0;
+  const updatedSource =
+    order === 'updated_at' && ranges === undefined && uniform && scope.kind !== 'instance';
+  const base = ranges ?? [baseOf(scope, classes, seesAll, me, hidden, plain, updatedSource)];
+  const unfiltered = ranges === undefined && !needsJudge && scope.kind === 'project' && seesAll === true;
+  const total = unfiltered ? await totalOf(deps, scope.access.project.id, classes) : undefined;
+  return {
+    byUpdated: updatedSource,
+    query: {
+      sources: base,
+      ...(scope.kind === 'project' ? {} : { listable: listableIn(deps, actor, scope, input, accesses) }),
+      ...(needsJudge ? { judge: judgeOf(deps, filter, classes) } : {}),
+      ...(total === undefined ? {} : { total }),
+    },
+  };
+}
+
+/** Fields of the input that are no conditions on records. */
+const PLANNED = new Set(['scope', 'mine', 'state', 'confidential', 'nonArchived', 'searchIn']);
+
+const classesOf = ({ state, confidential }: IssueListInput): IssueClass[] =>
+  ISSUE_CLASSES.filter(
+    (listClass) =>
+      (state === undefined || listClass.startsWith(state)) &&
+      (confidential === undefined || listClass.endsWith('-confidential') === confidential),
+  );
+
+/** Whether the actor sees every confidential issue there; undefined where projects differ. */
+function readsConfidential(actor: Actor, scope: IssueScope): boolean | undefined {
+  if (scope.kind === 'project') return can(actor, scope.access, 'read_confidential_issues');
+  if (actor.kind === 'anonymous') return false;
+  if (isAdministrator(actor)) return true;
+  return scope.kind === 'group' && scope.access.level >= REPORTER ? true : undefined;
+}
+
+interface SourceInput {
+  readonly scope: IssueScope;
+  readonly me: number | undefined;
+  readonly classes: readonly IssueClass[];
+  /** Confidential classes of which the actor may only see their own. */
+  readonly hidden: readonly IssueClass[];
+  readonly all: readonly IssueClass[];
+}
+
+interface Sources {
+  /** Absent: no filter has rows of its own. */
+  readonly ranges: readonly (readonly PlaceRange[])[] | undefined;
+  /** Whether all that the ranges find passes the filters that they are of. */
+  readonly exact: boolean;
+  /** Filters that the ranges are of. */
+  readonly covered: ReadonlySet<string>;
+}
+
+/** @returns undefined where a filter names what does not exist */
+async function sourcesOf(
+  deps: Deps,
+  filter: IssueFilter,
+  { scope, me, classes, hidden, all }: SourceInput,
+): Promise<Sources | undefined> {
+  const ranges: PlaceRange[][] = [];
+  const covered = new Set<string>();
+  const projectId = scope.kind === 'project' ? scope.access.project.id : undefined;
+  let exact = true;
+  const person = (facet: 'author' | 'assignee', userId: number) => {
+    const own = userId === me;
+    const seen = own ? all : classes;
+    ranges.push(
+      projectId === undefined
+        ? rangesOfPerson(facet, userId, seen, own)
+        : rangesBy(projectId, facet, userId, seen, own),
+    );
+    // Another author's confidential issue that is assigned to the actor.
+    if (!own && hidden.length > 0) withOwn(ranges.at(-1)!);
+  };
+  const withOwn = (union: PlaceRange[]) => {
+    if (me === undefined || hidden.length === 0) return;
+    for (const facet of ['author', 'assignee'] as const)
+      union.push(
+        ...(projectId === undefined
+          ? rangesOfPerson(facet, me, hidden, true)
+          : rangesBy(projectId, facet, me, hidden, true)),
+      );
+    exact = false;
+  };
+  if (filter.authorId !== undefined) {
+    person('author', filter.authorId);
+    covered.add('authorId');
+  }
+  if (Array.isArray(filter.assigneeIds) && filter.assigneeIds.length > 0) {
+    for (const id of filter.assigneeIds as readonly number[]) person('assignee', id);
+    covered.add('assigneeIds');
+  }
+  const rootId =
+    scope.kind === 'group' ? (scope.access.group.ancestorIds[0] ?? scope.access.group.id) : undefined;
+  if (Array.isArray(filter.labels) && filter.labels.length > 0 && scope.kind !== 'instance') {
+    const titles = [...new Set(filter.labels as readonly string[])];
+    const ids =
+      scope.kind === 'project' ? await deps.store.labels.idsOf(withAbove(scope.access), titles) : [];
+    for (const [i, title] of titles.entries()) {
+      if (projectId !== undefined && ids[i] === undefined) return undefined;
+      const union =
+        projectId === undefined
+          ? rangesOfRootBy(rootId!, 'label', title, classes)
+          : rangesBy(projectId, 'label', ids[i]!, classes);
+      withOwn(union);
+      ranges.push(union);
+    }
+    covered.add('labels');
+  }
+  const { milestone } = filter;
+  if (typeof milestone === 'object' && 'title' in milestone && scope.kind !== 'instance') {
+    const { title } = milestone;
+    const ids =
+      scope.kind === 'project' ? await deps.store.milestones.titled(withAbove(scope.access), title) : [];
+    if (projectId !== undefined && ids.length === 0) return undefined;
+    const union =
+      projectId === undefined
+        ? rangesOfRootBy(rootId!, 'milestone', title, classes)
+        : ids.flatMap((id) => rangesBy(projectId, 'milestone', id, classes));
+    withOwn(union);
+    ranges.push(union);
+    covered.add('milestone');
+  }
+  return { ranges: ranges.length === 0 ? undefined : ranges, exact, covered };
+}
+
+/** The ranges of a list without filters that have rows of their own. */
+function baseOf(
+  scope: IssueScope,
+  classes: readonly IssueClass[],
+  seesAll: boolean | undefined,
+  me: number | undefined,
+  hidden: readonly IssueClass[],
+  plain: readonly IssueClass[],
+  byUpdated: boolean,
+): PlaceRange[] {
+  const general = seesAll === true || (seesAll === undefined && me !== undefined) ? classes : plain;
+  const ownHidden = seesAll === true || me === undefined ? [] : hidden;
+  const facets = ['author', 'assignee'] as const;
+  if (scope.kind === 'project') {
+    const { id } = scope.access.project;
+    const own = facets.flatMap((facet) => (me === undefined ? [] : rangesBy(id, facet, me, ownHidden, true)));
+    return [...(byUpdated ? changedOfProject(id, general) : rangesOfProject(id, general)), ...own];
+  }
+  const own = facets.flatMap((facet) => (me === undefined ? [] : rangesOfPerson(facet, me, ownHidden, true)));
+  if (scope.kind === 'instance') return [...rangesOfAll(general), ...own];
+  const { group } = scope.access;
+  const root = group.ancestorIds[0] ?? group.id;
+  return [...rangesOfRoot(root, general, byUpdated ? 'byUpdated' : 'byId'), ...own];
+}
+
+/** Decides, by project, what a list of a group or of the instance may show. */
+function listableIn(
+  deps: Deps,
+  actor: Actor,
+  scope: IssueScope,
+  { nonArchived }: IssueListInput,
+  accesses: Accesses,
+): (ids: readonly number[]) => Promise<Listable[]> {
+  return async (ids) => {
+    const found = await projectAccesses(deps, actor, ids);
+    return ids.map((id, i) => {
+      const access = found[i];
+      accesses.set(id, access);
+      if (access === undefined || !can(actor, access, 'read_issues')) return 'none';
+      const { project } = access;
+      if (scope.kind === 'group' && !project.ancestorIds.includes(scope.access.group.id)) return 'none';
+      if (nonArchived !== false && project.archived) return 'none';
+      return can(actor, access, 'read_confidential_issues') ? 'all' : 'plain';
+    });
+  };
+}
+
+async function totalOf(deps: Deps, projectId: number, classes: readonly IssueClass[]): Promise<number> {
+  const [counts] = await deps.store.issues.counts([projectId]);
+  return classes.reduce((sum, listClass) => sum + counts![listClass], 0);
+}
+
+/** What records are sorted by; null comes last. */
+async function valuesOf(
+  deps: Deps,
+  issues: readonly IssueRecord[],
+  order: IssueOrder,
+): Promise<(string | number | null)[]> {
+  switch (order) {
+    case 'created_at':
+      return issues.map(({ createdAt }) => createdAt);
+    case 'updated_at':
+      return issues.map(({ updatedAt }) => updatedAt);
+    case 'due_date':
+      return issues.map(({ dueDate }) => dueDate);
+    case 'popularity':
+      return issues.map(({ upvotes }) => upvotes);
+    case 'relative_position':
+      return issues.map(({ relativePosition }) => relativePosition);
+    case 'title':
+      return issues.map(({ title }) => title.toLowerCase());
+    case 'weight':
+      return issues.map(({ weight }) => weight);
+    case 'milestone_due': {
+      const milestones = await milestonesOf(deps, issues);
+      return issues.map(({ milestoneId }) => milestones.get(milestoneId ?? 0)?.dueDate ?? null);
+    }
+    case 'label_priority':
+      return labelPriorities(deps, issues);
+    case 'priority': {
+      const [milestones, labels] = await Promise.all([
+        milestonesOf(deps, issues),
+        labelPriorities(deps, issues),
+      ]);
+      return issues.map(({ milestoneId }, i) => {
+        const due = milestones.get(milestoneId ?? 0)?.dueDate;
+        const label = labels[i];
+        if (due === undefined && label === null) return null;
+        return `${due ?? '9999-99-99'}#${String(label ?? 1e9).padStart(12, '0')}`;
+      });
+    }
+  }
+}
+
+/** The highest priority among the labels of each, 0 being the highest. */
+async function labelPriorities(deps: Deps, issues: readonly IssueRecord[]): Promise<(number | null)[]> {
+  const labels = await labelsOf(deps, issues);
+  return issues.map(({ labelIds }) => {
+    const priorities = labelIds.flatMap((id) => labels.get(id)?.priority ?? []);
+    return priorities.length === 0 ? null : Math.min(...priorities);
+  });
+}

@@ -1,0 +1,315 @@
+/**
+ * Lists of issues. Ranges of keys find candidates in the order of creation or of the last change; what a reader may see
+ * is decided by project, before records are loaded; other conditions hold for the records.
+ */
+
+import type { IssueAddress, IssueClass, IssueRecord } from '../../records/issues.ts';
+import {
+  type IssueFacet,
+  issueByPrefix,
+  issueListPrefix,
+  issuesOfProject,
+  issuesOfRoot,
+  issuesOfRootBy,
+  issuesPartition,
+  ownIssuesPrefix,
+} from '../row-keys/issues.ts';
+import { idOf } from '../row-keys/key.ts';
+import { listPartitions } from '../row-keys/lists.ts';
+import { userPartition } from '../row-keys/users.ts';
+import type { Position } from '../table/cursor.ts';
+import { countPartitions, cutPage, MAX_TOTAL, type Page, type PageRequest } from '../table/paging.ts';
+import type { Direction } from '../table/sorted-sources.ts';
+import type { Table } from '../table/table.ts';
+import type { Issues } from './issues.ts';
+import { type FoundPlace, intersection, type PlaceRange, Reads, Union } from './places.ts';
+
+/** What a reader may list of a project. */
+export type Listable = 'all' | 'plain' | 'none';
+
+export interface IssueQuery extends PageRequest {
+  /** Candidates are in all of these; each is a union of ranges. */
+  readonly sources: readonly (readonly PlaceRange[])[];
+  readonly direction: Direction;
+  /** Decides by project. Absent: everything that the ranges hold may be listed. */
+  readonly listable?: (projectIds: readonly number[]) => Promise<readonly Listable[]>;
+  /** Conditions on records, for a batch of them. Absent: none but those of the ranges. */
+  readonly judge?: (issues: readonly IssueRecord[]) => Promise<readonly boolean[]>;
+  /** What the records are sorted by, where it is not the order of the ranges; null comes last in both directions. */
+  readonly sortBy?: (issues: readonly IssueRecord[]) => Promise<readonly (string | number | null)[]>;
+  /** The total, where the caller knows it. */
+  readonly total?: number;
+}
+
+/** Queries of a list with several conditions. */
+const MAX_READS = 100;
+/** Candidates that are sorted in memory. */
+const MAX_SORTED = 10_000;
+/** Keys judged by project at once, after the first. */
+const KEYS_AT_ONCE = 400;
+
+export class IssueList {
+  readonly #table: Table;
+  readonly #issues: Issues;
+  constructor(table: Table, issues: Issues) {
+    this.#table = table;
+    this.#issues = issues;
+  }
+
+  async page(query: IssueQuery): Promise<Page<IssueRecord>> {
+    if (query.sortBy !== undefined) return this.#sorted(query, query.sortBy);
+    const { addresses, load } = this.#loader(query);
+    const reads = new Reads(boundOf(query));
+    const counted = query.count && query.total === undefined ? this.#total(query) : undefined;
+    // Its failure is thrown where it is awaited.
+    counted?.catch(() => {});
+    const page = await cutPage(this.#keys(query, reads, addresses), query, {
+      load,
+      ...(query.judge === undefined ? {} : { where: () => true, batchSize: query.perPage + 1 }),
+    });
+    const total = query.total ?? page.total ?? (await counted);
+    const { total: _, ...rest } = page;
+    if (!reads.cut) return { ...rest, total };
+    return { ...rest, total: undefined, truncated: true };
+  }
+
+  /** Counts what a list would show, at most `limit` candidates. */
+  async count(query: IssueQuery, limit: number): Promise<number> {
+    if (query.total !== undefined) return query.total;
+    const quick = await this.#total(query);
+    if (quick !== undefined) return quick;
+    const { addresses, load } = this.#loader(query);
+    let [total, looked] = [0, 0];
+    let ids: number[] = [];
+    const take = async () => {
+      const kept = query.judge === undefined ? ids : (await load(ids)).filter((issue) => issue !== undefined);
+      total += kept.length;
+      ids = [];
+    };
+    const keys = this.#keys({ ...query, perPage: 1000 }, new Reads(MAX_READS), addresses);
+    for await (const { id } of keys) {
+      ids.push(id);
+      if (ids.length === 500) await take();
+      if (++looked === limit) break;
+    }
+    await take();
+    return total;
+  }
+
+  /** @returns undefined above {@link MAX_TOTAL} keys, or where only walking through the records would tell */
+  async #total(query: IssueQuery): Promise<number | undefined> {
+    const { sources, listable, judge } = query;
+    if (judge !== undefined) return undefined;
+    const [only, ...others] = sources;
+    if (others.length === 0 && listable === undefined) {
+      // One's own confidential issues are in no other range, but may be in two of these.
+      const own = only!.filter((range) => range.own === true);
+      const [rest, mine] = await Promise.all([
+        this.#count(only!.filter((range) => range.own !== true)),
+        own.length < 2 ? this.#count(own) : this.#total({ ...query, sources: [own, own] }),
+      ]);
+      return rest === undefined || mine === undefined ? undefined : rest + mine;
+    }
+    const keys = await Promise.all(sources.map((ranges) => this.#count(ranges)));
+    if (keys.every((count) => count === undefined)) return undefined;
+    const reads = new Reads(boundOf(query));
+    let total = 0;
+    for await (const _ of this.#keys({ ...query, page: 1, perPage: 1000 }, reads, new Map()))
+      if (++total > MAX_TOTAL) return undefined;
+    return reads.cut ? undefined : total;
+  }
+
+  #count(ranges: readonly PlaceRange[]): Promise<number | undefined> {
+    return countPartitions(
+      this.#table,
+      ranges.map(({ index, partition, prefix }) => ({
+        ...(index === undefined ? {} : { index }),
+        partition,
+        from: prefix,
+        to: `${prefix}~`,
+      })),
+    );
+  }
+
+  /** The order of a value that no range has: the newest candidates, sorted here. */
+  async #sorted(query: IssueQuery, sortBy: NonNullable<IssueQuery['sortBy']>): Promise<Page<IssueRecord>> {
+    const { addresses, load } = this.#loader(query);
+    const reads = new Reads(MAX_READS);
+    const ids: number[] = [];
+    let cut = false;
+    const newest: IssueQuery = { ...query, page: 1, perPage: 1000, direction: 'desc' };
+    for await (const { id } of this.#keys(newest, reads, addresses)) {
+      if (ids.length === MAX_SORTED) {
+        cut = true;
+        break;
+      }
+      ids.push(id);
+    }
+    const records: IssueRecord[] = [];
+    for (let from = 0; from < ids.length; from += 1000)
+      // Without their descriptions, which are too long together.
+      for (const issue of await load(ids.slice(from, from + 1000)))
+        if (issue !== undefined) records.push({ ...issue, description: null });
+    const values = await sortBy(records);
+    const sign = query.direction === 'asc' ? 1 : -1;
+    const order = records
+      .map((issue, i) => ({ issue, value: values[i]! }))
+      .sort((a, b) => {
+        if (a.value === b.value) return sign * (a.issue.id - b.issue.id);
+        if (a.value === null || b.value === null) return a.value === null ? 1 : -1;
+        return a.value < b.value ? -sign : sign;
+      });
+    const from = (query.page - 1) * query.perPage;
+    const complete = !cut && !reads.cut;
+    const shown = order.slice(from, from + query.perPage).map(({ issue }) => issue);
+    return {
+      items: (await this.#issues.getMany(shown)).filter((issue) => issue !== undefined),
+      total: complete ? order.length : undefined,
+      more: order.length > from + query.perPage,
+      ...(complete ? {} : { truncated: true }),
+    };
+  }
+
+  /** The candidates that the reader may list, as positions; `addresses` takes where each is stored. */
+  async *#keys(
+    query: IssueQuery,
+    reads: Reads,
+    addresses: Map<number, IssueAddress>,
+  ): AsyncGenerator<Position> {
+    const { sources, direction, listable } = query;
+    const chunk = Math.min(1000, query.page * query.perPage + 1);
+    const unions = sources.map((ranges) => new Union(this.#table, ranges, direction, chunk, reads));
+    const found = intersection(unions, direction);
+    const known = new Map<number, Listable>();
+    for (let size = query.perPage + 1; ; size = KEYS_AT_ONCE) {
+      const batch: FoundPlace[] = [];
+      while (batch.length < size) {
+        const next = await found.next();
+        if (next.done) break;
+        batch.push(next.value);
+      }
+      const located = await this.#located(batch);
+      const unknown = [...new Set(located.map(({ address }) => address.projectId))].filter(
+        (id) => !known.has(id),
+      );
+      if (listable !== undefined && unknown.length > 0) {
+        const answers = await listable(unknown);
+        for (const [i, id] of unknown.entries()) known.set(id, answers[i]!);
+      }
+      for (const { address, place, listClass, own } of located) {
+        const may = listable === undefined ? 'all' : known.get(address.projectId)!;
+        if (may === 'none' || (may === 'plain' && !own && listClass.endsWith('-confidential'))) continue;
+        const id = idOf(place);
+        addresses.set(id, address);
+        yield { sort: place, id };
+      }
+      if (batch.length < size) return;
+    }
+  }
+
+  async #located(batch: readonly FoundPlace[]): Promise<(FoundPlace & { readonly address: IssueAddress })[]> {
+    const lost = batch.filter(({ projectId }) => projectId === undefined).map(({ place }) => idOf(place));
+    const found = lost.length === 0 ? [] : await this.#issues.addresses(lost);
+    const byId = new Map(lost.map((id, i) => [id, found[i]]));
+    return batch.flatMap((each) => {
+      const iid = Number(each.place.slice(-25, -13));
+      const address =
+        each.projectId === undefined ? byId.get(idOf(each.place)) : { projectId: each.projectId, iid };
+      return address === undefined ? [] : [{ ...each, address }];
+    });
+  }
+
+  #loader({ judge }: IssueQuery) {
+    const addresses = new Map<number, IssueAddress>();
+    const load = async (ids: readonly number[]): Promise<(IssueRecord | undefined)[]> => {
+      const records = await this.#issues.getMany(ids.map((id) => addresses.get(id)!));
+      if (judge === undefined) return records;
+      const there = records.filter((record) => record !== undefined);
+      const verdicts = await judge(there);
+      const kept = new Set(there.filter((_, i) => verdicts[i]));
+      return records.map((record) => (record !== undefined && kept.has(record) ? record : undefined));
+    };
+    return { addresses, load };
+  }
+}
+
+/** Queries that a list may make: one for each range, and further ones. */
+const boundOf = ({ sources }: IssueQuery): number => sources.flat().length + MAX_READS;
+
+/** The issues of a project in the order of creation. */
+export const rangesOfProject = (projectId: number, classes: readonly IssueClass[]): PlaceRange[] =>
+  classes.map((listClass) => ({
+    partition: issuesPartition(projectId),
+    prefix: issueListPrefix(listClass),
+    listClass,
+  }));
+
+/** The same in the order of the last change. */
+export const changedOfProject = (projectId: number, classes: readonly IssueClass[]): PlaceRange[] =>
+  classes.map((listClass) => ({
+    index: 'byUpdated',
+    partition: issuesOfProject(projectId, listClass),
+    prefix: '',
+    listClass,
+  }));
+
+/** Those of a project with one value of a facet. */
+export const rangesBy = (
+  projectId: number,
+  facet: IssueFacet,
+  value: number,
+  classes: readonly IssueClass[],
+  own = false,
+): PlaceRange[] =>
+  classes.map((listClass) => ({
+    partition: issuesPartition(projectId),
+    prefix: issueByPrefix(facet, value, listClass),
+    listClass,
+    own,
+  }));
+
+/** The issues below a top-level group. */
+export const rangesOfRoot = (
+  rootId: number,
+  classes: readonly IssueClass[],
+  index: 'byId' | 'byUpdated' = 'byId',
+): PlaceRange[] =>
+  classes.map((listClass) => ({ index, partition: issuesOfRoot(rootId, listClass), prefix: '', listClass }));
+
+export const rangesOfRootBy = (
+  rootId: number,
+  facet: 'label' | 'milestone',
+  title: string,
+  classes: readonly IssueClass[],
+): PlaceRange[] =>
+  classes.map((listClass) => ({
+    index: 'byId',
+    partition: issuesOfRootBy(rootId, facet, title, listClass),
+    prefix: '',
+    listClass,
+  }));
+
+/** A user's issues in all projects. */
+export const rangesOfPerson = (
+  facet: 'author' | 'assignee',
+  userId: number,
+  classes: readonly IssueClass[],
+  own: boolean,
+): PlaceRange[] =>
+  classes.map((listClass) => ({
+    index: 'byUser',
+    partition: userPartition(userId),
+    prefix: ownIssuesPrefix(facet, listClass),
+    listClass,
+    own,
+  }));
+
+export const rangesOfAll = (classes: readonly IssueClass[]): PlaceRange[] =>
+  classes.flatMap((listClass) =>
+    listPartitions(`ISSUES#all#${listClass}`).map((partition) => ({
+      index: 'byId' as const,
+      partition,
+      prefix: '',
+      listClass,
+    })),
+  );

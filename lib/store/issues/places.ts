@@ -1,0 +1,192 @@
+/**
+ * Sorted sources of issues. A source can be read on and can be moved to a place, so that the issues in several of them
+ * are found by moving each to where the furthest one is, without reading what lies between.
+ */
+
+import type { IssueClass } from '../../records/issues.ts';
+import { placeOf } from '../row-keys/issues.ts';
+import { idOf } from '../row-keys/key.ts';
+import type { IndexName } from '../table/schema.ts';
+import { type Direction, nextChunk } from '../table/sorted-sources.ts';
+import type { Table } from '../table/table.ts';
+import type { Item } from '../table/write.ts';
+
+/** Rows of one class whose sort keys are a prefix and a place. */
+export interface PlaceRange {
+  readonly index?: IndexName;
+  readonly partition: string;
+  readonly prefix: string;
+  readonly listClass: IssueClass;
+  /** The rows are of the reader, as author or assignee, who may see them though they are confidential. */
+  readonly own?: boolean;
+}
+
+/** An issue as its key tells it. */
+export interface FoundPlace {
+  readonly place: string;
+  readonly listClass: IssueClass;
+  /** Undefined: only the row that its id leads to tells. */
+  readonly projectId: number | undefined;
+  readonly own: boolean;
+}
+
+/** Bounds the queries of a list. */
+export class Reads {
+  #left: number;
+  /** Whether the bound ended the list. */
+  cut = false;
+  constructor(limit: number) {
+    this.#left = limit;
+  }
+  take(): boolean {
+    if (this.#left-- > 0) return true;
+    this.cut = true;
+    return false;
+  }
+}
+
+/** Rows read after a move: few, as the next move may follow. */
+const AFTER_MOVE = 20;
+
+/** A position in one range. */
+class Cursor {
+  readonly #table: Table;
+  readonly #range: PlaceRange;
+  readonly #direction: Direction;
+  readonly #reads: Reads;
+  #rows: readonly FoundPlace[] = [];
+  #at = 0;
+  #chunk: number;
+  #startKey: Item | undefined;
+  #bound: string | undefined;
+  #ended = false;
+
+  constructor(table: Table, range: PlaceRange, direction: Direction, chunk: number, reads: Reads) {
+    this.#table = table;
+    this.#range = range;
+    this.#direction = direction;
+    this.#chunk = chunk;
+    this.#reads = reads;
+  }
+
+  /** @returns the issue here; undefined at the end */
+  async head(): Promise<FoundPlace | undefined> {
+    while (this.#at === this.#rows.length && !this.#ended) await this.#read();
+    return this.#rows[this.#at];
+  }
+
+  /** Moves to the first issue that is not before the place. */
+  move(place: string): void {
+    while (this.#at < this.#rows.length && this.#isBefore(this.#rows[this.#at]!.place, place)) this.#at++;
+    if (this.#at < this.#rows.length || this.#ended) return;
+    // Rows up to there are left unread.
+    if (this.#bound === undefined || this.#isBefore(this.#bound, place)) {
+      this.#bound = place;
+      this.#startKey = undefined;
+      this.#chunk = AFTER_MOVE;
+    }
+  }
+
+  /** Leaves the place, if it is here. */
+  leave(place: string): void {
+    if (this.#rows[this.#at]?.place === place) this.#at++;
+  }
+
+  #isBefore(a: string, b: string): boolean {
+    return this.#direction === 'asc' ? a < b : a > b;
+  }
+
+  async #read(): Promise<void> {
+    if (!this.#reads.take()) {
+      this.#ended = true;
+      return;
+    }
+    const { index, partition, prefix, listClass, own } = this.#range;
+    const asc = this.#direction === 'asc';
+    const page = await this.#table.query({
+      partition,
+      ...(index === undefined ? { only: ['pk', 'sk'] } : { index }),
+      from: prefix + (asc ? (this.#bound ?? '') : ''),
+      to: prefix + (asc ? '~' : (this.#bound ?? '~')),
+      reverse: !asc,
+      limit: this.#chunk,
+      ...(this.#startKey === undefined ? {} : { startKey: this.#startKey }),
+    });
+    const sort = index === undefined ? 'sk' : index === 'byUser' ? 'what' : index;
+    this.#rows = page.items.map((item) => {
+      const pk = item['pk'] as string;
+      return {
+        place: placeOf(item[sort] as string),
+        listClass,
+        projectId: pk.startsWith('ISSUEID#') ? undefined : idOf(pk),
+        own: own === true,
+      };
+    });
+    this.#at = 0;
+    this.#chunk = nextChunk(this.#chunk);
+    this.#startKey = page.next;
+    this.#ended = page.next === undefined;
+  }
+}
+
+/** The issues that are in any of some ranges. */
+export class Union {
+  readonly #cursors: readonly Cursor[];
+  readonly #direction: Direction;
+
+  /** @param chunk rows that are first read of each range */
+  constructor(
+    table: Table,
+    ranges: readonly PlaceRange[],
+    direction: Direction,
+    chunk: number,
+    reads: Reads,
+  ) {
+    this.#cursors = ranges.map((range) => new Cursor(table, range, direction, chunk, reads));
+    this.#direction = direction;
+  }
+
+  async head(): Promise<FoundPlace | undefined> {
+    const heads = await Promise.all(this.#cursors.map((cursor) => cursor.head()));
+    let first: FoundPlace | undefined;
+    for (const head of heads) {
+      if (head === undefined) continue;
+      const before = first === undefined || isBefore(this.#direction, head.place, first.place);
+      // One's own row says more than the list's.
+      if (before || (first?.place === head.place && head.own)) first = head;
+    }
+    return first;
+  }
+
+  move(place: string): void {
+    for (const cursor of this.#cursors) cursor.move(place);
+  }
+
+  leave(place: string): void {
+    for (const cursor of this.#cursors) cursor.leave(place);
+  }
+}
+
+/** Yields the issues that are in all unions, in their order, each once. */
+export async function* intersection(
+  unions: readonly Union[],
+  direction: Direction,
+): AsyncGenerator<FoundPlace> {
+  for (;;) {
+    const heads = await Promise.all(unions.map((union) => union.head()));
+    const found = heads.filter((head) => head !== undefined);
+    if (found.length < heads.length || found.length === 0) return;
+    const furthest = found.reduce((a, b) => (isBefore(direction, a.place, b.place) ? b : a));
+    if (found.every(({ place }) => place === furthest.place)) {
+      yield {
+        ...furthest,
+        projectId: found.find(({ projectId }) => projectId !== undefined)?.projectId,
+        own: found.some(({ own }) => own),
+      };
+      for (const union of unions) union.leave(furthest.place);
+    } else for (const union of unions) union.move(furthest.place);
+  }
+}
+
+const isBefore = (direction: Direction, a: string, b: string): boolean =>
+  direction === 'asc' ? a < b : a > b;
