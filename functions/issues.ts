@@ -1,5 +1,9 @@
 import { issueEndpoints } from '../lib/api/issues/endpoints.ts';
+import { issueNoteEndpoints } from '../lib/api/issues/notes.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
 
-export const { handler, fetch } = apiFunction({ endpoints: issueEndpoints, deps });
+export const { handler, fetch } = apiFunction({
+  endpoints: [...issueEndpoints, ...issueNoteEndpoints],
+  deps,
+});

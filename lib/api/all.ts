@@ -19,6 +19,7 @@ import { groupEndpoints } from './groups/endpoints.ts';
 import { invitationEndpoints } from './invitations/endpoints.ts';
 import { issueEndpoints } from './issues/endpoints.ts';
 import { groupIssueStatistics, instanceIssueStatistics, projectIssueStatistics } from './issues/lists.ts';
+import { issueNoteEndpoints } from './issues/notes.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { labelEndpoints } from './labels/endpoints.ts';
 import { markdownEndpoints } from './markdown/endpoints.ts';
@@ -78,6 +79,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...instanceIssueStatistics,
   ...groupIssueStatistics,
   ...projectIssueStatistics,
+  ...issueNoteEndpoints,
   ...eventEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,

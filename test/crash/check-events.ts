@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Noteable } from '../../lib/records/notes.ts';
 import { eventOf, eventWrite } from '../../lib/store/events/events.ts';
 import { noteKey } from '../../lib/store/row-keys/notes.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
@@ -15,10 +16,11 @@ export const events = rowCheck(['event'], function* (rows) {
     const { projectId, target } = event;
     if (rows.get(projectKey(projectId)) === undefined)
       yield `event ${event.id} is of project ${projectId}, which does not exist`;
-    else if (
-      target?.commit !== undefined &&
-      !rows.get(noteKey(projectId, { kind: 'commit', id: target.commit }, target.id))
-    )
+    const noteable: Noteable | undefined =
+      target?.commit !== undefined
+        ? { kind: 'commit', id: target.commit }
+        : target?.issue && { kind: 'issue', id: target.issue.id };
+    if (target !== null && noteable !== undefined && !rows.get(noteKey(projectId, noteable, target.id)))
       yield `event ${event.id} is of note ${target.id}, which does not exist`;
   }
 });

@@ -5,6 +5,7 @@ import {
   type Noteable,
   type NoteRecord,
 } from '../../lib/records/notes.ts';
+import { ISSUE } from '../../lib/store/row-keys/issues.ts';
 import { idOf } from '../../lib/store/row-keys/key.ts';
 import {
   discussionKey,
@@ -86,6 +87,15 @@ export const noteLists = rowCheck(['listed-note', 'discussion', 'note-count'], f
           yield `${keyText(row)} counts ${row[attribute]} ${attribute} of ${counted[what] ?? 0}`;
   }
   for (const key of counts.keys()) yield `${key} does not exist`;
+  const ofPeople = new Map<number, number>();
+  for (const { noteable, system } of notesOf(rows))
+    if (noteable.kind === 'issue' && system === undefined)
+      ofPeople.set(noteable.id, (ofPeople.get(noteable.id) ?? 0) + 1);
+  for (const row of rows.of('ISSUES#').filter(({ sk }) => sk.startsWith(ISSUE))) {
+    const [id, count] = [row['id'] as number, row['userNotesCount']];
+    if (count !== (ofPeople.get(id) ?? 0))
+      yield `issue ${id} counts ${count} notes of ${ofPeople.get(id) ?? 0}`;
+  }
 });
 
 /** Who takes part in a thread is found under the project of the thread and under the user. */

@@ -153,6 +153,9 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
     await made(issues, { title: `Work on ${word}` });
     await made(issues, { title: `Work on ${MARKS.confidential}`, confidential: true });
     await made(issues, { title: `Superfluous ${word}` });
+    const talk = await made(`${issues}/1/discussions`, { body: `About ${word}` });
+    const secret = await made(`${issues}/1/notes`, { body: MARKS.confidential, internal: true });
+    await made(`${issues}/2/notes`, { body: MARKS.confidential });
     const discussion = await made(`${repository}/commits/${commit.id}/discussions`, { body: code });
     const record = (await store.projects.get(project.id))!;
     const settings: Record<string, unknown> = { ...record.settings };
@@ -169,6 +172,9 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
       tag: `v1-${code}`,
       guarded: encodeURIComponent(`guarded-${code}-*`),
       sha: commit.id,
+      talk: talk.id,
+      said: talk.notes[0].id,
+      secret: secret.id,
       discussion: discussion.id,
       remark: discussion.notes[0].id,
       blob: root.find((entry: { path: string }) => entry.path === 'README.md').id,

@@ -56,6 +56,7 @@ function noteOf(
   author: FeedItem['author'],
   baseUrl: string,
 ) {
+  const { noteable } = note;
   return {
     id: note.id,
     type: target?.type === 'Note' ? null : (target?.type ?? null),
@@ -66,11 +67,11 @@ function noteOf(
     updated_at: note.updatedAt,
     system: false,
     // A commit has no numeric ID.
-    noteable_id: null,
-    noteable_type: 'Commit',
-    noteable_iid: null,
-    commit_id: note.noteable.id,
+    noteable_id: noteable.kind === 'commit' ? null : noteable.id,
+    noteable_type: noteable.kind === 'commit' ? 'Commit' : 'Issue',
+    noteable_iid: note.iid ?? null,
+    ...(noteable.kind === 'commit' ? { commit_id: noteable.id } : {}),
     resolvable: false,
-    confidential: false,
+    confidential: note.internal === true,
   };
 }

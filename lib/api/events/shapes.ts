@@ -34,7 +34,7 @@ const note = shape(() =>
       noteable_id: z.int().nullable(),
       noteable_type: z.string(),
       noteable_iid: z.int().nullable(),
-      commit_id: z.string(),
+      commit_id: z.string().optional(),
       resolvable: z.boolean(),
       confidential: z.boolean(),
     })

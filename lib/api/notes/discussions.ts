@@ -42,8 +42,11 @@ export const noteTime = () =>
 const discussionId = () => ({
   discussion_id: p.string({ required: true, description: 'ID of the discussion' }),
 });
-const noteId = () => ({ note_id: p.integer({ required: true, description: 'ID of the note' }) });
-const absent = (...names: string[]) => ({ status: 404, description: `${names.join(', or ')} not found` });
+export const noteId = () => ({ note_id: p.integer({ required: true, description: 'ID of the note' }) });
+export const absent = (...names: string[]) => ({
+  status: 404,
+  description: `${names.join(', or ')} not found`,
+});
 export const WRITE_ERRORS = [
   { status: 400, description: 'The text of the note is invalid' },
   { status: 403, description: 'You may not comment here' },
@@ -51,7 +54,7 @@ export const WRITE_ERRORS = [
 ];
 
 /** Path parameters: those that name the object, and those below it. */
-const withParams = <T extends p.Shape>(object: p.Shape, rest: T) =>
+export const withParams = <T extends p.Shape>(object: p.Shape, rest: T) =>
   p.params({ ...object, ...rest }) as p.Field<Readonly<Record<string, string | number>> & p.Output<T>>;
 
 /** The endpoints of discussions below an object. */

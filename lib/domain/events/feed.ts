@@ -1,8 +1,8 @@
 /** Event feeds, restricted to what the caller may see now. */
 
-import type { NoteRecord } from '../../records/notes.ts';
+import type { Noteable, NoteRecord } from '../../records/notes.ts';
 import type { UserRecord } from '../../records/users.ts';
-import { type EventRecord, facetName } from '../../store/events/events.ts';
+import { type EventRecord, type EventTarget, facetName } from '../../store/events/events.ts';
 import type { EventAction, EventFacet, EventTargetType } from '../../store/events/facet.ts';
 import type { EventFilter, FeedRequest, FeedView } from '../../store/events/feed.ts';
 import { EVENT_FACETS } from '../../store/events/kinds.ts';
@@ -81,14 +81,17 @@ async function feed(
 ): Promise<Page<FeedItem>> {
   const { eventFeed, users, notes } = deps.store;
   const page = await eventFeed.page(views, { ...request, now: deps.now() }, filter);
-  const commented = page.items.flatMap(({ projectId, target }) =>
-    target?.commit === undefined
-      ? []
-      : [{ projectId, id: target.id, noteable: { kind: 'commit', id: target.commit } } as const],
+  const commented = page.items.flatMap(({ projectId, target }) => {
+    const noteable = target === null ? undefined : notedBy(target);
+    return target === null || noteable === undefined ? [] : [{ projectId, id: target.id, noteable }];
+  });
+  const issues = page.items.flatMap(({ projectId, target }) =>
+    target?.issue === undefined ? [] : [{ projectId, iid: target.issue.iid }],
   );
-  const [authors, commentNotes] = await Promise.all([
+  const [authors, commentNotes, noted] = await Promise.all([
     users.getMany(page.items.map(({ authorId }) => authorId)),
     notes.getMany(commented),
+    deps.store.issues.getMany(issues),
   ]);
   const kept = commentNotes.filter((note) => note !== undefined);
   const bodies = await textsOf(
@@ -96,14 +99,25 @@ async function feed(
     kept.map(({ body }) => body),
   );
   const notesById = new Map(kept.map((record, i) => [record.id, { record, body: bodies[i]! }]));
+  const confidential = new Set(noted.flatMap((issue) => (issue?.confidential === true ? [issue.id] : [])));
   const items = page.items.flatMap((event, i): FeedItem[] => {
     const author = authors[i];
-    const note = event.target?.commit === undefined ? undefined : notesById.get(event.target.id);
+    const { target } = event;
+    const isNote = target !== null && notedBy(target) !== undefined;
+    const note = isNote ? notesById.get(target.id) : undefined;
     // The event is about to be deleted together with its author or its note.
-    if (author === undefined || (event.target?.commit !== undefined && note === undefined)) return [];
+    if (author === undefined || (isNote && note === undefined)) return [];
+    // The filter knows the issue as it was then.
+    if (target?.issue?.confidential === false && confidential.has(target.issue.id)) return [];
     return [{ event, author, note }];
   });
   return { ...page, items };
+}
+
+/** What a note is on that is the target of an event. */
+function notedBy({ commit, issue }: EventTarget): Noteable | undefined {
+  if (commit !== undefined) return { kind: 'commit', id: commit };
+  return issue && { kind: 'issue', id: issue.id };
 }
 
 /** The facets that match the filters of the query; undefined for all. */
@@ -124,7 +138,8 @@ function viewOf(actor: Actor, access: ProjectAccess, query: FeedQuery): FeedView
 }
 
 /** The ability that reading an event of a facet needs, beside that of its project. */
-function abilityOf({ action, target }: EventFacet): ProjectAbility | undefined {
+function abilityOf({ action, target, about }: EventFacet): ProjectAbility | undefined {
+  if (about !== undefined) return about === 'issue' ? 'read_issues' : 'read_confidential_issues';
   if (action === 'pushed' || target === 'note') return 'read_code';
   return target === 'milestone' ? 'read_milestone' : undefined;
 }

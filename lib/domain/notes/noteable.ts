@@ -25,10 +25,11 @@ export interface NotedObject {
   readonly backdates: boolean;
   /** Which of the system notes that name another place the actor may read; absent: there are none. */
   readonly readable?: (notes: readonly NoteRecord[]) => Promise<readonly boolean[]>;
-  /** What the object records of a user's note that comes (1) or goes (-1), in the note's transaction. */
-  touch(change: 1 | -1, at: string): readonly Write[];
-  /** Runs the write of a new note, with writes that belong into its transaction; it may run it again. */
-  within(write: (alongside: readonly Write[]) => Promise<void>): Promise<void>;
+  /**
+   * Runs the write of a user's note that comes (1) or goes (-1), with what the object records of it in the same
+   * transaction. It runs it again where that was refused because the object changed meanwhile.
+   */
+  within(change: 1 | -1, write: (alongside: readonly Write[]) => Promise<void>): Promise<void>;
   eventTarget(note: NoteRecord): EventTarget;
   notification(note: NoteRecord): DomainEvent;
 }

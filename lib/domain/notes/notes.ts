@@ -164,9 +164,9 @@ async function written(
   const note = { ...draft, event: event.put.sk };
   const notification = enqueueNotification(deps, actor, on.notification(note));
   const joins = deps.store.threads.joinWrite(note, author.id);
-  const alongside = [joins, event, outboxWrite(notification), ...on.touch(1, now)];
+  const alongside = [joins, event, outboxWrite(notification)];
   try {
-    await naming(deps, body, () => on.within((more) => store(note, [...more, ...alongside])));
+    await naming(deps, body, () => on.within(1, (more) => store(note, [...more, ...alongside])));
   } catch (error) {
     throw error instanceof Missing ? notFound('Project') : error;
   }
@@ -266,7 +266,7 @@ export async function deleteNote(
     const note = await noteOf(deps, on, id);
     requireChange(actor, on, note);
     unmodifiedSince(note.updatedAt);
-    await deps.store.notes.remove(note, on.touch(-1, deps.now().toISOString()));
+    await on.within(-1, (alongside) => deps.store.notes.remove(note, alongside));
     await deps.store.texts.drop(note.body);
   };
   try {

@@ -28,6 +28,8 @@ export async function contentOf(
   switch (happening.kind) {
     case 'note':
       return noteContent(deps, resource, { ...notification, happening });
+    case 'issue-note':
+      return issueNoteContent(deps, resource, { ...notification, happening });
     case 'pipeline':
       return pipelineContent(deps, resource, { ...notification, happening });
     case 'moved':
@@ -80,6 +82,43 @@ async function noteContent(
       message: `note_${note.id}`,
       project,
       facts: { Author: note.author.username, 'Commit-ID': commit.oid },
+    },
+  };
+}
+
+async function issueNoteContent(
+  deps: Deps,
+  resource: ProjectResource,
+  { happening, baseUrl }: EventOf<'issue-note'>,
+): Promise<NotificationContent | undefined> {
+  const { project } = resource;
+  const issue = await deps.store.issues.get({ projectId: project.id, iid: happening.iid });
+  if (issue === undefined) return undefined;
+  const thread = { projectId: project.id, noteable: { kind: 'issue', id: issue.id } } as const;
+  const note = await deps.store.notes.get({ ...thread, id: happening.noteId });
+  if (note === undefined) return undefined;
+  const [body, author] = await Promise.all([
+    deps.store.texts.read(note.body),
+    deps.store.users.get(note.author.id),
+  ]);
+  const mentioned = await mentionedIn(deps, body, { resource, author });
+  const authorIds = [issue.author.id, ...issue.assigneeIds];
+  const hidden = issue.confidential || note.internal === true;
+  return {
+    ...common(resource, hidden ? 'read_confidential_issues' : 'read_issues'),
+    audience: noteAudience(deps, resource, { thread, actorId: note.author.id, authorIds, called: mentioned }),
+    joins: { thread, userIds: new Set(mentioned.userIds) },
+    unsubscribe: { thread },
+    mail: {
+      subject: `Re: ${project.name} | ${issue.title.slice(0, MAX_TITLE_LENGTH)} (#${issue.iid})`,
+      lines: [`${note.author.name} (@${note.author.username}) commented on issue #${issue.iid}:`],
+      namesAuthor: true,
+      quote: body,
+      url: `${urlOf(project, baseUrl)}/-/issues/${issue.iid}#note_${note.id}`,
+      thread: `issue_${issue.id}.project_${project.id}`,
+      message: `note_${note.id}`,
+      project,
+      facts: { Author: note.author.username, 'Issue-ID': String(issue.id), 'Issue-IID': String(issue.iid) },
     },
   };
 }

@@ -12,6 +12,12 @@ import type { Deps } from '../deps.ts';
 export type DomainEvent =
   | { readonly kind: 'note'; readonly projectId: number; readonly commit: string; readonly noteId: number }
   | {
+      readonly kind: 'issue-note';
+      readonly projectId: number;
+      readonly iid: number;
+      readonly noteId: number;
+    }
+  | {
       readonly kind: 'pipeline';
       readonly projectId: number;
       readonly sha: string;

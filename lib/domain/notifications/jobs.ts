@@ -24,6 +24,7 @@ const domainEventField = (): z.ZodMiniType<DomainEvent> => {
   const outcome = z.enum(['success', 'failed']);
   return z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('note'), projectId: idField(), commit: textField(), noteId: idField() }),
+    z.object({ kind: z.literal('issue-note'), projectId: idField(), iid: idField(), noteId: idField() }),
     z.object({
       kind: z.literal('pipeline'),
       projectId: idField(),

@@ -14,6 +14,7 @@ import { jobs as maintenance } from '../maintenance/jobs.ts';
 import { jobs as members } from '../members/jobs.ts';
 import { jobs as milestones } from '../milestones/jobs.ts';
 import { jobs as namespaces } from '../namespaces/jobs.ts';
+import { jobs as notes } from '../notes/jobs.ts';
 import { jobs as notifications } from '../notifications/jobs.ts';
 import { jobs as search } from '../search/jobs.ts';
 import { jobs as statistics } from '../statistics/jobs.ts';
@@ -37,6 +38,7 @@ export const maintenanceJobs: readonly JobDefinition<unknown, Deps>[] = [
   ...members,
   ...milestones,
   ...namespaces,
+  ...notes,
   ...notifications,
   ...search,
   ...statistics,

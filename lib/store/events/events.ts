@@ -23,6 +23,8 @@ export interface EventTarget {
   readonly iid?: number;
   /** Of a note: the commit that it is on. */
   readonly commit?: string;
+  /** Of a note: the issue that it is on, and whether only readers of confidential issues might read it then. */
+  readonly issue?: { readonly id: number; readonly iid: number; readonly confidential: boolean };
 }
 
 /** The ref that was pushed to; for many refs at once, their number. */
@@ -145,7 +147,11 @@ export class Events {
 /** Returns the write of an event's row, for the transaction of the change that it reports. */
 export function eventWrite(event: EventRecord): Put {
   const { id, projectId, authorId, action, target, createdAt } = event;
-  const facet = facetName({ action, target: target && TARGET_TYPES[target.type] });
+  const facet = facetName({
+    action,
+    target: target && TARGET_TYPES[target.type],
+    ...(target?.issue === undefined ? {} : { about: target.issue.confidential ? 'confidential' : 'issue' }),
+  });
   const key = eventKey(projectId, createdAt, id, facet);
   const byFacet = eventFacetSort(facet, createdAt, id);
   return {
@@ -163,8 +169,8 @@ export function eventWrite(event: EventRecord): Put {
 }
 
 /** Returns the facet's name in keys. */
-export const facetName = ({ action, target }: EventFacet): string =>
-  target === null ? action : `${action}.${target}`;
+export const facetName = ({ action, target, about }: EventFacet): string =>
+  [action, target, about].filter((part) => typeof part === 'string').join('.');
 
 export function eventOf(item: Item): EventRecord {
   const { pk: _p, sk: _s, who: _w, what: _a, list: _l, byUpdated: _u, byName: _n, ttl: _t, ...event } = item;

@@ -8,6 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { IssueFields } from '../../records/issues.ts';
 import { classOf, type IssueAddress, type IssueClass, type IssueRecord } from '../../records/issues.ts';
 import { AlreadyExists, ConditionFailed, Missing, Stale, TransactionRefused } from '../errors.ts';
+import { removeNotesMessage } from '../notes/notes.ts';
 import { MAINTENANCE, message, messageAt, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import { issueCountKey, issueIdKey, issueIidKey, issueKey, issuesPartition } from '../row-keys/issues.ts';
@@ -199,7 +200,7 @@ export class Issues {
         counted(issue.projectId, { [classOf(issue)]: -1 }),
         ...(options.alongside ?? []),
       ],
-      options.messages ?? [],
+      [removeNotesMessage(issue.projectId, { kind: 'issue', id: issue.id }), ...(options.messages ?? [])],
     );
   }
 

@@ -14,6 +14,7 @@ import {
 } from '../../records/notes.ts';
 import type { StoredText } from '../../records/texts.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import { eventsPartition } from '../row-keys/events.ts';
 import { idOf, type Key, padded } from '../row-keys/key.ts';
@@ -53,6 +54,13 @@ export interface NoteOrder {
   readonly by: 'createdAt' | 'updatedAt';
   readonly direction: Direction;
 }
+
+/** Removes the notes of a deleted object: `{ projectId, noteable }`. */
+export const REMOVE_NOTES_JOB = 'notes.remove';
+
+/** For the transaction that deletes the object. */
+export const removeNotesMessage = (projectId: number, noteable: Noteable): OutboxMessage =>
+  message(MAINTENANCE, REMOVE_NOTES_JOB, { projectId, noteable });
 
 export class Notes {
   readonly #table: Table;

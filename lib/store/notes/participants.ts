@@ -67,6 +67,12 @@ export class Threads {
     return idPage(page);
   }
 
+  /** Deletes up to `limit` rows of a deleted object. @returns whether any are left */
+  removeOfNoteable({ projectId, noteable }: Thread, limit = 500): Promise<boolean> {
+    const rows = { partition: threadsPartition(projectId), prefix: threadPrefix(noteable), limit };
+    return deletePage(this.#table, rows);
+  }
+
   /** Deletes up to `limit` rows of a deleted project. @returns whether any are left */
   removeOfProject(projectId: number, limit = 500): Promise<boolean> {
     return deletePage(this.#table, { partition: threadsPartition(projectId), limit });

@@ -1,8 +1,10 @@
 import type { Remover } from '../deletion/remover.ts';
-import { Missing, Stale } from '../errors.ts';
+import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import { issueKey } from '../row-keys/issues.ts';
 import type { Key } from '../row-keys/key.ts';
 import { deleteRow, untilNoneLeft } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
+import { PRESENT, type Update } from '../table/write.ts';
 import type { Texts } from '../texts/texts.ts';
 import { anonymize } from './anonymize.ts';
 import type { NoteRecord, Notes } from './notes.ts';
@@ -40,12 +42,21 @@ async function removeNote({ table, notes, texts }: Stores, key: Key): Promise<vo
   if (note === undefined) return;
   for (let attempt = 1; ; attempt++) {
     try {
-      await notes.remove(note);
+      await notes.remove(note, await uncounted(table, note));
       break;
     } catch (error) {
       if (error instanceof Missing) break;
-      if (!(error instanceof Stale) || attempt >= ATTEMPTS) throw error;
+      const isLost = error instanceof Stale || error instanceof TransactionRefused;
+      if (!isLost || attempt >= ATTEMPTS) throw error;
     }
   }
   await texts.drop(note.body);
+}
+
+/** What takes a note off the count of its issue, if that is there. */
+async function uncounted(table: Table, { projectId, iid, system }: NoteRecord): Promise<Update[]> {
+  if (iid === undefined || system !== undefined) return [];
+  const key = issueKey({ projectId, iid });
+  if ((await table.get(key)) === undefined) return [];
+  return [{ update: key, add: { userNotesCount: -1 }, if: PRESENT, reason: 'issue' }];
 }

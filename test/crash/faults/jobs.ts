@@ -3,6 +3,7 @@ import { deps } from '../../../functions/deps.ts';
 import { removeWhole } from '../../../lib/domain/deletion/mark-and-delete.ts';
 import { NOTIFY_JOB } from '../../../lib/domain/notifications/enqueue.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
+import { REMOVE_NOTES_JOB } from '../../../lib/store/notes/notes.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox/outbox.ts';
 import { issueByKey, issuePlace } from '../../../lib/store/row-keys/issues.ts';
 import type { UserChange } from '../../../lib/store/users/users.ts';
@@ -143,6 +144,25 @@ export const jobs: readonly Operation[] = [
         const { iids } = await fixtures.store.issueUses.page({ projectId, facet: 'label', valueId: id }, 10);
         if (labelIds.length !== iids.length) return `${labelIds.length} labels, ${iids.length} rows`;
         return flip(countOf(iids));
+      });
+    },
+  },
+  {
+    name: 'job: the notes of a deleted issue are removed',
+    async prepare(fixtures) {
+      const { id: projectId, owner } = await fixtures.ground();
+      const { token } = owner;
+      const issues = `/projects/${projectId}/issues`;
+      const { id, iid } = await fixtures.done('POST', issues, { token, json: { title: 'brief' } });
+      for (const body of ['one', 'x'.repeat(40_000)])
+        await fixtures.done('POST', `${issues}/${iid}/notes`, { token, json: { body } });
+      await fixtures.done('DELETE', `${issues}/${iid}`, { token });
+      const noteable = { kind: 'issue', id } as const;
+      return job(fixtures, REMOVE_NOTES_JOB, { projectId, noteable }, async () => {
+        const { notes, threads } = fixtures.store;
+        const { items } = await notes.list(projectId, noteable, { page: 1, perPage: 10 });
+        const { ids } = await threads.members({ projectId, noteable }, 0, 10);
+        return items.length + ids.length === 0 ? 'after' : 'before';
       });
     },
   },

@@ -1,51 +1,64 @@
 import type { Operation } from './driver.ts';
-import type { Fixtures } from './fixtures.ts';
+import type { Fixtures, Ground } from './fixtures.ts';
 import { countOf, endpoint } from './sent.ts';
+
+/** @returns the path of what the notes are on, below that of its project */
+type Below = (ground: Ground, fixtures: Fixtures) => Promise<string>;
+
+const commit: Below = async ({ side }) => `repository/commits/${side}`;
+
+const issue: Below = async ({ id, owner }, fixtures) => {
+  const json = { title: fixtures.fresh('talk') };
+  const { iid } = await fixtures.done('POST', `/projects/${id}/issues`, { token: owner.token, json });
+  return `issues/${iid}`;
+};
+
+/** Writes of discussions, and of notes in them. */
+const discussionWrites = (path: string, below: Below): readonly Operation[] => [
+  endpoint(`POST ${path}/discussions`, async (fixtures) => {
+    const { discussions, token, state } = await discussed(fixtures, below);
+    const body = fixtures.fresh('note');
+    return { path: discussions, token, json: { body }, state: () => state(body) };
+  }),
+  endpoint(`POST ${path}/discussions/:discussion_id/notes`, async (fixtures) => {
+    const { discussions, id, token, state } = await discussed(fixtures, below);
+    const body = fixtures.fresh('note');
+    return { path: `${discussions}/${id}/notes`, token, json: { body }, state: () => state(body) };
+  }),
+  ...changes(`${path}/discussions/:discussion_id/notes/:note_id`, below, ({ discussions, id, noteId }) => {
+    return `${discussions}/${id}/notes/${noteId}`;
+  }),
+];
+
+const changes = (
+  path: string,
+  below: Below,
+  noteOf: (of: Awaited<ReturnType<typeof discussed>>) => string,
+): readonly Operation[] => [
+  endpoint(`PUT ${path}`, async (fixtures) => {
+    const made = await discussed(fixtures, below);
+    const body = fixtures.fresh('note').padEnd(40_000, '.');
+    return { path: noteOf(made), token: made.token, json: { body }, state: () => made.state(body) };
+  }),
+  endpoint(`DELETE ${path}`, async (fixtures) => {
+    const made = await discussed(fixtures, below);
+    const state = async () => ((await made.state(made.text)) === 'after' ? 'before' : 'after');
+    return { path: noteOf(made), token: made.token, state };
+  }),
+];
+
+const ISSUE = '/projects/:id/issues/:issue_iid';
 
 /** Notes and discussions. */
 export const noteWrites: readonly Operation[] = [
-  endpoint('POST /projects/:id/repository/commits/:sha/discussions', async (fixtures) => {
-    const { path, token, texts } = await discussed(fixtures);
+  ...discussionWrites('/projects/:id/repository/commits/:sha', commit),
+  ...discussionWrites(ISSUE, issue),
+  endpoint(`POST ${ISSUE}/notes`, async (fixtures) => {
+    const { on, token, state } = await discussed(fixtures, issue);
     const body = fixtures.fresh('note');
-    return { path, token, json: { body }, state: async () => countOf((await texts()).filter(is(body))) };
+    return { path: `${on}/notes`, token, json: { body, internal: true }, state: () => state(body) };
   }),
-  endpoint(
-    'POST /projects/:id/repository/commits/:sha/discussions/:discussion_id/notes',
-    async (fixtures) => {
-      const { path, token, texts, discussion } = await discussed(fixtures);
-      const body = fixtures.fresh('note');
-      return {
-        path: `${path}/${discussion.id}/notes`,
-        token,
-        json: { body },
-        state: async () => countOf((await texts()).filter(is(body))),
-      };
-    },
-  ),
-  endpoint(
-    'PUT /projects/:id/repository/commits/:sha/discussions/:discussion_id/notes/:note_id',
-    async (fixtures) => {
-      const { note, token, texts } = await discussed(fixtures);
-      const body = fixtures.fresh('note');
-      return {
-        path: note,
-        token,
-        json: { body },
-        state: async () => countOf((await texts()).filter(is(body))),
-      };
-    },
-  ),
-  endpoint(
-    'DELETE /projects/:id/repository/commits/:sha/discussions/:discussion_id/notes/:note_id',
-    async (fixtures) => {
-      const { note, token, texts, text } = await discussed(fixtures);
-      return {
-        path: note,
-        token,
-        state: async () => ((await texts()).some(is(text)) ? 'before' : 'after'),
-      };
-    },
-  ),
+  ...changes(`${ISSUE}/notes/:note_id`, issue, ({ on, noteId }) => `${on}/notes/${noteId}`),
 ];
 
 interface Note {
@@ -53,25 +66,18 @@ interface Note {
   readonly body: string;
 }
 
-/** A discussion of a commit with a note, and the texts of all notes on that commit. */
-async function discussed(fixtures: Fixtures) {
+/** A discussion with a note, and how many notes of its object have a text. */
+async function discussed(fixtures: Fixtures, below: Below) {
   const ground = await fixtures.ground();
   const { token } = ground.owner;
-  const path = `/projects/${ground.id}/repository/commits/${ground.side}/discussions`;
+  const on = `/projects/${ground.id}/${await below(ground, fixtures)}`;
+  const discussions = `${on}/discussions`;
   const text = fixtures.fresh('first');
-  const discussion = await fixtures.done('POST', path, { token, json: { body: text } });
-  const texts = async () => {
-    const found = await fixtures.done('GET', `${path}?per_page=100`, { token });
-    return (found as { notes: Note[] }[]).flatMap(({ notes }) => notes.map(({ body }) => body));
+  const { id, notes } = await fixtures.done('POST', discussions, { token, json: { body: text } });
+  const state = async (body: string) => {
+    const found = await fixtures.done('GET', `${discussions}?per_page=100`, { token });
+    const all = (found as { notes: Note[] }[]).flatMap((discussion) => discussion.notes);
+    return countOf(all.filter((note) => note.body === body));
   };
-  return {
-    path,
-    token,
-    discussion,
-    text,
-    texts,
-    note: `${path}/${discussion.id}/notes/${discussion.notes[0].id}`,
-  };
+  return { on, discussions, id, noteId: (notes as Note[])[0]!.id, text, token, state };
 }
-
-const is = (text: string) => (one: string) => one === text;

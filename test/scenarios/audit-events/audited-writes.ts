@@ -137,6 +137,13 @@ export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
     'POST /projects/:id/issues',
     'PUT /projects/:id/issues/:issue_iid',
     'DELETE /projects/:id/issues/:issue_iid',
+    'POST /projects/:id/issues/:issue_iid/notes',
+    'PUT /projects/:id/issues/:issue_iid/notes/:note_id',
+    'DELETE /projects/:id/issues/:issue_iid/notes/:note_id',
+    'POST /projects/:id/issues/:issue_iid/discussions',
+    'POST /projects/:id/issues/:issue_iid/discussions/:discussion_id/notes',
+    'PUT /projects/:id/issues/:issue_iid/discussions/:discussion_id/notes/:note_id',
+    'DELETE /projects/:id/issues/:issue_iid/discussions/:discussion_id/notes/:note_id',
   ],
   'Commits, refs and comments tell themselves who made them, and activity events who moved what.': [
     'POST /projects/:id/repository/branches',

@@ -1,7 +1,11 @@
 import type { EventFacet, EventTargetType } from '../facet.ts';
 
 /** Comments. */
-export const noteEvents: readonly EventFacet[] = [{ action: 'commented', target: 'note' }];
+export const noteEvents: readonly EventFacet[] = [
+  { action: 'commented', target: 'note' },
+  { action: 'commented', target: 'note', about: 'issue' },
+  { action: 'commented', target: 'note', about: 'confidential' },
+];
 
 /** The target types of comments in responses, and the filter that finds them. */
 export const noteTargets = {

@@ -1,0 +1,18 @@
+import { issueWithNotes } from '../../domain/issues/noted.ts';
+import * as p from '../../http/params.ts';
+import { discussionEndpoints, type NotedPath } from '../notes/discussions.ts';
+import { noteEndpoints } from '../notes/notes.ts';
+
+const onIssue: NotedPath = {
+  path: '/projects/:id/issues/:issue_iid',
+  area: 'issues',
+  object: 'an issue',
+  missing: 'Issue',
+  ability: 'read_issues',
+  params: () => ({
+    issue_iid: p.integer({ required: true, description: 'Number of the issue in the project' }),
+  }),
+  open: (deps, actor, access, { issue_iid }) => issueWithNotes(deps, actor, access, Number(issue_iid)),
+};
+
+export const issueNoteEndpoints = [...noteEndpoints(onIssue), ...discussionEndpoints(onIssue)];

@@ -1,0 +1,150 @@
+import { badRequest } from '../../domain/errors.ts';
+import * as notes from '../../domain/notes/notes.ts';
+import { project } from '../../http/access.ts';
+import * as p from '../../http/params.ts';
+import { noContent } from '../../http/reply.ts';
+import { counted, endpoint } from '../endpoint.ts';
+import {
+  absent,
+  type NotedPath,
+  noteId,
+  noteText,
+  noteTime,
+  WRITE_ERRORS,
+  withParams,
+} from './discussions.ts';
+import { noteOf } from './present.ts';
+import * as shapes from './shapes.ts';
+
+/** The endpoints of notes below an object, without regard to the discussions that they are in. */
+export function noteEndpoints({ path, area, object, missing, ability, open, ...noted }: NotedPath) {
+  const common = { area, access: project(ability) } as const;
+  const at = <T extends p.Shape>(rest: T) => withParams(noted.params(), rest);
+
+  const list = endpoint({
+    ...common,
+    method: 'GET',
+    path: `${path}/notes`,
+    summary: `List the notes on ${object}`,
+    params: () => at({}),
+    query: () =>
+      p.params({
+        sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction' }),
+        order_by: p.oneOf(['created_at', 'updated_at'], { default: 'created_at', description: 'Order' }),
+        activity_filter: p.oneOf(['all_notes', 'only_comments', 'only_activity'], {
+          default: 'all_notes',
+          description: 'Return all notes, only those of people, or only those of the service about changes',
+        }),
+      }),
+    returns: { body: shapes.notes },
+    paginate: 'offset',
+    errors: [absent(missing)],
+    handle: async ({ actor, project, params, query, page, request }, deps) => {
+      const on = await open(deps, actor, project, params);
+      const order = {
+        by: query.order_by === 'created_at' ? 'createdAt' : 'updatedAt',
+        direction: query.sort,
+        filter: query.activity_filter,
+      } as const;
+      const { items, ...rest } = await notes.listNotes(deps, on, order, counted(page));
+      return { ...rest, items: items.map((note) => noteOf(note, request.baseUrl)) };
+    },
+  });
+
+  const get = endpoint({
+    ...common,
+    method: 'GET',
+    path: `${path}/notes/:note_id`,
+    summary: `Get a note on ${object}`,
+    params: () => at(noteId()),
+    returns: { body: shapes.note },
+    errors: [absent(missing, 'note')],
+    handle: async ({ actor, project, params, request }, deps) => {
+      const on = await open(deps, actor, project, params);
+      return noteOf(await notes.getNote(deps, on, params.note_id), request.baseUrl);
+    },
+  });
+
+  const internal = () => ({
+    confidential: p.boolean({
+      description: 'Whether the note is only for those who may read confidential issues',
+    }),
+    internal: p.boolean({ description: 'Same as `confidential`' }),
+  });
+
+  const create = endpoint({
+    ...common,
+    method: 'POST',
+    path: `${path}/notes`,
+    summary: `Create a note on ${object}`,
+    params: () => at({}),
+    body: () => p.params({ body: noteText(), ...internal(), created_at: noteTime() }),
+    returns: { body: shapes.note },
+    errors: [...WRITE_ERRORS, absent(missing)],
+    handle: async ({ actor, project, params, body, request }, deps) => {
+      const on = await open(deps, actor, project, params);
+      const isInternal = body.internal ?? body.confidential ?? false;
+      on.requireComment(isInternal);
+      notes.requireNoteText(body.body);
+      await notes.requireNoteRate(deps, actor);
+      const input = { body: body.body, internal: isInternal, createdAt: body.created_at?.toISOString() };
+      return noteOf(await notes.addNote(deps, actor, on, input), request.baseUrl);
+    },
+  });
+
+  const update = endpoint({
+    ...common,
+    method: 'PUT',
+    path: `${path}/notes/:note_id`,
+    summary: `Update a note on ${object}`,
+    description: 'Whether a note is internal is decided when it is created.',
+    params: () => at(noteId()),
+    body: () =>
+      p.params({
+        body: p.string({ blank: false, description: 'Text of the note, at most 1,000,000 characters' }),
+        ...internal(),
+      }),
+    returns: { body: shapes.note },
+    errors: [
+      {
+        status: 400,
+        description: 'The text of the note is invalid, or it would become internal or no longer be',
+      },
+      { status: 403, description: 'The note is another user’s' },
+      absent(missing, 'note'),
+    ],
+    handle: async ({ actor, project, params, body, request }, deps) => {
+      const on = await open(deps, actor, project, params);
+      on.requireComment(false);
+      const before = await notes.getNote(deps, on, params.note_id);
+      const isInternal = body.internal ?? body.confidential;
+      if (isInternal !== undefined && isInternal !== (before.note.internal === true))
+        throw badRequest('Note {:confidential=>["can not be changed for existing notes"]}');
+      if (body.body !== undefined) notes.requireNoteText(body.body);
+      const changed = await notes.changeNote(deps, actor, on, params.note_id, body.body ?? before.body);
+      return noteOf(changed, request.baseUrl);
+    },
+  });
+
+  const remove = endpoint({
+    ...common,
+    method: 'DELETE',
+    path: `${path}/notes/:note_id`,
+    summary: `Delete a note on ${object}`,
+    params: () => at(noteId()),
+    returns: { status: 204 },
+    errors: [
+      { status: 403, description: 'The note is another user’s' },
+      absent(missing, 'note'),
+      { status: 412, description: 'The note was changed after `If-Unmodified-Since`' },
+    ],
+    handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
+      const on = await open(deps, actor, project, params);
+      on.requireComment(false);
+      await notes.deleteNote(deps, actor, on, params.note_id, unmodifiedSince);
+      return noContent();
+    },
+  });
+
+  return [list, get, create, update, remove];
+}

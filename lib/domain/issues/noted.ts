@@ -1,0 +1,75 @@
+import type { IssueRecord } from '../../records/issues.ts';
+import type { NoteClass } from '../../records/notes.ts';
+import { TransactionRefused } from '../../store/errors.ts';
+import type { Write } from '../../store/table/write.ts';
+import { can, requireAbility } from '../access/permissions.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, forbidden, recordNotFound } from '../errors.ts';
+import type { NotedObject } from '../notes/noteable.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
+import { getIssue } from './issues.ts';
+import { surroundingsOf } from './related.ts';
+import { isOwn } from './visible.ts';
+
+/**
+ * An issue as an object of notes. Internal notes are for those who may read confidential issues, and for its author and
+ * its assignees. @throws `404 Not found`
+ */
+export async function issueWithNotes(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  iid: number,
+): Promise<NotedObject> {
+  const { issue } = await getIssue(deps, actor, access, iid);
+  const { id, title, projectId, confidential } = issue;
+  const seesInternal = can(actor, access, 'read_confidential_issues') || isOwn(actor, issue);
+  const classes: readonly NoteClass[] = seesInternal
+    ? ['comment', 'internal', 'system']
+    : ['comment', 'system'];
+  return {
+    access,
+    noteable: { kind: 'issue', id },
+    iid,
+    classes,
+    takesReplies: true,
+    requireComment: (internal) => {
+      requireAbility(actor, access, 'comment_on_issues');
+      const isOutsider = access.level === 0 && !isAdministrator(actor);
+      if ((issue.discussionLocked === true && isOutsider) || (internal && !seesInternal)) throw forbidden();
+    },
+    moderates: can(actor, access, 'moderate_notes'),
+    backdates: can(actor, access, 'backdate_notes'),
+    within: (change, write) => counting(deps, issue, access, change, write),
+    eventTarget: (note) => ({
+      type: note.discussed === true ? 'DiscussionNote' : 'Note',
+      id: note.id,
+      title,
+      issue: { id, iid, confidential: confidential || note.internal === true },
+    }),
+    notification: (note) => ({ kind: 'issue-note', projectId, iid, noteId: note.id }),
+  };
+}
+
+/** Counts a note in the record of the issue, as it is by then. @throws 404, 409 when others keep changing it */
+function counting(
+  deps: Deps,
+  address: Pick<IssueRecord, 'projectId' | 'iid'>,
+  { project }: ProjectAccess,
+  change: 1 | -1,
+  write: (alongside: readonly Write[]) => Promise<void>,
+): Promise<void> {
+  const attempt = async () => {
+    const issue = await deps.store.issues.get(address);
+    if (issue === undefined) throw recordNotFound();
+    const around = await surroundingsOf(deps, project, issue);
+    await write(deps.store.issues.touch(issue, deps.now(), { userNotesCount: change }, around));
+  };
+  return retryOnConflict(attempt, isStale).catch((error: unknown) => {
+    throw isStale(error) ? conflict('409 Conflict: Resource lock') : error;
+  });
+}
+
+const isStale = (error: unknown): boolean => error instanceof TransactionRefused && error.has('version');
