@@ -4,6 +4,7 @@ import type { Oid } from './oid.ts';
 import { hashObject } from './parse.ts';
 import { DIRECTORY, type Entry, EXECUTABLE, GITLINK, REGULAR, readTreeBytes, SYMLINK } from './tree/entry.ts';
 import { encodePath, type PathProblem, type RawPath, readPath } from './tree/path.ts';
+import { inTurns } from './work.ts';
 
 /** One change to a tree. Paths are text as {@link decodePath} makes it. */
 export type EditAction =
@@ -85,11 +86,12 @@ export async function editTree(
   const blobs = new Map<Oid, NewObject>();
   for (const [index, step] of steps.entries()) apply(top, step, index, blobs);
   const trees = new Map<Oid, NewObject>();
-  const tree = top.write((data) => {
+  const written = top.write((data) => {
     const oid = hashObject('tree', data);
     trees.set(oid, { type: 'tree', oid, data });
     return oid;
   });
+  const tree = await inTurns(written);
   return { tree, objects: [...blobs.values(), ...trees.values()] };
 }
 

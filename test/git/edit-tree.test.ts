@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EditAction, EditError, type EditErrorCode, editTree } from '../../lib/git/edit.ts';
+import { MemoryRepository } from '../../lib/git/memory.ts';
 import { EMPTY_TREE, type Oid } from '../../lib/git/oid.ts';
-import type { PackStore } from '../../lib/git/pack/store.ts';
+import { buildPack } from '../../lib/git/pack/build-pack.ts';
+import { PackStore } from '../../lib/git/pack/store.ts';
 import { hashObject } from '../../lib/git/parse.ts';
 import { GitFixture } from './history-fixture.ts';
 
@@ -258,3 +260,31 @@ function treeOf(model: Model): string {
   const sorted = [...rows].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   return hashObject('tree', Buffer.concat(sorted.map(([, bytesOfRow]) => bytesOfRow)));
 }
+
+test('a file below 20,000 directories can be changed, though none can be created there', async () => {
+  const DEPTH = 20_000;
+  const chain = (content: string) => {
+    const blob = { type: 'blob' as const, data: bytes(content) };
+    const objects: { type: 'blob' | 'tree'; data: Buffer }[] = [blob];
+    let entry = `100644 f\0`;
+    let below = hashObject('blob', blob.data);
+    for (let level = 0; level <= DEPTH; level++) {
+      const data = Buffer.concat([bytes(entry), Buffer.from(below, 'hex')]);
+      objects.push({ type: 'tree', data });
+      below = hashObject('tree', data);
+      entry = '40000 d\0';
+    }
+    return { objects, root: below };
+  };
+  const before = chain('old');
+  const repository = new MemoryRepository();
+  const { content, objectCount } = buildPack(before.objects);
+  const pack = await repository.objects.newPack(content, { source: 'receive', objectCount });
+  await repository.refs.compareAndSwap([], { packs: [pack] });
+  const path = `${'d/'.repeat(DEPTH)}f`;
+  const store = new PackStore(repository.objects);
+  const edited = await editTree(store, before.root, [{ action: 'update', path, content: bytes('new') }]);
+  expect(edited.tree).toBe(chain('new').root);
+  const create = editTree(store, before.root, [{ action: 'create', path: `${path}2`, content: bytes('x') }]);
+  await expect(create).rejects.toMatchObject({ code: 'invalid-path', problem: 'too-long' });
+});

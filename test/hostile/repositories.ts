@@ -151,6 +151,43 @@ export const HOSTILE: readonly Generator[] = [
       ),
     );
   }),
+  build('wide-cherry-pick', 'e0000001', (pack) => {
+    // Each commit changes 90,000 files, the last one back again.
+    const [a, b] = [pack.blob('a\n'), pack.blob('b\n')];
+    const first = pack.commit(pack.tree(items(90_000, a)));
+    const second = pack.commit(pack.tree([...items(90_000, b), { name: 'z', of: a }]), [first]);
+    return main(pack.commit(pack.tree([...items(90_000, a), { name: 'z', of: b }]), [second]));
+  }),
+  build('deep-changes', 'e/f', (pack) => {
+    // 40 files below 2,000 directories, under each of 60 names: megabytes of paths.
+    const deep = (of: Packed) => {
+      let tree = pack.tree(items(40, of));
+      for (let i = 0; i < 2000; i++) tree = pack.tree([{ name: 'd', of: tree }]);
+      return pack.tree(items(60, tree));
+    };
+    const first = pack.commit(deep(pack.blob('a\n')));
+    return main(pack.commit(deep(pack.blob('b\n')), [first]));
+  }),
+  build('deeper-changes', 'e/f', (pack) => {
+    // Paths of 10,000 bytes, of 60,000 files.
+    const deep = (of: Packed) => {
+      let tree = pack.tree(items(1000, of));
+      for (let i = 0; i < 5000; i++) tree = pack.tree([{ name: 'd', of: tree }]);
+      return pack.tree(items(60, tree));
+    };
+    const first = pack.commit(deep(pack.blob('a\n')));
+    return main(pack.commit(deep(pack.blob('b\n')), [first]));
+  }),
+  build('criss-cross', 'f', (pack) => {
+    // Each pair of commits merges both of the pair before: two merge bases at every level.
+    const commit = (text: string, parents: readonly Packed[]) =>
+      pack.commit(one(pack, 'f', text), parents, text);
+    const root = commit('root\n', []);
+    let [left, right] = [commit('l\n', [root]), commit('r\n', [root])];
+    for (let i = 0; i < 300; i++)
+      [left, right] = [commit(`l${i}\n`, [left, right]), commit(`r${i}\n`, [right, left])];
+    return { ...main(left), 'refs/heads/other': right };
+  }),
   build('tag-chain', 'f', (pack) => {
     let of = pack.commit(one(pack, 'f', 'x\n'));
     const commit = of;

@@ -21,6 +21,8 @@ export const READS: readonly string[] = [
   'archive.tar.bz2',
   'archive.tar?path=:path',
   'compare?from=HEAD~1&to=HEAD',
+  'compare?from=other&to=HEAD',
+  'merge_base?refs[]=HEAD&refs[]=other',
   'compare?from=HEAD~1&to=HEAD&straight=true',
   'merge_base?refs[]=HEAD&refs[]=HEAD~1',
   'contributors',

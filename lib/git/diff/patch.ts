@@ -41,12 +41,14 @@ export interface DiffLimits {
 
 export interface FileDiffs {
   readonly files: readonly FileDiff[];
-  /** There are more changes than {@link DiffLimits.files}. */
+  /** There are more changes than {@link DiffLimits.files}, or than may be named. */
   readonly overflow: boolean;
 }
 
 /** Bytes of files read for one comparison. */
 const MAX_READ = 256 * 1024 * 1024;
+/** Characters of the paths of all files, old and new: of a thousand files, 500 for each. */
+const MAX_NAMES = 1024 * 1024;
 /** Steps that the alignment of all files may take together. */
 const MAX_STEPS = 600_000_000;
 const EMPTY = Buffer.alloc(0);
@@ -61,7 +63,8 @@ export async function diffFiles(
   limits: DiffLimits = {},
 ): Promise<FileDiffs> {
   const { files: maxFiles = 1000, totalBytes = 4 << 20, totalLines = 50_000, signal } = limits;
-  const parts = changes.slice(0, maxFiles).flatMap(splitTypeChange);
+  const shown = changes.slice(0, countNamed(changes, maxFiles));
+  const parts = shown.flatMap(splitTypeChange);
   const diffs = new DiffRun(limits);
   const files: FileDiff[] = [];
   let [text, lines, read] = [0, 0, 0];
@@ -86,7 +89,16 @@ export async function diffFiles(
     text += diff.text.length;
     lines += diff.additions + diff.deletions;
   }
-  return { files, overflow: changes.length > maxFiles };
+  return { files, overflow: changes.length > shown.length };
+}
+
+/** How many of the changes are named together: at least one. */
+function countNamed(changes: readonly FileChange[], maxFiles: number): number {
+  let left = MAX_NAMES;
+  let count = 0;
+  for (; count < Math.min(changes.length, maxFiles) && left > 0; count++)
+    left -= changes[count]!.oldPath.length + changes[count]!.newPath.length;
+  return count;
 }
 
 /** Number of files prefetched when one of them is missing, and their maximum size. */

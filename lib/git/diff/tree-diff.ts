@@ -18,7 +18,7 @@ export interface TreeChange {
 export interface TreeDiff {
   /** In git's order of paths. */
   readonly changes: readonly TreeChange[];
-  /** There are more changes than the limit, or more directories than can be compared. */
+  /** There are more changes than the limit, or longer ones, or more directories than can be compared. */
   readonly truncated: boolean;
 }
 
@@ -26,6 +26,8 @@ export interface TreeDiff {
 export const MAX_CHANGES = 100_000;
 /** Pairs of directories compared: trees of nothing but directories have no changes that could be limited. */
 const MAX_PAIRS = 500_000;
+/** Characters of the paths of all changes: a few deep directories could make them gigabytes. */
+const MAX_CHARACTERS = 32 * 1024 * 1024;
 /** Entries compared per step. */
 const ENTRIES_PER_STEP = 512;
 const STEPS_PER_TURN = 256;
@@ -42,10 +44,10 @@ export async function diffTrees(
 ): Promise<TreeDiff> {
   const limit = options.limit ?? MAX_CHANGES;
   const walk = new PairWalk(oldTree, newTree);
-  const enough = (objects: SyncObjects) =>
-    walk.step(objects) || walk.changes.length > limit || walk.pairs > MAX_PAIRS;
-  await inSlices(store, STEPS_PER_TURN, enough, options.signal);
-  const truncated = walk.changes.length > limit || walk.pairs > MAX_PAIRS;
+  const tooMuch = () =>
+    walk.changes.length > limit || walk.pairs > MAX_PAIRS || walk.characters > MAX_CHARACTERS;
+  await inSlices(store, STEPS_PER_TURN, (objects) => walk.step(objects) || tooMuch(), options.signal);
+  const truncated = tooMuch();
   return { changes: walk.changes.length > limit ? walk.changes.slice(0, limit) : walk.changes, truncated };
 }
 
@@ -58,6 +60,8 @@ interface Level {
 /** Walks two trees in parallel, a pair of directories per level. */
 class PairWalk {
   readonly changes: TreeChange[] = [];
+  /** Of the paths of the changes. */
+  characters = 0;
   /** Pairs of directories entered. */
   pairs = 0;
   readonly #levels: Level[] = [];
@@ -101,6 +105,7 @@ class PairWalk {
     if ((a ?? b)!.mode === DIRECTORY) {
       this.#enter = { old: a?.oid ?? EMPTY_TREE, new: b?.oid ?? EMPTY_TREE, prefix: `${path}/` };
     } else {
+      this.characters += path.length;
       this.changes.push({
         path,
         ...(a ? { old: { mode: a.mode, oid: a.oid } } : {}),

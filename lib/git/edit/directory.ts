@@ -1,8 +1,9 @@
 import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import { TreeCursor } from '../parse.ts';
 import { canonicalMode, DIRECTORY, type Entry, findName, rawName } from '../tree/entry.ts';
-import type { RawPath } from '../tree/path.ts';
+import { type RawPath, ROOT } from '../tree/path.ts';
 import { orderKey } from '../tree/walk.ts';
+import { Effort, type Steps } from '../work.ts';
 
 /**
  * A directory being edited: the bytes of its tree, and the changes to them. Unchanged entries are copied as bytes, so
@@ -78,21 +79,32 @@ export class Directory {
   }
 
   /**
-   * Writes the changed directories, subdirectories first. The recursion is bounded by the length of a path.
+   * Writes the changed directories, subdirectories first. Without recursion: a pushed tree may be as deep as it likes.
    * @param write stores the bytes of a tree and returns its id
    */
-  write(write: (data: Uint8Array) => Oid): Oid {
-    for (const [name, below] of this.#below) {
-      if (below.#data === undefined) continue;
-      const oid = below.write(write);
-      if (oid !== below.#oid) this.#changes.set(name, { mode: DIRECTORY, oid });
+  *write(write: (data: Uint8Array) => Oid): Steps<Oid> {
+    const open: Writing[] = [{ directory: this, name: ROOT, left: [...this.#below] }];
+    for (;;) {
+      const { directory, name, left } = open.at(-1)!;
+      const next = left.pop();
+      if (next !== undefined) {
+        const [below, child] = next;
+        if (child.#data !== undefined) open.push({ directory: child, name: below, left: [...child.#below] });
+        continue;
+      }
+      open.pop();
+      const same = directory.#changes.size === 0 ? directory.#oid : undefined;
+      const oid = same ?? write(yield* directory.#encode());
+      yield;
+      const parent = open.at(-1);
+      if (parent === undefined) return oid;
+      if (oid !== directory.#oid) parent.directory.#changes.set(name, { mode: DIRECTORY, oid });
     }
-    if (this.#changes.size === 0 && this.#oid !== undefined) return this.#oid;
-    return write(this.#encode());
   }
 
   /** Merges the changes into the bytes. */
-  #encode(): Uint8Array {
+  *#encode(): Steps<Uint8Array> {
+    const effort = new Effort();
     const added = [...this.#changes]
       .flatMap(([name, entry]) =>
         entry ? [{ name, entry, key: orderKey({ path: name, mode: entry.mode }) }] : [],
@@ -104,6 +116,7 @@ export class Directory {
     let from = 0;
     let start = 0;
     for (const cursor = new TreeCursor(data); cursor.next(); start = cursor.oidStart + 20) {
+      if (effort.spend(ENTRY_EFFORT)) yield;
       const name = rawName(cursor);
       const key = orderKey({ path: name, mode: canonicalMode(cursor.mode) });
       const changed = this.#changes.has(name);
@@ -112,7 +125,8 @@ export class Directory {
       from = changed ? cursor.oidStart + 20 : start;
       while (next < added.length && added[next]!.key < key) parts.push(encodeEntry(added[next++]!));
     }
-    parts.push(data.subarray(from), ...added.slice(next).map(encodeEntry));
+    parts.push(data.subarray(from));
+    for (; next < added.length; next++) parts.push(encodeEntry(added[next]!));
     return Buffer.concat(parts);
   }
 
@@ -132,6 +146,16 @@ export class Directory {
     return this.#data;
   }
 }
+
+/** A directory that is being written, and its subdirectories that are not written yet. */
+interface Writing {
+  readonly directory: Directory;
+  readonly name: RawPath;
+  readonly left: [RawPath, Directory][];
+}
+
+/** What looking at an entry costs. */
+const ENTRY_EFFORT = 100;
 
 /** Up to this many lookups, scanning the bytes is cheaper than an index. */
 const FEW_LOOKUPS = 16;

@@ -4,7 +4,7 @@ import { diffTrees, type TreeChange } from '../diff/tree-diff.ts';
 import type { Oid } from '../oid.ts';
 import { type Entry, entryAtPath } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
-import { LimitExceeded } from '../work.ts';
+import { LimitExceeded, Pace } from '../work.ts';
 import type { ConflictKind, Labels, MergeConflict, Stage } from './conflict.ts';
 import { entryOf, type MergeLevel, mergeEntries } from './entries.ts';
 import type { Overlay } from './overlay.ts';
@@ -27,6 +27,8 @@ export interface MergedTree {
 
 /** Files that one side of a merge may change. */
 const MAX_CHANGES = 200_000;
+/** Bytes of a path, as Linux allows (`PATH_MAX`). */
+const MAX_PATH = 4096;
 /** Limit for rename detection: the square root of the number of pairs compared. */
 const RENAME_LIMIT = 2000;
 
@@ -55,8 +57,10 @@ export async function mergeTrees(
   const conflicts = await applyRenames(store, byPath, renames, level);
   const inTheWay = (path: RawPath) => store.run((objects) => entryAtPath(objects, ours, path) !== undefined);
   const result = new Result(level.labels, inTheWay);
+  const pace = new Pace();
   for (const stages of byPath.values()) {
     signal?.throwIfAborted();
+    if (pace.due()) await pace.rest(signal);
     const { entry, conflict } = await resolve(store, stages, level);
     result.files.set(stages.path, entry);
     if (conflict === 'distinct-types' && level.depth === 0) {
@@ -75,6 +79,9 @@ async function changed(store: Overlay, base: Oid, side: Oid, signal?: AbortSigna
   const options = { limit: MAX_CHANGES, ...(signal ? { signal } : {}) };
   const { changes, truncated } = await diffTrees(store, base, side, options);
   if (truncated) throw new LimitExceeded(`more than ${MAX_CHANGES} files changed`);
+  // Their parents are looked up one by one, each by its whole path.
+  const long = changes.find(({ path }) => path.length > MAX_PATH);
+  if (long !== undefined) throw new LimitExceeded(`a changed path has more than ${MAX_PATH} bytes`);
   return [...changes];
 }
 
@@ -164,10 +171,15 @@ class Result {
   /** Renames files at paths where the merged tree has a directory, with the label of the side they come from. */
   async makeWayForDirectories(byPath: StagesByPath): Promise<MergeConflict[]> {
     const blocked = new Set<RawPath>();
+    const seen = new Set<RawPath>();
+    const pace = new Pace();
     for (const [path, entry] of this.files) {
       if (!entry) continue;
+      if (pace.due()) await pace.rest();
       for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
         const above = path.slice(0, end) as RawPath;
+        if (seen.has(above)) break;
+        seen.add(above);
         if (this.files.get(above)) blocked.add(above);
       }
     }

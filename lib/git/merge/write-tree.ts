@@ -2,8 +2,10 @@ import { batchMisses } from '../batch-misses.ts';
 import { Directory } from '../edit/directory.ts';
 import type { ObjectStore } from '../objects.ts';
 import type { Oid } from '../oid.ts';
+import { inSlices } from '../slices.ts';
 import { DIRECTORY, type Entry, readTreeBytes } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
+import { inTurns, Pace } from '../work.ts';
 
 /**
  * Writes the tree with files added and removed at the given paths, and without directories that become empty. A file
@@ -18,13 +20,34 @@ export async function writeTree(
   write: (data: Uint8Array) => Oid,
 ): Promise<Oid> {
   const top = new Directory(root);
-  const paths = [...files.keys()].map((path) => path.split('/') as RawPath[]);
-  await store.run((objects) =>
-    batchMisses(paths, (names) => openAlong(top, names, (tree) => readTreeBytes(objects, tree))),
-  );
-  for (const [path, entry] of files) if (!entry) remove(top, path.split('/') as RawPath[]);
-  for (const [path, entry] of files) if (entry) put(top, path.split('/') as RawPath[], entry);
-  return top.write(write);
+  const paths = [...files.keys()];
+  let opened = 0;
+  await inSlices(store, Number.POSITIVE_INFINITY, (objects) => {
+    const batch = paths.slice(opened, batchEnd(paths, opened));
+    batchMisses(batch, (path) => openAlong(top, namesOf(path), (tree) => readTreeBytes(objects, tree)));
+    opened += batch.length;
+    return opened === paths.length;
+  });
+  const pace = new Pace();
+  for (const removing of [true, false]) {
+    for (const [path, entry] of files) {
+      if (pace.due()) await pace.rest();
+      if (removing && !entry) remove(top, namesOf(path));
+      if (!removing && entry) put(top, namesOf(path), entry);
+    }
+  }
+  return inTurns(top.write(write));
+}
+
+const namesOf = (path: RawPath) => path.split('/') as RawPath[];
+
+/** Characters of paths that are looked up together, so that what they lack is fetched together. */
+const BATCH_CHARACTERS = 64 * 1024;
+
+function batchEnd(paths: readonly RawPath[], from: number): number {
+  let end = from;
+  for (let left = BATCH_CHARACTERS; end < paths.length && left > 0; end++) left -= paths[end]!.length;
+  return end;
 }
 
 function openAlong(top: Directory, names: readonly RawPath[], read: (tree: Oid) => Uint8Array): void {
