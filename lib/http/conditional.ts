@@ -10,10 +10,10 @@ export const weakEtag = (body: string | Uint8Array): string =>
 
 /** Whether `If-None-Match` matches the entity tag by weak comparison (RFC 9110 §13.1.2). */
 export function matches(headers: Headers, etag: string): boolean {
-  const asked = headers.get('if-none-match');
-  if (asked === null) return false;
+  const ifNoneMatch = headers.get('if-none-match');
+  if (ifNoneMatch === null) return false;
   const opaque = etag.replace(/^W\//, '');
-  return asked.split(',').some((candidate) => {
+  return ifNoneMatch.split(',').some((candidate) => {
     const one = candidate.trim();
     return one === '*' || one.replace(/^W\//, '') === opaque;
   });

@@ -238,6 +238,6 @@ export const endpoint = endpointFor<HttpDeps>();
 /** Builds a schema at the first request that needs it: building all at import would slow down cold starts. */
 function once<T>(make: (() => T) | undefined): (() => T) | undefined {
   if (make === undefined) return undefined;
-  let made: { value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
+  let cached: { value: T } | undefined;
+  return () => (cached ??= { value: make() }).value;
 }

@@ -69,13 +69,13 @@ export interface ApiFunctionOptions<D extends HttpDeps> {
 
 export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>): HttpFunction {
   let router: Router<D> | undefined;
-  let made: Promise<D> | undefined;
+  let dependencies: Promise<D> | undefined;
   // A failure is not cached: the next request tries again.
   const deps = () =>
-    (made ??= Promise.resolve()
+    (dependencies ??= Promise.resolve()
       .then(options.deps)
       .catch((error: unknown) => {
-        made = undefined;
+        dependencies = undefined;
         throw error;
       }));
 

@@ -73,9 +73,9 @@ export function setCorsHeaders(headers: Headers, request: { headers: Headers }, 
 
 /** The response to a CORS preflight request; `methods` are those of the requested path. */
 export function preflight(request: { headers: Headers }, methods: readonly string[]): Response {
-  const asked = request.headers.get('access-control-request-headers') ?? '';
-  const allowed = /^[\w\-, ]{1,1024}$/.test(asked)
-    ? asked
+  const requestedHeaders = request.headers.get('access-control-request-headers') ?? '';
+  const allowed = /^[\w\-, ]{1,1024}$/.test(requestedHeaders)
+    ? requestedHeaders
     : 'Authorization, Content-Type, PRIVATE-TOKEN, Sudo';
   return new Response(null, {
     status: 204,

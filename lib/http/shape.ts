@@ -5,6 +5,6 @@ import type * as z from 'zod';
  * (`.meta({ id })`) stands once in the document, under that id.
  */
 export function shape<S extends z.ZodType>(make: () => S): () => S {
-  let made: S | undefined;
-  return () => (made ??= make());
+  let schema: S | undefined;
+  return () => (schema ??= make());
 }

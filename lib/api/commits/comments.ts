@@ -63,11 +63,11 @@ const create = endpoint({
   handle: async ({ actor, project, params, body, request }, deps) => {
     const { note, path, line, line_type } = body;
     const isLineComment = isOnLine(body) && path !== undefined && line !== undefined;
-    const made = await commentOnCommit(deps, actor, project, params.sha, {
+    const comment = await commentOnCommit(deps, actor, project, params.sha, {
       body: note,
       line: isLineComment ? { path, line, type: line_type } : undefined,
     });
-    return present(made, request.baseUrl);
+    return present(comment, request.baseUrl);
   },
 });
 

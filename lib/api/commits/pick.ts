@@ -80,8 +80,8 @@ async function pick(
   baseUrl: string,
   input: PickInput,
 ) {
-  const made = await pickCommit(deps, actor, access, kind, input);
-  if (made === undefined) return json({ dry_run: 'success' });
-  const counted = await made.git.stats(made.commit.oid);
-  return commitDetail(made.commit, projectUrl(access.project, baseUrl), access.project.id, counted);
+  const picked = await pickCommit(deps, actor, access, kind, input);
+  if (picked === undefined) return json({ dry_run: 'success' });
+  const counted = await picked.git.stats(picked.commit.oid);
+  return commitDetail(picked.commit, projectUrl(access.project, baseUrl), access.project.id, counted);
 }

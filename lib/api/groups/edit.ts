@@ -43,7 +43,7 @@ const create = endpoint({
     { status: 409, description: 'The parent group was changed by a concurrent request' },
   ],
   handle: async ({ actor, body, request }, deps) => {
-    const made = await createGroup(deps, actor, {
+    const group = await createGroup(deps, actor, {
       name: body.name,
       path: body.path,
       parentId: body.parent_id,
@@ -52,7 +52,7 @@ const create = endpoint({
       avatar: body.avatar,
       settings: settingsOf(body),
     });
-    return groupDetail(deps, actor, made, request.baseUrl);
+    return groupDetail(deps, actor, group, request.baseUrl);
   },
 });
 

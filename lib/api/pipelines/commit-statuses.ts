@@ -86,7 +86,7 @@ const report = endpoint({
   ],
   prefetch: ({ params }) => ({ revisions: [params.sha] }),
   handle: async ({ actor, project, params, body, request }, deps) => {
-    const made = await reportStatus(deps, actor, project, params.sha, {
+    const status = await reportStatus(deps, actor, project, params.sha, {
       state: body.state,
       name: body.name ?? body.context ?? 'default',
       ref: body.ref,
@@ -95,7 +95,7 @@ const report = endpoint({
       description: body.description || undefined,
       coverage: body.coverage,
     });
-    return present(made, request.baseUrl);
+    return present(status, request.baseUrl);
   },
 });
 

@@ -182,12 +182,12 @@ const NAMES = new Set(Object.keys(settingFields()));
 
 /** The given settings as they are stored: switches become access levels; an access level wins over its switch. */
 export function settingsOf(body: object): Record<string, unknown> {
-  const given: Readonly<Record<string, unknown>> = { ...body };
+  const input: Readonly<Record<string, unknown>> = { ...body };
   const settings: Record<string, unknown> = {};
   for (const [name, levelName] of Object.entries(SWITCHES)) {
-    if (typeof given[name] === 'boolean') settings[levelName] = given[name] ? 'enabled' : 'disabled';
+    if (typeof input[name] === 'boolean') settings[levelName] = input[name] ? 'enabled' : 'disabled';
   }
-  for (const [name, value] of Object.entries(given)) if (NAMES.has(name)) settings[name] = value;
+  for (const [name, value] of Object.entries(input)) if (NAMES.has(name)) settings[name] = value;
   return settings;
 }
 

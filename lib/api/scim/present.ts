@@ -47,7 +47,7 @@ export function selectAttributes(
 ): object {
   const [only, without] = [namesIn(selection.attributes), namesIn(selection.excludedAttributes)];
   if (only === undefined && without === undefined) return resource;
-  const kept = Object.entries(resource).flatMap(([name, value]) => {
+  const selected = Object.entries(resource).flatMap(([name, value]) => {
     if (name === 'schemas' || name === 'id') return [[name, value] as const];
     const subs = (only ?? without!).get(name.toLowerCase());
     if (subs === undefined) return only === undefined ? [[name, value] as const] : [];
@@ -55,7 +55,7 @@ export function selectAttributes(
     const part = partOf(value, (sub) => subs.has(sub.toLowerCase()) === (only !== undefined));
     return part === undefined ? [] : [[name, part] as const];
   });
-  return Object.fromEntries(kept);
+  return Object.fromEntries(selected);
 }
 
 const WHOLE = 'whole';
@@ -70,9 +70,9 @@ function namesIn(list: string | readonly string[] | undefined): Names | undefine
   const found = new Map<string, Set<string> | typeof WHOLE>();
   for (const name of cleaned) {
     const [attribute = '', sub] = (name.startsWith(core) ? name.slice(core.length) : name).split('.');
-    const known = found.get(attribute);
+    const previous = found.get(attribute);
     if (sub === undefined) found.set(attribute, WHOLE);
-    else if (known !== WHOLE) found.set(attribute, (known ?? new Set()).add(sub));
+    else if (previous !== WHOLE) found.set(attribute, (previous ?? new Set()).add(sub));
   }
   return found;
 }
@@ -84,8 +84,8 @@ function partOf(value: unknown, keep: (sub: string) => boolean): unknown {
     return parts.length === 0 ? undefined : parts;
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  const kept = Object.entries(value).filter(([sub]) => keep(sub));
-  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+  const selected = Object.entries(value).filter(([sub]) => keep(sub));
+  return selected.length === 0 ? undefined : Object.fromEntries(selected);
 }
 
 /** A list response (RFC 7644, 3.4.2). */

@@ -113,9 +113,9 @@ const weights = (options: Nullable): Field<unknown> =>
   field(
     options,
     (raw): Coerced<Readonly<Record<string, number>>> => {
-      const given = p.toHash(raw);
-      if (given === null || given === INVALID) return given;
-      const read = Object.entries(given).map(([name, weight]) => [name, toInteger(weight)] as const);
+      const hash = p.toHash(raw);
+      if (hash === null || hash === INVALID) return hash;
+      const read = Object.entries(hash).map(([name, weight]) => [name, toInteger(weight)] as const);
       if (read.some(([, weight]) => typeof weight !== 'number')) return INVALID;
       return Object.fromEntries(read) as Readonly<Record<string, number>>;
     },

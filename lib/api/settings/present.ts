@@ -5,20 +5,20 @@ import type { AllSettings } from '../../domain/settings/change.ts';
 const ID = 1;
 
 export function presentSettings({ values, createdAt, updatedAt }: AllSettings) {
-  const told = Object.fromEntries(
+  const visible = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,
       attributes[name]?.type === 'decimal' && typeof value === 'number' ? decimalText(value) : value,
     ]),
   );
   const shownAliases = Object.entries(aliases).flatMap(([name, { of, shown }]) =>
-    shown ? [[name, told[of]] as const] : [],
+    shown ? [[name, visible[of]] as const] : [],
   );
   return {
     id: ID,
     created_at: createdAt,
     updated_at: updatedAt,
-    ...told,
+    ...visible,
     ...Object.fromEntries(shownAliases),
   };
 }

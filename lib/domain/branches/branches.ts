@@ -92,11 +92,11 @@ export async function createBranch(
     const first = shortName((await readingHead).target);
     if (!(await protection).mayPush(actor, first)) throw refused(BRANCH_REFUSALS.create);
     // An empty repository has nothing to branch from: create its first commit.
-    const made = await createInitialReadme(deps, actor, access);
-    git = codeOf(deps, made, actor);
+    const created = await createInitialReadme(deps, actor, access);
+    git = codeOf(deps, created, actor);
     readingHead = started(git.headRef());
-    protection = started(branchProtection(deps, made, actor));
-    if (made.project.defaultBranch === input.name)
+    protection = started(branchProtection(deps, created, actor));
+    if (created.project.defaultBranch === input.name)
       return { made: await getBranch(git, input.name), protection: await protection };
     start = await git.resolve(input.ref);
   }
@@ -111,8 +111,8 @@ export async function createBranch(
   }
   // As created, whether or not it has changed since.
   const ref = { name, oid: start.commit };
-  const [made] = await described(git, [ref], (await readingHead).head);
-  return { made: made!, protection: await protection };
+  const [created] = await described(git, [ref], (await readingHead).head);
+  return { made: created!, protection: await protection };
 }
 
 /**

@@ -96,7 +96,7 @@ export async function commitActions(
     const start = await starting;
     if (!protection.mayForce(input.branch)) await requireFastForward(git, start);
     await checkLastCommits(git, start.parent, input.actions, texts.stale);
-    const made = await git.commitChanges({
+    const committed = await git.commitChanges({
       branch,
       ...start,
       force: input.force === true,
@@ -105,7 +105,7 @@ export async function commitActions(
       committer,
       message: input.message,
     });
-    return { git, commit: await git.commit(made.commit) };
+    return { git, commit: await git.commit(committed.commit) };
   };
   try {
     // Writers of one process would only make each other begin again.

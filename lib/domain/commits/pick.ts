@@ -87,7 +87,7 @@ async function pickOnce(git: GitRepository, { kind, input, picked, branch, commi
     });
   }
   if (input.dryRun) return undefined;
-  const made = await git.commitTree({
+  const oid = await git.commitTree({
     branch,
     expected: ref.oid,
     parents: [ref.oid],
@@ -98,7 +98,7 @@ async function pickOnce(git: GitRepository, { kind, input, picked, branch, commi
     committer,
     message: input.message?.trim() ? input.message : messageOf(kind, commit),
   });
-  return { git, commit: await git.commit(made) };
+  return { git, commit: await git.commit(oid) };
 }
 
 const FAILURES = {

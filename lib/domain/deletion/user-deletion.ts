@@ -37,8 +37,8 @@ export async function deleteUser(
     const departures = (groups: readonly GroupRecord[]): Promise<Write[][]> =>
       Promise.all(groups.map(({ id }) => store.groupOwners.ownerRemoval(id, user.id)));
     for (const group of shared.slice(MAX_IN_TRANSACTION)) {
-      const left = await memberRemoved(deps, actor, auditedResource('Group', group), user);
-      await store.groupOwners.remove(group.id, user.id, { needsOwner: true, alongside: [left] });
+      const removedEvent = await memberRemoved(deps, actor, auditedResource('Group', group), user);
+      await store.groupOwners.remove(group.id, user.id, { needsOwner: true, alongside: [removedEvent] });
     }
     await store.users.remove(user, {
       hard,

@@ -31,8 +31,8 @@ export async function blameFile(
   const ranges = await bounded(() => {
     const mode = Number.parseInt(entry.mode, 8);
     const only = lines && { lines: { start: lines.start - 1, end: lines.end } };
-    const asked = ['blame', commit, path, entry.id, `${lines?.start} ${lines?.end}`];
-    return rememberingLimits(asked, () =>
+    const cacheKey = ['blame', commit, path, entry.id, `${lines?.start} ${lines?.end}`];
+    return rememberingLimits(cacheKey, () =>
       git.history.blame(commit, { path, entry: { mode, oid: entry.id }, ...only }),
     ).catch(throwBlameLimit);
   });

@@ -43,28 +43,30 @@ export async function changeSso(
   input: GroupSsoInput,
 ): Promise<GroupSso> {
   if (group.parentId !== null) throw refused('Single sign-on is set up for a top-level group');
-  const was = group.sso ?? UNSET;
-  const is = { ...was, ...input };
-  if (!isSame(was.trustedDomains, is.trustedDomains) && !isAdministrator(actor))
+  const previous = group.sso ?? UNSET;
+  const next = { ...previous, ...input };
+  if (!isSame(previous.trustedDomains, next.trustedDomains) && !isAdministrator(actor))
     throw forbidden('Only an administrator can trust email domains');
   const problems = problemsOf({
-    sso_url: is.enabled && is.ssoUrl === null ? ["can't be blank"] : urlProblems(is.ssoUrl),
+    sso_url: next.enabled && next.ssoUrl === null ? ["can't be blank"] : urlProblems(next.ssoUrl),
     certificate_fingerprint:
-      is.certificateFingerprint === null || FINGERPRINT.test(is.certificateFingerprint) ? [] : ['is invalid'],
-    trusted_email_domains: is.trustedDomains.every((domain) => DOMAIN.test(domain)) ? [] : ['is invalid'],
+      next.certificateFingerprint === null || FINGERPRINT.test(next.certificateFingerprint)
+        ? []
+        : ['is invalid'],
+    trusted_email_domains: next.trustedDomains.every((domain) => DOMAIN.test(domain)) ? [] : ['is invalid'],
   });
   if (problems !== undefined) throw invalid(problems);
-  const changes = ATTRIBUTES.filter(([name]) => !isSame(was[name], is[name]));
+  const changes = ATTRIBUTES.filter(([name]) => !isSame(previous[name], next[name]));
   const events = await Promise.all(
     changes.map(([name, called]) =>
       audited(deps, actor, {
         entity: auditedResource('Group', group),
-        details: { change: called, from: shown(was[name]), to: shown(is[name]) },
+        details: { change: called, from: shown(previous[name]), to: shown(next[name]) },
       }),
     ),
   );
-  await groupUpdate(deps, group, { ...is }, events);
-  return is;
+  await groupUpdate(deps, group, { ...next }, events);
+  return next;
 }
 
 /** Settings as in audit events. */
@@ -81,7 +83,8 @@ const ATTRIBUTES: readonly (readonly [keyof GroupSso, string])[] = [
 const shown = (value: GroupSso[keyof GroupSso]) =>
   Array.isArray(value) ? value.join(', ') : (value as string | number | boolean | null);
 
-const isSame = (was: unknown, is: unknown): boolean => JSON.stringify(was) === JSON.stringify(is);
+const isSame = (previous: unknown, next: unknown): boolean =>
+  JSON.stringify(previous) === JSON.stringify(next);
 
 async function groupUpdate(
   { store, now }: Deps,
@@ -138,25 +141,27 @@ export async function issueScimToken(
     createdAt: deps.now().toISOString(),
     createdById: signedIn(actor).user.id,
   };
-  const was = await deps.store.scimTokens.ofGroup(group.id);
-  const said = was === undefined ? 'Issued a SCIM token' : 'Replaced the SCIM token';
+  const previous = await deps.store.scimTokens.ofGroup(group.id);
+  const message = previous === undefined ? 'Issued a SCIM token' : 'Replaced the SCIM token';
   await swapped(
-    deps.store.scimTokens.issue(token, was, { alongside: [await tokenEvent(deps, actor, group, said)] }),
+    deps.store.scimTokens.issue(token, previous, {
+      alongside: [await tokenEvent(deps, actor, group, message)],
+    }),
   );
   return { token, text };
 }
 
 /** Effective at once. @throws 404, 409 as above */
 export async function revokeScimToken(deps: Deps, actor: Actor, access: GroupAccess): Promise<void> {
-  const was = await scimTokenOf(deps, access);
+  const previous = await scimTokenOf(deps, access);
   const event = await tokenEvent(deps, actor, access.group, 'Revoked the SCIM token');
-  await swapped(deps.store.scimTokens.revoke(was, { alongside: [event] }));
+  await swapped(deps.store.scimTokens.revoke(previous, { alongside: [event] }));
 }
 
-const tokenEvent = (deps: Deps, actor: Actor, group: GroupRecord, said: string) =>
+const tokenEvent = (deps: Deps, actor: Actor, group: GroupRecord, message: string) =>
   audited(deps, actor, {
     entity: auditedResource('Group', group),
-    details: { custom_message: said } satisfies Audited['details'],
+    details: { custom_message: message } satisfies Audited['details'],
   });
 
 async function swapped(write: Promise<void>): Promise<void> {

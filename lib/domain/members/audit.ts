@@ -38,19 +38,19 @@ export async function memberChanged(
   author: AuditAuthor,
   entity: AuditedEntity,
   user: Person,
-  { was, is }: { readonly was: Membership; readonly is: Membership },
+  { previous, next }: { readonly previous: Membership; readonly next: Membership },
 ): Promise<Put[]> {
-  if (was.accessLevel === is.accessLevel && was.expiresAt === is.expiresAt) return [];
+  if (previous.accessLevel === next.accessLevel && previous.expiresAt === next.expiresAt) return [];
   return [
     await audited(deps, author, {
       entity,
       details: {
         change: 'access_level',
-        from: LEVEL_NAMES[was.accessLevel],
-        to: LEVEL_NAMES[is.accessLevel],
+        from: LEVEL_NAMES[previous.accessLevel],
+        to: LEVEL_NAMES[next.accessLevel],
         ...targeting(user),
-        expiry_from: was.expiresAt,
-        expiry_to: is.expiresAt,
+        expiry_from: previous.expiresAt,
+        expiry_to: next.expiresAt,
       },
     }),
   ];

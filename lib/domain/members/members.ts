@@ -137,7 +137,7 @@ export async function changeMember(
   input: MembershipInput,
 ): Promise<Member> {
   const accessLevel = grantable(deps, actor, resource, input);
-  const was = await requireLevelAbove(deps, actor, resource, userId);
+  const previous = await requireLevelAbove(deps, actor, resource, userId);
   const [user] = await Promise.all([
     deps.store.users.get(userId),
     requireLevelFits(deps, resource, userId, accessLevel, { adding: false }),
@@ -147,15 +147,15 @@ export async function changeMember(
     input.expiresAt === undefined ? { accessLevel } : { accessLevel, expiresAt: input.expiresAt };
   const { members, groupOwners } = deps.store;
   let mail: readonly OutboxMessage[] = [];
-  const alongside: AlongsideChange = async (was, is) => {
-    mail = was.accessLevel === is.accessLevel ? [] : [membershipMail(deps, actor, is, 'changed')];
-    const recorded = await memberChanged(deps, actor, entityOf(resource), user, { was, is });
-    const ends = was.expiresAt === is.expiresAt ? [] : scheduleExpiry(is);
+  const alongside: AlongsideChange = async (previous, next) => {
+    mail = previous.accessLevel === next.accessLevel ? [] : [membershipMail(deps, actor, next, 'changed')];
+    const recorded = await memberChanged(deps, actor, entityOf(resource), user, { previous, next });
+    const ends = previous.expiresAt === next.expiresAt ? [] : scheduleExpiry(next);
     return [...recorded, ...ends, ...mail.map(outboxWrite)];
   };
   const record = await translateErrors(
     'project' in resource
-      ? members.change(sourceOf(resource), userId, change, { was, alongside })
+      ? members.change(sourceOf(resource), userId, change, { previous, alongside })
       : groupOwners.change(resource.group.id, userId, change, {
           needsOwner: needsOwner(resource),
           alongside,

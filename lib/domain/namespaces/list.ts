@@ -122,10 +122,10 @@ export async function membersWithDescendants(
   actor: Extract<Actor, { kind: 'user' }>,
   namespaces: readonly Namespace[],
 ): Promise<(number | undefined)[]> {
-  const judge = visibleGroups(deps, actor);
+  const visibleFilter = visibleGroups(deps, actor);
   const groups = namespaces.map((each) => (each.kind === 'group' ? each.group : undefined));
-  await judge.prefetch(groups.flatMap((group) => (group === undefined ? [] : [group.id])));
-  const levels = await judge.levels(groups);
+  await visibleFilter.prefetch(groups.flatMap((group) => (group === undefined ? [] : [group.id])));
+  const levels = await visibleFilter.levels(groups);
   const places = await Promise.all(
     groups.map((group, i) => {
       const owned = isAdministrator(actor) || (levels[i] ?? 0) >= OWNER;

@@ -40,15 +40,15 @@ export function auditedChanges(
   previous: BranchRule,
   current: BranchRuleChange,
 ): Audited[] {
-  const now = { ...previous, ...current };
-  const told = (rule: BranchRule) => ({
+  const changed = { ...previous, ...current };
+  const recorded = (rule: BranchRule) => ({
     'allowed to push': namesOf(rule.push).join(', '),
     'allowed to merge': namesOf(rule.merge).join(', '),
     'allowed to unprotect': namesOf(rule.unprotect).join(', '),
     'allow force push': rule.allowForcePush,
     'code owner approval required': rule.codeOwnerApproval,
   });
-  const [from, to] = [told(previous), told(now)];
+  const [from, to] = [recorded(previous), recorded(changed)];
   return (Object.keys(from) as (keyof typeof from)[])
     .filter((change) => from[change] !== to[change])
     .map((change) => ({

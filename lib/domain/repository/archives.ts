@@ -81,12 +81,12 @@ export async function downloadArchive(
     return { name: name.prefix, content: copy };
   }
   try {
-    const made = await planned;
-    if (made === undefined) throw notFound('File');
+    const plan = await planned;
+    if (plan === undefined) throw notFound('File');
     await (recording ?? recorded());
     const content = request.headOnly
-      ? { body: made }
-      : await making((limits) => store.downloads.make(project.repositoryId, name, made, limits));
+      ? { body: plan }
+      : await making((limits) => store.downloads.make(project.repositoryId, name, plan, limits));
     return { name: name.prefix, content };
   } catch (error) {
     if (error instanceof LimitExceeded)

@@ -25,15 +25,15 @@ const MAX_VALUES = 100;
  * @throws 400 `invalidValue`
  */
 export function attributesOf(resource: Readonly<Record<string, Json>>): ScimAttributes {
-  const said: ScimAttributes = {};
+  const attributes: ScimAttributes = {};
   for (const [name, value] of Object.entries(resource)) {
     const attribute = name.toLowerCase();
     // Read-only for the provider.
     if (attribute === 'id') continue;
     // A null value counts as absent (RFC 7643, 2.5), which removes a name.
-    if (value !== null || attribute === 'displayname') set(said, { attribute }, value);
+    if (value !== null || attribute === 'displayname') set(attributes, { attribute }, value);
   }
-  return said;
+  return attributes;
 }
 
 /**
@@ -45,15 +45,15 @@ export function patched(operations: Json): ScimAttributes {
     throw badRequest('invalidSyntax', 'Operations must be a list of operations');
   if (operations.length > MAX_OPERATIONS)
     throw badRequest('invalidSyntax', `Operations are too many (maximum is ${MAX_OPERATIONS})`);
-  const said: ScimAttributes = {};
+  const attributes: ScimAttributes = {};
   for (const operation of operations as Json[]) {
     if (!isObject(operation)) throw badRequest('invalidSyntax', 'An operation must be an object');
-    apply(said, memberOf(operation, 'op'), memberOf(operation, 'path'), memberOf(operation, 'value'));
+    apply(attributes, memberOf(operation, 'op'), memberOf(operation, 'path'), memberOf(operation, 'value'));
   }
-  return said;
+  return attributes;
 }
 
-function apply(said: ScimAttributes, op: Json, path: Json, value: Json): void {
+function apply(attributes: ScimAttributes, op: Json, path: Json, value: Json): void {
   const kind = typeof op === 'string' ? op.toLowerCase() : undefined;
   if (kind !== 'add' && kind !== 'replace' && kind !== 'remove')
     throw badRequest('invalidSyntax', 'op must be add, replace or remove');
@@ -62,16 +62,16 @@ function apply(said: ScimAttributes, op: Json, path: Json, value: Json): void {
   const target = (path ?? '') === '' ? undefined : pathOf(path as string);
   if (kind === 'remove') {
     if (target === undefined) throw badRequest('noTarget', 'remove requires a path');
-    unset(said, target);
+    unset(attributes, target);
     return;
   }
   if (value === undefined) throw badRequest('invalidValue', 'value is missing');
   if (target !== undefined) {
-    set(said, target, value);
+    set(attributes, target, value);
     return;
   }
   if (!isObject(value)) throw badRequest('invalidValue', 'Without a path, value must be an object');
-  for (const [name, member] of Object.entries(value)) set(said, pathOf(name), member);
+  for (const [name, member] of Object.entries(value)) set(attributes, pathOf(name), member);
 }
 
 /** @throws 400 `invalidPath` */
@@ -87,59 +87,59 @@ function pathOf(text: string): AttributePath {
 const NAMES = { formatted: 'formatted', givenname: 'givenName', familyname: 'familyName' } as const;
 const isName = (sub: string): sub is keyof typeof NAMES => Object.hasOwn(NAMES, sub);
 
-function set(said: ScimAttributes, path: AttributePath, value: Json): void {
+function set(attributes: ScimAttributes, path: AttributePath, value: Json): void {
   const { attribute, sub } = path;
   switch (attribute) {
     case 'id':
     case 'externalid':
-      said.externUid = textOf('externalId', value);
+      attributes.externUid = textOf('externalId', value);
       break;
     case 'username':
-      said.userName = textOf('userName', value);
+      attributes.userName = textOf('userName', value);
       break;
     case 'active':
-      said.active = booleanOf(value);
+      attributes.active = booleanOf(value);
       break;
     case 'displayname':
-      said.displayName = nameOf('displayName', value);
+      attributes.displayName = nameOf('displayName', value);
       break;
     case 'name':
-      setName(said, sub, value);
+      setName(attributes, sub, value);
       break;
     case 'emails': {
       const email = (sub === undefined || sub === 'value') && isWork(path) ? addressOf(value) : undefined;
-      if (email !== undefined) said.email = textOf('emails', email);
+      if (email !== undefined) attributes.email = textOf('emails', email);
     }
   }
 }
 
-function setName(said: ScimAttributes, sub: string | undefined, value: Json): void {
+function setName(attributes: ScimAttributes, sub: string | undefined, value: Json): void {
   if (sub !== undefined) {
-    if (isName(sub)) said[NAMES[sub]] = nameOf(`name.${NAMES[sub]}`, value);
+    if (isName(sub)) attributes[NAMES[sub]] = nameOf(`name.${NAMES[sub]}`, value);
     return;
   }
   if (value === null) {
-    unset(said, { attribute: 'name' });
+    unset(attributes, { attribute: 'name' });
     return;
   }
   if (typeof value === 'string') {
-    said.formatted = nameOf('name', value);
+    attributes.formatted = nameOf('name', value);
     return;
   }
   if (!isObject(value)) throw badRequest('invalidValue', 'name must be an object or a string');
-  for (const [member, text] of Object.entries(value)) setName(said, member.toLowerCase(), text);
+  for (const [member, text] of Object.entries(value)) setName(attributes, member.toLowerCase(), text);
 }
 
 /** Required attributes cannot be removed; removing an attribute that is not stored does nothing. */
-function unset(said: ScimAttributes, path: AttributePath): void {
+function unset(attributes: ScimAttributes, path: AttributePath): void {
   const { attribute, sub } = path;
   const needed = ['id', 'externalid', 'username', 'active'].includes(attribute);
   if (needed || (attribute === 'emails' && (sub === undefined || sub === 'value') && isWork(path)))
     throw badRequest('mutability', `${attribute} cannot be removed`);
-  if (attribute === 'displayname') said.displayName = null;
+  if (attribute === 'displayname') attributes.displayName = null;
   if (attribute !== 'name') return;
   for (const [member, name] of Object.entries(NAMES))
-    if (sub === undefined || sub === member) said[name] = null;
+    if (sub === undefined || sub === member) attributes[name] = null;
 }
 
 /** Whether a filter selects the one stored address: that of type `work`, or the first. */
@@ -159,15 +159,15 @@ const isTrue = (value: Json): boolean =>
 /** Selects one address: the primary, else that of type `work`, else one without a type. */
 function addressOf(value: Json): Json {
   if (!Array.isArray(value)) return isObject(value) ? memberOf(value, 'value') : value;
-  const given = (value as Json[]).slice(0, MAX_VALUES);
-  if (given.every((one) => !isObject(one))) return given[0];
-  const objects = given.filter(isObject);
-  const chosen =
+  const values = (value as Json[]).slice(0, MAX_VALUES);
+  if (values.every((one) => !isObject(one))) return values[0];
+  const objects = values.filter(isObject);
+  const selected =
     objects.find((one) => isTrue(memberOf(one, 'primary'))) ??
     objects.find((one) => String(memberOf(one, 'type')).toLowerCase() === 'work') ??
     objects.find((one) => (memberOf(one, 'type') ?? null) === null);
-  if (chosen === undefined) return undefined;
-  const address = memberOf(chosen, 'value');
+  if (selected === undefined) return undefined;
+  const address = memberOf(selected, 'value');
   if (address === undefined) throw badRequest('invalidValue', 'emails must have a value');
   return address;
 }
@@ -196,9 +196,9 @@ function nameOf(name: string, value: Json): string | null {
 }
 
 function booleanOf(value: Json): boolean {
-  const given = single(value);
-  if (typeof given === 'boolean') return given;
-  if (typeof given === 'string' && /^(true|false)$/i.test(given)) return given.toLowerCase() === 'true';
+  const boolean = single(value);
+  if (typeof boolean === 'boolean') return boolean;
+  if (typeof boolean === 'string' && /^(true|false)$/i.test(boolean)) return boolean.toLowerCase() === 'true';
   throw badRequest('invalidValue', 'active must be true or false');
 }
 
@@ -208,6 +208,6 @@ const isObject = (value: Json): value is Readonly<Record<string, Json>> =>
 /** Attribute names are case-insensitive. */
 export function memberOf(object: Readonly<Record<string, Json>>, name: string): Json {
   if (Object.hasOwn(object, name)) return object[name];
-  const wanted = name.toLowerCase();
-  return Object.entries(object).find(([member]) => member.toLowerCase() === wanted)?.[1];
+  const lowerCase = name.toLowerCase();
+  return Object.entries(object).find(([member]) => member.toLowerCase() === lowerCase)?.[1];
 }

@@ -39,19 +39,19 @@ export function changeUser(
   deps: Deps,
   caller: ScimCaller,
   externUid: string,
-  said: ScimAttributes,
+  attributes: ScimAttributes,
 ): Promise<ScimUser> {
-  return attempted(async () => changed(deps, caller, await identityOf(deps, caller, externUid), said));
+  return attempted(async () => changed(deps, caller, await identityOf(deps, caller, externUid), attributes));
 }
 
 /** Deprovisions a user: ends the membership and keeps contributions. @throws 404; 409 for the last owner */
 export function removeUser(deps: Deps, caller: ScimCaller, externUid: string): Promise<void> {
   return attempted(async () => {
-    const was = await identityOf(deps, caller, externUid);
-    const user = await accountOf(deps, was);
-    const movement = was.active ? await endMembership(deps, caller, user) : STAYS;
+    const previous = await identityOf(deps, caller, externUid);
+    const user = await accountOf(deps, previous);
+    const movement = previous.active ? await endMembership(deps, caller, user) : STAYS;
     const change = signsIn(caller, user, undefined);
-    const writes = deps.store.scimIdentities.remove(was);
+    const writes = deps.store.scimIdentities.remove(previous);
     await written(deps, caller, user, change, {
       alongside: [...writes, ...movement.alongside],
       messages: movement.messages,
@@ -77,59 +77,60 @@ async function accountOf({ store }: Deps, { userId, externUid }: ScimIdentity): 
 export async function changed(
   deps: Deps,
   caller: ScimCaller,
-  was: ScimIdentity,
-  said: ScimAttributes,
+  previous: ScimIdentity,
+  attributes: ScimAttributes,
 ): Promise<ScimUser> {
-  const user = await accountOf(deps, was);
+  const user = await accountOf(deps, previous);
   const names = {
-    givenName: said.givenName === undefined ? was.givenName : said.givenName,
-    familyName: said.familyName === undefined ? was.familyName : said.familyName,
+    givenName: attributes.givenName === undefined ? previous.givenName : attributes.givenName,
+    familyName: attributes.familyName === undefined ? previous.familyName : attributes.familyName,
   };
-  const name = fullNameOf(said, names);
-  requireValidUser({ externUid: said.externUid, email: said.email, name });
+  const name = fullNameOf(attributes, names);
+  requireValidUser({ externUid: attributes.externUid, email: attributes.email, name });
   const now = deps.now().toISOString();
-  const is: ScimIdentity = {
-    ...was,
+  const next: ScimIdentity = {
+    ...previous,
     ...names,
-    externUid: said.externUid ?? was.externUid,
-    userName: said.userName ?? was.userName,
-    email: said.email ?? was.email,
-    displayName: said.displayName === undefined ? (was.displayName ?? null) : said.displayName,
-    active: said.active ?? was.active,
+    externUid: attributes.externUid ?? previous.externUid,
+    userName: attributes.userName ?? previous.userName,
+    email: attributes.email ?? previous.email,
+    displayName:
+      attributes.displayName === undefined ? (previous.displayName ?? null) : attributes.displayName,
+    active: attributes.active ?? previous.active,
     updatedAt: now,
-    version: was.version + 1,
+    version: previous.version + 1,
   };
   const managed = isManaged(user, caller.group);
   const account = managed
-    ? await accountChange(deps, caller, user, { was, is, name })
-    : { ...NOTHING, change: keepsUp(caller, user, is) };
-  const movement = await moved(deps, caller, user, was.active, is.active);
-  const identity = isSame(was, is) ? [] : deps.store.scimIdentities.change(was, is);
-  if (identity.length === 0 && Object.keys(account.change).length === 0) return { identity: was, user };
+    ? await accountChange(deps, caller, user, { previous, next, name })
+    : { ...NOTHING, change: keepsUp(caller, user, next) };
+  const movement = await moved(deps, caller, user, previous.active, next.active);
+  const identity = isSame(previous, next) ? [] : deps.store.scimIdentities.change(previous, next);
+  if (identity.length === 0 && Object.keys(account.change).length === 0) return { identity: previous, user };
   const after = await written(deps, caller, user, account.change, {
     alongside: [...identity, ...account.alongside, ...movement.alongside],
     messages: [...account.messages, ...movement.messages],
   });
   await movement.finish?.();
   if ('movedFrom' in account.change) await helpNamespaceMove(deps, user.id, moverOf(caller));
-  return { identity: identity.length === 0 ? was : is, user: after };
+  return { identity: identity.length === 0 ? previous : next, user: after };
 }
 
 function moved(
   deps: Deps,
   caller: ScimCaller,
   user: UserRecord,
-  was: boolean,
-  is: boolean,
+  previous: boolean,
+  next: boolean,
 ): MembershipChange | Promise<MembershipChange> {
-  if (was === is) return STAYS;
-  return is ? restoreMembership(deps, caller, user) : endMembership(deps, caller, user);
+  if (previous === next) return STAYS;
+  return next ? restoreMembership(deps, caller, user) : endMembership(deps, caller, user);
 }
 
-const isSame = (was: ScimIdentity, is: ScimIdentity): boolean =>
-  (was.displayName ?? null) === is.displayName &&
+const isSame = (previous: ScimIdentity, next: ScimIdentity): boolean =>
+  (previous.displayName ?? null) === next.displayName &&
   (['externUid', 'userName', 'email', 'givenName', 'familyName', 'active'] as const).every(
-    (attribute) => was[attribute] === is[attribute],
+    (attribute) => previous[attribute] === next[attribute],
   );
 
 async function written(
@@ -160,8 +161,8 @@ const moverOf = ({ baseUrl }: ScimCaller): Mover => ({ actorId: null, baseUrl })
 const NOTHING: AccountChange = { change: {}, ...STAYS };
 
 interface Said {
-  readonly was: ScimIdentity;
-  readonly is: ScimIdentity;
+  readonly previous: ScimIdentity;
+  readonly next: ScimIdentity;
   readonly name: string | undefined;
 }
 
@@ -170,16 +171,18 @@ async function accountChange(
   deps: Deps,
   caller: ScimCaller,
   user: UserRecord,
-  { was, is, name }: Said,
+  { previous, next, name }: Said,
 ): Promise<AccountChange> {
-  const username = is.userName === was.userName ? user.username : await freeUsername(deps, is.userName, user);
+  const username =
+    next.userName === previous.userName ? user.username : await freeUsername(deps, next.userName, user);
   const names = {
     ...(name === undefined || name === user.name ? {} : { name }),
     ...(username === user.username ? {} : { username }),
   };
   const move = namespaceMove(deps, user, names, moverOf(caller));
-  const address = is.email === was.email ? NOTHING : await addressChange(deps, caller, user, is.email);
-  const signs = signsIn(caller, user, is.active ? is.externUid : undefined);
+  const address =
+    next.email === previous.email ? NOTHING : await addressChange(deps, caller, user, next.email);
+  const signs = signsIn(caller, user, next.active ? next.externUid : undefined);
   const profile = { ...user.profile, ...address.change.profile, ...signs.profile };
   return {
     change: {
@@ -235,10 +238,10 @@ async function addressChange(
     throw notUnique('Email has already been taken');
   await enqueueConfirmation(deps, caller, email);
   const change = user.confirmedAt === null ? { email } : { unconfirmedEmail: email };
-  const asked = confirmationOf(deps, { userId: user.id, emailId: null, email }, baseUrl);
+  const confirmation = confirmationOf(deps, { userId: user.id, emailId: null, email }, baseUrl);
   return {
     change,
-    alongside: asked.alongside,
-    messages: [...asked.messages, ...addressMails(user, email, 'confirmed')],
+    alongside: confirmation.alongside,
+    messages: [...confirmation.messages, ...addressMails(user, email, 'confirmed')],
   };
 }

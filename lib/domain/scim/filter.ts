@@ -53,15 +53,15 @@ function lookup({ path }: Comparison): ScimFilter['by'] | undefined {
 function test({ path, value }: Comparison): (user: ScimUser) => boolean {
   const { attribute, sub } = path;
   const name = sub === undefined ? attribute : `${attribute}.${sub}`;
-  const known =
+  const supported =
     Object.hasOwn(VALUES, name) && isWork(path) && (path.where === undefined || attribute === 'emails');
-  if (!known) throw badRequest('invalidFilter', `filter: ${name} is not supported`);
+  if (!supported) throw badRequest('invalidFilter', `filter: ${name} is not supported`);
   const of = VALUES[name as keyof typeof VALUES];
   const exact = attribute === 'id' || attribute === 'externalid';
   return (user) => {
-    const is = of(user);
-    if (typeof is !== 'string') return is === value;
-    return typeof value === 'string' && (exact ? is === value : sameName(is, value));
+    const actual = of(user);
+    if (typeof actual !== 'string') return actual === value;
+    return typeof value === 'string' && (exact ? actual === value : sameName(actual, value));
   };
 }
 

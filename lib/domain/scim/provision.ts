@@ -30,17 +30,25 @@ import type { ScimUser } from './user.ts';
  * @throws 400 `invalidValue`; 409 `uniqueness` for an active user, and for an address that its account has not
  *   confirmed; 429 for too many mails
  */
-export function provision(deps: Deps, caller: ScimCaller, said: ScimAttributes): Promise<ScimUser> {
-  const { externUid, userName, email } = said;
+export function provision(deps: Deps, caller: ScimCaller, attributes: ScimAttributes): Promise<ScimUser> {
+  const { externUid, userName, email } = attributes;
   if (externUid === undefined) throw badRequest('invalidValue', 'externalId is missing');
   if (userName === undefined) throw badRequest('invalidValue', 'userName is missing');
   if (email === undefined) throw badRequest('invalidValue', 'emails is missing');
-  const names = { givenName: said.givenName ?? null, familyName: said.familyName ?? null };
-  const name = fullNameOf(said, names) ?? userName;
+  const names = { givenName: attributes.givenName ?? null, familyName: attributes.familyName ?? null };
+  const name = fullNameOf(attributes, names) ?? userName;
   requireValidUser({ externUid, email, name });
-  const displayName = said.displayName ?? null;
-  const wanted = { ...names, displayName, externUid, userName, email, name, active: said.active ?? true };
-  return attempted(() => provisionOnce(deps, caller, wanted, said));
+  const displayName = attributes.displayName ?? null;
+  const wanted = {
+    ...names,
+    displayName,
+    externUid,
+    userName,
+    email,
+    name,
+    active: attributes.active ?? true,
+  };
+  return attempted(() => provisionOnce(deps, caller, wanted, attributes));
 }
 
 interface Wanted
@@ -56,7 +64,7 @@ async function provisionOnce(
   deps: Deps,
   caller: ScimCaller,
   wanted: Wanted,
-  said: ScimAttributes,
+  attributes: ScimAttributes,
 ): Promise<ScimUser> {
   const { store } = deps;
   const { group } = caller;
@@ -66,12 +74,13 @@ async function provisionOnce(
     store.users.byEmail(wanted.email),
   ]);
   const linked = holder && (await store.scimIdentities.ofUser(group.id, holder.id));
-  const known = named ?? linked;
-  if (known?.active) throw notUnique('User has already been taken');
+  const existing = named ?? linked;
+  if (existing?.active) throw notUnique('User has already been taken');
   // A former user name at the provider may be reused only with the same address.
-  if (signingIn !== undefined && signingIn.userId !== known?.userId)
+  if (signingIn !== undefined && signingIn.userId !== existing?.userId)
     throw notUnique('userName has already been taken');
-  if (known !== undefined) return changed(deps, caller, known, { ...said, active: wanted.active });
+  if (existing !== undefined)
+    return changed(deps, caller, existing, { ...attributes, active: wanted.active });
   if (holder !== undefined) return joined(deps, caller, wanted, holder);
   return created(deps, caller, wanted);
 }
@@ -87,8 +96,8 @@ async function joined(deps: Deps, caller: ScimCaller, wanted: Wanted, user: User
   const { store } = deps;
   const { group } = caller;
   const managed = isManaged(user, group);
-  const theirs = managed || user.confirmedAt !== null || !sameName(user.email, wanted.email);
-  if (user.type !== undefined || !theirs) throw notUnique('Email has already been taken');
+  const mayJoin = managed || user.confirmedAt !== null || !sameName(user.email, wanted.email);
+  if (user.type !== undefined || !mayJoin) throw notUnique('Email has already been taken');
   const identity = identityOf(deps, caller, wanted, user.id);
   const { alongside, messages } = wanted.active ? await restoreMembership(deps, caller, user) : STAYS;
   const writes = [...store.scimIdentities.create(identity), ...alongside, ...stillMay(deps, caller)];
@@ -139,18 +148,18 @@ async function created(deps: Deps, caller: ScimCaller, wanted: Wanted): Promise<
       now,
       about: (id) => {
         const entered = wanted.active ? enters(id) : STAYS;
-        const asked = trusted
+        const confirmation = trusted
           ? undefined
           : confirmationOf(deps, { userId: id, emailId: null, email }, baseUrl);
         return {
           alongside: [
             ...store.scimIdentities.create({ ...identity, userId: id }),
             ...entered.alongside,
-            ...(asked?.alongside ?? []),
+            ...(confirmation?.alongside ?? []),
             event({ entity: auditedUser({ id, username }), details: { add: 'user' } }),
             ...stillMay(deps, caller),
           ],
-          messages: [...entered.messages, ...(asked?.messages ?? [addressConfirmed(email)])],
+          messages: [...entered.messages, ...(confirmation?.messages ?? [addressConfirmed(email)])],
         };
       },
     },

@@ -41,9 +41,9 @@ export async function changeMasterKey(
         `the key was created at ${new Date(since).toISOString()}: earlier ones may be in use for twenty minutes`,
       );
     }
-    const { resealed, left } = await secrets.reseal();
+    const { resealed, left: remaining } = await secrets.reseal();
     if (step === 'retire') {
-      if (left > 0) throw refused(`${left} secrets were changed just now: try again`);
+      if (remaining > 0) throw refused(`${remaining} secrets were changed just now: try again`);
       keys = await masterKey.retire();
     }
     return stateOf(keys, resealed);

@@ -101,9 +101,9 @@ export async function changeSettings(
       ? scheduleLifetimeCheck(deps, actor, shown[LIFETIME] as number | null)
       : [];
     const rows = {
-      effective: { was: effective, values },
+      effective: { previous: effective, values },
       ...(Object.keys(changedKept).length > 0 && {
-        kept: { was: kept, values: { ...kept.values, ...changedKept } },
+        kept: { previous: kept, values: { ...kept.values, ...changedKept } },
       }),
     };
     try {

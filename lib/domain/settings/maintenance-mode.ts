@@ -19,9 +19,12 @@ export const requireWritable = (deps: MaintenanceModeDeps): Promise<void> =>
 export const requirePushable = (deps: MaintenanceModeDeps): Promise<void> =>
   demand(deps, (message) => (message ? `${PUSH}\n${message}` : PUSH));
 
-async function demand({ settings }: MaintenanceModeDeps, told: (message: string) => string): Promise<void> {
+async function demand(
+  { settings }: MaintenanceModeDeps,
+  messageOf: (message: string) => string,
+): Promise<void> {
   const { maintenance_mode: on, maintenance_mode_message: message } = await settings.current();
   if (!on) return;
   annotate({ maintenanceMode: true });
-  throw new DomainError('read-only', told(message?.trim() ?? ''));
+  throw new DomainError('read-only', messageOf(message?.trim() ?? ''));
 }

@@ -14,7 +14,7 @@ export type TokenAction =
 export function auditedToken(entity: AuditedEntity, token: Token, what: TokenAction): Audited {
   const { id, name, scopes, resource } = token;
   const which = resource === undefined ? `with id ${id}` : `with token_id: ${id}`;
-  const more =
+  const suffix =
     what.action === 'Rotated'
       ? `, replaced by id ${what.newId}`
       : what.action === 'Created'
@@ -23,7 +23,7 @@ export function auditedToken(entity: AuditedEntity, token: Token, what: TokenAct
   return {
     entity,
     details: {
-      custom_message: `${what.action} ${kindOf(token)} ${which}${more}`,
+      custom_message: `${what.action} ${kindOf(token)} ${which}${suffix}`,
       target_id: id,
       target_type: 'PersonalAccessToken',
       target_details: name,

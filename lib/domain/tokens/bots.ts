@@ -66,14 +66,14 @@ async function create(
     prepareAudited(deps, actor),
     source.kind === 'project' ? prepareActivity(deps) : undefined,
   ]);
-  const made = (token: TokenRecord): Write[] => {
+  const recordCreation = (token: TokenRecord): Write[] => {
     const joined = { authorId: token.userId, projectId: source.id, action: 'joined' } as const;
     const recorded = event(auditedToken(entityOf(place), token, { action: 'Created' }));
     return tell === undefined ? [recorded] : [recorded, tell(joined)];
   };
   for (let tries = 0; tries < ATTEMPTS; tries++) {
     try {
-      return await createOnce(deps, user, source, input, tries, made);
+      return await createOnce(deps, user, source, input, tries, recordCreation);
     } catch (error) {
       if (error instanceof LimitReached) {
         throw badRequest(`There are ${error.limit} ${source.kind} access tokens: revoke some first`);
@@ -93,7 +93,7 @@ async function createOnce(
   source: MemberSource,
   { name, scopes, expiresAt, accessLevel }: TokenInput & { readonly accessLevel: AccessLevel },
   past: number,
-  recorded: (made: TokenRecord) => readonly Write[],
+  recordCreation: (token: TokenRecord) => readonly Write[],
 ): Promise<ToldToken> {
   const now = deps.now();
   const text = await newAccessText(deps);
@@ -125,7 +125,7 @@ async function createOnce(
       createdById: creator.id,
       bot: true as const,
     };
-    return [...writes, memberWrite(member), checkSourceExists(source), ...recorded(record)];
+    return [...writes, memberWrite(member), checkSourceExists(source), ...recordCreation(record)];
   };
   try {
     await deps.store.users.create(botUser(username, name, creator), { now, about });

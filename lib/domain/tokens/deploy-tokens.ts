@@ -70,8 +70,8 @@ async function create(
   const usernameOf = (id: number) => username ?? usualName(id);
   try {
     const event = await prepareAudited(deps, actor);
-    const alongside = (made: DeployTokenRecord) => [
-      event(auditedDeployToken('Created', entityOf(place), made)),
+    const alongside = (created: DeployTokenRecord) => [
+      event(auditedDeployToken('Created', entityOf(place), created)),
     ];
     const options = { usernameOf, now: deps.now(), alongside };
     return { token: await deps.store.deployTokens.create(token, options), text };

@@ -120,11 +120,11 @@ export async function rotateToken(
   const text = await newAccessText(deps);
   const [entity, event] = await Promise.all([known ?? openedBy(deps, token), prepareAudited(deps, author)]);
   if (entity === undefined) throw notFound();
-  const rotationEvent = (made: TokenRecord) =>
-    event(auditedToken(entity, token, { action: 'Rotated', newId: made.id }));
+  const rotationEvent = (created: TokenRecord) =>
+    event(auditedToken(entity, token, { action: 'Rotated', newId: created.id }));
   try {
     const next = { hash: tokenHash(text), expiresAt: until };
-    const rotated = await deps.store.tokens.rotate(token, next, now, (made) => [rotationEvent(made)]);
+    const rotated = await deps.store.tokens.rotate(token, next, now, (created) => [rotationEvent(created)]);
     return { token: rotated, text };
   } catch (error) {
     if (error instanceof Stale) throw conflict('409 Conflict: Resource lock');

@@ -82,8 +82,8 @@ async function make(
   };
   try {
     const event = await prepareAudited(deps, actor);
-    const alongside = (made: TokenRecord) => [
-      event(auditedToken(auditedUser(person), made, { action: 'Created' })),
+    const alongside = (created: TokenRecord) => [
+      event(auditedToken(auditedUser(person), created, { action: 'Created' })),
     ];
     return { token: await deps.store.tokens.create(record, { now: deps.now(), alongside }), text };
   } catch (error) {
@@ -124,14 +124,14 @@ export async function listTokens(
   { userId, ...query }: Listed & { readonly userId?: number },
 ): Promise<Page<TokenRecord>> {
   const { user } = signedIn(actor);
-  const wanted = narrowed(query, deps.now());
+  const narrowedQuery = narrowed(query, deps.now());
   if (!isAdministrator(actor)) {
     if (userId !== undefined && userId !== user.id) throw unauthorized();
-    return deps.store.tokens.list({ ...wanted, of: { userId: user.id } });
+    return deps.store.tokens.list({ ...narrowedQuery, of: { userId: user.id } });
   }
-  if (userId === undefined) return deps.store.tokens.list(wanted);
+  if (userId === undefined) return deps.store.tokens.list(narrowedQuery);
   if ((await deps.store.users.get(userId)) === undefined) throw notFound('User');
-  return deps.store.tokens.list({ ...wanted, of: { userId } });
+  return deps.store.tokens.list({ ...narrowedQuery, of: { userId } });
 }
 
 /** @throws 404 `404 User Not Found` */

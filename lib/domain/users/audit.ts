@@ -12,11 +12,17 @@ type Details = Audited['details'];
 /** @param asked whether a link to choose a password is sent */
 export function auditedChange(user: UserRecord, change: UserChange, asked: boolean): Audited[] {
   const entity = auditedUser(user);
-  const is = { ...user, ...change };
+  const changedUser = { ...user, ...change };
   const changed = (name: keyof UserRecord, called: string): Details[] =>
-    is[name] === user[name]
+    changedUser[name] === user[name]
       ? []
-      : [{ change: called, from: (user[name] ?? null) as Details[string], to: is[name] as Details[string] }];
+      : [
+          {
+            change: called,
+            from: (user[name] ?? null) as Details[string],
+            to: changedUser[name] as Details[string],
+          },
+        ];
   const details: Details[] = [
     ...changed('email', 'email address'),
     ...(change.unconfirmedEmail ? changed('unconfirmedEmail', 'unconfirmed email address') : []),
@@ -25,20 +31,24 @@ export function auditedChange(user: UserRecord, change: UserChange, asked: boole
     ...changed('admin', 'admin status'),
     ...changed('external', 'external status'),
     // A password change is recorded without any detail.
-    ...('passwordHash' in change && is.passwordHash !== user.passwordHash ? [{ change: 'password' }] : []),
+    ...('passwordHash' in change && changedUser.passwordHash !== user.passwordHash
+      ? [{ change: 'password' }]
+      : []),
     ...(asked ? [{ custom_message: 'Ask for password reset' }] : []),
-    ...identityChanges(user, is),
+    ...identityChanges(user, changedUser),
   ];
   return [
     ...details.map((details) => ({ entity, details })),
-    ...(user.confirmedAt === null && is.confirmedAt !== null && sameName(is.email, user.email)
-      ? [auditedEmail({ custom_message: 'Confirmed email' }, user, is.email)]
+    ...(user.confirmedAt === null &&
+    changedUser.confirmedAt !== null &&
+    sameName(changedUser.email, user.email)
+      ? [auditedEmail({ custom_message: 'Confirmed email' }, user, changedUser.email)]
       : []),
   ];
 }
 
-function identityChanges(was: UserRecord, is: Pick<UserRecord, 'profile'>): Details[] {
-  const [had, has] = [identityNames(was), identityNames(is)];
+function identityChanges(previous: UserRecord, next: Pick<UserRecord, 'profile'>): Details[] {
+  const [had, has] = [identityNames(previous), identityNames(next)];
   const addressEvents = (
     action: 'add' | 'remove',
     of: Pick<UserRecord, 'profile'>,
@@ -52,5 +62,5 @@ function identityChanges(was: UserRecord, is: Pick<UserRecord, 'profile'>): Deta
         target_type: 'Identity',
         target_details: provider,
       }));
-  return [...addressEvents('remove', was, has), ...addressEvents('add', is, had)];
+  return [...addressEvents('remove', previous, has), ...addressEvents('add', next, had)];
 }

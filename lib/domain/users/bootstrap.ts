@@ -101,8 +101,8 @@ async function tokensOf(deps: Deps, root: UserRecord): Promise<TokenRecord[]> {
 
 async function addToken(deps: Deps, root: UserRecord, text: string): Promise<void> {
   const event = await prepareAudited(deps, OPERATOR);
-  const alongside = (made: TokenRecord) => [
-    event(auditedToken(auditedUser(root), made, { action: 'Created' })),
+  const alongside = (created: TokenRecord) => [
+    event(auditedToken(auditedUser(root), created, { action: 'Created' })),
   ];
   try {
     await deps.store.tokens.create(

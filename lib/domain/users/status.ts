@@ -78,10 +78,10 @@ export async function setPreferences(
 
 /** @param file null removes the avatar @returns the updated account @throws 400 `{"avatar": [...]}` */
 export async function setAvatar(deps: Deps, actor: Actor, file: AvatarFile | null): Promise<UserRecord> {
-  const made = newAvatar(file)!;
+  const newImage = newAvatar(file)!;
   const changed = await changeUser(deps, signedIn(actor).user.id, ({ id }) => ({
-    change: { avatar: made.avatar },
-    alongside: made.writes({ kind: 'user', id }),
+    change: { avatar: newImage.avatar },
+    alongside: newImage.writes({ kind: 'user', id }),
   }));
   if (changed === undefined) throw notFound('User');
   return changed;

@@ -231,14 +231,14 @@ export class Staging {
   async *read(upload: Pick<StagedUpload, 'id' | 'size'>): AsyncGenerator<Uint8Array, void, undefined> {
     const key = contentKey(upload.id);
     const ahead: Promise<Uint8Array>[] = [];
-    let asked = 0;
+    let requested = 0;
     const ask = () => {
-      if (asked >= upload.size) return;
-      const read = this.#blobs.read(key, asked, Math.min(READ_BYTES, upload.size - asked));
+      if (requested >= upload.size) return;
+      const read = this.#blobs.read(key, requested, Math.min(READ_BYTES, upload.size - requested));
       // The error is reported where the promise is awaited; this only avoids an unhandled rejection.
       read.catch(() => {});
       ahead.push(read);
-      asked += READ_BYTES;
+      requested += READ_BYTES;
     };
     for (let n = 0; n < READS_AHEAD; n++) ask();
     for (let piece = ahead.shift(); piece !== undefined; piece = ahead.shift()) {

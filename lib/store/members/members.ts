@@ -192,9 +192,9 @@ export class Members {
     source: MemberSource,
     userId: number,
     change: { accessLevel: AccessLevel; expiresAt?: string | null },
-    options: { was?: MemberRecord; alongside?: AlongsideChange } = {},
+    options: { previous?: MemberRecord; alongside?: AlongsideChange } = {},
   ): Promise<MemberRecord> {
-    let { was } = options;
+    let { previous: was } = options;
     for (let n = 0; n < ATTEMPTS; n++) {
       was ??= await this.get(source, userId);
       if (was === undefined) throw new Missing('member');
@@ -257,8 +257,8 @@ export class Members {
     try {
       await this.#table.transact([...rows, ...alongside]);
     } catch (error) {
-      const gone = error instanceof TransactionRefused && (error.has('member') || error.has('namespace'));
-      throw gone ? new Missing('member') : error;
+      const missing = error instanceof TransactionRefused && (error.has('member') || error.has('namespace'));
+      throw missing ? new Missing('member') : error;
     }
   }
 

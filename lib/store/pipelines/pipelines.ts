@@ -134,15 +134,15 @@ export class Pipelines {
     { projectId, ref, id }: PipelineRecord,
     most = 100,
   ): Promise<PipelineOutcome | undefined> {
-    let left = most;
+    let remaining = most;
     let before = id;
-    while (left > 0) {
+    while (remaining > 0) {
       const { items, next } = await this.#table.query({
         partition: pipelinesPartition(projectId),
         from: refPipelinePrefix(ref),
         to: refPipelineKey(projectId, ref, before - 1).sk,
         reverse: true,
-        limit: Math.min(left, 10),
+        limit: Math.min(remaining, 10),
       });
       const ids = items.map(({ sk }) => idOf(sk as string));
       const rows = await this.#table.batchGet(
@@ -153,7 +153,7 @@ export class Pipelines {
       if (found !== undefined) return found['outcome'] as PipelineOutcome;
       if (next === undefined || ids.length === 0) return undefined;
       before = ids.at(-1)!;
-      left -= ids.length;
+      remaining -= ids.length;
     }
     return undefined;
   }

@@ -125,11 +125,11 @@ export class Repositories {
   async replaceDerived(
     lease: Lease,
     file: DerivedFile,
-    was: DerivedRow | undefined,
+    replaced: DerivedRow | undefined,
     now: Date,
   ): Promise<void> {
     try {
-      await this.#table.transact([fencedBy(lease), listDerived(lease.repositoryId, file, was, now)]);
+      await this.#table.transact([fencedBy(lease), listDerived(lease.repositoryId, file, replaced, now)]);
     } catch (error) {
       throw error instanceof TransactionRefused ? new Stale('derived file') : error;
     }

@@ -126,30 +126,30 @@ export class ScimIdentities {
    * For a transaction; refused as `identity` when it changed since `was` was read, or as `taken:externalId` or
    * `taken:userName`.
    */
-  change(was: ScimIdentity, is: ScimIdentity): Write[] {
-    const { groupId, userId, externUid } = is;
-    const unchanged = { if: '#version = :was', values: { was: was.version }, reason: 'identity' };
-    const moved = was.externUid !== externUid;
-    const renamed = !sameName(was.userName, is.userName);
+  change(previous: ScimIdentity, next: ScimIdentity): Write[] {
+    const { groupId, userId, externUid } = next;
+    const unchanged = { if: '#version = :was', values: { was: previous.version }, reason: 'identity' };
+    const moved = previous.externUid !== externUid;
+    const renamed = !sameName(previous.userName, next.userName);
     return [
       ...(moved
         ? [
-            { delete: scimIdentityKey(groupId, was.externUid), ...unchanged },
-            { put: itemOf(is), if: ABSENT, reason: 'taken:externalId' },
+            { delete: scimIdentityKey(groupId, previous.externUid), ...unchanged },
+            { put: itemOf(next), if: ABSENT, reason: 'taken:externalId' },
             { put: { ...scimUserKey(groupId, userId), externUid } },
           ]
-        : [{ put: itemOf(is), ...unchanged }]),
+        : [{ put: itemOf(next), ...unchanged }]),
       ...(renamed
         ? [
-            { delete: scimNameKey(groupId, was.userName) },
+            { delete: scimNameKey(groupId, previous.userName) },
             {
-              put: { ...scimNameKey(groupId, is.userName), externUid },
+              put: { ...scimNameKey(groupId, next.userName), externUid },
               if: ABSENT,
               reason: 'taken:userName',
             },
           ]
         : moved
-          ? [{ put: { ...scimNameKey(groupId, is.userName), externUid } }]
+          ? [{ put: { ...scimNameKey(groupId, next.userName), externUid } }]
           : []),
     ];
   }
@@ -213,10 +213,10 @@ export class ScimIdentities {
     for (;;) {
       const user = await this.#users.get(userId);
       const identities = user === undefined ? [] : identitiesOf(user);
-      const kept = identities.filter((identity) => identity.saml_provider_id !== groupId);
-      if (user === undefined || kept.length === identities.length) return;
+      const remaining = identities.filter((identity) => identity.saml_provider_id !== groupId);
+      if (user === undefined || remaining.length === identities.length) return;
       try {
-        await this.#users.update(user, { profile: { ...user.profile, identities: kept } });
+        await this.#users.update(user, { profile: { ...user.profile, identities: remaining } });
         return;
       } catch (error) {
         if (error instanceof Missing) return;

@@ -29,14 +29,14 @@ export async function removeMembershipWrites(
   userId: number,
 ): Promise<Write[]> {
   const source = { kind: 'group', id: groupId } as const;
-  const was = await members.get(source, userId);
-  if (was === undefined) return [];
-  if (was.accessLevel === OWNER) return groupOwners.ownerRemoval(groupId, userId);
+  const existing = await members.get(source, userId);
+  if (existing === undefined) return [];
+  if (existing.accessLevel === OWNER) return groupOwners.ownerRemoval(groupId, userId);
   return [
     {
       delete: memberKey(source, userId),
       if: `${PRESENT} AND #accessLevel = :level`,
-      values: { level: was.accessLevel },
+      values: { level: existing.accessLevel },
       reason: 'member',
     },
   ];

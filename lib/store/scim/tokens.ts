@@ -33,16 +33,16 @@ export class ScimTokens {
 
   /**
    * Issues a token and revokes the previous one.
-   * @param was the previous token, as it was read
+   * @param previous the previous token, as it was read
    * @throws Stale when another token was issued meanwhile, or the group does not exist
    */
   async issue(
     token: ScimToken,
-    was: ScimToken | undefined,
+    previous: ScimToken | undefined,
     options: { readonly alongside: readonly Write[] },
   ): Promise<void> {
-    await this.#swap(was, [
-      { put: { ...scimTokenOfKey(token.groupId), ...token }, ...unchanged(was) },
+    await this.#swap(previous, [
+      { put: { ...scimTokenOfKey(token.groupId), ...token }, ...unchanged(previous) },
       { put: { ...scimTokenKey(token.hash), groupId: token.groupId }, if: ABSENT, reason: 'token' },
       checkSourceExists({ kind: 'group', id: token.groupId }),
       ...options.alongside,
@@ -50,15 +50,18 @@ export class ScimTokens {
   }
 
   /** Takes effect at once. @throws Stale as {@link issue} */
-  async revoke(was: ScimToken, options: { readonly alongside: readonly Write[] }): Promise<void> {
-    await this.#swap(was, [{ delete: scimTokenOfKey(was.groupId), ...unchanged(was) }, ...options.alongside]);
+  async revoke(previous: ScimToken, options: { readonly alongside: readonly Write[] }): Promise<void> {
+    await this.#swap(previous, [
+      { delete: scimTokenOfKey(previous.groupId), ...unchanged(previous) },
+      ...options.alongside,
+    ]);
   }
 
-  async #swap(was: ScimToken | undefined, writes: readonly Write[]): Promise<void> {
+  async #swap(previous: ScimToken | undefined, writes: readonly Write[]): Promise<void> {
     try {
       await this.#table.transact([
         ...writes,
-        ...(was === undefined ? [] : [{ delete: scimTokenKey(was.hash) }]),
+        ...(previous === undefined ? [] : [{ delete: scimTokenKey(previous.hash) }]),
       ]);
     } catch (error) {
       throw error instanceof TransactionRefused ? new Stale('token') : error;
@@ -79,10 +82,10 @@ export class ScimTokens {
   }
 }
 
-const unchanged = (was: ScimToken | undefined) =>
-  was === undefined
+const unchanged = (previous: ScimToken | undefined) =>
+  previous === undefined
     ? { if: ABSENT, reason: 'token' }
-    : { if: '#hash = :was', values: { was: was.hash }, reason: 'token' };
+    : { if: '#hash = :was', values: { was: previous.hash }, reason: 'token' };
 
 function fromItem(item: Item | undefined): ScimToken | undefined {
   if (item === undefined) return undefined;

@@ -11,13 +11,13 @@ interface Named {
  * it, 1 contains it, 0 otherwise.
  */
 export function similarity(term: string, { name, path }: Named): number {
-  const wanted = folded(term.trim());
+  const searched = folded(term.trim());
   const ranks = [name, path].map((text) => {
-    const held = folded(text);
-    if (held === wanted) return 4;
-    if (held.startsWith(wanted)) return 3;
-    if (held.split(/[\s._/-]+/).some((word) => word.startsWith(wanted))) return 2;
-    return held.includes(wanted) ? 1 : 0;
+    const foldedText = folded(text);
+    if (foldedText === searched) return 4;
+    if (foldedText.startsWith(searched)) return 3;
+    if (foldedText.split(/[\s._/-]+/).some((word) => word.startsWith(searched))) return 2;
+    return foldedText.includes(searched) ? 1 : 0;
   });
   return Math.max(...ranks);
 }

@@ -41,9 +41,9 @@ export class MasterKey implements Keyring {
   }
 
   async keys(known?: string): Promise<MasterKeys> {
-    const kept = this.#kept;
-    if (kept !== undefined && Date.now() - kept.at < KEYS_CACHE_MS) {
-      const keys = await kept.keys;
+    const cached = this.#kept;
+    if (cached !== undefined && Date.now() - cached.at < KEYS_CACHE_MS) {
+      const keys = await cached.keys;
       if (known === undefined || known in keys.keys) return keys;
     }
     const entry = { at: Date.now(), keys: this.#readOrMake() };

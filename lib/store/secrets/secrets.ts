@@ -47,29 +47,29 @@ export class Secrets {
   async reseal(): Promise<ResealReport> {
     const keys = await this.#keyring.keys();
     let resealed = 0;
-    let left = 0;
+    let remaining = 0;
     for (let shard = 0; shard < SECRET_SHARDS; shard++) {
       for await (const item of this.#table.queryAll({ partition: secretPartition(shard) })) {
-        const was = item['key'] as string;
-        if (was === keys.current) continue;
+        const previousKey = item['key'] as string;
+        if (previousKey === keys.current) continue;
         const key: Key = { pk: item['pk'] as string, sk: item['sk'] as string };
-        const all = was in keys.keys ? keys : await this.#keyring.keys(was);
+        const all = previousKey in keys.keys ? keys : await this.#keyring.keys(previousKey);
         try {
           await this.#table.update({
             update: key,
             set: seal(keys, key, open(all, item)),
             if: '#key = :was AND #sealed = :sealed',
-            values: { was, sealed: item['sealed'] },
+            values: { was: previousKey, sealed: item['sealed'] },
           });
           resealed++;
         } catch (error) {
           // The secret was replaced or deleted meanwhile; the process that replaced it may not know the new key yet.
           if (!(error instanceof ConditionFailed)) throw error;
-          if (error.item !== undefined && error.item['key'] !== keys.current) left++;
+          if (error.item !== undefined && error.item['key'] !== keys.current) remaining++;
         }
       }
     }
-    return { resealed, left };
+    return { resealed, left: remaining };
   }
 }
 

@@ -33,7 +33,7 @@ export interface StoredSettings {
 
 /** The previous values as they were read, and the values that replace them. */
 export interface NewSettings {
-  readonly was: StoredSettings;
+  readonly previous: StoredSettings;
   readonly values: SettingValues;
 }
 
@@ -67,18 +67,21 @@ export class SettingsRows {
     alongside: readonly Write[],
   ): Promise<{ readonly [row in keyof R]: StoredSettings }> {
     const at = now.toISOString();
-    const made = Object.entries(rows).map(([row, { was, values }]) => ({
+    const replacements = Object.entries(rows).map(([row, { previous, values }]) => ({
       row: row as SettingsRow,
-      was: was.version,
-      is: { version: was.version + 1, values, createdAt: was.createdAt ?? at, updatedAt: at },
+      previous: previous.version,
+      next: { version: previous.version + 1, values, createdAt: previous.createdAt ?? at, updatedAt: at },
     }));
-    const puts = made.map(({ row, was, is }) => ({
-      put: { ...settingsKey(row), ...is },
-      ...(was === 0 ? { if: ABSENT } : { if: '#version = :version', values: { version: was } }),
+    const puts = replacements.map(({ row, previous, next }) => ({
+      put: { ...settingsKey(row), ...next },
+      ...(previous === 0 ? { if: ABSENT } : { if: '#version = :version', values: { version: previous } }),
       reason: 'settings',
     }));
     await this.#table.transact([...puts, ...alongside]);
-    return Object.fromEntries(made.map(({ row, is }) => [row, is])) as Record<keyof R, StoredSettings>;
+    return Object.fromEntries(replacements.map(({ row, next }) => [row, next])) as Record<
+      keyof R,
+      StoredSettings
+    >;
   }
 }
 

@@ -56,60 +56,62 @@ export class Statistics {
 
   /**
    * Stores a measurement.
-   * @param was the statistics as read before measuring
+   * @param previous the statistics as read before measuring
    * @throws Stale when another worker has stored one meanwhile, Missing when the project is gone
    */
   async save(
     projectId: number,
-    was: ProjectStatistics | undefined,
-    is: Omit<ProjectStatistics, 'version'>,
+    previous: ProjectStatistics | undefined,
+    measured: Omit<ProjectStatistics, 'version'>,
   ): Promise<void> {
-    const version = (was?.version ?? 0) + 1;
+    const version = (previous?.version ?? 0) + 1;
     const row: Put = {
-      put: { ...statisticsKey({ kind: 'project', id: projectId }), ...is, version },
-      ...(was === undefined ? { if: ABSENT } : { if: '#version = :was', values: { was: was.version } }),
+      put: { ...statisticsKey({ kind: 'project', id: projectId }), ...measured, version },
+      ...(previous === undefined
+        ? { if: ABSENT }
+        : { if: '#version = :was', values: { was: previous.version } }),
       reason: 'statistics',
     };
-    const names = Object.keys(is.languages);
+    const names = Object.keys(measured.languages);
     // Lists of projects filtered by language or sorted by size read these attributes of the records.
     const same =
-      names.join() === Object.keys(was?.languages ?? {}).join() &&
-      is.repositorySize === (was?.repositorySize ?? 0);
+      names.join() === Object.keys(previous?.languages ?? {}).join() &&
+      measured.repositorySize === (previous?.repositorySize ?? 0);
     const set = {
       languages: names,
-      repositorySize: is.repositorySize,
-      bySize: bySize(is.repositorySize, projectId),
+      repositorySize: measured.repositorySize,
+      bySize: bySize(measured.repositorySize, projectId),
     };
     const lives = { if: `${PRESENT} AND attribute_type(#deletedAt, :null)`, values: { null: 'NULL' } };
     const record: Write = same
       ? { check: projectKey(projectId), ...lives, reason: 'project' }
       : { update: projectKey(projectId), set, ...lives, reason: 'project' };
-    await this.#counted([row, record], was, is);
+    await this.#counted([row, record], previous, measured);
   }
 
   /** Deletes the statistics of a deleted project. */
   async forget(projectId: number): Promise<void> {
-    const was = await this.ofProject(projectId);
-    if (was === undefined) return;
+    const previous = await this.ofProject(projectId);
+    if (previous === undefined) return;
     const row: Write = {
       delete: statisticsKey({ kind: 'project', id: projectId }),
       if: '#version = :was',
-      values: { was: was.version },
+      values: { was: previous.version },
       reason: 'statistics',
     };
-    await this.#counted([row], was, undefined);
+    await this.#counted([row], previous, undefined);
   }
 
   /** Executes the writes together with the changes of the groups' totals. A deleted group has no total to change. */
   async #counted(
     writes: readonly Write[],
-    was: ProjectStatistics | undefined,
-    is: Omit<ProjectStatistics, 'version'> | undefined,
+    previous: ProjectStatistics | undefined,
+    measured: Omit<ProjectStatistics, 'version'> | undefined,
   ): Promise<void> {
     const sums = new Map<number, number>();
     for (const [each, sign] of [
-      [was, -1],
-      [is, 1],
+      [previous, -1],
+      [measured, 1],
     ] as const)
       if (typeof each?.countedIn === 'number')
         sums.set(each.countedIn, (sums.get(each.countedIn) ?? 0) + sign * each.repositorySize);

@@ -116,8 +116,8 @@ export function renamed(
 
 /** As {@link release}, for a name that this owner may not hold. */
 const forgetName = (kind: NameKind, name: string, owner: NameOwner, label: string): Delete => {
-  const held = release(kind, name, owner, label);
-  return { ...held, if: `${ABSENT} OR (${held.if})` };
+  const released = release(kind, name, owner, label);
+  return { ...released, if: `${ABSENT} OR (${released.if})` };
 };
 
 /** @returns the error that lists the taken names, if these are why a transaction was refused. */

@@ -62,7 +62,7 @@ export class DeployTokens {
     }: {
       usernameOf: (id: number) => string;
       now: Date;
-      alongside?: (made: DeployTokenRecord) => readonly Write[];
+      alongside?: (created: DeployTokenRecord) => readonly Write[];
     },
   ): Promise<DeployTokenRecord> {
     const id = await this.#counters.next('deploy-token');
@@ -140,8 +140,8 @@ export class DeployTokens {
         ...alongside,
       ]);
     } catch (error) {
-      const gone = error instanceof TransactionRefused && error.has('token');
-      throw gone ? new Missing('token') : error;
+      const missing = error instanceof TransactionRefused && error.has('token');
+      throw missing ? new Missing('token') : error;
     }
   }
 

@@ -48,7 +48,7 @@ export class Tokens {
   /** @throws AlreadyExists when a token has the same text, Missing when the user does not exist, LimitReached */
   async create(
     token: NewToken,
-    options: { now?: Date; alongside?: (made: TokenRecord) => readonly Write[] } = {},
+    options: { now?: Date; alongside?: (created: TokenRecord) => readonly Write[] } = {},
   ): Promise<TokenRecord> {
     const record = await this.#record(token, options.now ?? new Date());
     const writes = [...rowsOf(record), counted(ownerOf(token))];
@@ -139,11 +139,11 @@ export class Tokens {
     token: TokenRecord,
     change: Pick<NewToken, 'hash' | 'expiresAt'>,
     now: Date,
-    alongside: (made: TokenRecord) => readonly Write[] = () => [],
+    alongside: (created: TokenRecord) => readonly Write[] = () => [],
   ): Promise<TokenRecord> {
-    const { id: _i, createdAt: _c, lastUsedAt: _l, revoked: _r, ...kept } = token;
+    const { id: _i, createdAt: _c, lastUsedAt: _l, revoked: _r, ...inherited } = token;
     const familyId = familyOf(token);
-    const record = await this.#record({ ...kept, ...change, familyId }, now);
+    const record = await this.#record({ ...inherited, ...change, familyId }, now);
     const { resource, userId } = token;
     try {
       await this.#table.transact([

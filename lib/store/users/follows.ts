@@ -79,16 +79,16 @@ export class Follows {
    * @returns whether any may be left
    */
   async removeOfUser(userId: number, limit = 100): Promise<boolean> {
-    let left = false;
+    let moreLeft = false;
     for (const row of ['FOLLOWER', 'FOLLOWING'] as const) {
       const page = await this.#table.query({ ...this.#rows(userId, row), limit, only: ['sk'] });
       for (const { sk } of page.items) {
         const other = idOf(sk as string);
         await (row === 'FOLLOWER' ? this.unfollow(other, userId) : this.unfollow(userId, other));
       }
-      left ||= page.next !== undefined;
+      moreLeft ||= page.next !== undefined;
     }
-    return left;
+    return moreLeft;
   }
 
   #rows = (userId: number, row: FollowRow) => ({

@@ -324,9 +324,9 @@ const without = (names: readonly string[], others: readonly string[]): string[] 
  * Claims the new address and releases the previous one. Unlike a former username, a former address does not redirect to
  * the user: its mailbox may belong to another person by now.
  */
-function moveEmail(was: string, is: string, owner: { type: 'user'; id: number }): Write[] {
-  if (was === is) return [];
+function moveEmail(previous: string, next: string, owner: { type: 'user'; id: number }): Write[] {
+  if (previous === next) return [];
   // A spelling that differs only in case is stored in the same item.
-  if (sameName(was, is)) return [{ update: nameKey('email', is), set: { name: is } }];
-  return [claim('email', is, owner, 'email'), release('email', was, owner, 'email')];
+  if (sameName(previous, next)) return [{ update: nameKey('email', next), set: { name: next } }];
+  return [claim('email', next, owner, 'email'), release('email', previous, owner, 'email')];
 }

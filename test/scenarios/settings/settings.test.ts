@@ -533,7 +533,7 @@ test('a value stored before its rule existed takes effect at the next change of 
   const { kept, effective } = await store.settings.read();
   const values = { ...kept.values, maintenance_mode_message: 'Set before' };
   const { maintenance_mode_message: _, ...others } = effective.values;
-  const rows = { kept: { was: kept, values }, effective: { was: effective, values: others } };
+  const rows = { kept: { previous: kept, values }, effective: { previous: effective, values: others } };
   settings.changed((await store.settings.replace(rows, new Date(), [])).effective);
   expect((await get())['maintenance_mode_message']).toBe('Set before');
   expect((await settings.current()).maintenance_mode_message).not.toBe('Set before');
