@@ -187,7 +187,9 @@ export const areas: readonly Area[] = [
   ),
   api(
     'issues',
-    ['/api/v4/projects/{id}/issues', '/api/v4/groups/{id}/issues', '/api/v4/issues'].flatMap(below),
+    ['/api/v4/projects/{id}/issues', '/api/v4/groups/{id}/issues', '/api/v4/issues', '/api/v4/todos'].flatMap(
+      below,
+    ),
     writesObjects,
   ),
   api('settings', ['/api/v4/application/settings', '/api/v4/application/settings.json'], {

@@ -1,9 +1,10 @@
 import { issueEndpoints } from '../lib/api/issues/endpoints.ts';
 import { issueNoteEndpoints } from '../lib/api/issues/notes.ts';
+import { issueTodoEndpoints, todoEndpoints } from '../lib/api/todos/endpoints.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
 
 export const { handler, fetch } = apiFunction({
-  endpoints: [...issueEndpoints, ...issueNoteEndpoints],
+  endpoints: [...issueEndpoints, ...issueNoteEndpoints, ...issueTodoEndpoints, ...todoEndpoints],
   deps,
 });

@@ -41,6 +41,7 @@ import { starEndpoints } from './stars/endpoints.ts';
 import { fetchEndpoints, statisticsEndpoints } from './statistics/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
 import { projectTemplateEndpoints, templateEndpoints } from './templates/endpoints.ts';
+import { issueTodoEndpoints, todoEndpoints } from './todos/endpoints.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
 import { topicEndpoints } from './topics/endpoints.ts';
 import { projectUploadEndpoints } from './uploads/endpoints.ts';
@@ -80,6 +81,8 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...groupIssueStatistics,
   ...projectIssueStatistics,
   ...issueNoteEndpoints,
+  ...issueTodoEndpoints,
+  ...todoEndpoints,
   ...eventEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,

@@ -64,6 +64,7 @@ import { type RetryPolicy, standardRetries } from './table/retry.ts';
 import { Table } from './table/table.ts';
 import { Names } from './table/unique-names.ts';
 import { Texts } from './texts/texts.ts';
+import { Todos } from './todos/todos.ts';
 import { DeployTokens } from './tokens/deploy-tokens.ts';
 import { Tokens } from './tokens/tokens.ts';
 import { TopicAssignments } from './topics/assignments.ts';
@@ -79,6 +80,7 @@ export interface Store {
   readonly blobs: Blobs;
   readonly texts: Texts;
   readonly uploads: Uploads;
+  readonly todos: Todos;
   readonly queues: Queues;
   readonly users: Users;
   readonly sshKeys: SshKeys;
@@ -183,6 +185,7 @@ export function createStore(
     blobs,
     texts: new Texts(blobs),
     uploads: new Uploads(blobs),
+    todos: new Todos(table, counters, outbox),
     queues,
     users,
     passwordResets: new PasswordResets(table, users),

@@ -60,6 +60,7 @@ import {
   passwordResets,
   runners,
 } from './check-subjects.ts';
+import { todos } from './check-todos.ts';
 import { topicAssignments, topics } from './check-topics.ts';
 import { groupsOf, livingOf, projectsOf, usersOf } from './records.ts';
 import { keyText, type Row, type RowCheck, type Rows, rowCheck } from './rows.ts';
@@ -254,6 +255,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   'password resets': passwordResets,
 
   issues,
+  todos,
   pipelines,
 
   'ref rows': refRows,

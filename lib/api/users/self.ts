@@ -127,6 +127,9 @@ const putAvatar = endpoint({
   },
 });
 
+/** More are not counted. */
+const MAX_TODOS = 10_000;
+
 const counts = endpoint({
   method: 'GET',
   path: '/user_counts',
@@ -134,13 +137,13 @@ const counts = endpoint({
   summary: 'Count your open issues, merge requests and to-dos',
   access: signedIn(),
   returns: { body: shapes.counts },
-  // Issues, merge requests and to-dos do not exist yet.
-  handle: () => ({
+  // Merge requests do not exist yet.
+  handle: async ({ actor }, { store }) => ({
     merge_requests: 0,
     assigned_issues: 0,
     assigned_merge_requests: 0,
     review_requested_merge_requests: 0,
-    todos: 0,
+    todos: (await store.todos.count(actor.user.id, 'pending', MAX_TODOS)) ?? MAX_TODOS,
   }),
 });
 

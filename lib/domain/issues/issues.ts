@@ -1,6 +1,8 @@
 import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issues.ts';
 import type { StoredText } from '../../records/texts.ts';
 import { AlreadyExists, Missing, Stale } from '../../store/errors.ts';
+import type { OutboxMessage } from '../../store/outbox/outbox.ts';
+import { issueTodos } from '../../store/todos/todos.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -101,7 +103,12 @@ export async function createIssue(
     version: 1,
   };
   try {
-    await deps.store.issues.create(issue, await surroundingsOf(deps, project, issue));
+    const messages = issueTodos(issue, {
+      authorId: user.id,
+      assignedIds: issue.assigneeIds,
+      described: mentionsSomebody(input.description),
+    });
+    await deps.store.issues.create(issue, await surroundingsOf(deps, project, issue), { messages });
   } catch (error) {
     await deps.store.texts.drop(issue.description);
     if (error instanceof AlreadyExists) throw conflict('Duplicated issue');
@@ -144,7 +151,14 @@ export async function updateIssue(
     input.description === undefined ? undefined : await keptText(deps, access.project.id, input.description);
   let replaced: StoredText | null | undefined;
   try {
-    const issue = await changeIssue(deps, actor, access, iid, (before) => {
+    const todosAfter = (before: IssueRecord, changes: Partial<IssueFields>) =>
+      issueTodos(before, {
+        authorId: user.id,
+        assignedIds: (changes.assigneeIds ?? []).filter((id) => !before.assigneeIds.includes(id)),
+        described: mentionsSomebody(input.description),
+        finished: changes.state === 'closed',
+      });
+    const change = (before: IssueRecord): Partial<IssueFields> => {
       if (!all && !(isOwn(actor, before) && can(actor, access, 'create_issue'))) throw forbidden();
       replaced = description === undefined ? undefined : before.description;
       const at = (can(actor, access, 'own_issues') ? input.updatedAt : undefined) ?? deps.now();
@@ -167,7 +181,8 @@ export async function updateIssue(
         ...stateAfter(before, input.stateEvent, user.id, at),
         updatedAt: at.toISOString(),
       };
-    });
+    };
+    const issue = await changeIssue(deps, actor, access, iid, change, todosAfter);
     await deps.store.texts.drop(replaced);
     return { issue, access };
   } catch (error) {
@@ -239,6 +254,7 @@ async function changeIssue(
   access: ProjectAccess,
   iid: number,
   change: (before: IssueRecord) => Partial<IssueFields>,
+  messagesOf: (before: IssueRecord, changes: Partial<IssueFields>) => readonly OutboxMessage[],
 ): Promise<IssueRecord> {
   const address: IssueAddress = { projectId: access.project.id, iid };
   return retryOnConflict(
@@ -247,13 +263,17 @@ async function changeIssue(
       if (before === undefined || !maySeeIssue(actor, access, before)) throw recordNotFound();
       const changes = change(before);
       const around = await surroundingsOf(deps, access.project, { ...before, ...changes });
-      return deps.store.issues.update(before, changes, around);
+      const messages = messagesOf(before, changes);
+      return deps.store.issues.update(before, changes, around, { messages });
     },
     (error) => error instanceof Stale,
   ).catch((error: unknown) => {
     throw translated(error);
   });
 }
+
+/** Whether a text may mention users: a worker finds out whom. */
+const mentionsSomebody = (text: string | null | undefined): boolean => text?.includes('@') ?? false;
 
 /** Closing a closed issue, or reopening an open one, changes nothing. */
 function stateAfter(

@@ -26,6 +26,7 @@ import { remover as stars } from '../stars/remover.ts';
 import { remover as statistics } from '../statistics/remover.ts';
 import type { Store } from '../store.ts';
 import { remover as texts } from '../texts/remover.ts';
+import { remover as todos } from '../todos/remover.ts';
 import { remover as tokens } from '../tokens/remover.ts';
 import { remover as topics } from '../topics/remover.ts';
 import { remover as uploads } from '../uploads/remover.ts';
@@ -63,6 +64,7 @@ export const removers: readonly Remover<Store>[] = [
   keys,
   emails,
   rateLimits,
+  todos,
   // After `groups`, which finds the shares that it ends through the rows in the group's partition.
   placement,
   // After `keys` and `emails`, which find the claims that they release through the rows in the user's partition.

@@ -33,6 +33,7 @@ import { rowKinds as secrets } from './secrets.ts';
 import { rowKinds as settings } from './settings.ts';
 import { rowKinds as stars } from './stars.ts';
 import { rowKinds as statistics } from './statistics.ts';
+import { rowKinds as todos } from './todos.ts';
 import { rowKinds as tokens } from './tokens.ts';
 import { rowKinds as topics } from './topics.ts';
 import { rowKinds as users } from './users.ts';
@@ -72,6 +73,7 @@ export const allRowKinds = [
   ...settings,
   ...stars,
   ...statistics,
+  ...todos,
   ...tokens,
   ...topics,
   ...users,

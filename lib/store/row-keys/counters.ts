@@ -22,7 +22,8 @@ export type CounterKind =
   | 'event'
   | 'label'
   | 'milestone'
-  | 'topic';
+  | 'topic'
+  | 'todo';
 
 export const counterKey = (kind: CounterKind): Key => ({ pk: `COUNTER#${kind}`, sk: 'COUNTER' });
 

@@ -15,6 +15,7 @@ import { relationWrites } from './relation-endpoints.ts';
 import { scimWrites } from './scim-endpoints.ts';
 import { after, answered, counted, countOf, endpoint, flip, found, type Sent, toldBy } from './sent.ts';
 import { settingWrites } from './setting-endpoints.ts';
+import { todoWrites } from './todo-endpoints.ts';
 import { tokenWrites } from './token-endpoints.ts';
 import { userWrites } from './user-endpoints.ts';
 
@@ -40,6 +41,7 @@ export const writes: readonly Operation[] = [
   ...labelWrites,
   ...milestoneWrites,
   ...noteWrites,
+  ...todoWrites,
   ...notificationWrites,
   endpoint('POST /projects', async (fixtures) => {
     const { username, token } = await fixtures.owner();

@@ -11,7 +11,7 @@ import { changeSettings } from '../../harness/settings.ts';
 import type { Operation, Told, Work } from './driver.ts';
 import { refOf } from './endpoints.ts';
 import type { Fixtures, Ground } from './fixtures.ts';
-import { countOf, flip, found } from './sent.ts';
+import { counted, countOf, flip, found } from './sent.ts';
 
 const HOUR = 3600_000;
 
@@ -164,6 +164,36 @@ export const jobs: readonly Operation[] = [
         const { ids } = await threads.members({ projectId, noteable }, 0, 10);
         return items.length + ids.length === 0 ? 'after' : 'before';
       });
+    },
+  },
+  {
+    name: 'job: the users whom an issue mentions and is assigned to get to-dos',
+    async prepare(fixtures) {
+      const { id: projectId, owner } = await fixtures.ownGround();
+      const { iid } = await fixtures.done('POST', `/projects/${projectId}/issues`, {
+        token: owner.token,
+        json: { title: 'for me', assignee_ids: [owner.id] },
+      });
+      await fixtures.settle();
+      await fixtures.done('POST', '/todos/mark_as_done', { token: owner.token });
+      const cause = { authorId: owner.id, assignedIds: [owner.id], described: true, finished: false };
+      return job(fixtures, 'todos.add', { projectId, iid, ...cause }, () =>
+        counted(fixtures, '/todos', owner.token),
+      );
+    },
+  },
+  {
+    name: 'job: more to-dos than a request marks are done',
+    async prepare(fixtures) {
+      const { id: projectId, owner } = await fixtures.ownGround();
+      const { token } = owner;
+      const path = `/projects/${projectId}/issues`;
+      await fixtures.done('POST', '/todos/mark_as_done', { token });
+      const { iid } = await fixtures.done('POST', path, { token, json: { title: 'much' } });
+      const { id: upTo } = await fixtures.done('POST', `${path}/${iid}/todo`, { token });
+      return job(fixtures, 'todos.finish', { userId: owner.id, upTo }, async () =>
+        flip(await counted(fixtures, '/todos', token)),
+      );
     },
   },
   {

@@ -169,6 +169,9 @@ export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
   'About the caller alone: it lets nobody in, and shows nothing that was hidden.': [
     'POST /users/:id/follow',
     'POST /users/:id/unfollow',
+    'POST /projects/:id/issues/:issue_iid/todo',
+    'POST /todos/:id/mark_as_done',
+    'POST /todos/mark_as_done',
     'PUT /user/status',
     'PUT /user/preferences',
     'PUT /user/avatar',

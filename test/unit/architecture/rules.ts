@@ -108,7 +108,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'notes',
       'pipelines',
     ],
-    ...['issues'],
+    ...['issues', 'todos'],
     ...[
       'project-relations',
       'rate-limits',
@@ -158,6 +158,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'milestones',
       'notes',
       'issues',
+      'todos',
       'forks',
       'commits',
     ],
@@ -203,7 +204,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'signatures',
       'stars',
     ],
-    ...['project-relations', 'tags', 'templates', 'tokens', 'issues'],
+    ...['project-relations', 'tags', 'templates', 'tokens', 'issues', 'todos'],
   ],
 };
 

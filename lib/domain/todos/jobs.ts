@@ -1,0 +1,33 @@
+import * as z from 'zod/mini';
+import { ADD_TODOS_JOB, FINISH_TODOS_JOB } from '../../store/todos/todos.ts';
+import { defineJob } from '../job.ts';
+import { idField } from '../job-fields.ts';
+import { addIssueTodos } from './causes.ts';
+
+export const jobs = [
+  defineJob({
+    name: ADD_TODOS_JOB,
+    body: () =>
+      z.object({
+        projectId: idField(),
+        iid: idField(),
+        authorId: idField(),
+        assignedIds: z.array(idField()),
+        described: z.boolean(),
+        finished: z.boolean(),
+      }),
+    run: (deps, body, { messageId }) => addIssueTodos(deps, body, messageId),
+  }),
+  defineJob({
+    name: FINISH_TODOS_JOB,
+    body: () => z.object({ userId: idField(), upTo: idField() }),
+    run: async (deps, { userId, upTo }, { deadline }) => {
+      for await (const todo of deps.store.todos.ofUser(userId, 'pending', 100)) {
+        if (todo.id > upTo) continue;
+        if (Date.now() > deadline) return false;
+        await deps.store.todos.finish([todo], deps.now());
+      }
+      return true;
+    },
+  }),
+];

@@ -1,0 +1,129 @@
+/** To-dos: what a user has to look at, why, and when it is done. */
+import type { IssueRecord } from '../../records/issues.ts';
+import type { TodoAction, TodoRecord, TodoState } from '../../records/todos.ts';
+import type { UserRecord } from '../../records/users.ts';
+import { cutPage, MAX_TOTAL, type Page, type PageRequest } from '../../store/table/paging.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { recordNotFound } from '../errors.ts';
+import { getIssue } from '../issues/issues.ts';
+import type { FoundIssue } from '../issues/related.ts';
+import { maySeeIssue } from '../issues/visible.ts';
+
+type SignedIn = Extract<Actor, { kind: 'user' }>;
+
+/** A to-do whose target its user may see, with what is shown of it. */
+export interface ShownTodo extends FoundIssue {
+  readonly todo: TodoRecord;
+  readonly author: UserRecord;
+}
+
+export interface TodoQuery extends PageRequest {
+  readonly state: TodoState;
+  readonly action?: TodoAction | undefined;
+  readonly authorId?: number | undefined;
+  readonly projectId?: number | undefined;
+  readonly groupId?: number | undefined;
+  /** Kinds of targets other than issues have no to-dos. */
+  readonly none?: boolean;
+}
+
+const PAGE_ROWS = 200;
+
+/** Returns a user's to-dos, the newest first, without those about what they may no longer see. */
+export async function listTodos(deps: Deps, actor: SignedIn, query: TodoQuery): Promise<Page<ShownTodo>> {
+  if (query.none === true) return { items: [], total: 0, more: false };
+  const { state, action, authorId, projectId, groupId } = query;
+  const userId = actor.user.id;
+  const rows = new Map<number, TodoRecord>();
+  async function* positions() {
+    for await (const todo of deps.store.todos.ofUser(userId, state, PAGE_ROWS)) {
+      rows.set(todo.id, todo);
+      yield { sort: '', id: todo.id };
+    }
+  }
+  const filtered = [action, authorId, projectId, groupId].some((filter) => filter !== undefined);
+  const matches = ({ todo, access: { project } }: ShownTodo) =>
+    (action === undefined || todo.action === action) &&
+    (authorId === undefined || todo.authorId === authorId) &&
+    (projectId === undefined || todo.target.projectId === projectId) &&
+    (groupId === undefined || project.ancestorIds.includes(groupId));
+  const load = (ids: readonly number[]) =>
+    shownTodos(
+      deps,
+      actor,
+      ids.map((id) => rows.get(id)!),
+    );
+  const [page, total] = await Promise.all([
+    cutPage(positions(), query, { load, where: filtered ? matches : undefined }),
+    filtered || !query.count ? undefined : deps.store.todos.count(userId, state, MAX_TOTAL),
+  ]);
+  return filtered ? page : { ...page, total };
+}
+
+/** One batch each for projects, issues and authors. @returns undefined for what the user may not see */
+async function shownTodos(
+  deps: Deps,
+  actor: SignedIn,
+  todos: readonly TodoRecord[],
+): Promise<(ShownTodo | undefined)[]> {
+  const projectIds = [...new Set(todos.map(({ target }) => target.projectId))];
+  const [accesses, issues, authors] = await Promise.all([
+    projectAccesses(deps, actor, projectIds),
+    deps.store.issues.getMany(todos.map(({ target }) => target)),
+    deps.store.users.getMany(todos.map(({ authorId }) => authorId)),
+  ]);
+  return todos.map((todo, i) => {
+    const access = accesses[projectIds.indexOf(todo.target.projectId)];
+    const [issue, author] = [issues[i], authors[i]];
+    if (access === undefined || issue === undefined || author === undefined) return undefined;
+    return maySeeIssue(actor, access, issue) ? { todo, issue, access, author } : undefined;
+  });
+}
+
+/** Adds a to-do about an issue for the caller. @returns undefined if there is one @throws `404 Not found` */
+export async function markIssue(
+  deps: Deps,
+  actor: SignedIn,
+  access: ProjectAccess,
+  iid: number,
+): Promise<ShownTodo | undefined> {
+  const { issue } = await getIssue(deps, actor, access, iid);
+  const todo = await deps.store.todos.add({
+    userId: actor.user.id,
+    authorId: actor.user.id,
+    action: 'marked',
+    target: targetOf(issue),
+    createdAt: deps.now().toISOString(),
+  });
+  return todo && { todo, issue, access, author: actor.user };
+}
+
+export const targetOf = ({ id, projectId, iid }: IssueRecord) =>
+  ({ kind: 'issue', id, projectId, iid }) as const;
+
+/** Marks a to-do as done; one that is done stays so. @throws `404 Not found` */
+export async function finishTodo(deps: Deps, actor: SignedIn, id: number): Promise<ShownTodo> {
+  const todo = await deps.store.todos.get(actor.user.id, id);
+  if (todo === undefined) throw recordNotFound();
+  if (todo.state === 'pending') await deps.store.todos.finish([todo], deps.now());
+  const [shown] = await shownTodos(deps, actor, [(await deps.store.todos.get(actor.user.id, id)) ?? todo]);
+  if (shown === undefined) throw recordNotFound();
+  return shown;
+}
+
+/** To-dos that the request itself marks as done; a worker does the rest. */
+const AT_ONCE = 150;
+
+/** Marks all to-dos of the caller as done: those that there are now. */
+export async function finishAll(deps: Deps, { user }: SignedIn): Promise<void> {
+  const some: TodoRecord[] = [];
+  for await (const todo of deps.store.todos.ofUser(user.id, 'pending', AT_ONCE + 1)) {
+    some.push(todo);
+    if (some.length > AT_ONCE) break;
+  }
+  if (some.length > AT_ONCE) await deps.store.todos.finishLater(user.id, some[0]!.id);
+  await deps.store.todos.finish(some.slice(0, AT_ONCE), deps.now());
+}

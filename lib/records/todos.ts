@@ -1,0 +1,29 @@
+export const TODO_ACTIONS = [
+  ...(['assigned', 'mentioned', 'build_failed', 'marked', 'approval_required', 'unmergeable'] as const),
+  ...(['directly_addressed', 'merge_train_removed', 'review_requested'] as const),
+] as const;
+export type TodoAction = (typeof TODO_ACTIONS)[number];
+
+export const TODO_STATES = ['pending', 'done'] as const;
+export type TodoState = (typeof TODO_STATES)[number];
+
+/** What a to-do is about. A user has one pending to-do about it at most. */
+export interface TodoTarget {
+  readonly kind: 'issue';
+  readonly id: number;
+  readonly projectId: number;
+  readonly iid: number;
+}
+
+export interface TodoRecord {
+  readonly id: number;
+  readonly userId: number;
+  /** Who caused it. */
+  readonly authorId: number;
+  readonly action: TodoAction;
+  readonly target: TodoTarget;
+  readonly state: TodoState;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
