@@ -1,5 +1,6 @@
 import type { GroupAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
+import { badRequest } from '../../domain/errors.ts';
 import { getMember, listMembers, type Member } from '../../domain/members/list.ts';
 import { addMember, addMembers, changeMember, removeMember } from '../../domain/members/members.ts';
 import { seesIdentities, topLevelGroupOf } from '../../domain/scim/group-identities.ts';
@@ -57,18 +58,32 @@ const listed = (kind: Kind, inherited: boolean) =>
         user_ids: p.list(p.integer(), { description: 'Return only the users with these ids' }),
       }),
     returns: { body: shapes.members },
-    paginate: 'offset',
+    paginate: 'offset+keyset',
+    keyset: { marker: 'page_token' },
+    noun: 'Member',
+    errors: [{ status: 405, description: 'The offset is above 50000' }],
     handle: async ({ query, page, request, ...found }, deps) => {
       const members = await listMembers(deps, resourceOf(found), {
-        ...counted(page),
+        ...(page.kind === 'offset'
+          ? counted(page)
+          : { page: 1, perPage: page.perPage, after: userIdOf(page.after) }),
         inherited,
         ...(query.query === undefined ? {} : { query: query.query }),
         ...(query.user_ids === undefined ? {} : { userIds: query.user_ids }),
       });
       const signIn = signInSeenBy(found);
-      return { ...members, items: members.items.map((item) => shown(item, request.baseUrl, signIn)) };
+      const { total, more, lastUserId } = members;
+      const items = members.items.map((item) => shown(item, request.baseUrl, signIn));
+      return { items, total, more, next: more && lastUserId !== undefined ? String(lastUserId) : undefined };
     },
   });
+
+/** The page token is the id of the last user of the page before. @throws 400 for another text */
+function userIdOf(token: string | undefined): number | undefined {
+  if (token === undefined) return undefined;
+  if (!/^\d{1,12}$/.test(token)) throw badRequest('page_token is invalid');
+  return Number(token);
+}
 
 const one = (kind: Kind, inherited: boolean) =>
   endpoint({

@@ -68,6 +68,8 @@ export const list = endpoint({
           default: 'desc',
           description: 'Sort direction; administrators only',
         }),
+        id_after: p.integer({ description: 'Return only users with an id greater than this' }),
+        id_before: p.integer({ description: 'Return only users with an id less than this' }),
         two_factor: p.oneOf(['enabled', 'disabled'], {
           description: 'Return only users with or without two-factor authentication; administrators only',
         }),
@@ -79,8 +81,16 @@ export const list = endpoint({
       [p.allOrNoneOf('extern_uid', 'provider')],
     ),
   returns: { body: shapes.usersListed },
-  paginate: 'offset',
-  errors: [{ status: 403, description: 'The caller is not authenticated and gave no `username`' }],
+  paginate: 'offset+keyset',
+  keyset: { marker: 'id', orderBy: ['id'] },
+  noun: 'User',
+  errors: [
+    { status: 403, description: 'The caller is not authenticated and gave no `username`' },
+    {
+      status: 405,
+      description: 'The offset is above 50000, or the order does not support keyset pagination',
+    },
+  ],
   handle: async ({ actor, query, page, request }, deps) => {
     const privileged = users.seesAll(actor);
     if (query.extern_uid !== undefined) users.requireIdentitySearch(actor);
@@ -89,7 +99,11 @@ export const list = endpoint({
     const states = statesOf(query);
     if ((privileged && matchesNothing) || states?.length === 0) return { items: [], total: 0, more: false };
     const found = await users.listUsers(deps, actor, {
-      ...counted(page),
+      ...(page.kind === 'offset'
+        ? counted(page)
+        : { page: 1, perPage: page.perPage, order: 'id', direction: query.sort }),
+      ...(query.id_after === undefined ? {} : { idAfter: query.id_after }),
+      ...(query.id_before === undefined ? {} : { idBefore: query.id_before }),
       ...(query.search === undefined ? {} : { search: query.search }),
       ...(query.username === undefined ? {} : { username: query.username }),
       ...(states === undefined ? {} : { states }),
@@ -109,7 +123,13 @@ export const list = endpoint({
       ...view(user, request.baseUrl),
       ...(attributes === undefined ? {} : { custom_attributes: attributes[i] }),
     }));
-    return { ...found, items };
+    const last = found.items.at(-1);
+    return {
+      items,
+      total: found.total,
+      more: found.more,
+      next: (found.more || found.truncated) && last !== undefined ? String(last.id) : undefined,
+    };
   },
 });
 

@@ -44,24 +44,31 @@ export async function listMembers(
     query?: string;
     userIds?: readonly number[];
     without?: readonly number[];
+    /** Only users with a greater id. */
+    after?: number | undefined;
   },
-): Promise<{ items: Member[]; total: number | undefined; more: boolean }> {
+): Promise<{ items: Member[]; total: number | undefined; more: boolean; lastUserId: number | undefined }> {
   const givers = query.inherited ? await giversOf(deps, resource) : [{ source: sourceOf(resource) }];
   const wanted = query.userIds?.length ? new Set(query.userIds) : undefined;
   const term = query.query?.trim().toLowerCase() ?? '';
   const without = new Set(query.without);
   if (wanted === undefined && without.size === 0 && term === '') {
     const page = await deps.store.members.listAll(givers, query);
-    return { items: await withUsers(deps, page.items), total: page.total, more: page.more };
+    const lastUserId = page.items.at(-1)?.userId;
+    return { items: await withUsers(deps, page.items), total: page.total, more: page.more, lastUserId };
   }
   const read = await candidates(deps, givers, wanted, term);
-  const kept = read.filter(({ userId }) => (wanted?.has(userId) ?? true) && !without.has(userId));
+  const { after = -1 } = query;
+  const kept = read.filter(
+    ({ userId }) => userId > after && (wanted?.has(userId) ?? true) && !without.has(userId),
+  );
   const matching = (await withUsers(deps, kept)).filter(({ user }) =>
     [user.name, user.username].some((text) => text.toLowerCase().includes(term)),
   );
   const first = (query.page - 1) * query.perPage;
   const items = matching.slice(first, first + query.perPage);
-  return { items, total: matching.length, more: first + items.length < matching.length };
+  const more = first + items.length < matching.length;
+  return { items, total: matching.length, more, lastUserId: items.at(-1)?.record.userId };
 }
 
 /** Reads the members that may match. In a large resource, requested users are looked up instead of reading all members. */

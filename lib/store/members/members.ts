@@ -4,7 +4,7 @@ import { isExpired } from '../../records/expiry.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import { AlreadyExists, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { accessRequestKey } from '../row-keys/access-requests.ts';
-import { idOf } from '../row-keys/key.ts';
+import { idOf, padded } from '../row-keys/key.ts';
 import { MEMBER, memberKey, memberPartition } from '../row-keys/members.ts';
 import { userKey, userPartition } from '../row-keys/users.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
@@ -70,13 +70,19 @@ export class Members {
     return this.listAll([{ source }], query);
   }
 
-  /** Members of any of the sources, each once with the highest level, by user id, ascending. */
-  async listAll(givers: readonly MembershipGrant[], query: PageRequest): Promise<Page<MemberRecord>> {
+  /**
+   * Members of any of the sources, each once with the highest level, by user id, ascending.
+   * @param query.after only users with a greater id
+   */
+  async listAll(
+    givers: readonly MembershipGrant[],
+    query: PageRequest & { readonly after?: number | undefined },
+  ): Promise<Page<MemberRecord>> {
     const items: MemberRecord[] = [];
     const first = (query.page - 1) * query.perPage;
     let total = 0;
     const limit = query.count ? undefined : Math.min(BATCH_SIZE, first + query.perPage + 1);
-    for await (const member of this.#merged(givers, limit)) {
+    for await (const member of this.#merged(givers, limit, query.after)) {
       if (total >= first && items.length < query.perPage) items.push(member);
       total++;
       if (total > Math.max(query.count ? MAX_TOTAL : 0, first + query.perPage)) break;
@@ -89,10 +95,14 @@ export class Members {
   }
 
   /** @param limit rows read at once; default: up to 1 MB */
-  async *#merged(givers: readonly MembershipGrant[], limit?: number): AsyncGenerator<MemberRecord> {
+  async *#merged(
+    givers: readonly MembershipGrant[],
+    limit?: number,
+    after?: number,
+  ): AsyncGenerator<MemberRecord> {
     const heads = await Promise.all(
       givers.map(async (giver) => {
-        const rows = this.#of(giver, limit);
+        const rows = this.#of(giver, limit, after);
         return { rows, next: (await rows.next()).value };
       }),
     );
@@ -111,8 +121,13 @@ export class Members {
     }
   }
 
-  async *#of({ source, atMost }: MembershipGrant, limit?: number): AsyncGenerator<MemberRecord, undefined> {
-    const rows = { partition: memberPartition(source), prefix: MEMBER, ...(limit && { limit }) } as const;
+  async *#of(
+    { source, atMost }: MembershipGrant,
+    limit?: number,
+    after = -1,
+  ): AsyncGenerator<MemberRecord, undefined> {
+    const range = { from: `${MEMBER}${padded(after + 1)}`, to: `${MEMBER}:` };
+    const rows = { partition: memberPartition(source), ...range, ...(limit && { limit }) } as const;
     for await (const item of this.#table.queryAll(rows)) {
       const member = unexpired(fromItem(item));
       if (member !== undefined) yield capped(member, atMost);

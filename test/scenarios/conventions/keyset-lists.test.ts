@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { request, type Service, startService } from '../../harness/service.ts';
+import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+
+let service: Service;
+let world: World;
+let groupId: number;
+beforeAll(async () => {
+  service = await startService({ background: false });
+  world = await makeWorld(service);
+  const group = await ask(world, 'owner', 'POST', '/groups', {
+    name: 'many',
+    path: 'many',
+    visibility: 'public',
+  });
+  expect(group.status, JSON.stringify(group.body)).toBe(201);
+  groupId = group.body.id;
+  const json = { name: 'inside', namespace_id: groupId, visibility: 'public' };
+  world.ids['inside'] = (await ask(world, 'owner', 'POST', '/projects', json)).body.id;
+  for (const [i, who] of (['developer', 'guest', 'reporter', 'maintainer'] as const).entries()) {
+    const to = i % 2 === 0 ? `/groups/${groupId}` : `/projects/${world.ids['inside']}`;
+    const member = { user_id: world.ids[who], access_level: 20 };
+    expect((await ask(world, 'owner', 'POST', `${to}/members`, member)).status).toBe(201);
+  }
+});
+afterAll(() => service.stop());
+
+/** The ids of all pages, by the link to the next one. */
+async function follow(who: Who, path: string): Promise<{ ids: number[]; pages: number }> {
+  const ids: number[] = [];
+  let pages = 0;
+  const headers = { 'PRIVATE-TOKEN': world.tokens[who]! };
+  for (let url: string | undefined = `${service.url}/api/v4${path}`; url !== undefined; pages++) {
+    const answer = await request(url, 'GET', { headers });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('x-total')).toBeNull();
+    ids.push(...answer.body.map(({ id }: { id: number }) => id));
+    url = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1];
+  }
+  return { ids, pages };
+}
+const all = async (who: Who, path: string) =>
+  (await ask(world, who, 'GET', `${path}per_page=100`)).body.map(({ id }: { id: number }) => id);
+
+test.each([
+  ['administrator', 'asc'],
+  ['administrator', 'desc'],
+  ['stranger', 'asc'],
+  ['stranger', 'desc'],
+] as const)('users for the %s, %s: keyset pages are the whole list, once', async (who, sort) => {
+  const users = await all(who, '/users?');
+  const read = await follow(who, `/users?pagination=keyset&per_page=4&order_by=id&sort=${sort}`);
+  expect(users.length).toBeGreaterThan(8);
+  expect(read.pages).toBe(Math.ceil(users.length / 4));
+  expect(read.ids).toEqual(users.toSorted((a: number, b: number) => (sort === 'asc' ? a - b : b - a)));
+});
+
+test('users: keyset pages obey filters, and id_after and id_before bound offset pages too', async () => {
+  const active = await all('administrator', '/users?active=true&');
+  const read = await follow('administrator', '/users?pagination=keyset&per_page=3&active=true');
+  expect(read.ids).toEqual(active);
+  const [first, , third] = active.toSorted((a: number, b: number) => a - b);
+  expect(await all('administrator', `/users?active=true&id_after=${first}&id_before=${third}&`)).toHaveLength(
+    1,
+  );
+});
+
+test('users: an order other than by id has no keyset', async () => {
+  const { status, body } = await ask(world, 'administrator', 'GET', '/users?pagination=keyset&order_by=name');
+  expect([status, body]).toEqual([
+    405,
+    { error: 'Keyset pagination is not yet available for this type of request' },
+  ]);
+});
+
+test.each(['/members', '/members/all', '/members?query=e', '/members/all?query=e'])(
+  '%s: keyset pages are the whole list, once',
+  async (list) => {
+    for (const of of [`/groups/${groupId}`, `/projects/${world.ids['inside']}`]) {
+      const path = `${of}${list}${list.includes('?') ? '&' : '?'}`;
+      const members = await all('owner', path);
+      const read = await follow('owner', `${path}pagination=keyset&per_page=1`);
+      expect(read.ids).toEqual(members);
+      expect(read.pages).toBe(Math.max(1, members.length));
+    }
+  },
+);
+
+test.each(['x', '-1', '1.5', '9999999999999'])('members after %s: 400', async (token) => {
+  const path = `/groups/${groupId}/members?pagination=keyset&page_token=${token}`;
+  const { status, body } = await ask(world, 'owner', 'GET', path);
+  expect([status, body]).toEqual([400, { message: '400 Bad request - page_token is invalid' }]);
+});
