@@ -27,7 +27,7 @@ import {
   treePrefix,
 } from '../row-keys/groups.ts';
 import { idOf } from '../row-keys/key.ts';
-import { indexed, indexMessage } from '../search/search.ts';
+import { indexed, indexMessage, withSearchRows } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
 import { type NameHolder, type Names, takenNames, vacate } from '../table/unique-names.ts';
@@ -284,7 +284,11 @@ export class Groups {
         : []),
       ...(options.messages ?? []),
     ];
-    await this.#commit(writes, messages);
+    const texts = [updated.name, updated.path];
+    const renamed = moves ? ({ kind: 'group', id: group.id, texts } as const) : undefined;
+    await withSearchRows(this.#table, renamed, writes.length + messages.length, (rows) =>
+      this.#commit([...writes, ...rows], messages),
+    );
     return updated;
   }
 

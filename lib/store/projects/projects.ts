@@ -19,7 +19,7 @@ import { forkKey } from '../row-keys/forks.ts';
 import { orderedBy } from '../row-keys/key.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import { userKey } from '../row-keys/users.ts';
-import { indexed, indexMessage, type Search } from '../search/search.ts';
+import { INDEX_JOB, indexed, indexMessage, type Search, withSearchRows } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Page } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
@@ -312,7 +312,14 @@ export class Projects {
   }
 
   async #write({ updated, writes, messages }: ProjectUpdate, options: Options): Promise<ProjectRecord> {
-    await this.#commit([...writes, ...(options.alongside ?? [])], [...messages, ...(options.messages ?? [])]);
+    const all = [...writes, ...(options.alongside ?? [])];
+    const sent = [...messages, ...(options.messages ?? [])];
+    const renamed = messages.some(({ type }) => type === INDEX_JOB)
+      ? ({ kind: 'project', id: updated.id, texts: [updated.name, updated.path] } as const)
+      : undefined;
+    await withSearchRows(this.#table, renamed, all.length + sent.length, (rows) =>
+      this.#commit([...all, ...rows], sent),
+    );
     return updated;
   }
 

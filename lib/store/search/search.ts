@@ -1,7 +1,7 @@
 /** Substring search of projects, groups and users; see `trigrams.ts` for the meaning of the rows. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SearchKind } from '../../records/search.ts';
-import { ConditionFailed } from '../errors.ts';
+import { ConditionFailed, type Refusal, TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
 import { folded, idOf } from '../row-keys/key.ts';
 import { gramKey, indexedKey } from '../row-keys/search.ts';
@@ -41,6 +41,57 @@ export function indexed(
     ],
     messages: [],
   };
+}
+
+/** What a search finds after a transaction. */
+interface Renamed {
+  readonly kind: SearchKind;
+  readonly id: number;
+  readonly texts: readonly string[];
+}
+
+/**
+ * Commits a transaction that renames a project, user or group, together with the search rows of its new texts, so that
+ * the next request finds it by them. The rows of its former texts are left to the worker, as are all of them where they
+ * would not fit, and where the worker is just writing others; the transaction has to enqueue {@link indexMessage}.
+ * @param renamed undefined when nothing is renamed
+ * @param others number of the transaction's other writes and messages
+ */
+export async function withSearchRows(
+  table: Table,
+  renamed: Renamed | undefined,
+  others: number,
+  commit: (rows: readonly Put[]) => Promise<void>,
+): Promise<void> {
+  const rows = renamed === undefined ? [] : await rowsBesideOthers(table, renamed, others);
+  try {
+    await commit(rows);
+  } catch (error) {
+    const indexing = error instanceof TransactionRefused && error.refusals.every(isIndexing);
+    if (rows.length === 0 || !indexing) throw error;
+    await commit([]);
+  }
+}
+
+const isIndexing = ({ reason }: Refusal): boolean => reason === 'index';
+
+async function rowsBesideOthers(table: Table, { kind, id, texts }: Renamed, others: number): Promise<Put[]> {
+  const text = joined(texts);
+  const grams = gramsOf(text.split('\n'));
+  if (grams.size > MAX_GRAMS || others + grams.size + 1 > TRANSACTION_ITEMS) return [];
+  const key = indexedKey(kind, id);
+  const before = await table.get(key);
+  const version = (before?.['version'] as number | undefined) ?? 0;
+  // The worker finds the rows to delete by all texts that may have rows.
+  const known = new Set([...((before?.['texts'] as string[] | undefined) ?? []), text]);
+  return [
+    {
+      put: { ...key, texts: [...known], version: version + 1 },
+      ...(version === 0 ? { if: ABSENT } : { if: '#version = :version', values: { version } }),
+      reason: 'index',
+    },
+    ...[...grams].map((gram) => ({ put: { ...gramKey(kind, gram, id), text } })),
+  ];
 }
 
 export interface Hits {

@@ -6,7 +6,7 @@ import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox
 import { orderedBy } from '../row-keys/key.ts';
 import { nameKey } from '../row-keys/names.ts';
 import { internalUserKey, userKey } from '../row-keys/users.ts';
-import { indexed, indexMessage, type Search } from '../search/search.ts';
+import { indexed, indexMessage, type Search, withSearchRows } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Page, PageRequest } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
@@ -208,10 +208,12 @@ export class Users {
       ...(options.alongside ?? []),
     ];
     const reindex = user.username !== updated.username || user.name !== updated.name;
-    await this.#commit(writes, [
-      ...(reindex ? [indexMessage('user', user.id)] : []),
-      ...(options.messages ?? []),
-    ]);
+    const messages = [...(reindex ? [indexMessage('user', user.id)] : []), ...(options.messages ?? [])];
+    const texts = [updated.name, updated.username];
+    const renamed = reindex ? ({ kind: 'user', id: user.id, texts } as const) : undefined;
+    await withSearchRows(this.#table, renamed, writes.length + messages.length, (rows) =>
+      this.#commit([...writes, ...rows], messages),
+    );
     return updated;
   }
 

@@ -1,4 +1,4 @@
-/** A search finds what was created by the request before it: no worker runs here. */
+/** A search finds what was created or renamed by the request before it: no worker runs here. */
 import { expect, test } from 'vitest';
 import { doneAs } from '../../harness/done.ts';
 import { ownService } from '../../harness/own-service.ts';
@@ -24,6 +24,30 @@ test.each([
   }
   const listed = (await doneAs(service, service.rootToken, 'GET', `${path}?search=quagga`)).body;
   expect(listed.map((one: Record<string, string>) => one[field])).toEqual([name]);
+});
+
+test.each([
+  ['projects', '/projects', 'name'],
+  ['groups', '/groups', 'name'],
+  ['users', '/users', 'username'],
+])('a search of %s finds what was just renamed, by its new name alone', async (scope, path, field) => {
+  const [before, between, name] = [`before-${scope}`, `between-${scope}`, `zebra-${scope}`];
+  const email = `${before}@example.com`;
+  const json = { name: before, path: before, username: before, email, force_random_password: true };
+  const { body } = await doneAs(service, service.rootToken, 'POST', path, json);
+  const rename = (to: string) =>
+    doneAs(service, service.rootToken, 'PUT', `${path}/${body.id}`, { name: to, username: to, path: to });
+  const found = async (term: string) => {
+    // Lists use the same rows, and have no limit of searches.
+    const answer = await doneAs(service, service.rootToken, 'GET', `${path}?search=${term}`);
+    return answer.body.map((one: Record<string, string>) => one[field]);
+  };
+  // A group moves when its path changes, which needs a worker: it is renamed once.
+  if (scope !== 'groups') expect((await rename(between)).status).toBe(200);
+  expect((await rename(name)).status).toBe(200);
+  for (const part of ['zebra', 'EBR', `ra-${scope}`, 'z', 'ze'])
+    expect(await found(part), part).toEqual([name]);
+  for (const former of ['before', 'between']) expect(await found(former)).toEqual([]);
 });
 
 test('a name of very many trigrams is left to the worker', async () => {

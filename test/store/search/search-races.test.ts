@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { padded } from '../../../lib/store/row-keys/key.ts';
+import { withSearchRows } from '../../../lib/store/search/search.ts';
 import { openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;
@@ -44,4 +45,49 @@ test('search rows of a worker that crashed halfway are completed by the next one
   opened.dynamo.faults.clear();
   await opened.store.search.index('project', 3, async () => ['halfway']);
   for (const term of ['h', 'ha', 'hal', 'way', 'halfway']) expect(await found(3, term)).toEqual([3]);
+});
+
+const renamedTo = async (id: number, name: string): Promise<boolean> => {
+  let withRows = false;
+  await withSearchRows(opened.store.table, { kind: 'project', id, texts: [name] }, 0, async (rows) => {
+    withRows = rows.length > 0;
+    await opened.store.table.transact([...rows, { put: { pk: `TEST#${id}`, sk: 'TEST' } }]);
+  });
+  return withRows;
+};
+
+test('renames in a row leave no search rows of the names between them', async () => {
+  const { search } = opened.store;
+  await search.index('project', 4, async () => ['alphaname']);
+  for (const name of ['bravoname', 'charliename']) {
+    expect(await renamedTo(4, name)).toBe(true);
+    expect(await found(4, name)).toEqual([4]);
+  }
+  await search.index('project', 4, async () => ['charliename']);
+  for (const name of ['alphaname', 'bravoname']) expect(await found(4, name)).toEqual([]);
+  expect(await found(4, 'charliename')).toEqual([4]);
+});
+
+test('a rename while a worker writes rows of the former name is found in the end, by its new name alone', async () => {
+  const { search } = opened.store;
+  let reads = 0;
+  await search.index('project', 5, async () => {
+    if (reads++ === 0) await renamedTo(5, 'secondname');
+    return [reads === 1 ? 'firstname' : 'secondname'];
+  });
+  expect(await found(5, 'secondname')).toEqual([5]);
+  expect(await found(5, 'firstname')).toEqual([]);
+});
+
+test('a rename is not refused where the worker changed the rows meanwhile', async () => {
+  const { search, table } = opened.store;
+  await search.index('project', 6, async () => ['firstname']);
+  const attempts: number[] = [];
+  await withSearchRows(table, { kind: 'project', id: 6, texts: ['secondname'] }, 0, async (rows) => {
+    attempts.push(rows.length);
+    if (attempts.length === 1) await search.index('project', 6, async () => ['othername']);
+    await table.transact([...rows, { put: { pk: 'TEST#6', sk: 'TEST' } }]);
+  });
+  expect(attempts).toEqual([expect.any(Number), 0]);
+  expect(attempts[0]).toBeGreaterThan(1);
 });
