@@ -162,7 +162,8 @@ const CALLERS: readonly {
     names: /^@aws-sdk\/client-sqs$/,
     service: 'queues',
     // A worker postpones the messages of its own queue.
-    may: ({ kind, rights }) => kind === 'worker' || rights.sends !== undefined,
+    may: ({ kind, rights }) =>
+      kind === 'worker' || rights.sends !== undefined || rights.countsMessages === true,
   },
 ];
 

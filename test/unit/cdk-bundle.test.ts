@@ -7,14 +7,19 @@ import type { Area } from '../../functions/areas.ts';
 import { apiDocument } from '../../lib/api/all.ts';
 import { packViewer } from '../../lib/api/meta/viewer/pack.ts';
 
+/** Of entries with less than others. */
+const RIGHTS: Readonly<Record<string, Area['rights']>> = {
+  refusals: { table: 'write' },
+  counts: { table: 'read', countsMessages: true },
+};
+
 const area = (name: string): Area => ({
   kind: 'command',
   name,
   entry: `${name}.ts`,
   memory: 128,
   timeout: 3,
-  rights:
-    name === 'refusals' ? { table: 'write' } : { table: 'write', objects: 'write', sends: ['maintenance'] },
+  rights: RIGHTS[name] ?? { table: 'write', objects: 'write', sends: ['maintenance'] },
 });
 
 /** What the SDK makes of failures, of those that it knows and of others, of those with more to say than a message. */
@@ -125,6 +130,16 @@ const refusals = `
     ...await Promise.all(calls.map((call) => call().catch(({ message }) => message))),
   ];`;
 
+/** Asks a queue for its number of messages, and answers which call was sent. */
+const counts = `
+  import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+  const client = new SQSClient({
+    region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 's' },
+    requestHandler: { handle: async ({ headers }) => { throw new Error(headers['x-amz-target']); } },
+  });
+  const ask = new GetQueueAttributesCommand({ QueueUrl: 'https://sqs.us-east-1.amazonaws.com/1/q' });
+  export const handler = () => client.send(ask).catch(({ message }) => message);`;
+
 let folder: string;
 let bundles: Bundle[];
 
@@ -147,6 +162,7 @@ beforeAll(async () => {
     endpoints,
     signatures,
     refusals,
+    counts,
     parameters: `
       import { z } from 'zod';
       const query = () => z.object({ page: z.coerce.number().int().default(1), search: z.string().optional() });
@@ -193,6 +209,7 @@ test('a missing entry is left out of the bundle', () => {
     'endpoints',
     'signatures',
     'refusals',
+    'counts',
     'parameters',
     'document',
     'viewer',
@@ -254,6 +271,10 @@ test('an area without rights to the bucket and to queues carries none of their c
   );
   expect(await invoke('refusals')).toEqual(['function', bucket, bucket, queues]);
   expect(bytesOf('refusals')).toBeLessThan(bytesOf('client') + 1000);
+});
+
+test('an area that may count messages has the client of queues', async () => {
+  expect(await invoke('counts')).toBe('AmazonSQS.GetQueueAttributes');
 });
 
 test('CommonJS packages find node’s own modules', async () => {
