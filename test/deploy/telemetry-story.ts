@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { areasOf } from '../../functions/areas.ts';
 import { embedded } from '../harness/embedded-metrics.ts';
 import { call, eventually } from './client.ts';
 import type { Deployed, Told } from './story.ts';
@@ -43,5 +44,13 @@ export async function telemetryStory({ tally, url, linesOf }: Deployed, { root }
     );
     assert.deepEqual(metrics.flatMap(({ job }) => job ?? []).sort(), jobs.sort());
     assert.ok(!JSON.stringify(lines).includes('said to nobody'));
+  });
+  // Asks every queue, those that no function of the area sends to included.
+  await tally.step('an administrator reads how many messages wait in each queue', async () => {
+    const { status, json, text } = await call(`${url}/api/v4/sidekiq/compound_metrics`, { token: root });
+    assert.equal(status, 200, text);
+    const queues = areasOf('worker').map(({ queue }) => queue);
+    assert.deepEqual(Object.keys(json['queues'] as object).sort(), [...queues].sort());
+    assert.equal((json['jobs'] as { dead: number }).dead, 0, text);
   });
 }
