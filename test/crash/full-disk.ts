@@ -28,7 +28,8 @@ export async function fullDisk(tally: Tally, folder: string): Promise<void> {
     return report('skipped: a full disk, as this process may not mount one');
   }
   const unmount = () => execFileSync('umount', ['-l', disk]);
-  process.once('exit', unmount);
+  // Before the folder is deleted.
+  process.prependOnceListener('exit', unmount);
   try {
     await rounds(tally, disk, folder);
   } finally {
