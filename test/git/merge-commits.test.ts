@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { History } from '../../lib/git/history.ts';
-import { mergeCommits } from '../../lib/git/merge/commits.ts';
-import type { PackStore } from '../../lib/git/pack/store.ts';
+import { MemoryRepository } from '../../lib/git/memory.ts';
+import { mergeCommits, mergeThreeTrees } from '../../lib/git/merge/commits.ts';
+import type { Oid } from '../../lib/git/oid.ts';
+import { buildPack } from '../../lib/git/pack/build-pack.ts';
+import { PackStore } from '../../lib/git/pack/store.ts';
+import { hashObject } from '../../lib/git/parse.ts';
 import { RefConflict } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { GitRepository } from '../../lib/git/repository.ts';
+import { LimitExceeded, underWatch } from '../../lib/git/work.ts';
 import { GitFixture } from './history-fixture.ts';
 import { generateMerges, gitMergeTree, type MergeCase } from './merge-fixture.ts';
 
@@ -223,3 +228,58 @@ function threeBranches(fixture: GitFixture, base: Files, ours: Files, theirs: Fi
   ];
   fixture.feed(stream.join('\n'), 'fast-import', '--quiet');
 }
+
+describe('trees that git would not make', () => {
+  type Made = { readonly type: 'blob' | 'tree'; readonly data: Buffer };
+  const objects: Made[] = [];
+  const add = (type: Made['type'], data: Buffer): Oid => {
+    objects.push({ type, data });
+    return hashObject(type, data);
+  };
+  const blob = (text: string) => add('blob', Buffer.from(text));
+  const tree = (entries: readonly (readonly [mode: string, name: string, oid: Oid])[]) =>
+    add(
+      'tree',
+      Buffer.concat(
+        entries.flatMap(([mode, name, oid]) => [Buffer.from(`${mode} ${name}\0`), Buffer.from(oid, 'hex')]),
+      ),
+    );
+  const merged = async (base: Oid, ours: Oid, theirs: Oid) => {
+    const repository = new MemoryRepository();
+    const { content, objectCount } = buildPack(objects);
+    const pack = await repository.objects.newPack(content, { source: 'receive', objectCount });
+    await repository.refs.compareAndSwap([], { packs: [pack] });
+    const store = new PackStore(repository.objects);
+    return mergeThreeTrees(store, { base, ours, theirs }, { ours: 'ours', theirs: 'theirs' });
+  };
+
+  test('a merge of 20,000 changes on each side takes all of them, and stops now and then', async () => {
+    const [old, one, other] = [blob('old\n'), blob('one\n'), blob('other\n')];
+    const FILES = 40_000;
+    const files = (of: (i: number) => Oid) =>
+      tree(
+        Array.from({ length: FILES }, (_, i) => ['100644', `f${String(i).padStart(6, '0')}`, of(i)] as const),
+      );
+    const [base, ours] = [files(() => old), files((i) => (i % 2 === 0 ? one : old))];
+    const theirs = files((i) => (i % 2 === 1 ? other : old));
+    let turns = 0;
+    const rests = (): undefined => void turns++;
+    const { tree: found, conflicts } = await underWatch({ rests }, () => merged(base, ours, theirs));
+    expect(conflicts).toEqual([]);
+    expect(found).toBe(files((i) => (i % 2 === 0 ? one : other)));
+    expect(turns).toBeGreaterThan(3);
+  });
+
+  test('a change below 3,000 directories is not merged', async () => {
+    const at = (text: string, more: string) => {
+      let below = tree([['100644', 'f', blob(text)]]);
+      for (let level = 0; level < 3000; level++) below = tree([['40000', 'd', below]]);
+      return tree([
+        ['40000', 'd', below],
+        ['100644', 'other', blob(more)],
+      ]);
+    };
+    const sides = [at('old\n', 'old\n'), at('new\n', 'old\n'), at('old\n', 'new\n')] as const;
+    await expect(merged(...sides)).rejects.toThrow(LimitExceeded);
+  });
+});
