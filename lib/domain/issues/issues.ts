@@ -14,6 +14,7 @@ import { milestoneFor } from '../milestones/milestones.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { assignable, type IssueMetadata, type IssueTexts, MAX_LABELS, requireValid } from './input.ts';
 import { type FoundIssue, surroundingsOf } from './related.ts';
+import { systemNotes } from './system-notes.ts';
 import { tasksOf } from './tasks.ts';
 import { isOwn, maySeeIssue } from './visible.ts';
 
@@ -262,9 +263,13 @@ async function changeIssue(
       const before = await deps.store.issues.get(address);
       if (before === undefined || !maySeeIssue(actor, access, before)) throw recordNotFound();
       const changes = change(before);
-      const around = await surroundingsOf(deps, access.project, { ...before, ...changes });
+      const after = { ...before, ...changes };
+      const [around, notes] = await Promise.all([
+        surroundingsOf(deps, access.project, after),
+        systemNotes(deps, actor, before, after),
+      ]);
       const messages = messagesOf(before, changes);
-      return deps.store.issues.update(before, changes, around, { messages });
+      return deps.store.issues.update(before, changes, around, { alongside: notes, messages });
     },
     (error) => error instanceof Stale,
   ).catch((error: unknown) => {

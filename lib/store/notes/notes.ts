@@ -316,11 +316,25 @@ const listAttributes = (note: NoteRecord) => ({
   byUpdated: `${note.updatedAt}#${padded(note.id)}`,
 });
 
-/** The rows of a new note; of one that is no reply, also its discussion. For a transaction of its noteable too. */
-export function noteWrites(note: NoteRecord): Write[] {
+/** The writes of new notes on one object, at least one, for a transaction that may be of their object too. */
+export function noteWrites(...notes: readonly NoteRecord[]): Write[] {
+  const added: Record<string, number> = {};
+  const count = (attribute: string) => {
+    added[attribute] = (added[attribute] ?? 0) + 1;
+  };
+  for (const note of notes) {
+    count(NOTES_OF[classOfNote(note)]);
+    if (note.inDiscussion === undefined) count(DISCUSSIONS_OF[classOfNote(note)]);
+  }
+  const { projectId, noteable } = notes[0]!;
+  // One write for all: a transaction takes one for each row.
+  return [...notes.flatMap(newRows), { update: noteCountKey(projectId, noteable), add: added }];
+}
+
+/** The rows of a new note; of one that is no reply, also its discussion. */
+function newRows(note: NoteRecord): Write[] {
   const { projectId, noteable, id } = note;
   const noteClass = classOfNote(note);
-  const isReply = note.inDiscussion !== undefined;
   const discussion: DiscussionRecord = {
     firstId: id,
     projectId,
@@ -330,6 +344,7 @@ export function noteWrites(note: NoteRecord): Write[] {
     replies: [],
     version: 1,
   };
+  const discussionRow = { put: { ...discussionKey(projectId, noteable, noteClass, id), ...discussion } };
   return [
     {
       put: { ...keyOf(note), ...note, who: userPartition(note.author.id), what: userRow('NOTE', id) },
@@ -337,24 +352,17 @@ export function noteWrites(note: NoteRecord): Write[] {
       reason: 'note',
     },
     { put: { ...listKeyOf(note), ...listAttributes(note) } },
-    ...(isReply ? [] : [{ put: { ...discussionKey(projectId, noteable, noteClass, id), ...discussion } }]),
-    counting({ projectId, noteable, noteClass }, { notes: 1, discussions: isReply ? 0 : 1 }),
+    ...(note.inDiscussion === undefined ? [discussionRow] : []),
   ];
 }
 
 const eventOf = ({ projectId, event }: Pick<NoteRecord, 'projectId' | 'event'>): Delete[] =>
   event === undefined ? [] : [{ delete: { pk: eventsPartition(projectId), sk: event } }];
 
-/** Changes the counts of an object's notes. */
-const counting = (
-  { projectId, noteable, noteClass }: Pick<DiscussionRecord, 'projectId' | 'noteable' | 'noteClass'>,
-  { notes, discussions }: { readonly notes: number; readonly discussions: number },
-): Update => ({
+/** Takes a deleted note off the counts, and its discussion with it if it was the last. */
+const uncounted = ({ projectId, noteable, noteClass }: DiscussionRecord, isLast: boolean): Update => ({
   update: noteCountKey(projectId, noteable),
-  add: {
-    [NOTES_OF[noteClass]]: notes,
-    ...(discussions === 0 ? {} : { [DISCUSSIONS_OF[noteClass]]: discussions }),
-  },
+  add: { [NOTES_OF[noteClass]]: -1, ...(isLast ? { [DISCUSSIONS_OF[noteClass]]: -1 } : {}) },
 });
 
 const discussionKeyOf = ({ projectId, noteable, noteClass, firstId }: DiscussionRecord) =>
@@ -383,7 +391,7 @@ function withoutNote({ id }: NoteRecord, discussion: DiscussionRecord): Write[] 
     isLast
       ? { delete: discussionKeyOf(discussion), ...isUnchanged(discussion) }
       : changedDiscussion(discussion, { replies, ...(headless ? { headless } : {}) }),
-    counting(discussion, { notes: -1, discussions: isLast ? -1 : 0 }),
+    uncounted(discussion, isLast),
   ];
 }
 

@@ -250,3 +250,41 @@ describe('mail about a note on an issue', () => {
     expect((await mails()).join()).not.toContain('must not know');
   });
 });
+
+describe('a change of an issue', () => {
+  test('is noted for its readers, in its transaction, and counts as no note of people', async () => {
+    const { path } = await issue({ title: 'Old door' });
+    await said('owner', path, { body: 'why?' });
+    const change = {
+      ...{ title: 'New door', description: 'text', due_date: '2030-01-31', discussion_locked: true },
+      assignee_ids: [world.ids['developer']],
+    };
+    expect((await as('reporter', 'PUT', path, change)).status).toBe(200);
+    const list = await as('guest', 'GET', `${path}/notes?activity_filter=only_activity`);
+    expect(list.body.map(inSchema).every(({ system }: { system?: boolean }) => system)).toBe(true);
+    expect(texts(list).sort()).toEqual([
+      'assigned to @developer',
+      'changed due date to January 31, 2030',
+      'changed the description',
+      'changed title from **{-Old-} door** to **{+New+} door**',
+      'locked this issue',
+    ]);
+    expect(list.body[0].author.username).toBe('reporter');
+    expect(texts(await as('guest', 'GET', `${path}/notes?activity_filter=only_comments`))).toEqual(['why?']);
+    expect((await as('guest', 'GET', path)).body.user_notes_count).toBe(1);
+    // What is said already is not said again.
+    expect((await as('reporter', 'PUT', path, change)).status).toBe(200);
+    expect((await as('guest', 'GET', `${path}/notes`)).headers.get('x-total')).toBe('6');
+  });
+
+  test('is noted for good: nobody changes, deletes or answers such a note', async () => {
+    const { path } = await issue();
+    await as('owner', 'PUT', path, { title: 'Another' });
+    const [{ id }] = (await as('owner', 'GET', `${path}/notes`)).body;
+    const [discussion] = (await as('owner', 'GET', `${path}/discussions`)).body;
+    expect((await as('owner', 'PUT', `${path}/notes/${id}`, { body: 'x' })).status).toBe(403);
+    expect((await as('owner', 'DELETE', `${path}/notes/${id}`)).status).toBe(403);
+    const reply = await as('owner', 'POST', `${path}/discussions/${discussion.id}/notes`, { body: 'x' });
+    expect(reply.status).toBe(400);
+  });
+});

@@ -1,0 +1,152 @@
+/** What the service notes on an issue about a change of it. Labels, state, milestone and weight are told elsewhere. */
+
+import { isDeepStrictEqual } from 'node:util';
+import type { IssueFields, IssueRecord, Severity } from '../../records/issues.ts';
+import type { NoteRecord } from '../../records/notes.ts';
+import { noteWrites } from '../../store/notes/notes.ts';
+import type { Write } from '../../store/table/write.ts';
+import { signedIn } from '../access/permissions.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+
+/** The part of an issue that system notes tell of. */
+export type Noted = Pick<
+  IssueFields,
+  | 'title'
+  | 'description'
+  | 'assigneeIds'
+  | 'dueDate'
+  | 'confidential'
+  | 'discussionLocked'
+  | 'type'
+  | 'severity'
+  | 'healthStatus'
+>;
+
+export interface SystemNote {
+  /** The kind of change. */
+  readonly action: string;
+  readonly text: string;
+}
+
+/** The notes of a change, for its transaction: at most nine, of three writes each and one for all. */
+export async function systemNotes(
+  deps: Deps,
+  actor: Actor,
+  before: IssueRecord,
+  after: IssueRecord,
+): Promise<Write[]> {
+  const { user } = signedIn(actor);
+  const moved = [...before.assigneeIds, ...after.assigneeIds].filter(
+    (id) => before.assigneeIds.includes(id) !== after.assigneeIds.includes(id),
+  );
+  const users = moved.length === 0 ? [] : await deps.store.users.getMany(moved);
+  const usernames = new Map(users.flatMap((each) => (each === undefined ? [] : [[each.id, each.username]])));
+  const notes = systemNotesOf(before, after, usernames);
+  const ids = await Promise.all(notes.map(() => deps.store.notes.nextId()));
+  const at = deps.now().toISOString();
+  const records = notes.map(
+    ({ action, text }, i): NoteRecord => ({
+      id: ids[i]!,
+      projectId: after.projectId,
+      noteable: { kind: 'issue', id: after.id },
+      iid: after.iid,
+      body: text,
+      author: { id: user.id, username: user.username, name: user.name },
+      line: null,
+      system: action,
+      createdAt: at,
+      updatedAt: at,
+    }),
+  );
+  return records.length === 0 ? [] : noteWrites(...records);
+}
+
+/** The notes of a change. @param usernames of those who were assigned or no longer are */
+export function systemNotesOf(
+  before: Noted,
+  after: Noted,
+  usernames: ReadonlyMap<number, string>,
+): SystemNote[] {
+  return Object.entries(TEXTS).flatMap(([action, tell]) => {
+    const text = tell(before, after, usernames);
+    return text === undefined ? [] : [{ action, text }];
+  });
+}
+
+type Tell = (before: Noted, after: Noted, usernames: ReadonlyMap<number, string>) => string | undefined;
+
+/** Tells of a field that changed. */
+const ofField =
+  <K extends keyof Noted>(field: K, text: (value: Noted[K], before: Noted[K]) => string): Tell =>
+  (before, after) =>
+    isDeepStrictEqual(before[field], after[field]) ? undefined : text(after[field], before[field]);
+
+const TEXTS: Readonly<Record<string, Tell>> = {
+  title: ofField('title', (title, before) => {
+    const [was, is] = marked(before, title);
+    return `changed title from **${was}** to **${is}**`;
+  }),
+  description: ofField('description', () => 'changed the description'),
+  assignee: ({ assigneeIds: before }, { assigneeIds: after }, usernames) => {
+    const named = (ids: readonly number[]) => sentence(ids.flatMap((id) => nameOf(usernames.get(id))));
+    const assigned = named(after.filter((id) => !before.includes(id)));
+    const unassigned = named(before.filter((id) => !after.includes(id)));
+    const parts = [
+      ...(assigned === '' ? [] : [`assigned to ${assigned}`]),
+      ...(unassigned === '' ? [] : [`unassigned ${unassigned}`]),
+    ];
+    return parts.length === 0 ? undefined : parts.join(' and ');
+  },
+  due_date: ofField('dueDate', (day) =>
+    day === null ? 'removed due date' : `changed due date to ${DAY.format(new Date(`${day}T00:00:00Z`))}`,
+  ),
+  confidential: ofField('confidential', (confidential) =>
+    confidential ? 'made the issue confidential' : 'made the issue visible to everyone',
+  ),
+  locked: ({ discussionLocked: before }, { discussionLocked: after }) => {
+    if ((before === true) === (after === true)) return undefined;
+    return after === true ? 'locked this issue' : 'unlocked this issue';
+  },
+  issue_type: ofField('type', (type) => `changed issue type to ${type.replace('_', ' ')}`),
+  severity: ofField('severity', (severity) => `changed the severity to **${SEVERITIES[severity]}**`),
+  health_status: ofField('healthStatus', (status) =>
+    status === null
+      ? 'removed the health status'
+      : `changed health status to **${status.replaceAll('_', ' ')}**`,
+  ),
+};
+
+const SEVERITIES: Readonly<Record<Severity, string>> = {
+  UNKNOWN: 'Unknown',
+  LOW: 'Low - S4',
+  MEDIUM: 'Medium - S3',
+  HIGH: 'High - S2',
+  CRITICAL: 'Critical - S1',
+};
+
+const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
+
+const nameOf = (username: string | undefined): string[] => (username === undefined ? [] : [`@${username}`]);
+
+/** `a`; `a and b`; `a, b, and c`. */
+function sentence(words: readonly string[]): string {
+  if (words.length < 3) return words.join(' and ');
+  return `${words.slice(0, -1).join(', ')}, and ${words.at(-1)}`;
+}
+
+/** Both texts with what differs between their common beginning and end marked: `{-gone-}`, `{+come+}`. */
+function marked(before: string, after: string): [string, string] {
+  const [old, now] = [[...before], [...after]];
+  const shorter = Math.min(old.length, now.length);
+  let start = 0;
+  while (start < shorter && old[start] === now[start]) start++;
+  let end = 0;
+  while (end < shorter - start && old.at(-1 - end) === now.at(-1 - end)) end++;
+  const show = (text: readonly string[], open: string, close: string) => {
+    const middle = text.slice(start, text.length - end).join('');
+    const mark = middle === '' ? '' : `${open}${middle}${close}`;
+    return text.slice(0, start).join('') + mark + text.slice(text.length - end).join('');
+  };
+  return [show(old, '{-', '-}'), show(now, '{+', '+}')];
+}

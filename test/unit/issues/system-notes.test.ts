@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { type Noted, systemNotesOf } from '../../../lib/domain/issues/system-notes.ts';
+
+const BEFORE: Noted = {
+  title: 'Old door',
+  description: null,
+  assigneeIds: [1],
+  dueDate: '2030-01-31',
+  confidential: false,
+  discussionLocked: null,
+  type: 'issue',
+  severity: 'UNKNOWN',
+  healthStatus: null,
+};
+const USERNAMES = new Map([1, 2, 3, 4].map((id) => [id, `u${id}`]));
+const told = (change: Partial<Noted>, from: Partial<Noted> = {}) => {
+  const before = { ...BEFORE, ...from };
+  return systemNotesOf(before, { ...before, ...change }, USERNAMES).map(({ text }) => text);
+};
+
+describe('a change of an issue is noted', () => {
+  test.each<[Partial<Noted>, string, Partial<Noted>?]>([
+    [{ title: 'New door' }, 'changed title from **{-Old-} door** to **{+New+} door**'],
+    [{ title: 'Old doors' }, 'changed title from **Old door** to **Old door{+s+}**'],
+    [{ title: 'Olda' }, 'changed title from **Old{- door-}** to **Old{+a+}**'],
+    [{ title: 'aa' }, 'changed title from **a** to **a{+a+}**', { title: 'a' }],
+    [{ title: '😀b' }, 'changed title from **😀{-a-}** to **😀{+b+}**', { title: '😀a' }],
+    [{ description: 'd' }, 'changed the description'],
+    [{ assigneeIds: [] }, 'unassigned @u1'],
+    [{ assigneeIds: [1, 2] }, 'assigned to @u2'],
+    [{ assigneeIds: [2, 3] }, 'assigned to @u2 and @u3 and unassigned @u1'],
+    [{ assigneeIds: [1, 2, 3, 4] }, 'assigned to @u2, @u3, and @u4'],
+    [{ dueDate: '2031-02-01' }, 'changed due date to February 1, 2031'],
+    [{ dueDate: null }, 'removed due date'],
+    [{ confidential: true }, 'made the issue confidential'],
+    [{ confidential: false }, 'made the issue visible to everyone', { confidential: true }],
+    [{ discussionLocked: true }, 'locked this issue'],
+    [{ discussionLocked: false }, 'unlocked this issue', { discussionLocked: true }],
+    [{ type: 'test_case' }, 'changed issue type to test case'],
+    [{ severity: 'HIGH' }, 'changed the severity to **High - S2**'],
+    [{ healthStatus: 'needs_attention' }, 'changed health status to **needs attention**'],
+    [{ healthStatus: null }, 'removed the health status', { healthStatus: 'at_risk' }],
+  ])('%o: %s', (change, text, from) => {
+    expect(told(change, from)).toEqual([text]);
+  });
+
+  test('not where nothing differs, nor of an account that is gone', () => {
+    expect(told({ discussionLocked: false, assigneeIds: [1] })).toEqual([]);
+    expect(told({ assigneeIds: [1, 99] })).toEqual([]);
+  });
+});
