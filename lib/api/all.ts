@@ -20,6 +20,7 @@ import { invitationEndpoints } from './invitations/endpoints.ts';
 import { issueEndpoints } from './issues/endpoints.ts';
 import { groupIssueStatistics, instanceIssueStatistics, projectIssueStatistics } from './issues/lists.ts';
 import { issueNoteEndpoints } from './issues/notes.ts';
+import { milestoneIssueEndpoints } from './issues/of-milestones.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { labelEndpoints } from './labels/endpoints.ts';
 import { markdownEndpoints } from './markdown/endpoints.ts';
@@ -76,6 +77,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...billableEndpoints,
   ...labelEndpoints,
   ...milestoneEndpoints,
+  ...milestoneIssueEndpoints,
   ...issueEndpoints,
   ...instanceIssueStatistics,
   ...groupIssueStatistics,

@@ -97,7 +97,7 @@ async function listed(
   return { ...found, items: await presentedIssues(deps, found.items, baseUrl, askedIn(scope), options) };
 }
 
-const askedIn = (scope: IssueScope): AskedIn =>
+export const askedIn = (scope: IssueScope): AskedIn =>
   scope.kind === 'project'
     ? { kind: 'project', id: scope.access.project.id }
     : scope.kind === 'group'

@@ -1,3 +1,5 @@
+import { labelCounts } from '../../domain/issues/label-counts.ts';
+import type { IssueStatistics } from '../../domain/issues/list.ts';
 import type { ContainerAccess } from '../../domain/labels/containers.ts';
 import * as labels from '../../domain/labels/labels.ts';
 import { group, project, type SignedInActor } from '../../http/access.ts';
@@ -62,6 +64,12 @@ const changeFields = () => ({
 const nameFields = () => ({
   label_id: p.integer({ description: 'ID of the label' }),
   name: p.string({ description: 'Name of the label' }),
+});
+
+const withCounts = ({ opened, closed }: IssueStatistics) => ({
+  open_issues_count: opened,
+  closed_issues_count: closed,
+  open_merge_requests_count: 0,
 });
 
 interface Change {
@@ -132,6 +140,10 @@ const of = (kind: Kind) => {
             default: true,
             description: 'Include the labels of all groups above',
           }),
+          with_counts: p.boolean({
+            default: false,
+            description: 'Include the numbers of issues with each label that the caller may see',
+          }),
           search: p.string({
             description: 'Return only labels whose name or description contains this text',
           }),
@@ -145,7 +157,10 @@ const of = (kind: Kind) => {
           inherited: query.include_ancestor_groups,
           search: query.search,
         });
-        return { ...listed, items: await presented(deps, actor, access, listed.items) };
+        const items = await presented(deps, actor, access, listed.items);
+        if (!query.with_counts) return { ...listed, items };
+        const counts = await labelCounts(deps, actor, access, listed.items);
+        return { ...listed, items: items.map((item, i) => ({ ...item, ...withCounts(counts[i]!) })) };
       },
     }),
     endpoint({

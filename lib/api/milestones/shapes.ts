@@ -22,3 +22,4 @@ export const milestone = shape(() =>
     .meta({ id: 'Milestone' }),
 );
 export const milestones = shape(() => z.array(milestone()));
+export const mergeRequests = shape(() => z.array(z.never()));

@@ -298,3 +298,29 @@ describe('subscribing to a label', () => {
     expect(await as('guest', 'POST', `${own()}/nothing/subscribe`)).toMatchObject(NO_LABEL);
   });
 });
+
+describe('counts of labels', () => {
+  test('are of the issues in the project or group that the caller may see', async () => {
+    await made(`/groups/${sub}/labels`, { name: 'counted', color: 'red' });
+    const issues = `/projects/${inside}/issues`;
+    await made(issues, { title: 'a', labels: 'counted' });
+    await made(issues, { title: 'b', labels: 'counted', confidential: true });
+    const { iid } = await made(issues, { title: 'c', labels: 'counted' });
+    await owner('PUT', `${issues}/${iid}`, { state_event: 'close' });
+    const counts = { open_issues_count: 2, closed_issues_count: 1, open_merge_requests_count: 0 };
+    for (const place of [`/projects/${inside}`, `/groups/${sub}`]) {
+      const { body } = await owner('GET', `${place}/labels?with_counts=true&search=counted`);
+      expect(body).toMatchObject([counts]);
+      expectSchema(
+        place.startsWith('/p') ? 'labels/project_label_with_counts' : 'labels/label_with_counts',
+        body[0],
+      );
+    }
+    await owner('POST', `/projects/${inside}/members`, { user_id: world.ids['guest'], access_level: 10 });
+    const seen = await as('guest', 'GET', `/projects/${inside}/labels?with_counts=true&search=counted`);
+    expect(seen.body).toMatchObject([{ ...counts, open_issues_count: 1 }]);
+    expect((await owner('GET', `/projects/${inside}/labels?search=counted`)).body[0]).not.toHaveProperty(
+      'open_issues_count',
+    );
+  });
+});

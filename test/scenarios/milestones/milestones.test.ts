@@ -307,3 +307,29 @@ describe('feeds', () => {
     expect(await as('stranger', 'GET', `${path}/milestones`)).toMatchObject({ status: 403 });
   });
 });
+
+describe('the issues of a milestone', () => {
+  test('are those of its project or group that the caller may see', async () => {
+    const { id } = await made(`/projects/${inside}/milestones`, { title: 'planned' });
+    const wide = await made(`/groups/${sub}/milestones`, { title: 'planned wide' });
+    const issues = `/projects/${inside}/issues`;
+    const first = await made(issues, { title: 'first', milestone_id: id });
+    const second = await made(issues, { title: 'second', milestone_id: id, confidential: true });
+    const third = await made(issues, { title: 'third', milestone_id: wide.id });
+    expect(first.milestone).toMatchObject({ id, title: 'planned' });
+    const planned = await owner('GET', `/projects/${inside}/milestones/${id}/issues`);
+    expect(titlesOf(planned)).toEqual(['second', 'first']);
+    expect(planned.headers.get('X-Total')).toBe('2');
+    await owner('POST', `/projects/${inside}/members`, { user_id: world.ids['guest'], access_level: 10 });
+    const seen = await as('guest', 'GET', `/projects/${inside}/milestones/${id}/issues`);
+    expect(titlesOf(seen)).toEqual(['first']);
+    expect(titlesOf(await owner('GET', `/groups/${sub}/milestones/${wide.id}/issues`))).toEqual(['third']);
+    expect((await owner('GET', `/projects/${inside}/milestones/${id}/merge_requests`)).body).toEqual([]);
+    expect(await owner('DELETE', `/projects/${inside}/milestones/${id}`)).toMatchObject({ status: 204 });
+    for (const { iid } of [first, second])
+      expect((await owner('GET', `${issues}/${iid}`)).body.milestone).toBeNull();
+    await settled();
+    expect(titlesOf(await owner('GET', `${issues}?milestone=None`))).toEqual(['second', 'first']);
+    expect((await owner('GET', `${issues}/${third.iid}`)).body.milestone).toMatchObject({ id: wide.id });
+  });
+});
