@@ -104,6 +104,8 @@ export function projectFull(
       readonly group: number;
     };
     administrator?: boolean;
+    /** Issues that the caller may list; confidential ones only if they see all of them. */
+    openIssues?: number;
   },
 ) {
   const { project, level } = access;
@@ -163,7 +165,7 @@ export function projectFull(
           import_type: project.importSource?.type ?? null,
         }
       : {}),
-    open_issues_count: 0,
+    open_issues_count: context.openIssues ?? 0,
     ci_default_git_depth: setting(project, 'ci_default_git_depth', 50),
     ci_forward_deployment_enabled: setting(project, 'ci_forward_deployment_enabled', true),
     ci_job_token_scope_enabled: false,

@@ -44,12 +44,13 @@ export async function presented(
     customAttributes === undefined ? {} : { custom_attributes: customAttributes[i] };
   if (simple || actor.kind === 'anonymous')
     return accesses.map((access, i) => ({ ...basic(access), ...attributes(i) }));
-  const [owners, parents, memberships, invited, statistics] = await Promise.all([
+  const [owners, parents, memberships, invited, statistics, counts] = await Promise.all([
     ownersOf(deps, records),
     parentsOf(deps, actor, records),
     membershipsIn(deps, actor.user.id, records),
     invitationsTo(deps, actor, records),
     options.statistics === true ? statisticsOf(deps, actor, accesses) : undefined,
+    deps.store.issues.counts(records.map(({ id }) => id)),
   ]);
   const measured =
     options.license === true
@@ -69,6 +70,10 @@ export async function presented(
             : {}),
         },
         administrator: isAdministrator(actor),
+        openIssues: can(actor, access, 'read_issues')
+          ? counts[i]!.opened +
+            (can(actor, access, 'read_confidential_issues') ? counts[i]!['opened-confidential'] : 0)
+          : 0,
       }),
       shared_with_groups: (invited.get(access.project.id) ?? []).map(({ group, share }) =>
         sharedWithGroup(group, share),

@@ -40,7 +40,7 @@ export async function projectFeed(
   access: ProjectAccess,
   query: FeedQuery,
 ): Promise<Page<FeedItem>> {
-  return feed(deps, [viewOf(actor, access, query)], query);
+  return feed(deps, actor, [viewOf(actor, access, query)], query);
 }
 
 /** Empty if the actor may not see the user's activity. */
@@ -53,6 +53,7 @@ export async function userFeed(
   if (!maySeeActivity(actor, user)) return { items: [], total: 0, more: false };
   return feed(
     deps,
+    actor,
     [{ of: 'author', id: user.id, facets: facetsOf(query) }],
     query,
     eventFilter(deps, actor),
@@ -67,14 +68,15 @@ export async function ownFeed(
   options: { readonly projects?: (limit: number) => Promise<readonly ProjectAccess[]> },
 ): Promise<Page<FeedItem>> {
   const own: FeedView = { of: 'author', id: actor.user.id, facets: facetsOf(query) };
-  if (options.projects === undefined) return feed(deps, [own], query, eventFilter(deps, actor));
+  if (options.projects === undefined) return feed(deps, actor, [own], query, eventFilter(deps, actor));
   const projects = await options.projects(MAX_PROJECTS);
   const views = [own, ...projects.map((access) => viewOf(actor, access, query))];
-  return feed(deps, views, query, eventFilter(deps, actor, projects));
+  return feed(deps, actor, views, query, eventFilter(deps, actor, projects));
 }
 
 async function feed(
   deps: Deps,
+  actor: Actor,
   views: readonly FeedView[],
   { action: _a, targetType: _t, ...request }: FeedQuery,
   filter?: EventFilter,
@@ -88,10 +90,11 @@ async function feed(
   const issues = page.items.flatMap(({ projectId, target }) =>
     target?.issue === undefined ? [] : [{ projectId, iid: target.issue.iid }],
   );
-  const [authors, commentNotes, noted] = await Promise.all([
+  const [authors, commentNotes, noted, hidden] = await Promise.all([
     users.getMany(page.items.map(({ authorId }) => authorId)),
     notes.getMany(commented),
     deps.store.issues.getMany(issues),
+    hiddenIssues(deps, actor, page.items),
   ]);
   const kept = commentNotes.filter((note) => note !== undefined);
   const bodies = await textsOf(
@@ -106,6 +109,7 @@ async function feed(
     const isNote = target !== null && notedBy(target) !== undefined;
     const note = isNote ? notesById.get(target.id) : undefined;
     // The event is about to be deleted together with its author or its note.
+    if (hidden.has(event.id)) return [];
     if (author === undefined || (isNote && note === undefined)) return [];
     // The filter knows the issue as it was then.
     if (target?.issue?.confidential === false && confidential.has(target.issue.id)) return [];
@@ -118,6 +122,37 @@ async function feed(
 function notedBy({ commit, issue }: EventTarget): Noteable | undefined {
   if (commit !== undefined) return { kind: 'commit', id: commit };
   return issue && { kind: 'issue', id: issue.id };
+}
+
+/** Events of issues that are confidential by now, or deleted, and that the actor does not see. @returns their ids */
+async function hiddenIssues(
+  deps: Deps,
+  actor: Actor,
+  events: readonly EventRecord[],
+): Promise<ReadonlySet<number>> {
+  const about = events.flatMap(({ id, projectId, target }) =>
+    target?.type === 'Issue' && target.iid !== undefined ? [{ id, projectId, iid: target.iid }] : [],
+  );
+  if (about.length === 0) return new Set();
+  const issues = await deps.store.issues.getMany(about);
+  const me = actor.kind === 'user' ? actor.user.id : undefined;
+  const doubtful = about.filter((_, i) => {
+    const issue = issues[i];
+    const own = issue?.author.id === me || (me !== undefined && issue?.assigneeIds.includes(me));
+    return issue === undefined || (issue.confidential && !own);
+  });
+  const projectIds = [...new Set(doubtful.map(({ projectId }) => projectId))];
+  const accesses = projectIds.length === 0 ? [] : await projectAccesses(deps, actor, projectIds);
+  const sees = new Map(
+    accesses.map((access, i) => [
+      projectIds[i]!,
+      access !== undefined && can(actor, access, 'read_confidential_issues'),
+    ]),
+  );
+  const deleted = new Set(about.filter((_, i) => issues[i] === undefined).map(({ id }) => id));
+  return new Set(
+    doubtful.filter(({ id, projectId }) => deleted.has(id) || !sees.get(projectId)).map(({ id }) => id),
+  );
 }
 
 /** The facets that match the filters of the query; undefined for all. */
@@ -141,6 +176,7 @@ function viewOf(actor: Actor, access: ProjectAccess, query: FeedQuery): FeedView
 function abilityOf({ action, target, about }: EventFacet): ProjectAbility | undefined {
   if (about !== undefined) return about === 'issue' ? 'read_issues' : 'read_confidential_issues';
   if (action === 'pushed' || target === 'note') return 'read_code';
+  if (target === 'issue') return 'read_issues';
   return target === 'milestone' ? 'read_milestone' : undefined;
 }
 const ABILITIES = new Map(EVENT_FACETS.map((facet) => [facetName(facet), abilityOf(facet)]));

@@ -2,6 +2,7 @@ import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issue
 import type { StoredText } from '../../records/texts.ts';
 import { AlreadyExists, Missing, Stale } from '../../store/errors.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
+import type { Write } from '../../store/table/write.ts';
 import { issueTodos } from '../../store/todos/todos.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
@@ -9,8 +10,10 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid, notFound, recordNotFound } from '../errors.ts';
+import { prepareActivity } from '../events/record.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
 import { milestoneFor } from '../milestones/milestones.ts';
+import { ISSUES, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { assignable, type IssueMetadata, type IssueTexts, MAX_LABELS, requireValid } from './input.ts';
 import { type FoundIssue, surroundingsOf } from './related.ts';
@@ -61,7 +64,9 @@ export async function createIssue(
   requireValid(input);
   const metadata: IssueMetadata = can(actor, access, 'update_issue') ? input : {};
   const chosen: Chosen = can(actor, access, 'own_issues') ? input : {};
-  const [{ id, iid }, assignees, labels, milestoneId] = await Promise.all([
+  await requireRate(deps, ISSUES, user);
+  const [toActivity, { id, iid }, assignees, labels, milestoneId] = await Promise.all([
+    prepareActivity(deps),
     deps.store.issues.allocate(project.id, chosen.iid),
     assignable(deps, access, metadata.assigneeIds ?? []),
     findOrCreateLabels(deps, access, metadata.labels ?? [], { create: true }),
@@ -109,7 +114,10 @@ export async function createIssue(
       assignedIds: issue.assigneeIds,
       described: mentionsSomebody(input.description),
     });
-    await deps.store.issues.create(issue, await surroundingsOf(deps, project, issue), { messages });
+    await deps.store.issues.create(issue, await surroundingsOf(deps, project, issue), {
+      alongside: eventsOf(issue, user.id, 'created', toActivity),
+      messages,
+    });
   } catch (error) {
     await deps.store.texts.drop(issue.description);
     if (error instanceof AlreadyExists) throw conflict('Duplicated issue');
@@ -264,12 +272,18 @@ async function changeIssue(
       if (before === undefined || !maySeeIssue(actor, access, before)) throw recordNotFound();
       const changes = change(before);
       const after = { ...before, ...changes };
-      const [around, notes] = await Promise.all([
+      const [around, notes, toActivity] = await Promise.all([
         surroundingsOf(deps, access.project, after),
         systemNotes(deps, actor, before, after),
+        before.state === after.state ? undefined : prepareActivity(deps),
       ]);
-      const messages = messagesOf(before, changes);
-      return deps.store.issues.update(before, changes, around, { alongside: notes, messages });
+      const action = after.state === 'closed' ? 'closed' : 'reopened';
+      const events =
+        toActivity === undefined ? [] : eventsOf(after, signedIn(actor).user.id, action, toActivity);
+      return deps.store.issues.update(before, changes, around, {
+        alongside: [...notes, ...events],
+        messages: messagesOf(before, changes),
+      });
     },
     (error) => error instanceof Stale,
   ).catch((error: unknown) => {
@@ -279,6 +293,17 @@ async function changeIssue(
 
 /** Whether a text may mention users: a worker finds out whom. */
 const mentionsSomebody = (text: string | null | undefined): boolean => text?.includes('@') ?? false;
+
+/** What feeds tell of a change; of a confidential issue nothing. */
+const eventsOf = (
+  { projectId, id, iid, title, confidential }: IssueRecord,
+  authorId: number,
+  action: 'created' | 'closed' | 'reopened',
+  toActivity: Awaited<ReturnType<typeof prepareActivity>>,
+): Write[] =>
+  confidential
+    ? []
+    : [toActivity({ authorId, projectId, action, target: { type: 'Issue', id, iid, title } })];
 
 /** Closing a closed issue, or reopening an open one, changes nothing. */
 function stateAfter(

@@ -26,6 +26,12 @@ export const NOTES: ActionLimit = {
   limit: (settings) => settings.notes_create_limit,
   allowlist: (settings) => settings.notes_create_limit_allowlist,
 };
+/** Per user. */
+export const ISSUES: ActionLimit = {
+  kind: 'issue',
+  seconds: 60,
+  limit: (settings) => settings.issues_create_limit,
+};
 /** Per project and path, for all callers together. */
 export const RAW_BLOBS: ActionLimit = {
   kind: 'raw-blob',

@@ -2,6 +2,7 @@
 
 import type { EventFacet } from './facet.ts';
 import { pushEvents } from './kinds/git.ts';
+import { issueEvents, issueTargets } from './kinds/issues.ts';
 import { memberEvents } from './kinds/members.ts';
 import { milestoneEvents, milestoneTargets } from './kinds/milestones.ts';
 import { noteEvents, noteTargets } from './kinds/notes.ts';
@@ -14,13 +15,14 @@ export const EVENT_FACETS: readonly EventFacet[] = [
   ...noteEvents,
   ...memberEvents,
   ...milestoneEvents,
+  ...issueEvents,
 ];
 
 /** What counts as a contribution to a project. */
 export const CONTRIBUTIONS: readonly EventFacet[] = [...pushEvents, ...noteEvents];
 
 /** The filter that finds each type of target. */
-export const TARGET_TYPES = { ...noteTargets, ...milestoneTargets };
+export const TARGET_TYPES = { ...noteTargets, ...milestoneTargets, ...issueTargets };
 
 /** A type of target as named in responses; one filter name may cover several. */
 export type TargetType = keyof typeof TARGET_TYPES;

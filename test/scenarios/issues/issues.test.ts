@@ -275,3 +275,64 @@ test('issues are refused where the project has switched them off, and read only 
     expect((await as(who, 'GET', `${path}/issues/1`)).status, who).toBe(403);
   expect((await as('owner', 'POST', `${path}/issues`, { title: 'New' })).status).toBe(403);
 });
+
+describe('feeds', () => {
+  const events = async (who: Who, query = '') => {
+    const { status, body, headers } = await as(
+      who,
+      'GET',
+      `/projects/${world.ids['internal']}/events?${query}`,
+    );
+    expect(status).toBe(200);
+    const told = body.map(
+      (event: Record<string, unknown>) => `${event['action_name']} ${event['target_title']}`,
+    );
+    return { told, total: headers.get('x-total') };
+  };
+
+  test('tell of issues that are opened, closed and reopened, and of confidential ones to nobody else', async () => {
+    const path = await issue('guest', { title: 'Roof' }, 'internal');
+    await as('reporter', 'PUT', path, { state_event: 'close' });
+    await as('owner', 'PUT', path, { state_event: 'reopen' });
+    await as('owner', 'PUT', path, { state_event: 'reopen' });
+    await issue('owner', { title: 'hush', confidential: true }, 'internal');
+    const { told, total } = await events('stranger', 'target_type=issue');
+    expect(told.slice(0, 3)).toEqual(['opened Roof', 'closed Roof', 'opened Roof']);
+    expect((await events('owner', 'target_type=issue')).total).toBe(total);
+    await as('owner', 'PUT', path, { confidential: true });
+    expect((await events('stranger', 'target_type=issue')).told.join()).not.toContain('Roof');
+    expect((await events('guest', 'target_type=issue')).told).toContain('closed Roof');
+    expect((await events('reporter', 'action=closed')).told).toEqual(['closed Roof']);
+    await as('owner', 'DELETE', path);
+    expect((await events('owner', 'target_type=issue')).told.join()).not.toContain('Roof');
+  });
+});
+
+test('a project counts its open issues, and confidential ones for those who see all of them', async () => {
+  const { id } = (await as('owner', 'POST', '/projects', { name: 'counted', visibility: 'public' })).body;
+  const count = async (who: Who) => (await as(who, 'GET', `/projects/${id}`)).body.open_issues_count;
+  expect(await count('owner')).toBe(0);
+  for (const json of [{ title: 'a' }, { title: 'b' }, { title: 'c', confidential: true }])
+    await as('owner', 'POST', `/projects/${id}/issues`, json);
+  await as('owner', 'PUT', `/projects/${id}/issues/2`, { state_event: 'close' });
+  expect(await count('owner')).toBe(2);
+  expect(await count('stranger')).toBe(1);
+});
+
+test('users create as many issues a minute as the instance allows', async () => {
+  await as('administrator', 'PUT', '/application/settings', { issues_create_limit: 2 });
+  try {
+    const statuses: number[] = [];
+    for (let i = 0; i < 4; i++)
+      statuses.push((await as('stranger', 'POST', issuesOf('public'), { title: 'Spam' })).status);
+    expect(statuses).toContain(429);
+    expect(await as('stranger', 'POST', issuesOf('public'), { title: 'Spam' })).toMatchObject({
+      status: 429,
+      body: {
+        message: { error: 'This endpoint has been requested too many times. Try again later.' },
+      },
+    });
+  } finally {
+    await as('administrator', 'PUT', '/application/settings', { issues_create_limit: 300 });
+  }
+});

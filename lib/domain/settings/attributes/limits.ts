@@ -73,10 +73,7 @@ export const limitAttributes: Readonly<Record<string, DescribedAttribute>> = {
     'Body of responses to requests above a rate limit',
     obeyed(text({ max: 1000 })),
   ),
-  issues_create_limit: described(
-    'Maximum number of new issues per user and minute; 0: unlimited',
-    int({ default: 300 }),
-  ),
+  issues_create_limit: described('Maximum number of new issues per user and minute; 0: unlimited', int()),
   notes_create_limit: described('Maximum number of new notes per user and minute; 0: unlimited', int()),
   notes_create_limit_allowlist: described(
     'Usernames that `notes_create_limit` does not apply to',

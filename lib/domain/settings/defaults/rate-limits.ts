@@ -5,6 +5,7 @@ export const rateLimits = {
   unique_ips_limit_per_user: 10,
   unique_ips_limit_time_window: 3600,
   /** Requests per minute; 0: unlimited */
+  issues_create_limit: 300,
   notes_create_limit: 300,
   notes_create_limit_allowlist: [] as readonly string[],
   raw_blob_request_limit: 300,
