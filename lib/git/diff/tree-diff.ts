@@ -27,7 +27,7 @@ export const MAX_CHANGES = 100_000;
 /** Pairs of directories compared: trees of nothing but directories have no changes that could be limited. */
 const MAX_PAIRS = 500_000;
 /** Characters of the paths of all changes: a few deep directories could make them gigabytes. */
-const MAX_CHARACTERS = 32 * 1024 * 1024;
+const MAX_CHARACTERS = 16 * 1024 * 1024;
 /** Entries compared per step. */
 const ENTRIES_PER_STEP = 512;
 const STEPS_PER_TURN = 256;
