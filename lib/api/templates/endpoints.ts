@@ -2,6 +2,12 @@
 
 import type { Actor } from '../../domain/actor.ts';
 import { notFound } from '../../domain/errors.ts';
+import {
+  DESCRIPTION_TEMPLATES,
+  type DescriptionTemplateKind,
+  descriptionTemplate,
+  descriptionTemplates,
+} from '../../domain/templates/descriptions.ts';
 import { FILE_TEMPLATES, type FileTemplateKind } from '../../domain/templates/files.ts';
 import { type LicenseTemplate, licenseTemplates, licenseText } from '../../domain/templates/licenses.ts';
 import { anyone, project } from '../../http/access.ts';
@@ -129,27 +135,44 @@ export const templateEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...(Object.keys(FILE_KINDS) as FileTemplateKind[]).flatMap((kind) => ofFiles(kind, FILE_KINDS[kind])),
 ];
 
-const TYPES = ['licenses', ...(Object.keys(FILE_KINDS) as FileTemplateKind[])] as const;
+const TYPES = [
+  'licenses',
+  ...(Object.keys(FILE_KINDS) as FileTemplateKind[]),
+  ...(Object.keys(DESCRIPTION_TEMPLATES) as DescriptionTemplateKind[]),
+] as const;
+const isOfDescriptions = (type: (typeof TYPES)[number]): type is DescriptionTemplateKind =>
+  type in DESCRIPTION_TEMPLATES;
+
 const typeField = () => p.oneOf(TYPES, { required: true, description: 'Kind of the templates' });
 
-/** The templates that a project may use: all of the instance. */
+/** The templates that a project may use: all of the instance, and those of descriptions in its repository. */
 export const projectTemplateEndpoints: readonly Endpoint<ApiDeps>[] = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/templates/:type',
     area: 'projects',
     summary: 'List templates of one kind for a project',
+    description:
+      'Those of `issues` and `merge_requests` are the Markdown files in `.gitlab/issue_templates` and `.gitlab/merge_request_templates` of the default branch, for callers who may read code.',
     access: project('read_project', { anonymous: true }),
     params: () => p.params({ type: typeField() }),
     returns: { body: shapes.listed },
     paginate: 'offset',
-    handle: async ({ params: { type }, page }) =>
-      paged(
+    handle: async ({ actor, project, params: { type }, page }, deps) => {
+      if (isOfDescriptions(type)) {
+        const names = await descriptionTemplates(deps, actor, project, type);
+        return paged(
+          names.map((name) => ({ key: name, name })),
+          page,
+        );
+      }
+      return paged(
         type === 'licenses'
           ? (await licenseTemplates()).map(({ key, name }) => ({ key, name }))
           : listedFiles(type),
         page,
-      ),
+      );
+    },
   }),
   endpoint({
     method: 'GET',
@@ -165,7 +188,9 @@ export const projectTemplateEndpoints: readonly Endpoint<ApiDeps>[] = [
     query: () => p.params(licenseFields()),
     returns: { body: shapes.anyShown },
     errors: unknown,
-    handle: ({ actor, params: { type, name }, query }, deps) =>
-      type === 'licenses' ? filledLicense(deps, actor, name, query) : fileNamed(type, name),
+    handle: ({ actor, project, params: { type, name }, query }, deps) => {
+      if (isOfDescriptions(type)) return descriptionTemplate(deps, actor, project, type, name);
+      return type === 'licenses' ? filledLicense(deps, actor, name, query) : fileNamed(type, name);
+    },
   }),
 ];

@@ -88,3 +88,43 @@ test('a project offers the templates of the instance to users who may see it', a
     message: '404 Project Not Found',
   });
 });
+
+test('a project offers the templates of issues and merge requests in its default branch to those who read its code', async () => {
+  const { body: project } = await as('owner', 'POST', '/projects', {
+    name: 'Templated',
+    visibility: 'private',
+  });
+  const path = `/projects/${project.id}`;
+  expect((await get(`${path}/templates/issues`, 'owner')).body).toEqual([]);
+  const file = (file_path: string, content: string) => ({ action: 'create', file_path, content });
+  const { status } = await as('owner', 'POST', `${path}/repository/commits`, {
+    branch: 'main',
+    commit_message: 'templates',
+    actions: [
+      file('.gitlab/issue_templates/Bug.md', '## Steps\n'),
+      file('.gitlab/issue_templates/A feature.md', 'Why?'),
+      file('.gitlab/issue_templates/notes.txt', 'none'),
+      file('.gitlab/issue_templates/deeper/Other.md', 'none'),
+      file('.gitlab/merge_request_templates/Default.md', 'What'),
+      file('secret.md', 'none'),
+    ],
+  });
+  expect(status).toBe(201);
+  const { body } = await get(`${path}/templates/issues`, 'owner');
+  expectSchema('template_list', body);
+  expect(body).toEqual([
+    { key: 'A feature', name: 'A feature' },
+    { key: 'Bug', name: 'Bug' },
+  ]);
+  const bug = await get(`${path}/templates/issues/Bug`, 'owner');
+  expectSchema('template', bug.body);
+  expect(bug.body).toEqual({ name: 'Bug', content: '## Steps\n' });
+  expect((await get(`${path}/templates/issues/A%20feature`, 'owner')).body.content).toBe('Why?');
+  expect((await get(`${path}/templates/merge_requests/Default`, 'owner')).body.content).toBe('What');
+  for (const name of ['none', 'notes', 'Other', 'deeper%2FOther', '..%2F..%2Fsecret'])
+    expect((await get(`${path}/templates/issues/${name}`, 'owner')).status).toBe(404);
+  await as('owner', 'POST', `${path}/members`, { user_id: world.ids['stranger'], access_level: 10 });
+  const guest = await as('stranger', 'GET', `${path}/templates/issues`);
+  expect([guest.status, guest.body]).toEqual([200, []]);
+  expect((await as('stranger', 'GET', `${path}/templates/issues/Bug`)).status).toBe(404);
+});

@@ -11,13 +11,22 @@ interface Person {
   readonly token: string;
 }
 
+interface Todo {
+  readonly id: number;
+  readonly body: string;
+  readonly action_name: string;
+  readonly author: { readonly id: number };
+  readonly project: { readonly name: string };
+  readonly target: { readonly title: string };
+}
+
 const call = (who: Person, method: string, path: string, json?: unknown) =>
   service.call(method, path, { token: who.token, ...(json === undefined ? {} : { json }) });
 const todosOf = async (who: Person, query = '') => {
   await settled();
   const { status, body, headers } = await call(who, 'GET', `/todos${query}`);
   expect(status, JSON.stringify(body)).toBe(200);
-  return Object.assign(body as Record<string, any>[], { headers });
+  return Object.assign(body as Todo[], { headers });
 };
 const actionsOf = async (who: Person) =>
   (await todosOf(who)).map(({ action_name, target }) => [action_name, target.title]);
@@ -128,7 +137,7 @@ describe('an issue makes to-dos', () => {
     expect(await actionsOf(cyd)).toEqual([['mentioned', 'New']]);
     expect(await actionsOf(dan)).toEqual([]);
     expect(await actionsOf(owner)).toEqual([]);
-    expect((await todosOf(ada))[0]!['author'].id).toBe(owner.id);
+    expect((await todosOf(ada))[0]!.author.id).toBe(owner.id);
   });
 
   test('when it is changed, for those who had none', async () => {
