@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { IssueRecord } from '../../../lib/records/issues.ts';
+import { Issues } from '../../../lib/store/issues/issues.ts';
+import { IssueList, rangesBy, rangesOfProject, rangesOfRoot } from '../../../lib/store/issues/list.ts';
+import type { PlaceRange } from '../../../lib/store/issues/places.ts';
+import { issueRows, recordItem } from '../../../lib/store/issues/rows.ts';
+import { Outbox } from '../../../lib/store/outbox/outbox.ts';
+import { Counters } from '../../../lib/store/table/counters.ts';
+import type { Table } from '../../../lib/store/table/table.ts';
+import { openTestStore, type TestStore } from '../table/store-fixture.ts';
+
+let opened: TestStore;
+beforeAll(async () => {
+  opened = await openTestStore();
+  await fill(SMALL, 200);
+  await fill(LARGE, 3000);
+});
+afterAll(() => opened.close());
+
+/** Projects, each below a root of the same number. */
+const [SMALL, LARGE] = [7, 8];
+/** Everybody's label, one of every other issue, and one of the three oldest. */
+const [COMMON, HALF, RARE] = [1, 2, 3];
+const [ANNE, BERT] = [11, 12];
+
+const issue = (projectId: number, iid: number): IssueRecord => ({
+  id: projectId * 100_000 + iid,
+  iid,
+  projectId,
+  title: `issue ${iid}`,
+  description: null,
+  state: 'opened',
+  confidential: false,
+  type: 'issue',
+  author: { id: iid % 2 === 0 ? ANNE : BERT, username: 'u', name: 'u' },
+  assigneeIds: [],
+  labelIds: [COMMON, ...(iid % 2 === 0 ? [HALF] : []), ...(iid <= 3 ? [RARE] : [])],
+  milestoneId: null,
+  iterationId: null,
+  epicId: null,
+  dueDate: null,
+  weight: null,
+  healthStatus: null,
+  severity: 'UNKNOWN',
+  discussionLocked: null,
+  timeEstimate: 0,
+  timeSpent: 0,
+  closedAt: null,
+  closedById: null,
+  movedTo: null,
+  duplicatedTo: null,
+  relativePosition: null,
+  tasks: { count: 0, completed: 0 },
+  createdAt: new Date(Date.UTC(2026, 0, 1) + iid * 1000).toISOString(),
+  updatedAt: new Date(Date.UTC(2026, 0, 1) + iid * 1000).toISOString(),
+  userNotesCount: 0,
+  upvotes: 0,
+  downvotes: 0,
+  version: 1,
+});
+
+async function fill(projectId: number, count: number): Promise<void> {
+  const around = { rootId: projectId, labelTitles: new Map() };
+  const rows = Array.from({ length: count }, (_, i) => issue(projectId, i + 1)).flatMap((one) => [
+    recordItem(one),
+    ...issueRows(one, around),
+  ]);
+  for (let from = 0; from < rows.length; from += 100)
+    await opened.store.table.transact(rows.slice(from, from + 100).map((put) => ({ put })));
+}
+
+/** What a page reads: requests, and items that they return. */
+async function read(sources: (projectId: number) => PlaceRange[][], projectId: number, perPage = 20) {
+  const reads = { requests: 0, items: 0 };
+  const table = new Proxy(opened.store.table, {
+    get(target, name) {
+      const value = Reflect.get(target, name) as unknown;
+      if (typeof value !== 'function') return value;
+      return async (...given: unknown[]) => {
+        const answer = (await value.apply(target, given)) as { items?: unknown[] } | unknown[];
+        reads.requests++;
+        reads.items += Array.isArray(answer) ? answer.length : (answer?.items?.length ?? 0);
+        return answer;
+      };
+    },
+  }) as Table;
+  const list = new IssueList(table, new Issues(table, new Counters(table), new Outbox(table)));
+  const page = await list.page({ sources: sources(projectId), direction: 'desc', page: 1, perPage });
+  return { iids: page.items.map(({ iid }) => iid), truncated: page.truncated, ...reads };
+}
+
+const OPENED = ['opened'] as const;
+
+describe('a page of issues reads as much among 3,000 as among 200', () => {
+  test.each<[string, (projectId: number) => PlaceRange[][]]>([
+    ['of a project', (id) => [rangesOfProject(id, OPENED)]],
+    ['of a root', (id) => [rangesOfRoot(id, OPENED)]],
+    ['of a label', (id) => [rangesBy(id, 'label', COMMON, OPENED)]],
+    ['of an author', (id) => [rangesBy(id, 'author', ANNE, OPENED)]],
+  ])('%s', async (_, sources) => {
+    const [small, large] = [await read(sources, SMALL), await read(sources, LARGE)];
+    expect(large.requests).toBe(small.requests);
+    expect(large.items).toBe(small.items);
+    expect(large.requests).toBe(2);
+    expect(large.items).toBeLessThanOrEqual(21 + 20);
+    expect(large.iids).toHaveLength(20);
+  });
+
+  test('of a label and an author, at most ten times that', async () => {
+    const sources = (id: number) => [
+      rangesBy(id, 'label', COMMON, OPENED),
+      rangesBy(id, 'author', ANNE, OPENED),
+    ];
+    const [small, large] = [await read(sources, SMALL), await read(sources, LARGE)];
+    expect(large.iids).toEqual(Array.from({ length: 20 }, (_, i) => 3000 - 2 * i));
+    expect(large.requests).toBe(small.requests);
+    expect(large.items).toBeLessThanOrEqual(10 * 41);
+  });
+});
+
+test('issues in a long and in a short list are found without reading the long one', async () => {
+  const found = await read(
+    (id) => [rangesBy(id, 'label', HALF, OPENED), rangesBy(id, 'label', RARE, OPENED)],
+    LARGE,
+  );
+  expect(found.iids).toEqual([2]);
+  expect(found.truncated).toBeUndefined();
+  expect(found.items).toBeLessThan(200);
+});
+
+test('lists that share no issue have no page', async () => {
+  const found = await read(
+    (id) => [rangesBy(id, 'author', BERT, OPENED), rangesBy(id, 'label', HALF, OPENED)],
+    SMALL,
+  );
+  expect(found.iids).toEqual([]);
+});
