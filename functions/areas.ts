@@ -263,7 +263,8 @@ export const areas: readonly Area[] = [
       ...below(`/api/v4/${kind}/{id}/labels`),
       ...below(`/api/v4/${kind}/{id}/milestones`),
     ]),
-    writes,
+    // Long descriptions of the issues of a milestone are in the bucket.
+    { ...writes, objects: 'read' },
   ),
   api('files', inRepository('files'), writesObjects, repository),
   api('commits', [...inRepository('commits'), ...inProject('statuses')], writesObjects, repository),
