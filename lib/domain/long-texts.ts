@@ -17,17 +17,23 @@ export function textsOf(deps: Deps, texts: readonly StoredText[]): Promise<strin
   return deps.store.texts.readMany(texts);
 }
 
-/**
- * Runs the write that names a kept text. The text is deleted when that was refused; it stays when the write may have
- * happened.
- */
+/** Runs the write that names a kept text. The text is deleted when that was refused. */
 export async function naming<T>(deps: Deps, kept: StoredText, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    const refused =
-      error instanceof DomainError || (error instanceof StoreError && error.code !== 'unavailable');
-    if (refused) await deps.store.texts.drop(kept);
+    await dropRefused(deps, kept, error);
     throw error;
   }
+}
+
+/** Deletes a text whose write was refused. It stays where the write may have happened. @param error of the write */
+export async function dropRefused(
+  { store }: Deps,
+  kept: StoredText | null | undefined,
+  error: unknown,
+): Promise<void> {
+  const isRefusal =
+    error instanceof DomainError || (error instanceof StoreError && error.code !== 'unavailable');
+  if (isRefusal) await store.texts.drop(kept);
 }

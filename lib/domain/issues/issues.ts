@@ -12,6 +12,7 @@ import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid, notFound, recordNotFound } from '../errors.ts';
 import { prepareActivity } from '../events/record.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
+import { dropRefused } from '../long-texts.ts';
 import { milestoneFor } from '../milestones/milestones.ts';
 import { ISSUES, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
@@ -119,7 +120,7 @@ export async function createIssue(
       messages,
     });
   } catch (error) {
-    await deps.store.texts.drop(issue.description);
+    await dropRefused(deps, issue.description, error);
     if (error instanceof AlreadyExists) throw conflict('Duplicated issue');
     throw error instanceof Missing ? notFound('Project') : error;
   }
@@ -195,7 +196,7 @@ export async function updateIssue(
     await deps.store.texts.drop(replaced);
     return { issue, access };
   } catch (error) {
-    await deps.store.texts.drop(description);
+    await dropRefused(deps, description, error);
     throw error;
   }
 }
