@@ -1,5 +1,6 @@
-import { bytesOf, type StoredText } from '../records/texts.ts';
+import { bytesOf, type LongText, type StoredText } from '../records/texts.ts';
 import { StoreError } from '../store/errors.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from '../store/outbox/outbox.ts';
 import type { Deps } from './deps.ts';
 import { DomainError, tooLarge } from './errors.ts';
 
@@ -36,4 +37,23 @@ export async function dropRefused(
   const isRefusal =
     error instanceof DomainError || (error instanceof StoreError && error.code !== 'unavailable');
   if (isRefusal) await store.texts.drop(kept);
+}
+
+/** Deletes texts that no row names any more: `{ texts }`. */
+export const DROP_TEXTS_JOB = 'texts.drop';
+
+/** Milliseconds for which a replaced text stays: for those who read its row before. More than a request may take. */
+const READ_OUT = 10 * 60_000;
+
+/** For texts that no row names any more, after the write that replaced them: they are deleted some minutes later. */
+export async function dropReplaced(
+  deps: Deps,
+  ...replaced: readonly (StoredText | null | undefined)[]
+): Promise<void> {
+  const texts = replaced.filter((text): text is LongText => typeof text === 'object' && text !== null);
+  if (texts.length === 0) return;
+  const at = new Date(deps.now().getTime() + READ_OUT);
+  const message = messageAt(MAINTENANCE, DROP_TEXTS_JOB, { texts }, at);
+  // What replaced them is written: without the message they stay until their project goes.
+  await deps.store.table.put(outboxWrite(message)).catch(() => {});
 }

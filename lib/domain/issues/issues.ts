@@ -12,7 +12,7 @@ import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid, notFound, recordNotFound } from '../errors.ts';
 import { prepareActivity } from '../events/record.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
-import { dropRefused } from '../long-texts.ts';
+import { dropRefused, dropReplaced } from '../long-texts.ts';
 import { milestoneFor } from '../milestones/milestones.ts';
 import { ISSUES, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
@@ -193,7 +193,7 @@ export async function updateIssue(
       };
     };
     const issue = await changeIssue(deps, actor, access, iid, change, todosAfter);
-    await deps.store.texts.drop(replaced);
+    await dropReplaced(deps, replaced);
     return { issue, access };
   } catch (error) {
     await dropRefused(deps, description, error);
@@ -217,7 +217,7 @@ export async function deleteIssue(
       if (!can(actor, access, 'own_issues')) throw forbidden();
       unmodifiedSince(issue.updatedAt);
       await deps.store.issues.remove(issue, await surroundingsOf(deps, access.project, issue));
-      await deps.store.texts.drop(issue.description);
+      await dropReplaced(deps, issue.description);
     },
     (error) => error instanceof Stale,
   ).catch((error: unknown) => {

@@ -17,7 +17,7 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, forbidden, notFound, tooLarge } from '../errors.ts';
 import { prepareActivity } from '../events/record.ts';
-import { naming } from '../long-texts.ts';
+import { dropReplaced, naming } from '../long-texts.ts';
 import { enqueueNotification } from '../notifications/enqueue.ts';
 import { NOTES, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
@@ -245,7 +245,7 @@ export async function changeNote(
     const changed = await naming(deps, kept, () =>
       deps.store.notes.change(note, { body: kept, updatedAt: deps.now().toISOString() }),
     );
-    await deps.store.texts.drop(note.body);
+    await dropReplaced(deps, note.body);
     return { note: changed, body: text, author };
   };
   return retryOnConflict(change, (error) => error instanceof Stale);
@@ -267,7 +267,7 @@ export async function deleteNote(
     requireChange(actor, on, note);
     unmodifiedSince(note.updatedAt);
     await on.within(-1, (alongside) => deps.store.notes.remove(note, alongside));
-    await deps.store.texts.drop(note.body);
+    await dropReplaced(deps, note.body);
   };
   try {
     await retryOnConflict(remove, (error) => error instanceof Stale);

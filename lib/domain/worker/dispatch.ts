@@ -18,6 +18,7 @@ import { jobs as notes } from '../notes/jobs.ts';
 import { jobs as notifications } from '../notifications/jobs.ts';
 import { jobs as search } from '../search/jobs.ts';
 import { jobs as statistics } from '../statistics/jobs.ts';
+import { jobs as texts } from '../texts/jobs.ts';
 import { jobs as todos } from '../todos/jobs.ts';
 import { jobs as tokens } from '../tokens/jobs.ts';
 import { jobs as topics } from '../topics/jobs.ts';
@@ -44,6 +45,7 @@ export const maintenanceJobs: readonly JobDefinition<unknown, Deps>[] = [
   ...search,
   ...statistics,
   ...todos,
+  ...texts,
   ...tokens,
   ...topics,
   ...users,

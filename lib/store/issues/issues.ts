@@ -9,7 +9,14 @@ import type { IssueFields } from '../../records/issues.ts';
 import { classOf, type IssueAddress, type IssueClass, type IssueRecord } from '../../records/issues.ts';
 import { AlreadyExists, ConditionFailed, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { removeNotesMessage } from '../notes/notes.ts';
-import { MAINTENANCE, message, messageAt, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
+import {
+  MAINTENANCE,
+  message,
+  messageAt,
+  type Outbox,
+  type OutboxMessage,
+  outboxWrite,
+} from '../outbox/outbox.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import { issueCountKey, issueIdKey, issueIidKey, issueKey, issuesPartition } from '../row-keys/issues.ts';
 import type { Key } from '../row-keys/key.ts';
@@ -188,8 +195,9 @@ export class Issues {
             ...AT_VERSION,
             values: { version: issue.version },
           },
+          indexLater(issue),
         ],
-        [indexMessageLater(issue)],
+        [],
       );
       await Promise.all(first.map((row) => this.#table.delete(deletion(row))));
     }
@@ -310,8 +318,10 @@ const deletion = ({ pk, sk }: Key) => ({ delete: { pk, sk } });
 const indexMessage = ({ projectId, iid }: IssueAddress): OutboxMessage =>
   message(MAINTENANCE, INDEX_ISSUE_JOB, { projectId, iid });
 
-const indexMessageLater = ({ projectId, iid }: IssueAddress): OutboxMessage =>
-  messageAt(MAINTENANCE, INDEX_ISSUE_JOB, { projectId, iid }, new Date(Date.now() + REPAIR_AFTER));
+const indexLater = ({ projectId, iid }: IssueAddress): Write =>
+  outboxWrite(
+    messageAt(MAINTENANCE, INDEX_ISSUE_JOB, { projectId, iid }, new Date(Date.now() + REPAIR_AFTER)),
+  );
 
 /** The fields that differ. */
 const changed = (before: IssueRecord, after: IssueRecord): Item =>

@@ -2,8 +2,9 @@
  * Long texts of issues, notes and the like. A row has at most 400 KB, and a list reads whole rows: a text above
  * {@link MAX_ROW_TEXT} lies in the bucket, and the row names it.
  *
- * The object is written before the transaction that names it, and deleted after the one that names it no more. A
- * process that ends between the two leaves an object that nobody names; it goes with its project.
+ * The object is written before the transaction that names it. It is deleted some minutes after the one that names it no
+ * more, because others may have read the row before. A writer that ends between the two leaves an object that nobody
+ * names; it goes with its project.
  */
 
 import { randomUUID } from 'node:crypto';

@@ -2,10 +2,12 @@ import { ulid } from 'ulid';
 import { deps } from '../../../functions/deps.ts';
 import { removeWhole } from '../../../lib/domain/deletion/mark-and-delete.ts';
 import { NOTIFY_JOB } from '../../../lib/domain/notifications/enqueue.ts';
+import type { LongText } from '../../../lib/records/texts.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
 import { REMOVE_NOTES_JOB } from '../../../lib/store/notes/notes.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox/outbox.ts';
 import { issueByKey, issuePlace } from '../../../lib/store/row-keys/issues.ts';
+import { MAX_ROW_TEXT } from '../../../lib/store/texts/texts.ts';
 import type { UserChange } from '../../../lib/store/users/users.ts';
 import { changeSettings } from '../../harness/settings.ts';
 import type { Operation, Told, Work } from './driver.ts';
@@ -218,6 +220,20 @@ export const jobs: readonly Operation[] = [
         const done = !Object.hasOwn((await issues.get({ projectId, iid }))!, 'obsolete');
         return count === 120 && done ? 'after' : done ? `half: ${count} of 120` : 'before';
       });
+    },
+  },
+  {
+    name: 'job: a replaced text is deleted',
+    async prepare(fixtures) {
+      const { id } = await fixtures.ground();
+      const { texts } = fixtures.store;
+      const text = (await texts.keep(id, 'x'.repeat(MAX_ROW_TEXT + 1))) as LongText;
+      return job(fixtures, 'texts.drop', { texts: [text] }, () =>
+        texts.read(text).then(
+          () => 'before',
+          () => 'after',
+        ),
+      );
     },
   },
   {

@@ -125,6 +125,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
   'lib/domain': [
     ...[
       'markdown',
+      'texts',
       'rate-limits',
       'access',
       'accounts',
