@@ -12,7 +12,7 @@ import { person, startedProject } from './people.ts';
 import { expect, report } from './races.ts';
 import { readRows } from './rows.ts';
 import { simulatedNow } from './simulated-clock.ts';
-import { type Fixtures, introduce, ofSubjects, write } from './writers.ts';
+import { type Fixtures, introduce, write } from './writers.ts';
 
 /** As a user starts it, with everybody writing. */
 const KILLS = 12;
@@ -22,8 +22,8 @@ const STOPS = 2;
 const MAINTAINED_KILLS = 6;
 /** With maintenance alone, many days each time. */
 const MAINTENANCE_KILLS = 4;
-/** Those who write subjects take turns with those who write Git, and need several answers for one piece of work. */
-const SUBJECTS_MS = 1500;
+/** Writers take turns by round, and need several answers for one piece of work: a fork, a group that moves. */
+const LEAST_MS = 1500;
 /** Rounds after which everything is checked, and the last. */
 const CHECK_EVERY = 3;
 
@@ -121,8 +121,8 @@ class Rounds {
   }
 
   /** A stop is an end like another to those who write: what was acknowledged is there. */
-  async stop(atLeast: number): Promise<void> {
-    const { round, delay } = this.#next(atLeast);
+  async stop(more: number): Promise<void> {
+    const { round, delay } = this.#next(more);
     await this.#tally.step(`stop ${round}, of pushes too, after ${Math.round(delay)} ms`, async () => {
       const host = await Host.start(this.#dataDir);
       const writers = this.#write(host, round);
@@ -136,9 +136,9 @@ class Rounds {
     });
   }
 
-  #next(atLeast: number): { round: number; delay: number } {
+  #next(more: number): { round: number; delay: number } {
     const round = ++this.#round;
-    return { round, delay: atLeast + (ofSubjects(round) ? SUBJECTS_MS : 0) };
+    return { round, delay: LEAST_MS + more };
   }
 
   #write(host: Host, round: number): Promise<void> {
@@ -150,8 +150,8 @@ class Rounds {
     });
   }
 
-  async kill(atLeast: number, script?: string): Promise<void> {
-    const { round, delay } = this.#next(atLeast);
+  async kill(more: number, script?: string): Promise<void> {
+    const { round, delay } = this.#next(more);
     const under = script === undefined ? '' : ', under maintenance,';
     await this.#tally.step(`kill ${round}${under} after ${Math.round(delay)} ms`, async () => {
       if (this.#random() < 0.25) await killedWhileStarting(this.#dataDir, this.#random);

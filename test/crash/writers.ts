@@ -74,7 +74,7 @@ export async function introduce(
 }
 
 /** Whether users, groups, tokens, settings and comments are written in this round, and not refs. */
-export const ofSubjects = (round: number): boolean => round % 2 === 0;
+const ofSubjects = (round: number): boolean => round % 2 === 0;
 
 /** Everybody whose turn it is writes until the host is gone. Resolves when the last of them has noticed. */
 export async function write(
