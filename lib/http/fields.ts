@@ -44,6 +44,10 @@ export function string<
   );
 }
 
+/** A number, or one of some words: the check says which. */
+export const numberOrText = <const O extends Options<string>>(options?: O): Field<Value<string, O>> =>
+  field(options, toText, { type: ['integer', 'string'] });
+
 /** Text that may contain any character, including NUL: the content of a file. */
 export const content = <const O extends Options<string>>(options?: O): Field<Value<string, O>> =>
   field(options, toContent, { type: 'string' });

@@ -10,7 +10,7 @@ import type { ApiDeps } from '../endpoint.ts';
 const WORDS = /^(none|any)$/i;
 /** A number, `None` or `Any`. */
 const numberOrWord = (description: string) =>
-  p.string({
+  p.numberOrText({
     description: `${description}; \`None\` or \`Any\` are allowed`,
     check: (value) =>
       value.trim() === '' || WORDS.test(value) || /^\d{1,15}$/.test(value)
@@ -32,6 +32,7 @@ const selection = () => ({
   labels: names('Titles of labels; `None` or `Any` are allowed'),
   milestone: p.string({ description: 'Title of the milestone; `None` or `Any` are allowed' }),
   milestone_id: p.string({
+    documentedValues: ['None', 'Any', 'Upcoming', 'Started'],
     description: '`None`, `Any`, `Upcoming`, `Started` or the ID of a milestone',
     check: (value) =>
       value.trim() === '' || MILESTONE_WORDS.test(value) ? undefined : 'does not have a valid value',
