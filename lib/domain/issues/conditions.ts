@@ -65,7 +65,7 @@ type Condition = (issue: IssueRecord, related: Related) => boolean;
  * Returns what decides for batches of records whether a filter holds. Labels and milestones are read where it asks for
  * their titles or dates, and long descriptions where a search gets that far.
  */
-export function judgeOf(
+export function matcherOf(
   deps: Deps,
   filter: IssueFilter,
   classes: readonly IssueClass[],

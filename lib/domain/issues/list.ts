@@ -22,7 +22,7 @@ import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { unauthorized } from '../errors.ts';
 import { withAbove } from '../labels/containers.ts';
-import { type IssueFilter, judgeOf } from './conditions.ts';
+import { type IssueFilter, matcherOf } from './conditions.ts';
 import { type FoundIssue, labelsOf, milestonesOf } from './related.ts';
 import { maySeeIssue } from './visible.ts';
 
@@ -144,20 +144,20 @@ async function plan(
   const residual = Object.entries(filter).some(
     ([name, value]) => value !== undefined && !covered.has(name) && !PLANNED.has(name),
   );
-  const needsJudge = residual || !exact;
+  const needsMatcher = residual || !exact;
   // One's own confidential issues are in no range by the time of the last change.
   const uniform = seesAll === true || me === undefined || hidden.length === 0;
   const updatedSource =
     order === 'updated_at' && ranges === undefined && uniform && scope.kind !== 'instance';
   const base = ranges ?? [baseOf(scope, classes, seesAll, me, hidden, plain, updatedSource)];
-  const unfiltered = ranges === undefined && !needsJudge && scope.kind === 'project' && seesAll === true;
+  const unfiltered = ranges === undefined && !needsMatcher && scope.kind === 'project' && seesAll === true;
   const total = unfiltered ? await totalOf(deps, scope.access.project.id, classes) : undefined;
   return {
     byUpdated: updatedSource,
     query: {
       sources: base,
       ...(scope.kind === 'project' ? {} : { listable: listableIn(deps, actor, scope, input, accesses) }),
-      ...(needsJudge ? { judge: judgeOf(deps, filter, classes) } : {}),
+      ...(needsMatcher ? { matches: matcherOf(deps, filter, classes) } : {}),
       ...(total === undefined ? {} : { total }),
     },
   };

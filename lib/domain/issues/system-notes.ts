@@ -84,8 +84,8 @@ const ofField =
 
 const TEXTS: Readonly<Record<string, Tell>> = {
   title: ofField('title', (title, before) => {
-    const [was, is] = marked(before, title);
-    return `changed title from **${was}** to **${is}**`;
+    const [previous, next] = marked(before, title);
+    return `changed title from **${previous}** to **${next}**`;
   }),
   description: ofField('description', () => 'changed the description'),
   assignee: ({ assigneeIds: before }, { assigneeIds: after }, usernames) => {

@@ -131,7 +131,7 @@ export class Issues {
     const obsolete = late
       ? { obsolete: [...new Set([...(earlier ?? []), ...gone.map(({ sk }) => sk)])] }
       : {};
-    const [was, is] = [classOf(before), classOf(after)];
+    const [oldClass, newClass] = [classOf(before), classOf(after)];
     await this.#commit(
       [
         {
@@ -141,7 +141,7 @@ export class Issues {
           values: { version: issue.version },
         },
         ...(late ? [] : [...gone.map(deletion), ...fresh.map((put) => ({ put }))]),
-        ...(was === is ? [] : [counted(issue.projectId, { [was]: -1, [is]: 1 })]),
+        ...(oldClass === newClass ? [] : [counted(issue.projectId, { [oldClass]: -1, [newClass]: 1 })]),
         checkProjectExists(issue.projectId),
         ...(options.alongside ?? []),
       ],

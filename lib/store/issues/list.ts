@@ -34,7 +34,7 @@ export interface IssueQuery extends PageRequest {
   /** Decides by project. Absent: everything that the ranges hold may be listed. */
   readonly listable?: (projectIds: readonly number[]) => Promise<readonly Listable[]>;
   /** Conditions on records, for a batch of them. Absent: none but those of the ranges. */
-  readonly judge?: (issues: readonly IssueRecord[]) => Promise<readonly boolean[]>;
+  readonly matches?: (issues: readonly IssueRecord[]) => Promise<readonly boolean[]>;
   /** What the records are sorted by, where it is not the order of the ranges; null comes last in both directions. */
   readonly sortBy?: (issues: readonly IssueRecord[]) => Promise<readonly (string | number | null)[]>;
   /** The total, where the caller knows it. */
@@ -65,7 +65,7 @@ export class IssueList {
     counted?.catch(() => {});
     const page = await cutPage(this.#keys(query, reads, addresses), query, {
       load,
-      ...(query.judge === undefined ? {} : { where: () => true, batchSize: query.perPage + 1 }),
+      ...(query.matches === undefined ? {} : { where: () => true, batchSize: query.perPage + 1 }),
     });
     const total = query.total ?? page.total ?? (await counted);
     const { total: _, ...rest } = page;
@@ -82,7 +82,8 @@ export class IssueList {
     let [total, looked] = [0, 0];
     let ids: number[] = [];
     const take = async () => {
-      const kept = query.judge === undefined ? ids : (await load(ids)).filter((issue) => issue !== undefined);
+      const kept =
+        query.matches === undefined ? ids : (await load(ids)).filter((issue) => issue !== undefined);
       total += kept.length;
       ids = [];
     };
@@ -98,8 +99,8 @@ export class IssueList {
 
   /** @returns undefined above {@link MAX_TOTAL} keys, or where only walking through the records would tell */
   async #total(query: IssueQuery): Promise<number | undefined> {
-    const { sources, listable, judge } = query;
-    if (judge !== undefined) return undefined;
+    const { sources, listable, matches } = query;
+    if (matches !== undefined) return undefined;
     const [only, ...others] = sources;
     if (others.length === 0 && listable === undefined) {
       // One's own confidential issues are in no other range, but may be in two of these.
@@ -219,13 +220,13 @@ export class IssueList {
     });
   }
 
-  #loader({ judge }: IssueQuery) {
+  #loader({ matches }: IssueQuery) {
     const addresses = new Map<number, IssueAddress>();
     const load = async (ids: readonly number[]): Promise<(IssueRecord | undefined)[]> => {
       const records = await this.#issues.getMany(ids.map((id) => addresses.get(id)!));
-      if (judge === undefined) return records;
+      if (matches === undefined) return records;
       const there = records.filter((record) => record !== undefined);
-      const verdicts = await judge(there);
+      const verdicts = await matches(there);
       const kept = new Set(there.filter((_, i) => verdicts[i]));
       return records.map((record) => (record !== undefined && kept.has(record) ? record : undefined));
     };
