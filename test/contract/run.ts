@@ -9,7 +9,8 @@ import { Tally } from '../deploy/tally.ts';
 /**
  * Schemathesis makes requests from the OpenAPI document, sends them to the embedded host and compares the answers with the
  * document: no 5xx, known statuses, content types and bodies. First as a stranger, then as an administrator.
- * `npm run test:contract [text]` asks the operations whose path contains the text. CONTRACT_SEED makes other requests.
+ * `npm run test:contract` starts Node with room for request lines of any length, which it otherwise answers with 431 before
+ * anything of the service runs. `npm run test:contract [text]` asks the operations whose path contains the text. CONTRACT_SEED makes other requests.
  */
 const SEED = process.env['CONTRACT_SEED'] ?? '1';
 /** Requests an operation. Both runs together take less than three minutes on two cores. */

@@ -28,10 +28,11 @@ export class RoundTrips {
   #counting = false;
   #stepping = false;
 
-  static of(host: Host): RoundTrips {
+  /** @param beside whether a call is one that no answer waits for: it is left out, because its trip is chance */
+  static of(host: Host, beside: (call: AwsCall) => boolean = () => false): RoundTrips {
     const trips = new RoundTrips();
     interpose(host, async (call, send) => {
-      if (!trips.#counting) return send();
+      if (!trips.#counting || beside(call)) return send();
       await trips.#turn(call);
       trips.#running++;
       try {

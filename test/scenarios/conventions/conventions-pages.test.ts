@@ -172,7 +172,7 @@ test('offset pagination ends at 50,000 rows, and keyset pagination only supports
 });
 
 test('lists without keyset support ignore pagination=keyset', async () => {
-  const answer = await get('/users?pagination=keyset&per_page=1');
+  const answer = await get('/topics?pagination=keyset&per_page=1');
   expect([answer.status, answer.headers.get('x-per-page')]).toEqual([200, '1']);
 });
 

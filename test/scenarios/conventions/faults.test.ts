@@ -27,8 +27,8 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Searches say in a body what others say in a query. */
-const READS = /^(GET|HEAD) |\/\.search$/;
+/** Searches say in a body what others say in a query, and Markdown is rendered from one. */
+const READS = /^(GET|HEAD) |\/\.search$|^POST \/markdown$/;
 
 test('every writing endpoint has an entry in the fault suite', () => {
   const known = new Set(writes.map(({ name }) => name));

@@ -28,7 +28,8 @@ beforeAll(async () => {
   project = await pushedProject(service, ada, 'counted', (git) => fill(git, 400));
   maintained = await pushedProject(service, ada, 'maintained', (git) => fill(git, 900));
   await maintain(maintained);
-  trips = RoundTrips.of(service.host);
+  // A fetch is counted while its pack is sent.
+  trips = RoundTrips.of(service.host, ({ subject }) => subject.startsWith('FETCHES#'));
 });
 afterAll(async () => {
   process.stderr.write(`${printed.join('\n')}\n`);
