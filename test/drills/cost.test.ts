@@ -94,6 +94,38 @@ const ACTIONS: readonly [
     () => ask('POST', `/projects/${project.id}/repository/commits/main/comments`, { note: 'Well done' }),
   ],
   [
+    'create an issue with two labels and an assignee',
+    async () => {
+      for (const name of ['bug', 'urgent'])
+        await ask('POST', `/projects/${project.id}/labels`, { name, color: 'red' });
+    },
+    () =>
+      ask('POST', `/projects/${project.id}/issues`, {
+        title: 'The door sticks',
+        description: 'It does not open in the morning.',
+        labels: 'bug,urgent',
+        assignee_ids: [owner.id],
+      }),
+  ],
+  [
+    'list 20 issues of a project',
+    async () => {
+      for (let i = 0; i < 20; i++)
+        await ask('POST', `/projects/${project.id}/issues`, { title: `issue ${i}`, labels: 'bug' });
+    },
+    () => ask('GET', `/projects/${project.id}/issues?state=opened`),
+  ],
+  [
+    'comment on an issue',
+    undefined,
+    () => ask('POST', `/projects/${project.id}/issues/1/notes`, { body: 'Seen here too' }),
+  ],
+  [
+    'close an issue',
+    undefined,
+    () => ask('PUT', `/projects/${project.id}/issues/1`, { state_event: 'close' }),
+  ],
+  [
     'commit a file through the API',
     undefined,
     () =>
