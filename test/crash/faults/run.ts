@@ -24,7 +24,9 @@ export async function faults(tally: Tally, dataDir: string): Promise<void> {
   process.env['OUTBOUND_ALLOW'] = '127.0.0.1';
   const service = await startService({ dataDir, background: false });
   // The same thing is done again and again.
-  await changeSettings(service, { project_import_limit: 0, raw_blob_request_limit: 0 });
+  await changeSettings(service, {
+    ...{ project_import_limit: 0, raw_blob_request_limit: 0, notes_create_limit: 0, issues_create_limit: 0 },
+  });
   const fixtures = new Fixtures(service);
   const driver = new Driver(fixtures, new Injector(service.host));
   const only = process.env['FAULTS'] ?? '';
