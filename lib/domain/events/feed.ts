@@ -87,13 +87,9 @@ async function feed(
     const noteable = target === null ? undefined : notedBy(target);
     return target === null || noteable === undefined ? [] : [{ projectId, id: target.id, noteable }];
   });
-  const issues = page.items.flatMap(({ projectId, target }) =>
-    target?.issue === undefined ? [] : [{ projectId, iid: target.issue.iid }],
-  );
-  const [authors, commentNotes, noted, hidden] = await Promise.all([
+  const [authors, commentNotes, hidden] = await Promise.all([
     users.getMany(page.items.map(({ authorId }) => authorId)),
     notes.getMany(commented),
-    deps.store.issues.getMany(issues),
     hiddenIssues(deps, actor, page.items),
   ]);
   const kept = commentNotes.filter((note) => note !== undefined);
@@ -102,17 +98,14 @@ async function feed(
     kept.map(({ body }) => body),
   );
   const notesById = new Map(kept.map((record, i) => [record.id, { record, body: bodies[i]! }]));
-  const confidential = new Set(noted.flatMap((issue) => (issue?.confidential === true ? [issue.id] : [])));
   const items = page.items.flatMap((event, i): FeedItem[] => {
     const author = authors[i];
     const { target } = event;
     const isNote = target !== null && notedBy(target) !== undefined;
     const note = isNote ? notesById.get(target.id) : undefined;
     // The event is about to be deleted together with its author or its note.
-    if (hidden.has(event.id)) return [];
     if (author === undefined || (isNote && note === undefined)) return [];
-    // The filter knows the issue as it was then.
-    if (target?.issue?.confidential === false && confidential.has(target.issue.id)) return [];
+    if (hidden.has(event.id)) return [];
     return [{ event, author, note }];
   });
   return { ...page, items };
@@ -124,15 +117,19 @@ function notedBy({ commit, issue }: EventTarget): Noteable | undefined {
   return issue && { kind: 'issue', id: issue.id };
 }
 
-/** Events of issues that are confidential by now, or deleted, and that the actor does not see. @returns their ids */
+/**
+ * Events about issues, and notes on them, that are deleted by now, or confidential and not the actor's to see: the filter
+ * of events knows the issues as they were then. @returns ids of the events
+ */
 async function hiddenIssues(
   deps: Deps,
   actor: Actor,
   events: readonly EventRecord[],
 ): Promise<ReadonlySet<number>> {
-  const about = events.flatMap(({ id, projectId, target }) =>
-    target?.type === 'Issue' && target.iid !== undefined ? [{ id, projectId, iid: target.iid }] : [],
-  );
+  const about = events.flatMap(({ id, projectId, target }) => {
+    const iid = target?.issue?.iid ?? (target?.type === 'Issue' ? target.iid : undefined);
+    return iid === undefined ? [] : [{ id, projectId, iid }];
+  });
   if (about.length === 0) return new Set();
   const issues = await deps.store.issues.getMany(about);
   const me = actor.kind === 'user' ? actor.user.id : undefined;
