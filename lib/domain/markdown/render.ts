@@ -7,7 +7,7 @@
 import { Worker } from 'node:worker_threads';
 import type { HtmlOptions } from './html.ts';
 
-/** Characters. The slowest texts of this length known take 15 ms on a processor of 2020. */
+/** Characters. Of forty kinds of slow texts of this length the slowest took 12 ms, and 29 ms with tables of 2,000 cells. */
 const MAX_AT_ONCE = 4096;
 /** Cells that tables may become, as rows are filled up to the width of their table. */
 const MAX_CELLS_AT_ONCE = 2000;
