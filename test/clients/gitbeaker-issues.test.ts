@@ -69,6 +69,8 @@ test('on Tuesday issues are assigned, and whom they mention or are assigned to h
   expect(titles(await bob!.Issues.all({ scope: 'assigned_to_me' }))).toEqual(['The door sticks']);
   await bob!.TodoLists.done({ todoId: (await todos())[0]!.id });
   expect(await todos()).toEqual([]);
+  expect(await bob!.Users.showCount()).toMatchObject({ assigned_issues: 1, todos: 0 });
+  expect(await ada!.Users.showAssociationsCount(ids['ada']!)).toMatchObject({ issues_count: 3 });
 });
 
 test('on Wednesday an issue is discussed in a thread, and a note is corrected and another deleted', async () => {

@@ -1,5 +1,6 @@
 /** Activity and memberships of users, for administrators. */
 
+import { countWrittenIssues } from '../../domain/issues/counts.ts';
 import { countMemberships, listMemberships } from '../../domain/members/user-memberships.ts';
 import { activeSince } from '../../domain/users/users.ts';
 import { administrator, signedIn } from '../../http/access.ts';
@@ -69,8 +70,9 @@ const associations = endpoint({
   ],
   handle: async ({ actor, params }, deps) => {
     const { group, project } = await countMemberships(deps, actor, params.id);
-    // Issues and merge requests do not exist yet.
-    return { groups_count: group, projects_count: project, issues_count: 0, merge_requests_count: 0 };
+    const issues = await countWrittenIssues(deps, params.id);
+    // Merge requests do not exist yet.
+    return { groups_count: group, projects_count: project, issues_count: issues, merge_requests_count: 0 };
   },
 });
 

@@ -1,6 +1,7 @@
 /** The signed-in user's own profile, status, preferences, avatar and counts. */
 
 import { userNamed } from '../../domain/accounts/accounts.ts';
+import { countAssignedIssues } from '../../domain/issues/counts.ts';
 import {
   CLEAR_AFTER,
   type ClearAfter,
@@ -138,13 +139,19 @@ const counts = endpoint({
   access: signedIn(),
   returns: { body: shapes.counts },
   // Merge requests do not exist yet.
-  handle: async ({ actor }, { store }) => ({
-    merge_requests: 0,
-    assigned_issues: 0,
-    assigned_merge_requests: 0,
-    review_requested_merge_requests: 0,
-    todos: (await store.todos.count(actor.user.id, 'pending', MAX_TODOS)) ?? MAX_TODOS,
-  }),
+  handle: async ({ actor: { user } }, deps) => {
+    const [issues, todos] = await Promise.all([
+      countAssignedIssues(deps, user.id),
+      deps.store.todos.count(user.id, 'pending', MAX_TODOS),
+    ]);
+    return {
+      merge_requests: 0,
+      assigned_issues: issues,
+      assigned_merge_requests: 0,
+      review_requested_merge_requests: 0,
+      todos: todos ?? MAX_TODOS,
+    };
+  },
 });
 
 export const selfEndpoints = [

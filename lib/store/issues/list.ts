@@ -97,6 +97,15 @@ export class IssueList {
     return total;
   }
 
+  /** Counts a user's issues of these classes, at most {@link MAX_TOTAL}. */
+  async countOfPerson(
+    facet: 'author' | 'assignee',
+    userId: number,
+    classes: readonly IssueClass[],
+  ): Promise<number> {
+    return (await this.#count(rangesOfPerson(facet, userId, classes, true))) ?? MAX_TOTAL;
+  }
+
   /** @returns undefined above {@link MAX_TOTAL} keys, or where only walking through the records would tell */
   async #total(query: IssueQuery): Promise<number | undefined> {
     const { sources, listable, matches } = query;
