@@ -98,6 +98,8 @@ export function object<S extends Shape, const O extends Options<Output<S>>>(
 type ListOptions<T> = Options<readonly T[]> & {
   /** Whether the list may also be one comma-separated text. */
   comma?: boolean;
+  /** For the OpenAPI document: clients send it as one text as well. */
+  documentedAsText?: boolean;
   maxItems?: number;
 };
 
@@ -108,7 +110,10 @@ export function array<T, const O extends ListOptions<T>>(
 ): Field<Value<Exclude<T, undefined>[], O>> {
   const facts = factsOf(item);
   const maxItems = options?.maxItems ?? 10_000;
-  const json: JsonSchema = { type: 'array', items: jsonSchemaOf(item) };
+  const json: JsonSchema = {
+    type: options?.documentedAsText ? ['array', 'string'] : 'array',
+    items: jsonSchemaOf(item),
+  };
   const read = (raw: unknown): Coerced<unknown[]> => {
     if (raw === null) return null;
     if (typeof raw === 'string' && (options?.comma || raw.trim() === '')) {

@@ -29,7 +29,11 @@ const selection = () => ({
   iids: p.list(p.integer(), { maxItems: 100, description: 'Numbers of the issues in their projects' }),
   iteration_id: numberOrWord('ID of the iteration'),
   iteration_title: p.string({ description: 'Title of the iteration' }),
-  labels: names('Titles of labels; `None` or `Any` are allowed'),
+  labels: p.list(p.string(), {
+    maxItems: 100,
+    documentedAsText: true,
+    description: 'Titles of labels; `None` or `Any` are allowed',
+  }),
   milestone: p.string({ description: 'Title of the milestone; `None` or `Any` are allowed' }),
   milestone_id: p.string({
     documentedValues: ['None', 'Any', 'Upcoming', 'Started'],
