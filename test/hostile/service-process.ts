@@ -6,6 +6,8 @@ import { startHost } from '../../local/host.ts';
 import type { Measured } from './service.ts';
 
 const TICK_MS = 5;
+/** With a larger heap, what earlier calls left is collected before a call is measured: its peak is its own. */
+const COLLECT_ABOVE = 512 * 2 ** 20;
 const [dataDir, token] = process.argv.slice(2) as [string, string];
 const host = await startHost({ port: 0, host: '127.0.0.1', dataDir });
 await host.invoke('first-administrator', { token });
@@ -38,6 +40,9 @@ process.on('message', (asked: 'begin' | 'end' | 'stop') => {
   setTimeout(() => {
     const measured: Measured = { pauseMs: longest, busyMs: busiest, peakBytes: peak };
     if (asked === 'begin') {
+      if (process.memoryUsage().heapTotal > COLLECT_ABOVE) globalThis.gc?.();
+      last = performance.now();
+      lastCpu = cpuMs();
       longest = 0;
       busiest = 0;
       peak = 0;

@@ -42,6 +42,7 @@ export class HostileService {
     const dataDir = mkdtempSync(join(tmpdir(), 'lemnos-hostile-'));
     const child = fork(join(import.meta.dirname, 'service-process.ts'), [dataDir, TOKEN], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      execArgv: ['--expose-gc'],
     });
     const died = once(child, 'exit').then(([code]) => {
       throw new Error(`the service ended with ${code}`);
