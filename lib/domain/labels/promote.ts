@@ -10,6 +10,7 @@ import type { Deps } from '../deps.ts';
 import { refused } from '../errors.ts';
 import { groupOfId } from '../groups/groups.ts';
 import { above, containerOf } from './containers.ts';
+import { eachProjectOf } from './group-projects.ts';
 import { getLabel, LABEL_PROMOTED_JOB, removed } from './labels.ts';
 
 /**
@@ -47,9 +48,6 @@ export async function promoteLabel(
 
 const cannotPromote = () => refused('Failed to promote project label to group label');
 
-/** Projects looked at together. */
-const BATCH = 20;
-
 /**
  * Replaces the labels of a group's projects that have the title of a label of the group by that label. Those in projects
  * of subgroups stay.
@@ -66,8 +64,8 @@ export async function mergePromoted(
   },
   deadline: number,
 ): Promise<object | undefined> {
-  const { labels, groups } = deps.store;
-  const { labelId, title, groupId, from = Number.MAX_SAFE_INTEGER } = promoted;
+  const { labels } = deps.store;
+  const { labelId, title, groupId, from } = promoted;
   const merge = async (projectIds: readonly number[]) => {
     const found = await Promise.all(projectIds.map((id) => labels.idsOf([{ kind: 'project', id }], [title])));
     for (const label of await labels.getMany(found.flat().filter((id) => id !== undefined))) {
@@ -78,17 +76,6 @@ export async function mergePromoted(
       });
     }
   };
-  let batch: number[] = [];
-  for await (const id of groups.rowsBelow(groupId, 'DIRECT', 'project')) {
-    if (id > from) continue;
-    if (Date.now() > deadline) {
-      await merge(batch);
-      return { ...promoted, from: id };
-    }
-    if (batch.push(id) < BATCH) continue;
-    await merge(batch);
-    batch = [];
-  }
-  await merge(batch);
-  return undefined;
+  const next = await eachProjectOf(deps, groupId, from, deadline, merge);
+  return next === undefined ? undefined : { ...promoted, from: next };
 }

@@ -10,6 +10,7 @@ import type { Deps } from '../deps.ts';
 import { conflict, refused } from '../errors.ts';
 import { groupOfId } from '../groups/groups.ts';
 import { above, containerOf } from '../labels/containers.ts';
+import { eachProjectOf } from '../labels/group-projects.ts';
 import { followDeletion } from '../labels/uses.ts';
 import { getMilestone } from './milestones.ts';
 
@@ -59,9 +60,6 @@ export async function promoteMilestone(
 const gone = (milestone: MilestoneRecord, successorId: number) =>
   followDeletion({ facet: 'milestone', ...milestone }, successorId);
 
-/** Projects looked at together. */
-const BATCH = 20;
-
 /**
  * Replaces the milestones of a group's projects that have the title of a milestone of the group by that one. Those in
  * projects of subgroups stay.
@@ -78,8 +76,8 @@ export async function mergePromoted(
   },
   deadline: number,
 ): Promise<object | undefined> {
-  const { milestones, groups } = deps.store;
-  const { milestoneId, title, groupId, from = Number.MAX_SAFE_INTEGER } = promoted;
+  const { milestones } = deps.store;
+  const { milestoneId, title, groupId, from } = promoted;
   const merge = async (projectIds: readonly number[]) => {
     const ids = await milestones.titled(
       projectIds.map((id) => ({ kind: 'project', id })),
@@ -95,17 +93,6 @@ export async function mergePromoted(
         });
     }
   };
-  let batch: number[] = [];
-  for await (const id of groups.rowsBelow(groupId, 'DIRECT', 'project')) {
-    if (id > from) continue;
-    if (Date.now() > deadline) {
-      await merge(batch);
-      return { ...promoted, from: id };
-    }
-    if (batch.push(id) < BATCH) continue;
-    await merge(batch);
-    batch = [];
-  }
-  await merge(batch);
-  return undefined;
+  const next = await eachProjectOf(deps, groupId, from, deadline, merge);
+  return next === undefined ? undefined : { ...promoted, from: next };
 }
