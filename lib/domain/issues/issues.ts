@@ -1,24 +1,18 @@
-import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issues.ts';
+import type { IssueFields, IssueRecord } from '../../records/issues.ts';
 import type { StoredText } from '../../records/texts.ts';
-import { AlreadyExists, Missing, Stale } from '../../store/errors.ts';
-import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import type { Write } from '../../store/table/write.ts';
-import { issueTodos } from '../../store/todos/todos.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { conflict, forbidden, invalid, notFound, recordNotFound } from '../errors.ts';
-import { prepareActivity } from '../events/record.ts';
+import { forbidden, invalid, notFound, recordNotFound } from '../errors.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
 import { dropRefused, dropReplaced } from '../long-texts.ts';
 import { milestoneFor } from '../milestones/milestones.ts';
 import { ISSUES, requireRate } from '../rate-limits/action-limits.ts';
-import { retryOnConflict } from '../retry-on-conflict.ts';
+import { addIssue, changeIssue, retryWhileStale } from './change.ts';
 import { assignable, type IssueMetadata, type IssueTexts, MAX_LABELS, requireValid } from './input.ts';
 import { type FoundIssue, surroundingsOf } from './related.ts';
-import { systemNotes } from './system-notes.ts';
 import { tasksOf } from './tasks.ts';
 import { isOwn, maySeeIssue } from './visible.ts';
 
@@ -66,8 +60,7 @@ export async function createIssue(
   const metadata: IssueMetadata = can(actor, access, 'update_issue') ? input : {};
   const chosen: Chosen = can(actor, access, 'own_issues') ? input : {};
   await requireRate(deps, ISSUES, user);
-  const [toActivity, { id, iid }, assignees, labels, milestoneId] = await Promise.all([
-    prepareActivity(deps),
+  const [{ id, iid }, assignees, labels, milestoneId] = await Promise.all([
     deps.store.issues.allocate(project.id, chosen.iid),
     assignable(deps, access, metadata.assigneeIds ?? []),
     findOrCreateLabels(deps, access, metadata.labels ?? [], { create: true }),
@@ -110,19 +103,10 @@ export async function createIssue(
     version: 1,
   };
   try {
-    const messages = issueTodos(issue, {
-      authorId: user.id,
-      assignedIds: issue.assigneeIds,
-      described: mentionsSomebody(input.description),
-    });
-    await deps.store.issues.create(issue, await surroundingsOf(deps, project, issue), {
-      alongside: eventsOf(issue, user.id, 'created', toActivity),
-      messages,
-    });
+    await addIssue(deps, { actor, access, after: issue, description: input.description ?? null });
   } catch (error) {
     await dropRefused(deps, issue.description, error);
-    if (error instanceof AlreadyExists) throw conflict('Duplicated issue');
-    throw error instanceof Missing ? notFound('Project') : error;
+    throw error;
   }
   return { issue, access };
 }
@@ -161,13 +145,6 @@ export async function updateIssue(
     input.description === undefined ? undefined : await keptText(deps, access.project.id, input.description);
   let replaced: StoredText | null | undefined;
   try {
-    const todosAfter = (before: IssueRecord, changes: Partial<IssueFields>) =>
-      issueTodos(before, {
-        authorId: user.id,
-        assignedIds: (changes.assigneeIds ?? []).filter((id) => !before.assigneeIds.includes(id)),
-        described: mentionsSomebody(input.description),
-        finished: changes.state === 'closed',
-      });
     const change = (before: IssueRecord): Partial<IssueFields> => {
       if (!all && !(isOwn(actor, before) && can(actor, access, 'create_issue'))) throw forbidden();
       replaced = description === undefined ? undefined : before.description;
@@ -192,7 +169,7 @@ export async function updateIssue(
         updatedAt: at.toISOString(),
       };
     };
-    const issue = await changeIssue(deps, actor, access, iid, change, todosAfter);
+    const issue = await changeIssue(deps, actor, access, iid, change, { description: input.description });
     await dropReplaced(deps, replaced);
     return { issue, access };
   } catch (error) {
@@ -210,18 +187,13 @@ export async function deleteIssue(
   unmodifiedSince: (changed: string) => void,
 ): Promise<void> {
   const address = { projectId: access.project.id, iid };
-  await retryOnConflict(
-    async () => {
-      const issue = await deps.store.issues.get(address);
-      if (issue === undefined || !maySeeIssue(actor, access, issue)) throw notFound('Issue');
-      if (!can(actor, access, 'own_issues')) throw forbidden();
-      unmodifiedSince(issue.updatedAt);
-      await deps.store.issues.remove(issue, await surroundingsOf(deps, access.project, issue));
-      await dropReplaced(deps, issue.description);
-    },
-    (error) => error instanceof Stale,
-  ).catch((error: unknown) => {
-    throw translated(error);
+  await retryWhileStale(async () => {
+    const issue = await deps.store.issues.get(address);
+    if (issue === undefined || !maySeeIssue(actor, access, issue)) throw notFound('Issue');
+    if (!can(actor, access, 'own_issues')) throw forbidden();
+    unmodifiedSince(issue.updatedAt);
+    await deps.store.issues.remove(issue, await surroundingsOf(deps, access.project, issue));
+    await dropReplaced(deps, issue.description);
   });
 }
 
@@ -257,55 +229,6 @@ async function labelChange(
   };
 }
 
-/** Applies a change to the issue as it is, again when another writer was first. */
-async function changeIssue(
-  deps: Deps,
-  actor: Actor,
-  access: ProjectAccess,
-  iid: number,
-  change: (before: IssueRecord) => Partial<IssueFields>,
-  messagesOf: (before: IssueRecord, changes: Partial<IssueFields>) => readonly OutboxMessage[],
-): Promise<IssueRecord> {
-  const address: IssueAddress = { projectId: access.project.id, iid };
-  return retryOnConflict(
-    async () => {
-      const before = await deps.store.issues.get(address);
-      if (before === undefined || !maySeeIssue(actor, access, before)) throw recordNotFound();
-      const changes = change(before);
-      const after = { ...before, ...changes };
-      const [around, notes, toActivity] = await Promise.all([
-        surroundingsOf(deps, access.project, after),
-        systemNotes(deps, actor, before, after),
-        before.state === after.state ? undefined : prepareActivity(deps),
-      ]);
-      const action = after.state === 'closed' ? 'closed' : 'reopened';
-      const events =
-        toActivity === undefined ? [] : eventsOf(after, signedIn(actor).user.id, action, toActivity);
-      return deps.store.issues.update(before, changes, around, {
-        alongside: [...notes, ...events],
-        messages: messagesOf(before, changes),
-      });
-    },
-    (error) => error instanceof Stale,
-  ).catch((error: unknown) => {
-    throw translated(error);
-  });
-}
-
-/** Whether a text may mention users: a worker finds out whom. */
-const mentionsSomebody = (text: string | null | undefined): boolean => text?.includes('@') ?? false;
-
-/** What feeds tell of a change; of a confidential issue nothing. */
-const eventsOf = (
-  { projectId, id, iid, title, confidential }: IssueRecord,
-  authorId: number,
-  action: 'created' | 'closed' | 'reopened',
-  toActivity: Awaited<ReturnType<typeof prepareActivity>>,
-): Write[] =>
-  confidential
-    ? []
-    : [toActivity({ authorId, projectId, action, target: { type: 'Issue', id, iid, title } })];
-
 /** Closing a closed issue, or reopening an open one, changes nothing. */
 function stateAfter(
   before: IssueRecord,
@@ -328,8 +251,3 @@ const keptText = async (
   projectId: number,
   text: string | null,
 ): Promise<StoredText | null> => (text === null ? null : store.texts.keep(projectId, text));
-
-function translated(error: unknown): unknown {
-  if (error instanceof Missing) return recordNotFound();
-  return error instanceof Stale ? conflict('409 Conflict: Resource lock') : error;
-}

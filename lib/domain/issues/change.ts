@@ -1,0 +1,146 @@
+/**
+ * The one way in which issues are created and changed: the change and what follows from it are one transaction. A
+ * transaction has 100 items (DynamoDB, `TransactWriteItems`), of which `store/issues` takes 64 at most: what follows
+ * writes no more than 36, promises included.
+ */
+
+import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issues.ts';
+import { AlreadyExists, Missing, Stale } from '../../store/errors.ts';
+import type { OutboxMessage } from '../../store/outbox/outbox.ts';
+import type { Write } from '../../store/table/write.ts';
+import { issueTodos } from '../../store/todos/todos.ts';
+import { signedIn } from '../access/permissions.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, notFound, recordNotFound } from '../errors.ts';
+import { activity } from '../events/record.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
+import { surroundingsOf } from './related.ts';
+import { systemNotes } from './system-notes.ts';
+import { maySeeIssue } from './visible.ts';
+
+export interface IssueChange {
+  readonly actor: Actor;
+  readonly access: ProjectAccess;
+  /** Undefined: the issue is new. */
+  readonly before: IssueRecord | undefined;
+  readonly after: IssueRecord;
+  /** The new text of its description; undefined where that stays as it is. */
+  readonly description: string | null | undefined;
+}
+
+/** What a change brings with it in the same transaction. */
+interface Consequences {
+  readonly writes?: readonly Write[];
+  readonly messages?: readonly OutboxMessage[];
+}
+
+/** What follows from changes of issues, whoever makes them and however. */
+const CONSEQUENCES: readonly ((deps: Deps, change: IssueChange) => Promise<Consequences>)[] = [
+  toldInNotes,
+  toldInFeeds,
+  toDo,
+];
+
+/** Creates an issue. @throws `404 Project Not Found` when the project is deleted meanwhile, 409 for a number that is taken */
+export async function addIssue(deps: Deps, created: Omit<IssueChange, 'before'>): Promise<void> {
+  const { access, after } = created;
+  const [around, following] = await Promise.all([
+    surroundingsOf(deps, access.project, after),
+    consequencesOf(deps, { ...created, before: undefined }),
+  ]);
+  try {
+    await deps.store.issues.create(after, around, following);
+  } catch (error) {
+    if (error instanceof AlreadyExists) throw conflict('Duplicated issue');
+    throw error instanceof Missing ? notFound('Project') : error;
+  }
+}
+
+/** A change of the issue as it is by then; it may throw to refuse. */
+export type ChangeOfIssue = (before: IssueRecord) => Partial<IssueFields>;
+
+/** What a change has beside the fields. */
+interface ChangeOptions {
+  /** The new text of the description, which the fields name as it is stored. */
+  readonly description?: string | null | undefined;
+  /** Further writes of the same transaction. */
+  readonly alongside?: readonly Write[];
+}
+
+/**
+ * Applies a change to the issue as it is, again when another writer was first.
+ * @throws `404 Not found`, also for an issue that the actor may not see; 409 when others keep changing it
+ */
+export function changeIssue(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  iid: number,
+  change: ChangeOfIssue,
+  { description, alongside = [] }: ChangeOptions = {},
+): Promise<IssueRecord> {
+  const address: IssueAddress = { projectId: access.project.id, iid };
+  return retryWhileStale(async () => {
+    const before = await deps.store.issues.get(address);
+    if (before === undefined || !maySeeIssue(actor, access, before)) throw recordNotFound();
+    const changes = change(before);
+    const after = { ...before, ...changes };
+    const [around, following] = await Promise.all([
+      surroundingsOf(deps, access.project, after),
+      consequencesOf(deps, { actor, access, before, after, description }),
+    ]);
+    return deps.store.issues.update(before, changes, around, {
+      ...following,
+      alongside: [...following.alongside, ...alongside],
+    });
+  });
+}
+
+/** Runs an attempt again while other writers are first. @throws `404 Not found` for a missing issue; 409 in the end */
+export async function retryWhileStale<T>(attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await retryOnConflict(attempt, (error) => error instanceof Stale);
+  } catch (error) {
+    if (error instanceof Missing) throw recordNotFound();
+    throw error instanceof Stale ? conflict('409 Conflict: Resource lock') : error;
+  }
+}
+
+async function consequencesOf(deps: Deps, change: IssueChange) {
+  const all = await Promise.all(CONSEQUENCES.map((follow) => follow(deps, change)));
+  return {
+    alongside: all.flatMap(({ writes = [] }) => writes),
+    messages: all.flatMap(({ messages = [] }) => messages),
+  };
+}
+
+async function toldInNotes(deps: Deps, { actor, before, after }: IssueChange): Promise<Consequences> {
+  return before === undefined ? {} : { writes: await systemNotes(deps, actor, before, after) };
+}
+
+/** Feeds tell of new issues and of states; of confidential issues nothing. */
+async function toldInFeeds(deps: Deps, { actor, before, after }: IssueChange): Promise<Consequences> {
+  if (after.confidential || before?.state === after.state) return {};
+  const { projectId, id, iid, title } = after;
+  const event = await activity(deps, {
+    authorId: signedIn(actor).user.id,
+    projectId,
+    action: before === undefined ? 'created' : after.state === 'closed' ? 'closed' : 'reopened',
+    target: { type: 'Issue', id, iid, title },
+  });
+  return { writes: [event] };
+}
+
+async function toDo(_deps: Deps, { actor, before, after, description }: IssueChange): Promise<Consequences> {
+  return {
+    messages: issueTodos(after, {
+      authorId: signedIn(actor).user.id,
+      assignedIds: after.assigneeIds.filter((id) => before?.assigneeIds.includes(id) !== true),
+      // It may mention users: a worker finds out whom.
+      described: description?.includes('@') ?? false,
+      finished: before !== undefined && before.state !== after.state && after.state === 'closed',
+    }),
+  };
+}
