@@ -93,18 +93,13 @@ const reads: Rights = { table: 'read', counts: true };
 const writes: Rights = { table: 'write', sends: ['maintenance'] };
 const writesObjects: Rights = { table: 'write', objects: 'write', sends: ['maintenance'] };
 const repository = { memory: 2048, timeout: 900 };
-/** A collection and everything below it; clients may append `.json` to the collection's name. */
-const collection = (path: string) => [path, `${path}.json`, `${path}/{proxy+}`];
+/** A collection and everything below it. */
+const collection = (path: string) => [path, `${path}/{proxy+}`];
 /** Like `collection`, if other areas serve some paths below `{id}`. */
-const entities = (path: string) => [path, `${path}.json`, `${path}/{id}`, `${path}/{id}/{proxy+}`];
+const entities = (path: string) => [path, `${path}/{id}`, `${path}/{id}/{proxy+}`];
 const inProject = (name: string) => collection(`/api/v4/projects/{id}/${name}`);
 /** A resource without subpaths. */
-const oneInProject = (name: string) => [
-  `/api/v4/projects/{id}/${name}`,
-  `/api/v4/projects/{id}/${name}.json`,
-];
-/** The same without the second form. */
-const below = (path: string) => [path, `${path}/{proxy+}`];
+const oneInProject = (name: string) => `/api/v4/projects/{id}/${name}`;
 const inRepository = (...names: string[]) =>
   names.flatMap((name) => collection(`/api/v4/projects/{id}/repository/${name}`));
 
@@ -120,7 +115,7 @@ export const areas: readonly Area[] = [
     [
       ...collection('/api/v4/user'),
       ...entities('/api/v4/users'),
-      ...['/api/v4/user_counts', '/api/v4/user_counts.json'],
+      '/api/v4/user_counts',
       ...['/users/password', '/users/password/edit'],
     ],
     { ...writes, sends: ['maintenance', 'mail'] },
@@ -139,11 +134,10 @@ export const areas: readonly Area[] = [
     ],
     writes,
   ),
-  api(
-    'projects',
-    ['/api/v4/projects', '/api/v4/projects.json', '/api/v4/projects/{id}', '/api/v4/projects/{id}/{proxy+}'],
-    { ...writesObjects, sends: ['maintenance', 'forks', 'ingest'] },
-  ),
+  api('projects', entities('/api/v4/projects'), {
+    ...writesObjects,
+    sends: ['maintenance', 'forks', 'ingest'],
+  }),
   api(
     'groups',
     [...entities('/api/v4/groups'), ...collection('/api/v4/namespaces')],
@@ -153,9 +147,9 @@ export const areas: readonly Area[] = [
   api(
     'project-relations',
     [
-      ...['star', 'unstar', 'starrers', 'languages', 'users', 'groups', 'storage'].flatMap(oneInProject),
+      ...['star', 'unstar', 'starrers', 'languages', 'users', 'groups', 'storage'].map(oneInProject),
       ...inProject('share'),
-      ...['/api/v4/topics', '/api/v4/topics/{proxy+}'],
+      ...collection('/api/v4/topics'),
     ],
     writes,
   ),
@@ -176,11 +170,9 @@ export const areas: readonly Area[] = [
   api(
     'notification-settings',
     [
-      ...['/api/v4/notification_settings', '/api/v4/groups/{id}/notification_settings'].flatMap((path) => [
-        path,
-        `${path}.json`,
-      ]),
-      ...oneInProject('notification_settings'),
+      '/api/v4/notification_settings',
+      '/api/v4/groups/{id}/notification_settings',
+      oneInProject('notification_settings'),
       '/users/unsubscribe',
     ],
     { table: 'write' },
@@ -188,21 +180,17 @@ export const areas: readonly Area[] = [
   api(
     'issues',
     ['/api/v4/projects/{id}/issues', '/api/v4/groups/{id}/issues', '/api/v4/issues', '/api/v4/todos'].flatMap(
-      below,
+      collection,
     ),
     writesObjects,
   ),
-  api('settings', ['/api/v4/application/settings', '/api/v4/application/settings.json'], {
+  api('settings', ['/api/v4/application/settings'], {
     ...writes,
     masterKey: 'use',
   }),
   api(
     'events',
-    [
-      ...['/api/v4/events', '/api/v4/events.json'],
-      ...['/api/v4/users/{id}/events', '/api/v4/users/{id}/events.json'],
-      ...oneInProject('events'),
-    ],
+    ['/api/v4/events', '/api/v4/users/{id}/events', oneInProject('events')],
     // Long texts of comments lie in the bucket.
     { ...reads, objects: 'read' },
   ),
@@ -212,17 +200,13 @@ export const areas: readonly Area[] = [
     [
       ...collection('/api/v4/groups/{id}/saml'),
       '/api/v4/groups/{id}/scim/{proxy+}',
-      ...['', '.json'].map((ending) => `/api/v4/groups/{id}/scim_token${ending}`),
+      '/api/v4/groups/{id}/scim_token',
     ],
     { ...writes, sends: ['maintenance', 'mail'] },
   ),
   api(
     'search',
-    [
-      ...collection('/api/v4/search'),
-      ...['', '.json'].map((ending) => `/api/v4/groups/{id}/search${ending}`),
-      ...oneInProject('search'),
-    ],
+    [...collection('/api/v4/search'), '/api/v4/groups/{id}/search', oneInProject('search')],
     reads,
   ),
   api(
@@ -260,8 +244,8 @@ export const areas: readonly Area[] = [
   api(
     'labels',
     ['projects', 'groups'].flatMap((kind) => [
-      ...below(`/api/v4/${kind}/{id}/labels`),
-      ...below(`/api/v4/${kind}/{id}/milestones`),
+      ...collection(`/api/v4/${kind}/{id}/labels`),
+      ...collection(`/api/v4/${kind}/{id}/milestones`),
     ]),
     // Long descriptions of the issues of a milestone are in the bucket.
     { ...writes, objects: 'read' },

@@ -39,6 +39,10 @@ export const malformed = (what: string) => new HttpFailure(400, { error: what })
 
 export const noRoute = () => new HttpFailure(404, { error: '404 Not Found' });
 
+/** 308: the same request, with method and body, belongs to another URL. */
+export const elsewhere = (url: string) =>
+  new HttpFailure(308, { error: '308 Permanent Redirect' }, { Location: url });
+
 export const notAllowed = (allow: readonly string[]) =>
   new HttpFailure(405, { error: '405 Not Allowed' }, { Allow: allow.join(', ') });
 

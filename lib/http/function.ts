@@ -15,7 +15,7 @@ import { type Counts, measure } from '../telemetry/metrics.ts';
 import { credentialOf } from './credentials.ts';
 import { type Dialect, inDialect } from './dialect.ts';
 import type { Endpoint, HttpDeps, Method, RequestFacts } from './endpoint.ts';
-import { failureReply, internalError } from './errors.ts';
+import { elsewhere, failureReply, internalError } from './errors.ts';
 import {
   buffered,
   isForbiddenMethod,
@@ -97,6 +97,9 @@ export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>):
         const methods = await router.methods(pathname);
         if (methods.length > 0) return preflight(request, methods);
       }
+      const plain = withoutFormat(pathname);
+      if (plain !== undefined && (await router.methods(pathname)).length === 0)
+        throw elsewhere(`${facts.baseUrl}${plain}${search}`);
       const { endpoint, params } = await router.match(request.method, pathname);
       annotate({ route: endpoint.path });
       return serve(
@@ -111,6 +114,12 @@ export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>):
     },
   );
 }
+
+/**
+ * A path of the API without its `.json`, which names the format of answers. The gateway has no resources for this form
+ * of a path: it comes to the area above, which sends callers to the path itself.
+ */
+const withoutFormat = (path: string): string | undefined => /^(\/api\/v4\/.*[^/])\.json\/*$/.exec(path)?.[1];
 
 /** Makes a function without endpoints, with the same request ids, headers, errors and adapters. */
 export function rawFunction(

@@ -43,6 +43,21 @@ describe('API routes', () => {
       expect((await ask(world, 'owner', 'GET', path)).status).toBe(200);
     },
   );
+  test('send callers from .json to the path itself, with method, query and body', async () => {
+    const labels = `${service.url}/api/v4/projects/${world.ids['private']}/labels`;
+    const sent = {
+      method: 'POST',
+      headers: { 'Private-Token': world.tokens['owner']!, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: 'by another path' }),
+    };
+    const first = await fetch(`${labels}.json?color=red`, { ...sent, redirect: 'manual' });
+    expect([first.status, first.headers.get('location')]).toEqual([308, `${labels}?color=red`]);
+    const followed = await fetch(`${labels}.json?color=red`, sent);
+    expect([followed.status, (await followed.json()).name]).toEqual([201, 'by another path']);
+  });
+  test('are absent with .json where they are without', async () => {
+    expect((await fetch(`${service.url}/api/v4/projects/1/nothing.json`)).status).toBe(404);
+  });
   test('accept an id that ends in .json', async () => {
     const { body } = await ask(world, 'owner', 'GET', `/projects/${world.ids['private']}.json`);
     expect(body.id).toBe(world.ids['private']);

