@@ -30,6 +30,7 @@ import { Leases } from './maintenance/leases.ts';
 import { Members } from './members/members.ts';
 import { Milestones } from './milestones/milestones.ts';
 import { NamespaceList } from './namespaces/list.ts';
+import { Discussions } from './notes/discussions.ts';
 import { Notes } from './notes/notes.ts';
 import { Threads } from './notes/participants.ts';
 import { NotificationSettings } from './notifications/settings.ts';
@@ -118,6 +119,7 @@ export interface Store {
   readonly forks: Forks;
   readonly pinnedCommits: PinnedCommits;
   readonly notes: Notes;
+  readonly discussions: Discussions;
   readonly issues: Issues;
   readonly issueList: IssueList;
   readonly issueUses: IssueUses;
@@ -223,6 +225,7 @@ export function createStore(
     forks: new Forks(table),
     pinnedCommits: new PinnedCommits(table),
     notes: new Notes(table, counters),
+    discussions: new Discussions(table),
     issues,
     issueList: new IssueList(table, issues),
     issueUses: new IssueUses(table),

@@ -9,7 +9,8 @@ import {
   type NoteRecord,
 } from '../../records/notes.ts';
 import { Missing, Stale } from '../../store/errors.ts';
-import type { NoteOrder, NotesOf } from '../../store/notes/notes.ts';
+import type { NotesOf } from '../../store/notes/lists.ts';
+import type { NoteOrder } from '../../store/notes/notes.ts';
 import { outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { signedIn } from '../access/permissions.ts';
@@ -201,7 +202,7 @@ export async function listDiscussions(
   on: NotedObject,
   request: PageRequest,
 ): Promise<Page<Discussion>> {
-  const page = await deps.store.notes.discussions(notesOf(on), request);
+  const page = await deps.store.discussions.page(notesOf(on), request);
   const items = await discussionsOf(deps, on, page.items);
   return { ...page, items: items.filter(({ notes }) => notes.length > 0) };
 }
@@ -309,7 +310,7 @@ async function readableOf(on: NotedObject, notes: readonly NoteRecord[]): Promis
 async function discussionOf(deps: Deps, on: NotedObject, discussionId: string): Promise<DiscussionRecord> {
   const of = notesOf(on);
   const firstId = firstNoteOf(of.projectId, of.noteable, discussionId);
-  const found = firstId === undefined ? undefined : await deps.store.notes.discussion(of, firstId);
+  const found = firstId === undefined ? undefined : await deps.store.discussions.get(of, firstId);
   if (found === undefined) throw notFound('Discussion');
   return found;
 }

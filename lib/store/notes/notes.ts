@@ -9,7 +9,6 @@ import {
   type DiscussionRecord,
   NOTE_CLASSES,
   type Noteable,
-  type NoteClass,
   type NoteRecord,
 } from '../../records/notes.ts';
 import type { StoredText } from '../../records/texts.ts';
@@ -17,9 +16,8 @@ import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import { eventsPartition } from '../row-keys/events.ts';
-import { idOf, type Key, padded } from '../row-keys/key.ts';
+import { type Key, padded } from '../row-keys/key.ts';
 import {
-  discussionKey,
   discussionPrefix,
   noteCountKey,
   noteKey,
@@ -31,24 +29,18 @@ import {
 } from '../row-keys/notes.ts';
 import { userPartition, userRow } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
-import type { Position } from '../table/cursor.ts';
 import { deletePage } from '../table/delete-page.ts';
-import { chunkFor, cutPage, MAX_TOTAL, type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
-import { type Direction, mergeKeys, querySource } from '../table/sorted-sources.ts';
+import { cutPage, type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
+import type { Direction } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Delete, type Item, PRESENT, type Update, type Write } from '../table/write.ts';
+import { changedDiscussion, Discussions, newDiscussion, withoutNote } from './discussions.ts';
+import { DISCUSSIONS_OF, listedKeys, NOTES_OF, type NotesOf, totalOf } from './lists.ts';
 
 export type { Noteable, NotedLine, NoteRecord } from '../../records/notes.ts';
 
 /** What tells a note from the others. */
 export type NoteAddress = Pick<NoteRecord, 'projectId' | 'noteable' | 'id'>;
-
-/** The object whose notes are listed, and which of them. */
-export interface NotesOf {
-  readonly projectId: number;
-  readonly noteable: Noteable;
-  readonly classes: readonly NoteClass[];
-}
 
 export interface NoteOrder {
   readonly by: 'createdAt' | 'updatedAt';
@@ -65,9 +57,11 @@ export const removeNotesMessage = (projectId: number, noteable: Noteable): Outbo
 export class Notes {
   readonly #table: Table;
   readonly #counters: Counters;
+  readonly #discussions: Discussions;
   constructor(table: Table, counters: Counters) {
     this.#table = table;
     this.#counters = counters;
+    this.#discussions = new Discussions(table);
   }
 
   nextId(): Promise<number> {
@@ -131,7 +125,7 @@ export class Notes {
    * @throws Stale when the discussion changed meanwhile; Missing when the note is deleted
    */
   async remove(note: NoteRecord, alongside: readonly Write[] = []): Promise<void> {
-    const discussion = await this.discussionOf(note);
+    const discussion = await this.#discussions.ofNote(note);
     await this.#transact([
       { delete: keyOf(note), if: PRESENT, reason: 'gone' },
       { delete: listKeyOf(note) },
@@ -161,49 +155,17 @@ export class Notes {
   /** Returns a page of the notes of some classes. @throws StoreError `bad-page` */
   async page(of: NotesOf, order: NoteOrder, request: PageRequest): Promise<Page<NoteRecord>> {
     const { projectId, noteable } = of;
-    const keys = this.#merged(of, order.direction, request, (noteClass) =>
+    const keys = listedKeys(this.#table, of, order.direction, request, (noteClass) =>
       order.by === 'createdAt'
         ? { prefix: noteListPrefix(noteable, noteClass), partition: notesPartition(projectId) }
         : { partition: noteUpdatesPartition(projectId, noteable, noteClass), index: 'byUpdated' },
     );
     const load = (ids: readonly number[]) => this.getMany(ids.map((id) => ({ projectId, noteable, id })));
-    const [total, page] = await Promise.all([this.#total(of, NOTES_OF), cutPage(keys, request, { load })]);
-    return { ...page, total };
-  }
-
-  /** Returns a page of discussions in the order of their first notes. @throws StoreError `bad-page` */
-  async discussions(of: NotesOf, request: PageRequest): Promise<Page<DiscussionRecord>> {
-    const { projectId, noteable, classes } = of;
-    const keys = this.#merged(of, 'asc', request, (noteClass) => ({
-      prefix: discussionPrefix(noteable, noteClass),
-      partition: notesPartition(projectId),
-    }));
-    const load = async (ids: readonly number[]) => {
-      const keysOf = (id: number) =>
-        classes.map((noteClass) => discussionKey(projectId, noteable, noteClass, id));
-      const rows = await this.#table.batchGet(ids.flatMap(keysOf));
-      const found = new Map(rows.flatMap((row) => (row === undefined ? [] : [[row['firstId'], row]])));
-      return ids.map((id) => found.get(id)).map((row) => row && discussionFrom(row));
-    };
     const [total, page] = await Promise.all([
-      this.#total(of, DISCUSSIONS_OF),
+      totalOf(this.#table, of, NOTES_OF),
       cutPage(keys, request, { load }),
     ]);
     return { ...page, total };
-  }
-
-  /** Returns the discussion that begins with a note, if it is of one of the classes. */
-  async discussion({ projectId, noteable, classes }: NotesOf, firstId: number) {
-    const keys = classes.map((noteClass) => discussionKey(projectId, noteable, noteClass, firstId));
-    const row = (await this.#table.batchGet(keys)).find((item) => item !== undefined);
-    return row && discussionFrom(row);
-  }
-
-  /** Returns the discussion of a note; undefined for a note written before there were discussions. */
-  async discussionOf(note: NoteRecord): Promise<DiscussionRecord | undefined> {
-    const { projectId, noteable, inDiscussion = note.id } = note;
-    const row = await this.#table.get(discussionKey(projectId, noteable, classOfNote(note), inDiscussion));
-    return row && discussionFrom(row);
   }
 
   /** Deletes up to `limit` rows of a deleted project. @returns whether any are left */
@@ -248,36 +210,6 @@ export class Notes {
     return { more, texts: page.items.map(({ body }) => body as StoredText) };
   }
 
-  /** Merges the lists of the classes; their keys end in the time or nothing, and the id. */
-  #merged(
-    { classes }: NotesOf,
-    direction: Direction,
-    request: PageRequest,
-    rowsOf: (noteClass: NoteClass) => ListRows,
-  ): AsyncGenerator<Position> {
-    const chunk = chunkFor(request, classes.length);
-    const sources = classes.map((noteClass) => {
-      const { prefix = '', ...rows } = rowsOf(noteClass);
-      const only = rows.index === undefined ? ['sk'] : ['sk', rows.index];
-      const query = { ...rows, ...(prefix === '' ? {} : { prefix }), only };
-      return querySource(this.#table, query, direction, chunk, (item) => {
-        const sk = item['sk'] as string;
-        return {
-          sort: rows.index === undefined ? sk.slice(prefix.length) : String(item[rows.index]),
-          id: idOf(sk),
-        };
-      });
-    });
-    return mergeKeys(sources, direction);
-  }
-
-  /** @returns undefined above 10,000 */
-  async #total({ projectId, noteable, classes }: NotesOf, counted: CountedOf): Promise<number | undefined> {
-    const row = await this.#table.get(noteCountKey(projectId, noteable));
-    const total = classes.reduce((sum, each) => sum + ((row?.[counted[each]] as number | undefined) ?? 0), 0);
-    return total > MAX_TOTAL ? undefined : total;
-  }
-
   async #transact(writes: readonly Write[]): Promise<void> {
     try {
       await this.#table.transact(writes);
@@ -290,21 +222,6 @@ export class Notes {
     }
   }
 }
-
-interface ListRows {
-  readonly partition: string;
-  readonly prefix?: string;
-  readonly index?: 'byUpdated';
-}
-
-/** Attributes of the row of counts. */
-type CountedOf = Readonly<Record<NoteClass, string>>;
-const NOTES_OF: CountedOf = { comment: 'comments', internal: 'internalNotes', system: 'systemNotes' };
-const DISCUSSIONS_OF: CountedOf = {
-  comment: 'commentDiscussions',
-  internal: 'internalDiscussions',
-  system: 'systemDiscussions',
-};
 
 const keyOf = ({ projectId, noteable, id }: NoteAddress) => noteKey(projectId, noteable, id);
 
@@ -333,72 +250,20 @@ export function noteWrites(...notes: readonly NoteRecord[]): Write[] {
 
 /** The rows of a new note; of one that is no reply, also its discussion. */
 function newRows(note: NoteRecord): Write[] {
-  const { projectId, noteable, id } = note;
-  const noteClass = classOfNote(note);
-  const discussion: DiscussionRecord = {
-    firstId: id,
-    projectId,
-    noteable,
-    noteClass,
-    individual: note.discussed !== true,
-    replies: [],
-    version: 1,
-  };
-  const discussionRow = { put: { ...discussionKey(projectId, noteable, noteClass, id), ...discussion } };
   return [
     {
-      put: { ...keyOf(note), ...note, who: userPartition(note.author.id), what: userRow('NOTE', id) },
+      put: { ...keyOf(note), ...note, who: userPartition(note.author.id), what: userRow('NOTE', note.id) },
       if: ABSENT,
       reason: 'note',
     },
     { put: { ...listKeyOf(note), ...listAttributes(note) } },
-    ...(note.inDiscussion === undefined ? [discussionRow] : []),
+    ...(note.inDiscussion === undefined ? [newDiscussion(note)] : []),
   ];
 }
 
 const eventOf = ({ projectId, event }: Pick<NoteRecord, 'projectId' | 'event'>): Delete[] =>
   event === undefined ? [] : [{ delete: { pk: eventsPartition(projectId), sk: event } }];
 
-/** Takes a deleted note off the counts, and its discussion with it if it was the last. */
-const uncounted = ({ projectId, noteable, noteClass }: DiscussionRecord, isLast: boolean): Update => ({
-  update: noteCountKey(projectId, noteable),
-  add: { [NOTES_OF[noteClass]]: -1, ...(isLast ? { [DISCUSSIONS_OF[noteClass]]: -1 } : {}) },
-});
-
-const discussionKeyOf = ({ projectId, noteable, noteClass, firstId }: DiscussionRecord) =>
-  discussionKey(projectId, noteable, noteClass, firstId);
-
-const isUnchanged = ({ version }: DiscussionRecord) => ({
-  if: `${PRESENT} AND #version = :version`,
-  values: { version },
-  reason: 'discussion',
-});
-
-const changedDiscussion = (
-  discussion: DiscussionRecord,
-  set: Partial<Pick<DiscussionRecord, 'individual' | 'replies' | 'headless'>>,
-): Update => ({
-  update: discussionKeyOf(discussion),
-  set: { ...set, version: discussion.version + 1 },
-  ...isUnchanged(discussion),
-});
-
-function withoutNote({ id }: NoteRecord, discussion: DiscussionRecord): Write[] {
-  const replies = discussion.replies.filter((reply) => reply !== id);
-  const headless = discussion.headless === true || id === discussion.firstId;
-  const isLast = headless && replies.length === 0;
-  return [
-    isLast
-      ? { delete: discussionKeyOf(discussion), ...isUnchanged(discussion) }
-      : changedDiscussion(discussion, { replies, ...(headless ? { headless } : {}) }),
-    uncounted(discussion, isLast),
-  ];
-}
-
 function fromItem({ pk: _p, sk: _s, who: _w, what: _a, ...note }: Item): NoteRecord {
   return note as unknown as NoteRecord;
-}
-
-function discussionFrom({ pk: _p, sk: _s, ...discussion }: Item): DiscussionRecord {
-  return discussion as unknown as DiscussionRecord;
 }

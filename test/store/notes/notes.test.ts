@@ -63,7 +63,7 @@ describe('a page of notes costs the same among twenty and among thousands', () =
   });
 
   test('of discussions too', async () => {
-    const page = (id: number) => measured(opened, () => opened.store.notes.discussions(on(id), PAGE));
+    const page = (id: number) => measured(opened, () => opened.store.discussions.page(on(id), PAGE));
     const [few, many] = [await page(1), await page(2)];
     expect(many.value.items.map(({ firstId }) => firstId)).toHaveLength(20);
     expect([few.requests, few.value.total]).toEqual([many.requests, FEW]);

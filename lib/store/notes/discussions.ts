@@ -1,0 +1,107 @@
+/** Discussions: notes that belong together. One row names the notes of one, oldest first, and leads to them. */
+
+import { classOfNote, type DiscussionRecord, type NoteRecord } from '../../records/notes.ts';
+import { discussionKey, discussionPrefix, noteCountKey, notesPartition } from '../row-keys/notes.ts';
+import { cutPage, type Page, type PageRequest } from '../table/paging.ts';
+import type { Table } from '../table/table.ts';
+import { type Item, PRESENT, type Put, type Update, type Write } from '../table/write.ts';
+import { DISCUSSIONS_OF, listedKeys, NOTES_OF, type NotesOf, totalOf } from './lists.ts';
+
+export class Discussions {
+  readonly #table: Table;
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** Returns a page of discussions in the order of their first notes. @throws StoreError `bad-page` */
+  async page(of: NotesOf, request: PageRequest): Promise<Page<DiscussionRecord>> {
+    const { projectId, noteable, classes } = of;
+    const keys = listedKeys(this.#table, of, 'asc', request, (noteClass) => ({
+      prefix: discussionPrefix(noteable, noteClass),
+      partition: notesPartition(projectId),
+    }));
+    const load = async (ids: readonly number[]) => {
+      const keysOf = (id: number) =>
+        classes.map((noteClass) => discussionKey(projectId, noteable, noteClass, id));
+      const rows = await this.#table.batchGet(ids.flatMap(keysOf));
+      const found = new Map(rows.flatMap((row) => (row === undefined ? [] : [[row['firstId'], row]])));
+      return ids.map((id) => found.get(id)).map((row) => row && fromItem(row));
+    };
+    const [total, page] = await Promise.all([
+      totalOf(this.#table, of, DISCUSSIONS_OF),
+      cutPage(keys, request, { load }),
+    ]);
+    return { ...page, total };
+  }
+
+  /** Returns the discussion that begins with a note, if it is of one of the classes. */
+  async get({ projectId, noteable, classes }: NotesOf, firstId: number) {
+    const keys = classes.map((noteClass) => discussionKey(projectId, noteable, noteClass, firstId));
+    const row = (await this.#table.batchGet(keys)).find((item) => item !== undefined);
+    return row && fromItem(row);
+  }
+
+  /** Returns the discussion of a note; undefined for a note written before there were discussions. */
+  async ofNote(note: NoteRecord): Promise<DiscussionRecord | undefined> {
+    const { projectId, noteable, inDiscussion = note.id } = note;
+    const row = await this.#table.get(discussionKey(projectId, noteable, classOfNote(note), inDiscussion));
+    return row && fromItem(row);
+  }
+}
+
+/** The discussion that a note starts, or that it stands for alone. */
+export function newDiscussion(note: NoteRecord): Put {
+  const { projectId, noteable, id } = note;
+  const discussion: DiscussionRecord = {
+    firstId: id,
+    projectId,
+    noteable,
+    noteClass: classOfNote(note),
+    individual: note.discussed !== true,
+    replies: [],
+    version: 1,
+  };
+  return { put: { ...keyOf(discussion), ...discussion } };
+}
+
+/** Refused as `discussion` when it changed meanwhile. */
+export const changedDiscussion = (
+  discussion: DiscussionRecord,
+  set: Partial<Pick<DiscussionRecord, 'individual' | 'replies' | 'headless'>>,
+): Update => ({
+  update: keyOf(discussion),
+  set: { ...set, version: discussion.version + 1 },
+  ...isUnchanged(discussion),
+});
+
+/** Takes a deleted note off its discussion, and the discussion off the list with its last note. */
+export function withoutNote({ id }: NoteRecord, discussion: DiscussionRecord): Write[] {
+  const replies = discussion.replies.filter((reply) => reply !== id);
+  const headless = discussion.headless === true || id === discussion.firstId;
+  const isLast = headless && replies.length === 0;
+  return [
+    isLast
+      ? { delete: keyOf(discussion), ...isUnchanged(discussion) }
+      : changedDiscussion(discussion, { replies, ...(headless ? { headless } : {}) }),
+    uncounted(discussion, isLast),
+  ];
+}
+
+/** Takes a deleted note off the counts, and its discussion with it if it was the last. */
+const uncounted = ({ projectId, noteable, noteClass }: DiscussionRecord, isLast: boolean): Update => ({
+  update: noteCountKey(projectId, noteable),
+  add: { [NOTES_OF[noteClass]]: -1, ...(isLast ? { [DISCUSSIONS_OF[noteClass]]: -1 } : {}) },
+});
+
+const keyOf = ({ projectId, noteable, noteClass, firstId }: DiscussionRecord) =>
+  discussionKey(projectId, noteable, noteClass, firstId);
+
+const isUnchanged = ({ version }: DiscussionRecord) => ({
+  if: `${PRESENT} AND #version = :version`,
+  values: { version },
+  reason: 'discussion',
+});
+
+function fromItem({ pk: _p, sk: _s, ...discussion }: Item): DiscussionRecord {
+  return discussion as unknown as DiscussionRecord;
+}
