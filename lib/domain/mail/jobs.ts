@@ -30,4 +30,5 @@ const recipientField = () =>
     userId: idField(),
     source: sourceField(),
     ability: z.string() as unknown as z.ZodMiniType<MailRecipient['ability']>,
+    issue: z.exactOptional(z.object({ iid: idField(), internal: z.boolean() })),
   });

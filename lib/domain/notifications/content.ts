@@ -103,9 +103,9 @@ async function issueNoteContent(
   ]);
   const mentioned = await mentionedIn(deps, body, { resource, author });
   const authorIds = [issue.author.id, ...issue.assigneeIds];
-  const hidden = issue.confidential || note.internal === true;
   return {
-    ...common(resource, hidden ? 'read_confidential_issues' : 'read_issues'),
+    ...common(resource, 'read_issues'),
+    about: { resource, ability: 'read_issues', issue: { record: issue, internal: note.internal === true } },
     audience: noteAudience(deps, resource, { thread, actorId: note.author.id, authorIds, called: mentioned }),
     joins: { thread, userIds: new Set(mentioned.userIds) },
     unsubscribe: { thread },

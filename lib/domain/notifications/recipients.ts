@@ -1,11 +1,13 @@
 /** Checks whether a recipient may read a mail: when it is enqueued, and again when it is sent. */
 
+import type { IssueRecord } from '../../records/issues.ts';
 import type { MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { GroupAbility, ProjectAbility } from '../access/abilities/all.ts';
 import { MembershipCache } from '../access/effective-level.ts';
 import { groupAccess, projectAccess } from '../access/open-request.ts';
 import { can, canInGroup } from '../access/permissions.ts';
+import { maySeeIssue } from '../access/visible-issues.ts';
 import type { Deps } from '../deps.ts';
 import { canReceiveMail, mailAddressesOf } from './address.ts';
 import { effectiveSetting } from './levels.ts';
@@ -20,31 +22,52 @@ import {
 
 /** The subject of a mail, and the ability that a recipient needs there. */
 export type About =
-  | { readonly resource: ProjectResource; readonly ability: ProjectAbility }
-  | { readonly resource: GroupResource; readonly ability: GroupAbility };
+  | {
+      readonly resource: ProjectResource;
+      readonly ability: ProjectAbility;
+      /** The issue that it is about, which the recipient has to be allowed to see. */
+      readonly issue?: MailedIssue;
+    }
+  | { readonly resource: GroupResource; readonly ability: GroupAbility; readonly issue?: undefined };
 
-export async function mayRead(deps: Deps, user: UserRecord, { resource, ability }: About): Promise<boolean> {
+export interface MailedIssue {
+  readonly record: IssueRecord;
+  /** Whether the mail is only for those who may see the issue if it is confidential: about an internal note. */
+  readonly internal: boolean;
+}
+
+export async function mayRead(
+  deps: Deps,
+  user: UserRecord,
+  { resource, ability, issue }: About,
+): Promise<boolean> {
   const viewer = { kind: 'user', user } as const;
   const cache = new MembershipCache(deps);
   if (resource.project !== undefined) {
     const access = await projectAccess(viewer, resource.project, cache);
-    return access !== undefined && can(viewer, access, ability as ProjectAbility);
+    if (access === undefined || !can(viewer, access, ability as ProjectAbility)) return false;
+    if (issue === undefined) return true;
+    const { record, internal } = issue;
+    return maySeeIssue(viewer, access, { ...record, confidential: record.confidential || internal });
   }
   const access = await groupAccess(viewer, resource.groups[0]!, cache);
   return access !== undefined && canInGroup(viewer, access, ability as GroupAbility);
 }
 
-/** The recipient of a mail and the ability they need. Plain data, stored in the message. */
+/** The recipient of a mail and what they have to be allowed to read. Plain data, stored in the message. */
 export interface MailRecipient {
   readonly userId: number;
   readonly source: MemberSource;
   readonly ability: About['ability'];
+  /** By its number in the project, which is the source. */
+  readonly issue?: { readonly iid: number; readonly internal: boolean };
 }
 
-export const recipientOf = (userId: number, { resource, ability }: About): MailRecipient => ({
+export const recipientOf = (userId: number, { resource, ability, issue }: About): MailRecipient => ({
   userId,
   source: scopesOf(resource)[0]!,
   ability,
+  ...(issue === undefined ? {} : { issue: { iid: issue.record.iid, internal: issue.internal } }),
 });
 
 /**
@@ -53,17 +76,20 @@ export const recipientOf = (userId: number, { resource, ability }: About): MailR
  */
 export async function currentAddress(
   deps: Deps,
-  { userId, source, ability }: MailRecipient,
+  { userId, source, ability, issue }: MailRecipient,
 ): Promise<string | undefined> {
-  const [user, resource] = await Promise.all([
+  const [user, resource, record] = await Promise.all([
     deps.store.users.get(userId),
     source.kind === 'project' ? projectResourceOf(deps, source.id) : groupResourceOf(deps, source.id),
+    issue && deps.store.issues.get({ projectId: source.id, iid: issue.iid }),
   ]);
   if (user === undefined || !canReceiveMail(user) || resource === undefined || isMuted(resource))
     return undefined;
+  if (issue !== undefined && record === undefined) return undefined;
+  const mailed = issue && record && { issue: { record, internal: issue.internal } };
   const [chosen, may] = await Promise.all([
     deps.store.notificationSettings.getMany([userId], [...scopesOf(resource), undefined]),
-    mayRead(deps, user, { resource, ability } as About),
+    mayRead(deps, user, { resource, ability, ...mailed } as About),
   ]);
   const choices = chosen.get(userId)!;
   if (!may || effectiveSetting(choices).level === 'disabled') return undefined;
