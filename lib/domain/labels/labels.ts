@@ -115,7 +115,7 @@ export async function changeLabel(
   };
   try {
     const messages = title === label.title ? [] : [followTitle({ facet: 'label', ...label })];
-    return await deps.store.labels.change(label, change, above(access), deps.now(), messages);
+    return await deps.store.labels.change(label, change, above(access), deps.now(), { messages });
   } catch (error) {
     if (error instanceof AlreadyExists) throw invalid({ title: ['has already been taken'] });
     throw failed(error, label);
@@ -136,7 +136,7 @@ export async function removeLabel(
   const label = await getLabel(deps, access, idOrTitle, { inherited: false });
   unchanged(label.updatedAt);
   try {
-    await deps.store.labels.remove(label, removed(label));
+    await deps.store.labels.remove(label, { messages: removed(label) });
   } catch (error) {
     throw failed(error, label);
   }

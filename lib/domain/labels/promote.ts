@@ -36,9 +36,11 @@ export async function promoteLabel(
   const others = message(MAINTENANCE, LABEL_PROMOTED_JOB, body);
   try {
     if (present === undefined) {
-      return { label: await labels.promote(label, container, above(group), deps.now(), [others]), group };
+      const change = { priority: null };
+      const promoted = await labels.promote(label, container, above(group), deps.now(), [others], change);
+      return { label: promoted, group };
     }
-    await labels.remove(label, [...removed(label, present.id), others]);
+    await labels.remove(label, { messages: [...removed(label, present.id), others] });
     return { label: present, group };
   } catch (error) {
     const lost = [AlreadyExists, LimitReached, Missing, Stale].some((kind) => error instanceof kind);
@@ -70,7 +72,7 @@ export async function mergePromoted(
     const found = await Promise.all(projectIds.map((id) => labels.idsOf([{ kind: 'project', id }], [title])));
     for (const label of await labels.getMany(found.flat().filter((id) => id !== undefined))) {
       if (label === undefined) continue;
-      await labels.remove(label, removed(label, labelId)).catch((error: unknown) => {
+      await labels.remove(label, { messages: removed(label, labelId) }).catch((error: unknown) => {
         // It was renamed, promoted or deleted.
         if (!(error instanceof Stale)) throw error;
       });
