@@ -40,10 +40,10 @@ export interface Tried {
   readonly problems: readonly string[];
 }
 
-/** A site is tried with every fault in so many operations; in further ones a read is only down, or left out. */
-const ENOUGH = 2;
+/** A site is tried with every fault in so many operations of each process; in further ones a read is only down, or left out. */
+const ENOUGH = 1;
 /** A read that so many operations went without is the same for the next. */
-const MANY = 12;
+const MANY = 4;
 /** Every fault at every site of operations that are not costly: twice the time. */
 const EVERY_FAULT = process.env['EVERY_FAULT'] === '1';
 /** What befalls a write of a costly operation that another one has too. */
