@@ -1,10 +1,17 @@
 import { issueEndpoints } from '../lib/api/issues/endpoints.ts';
 import { issueNoteEndpoints } from '../lib/api/issues/notes.ts';
+import { issuePeopleEndpoints } from '../lib/api/issues/people.ts';
 import { issueTodoEndpoints, todoEndpoints } from '../lib/api/todos/endpoints.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
 
 export const { handler, fetch } = apiFunction({
-  endpoints: [...issueEndpoints, ...issueNoteEndpoints, ...issueTodoEndpoints, ...todoEndpoints],
+  endpoints: [
+    ...issueEndpoints,
+    ...issueNoteEndpoints,
+    ...issuePeopleEndpoints,
+    ...issueTodoEndpoints,
+    ...todoEndpoints,
+  ],
   deps,
 });

@@ -21,6 +21,7 @@ import { issueEndpoints } from './issues/endpoints.ts';
 import { groupIssueStatistics, instanceIssueStatistics, projectIssueStatistics } from './issues/lists.ts';
 import { issueNoteEndpoints } from './issues/notes.ts';
 import { milestoneIssueEndpoints } from './issues/of-milestones.ts';
+import { issuePeopleEndpoints } from './issues/people.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { labelEndpoints } from './labels/endpoints.ts';
 import { markdownEndpoints } from './markdown/endpoints.ts';
@@ -83,6 +84,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...groupIssueStatistics,
   ...projectIssueStatistics,
   ...issueNoteEndpoints,
+  ...issuePeopleEndpoints,
   ...issueTodoEndpoints,
   ...todoEndpoints,
   ...eventEndpoints,

@@ -1,13 +1,11 @@
 import * as issues from '../../domain/issues/issues.ts';
-import type { FoundIssue } from '../../domain/issues/related.ts';
 import { administrator, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import { type ApiDeps, endpoint } from '../endpoint.ts';
+import { endpoint } from '../endpoint.ts';
 import { issueListEndpoints } from './lists.ts';
 import { assigneeIdsOf, type GivenMetadata, metadataFields, ofIssue } from './params.ts';
-import type { AskedIn } from './present.ts';
-import { presentedIssues } from './presented.ts';
+import { presentedIssue } from './presented.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'issues';
@@ -22,7 +20,12 @@ const one = endpoint({
   returns: { body: shapes.issue },
   errors: [{ status: 404, description: 'Issue not found' }],
   handle: async ({ actor, project, params, request }, deps) =>
-    presented(deps, await issues.getIssue(deps, actor, project, params.issue_iid), request.baseUrl),
+    presentedIssue(
+      deps,
+      actor,
+      await issues.getIssue(deps, actor, project, params.issue_iid),
+      request.baseUrl,
+    ),
 });
 
 const byId = endpoint({
@@ -36,7 +39,9 @@ const byId = endpoint({
   returns: { body: shapes.issue },
   errors: [{ status: 404, description: 'Issue not found' }],
   handle: async ({ actor, params, request }, deps) =>
-    presented(deps, await issues.getIssueById(deps, actor, params.id), request.baseUrl, { kind: 'instance' }),
+    presentedIssue(deps, actor, await issues.getIssueById(deps, actor, params.id), request.baseUrl, {
+      kind: 'instance',
+    }),
 });
 
 const create = endpoint({
@@ -66,7 +71,7 @@ const create = endpoint({
       iid: body.iid,
       createdAt: body.created_at,
     });
-    return presented(deps, found, request.baseUrl);
+    return presentedIssue(deps, actor, found, request.baseUrl);
   },
 });
 
@@ -112,7 +117,7 @@ const update = endpoint({
       stateEvent: body.state_event,
       updatedAt: body.updated_at,
     });
-    return presented(deps, found, request.baseUrl);
+    return presentedIssue(deps, actor, found, request.baseUrl);
   },
 });
 
@@ -162,10 +167,3 @@ const metadataOf = (body: SentMetadata) => ({
   healthStatus: body.health_status,
   severity: body.severity,
 });
-
-/** One issue, as asked for in its project. */
-async function presented(deps: ApiDeps, found: FoundIssue, baseUrl: string, askedIn?: AskedIn) {
-  const inProject = { kind: 'project', id: found.issue.projectId } as const;
-  const [shown] = await presentedIssues(deps, [found], baseUrl, askedIn ?? inProject);
-  return shown!;
-}

@@ -3,7 +3,8 @@ import * as p from '../../http/params.ts';
 import { discussionEndpoints, type NotedPath } from '../notes/discussions.ts';
 import { noteEndpoints } from '../notes/notes.ts';
 
-const onIssue: NotedPath = {
+/** What is served below an issue, the same as below other objects that people talk about. */
+export const onIssue: NotedPath = {
   path: '/projects/:id/issues/:issue_iid',
   area: 'issues',
   object: 'an issue',

@@ -1,4 +1,7 @@
+import type { Actor } from '../../domain/actor.ts';
+import { conversationOf } from '../../domain/issues/conversation.ts';
 import { type FoundIssue, shownIssues } from '../../domain/issues/related.ts';
+import { isSubscribed } from '../../domain/notes/subscriptions.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
 import { type AskedIn, presentIssue } from './present.ts';
@@ -16,4 +19,20 @@ export async function presentedIssues(
   const presented = records.size === 0 ? [] : await presentedMilestones(deps, [...records.values()], baseUrl);
   const milestones = new Map(presented.map((milestone) => [milestone.id, milestone]));
   return shown.map((issue) => presentIssue(issue, baseUrl, askedIn, { ...options, milestones }));
+}
+
+/** One issue, as it is shown when it is asked for alone. @param askedIn by default its project */
+export async function presentedIssue(
+  deps: ApiDeps,
+  actor: Actor,
+  found: FoundIssue,
+  baseUrl: string,
+  askedIn?: AskedIn,
+) {
+  const inProject = { kind: 'project', id: found.issue.projectId } as const;
+  const [[shown], subscribed] = await Promise.all([
+    presentedIssues(deps, [found], baseUrl, askedIn ?? inProject),
+    isSubscribed(deps, actor, conversationOf(found)),
+  ]);
+  return { ...shown!, subscribed };
 }

@@ -66,7 +66,17 @@ const fields = () => ({
   }),
 });
 
-export const issue = shape(() => z.object(fields()).meta({ id: 'Issue' }));
+/** An issue that another answer embeds. */
+export const issueBasic = shape(() => z.object(fields()).meta({ id: 'IssueBasic' }));
+
+export const issue = shape(() =>
+  z
+    .object({
+      ...fields(),
+      subscribed: z.boolean().describe('Whether you are subscribed to it'),
+    })
+    .meta({ id: 'Issue' }),
+);
 
 const labelsShown = () => z.union([z.array(z.string()), z.array(labelDetails())]);
 

@@ -31,7 +31,7 @@ const shown = () =>
       author: userShapes.userBasic(),
       action_name: z.enum(TODO_ACTIONS),
       target_type: z.literal('Issue'),
-      target: issueShapes.issue(),
+      target: issueShapes.issueBasic(),
       target_url: z.string(),
       body: z.string().describe('Title of the target'),
       state: z.enum(['pending', 'done']),

@@ -85,7 +85,8 @@ export function noteAudience(
           author: authorIds.includes(id),
           mentioned: mentioned.has(id) || mentionedSources.some((members) => members[i] !== undefined),
           participant: inThread[i]!.takesPart,
-          unsubscribed: inThread[i]!.left,
+          subscribed: inThread[i]!.subscribed === true,
+          unsubscribed: inThread[i]!.subscribed === false,
         }),
       );
     },

@@ -36,7 +36,7 @@ export async function unsubscribeLink(
 export async function unsubscribe(deps: Deps, token: string): Promise<UnsubscribeFrom> {
   const { userId, from } = await readToken(deps, token);
   try {
-    if ('thread' in from) await deps.store.threads.leave(from.thread, userId);
+    if ('thread' in from) await deps.store.threads.subscribe(from.thread, userId, false);
     else await deps.store.notificationSettings.change(userId, from.source, { level: 'disabled' });
   } catch (error) {
     // A deleted subject sends no mail.

@@ -20,8 +20,8 @@ interface Cause {
 }
 
 /**
- * Creates the to-dos that a change of an issue causes, for those who may see it as it is now. Groups that are mentioned
- * get none. May run twice.
+ * Creates the to-dos that a change of an issue causes, for those who may see it as it is now; who is mentioned takes part
+ * in its conversation. Groups that are mentioned get none. May run twice.
  */
 export async function addIssueTodos(deps: Deps, cause: Cause, messageId: string): Promise<void> {
   const { store } = deps;
@@ -37,10 +37,14 @@ export async function addIssueTodos(deps: Deps, cause: Cause, messageId: string)
     if (todo?.state === 'pending') await store.todos.finish([todo], deps.now());
   }
   const actions = new Map<number, TodoAction>();
+  const mentionedIds = new Set<number>();
   if (described && issue.description !== null) {
     const text = await store.texts.read(issue.description);
     const { addressed, mentioned } = await mentionedUsers(deps, text);
-    for (const id of mentioned) actions.set(id, 'mentioned');
+    for (const id of mentioned) {
+      mentionedIds.add(id);
+      actions.set(id, 'mentioned');
+    }
     for (const id of addressed) actions.set(id, 'directly_addressed');
   }
   for (const id of assignedIds) if (issue.assigneeIds.includes(id)) actions.set(id, 'assigned');
@@ -52,6 +56,8 @@ export async function addIssueTodos(deps: Deps, cause: Cause, messageId: string)
     const viewer = { kind: 'user', user } as const;
     const access = await projectAccess(viewer, project, new MembershipCache(deps));
     if (access === undefined || !maySeeIssue(viewer, access, issue)) continue;
+    if (mentionedIds.has(user.id))
+      await store.threads.join({ projectId, noteable: { kind: 'issue', id: issue.id } }, user.id);
     const todo = { userId: user.id, authorId, action: actions.get(user.id)!, target };
     const once = store.processed.mark(`todos:${user.id}`, messageId, deps.now());
     await store.todos.add({ ...todo, createdAt: deps.now().toISOString() }, [once]);

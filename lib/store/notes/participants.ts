@@ -1,15 +1,18 @@
 /**
- * The participants of a thread, which is the discussion of one object of a project, and the users who unsubscribed from
- * it. One row per user, so their number is unlimited.
+ * The participants of a thread, which is the discussion of one object of a project, and the users who subscribed to it
+ * or unsubscribed from it. One row per user, so their number is unlimited.
  */
 
 import type { Noteable } from '../../records/notes.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
+import { idOf, padded } from '../row-keys/key.ts';
 import { threadKey, threadPrefix, threadsPartition } from '../row-keys/notes.ts';
 import { userKey, userPartition, userRow } from '../row-keys/users.ts';
 import { deletePage } from '../table/delete-page.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
+import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.ts';
+import { listSource, mergeKeys, querySource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT, type Update } from '../table/write.ts';
 
@@ -20,9 +23,12 @@ export interface Thread {
 
 export interface ThreadMember {
   readonly takesPart: boolean;
-  /** Whether they unsubscribed from the thread. */
-  readonly left: boolean;
+  /** Whether they subscribed or unsubscribed; undefined: neither, and they are subscribed where they take part. */
+  readonly subscribed: boolean | undefined;
 }
+
+/** Participants looked at for their total: each may cost reads of what they may see. */
+const COUNTED = 200;
 
 export class Threads {
   readonly #table: Table;
@@ -35,11 +41,20 @@ export class Threads {
     return { update: keyOf(thread, userId), set: { ...namesOf(thread, userId), takesPart: true } };
   }
 
-  /** Unsubscribes a user; idempotent. @throws Missing when the user or the project is deleted */
-  async leave(thread: Thread, userId: number): Promise<void> {
+  /** Makes a user a participant; idempotent. */
+  async join(thread: Thread, userId: number): Promise<void> {
+    await this.#table.update(this.joinWrite(thread, userId));
+  }
+
+  /** Subscribes or unsubscribes a user; idempotent. @throws Missing when the user or the project is deleted */
+  async subscribe(thread: Thread, userId: number, subscribed: boolean): Promise<void> {
     try {
       await this.#table.transact([
-        { update: keyOf(thread, userId), set: { ...namesOf(thread, userId), left: true } },
+        {
+          update: keyOf(thread, userId),
+          set: { ...namesOf(thread, userId), subscribed },
+          remove: [FORMERLY_UNSUBSCRIBED],
+        },
         { check: userKey(userId), if: PRESENT, reason: 'user' },
         checkProjectExists(thread.projectId),
       ]);
@@ -55,7 +70,44 @@ export class Threads {
     return (await this.#table.batchGet(userIds.map((id) => keyOf(thread, id)))).map(fromItem);
   }
 
-  /** Returns ids of participants and of users who unsubscribed, above `after`, ascending. */
+  /**
+   * A page of the participants and of further users, by id.
+   * @param load returns the users with these ids in their order; undefined for those to leave out
+   */
+  participants<T>(
+    { projectId, noteable }: Thread,
+    further: readonly number[],
+    request: PageRequest,
+    load: (ids: readonly number[]) => Promise<readonly (T | undefined)[]>,
+  ): Promise<Page<T>> {
+    const shown = new Set(further);
+    const rows = {
+      partition: threadsPartition(projectId),
+      prefix: threadPrefix(noteable),
+      only: ['sk', 'takesPart'],
+    };
+    const members = querySource(this.#table, rows, 'asc', chunkFor(request, 1), ({ sk, takesPart }) => {
+      const id = idOf(sk as string);
+      if (takesPart === true) shown.add(id);
+      return { sort: padded(id), id };
+    });
+    const others = listSource(
+      further.map((id) => ({ sort: padded(id), id })),
+      'asc',
+    );
+    return cutPage(mergeKeys([others, members], 'asc'), request, {
+      load: async (ids) => {
+        const loaded = await load(ids.filter((id) => shown.has(id)));
+        let at = 0;
+        return ids.map((id) => (shown.has(id) ? loaded[at++] : undefined));
+      },
+      where: () => true,
+      batchSize: request.perPage + 1,
+      countWalk: COUNTED,
+    });
+  }
+
+  /** Returns ids of participants and of users who subscribed or unsubscribed, above `after`, ascending. */
   async members({ projectId, noteable }: Thread, after: number, limit: number): Promise<IdPage> {
     const page = await this.#table.query({
       partition: threadsPartition(projectId),
@@ -86,7 +138,10 @@ const namesOf = ({ projectId }: Thread, userId: number) => ({
   what: userRow('THREAD', projectId),
 });
 
+/** How rows said that a user unsubscribed, before users could subscribe. */
+const FORMERLY_UNSUBSCRIBED = 'left';
+
 const fromItem = (item: Item | undefined): ThreadMember => ({
   takesPart: item?.['takesPart'] === true,
-  left: item?.['left'] === true,
+  subscribed: item?.[FORMERLY_UNSUBSCRIBED] === true ? false : (item?.['subscribed'] as boolean | undefined),
 });

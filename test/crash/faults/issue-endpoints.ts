@@ -37,6 +37,23 @@ export const issueWrites: readonly Operation[] = [
     const { path, token } = await issue(fixtures);
     return { path, token, state: async () => flip(await found(fixtures, path, token)) };
   }),
+  endpoint('POST /projects/:id/issues/:issue_iid/subscribe', async (fixtures) => {
+    const { path, token } = await issue(fixtures);
+    await fixtures.done('POST', `${path}/unsubscribe`, { token });
+    return {
+      path: `${path}/subscribe`,
+      token,
+      state: async () => ((await fixtures.done('GET', path, { token })).subscribed ? 'after' : 'before'),
+    };
+  }),
+  endpoint('POST /projects/:id/issues/:issue_iid/unsubscribe', async (fixtures) => {
+    const { path, token } = await issue(fixtures);
+    return {
+      path: `${path}/unsubscribe`,
+      token,
+      state: async () => ((await fixtures.done('GET', path, { token })).subscribed ? 'before' : 'after'),
+    };
+  }),
 ];
 
 async function issue(fixtures: Fixtures) {

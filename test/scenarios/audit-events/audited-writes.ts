@@ -170,6 +170,8 @@ export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
     'POST /users/:id/follow',
     'POST /users/:id/unfollow',
     'POST /projects/:id/issues/:issue_iid/todo',
+    'POST /projects/:id/issues/:issue_iid/subscribe',
+    'POST /projects/:id/issues/:issue_iid/unsubscribe',
     'POST /todos/:id/mark_as_done',
     'POST /todos/mark_as_done',
     'PUT /user/status',

@@ -46,6 +46,20 @@ const comment = (name: string, note: string, commit = sha) =>
 const report = (name: string, state: string, ref = 'main', commit = sha) =>
   call(name, 'POST', `/projects/${story.id}/statuses/${commit}`, { state, ref });
 
+describe('mail about a note on an issue', () => {
+  test('goes to who subscribed, and no longer to participants who unsubscribed', async () => {
+    const issues = `/projects/${story.id}/issues`;
+    const { iid } = await call('bob', 'POST', issues, { title: 'Talk' });
+    await call('cyd', 'POST', `${issues}/${iid}/notes`, { body: 'Yes' });
+    expect(reasons(await mails())).toEqual({ bob: ['author'] });
+    forget();
+    await call('bob', 'POST', `${issues}/${iid}/unsubscribe`);
+    await call('dan', 'POST', `${issues}/${iid}/subscribe`);
+    await call('ada', 'POST', `${issues}/${iid}/notes`, { body: 'No' });
+    expect(reasons(await mails())).toEqual({ cyd: ['participating'], dan: ['subscribed'] });
+  });
+});
+
 describe('mail about a commit comment', () => {
   test('goes to the commit’s author, participants, mentioned users and watchers, and to nobody else', async () => {
     await prefer('dan', `/projects/${story.id}`, { level: 'watch' });

@@ -326,8 +326,8 @@ describe('deleted users, projects and groups', () => {
       projectId: project.body.id as number,
       noteable: { kind: 'commit', id: 'a'.repeat(40) },
     } as const;
-    await world.store.threads.leave(thread, id);
-    await world.store.threads.leave(thread, world.ids['owner']!);
+    await world.store.threads.subscribe(thread, id, false);
+    await world.store.threads.subscribe(thread, world.ids['owner']!, false);
     const partitions = [
       memberPartition({ kind: 'project', id: project.body.id }),
       memberPartition({ kind: 'group', id: group.body.id }),

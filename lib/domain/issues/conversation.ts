@@ -1,0 +1,11 @@
+import type { Conversation } from '../notes/subscriptions.ts';
+import type { FoundIssue } from './related.ts';
+import { maySeeIssue } from './visible.ts';
+
+/** An issue as people talk about it. */
+export const conversationOf = ({ issue, access }: FoundIssue): Conversation => ({
+  access,
+  thread: { projectId: issue.projectId, noteable: { kind: 'issue', id: issue.id } },
+  involvedIds: [issue.author.id, ...issue.assigneeIds],
+  isVisibleTo: (viewer, at) => maySeeIssue(viewer, at, issue),
+});
