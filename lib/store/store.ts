@@ -2,6 +2,7 @@
 import { AccessRequests } from './access-requests/access-requests.ts';
 import { AuditEvents } from './audit-events/audit-events.ts';
 import { Avatars } from './avatars/avatars.ts';
+import { Awards } from './award-emoji/award-emoji.ts';
 import { BillableLists } from './billable-members/lists.ts';
 import { Blobs } from './blobs/blobs.ts';
 import { Downloads } from './blobs/downloads.ts';
@@ -120,6 +121,7 @@ export interface Store {
   readonly pinnedCommits: PinnedCommits;
   readonly notes: Notes;
   readonly discussions: Discussions;
+  readonly awards: Awards;
   readonly issues: Issues;
   readonly issueList: IssueList;
   readonly issueUses: IssueUses;
@@ -226,6 +228,7 @@ export function createStore(
     pinnedCommits: new PinnedCommits(table),
     notes: new Notes(table, counters),
     discussions: new Discussions(table),
+    awards: new Awards(table, counters),
     issues,
     issueList: new IssueList(table, issues),
     issueUses: new IssueUses(table),

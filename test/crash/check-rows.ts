@@ -41,6 +41,7 @@ import { gramsOf } from '../../lib/store/search/trigrams.ts';
 import { type IndexName, indexes } from '../../lib/store/table/schema.ts';
 import { identityNames } from '../../lib/store/users/item.ts';
 import { audit } from './check-audit.ts';
+import { awards } from './check-awards.ts';
 import { events } from './check-events.ts';
 import { expiring } from './check-expiry.ts';
 import { linkSecrets, masterKeyLeases, secrets, settings } from './check-instance.ts';
@@ -230,6 +231,8 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   audit,
 
   avatars,
+
+  awards,
 
   'custom attributes': customAttributes,
 

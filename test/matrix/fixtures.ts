@@ -155,6 +155,8 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
     await made(issues, { title: `Superfluous ${word}` });
     const talk = await made(`${issues}/1/discussions`, { body: `About ${word}` });
     const secret = await made(`${issues}/1/notes`, { body: MARKS.confidential, internal: true });
+    const praise = await made(`${issues}/1/award_emoji`, { name: 'heart' });
+    const nod = await made(`${issues}/1/notes/${talk.notes[0].id}/award_emoji`, { name: 'heart' });
     await made(`${issues}/2/notes`, { body: MARKS.confidential });
     const discussion = await made(`${repository}/commits/${commit.id}/discussions`, { body: code });
     const record = (await store.projects.get(project.id))!;
@@ -175,6 +177,8 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
       talk: talk.id,
       said: talk.notes[0].id,
       secret: secret.id,
+      praise: praise.id,
+      nod: nod.id,
       discussion: discussion.id,
       remark: discussion.notes[0].id,
       blob: root.find((entry: { path: string }) => entry.path === 'README.md').id,

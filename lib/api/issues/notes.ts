@@ -1,5 +1,6 @@
 import { issueWithNotes } from '../../domain/issues/noted.ts';
 import * as p from '../../http/params.ts';
+import { awardEndpoints } from '../award-emoji/endpoints.ts';
 import { discussionEndpoints, type NotedPath } from '../notes/discussions.ts';
 import { noteEndpoints } from '../notes/notes.ts';
 
@@ -16,4 +17,8 @@ export const onIssue: NotedPath = {
   open: (deps, actor, access, { issue_iid }) => issueWithNotes(deps, actor, access, Number(issue_iid)),
 };
 
-export const issueNoteEndpoints = [...noteEndpoints(onIssue), ...discussionEndpoints(onIssue)];
+export const issueNoteEndpoints = [
+  ...noteEndpoints(onIssue),
+  ...discussionEndpoints(onIssue),
+  ...awardEndpoints(onIssue),
+];

@@ -9,6 +9,7 @@ import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { withParams } from '../with-params.ts';
 import { discussionOf, noteOf } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -52,10 +53,6 @@ export const WRITE_ERRORS = [
   { status: 403, description: 'You may not comment here' },
   { status: 429, description: 'The rate limit for notes is exceeded' },
 ];
-
-/** Path parameters: those that name the object, and those below it. */
-export const withParams = <T extends p.Shape>(object: p.Shape, rest: T) =>
-  p.params({ ...object, ...rest }) as p.Field<Readonly<Record<string, string | number>> & p.Output<T>>;
 
 /** The endpoints of discussions below an object. */
 export function discussionEndpoints({

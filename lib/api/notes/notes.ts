@@ -1,18 +1,13 @@
+import { addAward, emojiOfNote } from '../../domain/award-emoji/awards.ts';
 import { badRequest } from '../../domain/errors.ts';
 import * as notes from '../../domain/notes/notes.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
+import { awardOf } from '../award-emoji/present.ts';
 import { counted, endpoint } from '../endpoint.ts';
-import {
-  absent,
-  type NotedPath,
-  noteId,
-  noteText,
-  noteTime,
-  WRITE_ERRORS,
-  withParams,
-} from './discussions.ts';
+import { withParams } from '../with-params.ts';
+import { absent, type NotedPath, noteId, noteText, noteTime, WRITE_ERRORS } from './discussions.ts';
 import { noteOf } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -77,9 +72,11 @@ export function noteEndpoints({ path, area, object, missing, ability, open, ...n
     method: 'POST',
     path: `${path}/notes`,
     summary: `Create a note on ${object}`,
+    description:
+      'A text that is one emoji, such as `:tada:`, is awarded instead, where emoji can be awarded.',
     params: () => at({}),
     body: () => p.params({ body: noteText(), ...internal(), created_at: noteTime() }),
-    returns: { body: shapes.note },
+    returns: { body: shapes.noteOrAward },
     errors: [...WRITE_ERRORS, absent(missing)],
     handle: async ({ actor, project, params, body, request }, deps) => {
       const on = await open(deps, actor, project, params);
@@ -87,6 +84,9 @@ export function noteEndpoints({ path, area, object, missing, ability, open, ...n
       on.requireComment(isInternal);
       notes.requireNoteText(body.body);
       await notes.requireNoteRate(deps, actor);
+      const emoji = on.awards === undefined ? undefined : emojiOfNote(body.body);
+      if (emoji !== undefined)
+        return awardOf(await addAward(deps, actor, on, undefined, emoji), request.baseUrl);
       const input = { body: body.body, internal: isInternal, createdAt: body.created_at?.toISOString() };
       return noteOf(await notes.addNote(deps, actor, on, input), request.baseUrl);
     },

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
+import { award } from '../award-emoji/shapes.ts';
 import { time, userBasic } from '../users/shapes.ts';
 
 export const note = shape(() =>
@@ -31,6 +32,7 @@ export const note = shape(() =>
     })
     .meta({ id: 'Note' }),
 );
+export const noteOrAward = shape(() => z.union([note(), award()]));
 export const notes = shape(() => z.array(note()));
 
 export const discussion = shape(() =>

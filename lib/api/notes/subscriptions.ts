@@ -8,7 +8,8 @@ import { shape } from '../../http/shape.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { userBasic } from '../users/present.ts';
 import * as userShapes from '../users/shapes.ts';
-import { absent, type NotedPath, withParams } from './discussions.ts';
+import { withParams } from '../with-params.ts';
+import { absent, type NotedPath } from './discussions.ts';
 
 /** Where subscriptions to a kind of object, and those who take part in its conversation, are served. */
 export interface ConversationPath<T> extends Omit<NotedPath, 'open' | 'prefetch'> {

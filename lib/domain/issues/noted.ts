@@ -43,6 +43,10 @@ export async function issueWithNotes(
     moderates: can(actor, access, 'moderate_notes'),
     backdates: can(actor, access, 'backdate_notes'),
     within: (change, write) => counting(deps, issue, access, change, write),
+    awards: {
+      createdAt: issue.createdAt,
+      vote: (votes) => deps.store.issues.voteWrite(issue, votes),
+    },
     eventTarget: (note) => ({
       type: note.discussed === true ? 'DiscussionNote' : 'Note',
       id: note.id,

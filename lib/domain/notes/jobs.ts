@@ -9,8 +9,11 @@ import { idField, textField } from '../job-fields.ts';
 export const jobs = [
   defineJob({
     name: REMOVE_NOTES_JOB,
-    body: () => z.object({ projectId: idField(), noteable: noteableField() }),
-    run: (deps, body, { deadline }) => removeNotes(deps, body, deadline),
+    body: () => z.object({ projectId: idField(), noteable: noteableField(), noteId: z.optional(idField()) }),
+    run: (deps, { noteId, ...thread }, { deadline }) =>
+      noteId === undefined
+        ? removeNotes(deps, thread, deadline)
+        : untilNoneLeft(() => deps.store.awards.removeOfNote({ ...thread, noteId }), deadline),
   }),
 ];
 
@@ -20,7 +23,7 @@ const noteableField = (): z.ZodMiniType<Noteable> =>
     z.object({ kind: z.literal('issue'), id: idField() }),
   ]);
 
-/** Removes the notes of a deleted object and who took part in its conversation. Idempotent. @returns whether all are gone */
+/** Removes the notes and awards of a deleted object and who took part in its conversation. Idempotent. @returns whether all are gone */
 async function removeNotes(
   { store }: Deps,
   thread: { readonly projectId: number; readonly noteable: Noteable },
@@ -33,6 +36,8 @@ async function removeNotes(
   };
   return (
     (await untilNoneLeft(step, deadline)) &&
+    // After the notes, without which none is awarded any more.
+    (await untilNoneLeft(() => store.awards.removeOfNoteable(thread.projectId, thread.noteable), deadline)) &&
     untilNoneLeft(() => store.threads.removeOfNoteable(thread), deadline)
   );
 }

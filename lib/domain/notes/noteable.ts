@@ -1,3 +1,4 @@
+import type { Votes } from '../../records/award-emoji.ts';
 import type { Noteable, NoteClass, NoteRecord } from '../../records/notes.ts';
 import type { EventTarget } from '../../store/events/events.ts';
 import type { Write } from '../../store/table/write.ts';
@@ -30,6 +31,13 @@ export interface NotedObject {
    * transaction. It runs it again where that was refused because the object changed meanwhile.
    */
   within(change: 1 | -1, write: (alongside: readonly Write[]) => Promise<void>): Promise<void>;
+  /** Absent: neither the object nor its notes can be awarded emoji. */
+  readonly awards?: {
+    /** When the object was created: its place in lists. ISO 8601. */
+    readonly createdAt: string;
+    /** The write that counts awards on the object, and is refused when it is deleted. */
+    vote(votes: Votes): Write;
+  };
   eventTarget(note: NoteRecord): EventTarget;
   notification(note: NoteRecord): DomainEvent;
 }

@@ -10,7 +10,7 @@ import {
 } from '../../records/notes.ts';
 import { Missing, Stale } from '../../store/errors.ts';
 import type { NotesOf } from '../../store/notes/lists.ts';
-import type { NoteOrder } from '../../store/notes/notes.ts';
+import { type NoteOrder, noteRemovedMessages } from '../../store/notes/notes.ts';
 import { outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { signedIn } from '../access/permissions.ts';
@@ -267,7 +267,11 @@ export async function deleteNote(
     const note = await noteOf(deps, on, id);
     requireChange(actor, on, note);
     unmodifiedSince(note.updatedAt);
-    await on.within(-1, (alongside) => deps.store.notes.remove(note, alongside));
+    const messages = noteRemovedMessages(note);
+    await on.within(-1, (alongside) =>
+      deps.store.notes.remove(note, [...alongside, ...messages.map(outboxWrite)]),
+    );
+    await deps.store.outbox.deliver(messages);
     await dropReplaced(deps, note.body);
   };
   try {
@@ -291,7 +295,7 @@ const notesOf = ({ access, noteable, classes }: NotedObject, of = classes): Note
 });
 
 /** @throws `404 Note Not Found` also for one that the actor may not read */
-async function noteOf(deps: Deps, on: NotedObject, id: number): Promise<NoteRecord> {
+export async function noteOf(deps: Deps, on: NotedObject, id: number): Promise<NoteRecord> {
   const { noteable, access } = on;
   const note = await deps.store.notes.get({ projectId: access.project.id, noteable, id });
   const [readable] = note === undefined ? [] : await readableOf(on, [note]);

@@ -5,6 +5,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
+import type { Votes } from '../../records/award-emoji.ts';
 import type { IssueFields } from '../../records/issues.ts';
 import { classOf, type IssueAddress, type IssueClass, type IssueRecord } from '../../records/issues.ts';
 import { AlreadyExists, ConditionFailed, Missing, Stale, TransactionRefused } from '../errors.ts';
@@ -172,6 +173,17 @@ export class Issues {
       },
       { put: list },
     ];
+  }
+
+  /**
+   * The write for the transaction of an award on the issue, refused as `issue` when it is deleted. It leaves the version
+   * and the time of the last change alone.
+   */
+  voteWrite(issue: IssueAddress, votes: Votes): Write {
+    const present = { if: PRESENT, reason: 'issue' };
+    return Object.keys(votes).length === 0
+      ? { check: issueKey(issue), ...present }
+      : { update: issueKey(issue), add: votes as Record<string, number>, ...present };
   }
 
   /** Deletes an issue, on condition of its version. @throws Stale, Missing */

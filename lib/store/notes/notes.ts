@@ -47,12 +47,18 @@ export interface NoteOrder {
   readonly direction: Direction;
 }
 
-/** Removes the notes of a deleted object: `{ projectId, noteable }`. */
+/** Removes the notes of a deleted object, or what belonged to one deleted note: `{ projectId, noteable, noteId }`. */
 export const REMOVE_NOTES_JOB = 'notes.remove';
 
 /** For the transaction that deletes the object. */
 export const removeNotesMessage = (projectId: number, noteable: Noteable): OutboxMessage =>
   message(MAINTENANCE, REMOVE_NOTES_JOB, { projectId, noteable });
+
+/** For the transaction that deletes a note; none where notes have nothing that stays behind. */
+export const noteRemovedMessages = ({ projectId, noteable, id }: NoteAddress): OutboxMessage[] =>
+  noteable.kind === 'commit'
+    ? []
+    : [message(MAINTENANCE, REMOVE_NOTES_JOB, { projectId, noteable, noteId: id })];
 
 export class Notes {
   readonly #table: Table;

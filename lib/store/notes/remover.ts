@@ -1,5 +1,6 @@
 import type { Remover } from '../deletion/remover.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import { outboxWrite } from '../outbox/outbox.ts';
 import { issueKey } from '../row-keys/issues.ts';
 import type { Key } from '../row-keys/key.ts';
 import { deleteRow, untilNoneLeft } from '../table/delete-page.ts';
@@ -7,7 +8,7 @@ import type { Table } from '../table/table.ts';
 import { PRESENT, type Update } from '../table/write.ts';
 import type { Texts } from '../texts/texts.ts';
 import { anonymize } from './anonymize.ts';
-import type { NoteRecord, Notes } from './notes.ts';
+import { type NoteRecord, type Notes, noteRemovedMessages } from './notes.ts';
 import type { Threads } from './participants.ts';
 
 interface Stores {
@@ -42,7 +43,8 @@ async function removeNote({ table, notes, texts }: Stores, key: Key): Promise<vo
   if (note === undefined) return;
   for (let attempt = 1; ; attempt++) {
     try {
-      await notes.remove(note, await uncounted(table, note));
+      const messages = noteRemovedMessages(note).map(outboxWrite);
+      await notes.remove(note, [...(await uncounted(table, note)), ...messages]);
       break;
     } catch (error) {
       if (error instanceof Missing) break;

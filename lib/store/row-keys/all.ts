@@ -2,6 +2,7 @@
 import { rowKinds as accessRequests } from './access-requests.ts';
 import { rowKinds as auditEvents } from './audit-events.ts';
 import { rowKinds as avatars } from './avatars.ts';
+import { rowKinds as awardEmoji } from './award-emoji.ts';
 import { rowKinds as billableMembers } from './billable-members.ts';
 import { rowKinds as counters } from './counters.ts';
 import { rowKinds as customAttributes } from './custom-attributes.ts';
@@ -42,6 +43,7 @@ export const allRowKinds = [
   ...accessRequests,
   ...auditEvents,
   ...avatars,
+  ...awardEmoji,
   ...billableMembers,
   ...counters,
   ...customAttributes,

@@ -23,7 +23,8 @@ export type CounterKind =
   | 'label'
   | 'milestone'
   | 'topic'
-  | 'todo';
+  | 'todo'
+  | 'award';
 
 export const counterKey = (kind: CounterKind): Key => ({ pk: `COUNTER#${kind}`, sk: 'COUNTER' });
 

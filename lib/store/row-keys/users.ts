@@ -40,6 +40,8 @@ export const USER_ROWS = [
   'WATCHER',
   'THREAD',
   'LABEL',
+  'AWARD',
+  'AWARDED',
 ] as const;
 
 export type UserRow = (typeof USER_ROWS)[number];

@@ -1,6 +1,6 @@
 import type { Operation } from './driver.ts';
 import type { Fixtures, Ground } from './fixtures.ts';
-import { countOf, endpoint } from './sent.ts';
+import { counted, countOf, endpoint, flip } from './sent.ts';
 
 /** @returns the path of what the notes are on, below that of its project */
 type Below = (ground: Ground, fixtures: Fixtures) => Promise<string>;
@@ -49,6 +49,30 @@ const changes = (
 
 const ISSUE = '/projects/:id/issues/:issue_iid';
 
+/** Writes of awards on an issue, or on a note on it. */
+function awardWrites(
+  path: string,
+  awardable: (of: Awaited<ReturnType<typeof discussed>>) => string,
+): readonly Operation[] {
+  const name = 'thumbsup';
+  return [
+    endpoint(`POST ${path}/award_emoji`, async (fixtures) => {
+      const made = await discussed(fixtures, issue);
+      const { token } = made;
+      const awards = `${awardable(made)}/award_emoji`;
+      return { path: awards, token, json: { name }, state: () => counted(fixtures, awards, token) };
+    }),
+    endpoint(`DELETE ${path}/award_emoji/:award_id`, async (fixtures) => {
+      const made = await discussed(fixtures, issue);
+      const { token } = made;
+      const awards = `${awardable(made)}/award_emoji`;
+      const { id } = await fixtures.done('POST', awards, { token, json: { name } });
+      const state = async () => flip(await counted(fixtures, awards, token));
+      return { path: `${awards}/${id}`, token, state };
+    }),
+  ];
+}
+
 /** Notes and discussions. */
 export const noteWrites: readonly Operation[] = [
   ...discussionWrites('/projects/:id/repository/commits/:sha', commit),
@@ -59,6 +83,8 @@ export const noteWrites: readonly Operation[] = [
     return { path: `${on}/notes`, token, json: { body, internal: true }, state: () => state(body) };
   }),
   ...changes(`${ISSUE}/notes/:note_id`, issue, ({ on, noteId }) => `${on}/notes/${noteId}`),
+  ...awardWrites(ISSUE, ({ on }) => on),
+  ...awardWrites(`${ISSUE}/notes/:note_id`, ({ on, noteId }) => `${on}/notes/${noteId}`),
 ];
 
 interface Note {

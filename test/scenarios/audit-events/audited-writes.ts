@@ -133,13 +133,17 @@ export const AUDITED: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
-  'Issues tell themselves who wrote and closed them.': [
+  'Issues, notes and awards tell themselves who wrote, closed and gave them.': [
     'POST /projects/:id/issues',
     'PUT /projects/:id/issues/:issue_iid',
     'DELETE /projects/:id/issues/:issue_iid',
     'POST /projects/:id/issues/:issue_iid/notes',
     'PUT /projects/:id/issues/:issue_iid/notes/:note_id',
     'DELETE /projects/:id/issues/:issue_iid/notes/:note_id',
+    'POST /projects/:id/issues/:issue_iid/award_emoji',
+    'DELETE /projects/:id/issues/:issue_iid/award_emoji/:award_id',
+    'POST /projects/:id/issues/:issue_iid/notes/:note_id/award_emoji',
+    'DELETE /projects/:id/issues/:issue_iid/notes/:note_id/award_emoji/:award_id',
     'POST /projects/:id/issues/:issue_iid/discussions',
     'POST /projects/:id/issues/:issue_iid/discussions/:discussion_id/notes',
     'PUT /projects/:id/issues/:issue_iid/discussions/:discussion_id/notes/:note_id',

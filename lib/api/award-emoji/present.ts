@@ -1,0 +1,18 @@
+import type { LoadedAward } from '../../domain/award-emoji/awards.ts';
+import type { NoteableKind } from '../../records/notes.ts';
+import { author as authorOf } from '../users/present.ts';
+
+const TYPES = { commit: 'Commit', issue: 'Issue' } as const satisfies Readonly<Record<NoteableKind, string>>;
+
+export function awardOf({ award, author }: LoadedAward, baseUrl: string) {
+  const { id, name, noteable, noteId, createdAt, updatedAt } = award;
+  return {
+    id,
+    name,
+    user: authorOf(author, award.author, baseUrl),
+    created_at: createdAt,
+    updated_at: updatedAt,
+    awardable_id: noteId ?? Number(noteable.id),
+    awardable_type: noteId === undefined ? TYPES[noteable.kind] : 'Note',
+  };
+}

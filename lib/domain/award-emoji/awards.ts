@@ -1,0 +1,164 @@
+/** Emoji with which users react to objects of a project and to notes on them: the rules for all kinds of objects. */
+
+import { type Awardable, type AwardRecord, votesOf } from '../../records/award-emoji.ts';
+import type { NoteRecord } from '../../records/notes.ts';
+import type { UserRecord } from '../../records/users.ts';
+import { AlreadyExists, Missing, Stale } from '../../store/errors.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
+import type { Write } from '../../store/table/write.ts';
+import { signedIn } from '../access/permissions.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { DomainError, notFound, unauthorized } from '../errors.ts';
+import { emojiNamed } from '../markdown/emoji.ts';
+import type { NotedObject } from '../notes/noteable.ts';
+import { noteOf } from '../notes/notes.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
+
+/** An award with what an answer shows of it. */
+export interface LoadedAward {
+  readonly award: AwardRecord;
+  /** Undefined if the account was deleted. */
+  readonly author: UserRecord | undefined;
+}
+
+/** Lists awards, the oldest first. @param noteId of a note on the object. @throws `404 Note Not Found` */
+export async function listAwards(
+  deps: Deps,
+  on: NotedObject,
+  noteId: number | undefined,
+  request: PageRequest,
+): Promise<Page<LoadedAward>> {
+  const { awardable } = await opened(deps, on, noteId);
+  const page = await deps.store.awards.list(awardable, request);
+  const ids = [...new Set(page.items.map(({ author }) => author.id))];
+  const users = await deps.store.users.getMany(ids);
+  const authors = new Map(ids.map((id, i) => [id, users[i]]));
+  return { ...page, items: page.items.map((award) => ({ award, author: authors.get(award.author.id) })) };
+}
+
+/** @throws `404 Note Not Found`, `404 Award Emoji Not Found` */
+export async function getAward(
+  deps: Deps,
+  on: NotedObject,
+  noteId: number | undefined,
+  id: number,
+): Promise<LoadedAward> {
+  const { awardable } = await opened(deps, on, noteId);
+  const award = await awardOf(deps, awardable, id);
+  const [author] = await deps.store.users.getMany([award.author.id]);
+  return { award, author };
+}
+
+/**
+ * Awards an emoji. Whoever may comment may award.
+ * @throws 404 with the API's text for a name that is none, for what one has awarded already, and for who may not
+ */
+export async function addAward(
+  deps: Deps,
+  actor: Actor,
+  on: NotedObject,
+  noteId: number | undefined,
+  name: string,
+): Promise<LoadedAward> {
+  const { awardable, note, vote } = await opened(deps, on, noteId);
+  const { user } = signedIn(actor);
+  if (!mayComment(on)) throw notFound('Award Emoji');
+  if (note?.system !== undefined) throw notFound('Award Emoji Awardable cannot be awarded emoji reactions');
+  if (emojiNamed(name) === undefined) throw notFound('Award Emoji Name is not a valid emoji name');
+  const at = deps.now().toISOString();
+  const award: AwardRecord = {
+    ...awardable,
+    id: await deps.store.awards.nextId(),
+    name: awardedName(name),
+    author: { id: user.id, username: user.username, name: user.name },
+    createdAt: at,
+    updatedAt: at,
+  };
+  const createdAt = note?.createdAt ?? on.awards!.createdAt;
+  try {
+    await retryOnConflict(() => deps.store.awards.add(award, createdAt, vote(award, 1)), isStale);
+  } catch (error) {
+    if (error instanceof AlreadyExists) throw notFound('Award Emoji Name has already been taken');
+    throw error instanceof Missing ? notFound('Award Emoji') : error;
+  }
+  return { award, author: user };
+}
+
+/**
+ * Takes an award back: one's own, or as an administrator.
+ * @param unmodifiedSince is given the time of its last change
+ * @throws 401 for the award of another user, 403; `404 Note Not Found`, `404 Award Emoji Not Found`
+ */
+export async function removeAward(
+  deps: Deps,
+  actor: Actor,
+  on: NotedObject,
+  noteId: number | undefined,
+  id: number,
+  unmodifiedSince: (changed: string) => void,
+): Promise<void> {
+  const { awardable, vote } = await opened(deps, on, noteId);
+  const award = await awardOf(deps, awardable, id);
+  if (award.author.id !== signedIn(actor).user.id && !isAdministrator(actor)) throw unauthorized();
+  on.requireComment(false);
+  unmodifiedSince(award.updatedAt);
+  try {
+    await retryOnConflict(() => deps.store.awards.remove(award, vote(award, -1)), isStale);
+  } catch (error) {
+    throw error instanceof Missing ? notFound('Award Emoji') : error;
+  }
+}
+
+/** The name of the emoji that a note consists of. @returns undefined for other notes */
+export function emojiOfNote(body: string): string | undefined {
+  const name = /^:([\w+-]{1,60}):\s?$/.exec(body)?.[1];
+  return name === undefined || emojiNamed(name) === undefined ? undefined : name;
+}
+
+/** The name under which an emoji is awarded: votes have one each. */
+export const awardedName = (name: string): string =>
+  name === '+1' ? 'thumbsup' : name === '-1' ? 'thumbsdown' : name;
+
+const isStale = (error: unknown): boolean => error instanceof Stale;
+
+/** @throws `404 Note Not Found`; `404 Award Emoji Not Found` for what takes no awards */
+async function opened(
+  deps: Deps,
+  on: NotedObject,
+  noteId: number | undefined,
+): Promise<{
+  readonly awardable: Awardable;
+  readonly note: NoteRecord | undefined;
+  readonly vote: (award: AwardRecord, change: 1 | -1) => Write[];
+}> {
+  const { access, noteable, iid, awards } = on;
+  if (awards === undefined) throw notFound('Award Emoji');
+  const note = noteId === undefined ? undefined : await noteOf(deps, on, noteId);
+  const awardable: Awardable = {
+    projectId: access.project.id,
+    noteable,
+    ...(iid === undefined ? {} : { iid }),
+    ...(note === undefined ? {} : { noteId: note.id }),
+  };
+  // A note is there as long as its object.
+  const vote = (award: AwardRecord, change: 1 | -1) =>
+    note === undefined ? [awards.vote(votesOf(award, change))] : [];
+  return { awardable, note, vote };
+}
+
+async function awardOf({ store }: Deps, awardable: Awardable, id: number): Promise<AwardRecord> {
+  const award = await store.awards.get(awardable, id);
+  if (award === undefined) throw notFound('Award Emoji');
+  return award;
+}
+
+function mayComment(on: NotedObject): boolean {
+  try {
+    on.requireComment(false);
+    return true;
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'forbidden') return false;
+    throw error;
+  }
+}

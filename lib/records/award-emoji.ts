@@ -1,0 +1,32 @@
+// Awards: emoji with which users react to an object of a project, or to a note on one.
+
+import type { AuthorSnapshot } from './authors.ts';
+import type { Noteable } from './notes.ts';
+
+/** What awards are on: an object of a project, or one of its notes. */
+export interface Awardable {
+  readonly projectId: number;
+  readonly noteable: Noteable;
+  /** The number of the noteable in its project, where it has one. */
+  readonly iid?: number;
+  /** Absent: the award is on the noteable itself. */
+  readonly noteId?: number;
+}
+
+export interface AwardRecord extends Awardable {
+  readonly id: number;
+  /** A name of an emoji, without colons. */
+  readonly name: string;
+  readonly author: AuthorSnapshot;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** The awards that are counted in the record of what they are on, and how. */
+export type Votes = Readonly<Partial<Record<'upvotes' | 'downvotes', number>>>;
+
+/** What an award that comes (1) or goes (-1) adds to the counts. */
+export function votesOf({ name, noteId }: Pick<AwardRecord, 'name' | 'noteId'>, change: 1 | -1): Votes {
+  if (noteId !== undefined) return {};
+  return name === 'thumbsup' ? { upvotes: change } : name === 'thumbsdown' ? { downvotes: change } : {};
+}
