@@ -1,6 +1,7 @@
 import { issueEndpoints } from '../lib/api/issues/endpoints.ts';
 import { issueNoteEndpoints } from '../lib/api/issues/notes.ts';
 import { issuePeopleEndpoints } from '../lib/api/issues/people.ts';
+import { issueTimeEndpoints } from '../lib/api/issues/time-tracking.ts';
 import { issueTodoEndpoints, todoEndpoints } from '../lib/api/todos/endpoints.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
@@ -10,6 +11,7 @@ export const { handler, fetch } = apiFunction({
     ...issueEndpoints,
     ...issueNoteEndpoints,
     ...issuePeopleEndpoints,
+    ...issueTimeEndpoints,
     ...issueTodoEndpoints,
     ...todoEndpoints,
   ],

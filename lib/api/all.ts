@@ -22,6 +22,7 @@ import { groupIssueStatistics, instanceIssueStatistics, projectIssueStatistics }
 import { issueNoteEndpoints } from './issues/notes.ts';
 import { milestoneIssueEndpoints } from './issues/of-milestones.ts';
 import { issuePeopleEndpoints } from './issues/people.ts';
+import { issueTimeEndpoints } from './issues/time-tracking.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { labelEndpoints } from './labels/endpoints.ts';
 import { markdownEndpoints } from './markdown/endpoints.ts';
@@ -85,6 +86,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...projectIssueStatistics,
   ...issueNoteEndpoints,
   ...issuePeopleEndpoints,
+  ...issueTimeEndpoints,
   ...issueTodoEndpoints,
   ...todoEndpoints,
   ...eventEndpoints,

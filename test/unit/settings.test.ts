@@ -5,7 +5,7 @@ import { addressProblems, isExternalByDefault } from '../../lib/domain/accounts/
 import { attributes } from '../../lib/domain/settings/attributes.ts';
 import { cachedSettings } from '../../lib/domain/settings/current.ts';
 import { defaultSettings } from '../../lib/domain/settings/defaults.ts';
-import { parseDuration } from '../../lib/domain/settings/durations.ts';
+import { secondsOf } from '../../lib/domain/settings/durations.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import type { StoredSettings } from '../../lib/store/settings/settings.ts';
 
@@ -71,7 +71,7 @@ describe('durations', () => {
     ['-1 day', undefined],
     [`${'1'.repeat(200)} days`, undefined],
   ])('%s', (text, seconds) => {
-    expect(parseDuration(text)).toBe(seconds);
+    expect(secondsOf(text)).toBe(seconds);
   });
 
   test('a text of several units is their sum', () => {
@@ -89,7 +89,7 @@ describe('durations', () => {
           const text = parts
             .map(({ amount, unit, plural }) => `${amount} ${unit}${plural ? 's' : ''}`)
             .join(between);
-          expect(parseDuration(text)).toBe(
+          expect(secondsOf(text)).toBe(
             parts.reduce((sum, { amount, unit }) => sum + amount * units[unit], 0),
           );
         },
@@ -100,7 +100,7 @@ describe('durations', () => {
   test('any text is a duration or undefined, and never throws', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 300 }), (text) => {
-        const seconds = parseDuration(text);
+        const seconds = secondsOf(text);
         expect(seconds === undefined || (Number.isInteger(seconds) && seconds >= 0)).toBe(true);
       }),
     );

@@ -1,6 +1,6 @@
 import { humanDuration } from '../../domain/issues/durations.ts';
 import type { ShownIssue } from '../../domain/issues/related.ts';
-import type { IssueRecord } from '../../records/issues.ts';
+import type { TrackedTime } from '../../domain/issues/time-tracking.ts';
 import { labelDetails } from '../labels/present.ts';
 import { projectUrl } from '../projects/present.ts';
 import { author, userBasic } from '../users/present.ts';
@@ -71,7 +71,7 @@ export function presentIssue(
   };
 }
 
-export const timeStats = ({ timeEstimate, timeSpent }: IssueRecord) => ({
+export const timeStats = ({ timeEstimate, timeSpent }: TrackedTime) => ({
   time_estimate: timeEstimate,
   total_time_spent: timeSpent,
   human_time_estimate: humanDuration(timeEstimate),

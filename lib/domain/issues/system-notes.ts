@@ -8,6 +8,7 @@ import type { Write } from '../../store/table/write.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { humanDuration } from './durations.ts';
 
 /** The part of an issue that system notes tell of. */
 export type Noted = Pick<
@@ -21,6 +22,8 @@ export type Noted = Pick<
   | 'type'
   | 'severity'
   | 'healthStatus'
+  | 'timeEstimate'
+  | 'timeSpent'
 >;
 
 export interface SystemNote {
@@ -29,7 +32,7 @@ export interface SystemNote {
   readonly text: string;
 }
 
-/** The notes of a change, for its transaction: at most nine, of three writes each and one for all. */
+/** The notes of a change, for its transaction: at most eleven, of three writes each and one for all. */
 export async function systemNotes(
   deps: Deps,
   actor: Actor,
@@ -115,6 +118,14 @@ const TEXTS: Readonly<Record<string, Tell>> = {
       ? 'removed the health status'
       : `changed health status to **${status.replaceAll('_', ' ')}**`,
   ),
+  time_estimate: ofField('timeEstimate', (seconds) =>
+    seconds === 0 ? 'removed time estimate' : `changed time estimate to ${humanDuration(seconds)}`,
+  ),
+  time_spent: ofField('timeSpent', (seconds, before) => {
+    if (seconds === 0) return 'removed time spent';
+    const span = humanDuration(Math.abs(seconds - before));
+    return `${seconds > before ? 'added' : 'subtracted'} ${span} of time spent`;
+  }),
 };
 
 const SEVERITIES: Readonly<Record<Severity, string>> = {

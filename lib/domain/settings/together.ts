@@ -1,7 +1,7 @@
 /** Validation of settings that depend on each other. */
 
 import type { SettingValue } from '../../store/settings/settings.ts';
-import { parseDuration } from './durations.ts';
+import { secondsOf } from './durations.ts';
 
 const DAY_SECONDS = 86_400;
 const LEVELS = ['default_project_visibility', 'default_group_visibility', 'default_snippet_visibility'];
@@ -119,7 +119,7 @@ const CHECKS: readonly { readonly of: readonly string[]; readonly check: Check }
   {
     of: ['archive_builds_in_human_readable'],
     check: ({ archive_builds_in_human_readable: duration }) => {
-      const seconds = typeof duration === 'string' ? parseDuration(duration) : undefined;
+      const seconds = typeof duration === 'string' ? secondsOf(duration) : undefined;
       return seconds !== undefined && seconds < DAY_SECONDS
         ? [['archive_builds_in_seconds', atLeast(DAY_SECONDS)]]
         : [];

@@ -37,6 +37,33 @@ export const issueWrites: readonly Operation[] = [
     const { path, token } = await issue(fixtures);
     return { path, token, state: async () => flip(await found(fixtures, path, token)) };
   }),
+  ...(['time_estimate', 'add_spent_time'] as const).map((name) =>
+    endpoint(`POST /projects/:id/issues/:issue_iid/${name}`, async (fixtures) => {
+      const { path, token } = await issue(fixtures);
+      return {
+        path: `${path}/${name}`,
+        token,
+        json: { duration: '1h' },
+        state: () => tracked(fixtures, path, token),
+      };
+    }),
+  ),
+  ...(
+    [
+      ['reset_time_estimate', 'time_estimate'],
+      ['reset_spent_time', 'add_spent_time'],
+    ] as const
+  ).map(([name, before]) =>
+    endpoint(`POST /projects/:id/issues/:issue_iid/${name}`, async (fixtures) => {
+      const { path, token } = await issue(fixtures);
+      await fixtures.done('POST', `${path}/${before}`, { token, json: { duration: '1h' } });
+      return {
+        path: `${path}/${name}`,
+        token,
+        state: async () => flip(await tracked(fixtures, path, token)),
+      };
+    }),
+  ),
   endpoint('POST /projects/:id/issues/:issue_iid/subscribe', async (fixtures) => {
     const { path, token } = await issue(fixtures);
     await fixtures.done('POST', `${path}/unsubscribe`, { token });
@@ -61,4 +88,12 @@ async function issue(fixtures: Fixtures) {
   const json = { title: 'sooner', assignee_ids: [owner.id] };
   const { iid } = await fixtures.done('POST', `/projects/${id}/issues`, { token: owner.token, json });
   return { path: `/projects/${id}/issues/${iid}`, token: owner.token };
+}
+
+/** Whether there is an hour. */
+async function tracked(fixtures: Fixtures, path: string, token: string) {
+  const { time_estimate, total_time_spent } = await fixtures.done('GET', `${path}/time_stats`, { token });
+  const seconds = time_estimate + total_time_spent;
+  if (seconds !== 0 && seconds !== 3600) return `half: ${seconds}`;
+  return seconds === 0 ? 'before' : 'after';
 }

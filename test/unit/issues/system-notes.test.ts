@@ -11,6 +11,8 @@ const BEFORE: Noted = {
   type: 'issue',
   severity: 'UNKNOWN',
   healthStatus: null,
+  timeEstimate: 0,
+  timeSpent: 7200,
 };
 const USERNAMES = new Map([1, 2, 3, 4].map((id) => [id, `u${id}`]));
 const told = (change: Partial<Noted>, from: Partial<Noted> = {}) => {
@@ -40,6 +42,11 @@ describe('a change of an issue is noted', () => {
     [{ severity: 'HIGH' }, 'changed the severity to **High - S2**'],
     [{ healthStatus: 'needs_attention' }, 'changed health status to **needs attention**'],
     [{ healthStatus: null }, 'removed the health status', { healthStatus: 'at_risk' }],
+    [{ timeEstimate: 9000 }, 'changed time estimate to 2h 30m'],
+    [{ timeEstimate: 0 }, 'removed time estimate', { timeEstimate: 60 }],
+    [{ timeSpent: 10_800 }, 'added 1h of time spent'],
+    [{ timeSpent: 3600 }, 'subtracted 1h of time spent'],
+    [{ timeSpent: 0 }, 'removed time spent'],
   ])('%o: %s', (change, text, from) => {
     expect(told(change, from)).toEqual([text]);
   });
