@@ -22,6 +22,13 @@ export interface AwardRecord extends Awardable {
   readonly updatedAt: string;
 }
 
+/** What a name of an emoji looks like. */
+export const EMOJI_NAME = /^[\w+-]{1,60}$/;
+
+/** The name under which an emoji is awarded: votes have one each. */
+export const awardedName = (name: string): string =>
+  name === '+1' ? 'thumbsup' : name === '-1' ? 'thumbsdown' : name;
+
 /** The awards that are counted in the record of what they are on, and how. */
 export type Votes = Readonly<Partial<Record<'upvotes' | 'downvotes', number>>>;
 

@@ -1,6 +1,6 @@
 /** Emoji with which users react to objects of a project and to notes on them: the rules for all kinds of objects. */
 
-import { type Awardable, type AwardRecord, votesOf } from '../../records/award-emoji.ts';
+import { type Awardable, type AwardRecord, awardedName, votesOf } from '../../records/award-emoji.ts';
 import type { NoteRecord } from '../../records/notes.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, Missing, Stale } from '../../store/errors.ts';
@@ -115,10 +115,6 @@ export function emojiOfNote(body: string): string | undefined {
   const name = /^:([\w+-]{1,60}):\s?$/.exec(body)?.[1];
   return name === undefined || emojiNamed(name) === undefined ? undefined : name;
 }
-
-/** The name under which an emoji is awarded: votes have one each. */
-export const awardedName = (name: string): string =>
-  name === '+1' ? 'thumbsup' : name === '-1' ? 'thumbsdown' : name;
 
 const isStale = (error: unknown): boolean => error instanceof Stale;
 

@@ -1,5 +1,6 @@
 /** Filters of lists of issues, as conditions on their records. */
 
+import { awardedName } from '../../records/award-emoji.ts';
 import { classOf, type IssueClass, type IssueRecord, type IssueType } from '../../records/issues.ts';
 import type { LabelRecord } from '../../records/labels.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
@@ -24,7 +25,7 @@ export interface Selection {
   /** None has a title yet that could be asked for. */
   readonly iterationTitle?: string | undefined;
   readonly weight?: Choice<number> | undefined;
-  /** Nobody has a reaction yet: only `none` finds issues. */
+  /** An emoji that the caller awarded. */
   readonly reaction?: Choice<string> | undefined;
 }
 
@@ -56,29 +57,34 @@ export interface IssueFilter extends Selection {
 interface Related {
   readonly labels: ReadonlyMap<number, LabelRecord>;
   readonly milestones: ReadonlyMap<number, MilestoneRecord>;
+  /** Names of what the caller awarded to each issue, by its id. */
+  readonly reactions: ReadonlyMap<number, readonly string[]>;
   readonly now: Date;
 }
 
 type Condition = (issue: IssueRecord, related: Related) => boolean;
 
 /**
- * Returns what decides for batches of records whether a filter holds. Labels and milestones are read where it asks for
- * their titles or dates, and long descriptions where a search gets that far.
+ * Returns what decides for batches of records whether a filter holds. Labels, milestones and reactions are read where it
+ * asks for them, and long descriptions where a search gets that far.
+ * @param me id of the caller; undefined: nobody reacted
  */
 export function matcherOf(
   deps: Deps,
   filter: IssueFilter,
   classes: readonly IssueClass[],
+  me: number | undefined,
 ): (issues: readonly IssueRecord[]) => Promise<boolean[]> {
   const conditions = conditionsOf(filter);
-  const asks = (name: 'labels' | 'milestone') =>
+  const asks = (name: 'labels' | 'milestone' | 'reaction') =>
     filter[name] !== undefined || filter.not?.[name] !== undefined;
   return async (issues) => {
-    const [labels, milestones] = await Promise.all([
+    const [labels, milestones, reactions] = await Promise.all([
       asks('labels') ? labelsOf(deps, issues) : new Map(),
       asks('milestone') ? milestonesOf(deps, issues) : new Map(),
+      asks('reaction') && me !== undefined ? reactionsOf(deps, issues, me) : new Map(),
     ]);
-    const related = { labels, milestones, now: deps.now() };
+    const related = { labels, milestones, reactions, now: deps.now() };
     const verdicts = issues.map(
       (issue) =>
         classes.includes(classOf(issue)) && conditions.every((condition) => condition(issue, related)),
@@ -132,8 +138,24 @@ function selected(selection: Selection): Condition[] {
   add(iterationId, (wanted) => (issue) => chosen(wanted, issue.iterationId));
   add(iterationTitle, () => () => false);
   add(weight, (wanted) => (issue) => chosen(wanted, issue.weight));
-  add(reaction, (wanted) => () => wanted === 'none');
+  add(reaction, (wanted) => ({ id }, { reactions }) => {
+    const names = reactions.get(id) ?? [];
+    return hasAll(wanted === 'none' || wanted === 'any' ? wanted : [awardedName(wanted)], names);
+  });
   return conditions;
+}
+
+async function reactionsOf(
+  { store }: Deps,
+  issues: readonly IssueRecord[],
+  userId: number,
+): Promise<Map<number, readonly string[]>> {
+  const awardable = issues.map(({ projectId, id }) => ({
+    projectId,
+    noteable: { kind: 'issue', id } as const,
+  }));
+  const names = await store.awards.namesBy(userId, awardable);
+  return new Map(issues.map(({ id }, i) => [id, names[i]!]));
 }
 
 /** A selection for each single value of one. */

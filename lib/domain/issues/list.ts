@@ -1,5 +1,6 @@
 /** Lists of issues: of a project, of a group with all below it, and of the instance. */
 
+import { awardedName, EMOJI_NAME } from '../../records/award-emoji.ts';
 import { ISSUE_CLASSES, type IssueClass, type IssueRecord } from '../../records/issues.ts';
 import {
   changedOfProject,
@@ -9,6 +10,7 @@ import {
   rangesOfAll,
   rangesOfPerson,
   rangesOfProject,
+  rangesOfReaction,
   rangesOfRoot,
   rangesOfRootBy,
 } from '../../store/issues/list.ts';
@@ -120,12 +122,17 @@ async function plan(
   const me = actor.kind === 'user' ? actor.user.id : undefined;
   if (mine !== undefined && me === undefined) throw unauthorized();
   const classes = classesOf(input);
-  const filter: IssueFilter =
+  const given: IssueFilter =
     mine === undefined
       ? input
       : mine === 'author'
         ? { ...input, authorId: input.authorId ?? me }
         : { ...input, assigneeIds: input.assigneeIds ?? [me!] };
+  // Nobody has no reactions to ask for.
+  const filter: IssueFilter =
+    me === undefined
+      ? { ...given, reaction: undefined, not: given.not && { ...given.not, reaction: undefined } }
+      : given;
   // The caller asks for their own issues, and for another author's: both have to hold.
   if (mine === 'author' && filter.authorId !== me) return undefined;
   const hidden = classes.filter((listClass) => listClass.endsWith('-confidential'));
@@ -145,6 +152,16 @@ async function plan(
     ([name, value]) => value !== undefined && !covered.has(name) && !PLANNED.has(name),
   );
   const needsMatcher = residual || !exact;
+  const fulfils = matcherOf(deps, filter, classes, me);
+  const matches = async (issues: readonly IssueRecord[]) => {
+    const verdicts = await fulfils(issues);
+    if (!covered.has('reaction')) return verdicts;
+    // The rows of what one reacted to say nothing about who may see it now.
+    return verdicts.map((verdict, i) => {
+      const access = accesses.get(issues[i]!.projectId);
+      return verdict && access !== undefined && maySeeIssue(actor, access, issues[i]!);
+    });
+  };
   // One's own confidential issues are in no range by the time of the last change.
   const uniform = seesAll === true || me === undefined || hidden.length === 0;
   const updatedSource =
@@ -156,8 +173,10 @@ async function plan(
     byUpdated: updatedSource,
     query: {
       sources: base,
-      ...(scope.kind === 'project' ? {} : { listable: listableIn(deps, actor, scope, input, accesses) }),
-      ...(needsMatcher ? { matches: matcherOf(deps, filter, classes) } : {}),
+      ...(scope.kind === 'project' && !covered.has('reaction')
+        ? {}
+        : { listable: listableIn(deps, actor, scope, input, accesses) }),
+      ...(needsMatcher ? { matches } : {}),
       ...(total === undefined ? {} : { total }),
     },
   };
@@ -269,6 +288,13 @@ async function sourcesOf(
     ranges.push(union);
     covered.add('milestone');
   }
+  const { reaction } = filter;
+  if (reaction !== undefined && reaction !== 'none' && me !== undefined) {
+    if (!EMOJI_NAME.test(reaction)) return undefined;
+    ranges.push(rangesOfReaction(me, reaction === 'any' ? undefined : awardedName(reaction)));
+    exact = false;
+    covered.add('reaction');
+  }
   return { ranges: ranges.length === 0 ? undefined : ranges, exact, covered };
 }
 
@@ -297,7 +323,7 @@ function baseOf(
   return [...rangesOfRoot(root, general, byUpdated ? 'byUpdated' : 'byId'), ...own];
 }
 
-/** Decides, by project, what a list of a group or of the instance may show. */
+/** Decides, by project, what a list may show of what its ranges find. */
 function listableIn(
   deps: Deps,
   actor: Actor,
@@ -305,6 +331,11 @@ function listableIn(
   { nonArchived }: IssueListInput,
   accesses: Accesses,
 ): (ids: readonly number[]) => Promise<Listable[]> {
+  if (scope.kind === 'project') {
+    const { access } = scope;
+    accesses.set(access.project.id, access);
+    return async (ids) => ids.map((id) => (id === access.project.id ? 'all' : 'none'));
+  }
   return async (ids) => {
     const found = await projectAccesses(deps, actor, ids);
     return ids.map((id, i) => {

@@ -4,6 +4,7 @@
  */
 
 import type { IssueAddress, IssueClass, IssueRecord } from '../../records/issues.ts';
+import { anyReactionPrefix, reactionPrefix } from '../row-keys/award-emoji.ts';
 import {
   type IssueFacet,
   issueByPrefix,
@@ -313,6 +314,16 @@ export const rangesOfPerson = (
     listClass,
     own,
   }));
+
+/** What a user awarded an emoji to, whatever its class. @param name absent: any emoji */
+export const rangesOfReaction = (userId: number, name?: string): PlaceRange[] => [
+  {
+    index: 'byUser',
+    partition: userPartition(userId),
+    prefix: name === undefined ? anyReactionPrefix('issue') : reactionPrefix('issue', name),
+    listClass: 'opened',
+  },
+];
 
 export const rangesOfAll = (classes: readonly IssueClass[]): PlaceRange[] =>
   classes.flatMap((listClass) =>

@@ -140,6 +140,75 @@ describe('emoji are awarded', () => {
   });
 });
 
+describe('lists of issues know what the caller awarded', () => {
+  const titles = ({ body }: { body: { title: string }[] }) => body.map(({ title }) => title);
+  let at = '';
+  let group = 0;
+
+  test('in a project', async () => {
+    group = (await as('owner', 'POST', '/groups', { name: 'Fans', path: 'fans', visibility: 'public' })).body
+      .id;
+    const made = { name: 'fans', namespace_id: group, visibility: 'public' };
+    at = `/projects/${(await as('owner', 'POST', '/projects', made)).body.id}/issues`;
+    const paths: Record<string, string> = {};
+    for (const title of ['tada', 'heart', 'both', 'none', 'hidden']) {
+      const labels = title === 'both' ? ['new'] : [];
+      paths[title] = `${at}/${(await as('owner', 'POST', at, { title, labels })).body.iid}`;
+    }
+    for (const title of ['tada', 'both', 'hidden']) await award('guest', paths[title]!, 'tada');
+    for (const title of ['heart', 'both']) await award('guest', paths[title]!, 'heart');
+    await award('owner', paths['none']!, 'tada');
+    for (const who of ['owner', 'guest', 'stranger'] as const) await award(who, paths['heart']!, '+1');
+    await award('owner', paths['tada']!, 'thumbsup');
+    await award('owner', paths['none']!, 'thumbsdown');
+    // An award elsewhere, and one that was taken back.
+    await award('guest', (await issue()).path, 'tada');
+    const { id } = await award('guest', paths['none']!, 'rocket');
+    await as('guest', 'DELETE', `${paths['none']}/award_emoji/${id}`);
+    await as('owner', 'PUT', paths['hidden']!, { confidential: true });
+
+    const listed = async (query: string) => {
+      const answer = await as('guest', 'GET', `${at}?${query}`);
+      expect(answer.headers.get('x-total'), query).toBe(`${answer.body.length}`);
+      return titles(answer);
+    };
+    for (const [query, expected] of [
+      ['my_reaction_emoji=tada', ['both', 'tada']],
+      ['my_reaction_emoji=heart&sort=asc', ['heart', 'both']],
+      ['my_reaction_emoji=%2B1', ['heart']],
+      ['my_reaction_emoji=Any', ['both', 'heart', 'tada']],
+      ['my_reaction_emoji=None', ['none']],
+      ['my_reaction_emoji=rocket', []],
+      [`my_reaction_emoji=${encodeURIComponent('tada#')}`, []],
+      [`my_reaction_emoji=${'x'.repeat(2000)}`, []],
+      ['my_reaction_emoji=tada&labels=new', ['both']],
+      ['my_reaction_emoji=tada&state=closed', []],
+      ['my_reaction_emoji=Any&order_by=title&sort=asc', ['both', 'heart', 'tada']],
+      ['not[my_reaction_emoji]=tada', ['none', 'heart']],
+      ['my_reaction_emoji=heart&not[my_reaction_emoji]=tada', ['heart']],
+      ['order_by=popularity', ['heart', 'tada', 'none', 'both']],
+    ] as const)
+      expect(await listed(query), query).toEqual(expected);
+    expect(titles(await as('guest', 'GET', `${at}?my_reaction_emoji=Any&per_page=1&page=2`))).toEqual([
+      'heart',
+    ]);
+    // Nobody's reactions are no condition.
+    expect((await service.call('GET', `${at}?my_reaction_emoji=tada`)).body).toHaveLength(4);
+    const counted = await as('guest', 'GET', `${at}_statistics?my_reaction_emoji=tada`);
+    expect(counted.body.statistics.counts).toEqual({ all: 2, closed: 0, opened: 2 });
+  });
+
+  test('in a group, and everywhere', async () => {
+    const query = 'scope=all&my_reaction_emoji=tada';
+    const inGroup = titles(await as('guest', 'GET', `/groups/${group}/issues?${query}`));
+    expect(inGroup).toEqual(['both', 'tada']);
+    const everywhere = titles(await as('guest', 'GET', `/issues?${query}`));
+    expect(everywhere.slice(0, 3)).toEqual(['Fine work', 'both', 'tada']);
+    expect(everywhere).not.toContain('hidden');
+    expect(titles(await as('owner', 'GET', `/groups/${group}/issues?${query}`))).toEqual(['none']);
+  });
+});
+
 describe('awards go', () => {
   const rows = async () => {
     const { items } = await world.store.table.query({
