@@ -67,6 +67,13 @@ interface ChangeOptions {
   readonly description?: string | null | undefined;
   /** Further writes of the same transaction. */
   readonly alongside?: readonly Write[];
+  /** The note by a user that comes (1) or goes (-1) with the change, and what commits the writes of both. */
+  readonly note?: NoteOfChange;
+}
+
+export interface NoteOfChange {
+  readonly change: 1 | -1;
+  readonly write: (alongside: readonly Write[]) => Promise<void>;
 }
 
 /**
@@ -79,7 +86,7 @@ export function changeIssue(
   access: ProjectAccess,
   iid: number,
   change: ChangeOfIssue,
-  { description, alongside = [] }: ChangeOptions = {},
+  { description, alongside = [], note }: ChangeOptions = {},
 ): Promise<IssueRecord> {
   const address: IssueAddress = { projectId: access.project.id, iid };
   return retryWhileStale(async () => {
@@ -94,6 +101,7 @@ export function changeIssue(
     return deps.store.issues.update(before, changes, around, {
       ...following,
       alongside: [...following.alongside, ...alongside],
+      ...(note === undefined ? {} : { userNotes: note.change, within: note.write }),
     });
   });
 }

@@ -23,7 +23,7 @@ import { issueCountKey, issueIdKey, issueIidKey, issueKey, issuesPartition } fro
 import type { Key } from '../row-keys/key.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
-import type { Table } from '../table/table.ts';
+import { type Table, TRANSACTION_ITEMS } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Update, type Write } from '../table/write.ts';
 import { type IssueSurroundings, issueRows, recordIndex, recordItem } from './rows.ts';
 
@@ -32,6 +32,10 @@ export const INDEX_ISSUE_JOB = 'issue.index';
 
 /** Rows that a change writes itself; a transaction has 100 items, and others have theirs in it. */
 const ROWS_AT_ONCE = 60;
+/** Items of the transaction of a change that are neither rows of lists nor given by the caller. */
+const OWN_ITEMS = 4;
+/** Items that {@link IssueUpdateOptions.within} may add. */
+const ITEMS_WITHIN = 16;
 /** Rows that the job writes in one transaction. */
 const ROWS_PER_STEP = 90;
 
@@ -45,6 +49,13 @@ export interface IssueOptions {
   /** Further writes of the same transaction; their refusals are thrown unchanged. */
   readonly alongside?: readonly Write[];
   readonly messages?: readonly OutboxMessage[];
+}
+
+export interface IssueUpdateOptions extends IssueOptions {
+  /** Notes by users that come or go with the change. */
+  readonly userNotes?: number;
+  /** Commits the writes of the change, `joined` with at most 16 others; their refusals are thrown unchanged. */
+  readonly within?: ((writes: readonly Write[]) => Promise<void>) | undefined;
 }
 
 /** The record as a row; `obsolete` are sort keys of rows that the job has to delete, while it has to run. */
@@ -120,15 +131,18 @@ export class Issues {
     issue: IssueRecord,
     change: Partial<IssueFields>,
     around: IssueSurroundings,
-    options: IssueOptions = {},
+    options: IssueUpdateOptions = {},
   ): Promise<IssueRecord> {
+    const { alongside = [], messages = [], userNotes = 0, within } = options;
     const { obsolete: earlier, ...before } = issue as StoredIssue;
     const after: IssueRecord = { ...before, ...change, version: issue.version + 1 };
     const [oldRows, newRows] = [issueRows(before, around), issueRows(after, around)];
     const kept = new Set(newRows.map(({ sk }) => sk));
     const gone = oldRows.filter(({ sk }) => !kept.has(sk));
     const fresh = newRows.filter((row) => !oldRows.some((old) => isDeepStrictEqual(old, row)));
-    const late = earlier !== undefined || gone.length + fresh.length > ROWS_AT_ONCE;
+    const others = OWN_ITEMS + alongside.length + messages.length + (within === undefined ? 0 : ITEMS_WITHIN);
+    const room = Math.min(ROWS_AT_ONCE, TRANSACTION_ITEMS - others);
+    const late = earlier !== undefined || gone.length + fresh.length > room;
     const obsolete = late
       ? { obsolete: [...new Set([...(earlier ?? []), ...gone.map(({ sk }) => sk)])] }
       : {};
@@ -138,15 +152,17 @@ export class Issues {
         {
           update: issueKey(issue),
           set: { ...changed(before, after), ...recordIndex(after), ...obsolete },
+          ...(userNotes === 0 ? {} : { add: { userNotesCount: userNotes } }),
           ...AT_VERSION,
           values: { version: issue.version },
         },
         ...(late ? [] : [...gone.map(deletion), ...fresh.map((put) => ({ put }))]),
         ...(oldClass === newClass ? [] : [counted(issue.projectId, { [oldClass]: -1, [newClass]: 1 })]),
         checkProjectExists(issue.projectId),
-        ...(options.alongside ?? []),
+        ...alongside,
       ],
-      [...(late ? [indexMessage(issue)] : []), ...(options.messages ?? [])],
+      [...(late ? [indexMessage(issue)] : []), ...messages],
+      within,
     );
     return late ? ({ ...after, ...obsolete } as IssueRecord) : after;
   }
@@ -288,9 +304,15 @@ export class Issues {
     return iid;
   }
 
-  async #commit(writes: readonly Write[], messages: readonly OutboxMessage[]): Promise<void> {
+  async #commit(
+    writes: readonly Write[],
+    messages: readonly OutboxMessage[],
+    within?: IssueUpdateOptions['within'],
+  ): Promise<void> {
     try {
-      await this.#outbox.commit(writes, messages);
+      if (within === undefined) return await this.#outbox.commit(writes, messages);
+      await within([...writes, ...messages.map(outboxWrite)]);
+      await this.#outbox.deliver(messages);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
       if (error.has('project')) throw new Missing('project');

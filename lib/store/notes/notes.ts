@@ -33,7 +33,7 @@ import { deletePage } from '../table/delete-page.ts';
 import { cutPage, type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
 import type { Direction } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Delete, type Item, PRESENT, type Update, type Write } from '../table/write.ts';
+import { ABSENT, type Delete, type Item, joined, PRESENT, type Update, type Write } from '../table/write.ts';
 import { changedDiscussion, Discussions, newDiscussion, withoutNote } from './discussions.ts';
 import { DISCUSSIONS_OF, listedKeys, NOTES_OF, type NotesOf, totalOf } from './lists.ts';
 
@@ -218,7 +218,7 @@ export class Notes {
 
   async #transact(writes: readonly Write[]): Promise<void> {
     try {
-      await this.#table.transact(writes);
+      await this.#table.transact(joined(writes));
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
       if (error.has('project')) throw new Missing('project');

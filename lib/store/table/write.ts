@@ -1,4 +1,5 @@
 /** Writes as plain values, and their translation into DynamoDB expressions. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Key } from '../row-keys/key.ts';
 
 export type Item = Record<string, unknown>;
@@ -47,6 +48,34 @@ export const keyOf = (write: Write): Key => {
   if ('update' in write) return write.update;
   return 'delete' in write ? write.delete : write.check;
 };
+
+/**
+ * Joins the writes of several rules for one transaction, which takes one write for each item: additions to the same item
+ * are added up, and of equal checks one is left.
+ */
+export function joined(writes: readonly Write[]): Write[] {
+  const result: Write[] = [];
+  const at = new Map<string, number>();
+  for (const write of writes) {
+    const key = keyOf(write);
+    const name = JSON.stringify([key.pk, key.sk]);
+    const place = at.get(name);
+    const earlier = place === undefined ? undefined : result[place]!;
+    if (place !== undefined && earlier !== undefined && isAddition(earlier) && isAddition(write)) {
+      const add = { ...earlier.add };
+      for (const [attribute, n] of Object.entries(write.add)) add[attribute] = (add[attribute] ?? 0) + n;
+      result[place] = { update: earlier.update, add };
+    } else if (earlier === undefined || !isDeepStrictEqual(earlier, write)) {
+      at.set(name, result.length);
+      result.push(write);
+    }
+  }
+  return result;
+}
+
+/** An update that adds to numbers, whatever else the item has. */
+const isAddition = (write: Write): write is Update & Required<Pick<Update, 'add'>> =>
+  'update' in write && Object.keys(write).every((name) => name === 'update' || name === 'add');
 
 export interface Expressions {
   ExpressionAttributeNames?: Record<string, string>;
