@@ -1,4 +1,5 @@
 import * as issues from '../../domain/issues/issues.ts';
+import { inDescription } from '../../domain/quick-actions/on-issues.ts';
 import { administrator, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
@@ -65,12 +66,13 @@ const create = endpoint({
     { status: 409, description: 'The number is taken' },
   ],
   handle: async ({ actor, project, body, request }, deps) => {
-    const found = await issues.createIssue(deps, actor, project, {
+    const input = {
       ...metadataOf(body),
       title: body.title,
       iid: body.iid,
       createdAt: body.created_at,
-    });
+    };
+    const found = await issues.createIssue(deps, actor, project, input, inDescription(deps, actor, project));
     return presentedIssue(deps, actor, found, request.baseUrl);
   },
 });
@@ -109,14 +111,16 @@ const update = endpoint({
     { status: 409, description: 'Others keep changing the issue' },
   ],
   handle: async ({ actor, project, params, body, request }, deps) => {
-    const found = await issues.updateIssue(deps, actor, project, params.issue_iid, {
+    const input = {
       ...metadataOf(body),
       title: body.title,
       addLabels: body.add_labels,
       removeLabels: body.remove_labels,
       stateEvent: body.state_event,
       updatedAt: body.updated_at,
-    });
+    };
+    const act = inDescription(deps, actor, project);
+    const found = await issues.updateIssue(deps, actor, project, params.issue_iid, input, act);
     return presentedIssue(deps, actor, found, request.baseUrl);
   },
 });

@@ -1,4 +1,4 @@
-import { issueWithNotes } from '../../domain/issues/noted.ts';
+import { issueWithActions } from '../../domain/quick-actions/on-issues.ts';
 import * as p from '../../http/params.ts';
 import { awardEndpoints } from '../award-emoji/endpoints.ts';
 import { discussionEndpoints, type NotedPath } from '../notes/discussions.ts';
@@ -14,7 +14,7 @@ export const onIssue: NotedPath = {
   params: () => ({
     issue_iid: p.integer({ required: true, description: 'Number of the issue in the project' }),
   }),
-  open: (deps, actor, access, { issue_iid }) => issueWithNotes(deps, actor, access, Number(issue_iid)),
+  open: (deps, actor, access, { issue_iid }) => issueWithActions(deps, actor, access, Number(issue_iid)),
 };
 
 export const issueNoteEndpoints = [

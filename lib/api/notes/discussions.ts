@@ -3,6 +3,7 @@ import type { Prefetch } from '../../domain/access/prefetch.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { badRequest } from '../../domain/errors.ts';
+import { acting, rewriting } from '../../domain/notes/acting.ts';
 import type { NotedObject } from '../../domain/notes/noteable.ts';
 import * as notes from '../../domain/notes/notes.ts';
 import { project } from '../../http/access.ts';
@@ -10,6 +11,7 @@ import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { withParams } from '../with-params.ts';
+import { answered, ONLY_ACTIONS } from './acted.ts';
 import { discussionOf, noteOf } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -108,15 +110,18 @@ export function discussionEndpoints({
     summary: `Start a discussion of ${object}`,
     params: () => at({}),
     body: () => p.params({ body: noteText(), created_at: noteTime() }),
-    returns: { body: shapes.discussion },
+    returns: { body: shapes.discussion, or: ONLY_ACTIONS },
     errors: [...WRITE_ERRORS, absent(missing)],
     handle: async ({ actor, project, params, body, request }, deps) => {
       const on = await open(deps, actor, project, params);
       on.requireComment(false);
       notes.requireNoteText(body.body);
       await notes.requireNoteRate(deps, actor);
-      const input = { body: body.body, createdAt: body.created_at?.toISOString(), discussed: true };
-      return discussionOf(await notes.startDiscussion(deps, actor, on, input), request.baseUrl);
+      const input = { createdAt: body.created_at?.toISOString(), discussed: true };
+      const acted = await acting(on, body.body, (noted, text) =>
+        notes.startDiscussion(deps, actor, noted, { ...input, body: text }),
+      );
+      return answered(acted, (discussion, changes) => discussionOf(discussion, request.baseUrl, changes));
     },
   });
 
@@ -127,15 +132,18 @@ export function discussionEndpoints({
     summary: `Add a note to a discussion of ${object}`,
     params: () => at(discussionId()),
     body: () => p.params({ body: noteText(), created_at: noteTime() }),
-    returns: { body: shapes.note },
+    returns: { body: shapes.note, or: ONLY_ACTIONS },
     errors: [...WRITE_ERRORS, absent(missing, 'discussion')],
     handle: async ({ actor, project, params, body, request }, deps) => {
       const on = await open(deps, actor, project, params);
       on.requireComment(false);
       notes.requireNoteText(body.body);
       await notes.requireNoteRate(deps, actor);
-      const input = { body: body.body, createdAt: body.created_at?.toISOString() };
-      return noteOf(await notes.reply(deps, actor, on, params.discussion_id, input), request.baseUrl);
+      const input = { createdAt: body.created_at?.toISOString() };
+      const acted = await acting(on, body.body, (noted, text) =>
+        notes.reply(deps, actor, noted, params.discussion_id, { ...input, body: text }),
+      );
+      return answered(acted, (note, changes) => noteOf(note, request.baseUrl, changes));
     },
   });
 
@@ -170,7 +178,7 @@ export function discussionEndpoints({
         },
         [p.exactlyOneOf('body', 'resolved')],
       ),
-    returns: { body: shapes.note },
+    returns: { body: shapes.note, or: ONLY_ACTIONS },
     errors: [
       { status: 400, description: 'The text of the note is invalid, or the note is not resolvable' },
       { status: 403, description: 'The note is another user’s' },
@@ -182,7 +190,9 @@ export function discussionEndpoints({
       await notes.requireInDiscussion(deps, on, params.discussion_id, params.note_id);
       if (body.body === undefined) throw badRequest('Note is not resolvable');
       notes.requireNoteText(body.body);
-      return noteOf(await notes.changeNote(deps, actor, on, params.note_id, body.body), request.baseUrl);
+      const before = await notes.getNote(deps, on, params.note_id);
+      const acted = await rewriting(deps, actor, on, before, body.body);
+      return answered(acted, (note, changes) => noteOf(note, request.baseUrl, changes));
     },
   });
 

@@ -1,5 +1,6 @@
 import { addAward, emojiOfNote } from '../../domain/award-emoji/awards.ts';
 import { badRequest } from '../../domain/errors.ts';
+import { acting, rewriting } from '../../domain/notes/acting.ts';
 import * as notes from '../../domain/notes/notes.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
@@ -7,6 +8,7 @@ import { noContent } from '../../http/reply.ts';
 import { awardOf } from '../award-emoji/present.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { withParams } from '../with-params.ts';
+import { answered, ONLY_ACTIONS } from './acted.ts';
 import { absent, type NotedPath, noteId, noteText, noteTime, WRITE_ERRORS } from './discussions.ts';
 import { noteOf } from './present.ts';
 import * as shapes from './shapes.ts';
@@ -76,7 +78,7 @@ export function noteEndpoints({ path, area, object, missing, ability, open, ...n
       'A text that is one emoji, such as `:tada:`, is awarded instead, where emoji can be awarded.',
     params: () => at({}),
     body: () => p.params({ body: noteText(), ...internal(), created_at: noteTime() }),
-    returns: { body: shapes.noteOrAward },
+    returns: { body: shapes.noteOrAward, or: ONLY_ACTIONS },
     errors: [...WRITE_ERRORS, absent(missing)],
     handle: async ({ actor, project, params, body, request }, deps) => {
       const on = await open(deps, actor, project, params);
@@ -87,8 +89,11 @@ export function noteEndpoints({ path, area, object, missing, ability, open, ...n
       const emoji = on.awards === undefined ? undefined : emojiOfNote(body.body);
       if (emoji !== undefined)
         return awardOf(await addAward(deps, actor, on, undefined, emoji), request.baseUrl);
-      const input = { body: body.body, internal: isInternal, createdAt: body.created_at?.toISOString() };
-      return noteOf(await notes.addNote(deps, actor, on, input), request.baseUrl);
+      const input = { internal: isInternal, createdAt: body.created_at?.toISOString() };
+      const acted = await acting(on, body.body, (noted, text) =>
+        notes.addNote(deps, actor, noted, { ...input, body: text }),
+      );
+      return answered(acted, (note, changes) => noteOf(note, request.baseUrl, changes));
     },
   });
 
@@ -97,14 +102,15 @@ export function noteEndpoints({ path, area, object, missing, ability, open, ...n
     method: 'PUT',
     path: `${path}/notes/:note_id`,
     summary: `Update a note on ${object}`,
-    description: 'Whether a note is internal is decided when it is created.',
+    description:
+      'Whether a note is internal is decided when it is created. A text of quick actions only deletes the note.',
     params: () => at(noteId()),
     body: () =>
       p.params({
         body: p.string({ blank: false, description: 'Text of the note, at most 1,000,000 characters' }),
         ...internal(),
       }),
-    returns: { body: shapes.note },
+    returns: { body: shapes.note, or: ONLY_ACTIONS },
     errors: [
       {
         status: 400,
@@ -121,8 +127,8 @@ export function noteEndpoints({ path, area, object, missing, ability, open, ...n
       if (isInternal !== undefined && isInternal !== (before.note.internal === true))
         throw badRequest('Note {:confidential=>["can not be changed for existing notes"]}');
       if (body.body !== undefined) notes.requireNoteText(body.body);
-      const changed = await notes.changeNote(deps, actor, on, params.note_id, body.body ?? before.body);
-      return noteOf(changed, request.baseUrl);
+      const acted = await rewriting(deps, actor, on, before, body.body ?? before.body);
+      return answered(acted, (note, changes) => noteOf(note, request.baseUrl, changes));
     },
   });
 

@@ -33,8 +33,13 @@ export function noteOf(
   };
 }
 
-export const discussionOf = ({ id, individual, notes }: Discussion, baseUrl: string) => ({
+/** @param changes what the quick actions of its notes changed */
+export const discussionOf = (
+  { id, individual, notes }: Discussion,
+  baseUrl: string,
+  changes?: Parameters<typeof noteOf>[2],
+) => ({
   id,
   individual_note: individual,
-  notes: notes.map((note) => noteOf(note, baseUrl)),
+  notes: notes.map((note) => noteOf(note, baseUrl, changes)),
 });

@@ -45,3 +45,12 @@ export const discussion = shape(() =>
     .meta({ id: 'Discussion' }),
 );
 export const discussions = shape(() => z.array(discussion()));
+
+export const commands = shape(() =>
+  z
+    .object({
+      commands_changes: z.record(z.string(), z.unknown()).describe('What the quick actions changed'),
+      summary: z.array(z.string()).describe('What they did, in sentences'),
+    })
+    .meta({ id: 'NoteCommands' }),
+);

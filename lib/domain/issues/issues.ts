@@ -36,6 +36,28 @@ export async function getIssueById(deps: Deps, actor: Actor, id: number): Promis
   return getIssue(deps, actor, access, address.iid);
 }
 
+/** What becomes of a new description: its text without the quick actions in it, and what these make of the issue. */
+export interface ActedDescription {
+  readonly text: string;
+  /** @throws 400 for what no issue may have */
+  change(issue: IssueRecord): Partial<IssueFields>;
+  /** What the actions do beside, after the change. */
+  finish(): Promise<void>;
+}
+
+/** The issue that a description is of; one that is new has no record yet. */
+export interface DescribedIssue extends Pick<IssueRecord, 'type' | 'confidential'> {
+  readonly stored: IssueRecord | undefined;
+}
+
+/** Runs the quick actions of a description. @returns undefined where there are none */
+export type ActOn = (
+  description: string,
+  issueOf: () => Promise<DescribedIssue>,
+) => Promise<ActedDescription | undefined>;
+
+const noActions: ActOn = () => Promise.resolve(undefined);
+
 /** What owners may choose; of others it is ignored. */
 interface Chosen {
   readonly iid?: number | undefined;
@@ -53,6 +75,7 @@ export async function createIssue(
   actor: Actor,
   access: ProjectAccess,
   input: NewIssueInput,
+  act = noActions,
 ): Promise<FoundIssue> {
   const { user } = signedIn(actor);
   const { project } = access;
@@ -60,6 +83,10 @@ export async function createIssue(
   const metadata: IssueMetadata = can(actor, access, 'update_issue') ? input : {};
   const chosen: Chosen = can(actor, access, 'own_issues') ? input : {};
   await requireRate(deps, ISSUES, user);
+  const { confidential = false } = input;
+  const { type = 'issue' } = metadata;
+  const acted = await act(input.description ?? '', async () => ({ stored: undefined, type, confidential }));
+  const description = acted?.text ?? input.description ?? null;
   const [{ id, iid }, assignees, labels, milestoneId] = await Promise.all([
     deps.store.issues.allocate(project.id, chosen.iid),
     assignable(deps, access, metadata.assigneeIds ?? []),
@@ -67,15 +94,15 @@ export async function createIssue(
     usableMilestone(deps, access, metadata.milestoneId),
   ]);
   const at = deps.now().toISOString();
-  const issue: IssueRecord = {
+  const written: IssueRecord = {
     id,
     iid,
     projectId: project.id,
     title: input.title.trim(),
-    description: await keptText(deps, project.id, input.description ?? null),
+    description: await keptText(deps, project.id, description),
     state: 'opened',
-    confidential: input.confidential ?? false,
-    type: metadata.type ?? 'issue',
+    confidential,
+    type,
     author: { id: user.id, username: user.username, name: user.name },
     assigneeIds: assignees.map((assignee) => assignee.id),
     labelIds: labels.map((label) => label.id),
@@ -94,7 +121,7 @@ export async function createIssue(
     movedTo: null,
     duplicatedTo: null,
     relativePosition: null,
-    tasks: tasksOf(input.description ?? null),
+    tasks: tasksOf(description),
     createdAt: chosen.createdAt?.toISOString() ?? at,
     updatedAt: at,
     userNotesCount: 0,
@@ -102,12 +129,15 @@ export async function createIssue(
     downvotes: 0,
     version: 1,
   };
+  let issue: IssueRecord;
   try {
-    await addIssue(deps, { actor, access, after: issue, description: input.description ?? null });
+    issue = { ...written, ...acted?.change(written) };
+    await addIssue(deps, { actor, access, after: issue, description });
   } catch (error) {
-    await dropRefused(deps, issue.description, error);
+    await dropRefused(deps, written.description, error);
     throw error;
   }
+  await acted?.finish();
   return { issue, access };
 }
 
@@ -131,6 +161,7 @@ export async function updateIssue(
   access: ProjectAccess,
   iid: number,
   input: IssueUpdateInput,
+  act = noActions,
 ): Promise<FoundIssue> {
   requireValid(input);
   requireValid({ labels: input.addLabels });
@@ -141,17 +172,22 @@ export async function updateIssue(
   const assignees =
     metadata.assigneeIds === undefined ? undefined : await assignable(deps, access, metadata.assigneeIds);
   const milestoneId = await usableMilestone(deps, access, metadata.milestoneId);
-  const description =
-    input.description === undefined ? undefined : await keptText(deps, access.project.id, input.description);
+  const acted = await act(input.description ?? '', async () => {
+    const { issue: stored } = await getIssue(deps, actor, access, iid);
+    return { stored, type: stored.type, confidential: stored.confidential };
+  });
+  const text = acted?.text ?? input.description;
+  const description = text === undefined ? undefined : await keptText(deps, access.project.id, text);
   let replaced: StoredText | null | undefined;
+  let issue: IssueRecord;
   try {
     const change = (before: IssueRecord): Partial<IssueFields> => {
-      if (!all && !(isOwn(actor, before) && can(actor, access, 'create_issue'))) throw forbidden();
+      if (!mayUpdate(actor, access, before)) throw forbidden();
       replaced = description === undefined ? undefined : before.description;
       const at = (can(actor, access, 'own_issues') ? input.updatedAt : undefined) ?? deps.now();
-      return {
+      const changes: Partial<IssueFields> = {
         ...(input.title === undefined ? {} : { title: input.title.trim() }),
-        ...(description === undefined ? {} : { description, tasks: tasksOf(input.description ?? null) }),
+        ...(description === undefined ? {} : { description, tasks: tasksOf(text ?? null) }),
         ...given('type', metadata.type),
         ...given('confidential', all ? input.confidential : undefined),
         ...labelsAfter(before),
@@ -168,15 +204,21 @@ export async function updateIssue(
         ...stateAfter(before, input.stateEvent, user.id, at),
         updatedAt: at.toISOString(),
       };
+      return { ...changes, ...acted?.change({ ...before, ...changes }) };
     };
-    const issue = await changeIssue(deps, actor, access, iid, change, { description: input.description });
-    await dropReplaced(deps, replaced);
-    return { issue, access };
+    issue = await changeIssue(deps, actor, access, iid, change, { description: text });
   } catch (error) {
     await dropRefused(deps, description, error);
     throw error;
   }
+  await dropReplaced(deps, replaced);
+  await acted?.finish();
+  return { issue, access };
 }
+
+/** Whether the actor may change the texts and the state of an issue. */
+export const mayUpdate = (actor: Actor, access: ProjectAccess, issue: IssueRecord): boolean =>
+  can(actor, access, 'update_issue') || (isOwn(actor, issue) && can(actor, access, 'create_issue'));
 
 /** @throws `404 Issue Not Found`, 403, 409 when others keep changing it */
 export async function deleteIssue(
@@ -230,8 +272,8 @@ async function labelChange(
 }
 
 /** Closing a closed issue, or reopening an open one, changes nothing. */
-function stateAfter(
-  before: IssueRecord,
+export function stateAfter(
+  before: Pick<IssueFields, 'state'>,
   event: 'close' | 'reopen' | undefined,
   userId: number,
   at: Date,

@@ -141,7 +141,7 @@ const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC
 const nameOf = (username: string | undefined): string[] => (username === undefined ? [] : [`@${username}`]);
 
 /** `a`; `a and b`; `a, b, and c`. */
-function sentence(words: readonly string[]): string {
+export function sentence(words: readonly string[]): string {
   if (words.length < 3) return words.join(' and ');
   return `${words.slice(0, -1).join(', ')}, and ${words.at(-1)}`;
 }

@@ -18,25 +18,50 @@ export function proseOf(text: string, { withQuotes }: { readonly withQuotes: boo
   return lines.join('\n');
 }
 
-/** Replaces code spans, each between two runs of equally many backticks (CommonMark 0.31, section 6.1). */
+/** Replaces code spans. */
 function withoutCode(line: string): string {
   if (!line.includes('`')) return line;
-  const runs = [...line.matchAll(/`+/g)].map(({ 0: { length }, index }) => ({ index, length }));
-  // For each run, the index of the next run of the same length.
-  const closing = new Array<number | undefined>(runs.length);
-  const next = new Map<number, number>();
-  for (let i = runs.length - 1; i >= 0; i--) {
-    closing[i] = next.get(runs[i]!.length);
-    next.set(runs[i]!.length, i);
-  }
   const text: string[] = [];
   let from = 0;
-  for (let i = 0; i < runs.length; i++) {
-    const close = closing[i];
-    if (close === undefined) continue;
-    text.push(line.slice(from, runs[i]!.index));
-    from = runs[close]!.index + runs[close]!.length;
-    i = close;
+  for (const [start, end] of codeSpans(line)) {
+    text.push(line.slice(from, start));
+    from = end;
   }
   return [...text, line.slice(from)].join(' ');
+}
+
+/**
+ * The places of the code spans of a paragraph, backticks included, each between two runs of equally many backticks
+ * (CommonMark 0.31, section 6.1).
+ */
+export function codeSpans(paragraph: string): (readonly [start: number, end: number])[] {
+  const last = new Map<number, number>();
+  for (let at = paragraph.indexOf('`'); at >= 0; ) {
+    const end = endOfRun(paragraph, at);
+    last.set(end - at, at);
+    at = paragraph.indexOf('`', end);
+  }
+  const spans: (readonly [number, number])[] = [];
+  for (let at = last.size === 0 ? -1 : paragraph.indexOf('`'); at >= 0; ) {
+    const start = at;
+    let end = endOfRun(paragraph, start);
+    const length = end - start;
+    const isOpened = last.get(length)! > start;
+    // The next run of the same length, which there is.
+    for (let found = !isOpened; !found; found = end - at === length) {
+      at = paragraph.indexOf('`', end);
+      end = endOfRun(paragraph, at);
+    }
+    if (isOpened) spans.push([start, end]);
+    at = paragraph.indexOf('`', end);
+  }
+  return spans;
+}
+
+const BACKTICK = 96;
+
+function endOfRun(text: string, start: number): number {
+  let end = start + 1;
+  while (text.charCodeAt(end) === BACKTICK) end++;
+  return end;
 }

@@ -38,6 +38,24 @@ export interface NotedObject {
     /** The write that counts awards on the object, and is refused when it is deleted. */
     vote(votes: Votes): Write;
   };
+  /** Runs the quick actions of a text. @returns undefined where there are none; absent: there never are */
+  readonly act?: (text: string) => Promise<ActedNote | undefined>;
   eventTarget(note: NoteRecord): EventTarget;
   notification(note: NoteRecord): DomainEvent;
+}
+
+/** What becomes of the text of a note with quick actions. */
+export interface ActedNote {
+  /** What is left of the text. */
+  readonly text: string;
+  /** What the actions change, as answers name it. */
+  readonly changes: Readonly<Record<string, unknown>>;
+  /** What they did, in sentences; empty where that is nothing. */
+  readonly summary: string;
+  /** The object, on which the note is written in one transaction with what they change. */
+  readonly on: NotedObject;
+  /** Changes the object without a note. */
+  apply(): Promise<void>;
+  /** What the actions do beside, after the change. */
+  finish(): Promise<void>;
 }

@@ -282,7 +282,7 @@ export async function deleteNote(
 }
 
 /** System notes are what they are. @throws 401, 403 */
-function requireChange(actor: Actor, on: NotedObject, note: NoteRecord): void {
+export function requireChange(actor: Actor, on: NotedObject, note: NoteRecord): void {
   const { user } = signedIn(actor);
   on.requireComment(false);
   if (note.system !== undefined || !(on.moderates || note.author.id === user.id)) throw forbidden();

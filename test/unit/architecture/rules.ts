@@ -162,6 +162,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'award-emoji',
       'issues',
       'todos',
+      'quick-actions',
       'forks',
       'commits',
     ],

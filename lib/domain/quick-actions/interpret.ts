@@ -1,0 +1,83 @@
+/** Runs the quick actions of a text, by a table of those that its kind of object has. */
+
+import { mapLimit } from '../../store/table/map-limit.ts';
+import type { ExtractedAction } from './extract.ts';
+
+/** What actions change, by the names that answers have for it. */
+export type Changes = Readonly<Record<string, unknown>>;
+
+/** What a quick action does to an object with these fields. */
+export interface Effect<Fields> {
+  /** A sentence about it. */
+  readonly summary?: string;
+  /** What it changes, beside what those before it changed. */
+  readonly changes?: (soFar: Changes) => Changes;
+  /** The fields that it changes, of the object as it is by then. */
+  readonly fields?: (before: Fields) => Partial<Fields>;
+  /** What it does after the change. */
+  readonly finish?: () => Promise<void>;
+}
+
+/** A quick action, in the order in which it is declared. */
+export interface QuickAction<Context, Fields> {
+  /** The name that answers call it by, and others. */
+  readonly names: readonly [string, ...string[]];
+  /** Without an argument it does nothing. */
+  readonly argument?: 'needed';
+  /** Whether the actor may use it, and the object is such that it makes sense. */
+  readonly applies: (context: Context) => boolean | Promise<boolean>;
+  /** @param argument what stands behind the name, trimmed. @returns undefined where it says nothing that there is */
+  readonly effect: (
+    context: Context,
+    argument: string,
+  ) => Effect<Fields> | undefined | Promise<Effect<Fields> | undefined>;
+}
+
+export interface Interpretation<Fields> {
+  readonly summary: string;
+  readonly changes: Changes;
+  /** Whether any field changes. */
+  readonly changesFields: boolean;
+  fields(before: Fields): Partial<Fields>;
+  finish(): Promise<void>;
+}
+
+/** Actions of one text that are run at the same time: each reads what it names. */
+const CONCURRENCY = 8;
+
+/** Runs actions, all of them against the object as it was before the first. */
+export async function interpret<Context, Fields extends object>(
+  table: readonly QuickAction<Context, Fields>[],
+  context: Context,
+  actions: readonly ExtractedAction[],
+): Promise<Interpretation<Fields>> {
+  const byName = new Map(table.flatMap((action) => action.names.map((name) => [name, action] as const)));
+  const effectOf = async ({ name, argument }: ExtractedAction): Promise<Effect<Fields>> => {
+    const action = byName.get(name);
+    if (action === undefined || !(await action.applies(context)))
+      return { summary: notApplied(action?.names[0] ?? name) };
+    if (argument === '' && action.argument === 'needed') return {};
+    return (await action.effect(context, argument)) ?? {};
+  };
+  const effects: Effect<Fields>[] = [];
+  await mapLimit(CONCURRENCY, [...actions.entries()], async ([i, action]) => {
+    effects[i] = await effectOf(action);
+  });
+  let changes: Changes = {};
+  for (const effect of effects) changes = { ...changes, ...effect.changes?.(changes) };
+  return {
+    summary: effects.flatMap(({ summary }) => summary ?? []).join(' '),
+    changes,
+    changesFields: effects.some(({ fields }) => fields !== undefined),
+    fields: (before) => {
+      const changed: Partial<Fields> = {};
+      for (const { fields } of effects) Object.assign(changed, fields?.({ ...before, ...changed }));
+      return changed;
+    },
+    finish: async () => {
+      for (const { finish } of effects) await finish?.();
+    },
+  };
+}
+
+export const notApplied = (name: string): string => `Could not apply ${name} command.`;
