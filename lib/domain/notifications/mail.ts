@@ -3,6 +3,7 @@
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import { headerText, mailMessage, oneLine } from '../mail/message.ts';
+import { rendered } from '../markdown/render.ts';
 import type { Reason } from './decide.ts';
 import type { MailRecipient } from './recipients.ts';
 
@@ -15,6 +16,8 @@ export interface MailContent {
   readonly namesAuthor?: true;
   /** Text written by a user, verbatim. */
   readonly quote?: string;
+  /** The same rendered, as sanitized HTML: {@link withRenderedQuote}. */
+  readonly quoteHtml?: string;
   readonly url: string;
   /** Local parts of message IDs, at the instance's host: of the thread, and of this mail without its recipient. */
   readonly thread?: string;
@@ -63,6 +66,14 @@ export function withAuthor(
   return { ...content, lines: [...content.lines, `This was done by ${name} (@${username}).`] };
 }
 
+/** Renders the quote, once for all recipients: what they may see differs, so references in it stay text. */
+export async function withRenderedQuote(content: MailContent, baseUrl: string): Promise<MailContent> {
+  const { quote, project } = content;
+  if (quote === undefined) return content;
+  const projectUrl = project === undefined ? {} : { projectUrl: `${baseUrl}/${project.fullPath}` };
+  return { ...content, quoteHtml: await rendered(shortened(quote), { baseUrl, ...projectUrl }) };
+}
+
 export function mailOf(content: MailContent, reader: MailTarget, sender: Sender): OutboxMessage {
   const { address, reason, unsubscribe, userId, source, ability } = reader;
   const host = hostOf(sender.baseUrl);
@@ -76,7 +87,7 @@ export function mailOf(content: MailContent, reader: MailTarget, sender: Sender)
     to: address,
     subject: content.subject,
     text,
-    ...(sender.html ? { html: htmlOf({ lines, url: content.url }, quote, why, unsubscribe) } : {}),
+    ...(sender.html ? { html: htmlOf(content, { lines, quote, why, unsubscribe }) } : {}),
     headers: headersOf(content, reader, sender, host),
     messageId: `<${content.message}.to_${userId}@${host}>`,
   };
@@ -135,15 +146,17 @@ function shortened(text: string): string {
   return `${text.slice(0, MAX_QUOTE).replace(/[\uD800-\uDBFF]$/, '')}\n[...]`;
 }
 
-function htmlOf(
-  { lines, url }: Pick<MailContent, 'lines' | 'url'>,
-  quote: string | undefined,
-  why: string,
-  unsubscribe: string | undefined,
-): string {
+interface Shown {
+  readonly lines: readonly string[];
+  readonly quote: string | undefined;
+  readonly why: string;
+  readonly unsubscribe: string | undefined;
+}
+
+function htmlOf({ url, quoteHtml }: MailContent, { lines, quote, why, unsubscribe }: Shown): string {
   const paragraphs = lines.map((line) => `<p>${escaped(line)}</p>`);
-  const quotes =
-    quote === undefined ? [] : [`<blockquote style="white-space:pre-wrap">${escaped(quote)}</blockquote>`];
+  const asWritten = (text: string) => `<div style="white-space:pre-wrap">${escaped(text)}</div>`;
+  const quotes = quote === undefined ? [] : [`<blockquote>${quoteHtml ?? asWritten(quote)}</blockquote>`];
   const link = `<p><a href="${escaped(url)}">${escaped(url)}</a></p>`;
   const unsubscribeAnchor =
     unsubscribe === undefined ? '' : ` <a href="${escaped(unsubscribe)}">Unsubscribe</a>`;

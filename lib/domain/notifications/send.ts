@@ -15,7 +15,7 @@ import { contentOf } from './content.ts';
 import type { Reason } from './decide.ts';
 import type { Notification } from './enqueue.ts';
 import { effectiveSetting } from './levels.ts';
-import { mailOf, withAuthor } from './mail.ts';
+import { mailOf, withAuthor, withRenderedQuote } from './mail.ts';
 import { mayRead, recipientOf } from './recipients.ts';
 import { scopesOf } from './resources.ts';
 import { unsubscribeLink } from './unsubscribe.ts';
@@ -39,8 +39,12 @@ export async function sendNotification(
   notification: Notification,
   deadline: number,
 ): Promise<Notification | undefined> {
-  const content = await contentOf(deps, { ...notification, id });
-  if (content === undefined) return undefined;
+  const found = await contentOf(deps, { ...notification, id });
+  if (found === undefined) return undefined;
+  const { html_emails_enabled: html } = await deps.settings.current();
+  const content = html
+    ? { ...found, mail: await withRenderedQuote(found.mail, notification.baseUrl) }
+    : found;
   const { stages } = content.audience;
   const { position } = notification;
   // If the stage no longer exists, all stages start again: recipients are deduplicated.

@@ -87,14 +87,14 @@ describe('mail about a commit comment', () => {
 
   test('has the headers, links and footers that mail programs and readers need', async () => {
     const { id } = await call('ada', 'GET', `/projects/${story.id}`);
-    await comment('ada', 'Grüße\n<script>alert(1)</script> & more');
+    await comment('ada', 'Grüße **alle**\n<script>alert(1)</script> & more');
     const { bob } = await mails();
     const [mail] = bob!;
     expect(mail!.subject).toBe(`Re: story | A <b> 1 (${sha.slice(0, 8)})`);
     expect(mail!.text).toContain('ada (@ada) commented on commit');
-    expect(mail!.text).toContain('Grüße\n<script>alert(1)</script> & more');
-    expect(mail!.html).not.toContain('<script>');
-    expect(mail!.html).toContain('&#60;script&#62;alert(1)');
+    expect(mail!.text).toContain('Grüße **alle**\n<script>alert(1)</script> & more');
+    expect(mail!.html).toContain('<p>Grüße <strong>alle</strong></p>\n &amp; more');
+    expect(mail!.html).not.toMatch(/script|alert/);
     expect(mail!.text).toContain(`${service.url}/ada/story/-/commit/${sha}#note_`);
     expect(mail!.text).toContain('because you are its author');
     const thread = `<commit_${sha}.project_${id}@127.0.0.1>`;
