@@ -15,7 +15,9 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, notFound, recordNotFound } from '../errors.ts';
 import { activity } from '../events/record.ts';
+import { enqueueNotification } from '../notifications/enqueue.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
+import { toldChanges } from './mails.ts';
 import { surroundingsOf } from './related.ts';
 import { systemNotes } from './system-notes.ts';
 import { maySeeIssue } from './visible.ts';
@@ -40,6 +42,7 @@ interface Consequences {
 const CONSEQUENCES: readonly ((deps: Deps, change: IssueChange) => Promise<Consequences>)[] = [
   toldInNotes,
   toldInFeeds,
+  toldByMail,
   toDo,
 ];
 
@@ -139,6 +142,16 @@ async function toldInFeeds(deps: Deps, { actor, before, after }: IssueChange): P
     target: { type: 'Issue', id, iid, title },
   });
   return { writes: [event] };
+}
+
+async function toldByMail(
+  deps: Deps,
+  { actor, before, after, description }: IssueChange,
+): Promise<Consequences> {
+  const changes = toldChanges(before, after, description);
+  if (changes.length === 0) return {};
+  const { projectId, iid } = after;
+  return { messages: [enqueueNotification(deps, actor, { kind: 'issue', projectId, iid, changes })] };
 }
 
 async function toDo(_deps: Deps, { actor, before, after, description }: IssueChange): Promise<Consequences> {

@@ -4,13 +4,13 @@
  * one page is in memory.
  */
 
+import type { LabelRecord } from '../../records/labels.ts';
 import type { MemberSource } from '../../records/members.ts';
-import type { NotificationEvent } from '../../records/notifications.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Thread } from '../../store/notes/participants.ts';
 import type { IdPage } from '../../store/table/id-page.ts';
 import type { Deps } from '../deps.ts';
-import { type Candidate, type Reason, type Relation, reasonToMail } from './decide.ts';
+import { type Candidate, type MailEvent, type Reason, type Relation, reasonToMail } from './decide.ts';
 import type { MailContent } from './mail.ts';
 import type { MentionedMembers } from './mentioned-members.ts';
 import type { About } from './recipients.ts';
@@ -20,6 +20,8 @@ import type { UnsubscribeFrom } from './unsubscribe.ts';
 /** One source of candidate recipients. */
 export interface Stage {
   readonly name: string;
+  /** What all whom it finds are to the event, besides what they are to it anyway. */
+  readonly relation?: Relation;
   /** Returns user IDs greater than `after`, ascending. */
   readonly find: (after: number, limit: number) => Promise<IdPage>;
 }
@@ -44,46 +46,74 @@ export interface NotificationContent {
   readonly joins?: { readonly thread: Thread; readonly userIds: ReadonlySet<number> };
 }
 
-const deciding = (event: NotificationEvent) => ({
+const deciding = (event: MailEvent) => ({
   decide: (candidate: Candidate) => reasonToMail(event, candidate),
 });
 
-/** The audience of a comment: participants, mentioned users, and watchers. */
-export function noteAudience(
+/** Whom something that was said or done about an object concerns. */
+export interface Concerned {
+  readonly thread: Thread;
+  readonly actorId: number | null;
+  readonly authorIds: readonly number[];
+  readonly assigneeIds?: readonly number[];
+  readonly formerAssigneeIds?: readonly number[] | undefined;
+  readonly mentioned?: MentionedMembers | undefined;
+  /** Labels whose subscribers are told. */
+  readonly labels?: readonly LabelRecord[] | undefined;
+}
+
+/** The audience of most events about an object: all whom they concern, its participants, and watchers of the project. */
+export function threadAudience(
   deps: Deps,
+  event: MailEvent,
   resource: ProjectResource,
-  {
-    thread,
-    actorId,
-    authorIds,
-    called,
-  }: {
-    readonly thread: Thread;
-    readonly actorId: number;
-    readonly authorIds: readonly number[];
-    readonly called: MentionedMembers;
-  },
+  concerned: Concerned,
 ): Audience {
-  const { store } = deps;
-  const mentioned = new Set(called.userIds);
+  const { thread, authorIds, assigneeIds = [], formerAssigneeIds = [], mentioned } = concerned;
+  const named = [...authorIds, ...assigneeIds, ...formerAssigneeIds, ...(mentioned?.userIds ?? [])];
+  return audienceOf(deps, event, concerned, [
+    fixedStage(named),
+    { name: 'thread', find: (after, limit) => deps.store.threads.members(thread, after, limit) },
+    ...calledGroups(deps, concerned),
+    ...watchers(deps, resource),
+    ...labelStages(deps, concerned),
+  ]);
+}
+
+/** The audience of a text that is new only to those whom it mentions. */
+export const mentionAudience = (deps: Deps, event: MailEvent, concerned: Concerned): Audience =>
+  audienceOf(deps, event, concerned, [
+    fixedStage(concerned.mentioned?.userIds ?? []),
+    ...calledGroups(deps, concerned),
+  ]);
+
+/** The audience of labels that an object was given: their subscribers. */
+export const labelAudience = (deps: Deps, event: MailEvent, concerned: Concerned): Audience =>
+  audienceOf(deps, event, concerned, labelStages(deps, concerned));
+
+function audienceOf(
+  { store }: Deps,
+  event: MailEvent,
+  { thread, actorId, authorIds, assigneeIds, formerAssigneeIds, mentioned }: Concerned,
+  stages: readonly Stage[],
+): Audience {
+  const { userIds = [], sources = [] } = mentioned ?? {};
+  const mentionedIds = new Set(userIds);
   return {
-    ...deciding('new_note'),
-    stages: [
-      fixedStage([...authorIds, ...called.userIds]),
-      { name: 'thread', find: (after, limit) => store.threads.members(thread, after, limit) },
-      ...called.sources.map((source) => membersOf(deps, 'called', source)),
-      ...watchers(deps, resource),
-    ],
+    ...deciding(event),
+    stages,
     relations: async (ids) => {
       const [inThread, ...mentionedSources] = await Promise.all([
         store.threads.getMany(thread, ids),
-        ...called.sources.map((source) => store.members.getMany(source, ids)),
+        ...sources.map((source) => store.members.getMany(source, ids)),
       ]);
       return ids.map((id, i) =>
         relationsOf({
           actor: id === actorId,
           author: authorIds.includes(id),
-          mentioned: mentioned.has(id) || mentionedSources.some((members) => members[i] !== undefined),
+          assignee: assigneeIds?.includes(id) === true,
+          former_assignee: formerAssigneeIds?.includes(id) === true,
+          mentioned: mentionedIds.has(id) || mentionedSources.some((members) => members[i] !== undefined),
           participant: inThread[i]!.takesPart,
           subscribed: inThread[i]!.subscribed === true,
           unsubscribed: inThread[i]!.subscribed === false,
@@ -93,8 +123,24 @@ export function noteAudience(
   };
 }
 
+const calledGroups = (deps: Deps, { mentioned }: Concerned): Stage[] =>
+  (mentioned?.sources ?? []).map((source) => membersOf(deps, 'called', source));
+
+/** Users subscribe to a label in one project, or to a group's label in the whole group. */
+const labelStages = ({ store }: Deps, { labels = [], thread }: Concerned): Stage[] =>
+  labels.flatMap(({ id, container }) => {
+    const places = [{ kind: 'project', id: thread.projectId } as const, container];
+    return places
+      .filter(({ kind }, i) => i === 0 || kind === 'group')
+      .map((at) => ({
+        name: nameOf(`label ${id} in`, at),
+        relation: 'subscribed' as const,
+        find: (after: number, limit: number) => store.labels.subscribers(id, at, after, limit),
+      }));
+  });
+
 /** The audience of a finished pipeline: its author. */
-export const pipelineAudience = (event: NotificationEvent, authorId: number): Audience => ({
+export const pipelineAudience = (event: MailEvent, authorId: number): Audience => ({
   ...deciding(event),
   stages: [fixedStage([authorId])],
   relations: async (ids) => ids.map((id) => relationsOf({ author: id === authorId })),

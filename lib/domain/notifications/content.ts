@@ -2,19 +2,16 @@
 
 import { titleOf } from '../../git/commit-title.ts';
 import type { Oid } from '../../git/oid.ts';
-import type { ProjectRecord } from '../../records/projects.ts';
-import type { ProjectAbility } from '../access/abilities/all.ts';
 import type { Deps } from '../deps.ts';
 import { cloneRoot, cloneUrl } from '../repository/clone-url.ts';
 import { codeOf } from '../repository/read.ts';
-import { moveAudience, type NotificationContent, noteAudience, pipelineAudience } from './audience.ts';
-import type { DomainEvent, Notification } from './enqueue.ts';
+import { moveAudience, type NotificationContent, pipelineAudience, threadAudience } from './audience.ts';
+import { aboutProject, type EventOf, shortTitle, urlOf } from './content-parts.ts';
+import type { Notification } from './enqueue.ts';
+import { issueContent, issueNoteContent } from './issue-content.ts';
 import { invitationContent, membershipContent } from './membership-content.ts';
 import { mentionedIn } from './mentioned-members.ts';
-import { isMuted, memberSourcesOf, type ProjectResource, projectResourceOf, sourceOf } from './resources.ts';
-
-/** Maximum length of a commit title in a subject, in UTF-16 code units. */
-const MAX_TITLE_LENGTH = 200;
+import { isMuted, memberSourcesOf, type ProjectResource, projectResourceOf } from './resources.ts';
 
 /** @returns undefined when the subject no longer exists, or notifications are turned off there */
 export async function contentOf(
@@ -30,17 +27,14 @@ export async function contentOf(
       return noteContent(deps, resource, { ...notification, happening });
     case 'issue-note':
       return issueNoteContent(deps, resource, { ...notification, happening });
+    case 'issue':
+      return issueContent(deps, resource, { ...notification, happening });
     case 'pipeline':
       return pipelineContent(deps, resource, { ...notification, happening });
     case 'moved':
       return moveContent(deps, resource, { ...notification, happening });
   }
 }
-
-type EventOf<K extends DomainEvent['kind']> = Notification & {
-  readonly id: string;
-  readonly happening: Extract<DomainEvent, { kind: K }>;
-};
 
 async function noteContent(
   deps: Deps,
@@ -68,12 +62,17 @@ async function noteContent(
   const { line } = note;
   const where = line === null ? '' : `, on line ${line.newLine} of ${line.path}`;
   return {
-    ...common(resource, 'read_history'),
-    audience: noteAudience(deps, resource, { thread, actorId: note.author.id, authorIds, called: mentioned }),
+    ...aboutProject(resource, 'read_history'),
+    audience: threadAudience(deps, 'new_note', resource, {
+      thread,
+      actorId: note.author.id,
+      authorIds,
+      mentioned,
+    }),
     joins: { thread, userIds: new Set(mentioned.userIds) },
     unsubscribe: { thread },
     mail: {
-      subject: `Re: ${project.name} | ${titleOf(commit.message).slice(0, MAX_TITLE_LENGTH)} (${short})`,
+      subject: `Re: ${project.name} | ${shortTitle(titleOf(commit.message))} (${short})`,
       lines: [`${note.author.name} (@${note.author.username}) commented on commit ${short}${where}:`],
       namesAuthor: true,
       quote: body,
@@ -82,43 +81,6 @@ async function noteContent(
       message: `note_${note.id}`,
       project,
       facts: { Author: note.author.username, 'Commit-ID': commit.oid },
-    },
-  };
-}
-
-async function issueNoteContent(
-  deps: Deps,
-  resource: ProjectResource,
-  { happening, baseUrl }: EventOf<'issue-note'>,
-): Promise<NotificationContent | undefined> {
-  const { project } = resource;
-  const issue = await deps.store.issues.get({ projectId: project.id, iid: happening.iid });
-  if (issue === undefined) return undefined;
-  const thread = { projectId: project.id, noteable: { kind: 'issue', id: issue.id } } as const;
-  const note = await deps.store.notes.get({ ...thread, id: happening.noteId });
-  if (note === undefined) return undefined;
-  const [body, author] = await Promise.all([
-    deps.store.texts.read(note.body),
-    deps.store.users.get(note.author.id),
-  ]);
-  const mentioned = await mentionedIn(deps, body, { resource, author });
-  const authorIds = [issue.author.id, ...issue.assigneeIds];
-  return {
-    ...common(resource, 'read_issues'),
-    about: { resource, ability: 'read_issues', issue: { record: issue, internal: note.internal === true } },
-    audience: noteAudience(deps, resource, { thread, actorId: note.author.id, authorIds, called: mentioned }),
-    joins: { thread, userIds: new Set(mentioned.userIds) },
-    unsubscribe: { thread },
-    mail: {
-      subject: `Re: ${project.name} | ${issue.title.slice(0, MAX_TITLE_LENGTH)} (#${issue.iid})`,
-      lines: [`${note.author.name} (@${note.author.username}) commented on issue #${issue.iid}:`],
-      namesAuthor: true,
-      quote: body,
-      url: `${urlOf(project, baseUrl)}/-/issues/${issue.iid}#note_${note.id}`,
-      thread: `issue_${issue.id}.project_${project.id}`,
-      message: `note_${note.id}`,
-      project,
-      facts: { Author: note.author.username, 'Issue-ID': String(issue.id), 'Issue-IID': String(issue.iid) },
     },
   };
 }
@@ -141,7 +103,7 @@ async function pipelineContent(
         : ({ event: 'success_pipeline', word: 'Successful', said: 'has passed' } as const);
   const short = pipeline.sha.slice(0, 8);
   return {
-    ...common(resource, 'read_pipelines'),
+    ...aboutProject(resource, 'read_pipelines'),
     audience: pipelineAudience(wording.event, pipeline.author.id),
     mail: {
       subject: `${project.name} | ${wording.word} pipeline for ${pipeline.ref} | ${short}`,
@@ -181,7 +143,7 @@ async function moveContent(
   const url = urlOf(project, baseUrl);
   const clone = cloneUrl(project, await cloneRoot(deps, baseUrl));
   return {
-    ...common(resource, 'read_project'),
+    ...aboutProject(resource, 'read_project'),
     audience: moveAudience(deps, project, await movedMembers(deps, resource, fromIds), actorId),
     mail: {
       subject: `${project.name} | Project was moved`,
@@ -212,10 +174,3 @@ const movedMembers = (
     project,
     groups.filter(({ id }) => fromIds?.includes(id) ?? true),
   );
-
-const common = (resource: ProjectResource, ability: ProjectAbility) => ({
-  about: { resource, ability },
-  unsubscribe: { source: sourceOf(resource.project) },
-});
-
-const urlOf = ({ fullPath }: ProjectRecord, baseUrl: string): string => `${baseUrl}/${fullPath}`;

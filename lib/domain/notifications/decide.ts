@@ -2,8 +2,18 @@
  * Decides whether one person is sent mail about an event, and why: by their relations to it and their notification
  * settings. Finding candidates, checking access and choosing addresses happen elsewhere.
  */
-import type { NotificationEvent } from '../../records/notifications.ts';
+import { NOTIFICATION_EVENTS, type NotificationEvent } from '../../records/notifications.ts';
 import type { EffectiveSetting } from './levels.ts';
+
+/** What mail is sent about: the events that users choose from, and changes of issues that nobody chooses. */
+export const MAIL_EVENTS = [
+  ...NOTIFICATION_EVENTS,
+  'mention_in_issue',
+  'relabel_issue',
+  'change_milestone_of_issue',
+  'move_issue',
+] as const;
+export type MailEvent = (typeof MAIL_EVENTS)[number];
 
 /** Relation of a user to the event or to its subject. */
 export type Relation =
@@ -19,7 +29,7 @@ export type Relation =
   | 'participant'
   /** Is mentioned in the new text. */
   | 'mentioned'
-  /** Subscribed to or unsubscribed from this subject explicitly. */
+  /** Subscribed to or unsubscribed from this subject explicitly; subscribed to a label that it was given. */
   | 'subscribed'
   | 'unsubscribed'
   /** A member of the project. */
@@ -44,7 +54,7 @@ export type Reason = (typeof REASONS)[number];
 /** Whom an event concerns besides those who watch. */
 interface EventRule {
   /** `thread`: participants, then watchers. `involved`: participants, and users who chose the event. */
-  readonly of: 'thread' | 'involved' | 'pipeline' | 'members' | 'releases';
+  readonly of: 'thread' | 'involved' | 'mentioned' | 'subscribers' | 'pipeline' | 'members' | 'releases';
   /** Relations that count as a mention. */
   readonly calls?: readonly Relation[];
 }
@@ -53,13 +63,17 @@ const MENTIONED = ['mentioned'] as const;
 const ASSIGNED = ['assignee', 'former_assignee'] as const;
 const REVIEWING = ['reviewer', 'former_reviewer'] as const;
 
-const RULES: Readonly<Record<NotificationEvent, EventRule>> = {
+const RULES: Readonly<Record<MailEvent, EventRule>> = {
   new_note: { of: 'thread', calls: MENTIONED },
   new_issue: { of: 'thread', calls: MENTIONED },
   close_issue: { of: 'thread' },
   reopen_issue: { of: 'thread' },
   reassign_issue: { of: 'thread', calls: ASSIGNED },
   issue_due: { of: 'involved' },
+  mention_in_issue: { of: 'mentioned', calls: MENTIONED },
+  relabel_issue: { of: 'subscribers' },
+  change_milestone_of_issue: { of: 'thread' },
+  move_issue: { of: 'thread' },
   new_merge_request: { of: 'thread', calls: MENTIONED },
   push_to_merge_request: { of: 'involved' },
   close_merge_request: { of: 'thread' },
@@ -86,7 +100,7 @@ export interface Candidate {
 
 /** @returns why they are sent mail, or undefined when they are not */
 export function reasonToMail(
-  event: NotificationEvent,
+  event: MailEvent,
   { relations, setting, ownActivity = false }: Candidate,
 ): Reason | undefined {
   if (setting.level === 'disabled') return undefined;
@@ -98,13 +112,16 @@ export function reasonToMail(
 }
 
 type ReasonRule = (
-  event: NotificationEvent,
+  event: MailEvent,
   relations: ReadonlySet<Relation>,
   setting: EffectiveSetting,
 ) => Reason | undefined;
 
-const choseEvent = (event: NotificationEvent, { level, events }: EffectiveSetting): boolean =>
-  level === 'custom' && events[event];
+const choseEvent = (event: MailEvent, { level, events }: EffectiveSetting): boolean =>
+  level === 'custom' && isChoice(event) && events[event];
+
+const isChoice = (event: MailEvent): event is NotificationEvent =>
+  (NOTIFICATION_EVENTS as readonly string[]).includes(event);
 
 const REASON_BY_RULE: Readonly<Record<EventRule['of'], ReasonRule>> = {
   thread: (event, relations, setting) =>
@@ -113,27 +130,33 @@ const REASON_BY_RULE: Readonly<Record<EventRule['of'], ReasonRule>> = {
   involved: (event, relations, setting) =>
     threadReason(event, relations, setting) ??
     (choseEvent(event, setting) && !relations.has('unsubscribed') ? 'custom' : undefined),
+  mentioned: (event, relations, setting) =>
+    relations.has('mentioned') ? threadReason(event, relations, setting) : undefined,
+  subscribers: (_event, relations) =>
+    relations.has('subscribed') && !relations.has('unsubscribed') ? 'subscribed' : undefined,
   // Success is mailed only to authors who chose that event.
-  pipeline: (event, relations, { level, events }) => {
-    if (!relations.has('author') || level === 'mention') return undefined;
-    const wanted = level === 'custom' ? events[event] : event !== 'success_pipeline';
+  pipeline: (event, relations, setting) => {
+    if (!relations.has('author') || setting.level === 'mention') return undefined;
+    const wanted = setting.level === 'custom' ? choseEvent(event, setting) : event !== 'success_pipeline';
     return wanted ? 'author' : undefined;
   },
-  members: (event, relations, { level, events }) =>
-    relations.has('member') && (level !== 'custom' || events[event]) ? 'member' : undefined,
+  members: (event, relations, setting) =>
+    relations.has('member') && (setting.level !== 'custom' || choseEvent(event, setting))
+      ? 'member'
+      : undefined,
   releases: (event, relations, setting) =>
     relations.has('member') ? watchingReason(event, setting) : undefined,
 };
 
 /** Watchers receive every event, others the events they chose. */
-function watchingReason(event: NotificationEvent, setting: EffectiveSetting): Reason | undefined {
+function watchingReason(event: MailEvent, setting: EffectiveSetting): Reason | undefined {
   if (setting.level === 'watch') return 'watching';
   return choseEvent(event, setting) ? 'custom' : undefined;
 }
 
 /** Mentioned users receive mail even after unsubscribing; participants unless they unsubscribed or chose mentions only. */
 function threadReason(
-  event: NotificationEvent,
+  event: MailEvent,
   relations: ReadonlySet<Relation>,
   { level }: EffectiveSetting,
 ): Reason | undefined {

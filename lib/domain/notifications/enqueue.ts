@@ -3,10 +3,24 @@
 import type { InvitationRecord } from '../../records/invitations.ts';
 import type { MemberRecord, MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
+import type { LongText } from '../../records/texts.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { PipelineOutcome } from '../../store/pipelines/pipelines.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+
+/** What happened to an issue. */
+export type ChangeOfIssue =
+  | { readonly what: 'opened' | 'closed' | 'reopened' | 'moved' | 'cloned' }
+  /** Of `formerIds`: all who were assigned before. */
+  | { readonly what: 'reassigned'; readonly formerIds: readonly number[] }
+  /** Labels that it was given. */
+  | { readonly what: 'relabelled'; readonly labelIds: readonly number[] }
+  | { readonly what: 'replanned'; readonly milestoneId: number | null }
+  /** Its description changed. `former`: the names that it mentioned before, or the long text that it was. */
+  | { readonly what: 'described'; readonly former: readonly string[] | LongText }
+  /** It is due on that day, `YYYY-MM-DD`. */
+  | { readonly what: 'due'; readonly day: string };
 
 /** An event to notify about. Contains IDs only: the worker reads the current records. */
 export type DomainEvent =
@@ -16,6 +30,13 @@ export type DomainEvent =
       readonly projectId: number;
       readonly iid: number;
       readonly noteId: number;
+    }
+  | {
+      readonly kind: 'issue';
+      readonly projectId: number;
+      readonly iid: number;
+      /** Each is a notification of its own. */
+      readonly changes: readonly ChangeOfIssue[];
     }
   | {
       readonly kind: 'pipeline';

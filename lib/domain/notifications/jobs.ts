@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { continuedWith, defineJob } from '../job.ts';
 import { idField, sourceField, textField } from '../job-fields.ts';
-import { type DomainEvent, NOTIFY_JOB } from './enqueue.ts';
+import { type ChangeOfIssue, type DomainEvent, NOTIFY_JOB } from './enqueue.ts';
 import { sendNotification } from './send.ts';
 
 export const jobs = [
@@ -25,6 +25,12 @@ const domainEventField = (): z.ZodMiniType<DomainEvent> => {
   return z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('note'), projectId: idField(), commit: textField(), noteId: idField() }),
     z.object({ kind: z.literal('issue-note'), projectId: idField(), iid: idField(), noteId: idField() }),
+    z.object({
+      kind: z.literal('issue'),
+      projectId: idField(),
+      iid: idField(),
+      changes: z.array(changeOfIssueField()),
+    }),
     z.object({
       kind: z.literal('pipeline'),
       projectId: idField(),
@@ -54,3 +60,16 @@ const domainEventField = (): z.ZodMiniType<DomainEvent> => {
     }),
   ]);
 };
+
+const changeOfIssueField = (): z.ZodMiniType<ChangeOfIssue> =>
+  z.discriminatedUnion('what', [
+    z.object({ what: z.enum(['opened', 'closed', 'reopened', 'moved', 'cloned']) }),
+    z.object({ what: z.literal('reassigned'), formerIds: z.array(idField()) }),
+    z.object({ what: z.literal('relabelled'), labelIds: z.array(idField()) }),
+    z.object({ what: z.literal('replanned'), milestoneId: z.nullable(idField()) }),
+    z.object({
+      what: z.literal('described'),
+      former: z.union([z.array(textField()), z.object({ blob: textField(), bytes: z.number() })]),
+    }),
+    z.object({ what: z.literal('due'), day: textField() }),
+  ]);

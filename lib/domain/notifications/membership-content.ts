@@ -3,7 +3,7 @@ import type { MemberSource } from '../../records/members.ts';
 import { LEVEL_NAMES } from '../access/levels.ts';
 import type { Deps } from '../deps.ts';
 import { fixedStage, type NotificationContent } from './audience.ts';
-import type { DomainEvent, Notification } from './enqueue.ts';
+import type { EventOf } from './content-parts.ts';
 import type { About } from './recipients.ts';
 import {
   type GroupResource,
@@ -12,11 +12,6 @@ import {
   type ProjectResource,
   projectResourceOf,
 } from './resources.ts';
-
-type EventOf<K extends DomainEvent['kind']> = Notification & {
-  readonly id: string;
-  readonly happening: Extract<DomainEvent, { kind: K }>;
-};
 
 /** @returns undefined when the membership has changed since, or notifications are turned off */
 export async function membershipContent(

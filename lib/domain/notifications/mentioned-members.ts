@@ -24,9 +24,19 @@ const MAX_GROUPS = 10;
 export async function mentionedIn(
   deps: Deps,
   text: string,
-  { resource, author }: { readonly resource: ProjectResource; readonly author: UserRecord | undefined },
+  {
+    resource,
+    author,
+    except = [],
+  }: {
+    readonly resource: ProjectResource;
+    readonly author: UserRecord | undefined;
+    /** Names that count as not mentioned. */
+    readonly except?: readonly string[];
+  },
 ): Promise<MentionedMembers> {
-  const names = mentionsIn(text);
+  const excepted = new Set(except.map((name) => name.toLowerCase()));
+  const names = mentionsIn(text).filter((name) => !excepted.has(name.toLowerCase()));
   const holders = await deps.store.names.holders('path', names);
   const ids = (type: 'user' | 'group') =>
     holders.flatMap((holder) => (holder?.type === type && holder.current ? [holder.id] : []));

@@ -10,7 +10,7 @@ import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import { canReceiveMail, mailAddressesOf } from './address.ts';
-import type { NotificationContent } from './audience.ts';
+import type { NotificationContent, Stage } from './audience.ts';
 import { contentOf } from './content.ts';
 import type { Reason } from './decide.ts';
 import type { Notification } from './enqueue.ts';
@@ -39,6 +39,31 @@ export async function sendNotification(
   notification: Notification,
   deadline: number,
 ): Promise<Notification | undefined> {
+  for (let part: Notification | undefined = notification; part !== undefined; part = afterFirst(part)) {
+    if (part !== notification && Date.now() > deadline) return { ...part, id };
+    const left = await sendFirst(deps, id, part, deadline);
+    if (left !== undefined) return left;
+  }
+  return undefined;
+}
+
+/** @returns the rest of a notification about several changes; undefined of one about a single one */
+function afterFirst({ position: _, happening, ...notification }: Notification): Notification | undefined {
+  if (happening.kind !== 'issue' || happening.changes.length < 2) return undefined;
+  return { ...notification, happening: { ...happening, changes: happening.changes.slice(1) } };
+}
+
+/** Each change of an issue is a mail of its own. */
+const partOf = (id: string, { happening }: Notification): string =>
+  happening.kind === 'issue' ? `${id}.${happening.changes[0]?.what}` : id;
+
+/** Sends the mails about the first change. @returns the job for the remaining pages; undefined when all are done */
+async function sendFirst(
+  deps: Deps,
+  id: string,
+  notification: Notification,
+  deadline: number,
+): Promise<Notification | undefined> {
   const found = await contentOf(deps, { ...notification, id });
   if (found === undefined) return undefined;
   const { html_emails_enabled: html } = await deps.settings.current();
@@ -59,18 +84,22 @@ export async function sendNotification(
       if (pages++ > 0 && Date.now() > deadline)
         return { ...notification, id, position: { stage: stage.name, after } };
       const page = await stage.find(after, PAGE_SIZE);
-      if (page.ids.length > 0) await sendPage(deps, id, notification, content, page.ids);
+      if (page.ids.length > 0)
+        await sendPage(deps, partOf(id, notification), notification, { ...content, stage }, page.ids);
       after = page.until;
     }
   }
   return undefined;
 }
 
+/** With the stage that found the users of a page. */
+type StagedContent = NotificationContent & { readonly stage: Stage };
+
 async function sendPage(
   deps: Deps,
   id: string,
   { baseUrl, actorId }: Notification,
-  content: NotificationContent,
+  content: StagedContent,
   ids: readonly number[],
 ): Promise<void> {
   const { store } = deps;
@@ -142,7 +171,7 @@ interface Recipient {
 async function recipientsAmong(
   deps: Deps,
   id: string,
-  { audience, about }: NotificationContent,
+  { audience, about, stage }: StagedContent,
   ids: readonly number[],
 ): Promise<Recipient[]> {
   const { store } = deps;
@@ -160,7 +189,8 @@ async function recipientsAmong(
     const [user, chosen] = [users[i], choices.get(userId)!];
     if (user === undefined || !canReceiveMail(user) || done.has(markOf(id, userId))) return [];
     const setting = effectiveSetting(chosen);
-    const reason = audience.decide({ relations: relations[i]!, setting });
+    const found = stage.relation === undefined ? [] : [stage.relation];
+    const reason = audience.decide({ relations: new Set([...relations[i]!, ...found]), setting });
     return reason === undefined ? [] : [{ user, reason, chosen: chosen.at(-1)! }];
   });
   const addresses = await mailAddressesOf(deps, candidates);

@@ -3,6 +3,7 @@
 import type { Container, LabelRecord } from '../../records/labels.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import { MAX_ID } from '../row-keys/key.ts';
 import {
   labelCountKey,
   labelKey,
@@ -14,6 +15,7 @@ import {
 import { userKey, userPartition, userRow } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
+import { type IdPage, idPage } from '../table/id-page.ts';
 import type { Page, PageRequest } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT } from '../table/write.ts';
@@ -72,6 +74,13 @@ export class Labels extends Contained<LabelRecord> {
   async subscribed(labelIds: readonly number[], userId: number, at: Container): Promise<boolean[]> {
     const keys = labelIds.map((labelId) => subscriptionKey({ labelId, userId, at }));
     return (await this.table.batchGet(keys, { only: ['pk'] })).map((row) => row !== undefined);
+  }
+
+  /** Returns ids of the users who subscribed to a label there, above `after`, ascending. */
+  async subscribers(labelId: number, at: Container, after: number, limit: number): Promise<IdPage> {
+    const { pk: partition, sk: from } = subscriptionKey({ labelId, userId: after + 1, at });
+    const to = subscriptionKey({ labelId, userId: MAX_ID, at }).sk;
+    return idPage(await this.table.query({ partition, from, to, only: ['sk'], limit }));
   }
 
   /** @returns false when the user was already subscribed. @throws Missing when the label or the user is gone */

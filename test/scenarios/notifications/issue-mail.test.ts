@@ -2,10 +2,20 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { mailMessage } from '../../../lib/domain/mail/message.ts';
+import { sendNotification } from '../../../lib/domain/notifications/send.ts';
 import { settled } from '../../harness/settled.ts';
-import { ownMail, reasons } from '../mail/mail-fixture.ts';
+import { header, linkIn, ownMail, reasons } from '../mail/mail-fixture.ts';
 
-const { people, call, forget, mails } = ownMail(['ada', 'bob', 'cyd', 'dan']);
+const { service, people, call, prefer, forget, mails } = ownMail([
+  'ada',
+  'bob',
+  'cyd',
+  'dan',
+  'eve',
+  'fay',
+  'gus',
+  'hal',
+]);
 let project: string;
 
 const member = (name: string, access_level: number) =>
@@ -25,6 +35,178 @@ beforeAll(async () => {
   await member('bob', 10);
   await member('cyd', 20);
   await settled();
+});
+
+describe('mail about an issue', () => {
+  const ISSUE_EVENTS = ['new_issue', 'close_issue', 'reopen_issue', 'reassign_issue'];
+  beforeAll(async () => {
+    await prefer('dan', project, { level: 'watch' });
+    await prefer('eve', project, {
+      level: 'custom',
+      ...Object.fromEntries(ISSUE_EVENTS.map((event) => [event, true])),
+    });
+    await prefer('fay', project, { level: 'custom' });
+    await prefer('gus', project, { level: 'disabled' });
+    await prefer('hal', project, { level: 'mention' });
+    for (const name of ['bug', 'urgent'])
+      await call('ada', 'POST', `${project}/labels`, { name, color: '#000' });
+    for (const who of ['fay', 'gus']) await call(who, 'POST', `${project}/labels/bug/subscribe`);
+  });
+  const texts = async () =>
+    Object.fromEntries(
+      Object.entries(await mails()).map(([name, all]) => [name, all.map(({ text }) => text!.split('\n')[0])]),
+    );
+
+  test('that is new goes to those it mentions, is assigned to, or who watch its project or a label of it', async () => {
+    const description = '@bob @gus @hal and `@fay`: the **door**\n<script>alert(1)</script>';
+    const json = { title: 'Door', description, assignee_ids: ids('cyd'), labels: 'bug,urgent' };
+    const { iid, id } = await call('ada', 'POST', `${project}/issues`, json);
+    const found = await mails();
+    expect(reasons(found)).toEqual({
+      bob: ['mentioned'],
+      cyd: ['assigned'],
+      dan: ['watching'],
+      eve: ['custom'],
+      fay: ['subscribed'],
+      hal: ['mentioned'],
+    });
+    const mail = found['bob']![0]!;
+    expect(mail.subject).toBe(`house | Door (#${iid})`);
+    expect(mail.text).toContain(
+      `ada (@ada) created issue #${iid}.\n\nIt is assigned to cyd (@cyd).\n\n${description}`,
+    );
+    expect(mail.text).toContain(`${service.url}/ada/house/-/issues/${iid}\n`);
+    expect(mail.html).toContain('<strong>door</strong>');
+    expect(mail.html).not.toContain('<script>');
+    const thread = `<issue_${id}.project_${project.split('/').at(-1)}@127.0.0.1>`;
+    expect(mail).toMatchObject({ inReplyTo: thread, references: thread });
+    for (const [name, value] of Object.entries({
+      'issue-iid': `${iid}`,
+      'issue-state': 'opened',
+      confidentialissue: 'false',
+      author: 'ada',
+    }))
+      for (const brand of ['lemnos', 'gitlab']) expect(header(mail, `x-${brand}-${name}`)).toBe(value);
+    // A note joins the same thread, also for those who were only mentioned.
+    forget();
+    await call('ada', 'POST', `${project}/issues/${iid}/notes`, { body: 'more' });
+    const later = await mails();
+    expect(reasons(later)).toEqual({ bob: ['participating'], cyd: ['assigned'], dan: ['watching'] });
+    expect(later['bob']![0]).toMatchObject({ subject: `Re: house | Door (#${iid})`, references: thread });
+  });
+
+  test('that changes is one of each kind of change, to those whom that kind concerns', async () => {
+    const milestone = await call('ada', 'POST', `${project}/milestones`, { title: 'v1' });
+    const path = await issue('bob', { description: '@bob' });
+    const number = `#${path.split('/').at(-1)}`;
+    const everybody = { bob: 'author', cyd: 'assigned', dan: 'watching', eve: 'custom' };
+    await call('ada', 'PUT', path, { assignee_ids: ids('cyd') });
+    await settled();
+    for (const [change, text, expected] of [
+      [{ title: 'Gate', weight: 3, due_date: '2030-01-01' }, '', {}],
+      [{ state_event: 'close' }, `ada (@ada) closed issue ${number}.`, everybody],
+      [{ state_event: 'close' }, '', {}],
+      [{ state_event: 'reopen' }, `ada (@ada) reopened issue ${number}.`, everybody],
+      [
+        { assignee_ids: ids('hal') },
+        `ada (@ada) assigned issue ${number} to hal (@hal).`,
+        { ...everybody, cyd: 'participating', hal: 'assigned' },
+      ],
+      [
+        { assignee_ids: [] },
+        `ada (@ada) removed the assignees of issue ${number}: hal (@hal).`,
+        { bob: 'author', dan: 'watching', eve: 'custom', hal: 'participating' },
+      ],
+      [
+        { milestone_id: milestone.id },
+        `ada (@ada) changed the milestone of issue ${number} to v1.`,
+        { bob: 'author', dan: 'watching' },
+      ],
+      [
+        { milestone_id: null },
+        `ada (@ada) removed the milestone of issue ${number}.`,
+        { bob: 'author', dan: 'watching' },
+      ],
+      [
+        { description: '@bob @hal @gus' },
+        `ada (@ada) mentioned you in issue ${number}.`,
+        { hal: 'mentioned' },
+      ],
+      [{ description: '@bob @hal @gus!' }, '', {}],
+      [{ labels: 'urgent' }, '', {}],
+      [{ labels: 'urgent,bug' }, `ada (@ada) gave issue ${number} the label bug.`, { fay: 'subscribed' }],
+      [{ remove_labels: 'bug' }, '', {}],
+    ] as const) {
+      forget();
+      await call('ada', 'PUT', path, change);
+      const asReasons = Object.fromEntries(
+        Object.entries(expected).map(([name, reason]) => [name, [reason]]),
+      );
+      expect([change, reasons(await mails())]).toEqual([change, asReasons]);
+      for (const line of Object.values(await texts())) expect(line).toEqual([text]);
+    }
+    forget();
+    await call('ada', 'PUT', path, { state_event: 'close', add_labels: 'bug', milestone_id: milestone.id });
+    expect(reasons(await mails())).toEqual({
+      bob: ['author', 'author'],
+      dan: ['watching', 'watching'],
+      eve: ['custom'],
+      fay: ['subscribed'],
+    });
+  });
+
+  test('ends with the link that it has, except for those whom it is assigned to', async () => {
+    const path = await issue('bob');
+    await call('ada', 'PUT', path, { state_event: 'close' });
+    const link = linkIn((await mails())['bob']![0]!);
+    expect((await fetch(link, { method: 'POST' })).status).toBe(200);
+    forget();
+    await call('ada', 'PUT', path, { state_event: 'reopen' });
+    expect(Object.keys(await mails())).not.toContain('bob');
+    await call('ada', 'PUT', path, { assignee_ids: ids('bob') });
+    expect(reasons(await mails())).toMatchObject({ bob: ['assigned'] });
+  });
+
+  test('that is confidential goes to nobody else than those who may see it', async () => {
+    const json = { title: 'Key', confidential: true, description: '@dan @bob', labels: 'bug' };
+    const { iid } = await call('ada', 'POST', `${project}/issues`, json);
+    expect(await mails()).toEqual({});
+    await call('ada', 'PUT', `${project}/issues/${iid}`, { assignee_ids: ids('bob'), state_event: 'close' });
+    expect(reasons(await mails())).toEqual({ bob: ['assigned', 'assigned'] });
+  });
+
+  test('is sent once, however often its job runs and wherever it stopped', async () => {
+    const { iid, project_id: projectId } = await call('ada', 'POST', `${project}/issues`, {
+      title: 'Once',
+      labels: 'bug',
+      assignee_ids: ids('cyd'),
+    });
+    await settled();
+    forget();
+    const [{ id: labelId }] = await call('ada', 'GET', `${project}/labels?search=bug`);
+    const notification = {
+      actorId: people['ada']!.id,
+      baseUrl: service.url,
+      happening: {
+        kind: 'issue',
+        projectId,
+        iid,
+        changes: [{ what: 'closed' }, { what: 'relabelled', labelIds: [labelId] }],
+      },
+    } as const;
+    const run = async (): Promise<void> => {
+      let left: Parameters<typeof sendNotification>[2] | undefined = notification;
+      while (left !== undefined) left = await sendNotification(deps(), 'same-issue-job', left, 0);
+    };
+    await Promise.all([run(), run(), run()]);
+    await run();
+    expect(reasons(await mails())).toEqual({
+      cyd: ['assigned'],
+      dan: ['watching'],
+      eve: ['custom'],
+      fay: ['subscribed'],
+    });
+  });
 });
 
 describe('mail about a note', () => {
@@ -60,7 +242,9 @@ describe('mail about a note', () => {
         ),
       );
       await deps().store.outbox.commit([], messages);
-      const sent = Object.keys(await mails());
+      const sent = Object.entries(await mails()).flatMap(([name, all]) =>
+        all.flatMap(({ subject }) => (subject === 'x' ? name : [])),
+      );
       forget();
       return sent;
     };

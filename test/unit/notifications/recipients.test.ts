@@ -4,9 +4,13 @@
  * that is not chosen by itself, and with this event alone.
  */
 import { describe, expect, test } from 'vitest';
-import { type Relation, reasonToMail } from '../../../lib/domain/notifications/decide.ts';
+import {
+  MAIL_EVENTS,
+  type MailEvent,
+  type Relation,
+  reasonToMail,
+} from '../../../lib/domain/notifications/decide.ts';
 import { type EffectiveLevel, eventsOf } from '../../../lib/domain/notifications/levels.ts';
-import { NOTIFICATION_EVENTS, type NotificationEvent } from '../../../lib/records/notifications.ts';
 
 const ISSUE = 'reopen_issue close_issue';
 const REQUEST = 'reopen_merge_request close_merge_request merge_merge_request merge_when_pipeline_succeeds';
@@ -14,6 +18,8 @@ const BEGUN = 'new_issue new_merge_request new_epic';
 const SPOKEN = `${BEGUN} new_note`;
 const REASSIGNED = 'reassign_issue reassign_merge_request';
 const THREAD = `${SPOKEN} ${ISSUE} ${REQUEST} ${REASSIGNED} change_reviewer_merge_request`;
+// Nobody chooses these.
+const UNCHOSEN = 'change_milestone_of_issue move_issue';
 const INVOLVED = 'issue_due push_to_merge_request';
 const ENDED = 'failed_pipeline fixed_pipeline';
 
@@ -53,6 +59,21 @@ INVOLVED            | assignee                | -        | -                | as
 INVOLVED            | unsubscribed            | -        | -                | -                | -                | -                | -
 issue_due           | actor author            | -        | -                | author           | author           | author           | author
 push_to_merge_request | actor author          | -        | -                | -                | -                | -                | -
+UNCHOSEN            | -                       | -        | -                | -                | -                | -                | watching
+UNCHOSEN            | author                  | -        | -                | author           | author           | author           | author
+UNCHOSEN            | assignee                | -        | -                | assigned         | assigned         | assigned         | assigned
+UNCHOSEN            | participant             | -        | -                | participating    | participating    | participating    | participating
+UNCHOSEN            | subscribed              | -        | subscribed       | subscribed       | subscribed       | subscribed       | subscribed
+UNCHOSEN            | author unsubscribed     | -        | -                | -                | -                | -                | -
+UNCHOSEN            | actor author            | -        | -                | -                | -                | -                | -
+mention_in_issue    | mentioned               | -        | mentioned        | mentioned        | mentioned        | mentioned        | mentioned
+mention_in_issue    | mentioned unsubscribed  | -        | mentioned        | mentioned        | mentioned        | mentioned        | mentioned
+mention_in_issue    | author                  | -        | -                | -                | -                | -                | -
+mention_in_issue    | actor mentioned         | -        | -                | -                | -                | -                | -
+relabel_issue       | subscribed              | -        | subscribed       | subscribed       | subscribed       | subscribed       | subscribed
+relabel_issue       | subscribed unsubscribed | -        | -                | -                | -                | -                | -
+relabel_issue       | author                  | -        | -                | -                | -                | -                | -
+relabel_issue       | actor subscribed        | -        | -                | -                | -                | -                | -
 ENDED               | author                  | -        | -                | author           | author           | author           | author
 ENDED               | -                       | -        | -                | -                | -                | -                | -
 success_pipeline    | author                  | -        | -                | -                | -                | author           | -
@@ -71,6 +92,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   SPOKEN,
   REASSIGNED,
   THREAD,
+  UNCHOSEN,
   INVOLVED,
   ENDED,
 };
@@ -82,19 +104,19 @@ const rows = lines.flatMap(([events, relations, ...reasons]) =>
   (GROUPS[events!] ?? events!).split(' ').map((event) => ({ event, relations: relations!, reasons })),
 );
 
-const setting = (level: string, event: NotificationEvent) => {
+const setting = (level: string, event: MailEvent) => {
   const events = level === 'custom this' ? { [event]: true } : {};
   return { level: level.split(' ')[0] as EffectiveLevel, events: eventsOf({ events }) };
 };
 const asked = (text: string): Set<Relation> => new Set(text === '-' ? [] : (text.split(' ') as Relation[]));
 
 test('the table of recipients has every event', () => {
-  expect(new Set(rows.map(({ event }) => event))).toEqual(new Set(NOTIFICATION_EVENTS));
+  expect(new Set(rows.map(({ event }) => event))).toEqual(new Set(MAIL_EVENTS));
 });
 
 describe.each(rows)('$event, $relations', ({ event, relations, reasons }) => {
   test.each(levels.map((level, i) => [level, reasons[i]!] as const))('%s: %s', (level, reason) => {
-    const known = event as NotificationEvent;
+    const known = event as MailEvent;
     const candidate = { relations: asked(relations), setting: setting(level, known) };
     expect(reasonToMail(known, candidate) ?? '-').toBe(reason);
   });
