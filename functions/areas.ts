@@ -204,11 +204,10 @@ export const areas: readonly Area[] = [
     ],
     { ...writes, sends: ['maintenance', 'mail'] },
   ),
-  api(
-    'search',
-    [...collection('/api/v4/search'), '/api/v4/groups/{id}/search', oneInProject('search')],
-    reads,
-  ),
+  api('search', [...collection('/api/v4/search'), '/api/v4/groups/{id}/search', oneInProject('search')], {
+    ...reads,
+    objects: 'read',
+  }),
   api(
     'uploads',
     [

@@ -7,7 +7,7 @@ import { keyText, type Row, type Rows, rowCheck } from './rows.ts';
 
 /** Issues stand in the lists of exactly what their records say, and are counted. */
 export const issues = rowCheck(
-  ['issue', 'issue-in-list', 'issue-by', 'issue-count', 'issue-iid', 'issue-id'],
+  ['issue', 'issue-in-list', 'issue-by', 'issue-word', 'issue-count', 'issue-iid', 'issue-id'],
   function* (rows) {
     const byProject = Map.groupBy(rows.of('ISSUES#'), ({ pk }) => pk);
     const ids = Map.groupBy(rows.of('ISSUEID#'), ({ projectId }) => projectId);
@@ -45,7 +45,7 @@ function* ofProject(rows: Rows, projectId: number, own: readonly Row[]): Iterabl
     for (const sk of issue.obsolete ?? []) wanted.add(keyText({ pk: row.pk, sk }));
   }
   for (const row of own) {
-    if (/^(LIST#|BY#|ISSUEID)/.test(row.sk) && !wanted.has(keyText(row)))
+    if (/^(LIST#|BY#|WORD#|ISSUEID)/.test(row.sk) && !wanted.has(keyText(row)))
       yield `${keyText(row)} leads nowhere`;
   }
   const stored = rows.get(issueCountKey(projectId));

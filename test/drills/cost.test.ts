@@ -102,7 +102,11 @@ const ACTIONS: readonly [
     () =>
       ask('POST', `/projects/${project.id}/issues`, {
         title: 'The door sticks',
-        description: 'It does not open in the morning.',
+        // A paragraph: as many words as searches find by.
+        description:
+          'It does not open in the morning, when the wood has swollen over night; later, in the afternoon sun, ' +
+          'nothing holds it. Planing the lower edge would help, as would new hinges, but the caretaker keeps ' +
+          'both tools and keys locked away until somebody from the office signs a written order.',
         labels: 'bug,urgent',
         assignee_ids: [owner.id],
       }),

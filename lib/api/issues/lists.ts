@@ -4,8 +4,7 @@ import { anyone, group, project } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { filterOf, listQuery, statisticsQuery } from './filters.ts';
-import type { AskedIn } from './present.ts';
-import { presentedIssues } from './presented.ts';
+import { askedIn, presentedIssues } from './presented.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'issues';
@@ -96,13 +95,6 @@ async function listed(
   const options = { labelDetails: query.with_labels_details };
   return { ...found, items: await presentedIssues(deps, found.items, baseUrl, askedIn(scope), options) };
 }
-
-export const askedIn = (scope: IssueScope): AskedIn =>
-  scope.kind === 'project'
-    ? { kind: 'project', id: scope.access.project.id }
-    : scope.kind === 'group'
-      ? { kind: 'group', fullPath: scope.access.group.fullPath }
-      : scope;
 
 const statisticsErrors = errors.slice(0, 2);
 

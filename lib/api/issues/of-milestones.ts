@@ -5,8 +5,7 @@ import { getMilestone } from '../../domain/milestones/milestones.ts';
 import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { counted, endpoint } from '../endpoint.ts';
-import { askedIn } from './lists.ts';
-import { presentedIssues } from './presented.ts';
+import { askedIn, presentedIssues } from './presented.ts';
 import * as shapes from './shapes.ts';
 
 const KINDS = {

@@ -1,5 +1,6 @@
 import type { Actor } from '../../domain/actor.ts';
 import { conversationOf } from '../../domain/issues/conversation.ts';
+import type { IssueScope } from '../../domain/issues/list.ts';
 import { type FoundIssue, shownIssues } from '../../domain/issues/related.ts';
 import { isSubscribed } from '../../domain/notes/subscriptions.ts';
 import type { ApiDeps } from '../endpoint.ts';
@@ -36,3 +37,10 @@ export async function presentedIssue(
   ]);
   return { ...shown!, subscribed };
 }
+
+export const askedIn = (scope: IssueScope): AskedIn =>
+  scope.kind === 'project'
+    ? { kind: 'project', id: scope.access.project.id }
+    : scope.kind === 'group'
+      ? { kind: 'group', fullPath: scope.access.group.fullPath }
+      : scope;

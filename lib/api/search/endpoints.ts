@@ -1,13 +1,15 @@
 import type { GroupAccess, ProjectAccess } from '../../domain/access/types.ts';
 import { refused } from '../../domain/errors.ts';
 import { listGroups } from '../../domain/groups/lists.ts';
+import type { IssueScope } from '../../domain/issues/list.ts';
 import { SEARCHES, withinRate } from '../../domain/rate-limits/action-limits.ts';
-import { type Searched, searchProjects, searchUsers } from '../../domain/search/search.ts';
+import { type Searched, searchIssues, searchProjects, searchUsers } from '../../domain/search/search.ts';
 import { group, project, type SignedInActor, signedIn } from '../../http/access.ts';
 import type { OffsetPage } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { group as presentedGroup } from '../groups/present.ts';
+import { askedIn, presentedIssues } from '../issues/presented.ts';
 import { presented } from '../projects/presented.ts';
 import { userBasic } from '../users/present.ts';
 import * as shapes from './shapes.ts';
@@ -17,7 +19,7 @@ const area = 'search';
 /** Scopes that need a full-text index, which does not exist. */
 const INDEXED = ['blobs', 'commits', 'wiki_blobs', 'notes'] as const;
 /** Scopes of objects that do not exist yet: they find nothing. */
-const EMPTY = ['issues', 'merge_requests', 'milestones', 'snippet_titles'] as const;
+const EMPTY = ['merge_requests', 'milestones', 'snippet_titles'] as const;
 
 const params = <const S extends string>(scopes: readonly S[]) =>
   p.params({
@@ -33,7 +35,7 @@ const params = <const S extends string>(scopes: readonly S[]) =>
 
 const described = {
   description:
-    'Finds projects and groups by part of their name or path, and users by part of their name or username or by a complete email address.',
+    'Finds projects and groups by part of their name or path, users by part of their name or username or by a complete email address, and issues by the words of their title and of the beginning of their description, or by `#` and their number. A word of three characters or more also finds words that begin with it.',
   returns: { body: shapes.found },
   paginate: 'offset',
   errors: [
@@ -49,7 +51,7 @@ const everywhere = endpoint({
   area,
   summary: 'Search the instance',
   access: signedIn(),
-  query: () => params(['projects', 'groups', 'users', ...EMPTY, ...INDEXED]),
+  query: () => params(['projects', 'groups', 'users', 'issues', ...EMPTY, ...INDEXED]),
   handle: ({ actor, query, page, request }, deps) => search(deps, actor, query, page, request.baseUrl),
 });
 
@@ -60,7 +62,7 @@ const inGroup = endpoint({
   area,
   summary: 'Search a group',
   access: group('read_group'),
-  query: () => params(['projects', 'users', ...EMPTY, ...INDEXED]),
+  query: () => params(['projects', 'users', 'issues', ...EMPTY, ...INDEXED]),
   handle: ({ actor, group: within, query, page, request }, deps) =>
     search(deps, actor, query, page, request.baseUrl, within),
 });
@@ -72,7 +74,7 @@ const inProject = endpoint({
   area,
   summary: 'Search a project',
   access: project('read_project'),
-  query: () => params(['users', ...EMPTY, ...INDEXED]),
+  query: () => params(['users', 'issues', ...EMPTY, ...INDEXED]),
   handle: ({ actor, project: within, query, page, request }, deps) =>
     search(deps, actor, query, page, request.baseUrl, within),
 });
@@ -83,10 +85,18 @@ export const searchEndpoints = [everywhere, inGroup, inProject];
 const search: typeof found = (deps, actor, ...rest) =>
   withinRate(deps, SEARCHES, actor.user, () => found(deps, actor, ...rest));
 
+interface Query {
+  readonly scope: string;
+  readonly search: string;
+  readonly sort: 'asc' | 'desc';
+  readonly state?: 'all' | 'opened' | 'closed' | 'merged' | undefined;
+  readonly confidential?: boolean | undefined;
+}
+
 async function found(
   deps: ApiDeps,
   actor: SignedInActor,
-  { scope, search: term, sort }: { scope: string; search: string; sort: 'asc' | 'desc' },
+  { scope, search: term, sort, state, confidential }: Query,
   page: OffsetPage,
   baseUrl: string,
   within?: GroupAccess | ProjectAccess,
@@ -112,9 +122,27 @@ async function found(
       const found = await searchUsers(deps, actor, searched, within);
       return { ...found, items: found.items.map((user) => userBasic(user, baseUrl)) };
     }
+    case 'issues': {
+      // None is merged.
+      if (state === 'merged') return { items: [], total: 0, more: false };
+      const found = await searchIssues(deps, actor, searched, {
+        scope: issueScope(within),
+        state: state === 'all' ? undefined : state,
+        confidential,
+      });
+      const items = await presentedIssues(deps, found.items, baseUrl, askedIn(issueScope(within)));
+      return { ...found, items };
+    }
     default:
       if ((INDEXED as readonly string[]).includes(scope))
         throw refused('Scope not supported without a full-text index');
       return { items: [], total: 0, more: false };
   }
 }
+
+const issueScope = (within: GroupAccess | ProjectAccess | undefined): IssueScope =>
+  within === undefined
+    ? { kind: 'instance' }
+    : 'project' in within
+      ? { kind: 'project', access: within }
+      : { kind: 'group', access: within };

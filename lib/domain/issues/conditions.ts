@@ -4,6 +4,8 @@ import { awardedName } from '../../records/award-emoji.ts';
 import { classOf, type IssueClass, type IssueRecord, type IssueType } from '../../records/issues.ts';
 import type { LabelRecord } from '../../records/labels.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
+import { wordsOfIssue } from '../../store/issues/rows.ts';
+import { hasTerms, type Terms } from '../../store/search/words.ts';
 import { dayIn, dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import { isExpired } from '../milestones/milestones.ts';
@@ -52,6 +54,8 @@ export interface IssueFilter extends Selection {
   readonly epicId?: Choice<number> | undefined;
   readonly search?: string | undefined;
   readonly searchIn?: readonly ('title' | 'description')[] | undefined;
+  /** What a search asks for: words of the title and of the beginning of the description, or the number. */
+  readonly terms?: Terms | undefined;
 }
 
 interface Related {
@@ -110,6 +114,7 @@ function conditionsOf(filter: IssueFilter): Condition[] {
     if (value !== undefined) conditions.push(condition(value));
   };
   add(type, (wanted) => (issue) => issue.type === wanted);
+  add(filter.terms, (wanted) => (issue) => hasTerms(wanted, wordsOfIssue(issue), issue.iid));
   add(createdAfter?.toISOString(), (at) => (issue) => issue.createdAt >= at);
   add(createdBefore?.toISOString(), (at) => (issue) => issue.createdAt <= at);
   add(updatedAfter?.toISOString(), (at) => (issue) => issue.updatedAt >= at);

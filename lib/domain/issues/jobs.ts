@@ -28,7 +28,7 @@ export const jobs = [
         projectId: idField(),
         from: z.optional(
           z.object({
-            step: z.enum(['labels', 'milestones', 'list', 'label', 'milestone']),
+            step: z.enum(['labels', 'milestones', 'list', 'label', 'milestone', 'word']),
             after: z.optional(z.union([z.number(), z.string()])),
           }),
         ),

@@ -13,6 +13,7 @@ import {
   rangesOfReaction,
   rangesOfRoot,
   rangesOfRootBy,
+  type SearchedIn,
 } from '../../store/issues/list.ts';
 import type { PlaceRange } from '../../store/issues/places.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
@@ -105,6 +106,12 @@ export async function issueStatistics(
 /** Issues counted by walking through them. */
 export const MAX_COUNTED = 10_000;
 
+const isOf = (
+  scope: IssueScope,
+  { projectId }: Pick<IssueRecord, 'projectId'>,
+): scope is Extract<IssueScope, { kind: 'project' }> =>
+  scope.kind === 'project' && scope.access.project.id === projectId;
+
 interface Plan {
   readonly query: Omit<IssueQuery, 'direction' | keyof PageRequest>;
   readonly byUpdated: boolean;
@@ -155,11 +162,11 @@ async function plan(
   const fulfils = matcherOf(deps, filter, classes, me);
   const matches = async (issues: readonly IssueRecord[]) => {
     const verdicts = await fulfils(issues);
-    if (!covered.has('reaction')) return verdicts;
-    // The rows of what one reacted to say nothing about who may see it now.
+    // Rows of words and of reactions do not tell who may see an issue.
     return verdicts.map((verdict, i) => {
-      const access = accesses.get(issues[i]!.projectId);
-      return verdict && access !== undefined && maySeeIssue(actor, access, issues[i]!);
+      const issue = issues[i]!;
+      const access = isOf(scope, issue) ? scope.access : accesses.get(issue.projectId);
+      return verdict && access !== undefined && maySeeIssue(actor, access, issue);
     });
   };
   // One's own confidential issues are in no range by the time of the last change.
@@ -294,6 +301,19 @@ async function sourcesOf(
     ranges.push(rangesOfReaction(me, reaction === 'any' ? undefined : awardedName(reaction)));
     exact = false;
     covered.add('reaction');
+  }
+  if (filter.terms !== undefined) {
+    const where: SearchedIn =
+      projectId !== undefined
+        ? { kind: 'project', id: projectId }
+        : rootId !== undefined
+          ? { kind: 'root', id: rootId }
+          : { kind: 'all' };
+    const unions = await deps.store.issueList.rangesOfWords(where, filter.terms);
+    if (unions === undefined) return undefined;
+    ranges.push(...unions);
+    exact = false;
+    covered.add('terms');
   }
   return { ranges: ranges.length === 0 ? undefined : ranges, exact, covered };
 }

@@ -18,7 +18,7 @@ export interface Settling {
   readonly from?: { readonly step: Step; readonly after?: number | string | undefined } | undefined;
 }
 
-const STEPS = ['labels', 'milestones', 'list', 'label', 'milestone'] as const;
+const STEPS = ['labels', 'milestones', 'list', 'label', 'milestone', 'word'] as const;
 type Step = (typeof STEPS)[number];
 
 /** Rows changed together. */

@@ -2,6 +2,7 @@
 
 import type { UserRecord } from '../../records/users.ts';
 import type { ListedProject } from '../../store/projects/query.ts';
+import { termsOf } from '../../store/search/words.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { can, canInGroup } from '../access/permissions.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
@@ -9,6 +10,8 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { invalid } from '../errors.ts';
 import { listGroupProjects } from '../groups/lists.ts';
+import { type IssueListInput, type IssueScope, listIssues } from '../issues/list.ts';
+import type { FoundIssue } from '../issues/related.ts';
 import { listMembers } from '../members/list.ts';
 import { listProjects } from '../projects/projects.ts';
 import { listUsers, seesAll } from '../users/users.ts';
@@ -64,4 +67,20 @@ export async function searchUsers(
     states: ['active'],
     ...(seesAll(actor) ? { anyEmail: true } : {}),
   });
+}
+
+/**
+ * Searches issues by words of their titles and of the beginning of their descriptions, or by `#` and their number. Those
+ * of archived projects are found in the project alone.
+ */
+export async function searchIssues(
+  deps: Deps,
+  actor: Actor,
+  { term, direction, ...page }: Searched,
+  { scope, ...filter }: Pick<IssueListInput, 'state' | 'confidential'> & { readonly scope: IssueScope },
+): Promise<Page<FoundIssue>> {
+  demandTerm(term);
+  const terms = termsOf(term);
+  if (terms.words.length === 0 && terms.number === undefined) return { items: [], total: 0, more: false };
+  return listIssues(deps, actor, { ...filter, scope, terms }, { ...page, direction, order: 'created_at' });
 }

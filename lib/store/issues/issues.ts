@@ -19,12 +19,27 @@ import {
   outboxWrite,
 } from '../outbox/outbox.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
-import { issueCountKey, issueIdKey, issueIidKey, issueKey, issuesPartition } from '../row-keys/issues.ts';
+import {
+  ISSUE_WORDS,
+  issueCountKey,
+  issueIdKey,
+  issueIidKey,
+  issueKey,
+  issuesPartition,
+} from '../row-keys/issues.ts';
 import type { Key } from '../row-keys/key.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
 import { type Table, TRANSACTION_ITEMS } from '../table/table.ts';
-import { ABSENT, type Item, PRESENT, type Update, type Write } from '../table/write.ts';
+import {
+  ABSENT,
+  type Delete,
+  type Item,
+  PRESENT,
+  type Put,
+  type Update,
+  type Write,
+} from '../table/write.ts';
 import { type IssueSurroundings, issueRows, recordIndex, recordItem } from './rows.ts';
 
 /** Brings the rows of an issue in line with its record: `{ projectId, iid }`. */
@@ -82,8 +97,10 @@ export class Issues {
 
   /** @throws AlreadyExists when the number is taken; Missing when the project is deleted */
   async create(issue: IssueRecord, around: IssueSurroundings, options: IssueOptions = {}): Promise<void> {
+    const { alongside = [], messages = [] } = options;
     const rows = issueRows(issue, around);
-    const late = rows.length > ROWS_AT_ONCE;
+    const room = roomBeside(alongside.length + messages.length);
+    const late = rows.length > room;
     try {
       await this.#outbox.commit(
         [
@@ -92,12 +109,12 @@ export class Issues {
             if: ABSENT,
             reason: 'issue',
           },
-          ...(late ? rows.slice(0, 1) : rows).map((put) => ({ put })),
+          ...rows.slice(0, room).map((put) => ({ put })),
           counted(issue.projectId, { [classOf(issue)]: 1 }),
           checkProjectExists(issue.projectId),
-          ...(options.alongside ?? []),
+          ...alongside,
         ],
-        [...(late ? [indexMessage(issue)] : []), ...(options.messages ?? [])],
+        [...(late ? [indexMessage(issue)] : []), ...messages],
       );
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
@@ -140,8 +157,7 @@ export class Issues {
     const kept = new Set(newRows.map(({ sk }) => sk));
     const gone = oldRows.filter(({ sk }) => !kept.has(sk));
     const fresh = newRows.filter((row) => !oldRows.some((old) => isDeepStrictEqual(old, row)));
-    const others = OWN_ITEMS + alongside.length + messages.length + (within === undefined ? 0 : ITEMS_WITHIN);
-    const room = Math.min(ROWS_AT_ONCE, TRANSACTION_ITEMS - others);
+    const room = roomBeside(alongside.length + messages.length + (within === undefined ? 0 : ITEMS_WITHIN));
     const late = earlier !== undefined || gone.length + fresh.length > room;
     const obsolete = late
       ? { obsolete: [...new Set([...(earlier ?? []), ...gone.map(({ sk }) => sk)])] }
@@ -156,7 +172,7 @@ export class Issues {
           ...AT_VERSION,
           values: { version: issue.version },
         },
-        ...(late ? [] : [...gone.map(deletion), ...fresh.map((put) => ({ put }))]),
+        ...listsFirst([...gone.map(deletion), ...fresh.map((put) => ({ put }))]).slice(0, room),
         ...(oldClass === newClass ? [] : [counted(issue.projectId, { [oldClass]: -1, [newClass]: 1 })]),
         checkProjectExists(issue.projectId),
         ...alongside,
@@ -346,6 +362,17 @@ const countsOf = (row: Item): Partial<IssueCounts> =>
   Object.fromEntries(
     Object.entries(COUNT_NAMES).map(([listClass, name]) => [listClass, (row[name] as number) ?? 0]),
   );
+
+/** Rows that fit into a transaction with `others` items of other subjects. */
+const roomBeside = (others: number): number =>
+  Math.max(0, Math.min(ROWS_AT_ONCE, TRANSACTION_ITEMS - OWN_ITEMS - others));
+
+/** What searches find by goes last, where not everything fits. */
+const listsFirst = (writes: readonly (Put | Delete)[]): (Put | Delete)[] => {
+  const isWord = (write: Put | Delete) =>
+    ('put' in write ? write.put : write.delete).sk.startsWith(ISSUE_WORDS);
+  return [...writes.filter((write) => !isWord(write)), ...writes.filter(isWord)];
+};
 
 const deletion = ({ pk, sk }: Key) => ({ delete: { pk, sk } });
 

@@ -13,11 +13,17 @@ import {
   issuesOfRoot,
   issuesOfRootBy,
   issuesPartition,
+  numberWord,
   ownIssuesPrefix,
+  wordsOfAll,
+  wordsOfProject,
+  wordsOfRoot,
 } from '../row-keys/issues.ts';
 import { idOf } from '../row-keys/key.ts';
 import { listPartitions } from '../row-keys/lists.ts';
+import type { WordRows } from '../row-keys/search.ts';
 import { userPartition } from '../row-keys/users.ts';
+import { formsOf, type Terms } from '../search/words.ts';
 import type { Position } from '../table/cursor.ts';
 import { countPartitions, cutPage, MAX_TOTAL, type Page, type PageRequest } from '../table/paging.ts';
 import type { Direction } from '../table/sorted-sources.ts';
@@ -27,6 +33,11 @@ import { type FoundPlace, intersection, type PlaceRange, Reads, Union } from './
 
 /** What a reader may list of a project. */
 export type Listable = 'all' | 'plain' | 'none';
+
+/** Where a search looks: below a top-level group or personal namespace, or everywhere. */
+export type SearchedIn =
+  | { readonly kind: 'project' | 'root'; readonly id: number }
+  | { readonly kind: 'all' };
 
 export interface IssueQuery extends PageRequest {
   /** Candidates are in all of these; each is a union of ranges. */
@@ -105,6 +116,19 @@ export class IssueList {
     classes: readonly IssueClass[],
   ): Promise<number> {
     return (await this.#count(rangesOfPerson(facet, userId, classes, true))) ?? MAX_TOTAL;
+  }
+
+  /**
+   * Finds the ranges of what a search asks for, which are judged by the records: a union for each of its words.
+   * @returns undefined where nothing has one of them
+   */
+  async rangesOfWords(where: SearchedIn, { words, number }: Terms): Promise<PlaceRange[][] | undefined> {
+    const rows = wordRowsOf(where);
+    const forms = await Promise.all(words.map((word) => formsOf(this.#table, rows, word)));
+    const numbered = number === undefined ? [] : rangesOfForms(rows, [numberWord(number)]);
+    if (words.length === 0) return numbered.length === 0 ? undefined : [numbered];
+    if (number === undefined && forms.some((of) => of.length === 0)) return undefined;
+    return forms.map((of) => [...rangesOfForms(rows, of), ...numbered]);
   }
 
   /** @returns undefined above {@link MAX_TOTAL} keys, or where only walking through the records would tell */
@@ -324,6 +348,22 @@ export const rangesOfReaction = (userId: number, name?: string): PlaceRange[] =>
     listClass: 'opened',
   },
 ];
+
+const wordRowsOf = (where: SearchedIn): WordRows =>
+  where.kind === 'all'
+    ? wordsOfAll
+    : where.kind === 'root'
+      ? wordsOfRoot(where.id)
+      : wordsOfProject(where.id);
+
+/** Rows of words say nothing of the class, which the records are judged by. */
+const rangesOfForms = ({ index, partition, prefix }: WordRows, forms: readonly string[]): PlaceRange[] =>
+  forms.map((form) => ({
+    ...(index === undefined ? {} : { index }),
+    partition: partition(form),
+    prefix: `${prefix}${form}#`,
+    listClass: 'opened',
+  }));
 
 export const rangesOfAll = (classes: readonly IssueClass[]): PlaceRange[] =>
   classes.flatMap((listClass) =>

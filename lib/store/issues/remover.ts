@@ -13,7 +13,7 @@ interface Stores {
 
 export const remover: Remover<Stores> = {
   ofProject: {
-    rows: ['issue', 'issue-in-list', 'issue-by', 'issue-count', 'issue-iid', 'issue-id'],
+    rows: ['issue', 'issue-in-list', 'issue-by', 'issue-word', 'issue-count', 'issue-iid', 'issue-id'],
     run: ({ issues }, { id }, deadline) => untilNoneLeft(() => issues.removeOfProject(id), deadline),
   },
   ofUserRows: {

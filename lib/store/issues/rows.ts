@@ -1,6 +1,10 @@
-/** The rows that lists find an issue by. They are computed from its record alone, and checked against it by readers. */
+/**
+ * The rows that lists and searches find an issue by. They are computed from its record alone, and checked against it by
+ * readers.
+ */
 
 import { classOf, type IssueRecord } from '../../records/issues.ts';
+import { beginningOfText } from '../../records/texts.ts';
 import {
   type IssueFacet,
   issueByKey,
@@ -11,11 +15,16 @@ import {
   issuesOfProject,
   issuesOfRoot,
   issuesOfRootBy,
+  issueWordKey,
+  numberWord,
   ownIssuesPrefix,
+  wordsOfAll,
+  wordsOfRoot,
 } from '../row-keys/issues.ts';
 import type { Key } from '../row-keys/key.ts';
 import { listPartition } from '../row-keys/lists.ts';
 import { userPartition } from '../row-keys/users.ts';
+import { indexedWords } from '../search/words.ts';
 import type { Item } from '../table/write.ts';
 
 /** What the rows say beside the record: it changes when projects move, and labels or milestones are renamed. */
@@ -41,6 +50,11 @@ export const recordItem = (issue: IssueRecord): Row => ({
   ...recordIndex(issue),
 });
 
+/** The words that a search finds an issue by. */
+export const wordsOfIssue = ({ title, description }: Pick<IssueRecord, 'title' | 'description'>): string[] =>
+  indexedWords(title, beginningOfText(description));
+
+/** All rows beside the record; those of words come last. */
 export function issueRows(issue: IssueRecord, around: IssueSurroundings): Row[] {
   const { id, iid, projectId, createdAt } = issue;
   const { rootId, labelTitles, milestoneTitle } = around;
@@ -58,6 +72,13 @@ export function issueRows(issue: IssueRecord, around: IssueSurroundings): Row[] 
       value,
       title === undefined ? {} : { list: issuesOfRootBy(rootId, facet, title, listClass), byId: place },
     );
+  const word = (each: string): Row => ({
+    ...issueWordKey(projectId, each, place),
+    list: wordsOfRoot(rootId).partition(each),
+    byId: `${each}#${place}`,
+    who: wordsOfAll.partition(each),
+    what: `${each}#${place}`,
+  });
   return [
     {
       ...issueIdKey(id),
@@ -78,5 +99,6 @@ export function issueRows(issue: IssueRecord, around: IssueSurroundings): Row[] 
     ...(issue.milestoneId === null ? [] : [titled('milestone', issue.milestoneId, milestoneTitle)]),
     ...(issue.iterationId === null ? [] : [by('iteration', issue.iterationId)]),
     ...(issue.epicId === null ? [] : [by('epic', issue.epicId)]),
+    ...[numberWord(iid), ...wordsOfIssue(issue)].map(word),
   ];
 }

@@ -4,6 +4,7 @@ import { ConditionFailed } from '../errors.ts';
 import {
   facetValueOf,
   ISSUE_LISTS,
+  ISSUE_WORDS,
   iidOf,
   issueFacetPrefix,
   issueFacetsPrefix,
@@ -88,17 +89,17 @@ export class IssueUses {
 
   /**
    * Puts a page of a project's rows into the lists of another root.
-   * @param part the plain list, or that of labels or milestones
+   * @param part the plain list, that of labels or milestones, or the words
    * @returns sort key to go on after; undefined at the end
    */
   async reroot(
     projectId: number,
-    part: 'list' | UsedValue['facet'],
+    part: 'list' | 'word' | UsedValue['facet'],
     rootId: number,
     limit: number,
     after?: string,
   ): Promise<string | undefined> {
-    const prefix = part === 'list' ? ISSUE_LISTS : issueFacetsPrefix(part);
+    const prefix = part === 'list' ? ISSUE_LISTS : part === 'word' ? ISSUE_WORDS : issueFacetsPrefix(part);
     const { items, next } = await this.#page(projectId, prefix, limit, after);
     await Promise.all(
       items.map(async ({ pk, sk, list }) => {

@@ -1,6 +1,7 @@
 import type { IssueAddress, IssueClass } from '../../records/issues.ts';
 import { type Key, padded, wholeOrDigest } from './key.ts';
 import type { RowKind } from './row-kind.ts';
+import { beginningOf, type WordRows } from './search.ts';
 
 // Issues: the records of a project and the rows that lists of them are read from. An index row ends in a place, the
 // time of creation with both numbers, so that it leads to the record, and all sources of a list sort alike.
@@ -60,6 +61,22 @@ export const issueByKey = (
 export const ownIssuesPrefix = (facet: 'author' | 'assignee', listClass: IssueClass): string =>
   `ISSUE#${facet}#${listClass}#`;
 
+export const ISSUE_WORDS = 'WORD#';
+
+/** An issue that has a word, whatever its class. */
+export const issueWordKey = (projectId: number, word: string, place: string): Key => ({
+  pk: issuesPartition(projectId),
+  sk: `${ISSUE_WORDS}${word}#${place}`,
+});
+
+/** The number of an issue among the words that it is found by. */
+export const numberWord = (iid: number): string => `#${iid}`;
+
+export const wordsOfProject = (projectId: number): WordRows => ({
+  partition: () => issuesPartition(projectId),
+  prefix: ISSUE_WORDS,
+});
+
 /** How many issues a project has, by class. */
 export const issueCountKey = (projectId: number): Key => ({ pk: issuesPartition(projectId), sk: 'COUNT' });
 
@@ -86,6 +103,20 @@ export const issuesOfRootBy = (
   listClass: IssueClass,
 ): string => `ISSUES#ROOT#${padded(rootId)}#${facet}#${wholeOrDigest(title)}#${listClass}`;
 
+/** The same rows below a root, in `list` and `byId`. */
+export const wordsOfRoot = (rootId: number): WordRows => ({
+  index: 'byId',
+  partition: (word) => `ISSUES#ROOT#${padded(rootId)}#word#${beginningOf(word)}`,
+  prefix: '',
+});
+
+/** The same rows of the instance, in `who` and `what`. */
+export const wordsOfAll: WordRows = {
+  index: 'byUser',
+  partition: (word) => `ISSUES#WORD#${beginningOf(word)}`,
+  prefix: '',
+};
+
 /** The same list of another root. */
 export const underRoot = (list: string, rootId: number): string =>
   list.replace(/^ISSUES#ROOT#\d+/, `ISSUES#ROOT#${padded(rootId)}`);
@@ -100,6 +131,7 @@ export const rowKinds = [
   { name: 'issue', partitions: ['ISSUES#'], keys: { issueKey }, of: ['project', 'user'] },
   { name: 'issue-in-list', partitions: ['ISSUES#'], keys: { issueListKey }, of: ['project'] },
   { name: 'issue-by', partitions: ['ISSUES#'], keys: { issueByKey }, of: ['project', 'user'] },
+  { name: 'issue-word', partitions: ['ISSUES#'], keys: { issueWordKey }, of: ['project'] },
   { name: 'issue-count', partitions: ['ISSUES#'], keys: { issueCountKey }, of: ['project'] },
   { name: 'issue-iid', partitions: ['ISSUES#'], keys: { issueIidKey }, of: ['project'] },
   { name: 'issue-id', partitions: ['ISSUEID#'], keys: { issueIdKey }, of: ['project'] },

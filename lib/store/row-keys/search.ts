@@ -1,4 +1,5 @@
 import type { SearchKind } from '../../records/search.ts';
+import type { IndexName } from '../table/schema.ts';
 import { groupKey } from './groups.ts';
 import { type Key, padded } from './key.ts';
 import { projectKey } from './projects.ts';
@@ -15,6 +16,23 @@ export const gramKey = (kind: SearchKind, gram: string, id: number): Key => ({
   pk: `GRAM#${kind}#${gram}`,
   sk: padded(id),
 });
+
+// Rows of words are below what has the text, in its own partition: the word, then the place in the order of creation. A
+// word has letters and digits only, or is a number behind `#`: the `#` after it ends it.
+
+/** Where rows of words are found. */
+export interface WordRows {
+  readonly index?: Extract<IndexName, 'byId' | 'byUser'>;
+  readonly partition: (word: string) => string;
+  /** Of the sort key, before the word. */
+  readonly prefix: string;
+}
+
+/** Characters that a word has to have in common with words that begin with it. */
+export const LEAST_BEGINNING = 3;
+
+/** Partitions of an index have the words of one beginning. */
+export const beginningOf = (word: string): string => Array.from(word).slice(0, LEAST_BEGINNING).join('');
 
 export const rowKinds = [
   {

@@ -8,7 +8,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import type { LongText, StoredText } from '../../records/texts.ts';
+import { BEGINNING, type LongText, type StoredText } from '../../records/texts.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { padded } from '../row-keys/key.ts';
 
@@ -31,7 +31,7 @@ export class Texts {
     if (bytes <= MAX_ROW_TEXT) return text;
     const blob = `${prefixOf(projectId)}${randomUUID()}`;
     await this.#blobs.put(blob, Buffer.from(text), { contentType: 'text/plain; charset=utf-8' });
-    return { blob, bytes };
+    return { blob, bytes, beginning: text.slice(0, BEGINNING) };
   }
 
   async read(text: StoredText): Promise<string> {

@@ -82,7 +82,7 @@ describe('search finds', () => {
   });
 
   test('nothing in scopes without any content', async () => {
-    await settled('/search?scope=issues&search=zebra', owner.token, []);
+    await settled('/search?scope=merge_requests&search=zebra', owner.token, []);
   });
 });
 
