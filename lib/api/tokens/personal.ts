@@ -79,7 +79,7 @@ const list = endpoint({
   },
 });
 
-const own = (actor: Parameters<typeof signedInActor>[0]): TokenRecord => signedInActor(actor).token;
+const own = (actor: Parameters<typeof signedInActor>[0]): TokenRecord => signedInActor(actor).token!;
 
 const getSelf = endpoint({
   method: 'GET',

@@ -108,7 +108,8 @@ export function requesterOf(author: AuditAuthor): Requester {
     return requester;
   }
   if (author.kind === 'system') return { authorId: NO_USER_ID, name: author.name, authorClass: 'System' };
-  const address = author.origin && { address: author.origin.address };
+  const from = author.origin?.address;
+  const address = from === undefined ? {} : { address: from };
   if (author.kind === 'anonymous') {
     return {
       authorId: NO_USER_ID,
@@ -118,7 +119,7 @@ export function requesterOf(author: AuditAuthor): Requester {
     };
   }
   const { user, token, sudoer } = author;
-  const impersonator = sudoer?.username ?? token.impersonator;
+  const impersonator = sudoer?.username ?? token?.impersonator;
   return { ...personOf(user), ...address, ...(impersonator !== undefined && { impersonator }) };
 }
 

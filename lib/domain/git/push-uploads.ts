@@ -58,7 +58,7 @@ export async function beginUpload(
       await staging.note(staged.id, REQUEST, request);
       const projectId = project.project.id;
       return await pushUploads.open(
-        { projectId, userId: actor.user.id, tokenId: actor.token.id, staged },
+        { projectId, userId: actor.user.id, tokenId: actor.token!.id, staged },
         now,
       );
     } catch (error) {

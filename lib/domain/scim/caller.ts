@@ -54,7 +54,7 @@ export async function openScim(
     authorId: -1,
     name: `SCIM of ${group.fullPath}`,
     authorClass: 'ScimToken',
-    address: origin.address,
+    ...(origin.address === undefined ? {} : { address: origin.address }),
   };
   return { group, sso: group.sso, hash, author, baseUrl };
 }

@@ -197,7 +197,7 @@ export async function botToken(
 /** Returns the token of the request if it belongs to this project or group. @throws 405 for a person's token, 401 for one of another resource */
 export function ownBotToken(actor: Actor, place: MembershipResource): TokenRecord {
   const { token } = signedIn(actor);
-  if (token.resource == null) throw new DomainError('method-not-allowed', '405 Method Not Allowed');
+  if (token?.resource == null) throw new DomainError('method-not-allowed', '405 Method Not Allowed');
   const { kind, id } = sourceOf(place);
   if (token.resource.kind !== kind || token.resource.id !== id) throw unauthorized();
   return token;
