@@ -36,7 +36,7 @@ export interface NoteRecord {
   readonly internal?: true;
   /** Written by the service; the kind of change, such as `title` or `closed`. */
   readonly system?: string;
-  /** Of a system note that says where the noteable was mentioned: shown to those who may read that. */
+  /** Of a system note that names another place: shown to those who may read that. */
   readonly mentionedIn?: MentionSource;
   /** Sort key of the event that tells of it in the feeds of its project; it goes with the note. */
   readonly event?: string;
@@ -44,12 +44,10 @@ export interface NoteRecord {
   readonly updatedAt: string;
 }
 
-/** Where a noteable of another project, or a confidential one, was mentioned. */
-export interface MentionSource {
-  readonly kind: 'issue';
-  readonly projectId: number;
-  readonly iid: number;
-}
+/** Where a noteable was mentioned: in the texts of an issue, in notes on it, in the message of a commit or notes on that. */
+export type MentionSource =
+  | { readonly kind: 'issue'; readonly projectId: number; readonly iid: number }
+  | { readonly kind: 'commit'; readonly projectId: number; readonly sha: string };
 
 /** A line that a diff added or deleted, with its line number on both sides, counted from 1. */
 export interface NotedLine {

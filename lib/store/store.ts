@@ -32,6 +32,7 @@ import { Members } from './members/members.ts';
 import { Milestones } from './milestones/milestones.ts';
 import { NamespaceList } from './namespaces/list.ts';
 import { Discussions } from './notes/discussions.ts';
+import { Mentions } from './notes/mentions.ts';
 import { Notes } from './notes/notes.ts';
 import { Threads } from './notes/participants.ts';
 import { NotificationSettings } from './notifications/settings.ts';
@@ -119,6 +120,7 @@ export interface Store {
   readonly eventFeed: EventFeed;
   readonly forks: Forks;
   readonly pinnedCommits: PinnedCommits;
+  readonly mentions: Mentions;
   readonly notes: Notes;
   readonly discussions: Discussions;
   readonly awards: Awards;
@@ -226,6 +228,7 @@ export function createStore(
     eventFeed: new EventFeed(table),
     forks: new Forks(table),
     pinnedCommits: new PinnedCommits(table),
+    mentions: new Mentions(table),
     notes: new Notes(table, counters),
     discussions: new Discussions(table),
     awards: new Awards(table, counters),

@@ -9,6 +9,7 @@ import { ISSUE } from '../../lib/store/row-keys/issues.ts';
 import { idOf } from '../../lib/store/row-keys/key.ts';
 import {
   discussionKey,
+  mentionKey,
   noteCountKey,
   noteKey,
   noteListKey,
@@ -95,6 +96,18 @@ export const noteLists = rowCheck(['listed-note', 'discussion', 'note-count'], f
     const [id, count] = [row['id'] as number, row['userNotesCount']];
     if (count !== (ofPeople.get(id) ?? 0))
       yield `issue ${id} counts ${count} notes of ${ofPeople.get(id) ?? 0}`;
+  }
+});
+
+/** Of each place that names an issue there is one note on it that says so. */
+export const mentions = rowCheck(['mention'], function* (rows) {
+  const marks = new Set(ofPrefix(rows, 'MENTION#').map(keyText));
+  for (const note of notesOf(rows)) {
+    const { id, projectId, noteable, system, mentionedIn } = note;
+    if (mentionedIn === undefined) continue;
+    const what = system === 'closed' ? 'closed' : 'mentioned';
+    if (!marks.delete(keyText(mentionKey(projectId, noteable, what, mentionedIn))))
+      yield `note ${id} says again where its issue is ${what}, or without a row`;
   }
 });
 

@@ -49,7 +49,7 @@ import { invitations } from './check-invitations.ts';
 import { issues } from './check-issues.ts';
 import { labelSubscriptions, labels } from './check-labels.ts';
 import { milestones } from './check-milestones.ts';
-import { noteLists, notes, participants } from './check-notes.ts';
+import { mentions, noteLists, notes, participants } from './check-notes.ts';
 import { pipelines } from './check-pipelines.ts';
 import { refRows, refTables } from './check-repository-rows.ts';
 import { scim } from './check-scim.ts';
@@ -250,6 +250,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
 
   notes,
   noteLists,
+  mentions,
 
   'notification choices': notificationChoices,
 

@@ -4,26 +4,26 @@ import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { ShareRecord } from '../../records/shares.ts';
-import type { Viewer, VisibilityFilter } from '../../store/projects/query.ts';
-import { type Actor, isAdministrator } from '../actor.ts';
+import type { Viewer as StoreViewer, VisibilityFilter } from '../../store/projects/query.ts';
+import { isAdministrator, type Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { MembershipCache } from './effective-level.ts';
 import { groupAccess, projectAccess } from './open-request.ts';
 import { canSee, canSeeGroup } from './permissions.ts';
 
-export function viewerOf(actor: Actor): Viewer {
+export function viewerOf(actor: Viewer): StoreViewer {
   if (actor.kind === 'anonymous') return { kind: 'anonymous' };
   if (isAdministrator(actor)) return { kind: 'admin', id: actor.user.id };
   return { kind: 'user', id: actor.user.id, internal: !actor.user.external };
 }
 
-export const visibleProjects = (deps: Deps, actor: Actor): VisibilityFilter<ProjectRecord> =>
+export const visibleProjects = (deps: Deps, actor: Viewer): VisibilityFilter<ProjectRecord> =>
   visibilityFilter(deps, actor, 'project', async (project, memberships) => {
     const access = await projectAccess(actor, project, memberships);
     return access !== undefined && canSee(actor, access) ? access.level : undefined;
   });
 
-export const visibleGroups = (deps: Deps, actor: Actor): VisibilityFilter<GroupRecord> =>
+export const visibleGroups = (deps: Deps, actor: Viewer): VisibilityFilter<GroupRecord> =>
   visibilityFilter(deps, actor, 'group', async (group, memberships) => {
     const access = await groupAccess(actor, group, memberships);
     return access !== undefined && canSeeGroup(actor, access) ? access.level : undefined;
@@ -32,7 +32,7 @@ export const visibleGroups = (deps: Deps, actor: Actor): VisibilityFilter<GroupR
 /** One round trip per batch for what most records need; the cache is shared by all pages of a list. */
 function visibilityFilter<R extends { ancestorIds: readonly number[]; shares: readonly ShareRecord[] }>(
   deps: Deps,
-  actor: Actor,
+  actor: Viewer,
   kind: MemberSource['kind'],
   levelOf: (
     record: R,

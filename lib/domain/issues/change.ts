@@ -6,6 +6,7 @@
 
 import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issues.ts';
 import { AlreadyExists, Missing, Stale } from '../../store/errors.ts';
+import { mentionsMessage } from '../../store/notes/mentions.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import { issueTodos } from '../../store/todos/todos.ts';
@@ -15,11 +16,12 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, notFound, recordNotFound } from '../errors.ts';
 import { activity } from '../events/record.ts';
-import { enqueueNotification } from '../notifications/enqueue.ts';
+import { mayNameIssues } from '../markdown/references.ts';
+import { enqueueNotification, moverOf } from '../notifications/enqueue.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { toldChanges } from './mails.ts';
 import { surroundingsOf } from './related.ts';
-import { systemNotes } from './system-notes.ts';
+import { type SystemNote, systemNotes } from './system-notes.ts';
 import { maySeeIssue } from './visible.ts';
 
 export interface IssueChange {
@@ -30,6 +32,8 @@ export interface IssueChange {
   readonly after: IssueRecord;
   /** The new text of its description; undefined where that stays as it is. */
   readonly description: string | null | undefined;
+  /** System notes that do not follow from the fields. */
+  readonly notes?: readonly SystemNote[];
 }
 
 /** What a change brings with it in the same transaction. */
@@ -44,6 +48,7 @@ const CONSEQUENCES: readonly ((deps: Deps, change: IssueChange) => Promise<Conse
   toldInFeeds,
   toldByMail,
   toDo,
+  toldWhereNamed,
 ];
 
 /** Creates an issue. @throws `404 Project Not Found` when the project is deleted meanwhile, 409 for a number that is taken */
@@ -68,6 +73,8 @@ export type ChangeOfIssue = (before: IssueRecord) => Partial<IssueFields>;
 interface ChangeOptions {
   /** The new text of the description, which the fields name as it is stored. */
   readonly description?: string | null | undefined;
+  /** System notes that do not follow from the fields. */
+  readonly notes?: readonly SystemNote[];
   /** Further writes of the same transaction. */
   readonly alongside?: readonly Write[];
   /** The note by a user that comes (1) or goes (-1) with the change, and what commits the writes of both. */
@@ -89,7 +96,7 @@ export function changeIssue(
   access: ProjectAccess,
   iid: number,
   change: ChangeOfIssue,
-  { description, alongside = [], note }: ChangeOptions = {},
+  { description, notes = [], alongside = [], note }: ChangeOptions = {},
 ): Promise<IssueRecord> {
   const address: IssueAddress = { projectId: access.project.id, iid };
   return retryWhileStale(async () => {
@@ -99,7 +106,7 @@ export function changeIssue(
     const after = { ...before, ...changes };
     const [around, following] = await Promise.all([
       surroundingsOf(deps, access.project, after),
-      consequencesOf(deps, { actor, access, before, after, description }),
+      consequencesOf(deps, { actor, access, before, after, description, notes }),
     ]);
     return deps.store.issues.update(before, changes, around, {
       ...following,
@@ -127,8 +134,8 @@ async function consequencesOf(deps: Deps, change: IssueChange) {
   };
 }
 
-async function toldInNotes(deps: Deps, { actor, before, after }: IssueChange): Promise<Consequences> {
-  return before === undefined ? {} : { writes: await systemNotes(deps, actor, before, after) };
+async function toldInNotes(deps: Deps, { actor, before, after, notes }: IssueChange): Promise<Consequences> {
+  return before === undefined ? {} : { writes: await systemNotes(deps, actor, before, after, notes) };
 }
 
 /** Feeds tell of new issues and of states; of confidential issues nothing. */
@@ -164,4 +171,15 @@ async function toDo(_deps: Deps, { actor, before, after, description }: IssueCha
       finished: before !== undefined && before.state !== after.state && after.state === 'closed',
     }),
   };
+}
+
+/** New texts may name other issues: a worker tells there. */
+async function toldWhereNamed(
+  deps: Deps,
+  { actor, before, after, description }: IssueChange,
+): Promise<Consequences> {
+  const { projectId, iid, title } = after;
+  const named = mayNameIssues(description) || (title !== before?.title && mayNameIssues(title));
+  if (!named) return {};
+  return { messages: [mentionsMessage({ kind: 'issue', projectId, iid }, moverOf(deps, actor))] };
 }

@@ -10,6 +10,7 @@ import { conflict, forbidden, recordNotFound } from '../errors.ts';
 import type { NotedObject } from '../notes/noteable.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { getIssue } from './issues.ts';
+import { readableMentions } from './mentions.ts';
 import { surroundingsOf } from './related.ts';
 import { isOwn } from './visible.ts';
 
@@ -42,6 +43,7 @@ export async function issueWithNotes(
     },
     moderates: can(actor, access, 'moderate_notes'),
     backdates: can(actor, access, 'backdate_notes'),
+    readable: (notes) => readableMentions(deps, actor, notes),
     within: (change, write) => counting(deps, issue, access, change, write),
     awards: {
       createdAt: issue.createdAt,

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { IssueFields, IssueRecord, Severity } from '../../records/issues.ts';
-import type { NoteRecord } from '../../records/notes.ts';
+import type { MentionSource, NoteRecord } from '../../records/notes.ts';
 import { noteWrites } from '../../store/notes/notes.ts';
 import type { Write } from '../../store/table/write.ts';
 import { signedIn } from '../access/permissions.ts';
@@ -30,14 +30,20 @@ export interface SystemNote {
   /** The kind of change. */
   readonly action: string;
   readonly text: string;
+  /** The place that the text names: only those who may read that see the note. */
+  readonly mentionedIn?: MentionSource;
 }
 
-/** The notes of a change, for its transaction: at most eleven, of three writes each and one for all. */
+/**
+ * The notes of a change, for its transaction: at most eleven beside `further`, of three writes each and one for all.
+ * @param further notes that do not follow from the fields
+ */
 export async function systemNotes(
   deps: Deps,
   actor: Actor,
   before: IssueRecord,
   after: IssueRecord,
+  further: readonly SystemNote[] = [],
 ): Promise<Write[]> {
   const { user } = signedIn(actor);
   const moved = [...before.assigneeIds, ...after.assigneeIds].filter(
@@ -45,11 +51,11 @@ export async function systemNotes(
   );
   const users = moved.length === 0 ? [] : await deps.store.users.getMany(moved);
   const usernames = new Map(users.flatMap((each) => (each === undefined ? [] : [[each.id, each.username]])));
-  const notes = systemNotesOf(before, after, usernames);
+  const notes = [...systemNotesOf(before, after, usernames), ...further];
   const ids = await Promise.all(notes.map(() => deps.store.notes.nextId()));
   const at = deps.now().toISOString();
   const records = notes.map(
-    ({ action, text }, i): NoteRecord => ({
+    ({ action, text, mentionedIn }, i): NoteRecord => ({
       id: ids[i]!,
       projectId: after.projectId,
       noteable: { kind: 'issue', id: after.id },
@@ -58,6 +64,7 @@ export async function systemNotes(
       author: { id: user.id, username: user.username, name: user.name },
       line: null,
       system: action,
+      ...(mentionedIn === undefined ? {} : { mentionedIn }),
       createdAt: at,
       updatedAt: at,
     }),

@@ -78,6 +78,10 @@ export function* referencesOf(text: string, baseUrl?: string): Generator<FoundRe
   }
 }
 
+/** Whether a text may refer to an issue: a quick look, for texts that most often do not. */
+export const mayNameIssues = (text: string | null | undefined): boolean =>
+  text != null && /#\d|\/issues\/\d/.test(text);
+
 /** The reference that a text is as a whole, such as the URL of a link. */
 export function referenceAt(text: string, baseUrl: string): Reference | undefined {
   const [first] = referencesOf(text, baseUrl);

@@ -17,7 +17,7 @@ export const jobs = [
   }),
 ];
 
-const noteableField = (): z.ZodMiniType<Noteable> =>
+export const noteableField = (): z.ZodMiniType<Noteable> =>
   z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('commit'), id: textField() }),
     z.object({ kind: z.literal('issue'), id: idField() }),

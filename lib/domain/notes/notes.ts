@@ -10,8 +10,9 @@ import {
 } from '../../records/notes.ts';
 import { Missing, Stale } from '../../store/errors.ts';
 import type { NotesOf } from '../../store/notes/lists.ts';
+import { mentionsMessage } from '../../store/notes/mentions.ts';
 import { type NoteOrder, noteRemovedMessages } from '../../store/notes/notes.ts';
-import { outboxWrite } from '../../store/outbox/outbox.ts';
+import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
@@ -19,7 +20,8 @@ import type { Deps } from '../deps.ts';
 import { badRequest, forbidden, notFound, tooLarge } from '../errors.ts';
 import { prepareActivity } from '../events/record.ts';
 import { dropReplaced, naming } from '../long-texts.ts';
-import { enqueueNotification } from '../notifications/enqueue.ts';
+import { mayNameIssues } from '../markdown/references.ts';
+import { enqueueNotification, moverOf } from '../notifications/enqueue.ts';
 import { NOTES, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { discussionIdOf, firstNoteOf } from './discussion-id.ts';
@@ -165,13 +167,14 @@ async function written(
   const note = { ...draft, event: event.put.sk };
   const notification = enqueueNotification(deps, actor, on.notification(note));
   const joins = deps.store.threads.joinWrite(note, author.id);
-  const alongside = [joins, event, outboxWrite(notification)];
+  const messages = [notification, ...mentionsIn(deps, actor, note, input.body)];
+  const alongside = [joins, event, ...messages.map(outboxWrite)];
   try {
     await naming(deps, body, () => on.within(1, (more) => store(note, [...more, ...alongside])));
   } catch (error) {
     throw error instanceof Missing ? notFound('Project') : error;
   }
-  await deps.store.outbox.deliver([notification]);
+  await deps.store.outbox.deliver(messages);
   return { note, body: input.body, author };
 }
 
@@ -243,9 +246,15 @@ export async function changeNote(
     const [{ body, author }] = (await loaded(deps, [note])) as [LoadedNote];
     if (body === text) return { note, body, author };
     const kept = await deps.store.texts.keep(note.projectId, text);
+    const messages = mentionsIn(deps, actor, note, text);
     const changed = await naming(deps, kept, () =>
-      deps.store.notes.change(note, { body: kept, updatedAt: deps.now().toISOString() }),
+      deps.store.notes.change(
+        note,
+        { body: kept, updatedAt: deps.now().toISOString() },
+        messages.map(outboxWrite),
+      ),
     );
+    await deps.store.outbox.deliver(messages);
     await dropReplaced(deps, note.body);
     return { note: changed, body: text, author };
   };
@@ -279,6 +288,17 @@ export async function deleteNote(
   } catch (error) {
     throw error instanceof Missing ? notFound('Note') : error;
   }
+}
+
+/** A new text may name issues: a worker tells there. */
+function mentionsIn(
+  deps: Deps,
+  actor: Actor,
+  { projectId, noteable, id, internal }: NoteRecord,
+  text: string,
+): OutboxMessage[] {
+  if (internal === true || !mayNameIssues(text)) return [];
+  return [mentionsMessage({ kind: 'note', projectId, noteable, noteId: id }, moverOf(deps, actor))];
 }
 
 /** System notes are what they are. @throws 401, 403 */

@@ -2,24 +2,35 @@
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { can } from '../access/permissions.ts';
+import type { Deps } from '../deps.ts';
+import type { FoundIssue } from '../issues/related.ts';
 import { maySeeIssue } from '../issues/visible.ts';
 import { containerOf, sameContainer, withAbove } from '../labels/containers.ts';
 import type { ReferenceLink } from '../markdown/html.ts';
 import type { NumberedReference, TitledReference } from '../markdown/references.ts';
-import type { Finder } from './reading.ts';
+import type { Finder, Reading, Targets } from './reading.ts';
 
-/** One batch for all issues. */
-export const findIssues: Finder<NumberedReference> = async ({ store }, targets, reading) => {
+/** Returns the issues that references name, as far as the reader may see them. One batch for all. */
+export async function issuesAt(
+  { store }: Deps,
+  targets: readonly Targets<NumberedReference>[],
+  { actor }: Reading,
+): Promise<(FoundIssue & { readonly reference: NumberedReference })[]> {
   const asked = targets.flatMap(({ access, references }) =>
     references.map((reference) => ({ access, reference })),
   );
   const issues = await store.issues.getMany(
     asked.map(({ access, reference }) => ({ projectId: access.project.id, iid: reference.number })),
   );
-  const links = new Map<string, ReferenceLink>();
-  for (const [i, { access, reference }] of asked.entries()) {
+  return asked.flatMap(({ access, reference }, i) => {
     const issue = issues[i];
-    if (issue === undefined || !maySeeIssue(reading.actor, access, issue)) continue;
+    return issue === undefined || !maySeeIssue(actor, access, issue) ? [] : [{ issue, access, reference }];
+  });
+}
+
+export const findIssues: Finder<NumberedReference> = async (deps, targets, reading) => {
+  const links = new Map<string, ReferenceLink>();
+  for (const { issue, access, reference } of await issuesAt(deps, targets, reading)) {
     const { project } = access;
     const { source, note } = reference;
     const here = project.id === reading.project?.project.id;

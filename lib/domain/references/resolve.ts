@@ -4,11 +4,12 @@ import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { visibleGroups } from '../access/visibility-filter.ts';
 import type { Deps } from '../deps.ts';
+import type { FoundIssue } from '../issues/related.ts';
 import type { ReferenceLink } from '../markdown/html.ts';
-import type { Reference } from '../markdown/references.ts';
+import type { NumberedReference, Reference } from '../markdown/references.ts';
 import { EVERYBODY } from '../notifications/mentions.ts';
-import { findIssues, findLabels, findMilestones } from './finders.ts';
-import type { Finder, Reading } from './reading.ts';
+import { findIssues, findLabels, findMilestones, issuesAt } from './finders.ts';
+import type { Finder, Reading, Targets } from './reading.ts';
 
 /** Different projects and users of one text that are looked up; the references beyond stay text. */
 const MAX_NAMES = 100;
@@ -30,45 +31,71 @@ export async function resolveReferences(
   reading: Reading,
 ): Promise<ReadonlyMap<string, ReferenceLink>> {
   const known = references.filter(({ kind }) => kind === 'mention' || kind in FINDERS);
+  const named = await holdersOf(deps, known, reading);
+  const [mentions, projects] = await Promise.all([
+    mentioned(deps, reading, known, named.holding),
+    accesses(deps, reading, named.projectIds),
+  ]);
+  const found = await Promise.all(
+    Object.entries(FINDERS).map(([kind, find]) => {
+      const ofKind = known.filter((reference) => reference.kind === kind);
+      const targets = targetsOf(ofKind, named.holding, projects, reading);
+      return targets.length === 0 ? new Map() : (find as Finder<Reference>)(deps, targets, reading);
+    }),
+  );
+  return new Map([...mentions, ...found.flatMap((links) => [...links])]);
+}
+
+/** Returns the issues that references name, each once and in order, as far as the reader may see them. */
+export async function referredIssues(
+  deps: Deps,
+  references: readonly NumberedReference[],
+  reading: Reading,
+): Promise<FoundIssue[]> {
+  const { holding, projectIds } = await holdersOf(deps, references, reading);
+  const projects = await accesses(deps, reading, projectIds);
+  const found = await issuesAt(deps, targetsOf(references, holding, projects, reading), reading);
+  const bySource = new Map(found.map(({ reference, ...issue }) => [reference.source, issue]));
+  const inOrder = references.flatMap(({ source }) => bySource.get(source) ?? []);
+  return [...new Map(inOrder.map((each) => [each.issue.id, each])).values()];
+}
+
+/** Looks up the names in references: what holds them, by what was written, and the projects among it. */
+async function holdersOf(deps: Deps, references: readonly Reference[], reading: Reading) {
   const paths = new Map<string, string | undefined>();
-  for (const reference of known) {
+  for (const reference of references) {
     if (reference.kind === 'mention') paths.set(reference.source, reference.name);
     else if (reference.container !== undefined) {
       paths.set(reference.source, fullPath(reference.container, reading.project));
     }
   }
   const names = [...new Set([...paths.values()].filter((path) => path !== undefined))].slice(0, MAX_NAMES);
-  const holders = await deps.store.names.holders('path', names);
+  const holders = names.length === 0 ? [] : await deps.store.names.holders('path', names);
   const holderOf = new Map(names.map((name, i) => [name, holders[i]]));
-  const holding = (source: string) => holderOf.get(paths.get(source) ?? '');
+  return {
+    holding: (source: string): Holder | undefined => holderOf.get(paths.get(source) ?? ''),
+    projectIds: [...new Set(holders.flatMap((holder) => (holder?.type === 'project' ? [holder.id] : [])))],
+  };
+}
 
-  const [mentions, projects] = await Promise.all([
-    mentioned(deps, reading, known, holding),
-    accesses(
-      deps,
-      reading,
-      [...holderOf.values()].flatMap((h) => (h?.type === 'project' ? [h.id] : [])),
-    ),
-  ]);
-  const inProject = (reference: Exclude<Reference, { kind: 'mention' }>) =>
-    reference.container === undefined ? reading.project : projects.get(holding(reference.source)?.id ?? 0);
-  const found = await Promise.all(
-    Object.entries(FINDERS).map(([kind, find]) => {
-      const targets = new Map<number, { access: ProjectAccess; references: Reference[] }>();
-      for (const reference of known) {
-        if (reference.kind !== kind || reference.kind === 'mention') continue;
-        const access = inProject(reference);
-        if (access === undefined) continue;
-        const { id } = access.project;
-        if (!targets.has(id)) targets.set(id, { access, references: [] });
-        targets.get(id)!.references.push(reference);
-      }
-      return targets.size === 0
-        ? new Map()
-        : (find as Finder<Reference>)(deps, [...targets.values()], reading);
-    }),
-  );
-  return new Map([...mentions, ...found.flatMap((links) => [...links])]);
+/** References by the project that they are to; those to projects that the reader does not see are left out. */
+function targetsOf<R extends Reference>(
+  references: readonly R[],
+  holding: (source: string) => Holder | undefined,
+  projects: ReadonlyMap<number, ProjectAccess>,
+  reading: Reading,
+): Targets<R>[] {
+  const targets = new Map<number, { access: ProjectAccess; references: R[] }>();
+  for (const reference of references) {
+    if (reference.kind === 'mention') continue;
+    const { source, container } = reference;
+    const access = container === undefined ? reading.project : projects.get(holding(source)?.id ?? 0);
+    if (access === undefined) continue;
+    const { id } = access.project;
+    if (!targets.has(id)) targets.set(id, { access, references: [] });
+    targets.get(id)!.references.push(reference);
+  }
+  return [...targets.values()];
 }
 
 /** A name without a slash is that of a project beside the text's own. */

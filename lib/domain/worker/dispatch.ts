@@ -16,6 +16,7 @@ import { jobs as milestones } from '../milestones/jobs.ts';
 import { jobs as namespaces } from '../namespaces/jobs.ts';
 import { jobs as notes } from '../notes/jobs.ts';
 import { jobs as notifications } from '../notifications/jobs.ts';
+import { jobs as references } from '../references/jobs.ts';
 import { jobs as search } from '../search/jobs.ts';
 import { jobs as statistics } from '../statistics/jobs.ts';
 import { jobs as texts } from '../texts/jobs.ts';
@@ -42,6 +43,7 @@ export const maintenanceJobs: readonly JobDefinition<unknown, Deps>[] = [
   ...namespaces,
   ...notes,
   ...notifications,
+  ...references,
   ...search,
   ...statistics,
   ...todos,

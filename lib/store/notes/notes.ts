@@ -19,6 +19,7 @@ import { eventsPartition } from '../row-keys/events.ts';
 import { type Key, padded } from '../row-keys/key.ts';
 import {
   discussionPrefix,
+  mentionPrefix,
   noteCountKey,
   noteKey,
   noteListKey,
@@ -195,10 +196,13 @@ export class Notes {
       only: ['pk', 'sk', 'body', 'event'],
       limit,
     });
-    const prefixes = NOTE_CLASSES.flatMap((noteClass) => [
-      noteListPrefix(noteable, noteClass),
-      discussionPrefix(noteable, noteClass),
-    ]);
+    const prefixes = [
+      mentionPrefix(noteable),
+      ...NOTE_CLASSES.flatMap((noteClass) => [
+        noteListPrefix(noteable, noteClass),
+        discussionPrefix(noteable, noteClass),
+      ]),
+    ];
     // The note last: a run that ends here finds it again.
     await Promise.all(
       page.items.map(async (item) => {

@@ -20,7 +20,7 @@ interface Stores {
 
 export const remover: Remover<Stores> = {
   ofProject: {
-    rows: ['note', 'listed-note', 'discussion', 'note-count', 'participant'],
+    rows: ['note', 'listed-note', 'discussion', 'note-count', 'mention', 'participant'],
     run: async ({ notes, threads }, { id }, deadline) =>
       (await untilNoneLeft(() => notes.removeOfProject(id), deadline)) &&
       untilNoneLeft(() => threads.removeOfProject(id), deadline),

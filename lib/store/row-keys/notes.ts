@@ -1,4 +1,4 @@
-import type { Noteable, NoteClass } from '../../records/notes.ts';
+import type { MentionSource, Noteable, NoteClass } from '../../records/notes.ts';
 import { type Key, padded } from './key.ts';
 import type { RowKind } from './row-kind.ts';
 
@@ -52,6 +52,19 @@ export const noteCountKey = (projectId: number, noteable: Noteable): Key => ({
   sk: `COUNT#${place(noteable)}`,
 });
 
+/** What the service noted on an object about a place that names it: that it is mentioned there, or closed by it. */
+export const mentionPrefix = (noteable: Noteable): string => `MENTION#${place(noteable)}`;
+
+export const mentionKey = (
+  projectId: number,
+  noteable: Noteable,
+  what: 'closed' | 'mentioned',
+  source: MentionSource,
+): Key => ({
+  pk: notesPartition(projectId),
+  sk: `${mentionPrefix(noteable)}${what}#${source.kind}#${padded(source.projectId)}#${source.kind === 'issue' ? padded(source.iid) : source.sha}`,
+});
+
 /** Participants of discussions in a project, and users who unsubscribed from one. */
 export const threadsPartition = (projectId: number): string => `THREADS#${padded(projectId)}`;
 
@@ -67,5 +80,6 @@ export const rowKinds = [
   { name: 'listed-note', partitions: ['NOTES#'], keys: { noteListKey }, of: ['project', 'user'] },
   { name: 'discussion', partitions: ['NOTES#'], keys: { discussionKey }, of: ['project', 'user'] },
   { name: 'note-count', partitions: ['NOTES#'], keys: { noteCountKey }, of: ['project'] },
+  { name: 'mention', partitions: ['NOTES#'], keys: { mentionKey }, of: ['project'] },
   { name: 'participant', partitions: ['THREADS#'], keys: { threadKey }, of: ['project', 'user'] },
 ] as const satisfies readonly RowKind[];

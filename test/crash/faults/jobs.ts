@@ -4,6 +4,7 @@ import { removeWhole } from '../../../lib/domain/deletion/mark-and-delete.ts';
 import { NOTIFY_JOB } from '../../../lib/domain/notifications/enqueue.ts';
 import type { LongText } from '../../../lib/records/texts.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
+import { MENTIONS_JOB } from '../../../lib/store/notes/mentions.ts';
 import { REMOVE_NOTES_JOB } from '../../../lib/store/notes/notes.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox/outbox.ts';
 import { issueByKey, issuePlace } from '../../../lib/store/row-keys/issues.ts';
@@ -182,6 +183,24 @@ export const jobs: readonly Operation[] = [
       const cause = { authorId: owner.id, assignedIds: [owner.id], described: true, finished: false };
       return job(fixtures, 'todos.add', { projectId, iid, ...cause }, () =>
         counted(fixtures, '/todos', owner.token),
+      );
+    },
+  },
+  {
+    name: 'job: an issue is told that a text names it',
+    async prepare(fixtures) {
+      const { id: projectId, owner } = await fixtures.ownGround();
+      const path = `/projects/${projectId}/issues`;
+      const make = (title: string) => fixtures.done('POST', path, { token: owner.token, json: { title } });
+      const [named, naming] = [await make('named'), await make('naming')];
+      const { issues } = fixtures.store;
+      const before = (await issues.get({ projectId, iid: naming.iid }))!;
+      const around = { rootId: 1, labelTitles: new Map<number, string>() };
+      await issues.update(before, { title: `as #${named.iid}` }, around);
+      const text = { kind: 'issue', projectId, iid: naming.iid };
+      const writer = { actorId: owner.id, baseUrl: fixtures.service.url };
+      return job(fixtures, MENTIONS_JOB, { text, ...writer }, () =>
+        counted(fixtures, `${path}/${named.iid}/notes`, owner.token),
       );
     },
   },

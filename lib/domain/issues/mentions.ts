@@ -1,0 +1,34 @@
+import type { MentionSource, NoteRecord } from '../../records/notes.ts';
+import { can } from '../access/permissions.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { maySeeIssue } from './visible.ts';
+
+/**
+ * Which of some notes the actor may read: of those that name another place, the ones whose place they may read. One
+ * batch each for its projects and its issues.
+ */
+export async function readableMentions(
+  deps: Deps,
+  actor: Actor,
+  notes: readonly Pick<NoteRecord, 'mentionedIn'>[],
+): Promise<boolean[]> {
+  const sources = notes.flatMap(({ mentionedIn }) => mentionedIn ?? []);
+  const named = sources.filter((source) => source.kind === 'issue');
+  const projectIds = [...new Set(sources.map(({ projectId }) => projectId))];
+  const [projects, found] = await Promise.all([
+    projectIds.length === 0 ? [] : projectAccesses(deps, actor, projectIds),
+    named.length === 0 ? [] : deps.store.issues.getMany(named),
+  ]);
+  const accesses = new Map(projectIds.map((id, i) => [id, projects[i]]));
+  const issues = new Map(named.map((source, i) => [source, found[i]]));
+  const mayRead = (source: MentionSource): boolean => {
+    const access = accesses.get(source.projectId);
+    if (access === undefined) return false;
+    if (source.kind === 'commit') return can(actor, access, 'read_history');
+    const issue = issues.get(source);
+    return issue !== undefined && maySeeIssue(actor, access, issue);
+  };
+  return notes.map(({ mentionedIn }) => mentionedIn === undefined || mayRead(mentionedIn));
+}

@@ -1,0 +1,22 @@
+import * as z from 'zod/mini';
+import { MENTIONS_JOB, type NamingText } from '../../store/notes/mentions.ts';
+import { defineJob } from '../job.ts';
+import { idField } from '../job-fields.ts';
+import { noteableField } from '../notes/jobs.ts';
+import { tellOfText } from './mentions.ts';
+
+const writerFields = () => ({ actorId: z.nullable(idField()), baseUrl: z.string() });
+
+const textOfField = (): z.ZodMiniType<NamingText> =>
+  z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('issue'), projectId: idField(), iid: idField() }),
+    z.object({ kind: z.literal('note'), projectId: idField(), noteable: noteableField(), noteId: idField() }),
+  ]);
+
+export const jobs = [
+  defineJob({
+    name: MENTIONS_JOB,
+    body: () => z.object({ text: textOfField(), ...writerFields() }),
+    run: (deps, body, { deadline }) => tellOfText(deps, body, deadline),
+  }),
+];
