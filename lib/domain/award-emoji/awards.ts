@@ -110,6 +110,36 @@ export async function removeAward(
   }
 }
 
+/** Awards an emoji, or takes one's own award back where there is one. @throws as {@link addAward} */
+export async function toggleAward(deps: Deps, actor: Actor, on: NotedObject, name: string): Promise<void> {
+  const { awardable, vote } = await opened(deps, on, undefined);
+  const [names] = await deps.store.awards.namesBy(signedIn(actor).user.id, [awardable]);
+  if (names?.includes(awardedName(name)) !== true) {
+    await addAward(deps, actor, on, undefined, name);
+    return;
+  }
+  const award = await ownAward(deps, awardable, signedIn(actor).user.id, awardedName(name));
+  if (award === undefined) return;
+  try {
+    await retryOnConflict(() => deps.store.awards.remove(award, vote(award, -1)), isStale);
+  } catch (error) {
+    // It is taken back already.
+    if (!(error instanceof Missing)) throw error;
+  }
+}
+
+/** Pages of awards that are looked through for one's own. */
+const MAX_PAGES = 100;
+
+async function ownAward({ store }: Deps, awardable: Awardable, userId: number, name: string) {
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const { items, more } = await store.awards.list(awardable, { page, perPage: 100, count: false });
+    const award = items.find((each) => each.author.id === userId && each.name === name);
+    if (award !== undefined || !more) return award;
+  }
+  return undefined;
+}
+
 /** The name of the emoji that a note consists of. @returns undefined for other notes */
 export function emojiOfNote(body: string): string | undefined {
   const name = /^:([\w+-]{1,60}):\s?$/.exec(body)?.[1];

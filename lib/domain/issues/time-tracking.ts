@@ -16,7 +16,7 @@ export interface TrackedTime {
 }
 
 /** Seconds; some 68 years. Clients read four bytes. */
-const MAX_TIME = 2 ** 31 - 1;
+export const MAX_TIME = 2 ** 31 - 1;
 
 export type TimeChange = (before: TrackedTime) => Partial<TrackedTime>;
 
@@ -37,6 +37,13 @@ export const spend =
     const seconds = workingTime(duration);
     if (seconds === undefined)
       throw invalid({ base: ['Time spent must be formatted correctly. For example: 1h 30m.'] });
+    return spendSeconds(seconds)(before);
+  };
+
+/** @throws 400 below zero */
+export const spendSeconds =
+  (seconds: number): TimeChange =>
+  (before) => {
     const timeSpent = before.timeSpent + seconds;
     if (timeSpent < 0) throw invalid({ base: ['Time to subtract exceeds the total time spent'] });
     if (timeSpent > MAX_TIME) throw invalid({ base: ['Time spent is too long'] });

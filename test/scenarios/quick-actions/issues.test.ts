@@ -156,6 +156,52 @@ const ACTIONS: readonly (readonly [object, string, string, object, object])[] = 
     { discussion_locked: false },
     { discussion_locked: false },
   ],
+  [
+    {},
+    '/estimate 1w 2h',
+    'Set time estimate to 1w 2h.',
+    { time_estimate: 151_200 },
+    { time_stats: { time_estimate: 151_200 } },
+  ],
+  [{}, '/estimate 0', 'Removed time estimate.', { time_estimate: 0 }, { time_stats: { time_estimate: 0 } }],
+  [
+    { description: '/estimate 1h' },
+    '/remove_estimate',
+    'Removed time estimate.',
+    { time_estimate: 0 },
+    { time_stats: { time_estimate: 0 } },
+  ],
+  [
+    { description: '/spend 1h' },
+    '/spend 30m 2026-01-31',
+    'Added 30m spent time.',
+    { spend_time: { duration: 1800, user_id: '{owner}', spent_at: '2026-01-31T12:00:00.000Z' } },
+    { time_stats: { total_time_spent: 5400 } },
+  ],
+  [
+    { description: '/spend 1h' },
+    '/spent -30m',
+    'Subtracted 30m spent time.',
+    { spend_time: { duration: -1800, user_id: '{owner}' } },
+    { time_stats: { total_time_spent: 1800 } },
+  ],
+  [{}, '/spend -30m', 'Could not apply spend command.', {}, { time_stats: { total_time_spent: 0 } }],
+  [
+    { description: '/spend 1h' },
+    '/remove_time_spent',
+    'Removed spent time.',
+    { spend_time: { duration: 'reset', user_id: '{owner}' } },
+    { time_stats: { total_time_spent: 0 } },
+  ],
+  [
+    {},
+    '/unsubscribe',
+    'Unsubscribed from this issue.',
+    { subscription_event: 'unsubscribe' },
+    { subscribed: false },
+  ],
+  [{}, '/subscribe', 'Could not apply subscribe command.', {}, { subscribed: true }],
+  [{}, '/award :thumbsup:', 'Toggled :thumbsup: emoji award.', { emoji_award: 'thumbsup' }, { upvotes: 1 }],
   [{ issue_type: 'incident' }, '/severity S2', 'Severity updated to High.', {}, { severity: 'HIGH' }],
   [
     {},
@@ -208,6 +254,17 @@ describe('a note of quick actions only', () => {
     expect((await say('owner', path, '/todo')).body.summary).toEqual(['Could not apply todo command.']);
     expect((await say('owner', path, '/done')).body.summary).toEqual(['Marked to-do item as done.']);
     expect([await mine('pending'), await mine('done')]).toMatchObject([[], [{ state: 'done' }]]);
+  });
+
+  test('takes an award back, and subscribes again', async () => {
+    const { path } = await issue();
+    for (const [upvotes, subscribed] of [
+      [1, false],
+      [0, true],
+    ] as const) {
+      await say('owner', path, `/award :thumbsup:\n/${subscribed ? 'subscribe' : 'unsubscribe'}`);
+      expect(await read(path)).toMatchObject({ upvotes, subscribed });
+    }
   });
 
   test('that names nothing is refused', async () => {
