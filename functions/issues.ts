@@ -1,4 +1,5 @@
 import { issueEndpoints } from '../lib/api/issues/endpoints.ts';
+import { issueLinkEndpoints } from '../lib/api/issues/links.ts';
 import { issueNoteEndpoints } from '../lib/api/issues/notes.ts';
 import { issuePeopleEndpoints } from '../lib/api/issues/people.ts';
 import { issueTimeEndpoints } from '../lib/api/issues/time-tracking.ts';
@@ -10,6 +11,7 @@ export const { handler, fetch } = apiFunction({
   endpoints: [
     ...issueEndpoints,
     ...issueNoteEndpoints,
+    ...issueLinkEndpoints,
     ...issuePeopleEndpoints,
     ...issueTimeEndpoints,
     ...issueTodoEndpoints,

@@ -18,6 +18,7 @@ import { groupSsoEndpoints } from './group-sso/endpoints.ts';
 import { groupEndpoints } from './groups/endpoints.ts';
 import { invitationEndpoints } from './invitations/endpoints.ts';
 import { issueEndpoints } from './issues/endpoints.ts';
+import { issueLinkEndpoints } from './issues/links.ts';
 import { groupIssueStatistics, instanceIssueStatistics, projectIssueStatistics } from './issues/lists.ts';
 import { issueNoteEndpoints } from './issues/notes.ts';
 import { milestoneIssueEndpoints } from './issues/of-milestones.ts';
@@ -85,6 +86,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...groupIssueStatistics,
   ...projectIssueStatistics,
   ...issueNoteEndpoints,
+  ...issueLinkEndpoints,
   ...issuePeopleEndpoints,
   ...issueTimeEndpoints,
   ...issueTodoEndpoints,

@@ -82,3 +82,16 @@ export type IssueClass = (typeof ISSUE_CLASSES)[number];
 
 export const classOf = ({ state, confidential }: Pick<IssueFields, 'state' | 'confidential'>): IssueClass =>
   confidential ? `${state}-confidential` : state;
+
+/** How an issue relates to another. */
+export const ISSUE_LINK_TYPES = ['relates_to', 'blocks', 'is_blocked_by'] as const;
+export type IssueLinkType = (typeof ISSUE_LINK_TYPES)[number];
+
+/** A relation as one of its two issues has it. */
+export interface IssueLinkRecord {
+  readonly id: number;
+  readonly type: IssueLinkType;
+  readonly issue: IssueReference;
+  readonly other: IssueReference;
+  readonly createdAt: string;
+}

@@ -21,6 +21,7 @@ import { GroupMoves } from './groups/moves.ts';
 import { GroupOwners } from './groups/owners.ts';
 import { Invitations } from './invitations/invitations.ts';
 import { Issues } from './issues/issues.ts';
+import { IssueLinks } from './issues/links.ts';
 import { IssueList } from './issues/list.ts';
 import { IssueUses } from './issues/uses.ts';
 import { GpgKeys, MAX_GPG_KEYS } from './keys/gpg-keys.ts';
@@ -127,6 +128,7 @@ export interface Store {
   readonly issues: Issues;
   readonly issueList: IssueList;
   readonly issueUses: IssueUses;
+  readonly issueLinks: IssueLinks;
   readonly notificationSettings: NotificationSettings;
   readonly threads: Threads;
   readonly linkSecrets: LinkSecrets;
@@ -235,6 +237,7 @@ export function createStore(
     issues,
     issueList: new IssueList(table, issues),
     issueUses: new IssueUses(table),
+    issueLinks: new IssueLinks(table, counters),
     notificationSettings,
     threads: new Threads(table),
     linkSecrets: new LinkSecrets(table),

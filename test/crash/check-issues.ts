@@ -1,7 +1,23 @@
-import { classOf, ISSUE_CLASSES, type IssueClass, type IssueRecord } from '../../lib/records/issues.ts';
+import {
+  classOf,
+  ISSUE_CLASSES,
+  type IssueClass,
+  type IssueLinkRecord,
+  type IssueRecord,
+} from '../../lib/records/issues.ts';
 import { fromItem } from '../../lib/store/issues/issues.ts';
+import { OPPOSITE } from '../../lib/store/issues/links.ts';
 import { issueRows, recordIndex } from '../../lib/store/issues/rows.ts';
-import { ISSUE, issueCountKey, issueIidKey, issuesPartition } from '../../lib/store/row-keys/issues.ts';
+import {
+  ISSUE,
+  ISSUE_LINKS,
+  issueCountKey,
+  issueIidKey,
+  issueKey,
+  issueLinkCountKey,
+  issueLinkKey,
+  issuesPartition,
+} from '../../lib/store/row-keys/issues.ts';
 import { livingOf } from './records.ts';
 import { keyText, type Row, type Rows, rowCheck } from './rows.ts';
 
@@ -55,3 +71,24 @@ function* ofProject(rows: Rows, projectId: number, own: readonly Row[]): Iterabl
       yield `project ${projectId} counts ${stored?.[name]} issues as ${listClass} and has ${counts.get(listClass) ?? 0}`;
   }
 }
+
+/** Relations stand at both of their issues, of which at least the one is there, and are counted at each. */
+export const issueLinks = rowCheck(['issue-link', 'issue-link-count'], function* (rows) {
+  const isLink = ({ sk }: Row) => sk.startsWith(ISSUE_LINKS);
+  const counts = new Map<string, number>();
+  for (const row of rows.of('ISSUES#').filter(isLink)) {
+    const link = row as unknown as IssueLinkRecord;
+    const { issue, other } = link;
+    if (keyText(issueLinkKey(issue.projectId, issue.id, other.id)) !== keyText(row))
+      yield `relation ${link.id} stands at ${keyText(row)}`;
+    const mirror = rows.get(issueLinkKey(other.projectId, other.id, issue.id));
+    if (mirror?.['id'] !== link.id || mirror['type'] !== OPPOSITE[link.type])
+      yield `relation ${link.id} is not at issue ${other.id}`;
+    if (rows.get(issueKey(issue)) === undefined) yield `relation ${link.id} is of a deleted issue`;
+    const counter = keyText(issueLinkCountKey(issue.projectId, issue.id));
+    counts.set(counter, (counts.get(counter) ?? 0) + 1);
+  }
+  for (const row of rows.of('ISSUES#').filter(({ sk }) => sk.startsWith('LINKS#')))
+    if (row['count'] !== (counts.get(keyText(row)) ?? 0))
+      yield `${keyText(row)} counts ${row['count']} relations of ${counts.get(keyText(row)) ?? 0}`;
+});

@@ -46,7 +46,7 @@ import { events } from './check-events.ts';
 import { expiring } from './check-expiry.ts';
 import { linkSecrets, masterKeyLeases, secrets, settings } from './check-instance.ts';
 import { invitations } from './check-invitations.ts';
-import { issues } from './check-issues.ts';
+import { issueLinks, issues } from './check-issues.ts';
 import { labelSubscriptions, labels } from './check-labels.ts';
 import { milestones } from './check-milestones.ts';
 import { mentions, noteLists, notes, participants } from './check-notes.ts';
@@ -259,6 +259,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   'password resets': passwordResets,
 
   issues,
+  issueLinks,
   todos,
   pipelines,
 

@@ -60,7 +60,10 @@ const address = (root: string, path: string) => pathToFileURL(join(root, path)).
 function add(made: Ajv, root: string, path: string): void {
   const $id = address(root, path);
   if (Object.hasOwn(made.schemas, $id)) return;
-  const schema = JSON.parse(readFileSync(join(root, path), 'utf8')) as Record<string, unknown>;
+  const schema = JSON.parse(fromRoot(readFileSync(join(root, path), 'utf8'), path)) as Record<
+    string,
+    unknown
+  >;
   const { $schema: _, ...rest } = withoutNewer(schema, path);
   made.addSchema({ ...rest, $id });
   for (const reference of referencesOf(rest)) {
@@ -68,6 +71,13 @@ function add(made: Ajv, root: string, path: string): void {
     if (file) add(made, root, posix.normalize(posix.join(posix.dirname(path), file)));
   }
 }
+
+/** Some references are relative to where the schemas come from: they are made relative to the file. */
+const fromRoot = (text: string, path: string): string =>
+  text.replaceAll(
+    /(?:\.\.\/)+spec\/fixtures\/api\/schemas\//g,
+    `${posix.relative(posix.dirname(path), '.') || '.'}/`,
+  );
 
 /** An object schema, or that of a list's items, in which newer properties are not required. */
 function withoutNewer(schema: Record<string, unknown>, path: string): Record<string, unknown> {

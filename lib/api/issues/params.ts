@@ -2,11 +2,12 @@ import * as p from '../../http/params.ts';
 import { HEALTH_STATUSES, ISSUE_TYPES, SEVERITIES } from '../../records/issues.ts';
 
 /** The path of one issue. */
-export const ofIssue = () =>
-  p.params({
-    id: p.string({ required: true, description: 'ID or URL-encoded full path of the project' }),
-    issue_iid: p.integer({ required: true, description: 'Number of the issue in the project' }),
-  });
+export const ofIssue = () => p.params(issueFields());
+
+export const issueFields = () => ({
+  id: p.string({ required: true, description: 'ID or URL-encoded full path of the project' }),
+  issue_iid: p.integer({ required: true, description: 'Number of the issue in the project' }),
+});
 
 /** What creation and update have in common. */
 export const metadataFields = () => ({

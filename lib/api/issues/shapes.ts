@@ -1,6 +1,12 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
-import { HEALTH_STATUSES, ISSUE_STATES, ISSUE_TYPES, SEVERITIES } from '../../records/issues.ts';
+import {
+  HEALTH_STATUSES,
+  ISSUE_LINK_TYPES,
+  ISSUE_STATES,
+  ISSUE_TYPES,
+  SEVERITIES,
+} from '../../records/issues.ts';
 import { labelDetails } from '../labels/shapes.ts';
 import { day, time, userBasic } from '../users/shapes.ts';
 
@@ -76,6 +82,35 @@ export const issue = shape(() =>
       subscribed: z.boolean().describe('Whether you are subscribed to it'),
     })
     .meta({ id: 'Issue' }),
+);
+
+const linkType = () => z.enum(ISSUE_LINK_TYPES).describe('How the issue that was asked about relates');
+
+export const issueLink = shape(() =>
+  z
+    .object({
+      id: z.int(),
+      source_issue: issueBasic().describe('The issue that was asked about'),
+      target_issue: issueBasic(),
+      link_type: linkType(),
+      link_created_at: time(),
+      link_updated_at: time(),
+    })
+    .meta({ id: 'IssueLink' }),
+);
+
+export const relatedIssues = shape(() =>
+  z.array(
+    z
+      .object({
+        ...fields(),
+        issue_link_id: z.int(),
+        link_type: linkType(),
+        link_created_at: time(),
+        link_updated_at: time(),
+      })
+      .meta({ id: 'RelatedIssue' }),
+  ),
 );
 
 const labelsShown = () => z.union([z.array(z.string()), z.array(labelDetails())]);

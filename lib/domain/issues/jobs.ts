@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { INDEX_ISSUE_JOB } from '../../store/issues/issues.ts';
+import { UNLINK_ISSUE_JOB } from '../../store/issues/links.ts';
 import { SETTLE_JOB } from '../../store/labels/settle.ts';
 import { continuedWith, defineJob } from '../job.ts';
 import { idField, sourceKindField } from '../job-fields.ts';
@@ -20,6 +21,11 @@ export const jobs = [
       if (project === undefined) return;
       await deps.store.issues.index({ projectId, iid }, (issue) => surroundingsOf(deps, project, issue));
     },
+  }),
+  defineJob({
+    name: UNLINK_ISSUE_JOB,
+    body: () => z.object({ projectId: idField(), iid: idField(), id: idField() }),
+    run: ({ store }, issue) => store.issueLinks.removeOfIssue(issue),
   }),
   defineJob({
     name: SETTLE_JOB,

@@ -40,6 +40,7 @@ import {
   type Update,
   type Write,
 } from '../table/write.ts';
+import { unlinkMessage } from './links.ts';
 import { type IssueSurroundings, issueRows, recordIndex, recordItem } from './rows.ts';
 
 /** Brings the rows of an issue in line with its record: `{ projectId, iid }`. */
@@ -252,7 +253,11 @@ export class Issues {
         counted(issue.projectId, { [classOf(issue)]: -1 }),
         ...(options.alongside ?? []),
       ],
-      [removeNotesMessage(issue.projectId, { kind: 'issue', id: issue.id }), ...(options.messages ?? [])],
+      [
+        removeNotesMessage(issue.projectId, { kind: 'issue', id: issue.id }),
+        unlinkMessage(issue),
+        ...(options.messages ?? []),
+      ],
     );
   }
 

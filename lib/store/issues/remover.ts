@@ -5,16 +5,32 @@ import { iidOf } from '../row-keys/issues.ts';
 import { idOf } from '../row-keys/key.ts';
 import { untilNoneLeft } from '../table/delete-page.ts';
 import type { Issues } from './issues.ts';
+import type { IssueLinks } from './links.ts';
 import type { IssueSurroundings } from './rows.ts';
 
 interface Stores {
   readonly issues: Issues;
+  readonly issueLinks: IssueLinks;
 }
 
 export const remover: Remover<Stores> = {
   ofProject: {
-    rows: ['issue', 'issue-in-list', 'issue-by', 'issue-word', 'issue-count', 'issue-iid', 'issue-id'],
-    run: ({ issues }, { id }, deadline) => untilNoneLeft(() => issues.removeOfProject(id), deadline),
+    rows: [
+      ...([
+        'issue',
+        'issue-in-list',
+        'issue-by',
+        'issue-word',
+        'issue-count',
+        'issue-iid',
+        'issue-id',
+      ] as const),
+      ...(['issue-link', 'issue-link-count'] as const),
+    ],
+    // Relations first: their rows at issues of other projects are found by these.
+    run: async ({ issues, issueLinks }, { id }, deadline) =>
+      (await untilNoneLeft(() => issueLinks.removeOfProject(id), deadline)) &&
+      untilNoneLeft(() => issues.removeOfProject(id), deadline),
   },
   ofUserRows: {
     rows: ['issue', 'issue-by'],

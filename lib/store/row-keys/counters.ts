@@ -9,6 +9,7 @@ export type CounterKind =
   | 'branch-rule'
   | 'note'
   | 'issue'
+  | 'issue-link'
   | 'pipeline'
   | 'ssh-key'
   | 'gpg-key'

@@ -83,6 +83,23 @@ export const issueCountKey = (projectId: number): Key => ({ pk: issuesPartition(
 /** The last number given in a project. */
 export const issueIidKey = (projectId: number): Key => ({ pk: issuesPartition(projectId), sk: 'IID' });
 
+/** Relations of all issues of a project. */
+export const ISSUE_LINKS = 'LINK#';
+
+/** The relations of an issue, by the ids of both. */
+export const issueLinkPrefix = (id: number): string => `${ISSUE_LINKS}${padded(id)}#`;
+
+export const issueLinkKey = (projectId: number, id: number, otherId: number): Key => ({
+  pk: issuesPartition(projectId),
+  sk: issueLinkPrefix(id) + padded(otherId),
+});
+
+/** How many relations an issue has. */
+export const issueLinkCountKey = (projectId: number, id: number): Key => ({
+  pk: issuesPartition(projectId),
+  sk: `LINKS#${padded(id)}`,
+});
+
 /** Leads from the id of an issue to its project and number. */
 export const issueIdKey = (id: number): Key => ({ pk: `ISSUEID#${padded(id)}`, sk: 'ISSUEID' });
 
@@ -134,5 +151,7 @@ export const rowKinds = [
   { name: 'issue-word', partitions: ['ISSUES#'], keys: { issueWordKey }, of: ['project'] },
   { name: 'issue-count', partitions: ['ISSUES#'], keys: { issueCountKey }, of: ['project'] },
   { name: 'issue-iid', partitions: ['ISSUES#'], keys: { issueIidKey }, of: ['project'] },
+  { name: 'issue-link', partitions: ['ISSUES#'], keys: { issueLinkKey }, of: ['project'] },
+  { name: 'issue-link-count', partitions: ['ISSUES#'], keys: { issueLinkCountKey }, of: ['project'] },
   { name: 'issue-id', partitions: ['ISSUEID#'], keys: { issueIdKey }, of: ['project'] },
 ] as const satisfies readonly RowKind[];

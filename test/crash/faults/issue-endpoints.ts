@@ -37,6 +37,26 @@ export const issueWrites: readonly Operation[] = [
     const { path, token } = await issue(fixtures);
     return { path, token, state: async () => flip(await found(fixtures, path, token)) };
   }),
+  endpoint('POST /projects/:id/issues/:issue_iid/links', async (fixtures) => {
+    const [one, other] = [await issue(fixtures), await issue(fixtures)];
+    const { token } = one;
+    return {
+      path: `${one.path}/links`,
+      token,
+      json: targetOf(other),
+      state: () => linked(fixtures, one, other),
+    };
+  }),
+  endpoint('DELETE /projects/:id/issues/:issue_iid/links/:issue_link_id', async (fixtures) => {
+    const [one, other] = [await issue(fixtures), await issue(fixtures)];
+    const { token } = one;
+    const { id } = await fixtures.done('POST', `${one.path}/links`, { token, json: targetOf(other) });
+    return {
+      path: `${one.path}/links/${id}`,
+      token,
+      state: async () => flip(await linked(fixtures, one, other)),
+    };
+  }),
   ...(['time_estimate', 'add_spent_time'] as const).map((name) =>
     endpoint(`POST /projects/:id/issues/:issue_iid/${name}`, async (fixtures) => {
       const { path, token } = await issue(fixtures);
@@ -96,4 +116,22 @@ async function tracked(fixtures: Fixtures, path: string, token: string) {
   const seconds = time_estimate + total_time_spent;
   if (seconds !== 0 && seconds !== 3600) return `half: ${seconds}`;
   return seconds === 0 ? 'before' : 'after';
+}
+
+type Issue = Awaited<ReturnType<typeof issue>>;
+
+const targetOf = ({ path }: Issue) => {
+  const [, , target_project_id, , target_issue_iid] = path.split('/');
+  return { target_project_id, target_issue_iid };
+};
+
+/** Whether both issues are related to each other. */
+async function linked(fixtures: Fixtures, one: Issue, other: Issue) {
+  const [here, there] = await Promise.all(
+    [one, other].map(
+      async ({ path, token }) => (await fixtures.done('GET', `${path}/links`, { token })).length,
+    ),
+  );
+  if (here !== there) return `half: ${here} and ${there}`;
+  return here === 0 ? 'before' : 'after';
 }

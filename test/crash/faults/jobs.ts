@@ -171,6 +171,31 @@ export const jobs: readonly Operation[] = [
     },
   },
   {
+    name: 'job: the relations of a deleted issue are removed',
+    async prepare(fixtures) {
+      const { id: projectId, owner } = await fixtures.ground();
+      const { token } = owner;
+      const issues = `/projects/${projectId}/issues`;
+      const made = async () => fixtures.done('POST', issues, { token, json: { title: 'related' } });
+      const [gone, left, further] = [await made(), await made(), await made()];
+      for (const { iid } of [left, further])
+        await fixtures.done('POST', `${issues}/${gone.iid}/links`, {
+          token,
+          json: { target_project_id: projectId, target_issue_iid: iid },
+        });
+      const { id, iid } = gone;
+      return job(fixtures, 'issue.unlink', { projectId, iid, id }, async () => {
+        const { issueLinks } = fixtures.store;
+        const [own, other] = await Promise.all([
+          issueLinks.of({ projectId, iid, id }),
+          issueLinks.of({ projectId, iid: further.iid, id: further.id }),
+        ]);
+        if (own.length === 1) return 'half: one is left';
+        return own.length + other.length === 0 ? 'after' : 'before';
+      });
+    },
+  },
+  {
     name: 'job: the users whom an issue mentions and is assigned to get to-dos',
     async prepare(fixtures) {
       const { id: projectId, owner } = await fixtures.ownGround();

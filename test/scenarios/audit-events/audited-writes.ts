@@ -137,6 +137,8 @@ export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
     'POST /projects/:id/issues',
     'PUT /projects/:id/issues/:issue_iid',
     'DELETE /projects/:id/issues/:issue_iid',
+    'POST /projects/:id/issues/:issue_iid/links',
+    'DELETE /projects/:id/issues/:issue_iid/links/:issue_link_id',
     'POST /projects/:id/issues/:issue_iid/time_estimate',
     'POST /projects/:id/issues/:issue_iid/reset_time_estimate',
     'POST /projects/:id/issues/:issue_iid/add_spent_time',
