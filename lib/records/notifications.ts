@@ -1,3 +1,5 @@
+import type { LongText } from './texts.ts';
+
 /** How much mail a user gets; `global`: the level set on the nearest group above, else the user's global level. */
 export const NOTIFICATION_LEVELS = [
   'disabled',
@@ -43,3 +45,9 @@ export interface NotificationChoice {
   /** Address that mail is sent to; null: the primary one. Only in the global setting. */
   readonly email?: string | null;
 }
+
+/**
+ * Whom a text mentioned that another text replaces: their names; or the long text itself, for a worker to read, which
+ * stays for some minutes.
+ */
+export type FormerMentions = readonly string[] | LongText;

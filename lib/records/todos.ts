@@ -22,6 +22,8 @@ export interface TodoRecord {
   readonly authorId: number;
   readonly action: TodoAction;
   readonly target: TodoTarget;
+  /** The note on the target that caused it. */
+  readonly note?: { readonly id: number; readonly internal: boolean };
   readonly state: TodoState;
   /** ISO 8601, UTC. */
   readonly createdAt: string;

@@ -1,6 +1,13 @@
 import * as z from 'zod';
 import { shownIssues } from '../../domain/issues/related.ts';
-import { finishAll, finishTodo, listTodos, markIssue, type ShownTodo } from '../../domain/todos/todos.ts';
+import {
+  finishAll,
+  finishTodo,
+  listTodos,
+  markIssue,
+  notesOf,
+  type ShownTodo,
+} from '../../domain/todos/todos.ts';
 import { project, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent, notModified } from '../../http/reply.ts';
@@ -33,7 +40,11 @@ const shown = () =>
       target_type: z.literal('Issue'),
       target: issueShapes.issueBasic(),
       target_url: z.string(),
-      body: z.string().describe('Title of the target'),
+      body: z
+        .string()
+        .describe(
+          'Text of the note that caused it; otherwise, and for a note above 32 KB, the title of its target',
+        ),
       state: z.enum(['pending', 'done']),
       created_at: z.string(),
       updated_at: z.string(),
@@ -134,7 +145,13 @@ export const todoEndpoints = [list, finishOne, finishEach];
 export const issueTodoEndpoints = [markOne];
 
 async function present(deps: ApiDeps, todos: readonly ShownTodo[], baseUrl: string) {
-  const issues = await shownIssues(deps, todos);
+  const [issues, notes] = await Promise.all([
+    shownIssues(deps, todos),
+    notesOf(
+      deps,
+      todos.map(({ todo }) => todo),
+    ),
+  ]);
   return todos.map(({ todo, author, access: { project } }, i) => {
     const target = presentIssue(issues[i]!, baseUrl, { kind: 'project', id: project.id });
     return {
@@ -152,8 +169,8 @@ async function present(deps: ApiDeps, todos: readonly ShownTodo[], baseUrl: stri
       action_name: todo.action,
       target_type: 'Issue' as const,
       target,
-      target_url: target.web_url,
-      body: target.title,
+      target_url: todo.note === undefined ? target.web_url : `${target.web_url}#note_${todo.note.id}`,
+      body: notes[i] ?? target.title,
       state: todo.state,
       created_at: todo.createdAt,
       updated_at: todo.updatedAt,

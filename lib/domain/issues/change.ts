@@ -18,6 +18,7 @@ import { conflict, notFound, recordNotFound } from '../errors.ts';
 import { activity } from '../events/record.ts';
 import { mayNameIssues } from '../markdown/references.ts';
 import { enqueueNotification, moverOf } from '../notifications/enqueue.ts';
+import { formerMentions } from '../notifications/former-mentions.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { toldChanges } from './mails.ts';
 import { surroundingsOf } from './related.ts';
@@ -168,6 +169,7 @@ async function toDo(_deps: Deps, { actor, before, after, description }: IssueCha
       assignedIds: after.assigneeIds.filter((id) => before?.assigneeIds.includes(id) !== true),
       // It may mention users: a worker finds out whom.
       described: description?.includes('@') ?? false,
+      former: before === undefined ? undefined : formerMentions(before.description),
       finished: before !== undefined && before.state !== after.state && after.state === 'closed',
     }),
   };

@@ -2,9 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { IssueRecord } from '../../records/issues.ts';
-import type { LongText } from '../../records/texts.ts';
 import type { ChangeOfIssue } from '../notifications/enqueue.ts';
-import { mentionsIn } from '../notifications/mentions.ts';
+import { formerMentions } from '../notifications/former-mentions.ts';
 
 /**
  * Each is a mail of its own.
@@ -18,7 +17,8 @@ export function toldChanges(
 ): ChangeOfIssue[] {
   if (before === undefined) return [{ what: 'opened' }];
   const labelIds = after.labelIds.filter((id) => !before.labelIds.includes(id));
-  const former = formerMentions(before, after, description);
+  const mentions =
+    description?.includes('@') === true && !isDeepStrictEqual(before.description, after.description);
   return [
     // An issue that moved is closed by that.
     ...(before.movedTo === null && after.movedTo !== null
@@ -30,7 +30,7 @@ export function toldChanges(
     ...(before.milestoneId === after.milestoneId
       ? []
       : [{ what: 'replanned', milestoneId: after.milestoneId } as const]),
-    ...(former === undefined ? [] : [{ what: 'described', former } as const]),
+    ...(mentions ? [{ what: 'described', former: formerMentions(before.description) } as const] : []),
     ...(labelIds.length === 0 ? [] : [{ what: 'relabelled', labelIds } as const]),
   ];
 }
@@ -40,16 +40,3 @@ const stateTold = (before: IssueRecord, after: IssueRecord): ChangeOfIssue[] =>
 
 const sameIds = (some: readonly number[], others: readonly number[]): boolean =>
   some.length === others.length && some.every((id) => others.includes(id));
-
-/**
- * Whom a description mentioned before it changed; a worker reads a long one, which stays for some minutes.
- * @returns undefined where the change mentions nobody
- */
-function formerMentions(
-  { description: replaced }: IssueRecord,
-  after: IssueRecord,
-  description: string | null | undefined,
-): readonly string[] | LongText | undefined {
-  if (description?.includes('@') !== true || isDeepStrictEqual(replaced, after.description)) return undefined;
-  return typeof replaced === 'string' ? mentionsIn(replaced) : (replaced ?? []);
-}

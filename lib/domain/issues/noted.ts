@@ -2,12 +2,14 @@ import type { IssueRecord } from '../../records/issues.ts';
 import type { NoteClass } from '../../records/notes.ts';
 import { TransactionRefused } from '../../store/errors.ts';
 import type { Write } from '../../store/table/write.ts';
+import { issueTodos } from '../../store/todos/todos.ts';
 import { can, requireAbility } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, recordNotFound } from '../errors.ts';
 import type { NotedObject } from '../notes/noteable.ts';
+import { formerMentions } from '../notifications/former-mentions.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { getIssue } from './issues.ts';
 import { readableMentions } from './mentions.ts';
@@ -48,6 +50,16 @@ export async function issueWithNotes(
     awards: {
       createdAt: issue.createdAt,
       vote: (votes) => deps.store.issues.voteWrite(issue, votes),
+    },
+    toDo: async (authorId, text, former) => {
+      const finished =
+        former === undefined && (await deps.store.todos.isPending(authorId, { kind: 'issue', id }));
+      return (noteId) =>
+        issueTodos(issue, {
+          ...{ authorId, noteId, finished },
+          described: text.includes('@'),
+          ...(former === undefined ? {} : { former: formerMentions(former) }),
+        });
     },
     eventTarget: (note) => ({
       type: note.discussed === true ? 'DiscussionNote' : 'Note',

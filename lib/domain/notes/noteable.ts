@@ -1,6 +1,8 @@
 import type { Votes } from '../../records/award-emoji.ts';
 import type { Noteable, NoteClass, NoteRecord } from '../../records/notes.ts';
+import type { StoredText } from '../../records/texts.ts';
 import type { EventTarget } from '../../store/events/events.ts';
+import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { DomainEvent } from '../notifications/enqueue.ts';
@@ -40,6 +42,15 @@ export interface NotedObject {
   };
   /** Runs the quick actions of a text. @returns undefined where there are none; absent: there never are */
   readonly act?: (text: string) => Promise<ActedNote | undefined>;
+  /**
+   * What a note means for to-dos, before it is written. Absent: the object has none.
+   * @param former the text that a changed note had. @returns the messages for the transaction of the note
+   */
+  readonly toDo?: (
+    authorId: number,
+    text: string,
+    former?: StoredText,
+  ) => Promise<(noteId: number) => OutboxMessage[]>;
   eventTarget(note: NoteRecord): EventTarget;
   notification(note: NoteRecord): DomainEvent;
 }

@@ -137,10 +137,11 @@ async function written(
   const { project } = on.access;
   const internal = input.internal === true;
   on.requireComment(internal);
-  const [id, body, toActivity] = await Promise.all([
+  const [id, body, toActivity, toDo] = await Promise.all([
     deps.store.notes.nextId(),
     deps.store.texts.keep(project.id, input.body),
     prepareActivity(deps),
+    on.toDo?.(author.id, input.body),
   ]);
   const now = deps.now().toISOString();
   const at = (on.backdates ? input.createdAt : undefined) ?? now;
@@ -165,9 +166,12 @@ async function written(
     target: on.eventTarget(draft),
   });
   const note = { ...draft, event: event.put.sk };
-  const notification = enqueueNotification(deps, actor, on.notification(note));
+  const messages = [
+    enqueueNotification(deps, actor, on.notification(note)),
+    ...mentionsIn(deps, actor, note, input.body),
+    ...(toDo?.(id) ?? []),
+  ];
   const joins = deps.store.threads.joinWrite(note, author.id);
-  const messages = [notification, ...mentionsIn(deps, actor, note, input.body)];
   const alongside = [joins, event, ...messages.map(outboxWrite)];
   try {
     await naming(deps, body, () => on.within(1, (more) => store(note, [...more, ...alongside])));
@@ -245,14 +249,14 @@ export async function changeNote(
     requireChange(actor, on, note);
     const [{ body, author }] = (await loaded(deps, [note])) as [LoadedNote];
     if (body === text) return { note, body, author };
-    const kept = await deps.store.texts.keep(note.projectId, text);
-    const messages = mentionsIn(deps, actor, note, text);
+    const [kept, toDo] = await Promise.all([
+      deps.store.texts.keep(note.projectId, text),
+      on.toDo?.(signedIn(actor).user.id, text, note.body),
+    ]);
+    const messages = [...mentionsIn(deps, actor, note, text), ...(toDo?.(id) ?? [])];
+    const change = { body: kept, updatedAt: deps.now().toISOString() };
     const changed = await naming(deps, kept, () =>
-      deps.store.notes.change(
-        note,
-        { body: kept, updatedAt: deps.now().toISOString() },
-        messages.map(outboxWrite),
-      ),
+      deps.store.notes.change(note, change, messages.map(outboxWrite)),
     );
     await deps.store.outbox.deliver(messages);
     await dropReplaced(deps, note.body);

@@ -2,8 +2,8 @@
 
 import type { InvitationRecord } from '../../records/invitations.ts';
 import type { MemberRecord, MemberSource } from '../../records/members.ts';
+import type { FormerMentions } from '../../records/notifications.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import type { LongText } from '../../records/texts.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { PipelineOutcome } from '../../store/pipelines/pipelines.ts';
 import type { Actor } from '../actor.ts';
@@ -17,8 +17,8 @@ export type ChangeOfIssue =
   /** Labels that it was given. */
   | { readonly what: 'relabelled'; readonly labelIds: readonly number[] }
   | { readonly what: 'replanned'; readonly milestoneId: number | null }
-  /** Its description changed. `former`: the names that it mentioned before, or the long text that it was. */
-  | { readonly what: 'described'; readonly former: readonly string[] | LongText }
+  /** Its description changed. */
+  | { readonly what: 'described'; readonly former: FormerMentions }
   /** It is due on that day, `YYYY-MM-DD`. */
   | { readonly what: 'due'; readonly day: string };
 

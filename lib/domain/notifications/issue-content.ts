@@ -2,9 +2,7 @@
 
 import type { IssueRecord } from '../../records/issues.ts';
 import type { LabelRecord } from '../../records/labels.ts';
-import type { LongText } from '../../records/texts.ts';
 import type { UserRecord } from '../../records/users.ts';
-import { Missing } from '../../store/errors.ts';
 import type { Deps } from '../deps.ts';
 import {
   type Concerned,
@@ -16,9 +14,9 @@ import {
 import { type EventOf, shortTitle, urlOf } from './content-parts.ts';
 import type { MailEvent } from './decide.ts';
 import type { ChangeOfIssue } from './enqueue.ts';
+import { formerNames } from './former-mentions.ts';
 import type { MailContent } from './mail.ts';
 import { type MentionedMembers, mentionedIn } from './mentioned-members.ts';
-import { mentionsIn } from './mentions.ts';
 import type { ProjectResource } from './resources.ts';
 
 /** @returns undefined when the issue or the note no longer exists */
@@ -195,7 +193,7 @@ const TOLD: { readonly [W in ChangeOfIssue['what']]: Tell<W> } = {
     };
   },
   described: async (deps, { resource, issue, actor, change: { former } }) => {
-    const names = 'blob' in former ? mentionsIn(await replacedText(deps, former)) : former;
+    const names = await formerNames(deps, former);
     const mentioned = await mentionedInDescription(deps, { resource, issue, actor }, names);
     if (mentioned.userIds.length + mentioned.sources.length === 0) return undefined;
     return {
@@ -216,16 +214,6 @@ const TOLD: { readonly [W in ChangeOfIssue['what']]: Tell<W> } = {
 };
 
 const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
-
-/** A text that is no more is taken for one that mentioned nobody: better a mail too many than one that never comes. */
-async function replacedText({ store }: Deps, text: LongText): Promise<string> {
-  try {
-    return await store.texts.read(text);
-  } catch (error) {
-    if (error instanceof Missing) return '';
-    throw error;
-  }
-}
 
 async function mentionedInDescription(
   deps: Deps,

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { continuedWith, defineJob } from '../job.ts';
 import { idField, sourceField, textField } from '../job-fields.ts';
 import { type ChangeOfIssue, type DomainEvent, NOTIFY_JOB } from './enqueue.ts';
+import { formerField } from './former-field.ts';
 import { sendNotification } from './send.ts';
 
 export const jobs = [
@@ -67,9 +68,6 @@ const changeOfIssueField = (): z.ZodMiniType<ChangeOfIssue> =>
     z.object({ what: z.literal('reassigned'), formerIds: z.array(idField()) }),
     z.object({ what: z.literal('relabelled'), labelIds: z.array(idField()) }),
     z.object({ what: z.literal('replanned'), milestoneId: z.nullable(idField()) }),
-    z.object({
-      what: z.literal('described'),
-      former: z.union([z.array(textField()), z.object({ blob: textField(), bytes: z.number() })]),
-    }),
+    z.object({ what: z.literal('described'), former: formerField() }),
     z.object({ what: z.literal('due'), day: textField() }),
   ]);

@@ -1,9 +1,11 @@
 /** What makes to-dos: users are assigned, mentioned, or addressed at the beginning of a text. */
+import type { FormerMentions } from '../../records/notifications.ts';
 import type { TodoAction } from '../../records/todos.ts';
 import { MembershipCache } from '../access/effective-level.ts';
 import { projectAccess } from '../access/open-request.ts';
 import type { Deps } from '../deps.ts';
 import { maySeeIssue } from '../issues/visible.ts';
+import { formerNames } from '../notifications/former-mentions.ts';
 import { mentionsIn } from '../notifications/mentions.ts';
 import { targetOf } from './todos.ts';
 
@@ -17,15 +19,18 @@ interface Cause {
   readonly assignedIds: readonly number[];
   readonly described: boolean;
   readonly finished: boolean;
+  /** The note with the new text; otherwise that is the description. */
+  readonly noteId?: number;
+  readonly former?: FormerMentions;
 }
 
 /**
- * Creates the to-dos that a change of an issue causes, for those who may see it as it is now; who is mentioned takes part
+ * Creates the to-dos that a change of an issue or a note on it causes, for those who may see it as it is now; who is mentioned takes part
  * in its conversation. Groups that are mentioned get none. May run twice.
  */
 export async function addIssueTodos(deps: Deps, cause: Cause, messageId: string): Promise<void> {
   const { store } = deps;
-  const { projectId, iid, authorId, assignedIds, described, finished } = cause;
+  const { projectId, iid, authorId, assignedIds, finished, noteId } = cause;
   const [issue, project] = await Promise.all([
     store.issues.get({ projectId, iid }),
     store.projects.get(projectId),
@@ -38,9 +43,12 @@ export async function addIssueTodos(deps: Deps, cause: Cause, messageId: string)
   }
   const actions = new Map<number, TodoAction>();
   const mentionedIds = new Set<number>();
-  if (described && issue.description !== null) {
-    const text = await store.texts.read(issue.description);
-    const { addressed, mentioned } = await mentionedUsers(deps, text);
+  const thread = { projectId, noteable: { kind: 'issue', id: issue.id } } as const;
+  const note = noteId === undefined ? undefined : await store.notes.get({ ...thread, id: noteId });
+  const text = cause.described ? (noteId === undefined ? issue.description : (note?.body ?? null)) : null;
+  if (text !== null) {
+    const former = await formerNames(deps, cause.former ?? []);
+    const { addressed, mentioned } = await mentionedUsers(deps, await store.texts.read(text), former);
     for (const id of mentioned) {
       mentionedIds.add(id);
       actions.set(id, 'mentioned');
@@ -55,18 +63,25 @@ export async function addIssueTodos(deps: Deps, cause: Cause, messageId: string)
     if (user === undefined || user.state !== 'active') continue;
     const viewer = { kind: 'user', user } as const;
     const access = await projectAccess(viewer, project, new MembershipCache(deps));
-    if (access === undefined || !maySeeIssue(viewer, access, issue)) continue;
-    if (mentionedIds.has(user.id))
-      await store.threads.join({ projectId, noteable: { kind: 'issue', id: issue.id } }, user.id);
-    const todo = { userId: user.id, authorId, action: actions.get(user.id)!, target };
+    // An internal note is for those who may see the issue if it is confidential.
+    const confidential = issue.confidential || note?.internal === true;
+    if (access === undefined || !maySeeIssue(viewer, access, { ...issue, confidential })) continue;
+    if (mentionedIds.has(user.id)) await store.threads.join(thread, user.id);
+    const todo = {
+      ...{ userId: user.id, authorId, action: actions.get(user.id)!, target },
+      ...(note === undefined ? {} : { note: { id: note.id, internal: note.internal === true } }),
+    };
     const once = store.processed.mark(`todos:${user.id}`, messageId, deps.now());
     await store.todos.add({ ...todo, createdAt: deps.now().toISOString() }, [once]);
   }
 }
 
 /** Users whom a text mentions; those are addressed whose names it begins with. */
-async function mentionedUsers({ store }: Deps, text: string) {
-  const names = mentionsIn(text).slice(0, MAX_MENTIONED);
+async function mentionedUsers({ store }: Deps, text: string, former: readonly string[]) {
+  const known = new Set(former.map((name) => name.toLowerCase()));
+  const names = mentionsIn(text)
+    .filter((name) => !known.has(name.toLowerCase()))
+    .slice(0, MAX_MENTIONED);
   const first = new Set(
     mentionsIn(/^\s*(?:@\S+[\s,]+(?:and\s+)?)*(?:@\S+)?/.exec(text.slice(0, 10_000))?.[0] ?? ''),
   );

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { ADD_TODOS_JOB, FINISH_TODOS_JOB } from '../../store/todos/todos.ts';
 import { defineJob } from '../job.ts';
 import { idField } from '../job-fields.ts';
+import { formerField } from '../notifications/former-field.ts';
 import { addIssueTodos } from './causes.ts';
 
 export const jobs = [
@@ -15,6 +16,8 @@ export const jobs = [
         assignedIds: z.array(idField()),
         described: z.boolean(),
         finished: z.boolean(),
+        noteId: z.exactOptional(idField()),
+        former: z.exactOptional(formerField()),
       }),
     run: (deps, body, { messageId }) => addIssueTodos(deps, body, messageId),
   }),

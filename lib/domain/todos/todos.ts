@@ -79,7 +79,33 @@ async function shownTodos(
     const access = accesses[projectIds.indexOf(todo.target.projectId)];
     const [issue, author] = [issues[i], authors[i]];
     if (access === undefined || issue === undefined || author === undefined) return undefined;
-    return maySeeIssue(actor, access, issue) ? { todo, issue, access, author } : undefined;
+    // An internal note is for those who may see the issue if it is confidential.
+    const confidential = issue.confidential || todo.note?.internal === true;
+    return maySeeIssue(actor, access, { ...issue, confidential })
+      ? { todo, issue, access, author }
+      : undefined;
+  });
+}
+
+/**
+ * Returns what the notes say that caused to-dos, in the order of these; undefined where none did, or the note is gone or
+ * too long for its row.
+ */
+export async function notesOf(
+  { store }: Deps,
+  todos: readonly TodoRecord[],
+): Promise<(string | undefined)[]> {
+  const caused = todos.filter(({ note }) => note !== undefined);
+  const notes = await store.notes.getMany(
+    caused.map(({ target: { kind, id, projectId }, note }) => ({
+      projectId,
+      noteable: { kind, id },
+      id: note!.id,
+    })),
+  );
+  return todos.map((todo) => {
+    const body = notes[caused.indexOf(todo)]?.body;
+    return typeof body === 'string' ? body : undefined;
   });
 }
 

@@ -2,7 +2,9 @@
  * To-dos: a row each in the partition of their user, pending and done ones apart, the newest first; and for each pending
  * one a row that names it by what it is about, so that there is one at most.
  */
+
 import type { IssueRecord } from '../../records/issues.ts';
+import type { FormerMentions } from '../../records/notifications.ts';
 import type { TodoRecord, TodoState, TodoTarget } from '../../records/todos.ts';
 import { TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
@@ -18,13 +20,16 @@ export const ADD_TODOS_JOB = 'todos.add';
 /** Marks a user's to-dos as done: `{ userId, upTo }`, up to that id. */
 export const FINISH_TODOS_JOB = 'todos.finish';
 
-/** What a change of an issue means for to-dos. */
+/** What a change of an issue, or a note on it, means for to-dos. */
 export interface IssueTodos {
   readonly authorId: number;
   /** Users who were assigned. */
   readonly assignedIds?: readonly number[];
-  /** Whether the description is new: it may mention users. */
+  /** Whether there is a new text that may mention users: of the note, otherwise the description. */
   readonly described?: boolean;
+  readonly noteId?: number | undefined;
+  /** Whom the text mentioned before it changed. */
+  readonly former?: FormerMentions | undefined;
   /** Whether the author has nothing left to do about it. */
   readonly finished?: boolean;
 }
@@ -32,12 +37,15 @@ export interface IssueTodos {
 /** The message for the transaction of the change; none where the change means nothing for to-dos. */
 export function issueTodos(
   { projectId, iid }: Pick<IssueRecord, 'projectId' | 'iid'>,
-  { authorId, assignedIds = [], described = false, finished = false }: IssueTodos,
+  { authorId, assignedIds = [], described = false, finished = false, noteId, former }: IssueTodos,
 ): OutboxMessage[] {
   if (assignedIds.length === 0 && !described && !finished) return [];
-  return [
-    message(MAINTENANCE, ADD_TODOS_JOB, { projectId, iid, authorId, assignedIds, described, finished }),
-  ];
+  const body = {
+    ...{ projectId, iid, authorId, assignedIds, described, finished },
+    ...(described && noteId !== undefined ? { noteId } : {}),
+    ...(described && former !== undefined ? { former } : {}),
+  };
+  return [message(MAINTENANCE, ADD_TODOS_JOB, body)];
 }
 
 /** To-dos that one transaction marks as done. */
@@ -79,6 +87,11 @@ export class Todos {
     const keys = (['pending', 'done'] as const).map((state) => todoKey(userId, state, id));
     const [pending, done] = await this.#table.batchGet(keys);
     return fromItem(pending ?? done);
+  }
+
+  /** Whether a user has a pending to-do about something. */
+  async isPending(userId: number, target: Pick<TodoTarget, 'kind' | 'id'>): Promise<boolean> {
+    return (await this.#table.get(todoTargetKey(userId, target))) !== undefined;
   }
 
   /** Returns the pending to-do of a user about something. */

@@ -151,6 +151,32 @@ describe('an issue makes to-dos', () => {
     expect(await actionsOf(owner)).toEqual([['assigned', 'Later']]);
   });
 
+  test('when a note mentions or addresses somebody, and ends those of whoever writes it', async () => {
+    const { owner, members, issues, issue } = await team(20, 20, 10);
+    const [ada, bob, guest] = members as [Person, Person, Person];
+    const { iid, web_url } = await issue({ title: 'Talk', assignee_ids: [ada.id] });
+    const note = async (who: Person, json: object) =>
+      (await call(who, 'POST', `${issues}/${iid}/notes`, json)).body as { id: number };
+    const text = `@${bob.username}, does @${guest.username} know? @${owner.username} \`@${ada.username}\``;
+    const { id } = await note(owner, { body: text });
+    const [todo] = await todosOf(bob);
+    expect(todo).toMatchObject({ action_name: 'directly_addressed', body: text, author: { id: owner.id } });
+    expect(todo).toMatchObject({ target_url: `${web_url}#note_${id}`, target: { title: 'Talk' } });
+    expect(await actionsOf(guest)).toEqual([['mentioned', 'Talk']]);
+    expect([await actionsOf(owner), await actionsOf(ada)]).toEqual([[], [['assigned', 'Talk']]]);
+    // A text that is changed calls those whom it did not call before.
+    await note(guest, { body: 'I do' });
+    await note(ada, { body: 'Me too' });
+    expect([await actionsOf(guest), await actionsOf(ada)]).toEqual([[], []]);
+    await call(owner, 'PUT', `${issues}/${iid}/notes/${id}`, { body: `${text} @${ada.username}` });
+    expect([await actionsOf(guest), await actionsOf(ada)]).toEqual([[], [['mentioned', 'Talk']]]);
+    // An internal note is not for guests.
+    await note(bob, { body: 'between us' });
+    await note(owner, { body: `@${bob.username} @${guest.username}`, internal: true });
+    expect(await actionsOf(bob)).toEqual([['directly_addressed', 'Talk']]);
+    expect(await actionsOf(guest)).toEqual([]);
+  });
+
   test('that only those get and keep who may see it', async () => {
     const { owner, members, project, issue, issues } = await team(10, 20);
     const [guest, reporter] = members as [Person, Person];
