@@ -42,7 +42,7 @@ export interface ActedDescription {
   /** @throws 400 for what no issue may have */
   change(issue: IssueRecord): Partial<IssueFields>;
   /** What the actions do beside, after the change. */
-  finish(): Promise<void>;
+  finish(issue: IssueRecord): Promise<void>;
 }
 
 /** The issue that a description is of; one that is new has no record yet. */
@@ -137,7 +137,7 @@ export async function createIssue(
     await dropRefused(deps, written.description, error);
     throw error;
   }
-  await acted?.finish();
+  await acted?.finish(issue);
   return { issue, access };
 }
 
@@ -212,7 +212,7 @@ export async function updateIssue(
     throw error;
   }
   await dropReplaced(deps, replaced);
-  await acted?.finish();
+  await acted?.finish(issue);
   return { issue, access };
 }
 

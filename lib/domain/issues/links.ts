@@ -89,6 +89,7 @@ export async function relate(
   source: FoundIssue,
   target: FoundIssue,
   type: IssueLinkType,
+  told = RELATED,
 ): Promise<FoundLink> {
   if (source.issue.id === target.issue.id) throw invalid({ source: ['cannot be related to itself'] });
   if (!can(actor, target.access, 'update_issue'))
@@ -105,7 +106,7 @@ export async function relate(
   };
   const found = { link, source, target };
   try {
-    await deps.store.issueLinks.create(link, await noted(deps, actor, found, 'relate', RELATED));
+    await deps.store.issueLinks.create(link, await noted(deps, actor, found, told));
   } catch (error) {
     if (error instanceof AlreadyExists) throw conflict('Issue(s) already assigned');
     if (error instanceof LimitReached)
@@ -127,7 +128,7 @@ export async function removeLink(
   for (const { access: at } of [found.source, found.target])
     if (!can(actor, at, 'update_issue')) throw forbidden();
   try {
-    await deps.store.issueLinks.remove(found.link, await noted(deps, actor, found, 'unrelate', UNRELATED));
+    await deps.store.issueLinks.remove(found.link, await noted(deps, actor, found, UNRELATED));
   } catch (error) {
     throw error instanceof Missing ? recordNotFound() : error;
   }
@@ -157,22 +158,37 @@ async function targetsOf(
   });
 }
 
-type Texts = Readonly<Record<IssueLinkType, string>>;
-const RELATED: Texts = {
+/** What system notes tell of a relation: on the one issue about the other, and the other way round. */
+export interface ToldRelation {
+  readonly action: string;
+  readonly text: (type: IssueLinkType, other: string, isTarget: boolean) => string;
+}
+
+const TEXTS: Readonly<Record<IssueLinkType, string>> = {
   relates_to: 'marked this issue as related to',
   blocks: 'marked this issue as blocking',
   is_blocked_by: 'marked this issue as blocked by',
 };
-const REMOVED = 'removed the relation with';
-const UNRELATED: Texts = { relates_to: REMOVED, blocks: REMOVED, is_blocked_by: REMOVED };
+export const RELATED: ToldRelation = { action: 'relate', text: (type, other) => `${TEXTS[type]} ${other}` };
+const UNRELATED: ToldRelation = {
+  action: 'unrelate',
+  text: (_, other) => `removed the relation with ${other}`,
+};
+/** The first issue is a duplicate of the other. */
+export const DUPLICATE: ToldRelation = {
+  action: 'duplicate',
+  text: (_, other, isTarget) =>
+    isTarget
+      ? `marked ${other} as a duplicate of this issue`
+      : `marked this issue as a duplicate of ${other}`,
+};
 
 /** System notes on both issues; each names the other, and is for those who may see that. */
 async function noted(
   deps: Deps,
   actor: Actor,
   { link, source, target }: FoundLink,
-  action: string,
-  texts: Texts,
+  { action, text }: ToldRelation,
 ): Promise<Write[]> {
   const on = (at: FoundIssue, named: FoundIssue, { type }: IssueLinkRecord) => {
     const { projectId, iid } = named.issue;
@@ -180,7 +196,7 @@ async function noted(
     return systemNotes(deps, actor, at.issue, at.issue, [
       {
         action,
-        text: `${texts[type]} ${path}#${iid}`,
+        text: text(type, `${path}#${iid}`, at === target),
         mentionedIn: { kind: 'issue', projectId, iid },
       },
     ]);

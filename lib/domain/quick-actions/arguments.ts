@@ -3,9 +3,12 @@
 import type { LabelRecord } from '../../records/labels.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { UserRecord } from '../../records/users.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import type { FoundIssue } from '../issues/related.ts';
+import { maySeeIssue } from '../issues/visible.ts';
 import { sameContainer, withAbove } from '../labels/containers.ts';
 import { type Reference, referencesOf } from '../markdown/references.ts';
 
@@ -80,3 +83,51 @@ export async function milestoneIn(
 }
 
 export const milestoneReference = ({ title }: MilestoneRecord): string => `%"${title}"`;
+
+/** Issues of one action; one with more finds nothing. */
+const MAX_ISSUES = 20;
+
+/** The issues that an argument names and the actor may see: `#1`, `project#1`, `group/project#1`, URLs of issues. */
+export async function issuesIn(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  argument: string,
+): Promise<FoundIssue[]> {
+  const references = referencesIn(argument, deps.environment.baseUrl).flatMap((each) =>
+    each.kind === 'issue' ? [each] : [],
+  );
+  if (references.length === 0 || references.length > MAX_ISSUES) return [];
+  const { fullPath } = access.project;
+  const pathOf = ({ container = fullPath }: { readonly container?: string }) =>
+    container.includes('/') ? container : `${fullPath.slice(0, fullPath.lastIndexOf('/'))}/${container}`;
+  const paths = [...new Set(references.map(pathOf).filter((path) => path !== fullPath))];
+  const others = await projectsAt(deps, actor, paths);
+  const found = references.flatMap((reference) => {
+    const at = pathOf(reference) === fullPath ? access : others[paths.indexOf(pathOf(reference))];
+    return at === undefined ? [] : [{ access: at, iid: reference.number }];
+  });
+  const issues = await deps.store.issues.getMany(
+    found.map(({ access: { project }, iid }) => ({ projectId: project.id, iid })),
+  );
+  return found.flatMap(({ access: at }, i) => {
+    const issue = issues[i];
+    return issue !== undefined && maySeeIssue(actor, at, issue) ? [{ issue, access: at }] : [];
+  });
+}
+
+/** The projects at these paths, in their order; undefined for what the actor does not see. */
+export async function projectsAt(
+  deps: Deps,
+  actor: Actor,
+  paths: readonly string[],
+): Promise<(ProjectAccess | undefined)[]> {
+  if (paths.length === 0) return [];
+  const holders = await deps.store.names.holders('path', paths);
+  const ids = holders.map((holder) => (holder?.type === 'project' ? holder.id : 0));
+  return projectAccesses(deps, actor, ids);
+}
+
+/** `#1`, as text of a project names it; with its path for an issue of another project. */
+export const issueReference = ({ issue, access }: FoundIssue, from: ProjectAccess): string =>
+  `${access.project.id === from.project.id ? '' : access.project.fullPath}#${issue.iid}`;

@@ -6,8 +6,8 @@ import type { ExtractedAction } from './extract.ts';
 /** What actions change, by the names that answers have for it. */
 export type Changes = Readonly<Record<string, unknown>>;
 
-/** What a quick action does to an object with these fields. */
-export interface Effect<Fields> {
+/** What a quick action does to an object with these fields; a stored one has more. */
+export interface Effect<Fields, Stored extends Fields = Fields> {
   /** A sentence about it. */
   readonly summary?: string;
   /** What it changes, beside what those before it changed. */
@@ -15,11 +15,11 @@ export interface Effect<Fields> {
   /** The fields that it changes, of the object as it is by then. */
   readonly fields?: (before: Fields) => Partial<Fields>;
   /** What it does after the change. */
-  readonly finish?: () => Promise<void>;
+  readonly finish?: (stored: Stored) => Promise<void>;
 }
 
 /** A quick action, in the order in which it is declared. */
-export interface QuickAction<Context, Fields> {
+export interface QuickAction<Context, Fields, Stored extends Fields = Fields> {
   /** The name that answers call it by, and others. */
   readonly names: readonly [string, ...string[]];
   /** Without an argument it does nothing. */
@@ -30,36 +30,36 @@ export interface QuickAction<Context, Fields> {
   readonly effect: (
     context: Context,
     argument: string,
-  ) => Effect<Fields> | undefined | Promise<Effect<Fields> | undefined>;
+  ) => Effect<Fields, Stored> | undefined | Promise<Effect<Fields, Stored> | undefined>;
 }
 
-export interface Interpretation<Fields> {
+export interface Interpretation<Fields, Stored extends Fields = Fields> {
   readonly summary: string;
   readonly changes: Changes;
   /** Whether any field changes. */
   readonly changesFields: boolean;
   fields(before: Fields): Partial<Fields>;
-  finish(): Promise<void>;
+  finish(stored: Stored): Promise<void>;
 }
 
 /** Actions of one text that are run at the same time: each reads what it names. */
 const CONCURRENCY = 8;
 
 /** Runs actions, all of them against the object as it was before the first. */
-export async function interpret<Context, Fields extends object>(
-  table: readonly QuickAction<Context, Fields>[],
+export async function interpret<Context, Fields extends object, Stored extends Fields>(
+  table: readonly QuickAction<Context, Fields, Stored>[],
   context: Context,
   actions: readonly ExtractedAction[],
-): Promise<Interpretation<Fields>> {
+): Promise<Interpretation<Fields, Stored>> {
   const byName = new Map(table.flatMap((action) => action.names.map((name) => [name, action] as const)));
-  const effectOf = async ({ name, argument }: ExtractedAction): Promise<Effect<Fields>> => {
+  const effectOf = async ({ name, argument }: ExtractedAction): Promise<Effect<Fields, Stored>> => {
     const action = byName.get(name);
     if (action === undefined || !(await action.applies(context)))
       return { summary: notApplied(action?.names[0] ?? name) };
     if (argument === '' && action.argument === 'needed') return {};
     return (await action.effect(context, argument)) ?? {};
   };
-  const effects: Effect<Fields>[] = [];
+  const effects: Effect<Fields, Stored>[] = [];
   await mapLimit(CONCURRENCY, [...actions.entries()], async ([i, action]) => {
     effects[i] = await effectOf(action);
   });
@@ -74,8 +74,8 @@ export async function interpret<Context, Fields extends object>(
       for (const { fields } of effects) Object.assign(changed, fields?.({ ...before, ...changed }));
       return changed;
     },
-    finish: async () => {
-      for (const { finish } of effects) await finish?.();
+    finish: async (stored) => {
+      for (const { finish } of effects) await finish?.(stored);
     },
   };
 }

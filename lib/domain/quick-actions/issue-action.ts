@@ -15,8 +15,8 @@ export interface IssueContext {
   readonly issue: DescribedIssue;
 }
 
-export type IssueAction = QuickAction<IssueContext, IssueFields>;
-export type IssueEffect = Effect<IssueFields>;
+export type IssueAction = QuickAction<IssueContext, IssueFields, IssueRecord>;
+export type IssueEffect = Effect<IssueFields, IssueRecord>;
 type Condition = IssueAction['applies'];
 
 /** Reporters change everything about an issue, also about one that is being created. */

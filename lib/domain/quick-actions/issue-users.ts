@@ -18,11 +18,11 @@ const subscription = ({ deps, actor, access, issue }: IssueContext) =>
 const subscribing = (subscribed: boolean, name: string, summary: string): IssueAction => ({
   names: [name],
   applies: all(stored(), async (context) => (await subscription(context)) !== subscribed),
-  effect: ({ deps, actor, access, issue }) => ({
+  effect: ({ deps, actor, access }) => ({
     summary,
     changes: () => ({ subscription_event: name }),
-    finish: async () => {
-      await setSubscription(deps, actor, conversationOf({ issue: issue.stored!, access }), subscribed);
+    finish: async (issue) => {
+      await setSubscription(deps, actor, conversationOf({ issue, access }), subscribed);
     },
   }),
 });
@@ -32,13 +32,13 @@ export const USER_ACTIONS: readonly IssueAction[] = [
     names: ['todo'],
     applies: async (context) =>
       context.issue.stored !== undefined && (await pendingTodo(context)) === undefined,
-    effect: ({ deps, actor, issue }) => ({
+    effect: ({ deps, actor }) => ({
       summary: 'Added a to-do item.',
       changes: () => ({ todo_event: 'add' }),
-      finish: async () => {
+      finish: async (issue) => {
         const { id } = actor.user;
         const createdAt = deps.now().toISOString();
-        const target = targetOf(issue.stored!);
+        const target = targetOf(issue);
         await deps.store.todos.add({ userId: id, authorId: id, action: 'marked', target, createdAt });
       },
     }),
@@ -61,14 +61,14 @@ export const USER_ACTIONS: readonly IssueAction[] = [
     names: ['award', 'react'],
     argument: 'needed',
     applies: all(stored(), mayComment),
-    effect: ({ deps, actor, access, issue }, argument) => {
+    effect: ({ deps, actor, access }, argument) => {
       const name = /^:([\w+-]{1,60}):$/.exec(argument)?.[1];
       if (name === undefined || emojiNamed(name) === undefined) return undefined;
       return {
         summary: `Toggled :${name}: emoji award.`,
         changes: () => ({ emoji_award: name }),
-        finish: async () => {
-          await toggleAward(deps, actor, await issueWithNotes(deps, actor, access, issue.stored!.iid), name);
+        finish: async ({ iid }) => {
+          await toggleAward(deps, actor, await issueWithNotes(deps, actor, access, iid), name);
         },
       };
     },

@@ -52,7 +52,7 @@ async function inNote(
   if (found === undefined) return undefined;
   const { issue } = await getIssue(deps, actor, access, iid);
   const described = { stored: issue, type: issue.type, confidential: issue.confidential };
-  const { fields, changesFields, ...done } = await run(deps, actor, access, described, found.actions);
+  const { fields, changesFields, finish, ...done } = await run(deps, actor, access, described, found.actions);
   const change = async (written?: NoteOfChange) => {
     const changed = (before: IssueRecord): Partial<IssueFields> => {
       // The actions were found to be allowed on the issue as it was read.
@@ -65,6 +65,7 @@ async function inNote(
     text: found.text,
     ...done,
     on: changesFields ? { ...on, within: (n, write) => change({ change: n, write }) } : on,
+    finish: () => finish(issue),
     apply: () => (changesFields ? change() : Promise.resolve()),
   };
 }
@@ -75,7 +76,7 @@ const run = (
   access: ProjectAccess,
   issue: DescribedIssue,
   actions: readonly ExtractedAction[],
-): Promise<Interpretation<IssueFields>> =>
+): Promise<Interpretation<IssueFields, IssueRecord>> =>
   interpret(ISSUE_ACTIONS, { deps, actor: signedIn(actor), access, issue }, actions);
 
 /** @throws 400 by field for more than an issue may have */

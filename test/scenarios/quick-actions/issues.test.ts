@@ -292,6 +292,72 @@ describe('a note of quick actions only', () => {
   });
 });
 
+describe('quick actions about other issues', () => {
+  const systemNotes = async (path: string) =>
+    (await read(`${path}/notes?sort=asc&activity_filter=only_activity`)).map(
+      ({ body }: { body: string }) => body,
+    );
+
+  test('relate them', async () => {
+    const [one, two, three] = [await issue(), await issue(), await issue()];
+    const text = `/relate #${two.iid} ${three.references.full} #99999`;
+    const { status, body } = await say('owner', one.path, text);
+    expect([status, body.summary]).toEqual([
+      202,
+      [`Marked this issue as related to #${two.iid} and #${three.iid}.`],
+    ]);
+    const links = await read(`${one.path}/links`);
+    expect(links.map(({ iid }: { iid: number }) => iid).sort()).toEqual([two.iid, three.iid].sort());
+    expect((await say('owner', one.path, `/relate #${two.iid}`)).status).toBe(202);
+    const fresh = await issue({ description: `Of\n/relate #${one.iid}` });
+    expect(await read(`${fresh.path}/links`)).toMatchObject([{ iid: one.iid }]);
+    for (const none of ['#99999', `#${one.iid}`, 'nothing'])
+      expect((await say('owner', one.path, `/relate ${none}`)).status).toBe(400);
+  });
+
+  test('close a duplicate', async () => {
+    const [one, two] = [await issue(), await issue()];
+    const { body } = await say('owner', one.path, `Known.\n/duplicate #${two.iid}`);
+    expect(body).toMatchObject({ body: 'Known.' });
+    expect(body.commands_changes).toEqual({ canonical_issue_id: two.id });
+    expect((await read(one.path)).state).toBe('closed');
+    expect(await read(`${one.path}/links`)).toMatchObject([{ iid: two.iid }]);
+    expect(await systemNotes(one.path)).toContain(`marked this issue as a duplicate of #${two.iid}`);
+    expect(await systemNotes(two.path)).toContain(`marked #${one.iid} as a duplicate of this issue`);
+    const failed = await say('owner', two.path, '/duplicate #99999');
+    expect([failed.status, failed.body.summary]).toEqual([
+      202,
+      ['Failed to mark this issue as a duplicate because referenced issue was not found.'],
+    ]);
+    expect((await read(two.path)).state).toBe('opened');
+  });
+
+  test('copy labels and milestone', async () => {
+    const [one, two] = [await issue(labels('bug')), await issue({ labels: 'later', milestone_id: '{v1}' })];
+    const { body } = await say('owner', one.path, `/copy_metadata #${two.iid}`);
+    expect(body.summary).toEqual([`Copied labels and milestone from #${two.iid}.`]);
+    expect(await read(one.path)).toMatchObject({ labels: ['bug', 'later'], milestone: { title: 'v1' } });
+  });
+
+  test('know nothing of those that their user may not see', async () => {
+    const hidden = await issue({ confidential: true }, 'owner');
+    const mine = await issue({}, 'guest');
+    for (const name of ['relate', 'duplicate', 'copy_metadata']) {
+      const { body } = await say('guest', mine.path, `/${name} #${hidden.iid}`);
+      expect(body.summary).toEqual([`Could not apply ${name} command.`]);
+    }
+    // Reporters see it here, but nothing of a private project.
+    const secret = await as('owner', 'POST', '/projects', { name: 'quick secret', visibility: 'private' });
+    await as('owner', 'POST', `/projects/${secret.body.id}/issues`, { title: 'Secret' });
+    const open = await issue();
+    const answer = await say('reporter', open.path, '/relate owner/quick-secret#1');
+    expect([answer.status, answer.body.message]).toEqual([
+      400,
+      '400 Bad request - Note {:commands=>["Failed to apply commands."]}',
+    ]);
+  });
+});
+
 describe('a note with quick actions', () => {
   test('is written without them, in one change of the issue', async () => {
     const { path } = await issue(labels('bug'));
