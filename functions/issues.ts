@@ -1,8 +1,10 @@
 import { issueEndpoints } from '../lib/api/issues/endpoints.ts';
 import { issueLinkEndpoints } from '../lib/api/issues/links.ts';
+import { issueMergeRequestEndpoints } from '../lib/api/issues/merge-requests.ts';
 import { issueNoteEndpoints } from '../lib/api/issues/notes.ts';
 import { issuePeopleEndpoints } from '../lib/api/issues/people.ts';
 import { issueTimeEndpoints } from '../lib/api/issues/time-tracking.ts';
+import { userAgentEndpoint } from '../lib/api/issues/user-agent.ts';
 import { issueTodoEndpoints, todoEndpoints } from '../lib/api/todos/endpoints.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
@@ -12,6 +14,8 @@ export const { handler, fetch } = apiFunction({
     ...issueEndpoints,
     ...issueNoteEndpoints,
     ...issueLinkEndpoints,
+    ...issueMergeRequestEndpoints,
+    userAgentEndpoint,
     ...issuePeopleEndpoints,
     ...issueTimeEndpoints,
     ...issueTodoEndpoints,

@@ -20,10 +20,12 @@ import { invitationEndpoints } from './invitations/endpoints.ts';
 import { issueEndpoints } from './issues/endpoints.ts';
 import { issueLinkEndpoints } from './issues/links.ts';
 import { groupIssueStatistics, instanceIssueStatistics, projectIssueStatistics } from './issues/lists.ts';
+import { issueMergeRequestEndpoints } from './issues/merge-requests.ts';
 import { issueNoteEndpoints } from './issues/notes.ts';
 import { milestoneIssueEndpoints } from './issues/of-milestones.ts';
 import { issuePeopleEndpoints } from './issues/people.ts';
 import { issueTimeEndpoints } from './issues/time-tracking.ts';
+import { userAgentEndpoint } from './issues/user-agent.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { labelEndpoints } from './labels/endpoints.ts';
 import { markdownEndpoints } from './markdown/endpoints.ts';
@@ -87,6 +89,8 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...projectIssueStatistics,
   ...issueNoteEndpoints,
   ...issueLinkEndpoints,
+  ...issueMergeRequestEndpoints,
+  userAgentEndpoint,
   ...issuePeopleEndpoints,
   ...issueTimeEndpoints,
   ...issueTodoEndpoints,

@@ -65,7 +65,8 @@ export function conversationEndpoints<T>({
     path: `${path}/participants`,
     area,
     summary: `List who takes part in the conversation about ${object}`,
-    description: 'Its author and assignees, who commented on it, and who is mentioned there; by ID.',
+    description:
+      'Its author and assignees, who commented on it or awarded an emoji, and who is mentioned there; by ID.',
     access: project(ability, { anonymous: true }),
     params,
     returns: { body: users },

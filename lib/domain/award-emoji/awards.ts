@@ -76,8 +76,12 @@ export async function addAward(
     updatedAt: at,
   };
   const createdAt = note?.createdAt ?? on.awards!.createdAt;
+  const joins = deps.store.threads.joinWrite(
+    { projectId: on.access.project.id, noteable: on.noteable },
+    user.id,
+  );
   try {
-    await retryOnConflict(() => deps.store.awards.add(award, createdAt, vote(award, 1)), isStale);
+    await retryOnConflict(() => deps.store.awards.add(award, createdAt, [...vote(award, 1), joins]), isStale);
   } catch (error) {
     if (error instanceof AlreadyExists) throw notFound('Award Emoji Name has already been taken');
     throw error instanceof Missing ? notFound('Award Emoji') : error;

@@ -77,19 +77,20 @@ describe('a subscription to an issue', () => {
 });
 
 describe('participants of an issue', () => {
-  test('are its author, assignees, who commented and who is mentioned, each once, in pages', async () => {
+  test('are its author, assignees, who commented, awarded an emoji or is mentioned, each once, in pages', async () => {
     const path = await issue('guest', { description: 'Ask @owner and @guest' });
     await as('reporter', 'PUT', path, { assignee_ids: [world.ids['developer'], world.ids['guest']] });
     await as('stranger', 'POST', `${path}/notes`, { body: 'Me too' });
+    await as('maintainer', 'POST', `${path}/award_emoji`, { name: 'thumbsup' });
     await as('reporter', 'POST', `${path}/subscribe`);
     await settled();
-    const wanted = (['guest', 'owner', 'developer', 'stranger'] as const).toSorted(
+    const wanted = (['guest', 'owner', 'developer', 'stranger', 'maintainer'] as const).toSorted(
       (a, b) => world.ids[a]! - world.ids[b]!,
     );
-    expect(await participants('anonymous', path)).toEqual({ names: wanted, total: '4', next: '' });
+    expect(await participants('anonymous', path)).toEqual({ names: wanted, total: '5', next: '' });
     expect(await participants('guest', path, '?per_page=3')).toEqual({
       names: wanted.slice(0, 3),
-      total: '4',
+      total: '5',
       next: '2',
     });
     expect((await participants('guest', path, '?per_page=3&page=2')).names).toEqual(wanted.slice(3));
