@@ -1,6 +1,7 @@
 import { issueEndpoints } from '../lib/api/issues/endpoints.ts';
 import { issueLinkEndpoints } from '../lib/api/issues/links.ts';
 import { issueMergeRequestEndpoints } from '../lib/api/issues/merge-requests.ts';
+import { issueMoveEndpoints } from '../lib/api/issues/moves.ts';
 import { issueNoteEndpoints } from '../lib/api/issues/notes.ts';
 import { issuePeopleEndpoints } from '../lib/api/issues/people.ts';
 import { issueTimeEndpoints } from '../lib/api/issues/time-tracking.ts';
@@ -12,6 +13,7 @@ import { deps } from './deps.ts';
 export const { handler, fetch } = apiFunction({
   endpoints: [
     ...issueEndpoints,
+    ...issueMoveEndpoints,
     ...issueNoteEndpoints,
     ...issueLinkEndpoints,
     ...issueMergeRequestEndpoints,

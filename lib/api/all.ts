@@ -21,6 +21,7 @@ import { issueEndpoints } from './issues/endpoints.ts';
 import { issueLinkEndpoints } from './issues/links.ts';
 import { groupIssueStatistics, instanceIssueStatistics, projectIssueStatistics } from './issues/lists.ts';
 import { issueMergeRequestEndpoints } from './issues/merge-requests.ts';
+import { issueMoveEndpoints } from './issues/moves.ts';
 import { issueNoteEndpoints } from './issues/notes.ts';
 import { milestoneIssueEndpoints } from './issues/of-milestones.ts';
 import { issuePeopleEndpoints } from './issues/people.ts';
@@ -87,6 +88,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...instanceIssueStatistics,
   ...groupIssueStatistics,
   ...projectIssueStatistics,
+  ...issueMoveEndpoints,
   ...issueNoteEndpoints,
   ...issueLinkEndpoints,
   ...issueMergeRequestEndpoints,

@@ -20,6 +20,7 @@ import { GroupList } from './groups/list.ts';
 import { GroupMoves } from './groups/moves.ts';
 import { GroupOwners } from './groups/owners.ts';
 import { Invitations } from './invitations/invitations.ts';
+import { IssueCopies } from './issues/copies.ts';
 import { Issues } from './issues/issues.ts';
 import { IssueLinks } from './issues/links.ts';
 import { IssueList } from './issues/list.ts';
@@ -126,6 +127,7 @@ export interface Store {
   readonly discussions: Discussions;
   readonly awards: Awards;
   readonly issues: Issues;
+  readonly issueCopies: IssueCopies;
   readonly issueList: IssueList;
   readonly issueUses: IssueUses;
   readonly issueLinks: IssueLinks;
@@ -235,6 +237,7 @@ export function createStore(
     discussions: new Discussions(table),
     awards: new Awards(table, counters),
     issues,
+    issueCopies: new IssueCopies(table),
     issueList: new IssueList(table, issues),
     issueUses: new IssueUses(table),
     issueLinks: new IssueLinks(table, counters),

@@ -4,6 +4,7 @@ import {
   type IssueClass,
   type IssueLinkRecord,
   type IssueRecord,
+  type IssueReference,
 } from '../../lib/records/issues.ts';
 import { fromItem } from '../../lib/store/issues/issues.ts';
 import { OPPOSITE } from '../../lib/store/issues/links.ts';
@@ -23,7 +24,7 @@ import { keyText, type Row, type Rows, rowCheck } from './rows.ts';
 
 /** Issues stand in the lists of exactly what their records say, and are counted. */
 export const issues = rowCheck(
-  ['issue', 'issue-in-list', 'issue-by', 'issue-word', 'issue-count', 'issue-iid', 'issue-id'],
+  ['issue', 'issue-in-list', 'issue-by', 'issue-word', 'issue-count', 'issue-iid', 'issue-copy', 'issue-id'],
   function* (rows) {
     const byProject = Map.groupBy(rows.of('ISSUES#'), ({ pk }) => pk);
     const ids = Map.groupBy(rows.of('ISSUEID#'), ({ projectId }) => projectId);
@@ -63,6 +64,10 @@ function* ofProject(rows: Rows, projectId: number, own: readonly Row[]): Iterabl
   for (const row of own) {
     if (/^(LIST#|BY#|WORD#|ISSUEID)/.test(row.sk) && !wanted.has(keyText(row)))
       yield `${keyText(row)} leads nowhere`;
+  }
+  for (const row of own.filter(({ sk }) => sk.startsWith('COPY#'))) {
+    const target = row['target'] as IssueReference;
+    if (rows.get(issueKey(target))?.['id'] !== target.id) yield `${keyText(row)} copies to no issue`;
   }
   const stored = rows.get(issueCountKey(projectId));
   for (const listClass of ISSUE_CLASSES) {

@@ -63,6 +63,7 @@ describe('a hidden subject answers like an absent one', () => {
       // The subject is the first; what else has its number keeps it.
       const [before = '', ...behind] = row.path.replace('{new}', '{id}').split('{id}');
       const path = `${before}{id}${behind.join('{self}')}`;
+      const json = row.json?.replaceAll('{id}', '{self}');
       const kind = endpoint.access.kind === 'project' ? 'projects' : 'groups';
       const cases: [Column, 'private' | 'internal'][] = [
         ['anon', 'private'],
@@ -77,7 +78,7 @@ describe('a hidden subject answers like an absent one', () => {
         // Nobody is told anything before they sign in.
         if (column === 'anon' && !mayBeAnonymous(endpoint.access)) continue;
         const as = (id: string | number) =>
-          send(fixtures, column, { ...row, path }, { ...names, id, self: names['id']! });
+          send(fixtures, column, { ...row, path, json }, { ...names, id, self: names['id']! });
         const ids = [
           names['id']!,
           NOBODY,

@@ -6,6 +6,7 @@
 
 import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issues.ts';
 import { AlreadyExists, Missing, Stale } from '../../store/errors.ts';
+import { creationOf } from '../../store/issues/issues.ts';
 import { mentionsMessage } from '../../store/notes/mentions.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
@@ -38,7 +39,7 @@ export interface IssueChange {
 }
 
 /** What a change brings with it in the same transaction. */
-interface Consequences {
+export interface Consequences {
   readonly writes?: readonly Write[];
   readonly messages?: readonly OutboxMessage[];
 }
@@ -65,6 +66,42 @@ export async function addIssue(deps: Deps, created: Omit<IssueChange, 'before'>)
     if (error instanceof AlreadyExists) throw conflict('Duplicated issue');
     throw error instanceof Missing ? notFound('Project') : error;
   }
+}
+
+/** Rows that lists find an issue by, in the transaction of another issue; with more of them a job writes them. */
+const ROWS_BESIDE = 20;
+
+/**
+ * Creates an issue in the transaction that changes another, with all that follows from both.
+ * @param changed undefined: no other is changed
+ * @param more further writes and messages
+ * @throws Stale when the other issue is not as `before`; Missing when one of the projects is deleted;
+ *   TransactionRefused for the new issue's number, as `issue`, and for `more`
+ */
+export async function addBeside(
+  deps: Deps,
+  changed: (Omit<IssueChange, 'before'> & { readonly before: IssueRecord }) | undefined,
+  created: Omit<IssueChange, 'before'>,
+  more: Required<Consequences>,
+): Promise<void> {
+  const around = ({ access, after }: Pick<IssueChange, 'access' | 'after'>) =>
+    surroundingsOf(deps, access.project, after);
+  const [creation, following, change] = await Promise.all([
+    around(created).then((each) => creationOf(created.after, each, ROWS_BESIDE)),
+    consequencesOf(deps, { ...created, before: undefined }),
+    changed && Promise.all([around(changed), consequencesOf(deps, changed)]),
+  ]);
+  const alongside = [...creation.writes, ...following.alongside, ...more.writes];
+  const messages = [...creation.messages, ...following.messages, ...more.messages];
+  if (changed === undefined || change === undefined) {
+    await deps.store.outbox.commit(alongside, messages);
+    return;
+  }
+  const [surroundings, followingChange] = change;
+  await deps.store.issues.update(changed.before, changed.after, surroundings, {
+    alongside: [...alongside, ...followingChange.alongside],
+    messages: [...messages, ...followingChange.messages],
+  });
 }
 
 /** A change of the issue as it is by then; it may throw to refuse. */

@@ -7,27 +7,39 @@
  */
 export function proseOf(text: string, { withQuotes }: { readonly withQuotes: boolean }): string {
   const lines: string[] = [];
-  let fence: string | undefined;
-  for (const line of text.split('\n')) {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
-    if (fence !== undefined) {
-      if (mark?.startsWith(fence)) fence = undefined;
-    } else if (mark !== undefined) fence = mark;
-    else if (withQuotes || !/^ {0,3}>/.test(line)) lines.push(withoutCode(line));
+  for (const { line, isCode } of linesOf(text)) {
+    if (isCode || (!withQuotes && /^ {0,3}>/.test(line))) continue;
+    lines.push(line.includes('`') ? [...partsOf(line)].map(({ prose }) => prose).join(' ') : line);
   }
   return lines.join('\n');
 }
 
-/** Replaces code spans. */
-function withoutCode(line: string): string {
-  if (!line.includes('`')) return line;
-  const text: string[] = [];
+/** Returns the text with its prose as `rewrite` makes it, a part of a line at a time; code stays as it is. */
+export function rewriteProse(text: string, rewrite: (prose: string) => string): string {
+  const lines: string[] = [];
+  for (const { line, isCode } of linesOf(text))
+    lines.push(isCode ? line : [...partsOf(line)].map(({ prose, code }) => rewrite(prose) + code).join(''));
+  return lines.join('\n');
+}
+
+function* linesOf(text: string): Generator<{ readonly line: string; readonly isCode: boolean }> {
+  let fence: string | undefined;
+  for (const line of text.split('\n')) {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    yield { line, isCode: fence !== undefined || mark !== undefined };
+    if (fence === undefined) fence = mark;
+    else if (mark?.startsWith(fence)) fence = undefined;
+  }
+}
+
+/** Yields what is prose of a line, each part with the code span behind it. */
+function* partsOf(line: string): Generator<{ readonly prose: string; readonly code: string }> {
   let from = 0;
   for (const [start, end] of codeSpans(line)) {
-    text.push(line.slice(from, start));
+    yield { prose: line.slice(from, start), code: line.slice(start, end) };
     from = end;
   }
-  return [...text, line.slice(from)].join(' ');
+  yield { prose: line.slice(from), code: '' };
 }
 
 /**

@@ -1,12 +1,12 @@
 import type { ProjectAccess } from '../access/types.ts';
-import type { Actor } from '../actor.ts';
+import type { Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import type { ReferenceLink } from '../markdown/html.ts';
 import type { Reference } from '../markdown/references.ts';
 
 /** Who reads a text, and where it stands. */
 export interface Reading {
-  readonly actor: Actor;
+  readonly actor: Viewer;
   readonly baseUrl: string;
   /** The project of the text, to which `#1` belongs. */
   readonly project?: ProjectAccess | undefined;

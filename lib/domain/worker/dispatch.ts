@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts';
 import { jobs as forks } from '../forks/jobs.ts';
 import { jobs as groups } from '../groups/jobs.ts';
 import { jobs as invitations } from '../invitations/jobs.ts';
+import { jobs as issueMoves } from '../issue-moves/jobs.ts';
 import { jobs as issues } from '../issues/jobs.ts';
 import type { JobDefinition } from '../job.ts';
 import { jobs as labels } from '../labels/jobs.ts';
@@ -35,6 +36,7 @@ export const maintenanceJobs: readonly JobDefinition<unknown, Deps>[] = [
   ...forks,
   ...groups,
   ...invitations,
+  ...issueMoves,
   ...issues,
   ...labels,
   ...maintenance,

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
+  CopyObjectCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
@@ -195,6 +196,14 @@ export class Blobs {
       if (error instanceof Missing) return undefined;
       throw error;
     }
+  }
+
+  /** Copies an object of at most 5 GB (S3, `CopyObject`) without reading it. @throws Missing, StoreUnavailable */
+  async copy(from: string, to: string): Promise<void> {
+    const CopySource = `${this.bucket}/${from.split('/').map(encodeURIComponent).join('/')}`;
+    await translated(() =>
+      this.#client.send(new CopyObjectCommand({ Bucket: this.bucket, Key: to, CopySource })),
+    );
   }
 
   /** Deletes objects. Keys without an object are not an error. */

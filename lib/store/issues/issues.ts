@@ -21,6 +21,7 @@ import {
 import { checkProjectExists } from '../placement/project-item.ts';
 import {
   ISSUE_WORDS,
+  issueCopyKey,
   issueCountKey,
   issueIdKey,
   issueIidKey,
@@ -33,6 +34,7 @@ import { deletePage } from '../table/delete-page.ts';
 import { type Table, TRANSACTION_ITEMS } from '../table/table.ts';
 import {
   ABSENT,
+  type Check,
   type Delete,
   type Item,
   PRESENT,
@@ -99,24 +101,9 @@ export class Issues {
   /** @throws AlreadyExists when the number is taken; Missing when the project is deleted */
   async create(issue: IssueRecord, around: IssueSurroundings, options: IssueOptions = {}): Promise<void> {
     const { alongside = [], messages = [] } = options;
-    const rows = issueRows(issue, around);
-    const room = roomBeside(alongside.length + messages.length);
-    const late = rows.length > room;
+    const creation = creationOf(issue, around, roomBeside(alongside.length + messages.length));
     try {
-      await this.#outbox.commit(
-        [
-          {
-            put: { ...recordItem(issue), ...(late ? { obsolete: [] } : {}) },
-            if: ABSENT,
-            reason: 'issue',
-          },
-          ...rows.slice(0, room).map((put) => ({ put })),
-          counted(issue.projectId, { [classOf(issue)]: 1 }),
-          checkProjectExists(issue.projectId),
-          ...alongside,
-        ],
-        [...(late ? [indexMessage(issue)] : []), ...messages],
-      );
+      await this.#outbox.commit([...creation.writes, ...alongside], [...creation.messages, ...messages]);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
       if (error.has('issue')) throw new AlreadyExists('issue');
@@ -219,6 +206,11 @@ export class Issues {
       : { update: issueKey(issue), add: votes as Record<string, number>, ...present };
   }
 
+  /** For a transaction: checks that the issue exists; refused as `source`. */
+  isThere(issue: IssueAddress): Check {
+    return { check: issueKey(issue), if: PRESENT, reason: 'source' };
+  }
+
   /** Deletes an issue, on condition of its version. @throws Stale, Missing */
   async remove(issue: IssueRecord, around: IssueSurroundings, options: IssueOptions = {}): Promise<void> {
     const { obsolete, ...before } = issue as StoredIssue;
@@ -250,6 +242,7 @@ export class Issues {
       [
         { delete: issueKey(issue), ...AT_VERSION, values: { version } },
         ...rows.map(deletion),
+        { delete: issueCopyKey(issue) },
         counted(issue.projectId, { [classOf(issue)]: -1 }),
         ...(options.alongside ?? []),
       ],
@@ -342,6 +335,31 @@ export class Issues {
       throw refusal.item === undefined ? new Missing('issue') : new Stale('issue');
     }
   }
+}
+
+/**
+ * The writes of a new issue, for a transaction that may be of another issue too. They are refused as `issue` when the
+ * number is taken, as `project` when the project is deleted.
+ * @param atOnce rows of lists that they may have; with more of them the job writes them
+ */
+export function creationOf(
+  issue: IssueRecord,
+  around: IssueSurroundings,
+  atOnce: number,
+): { readonly writes: readonly Write[]; readonly messages: readonly OutboxMessage[] } {
+  // A record that was made of another one may have what is that one's alone.
+  const { obsolete: _, ...record } = issue as StoredIssue;
+  const rows = issueRows(record, around);
+  const late = rows.length > atOnce;
+  return {
+    writes: [
+      { put: { ...recordItem(record), ...(late ? { obsolete: [] } : {}) }, if: ABSENT, reason: 'issue' },
+      ...rows.slice(0, atOnce).map((put) => ({ put })),
+      counted(issue.projectId, { [classOf(issue)]: 1 }),
+      checkProjectExists(issue.projectId),
+    ],
+    messages: late ? [indexMessage(issue)] : [],
+  };
 }
 
 const AT_VERSION = { if: `${PRESENT} AND #version = :version`, reason: 'version' } as const;

@@ -1,6 +1,12 @@
 /** Discussions: notes that belong together. One row names the notes of one, oldest first, and leads to them. */
 
-import { classOfNote, type DiscussionRecord, type NoteRecord } from '../../records/notes.ts';
+import {
+  classOfNote,
+  type DiscussionRecord,
+  NOTE_CLASSES,
+  type Noteable,
+  type NoteRecord,
+} from '../../records/notes.ts';
 import { discussionKey, discussionPrefix, noteCountKey, notesPartition } from '../row-keys/notes.ts';
 import { cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
@@ -41,6 +47,28 @@ export class Discussions {
     return row && fromItem(row);
   }
 
+  /** Returns up to `limit` discussions of every class, in the order of their first notes. @param after a first note */
+  async next(
+    projectId: number,
+    noteable: Noteable,
+    after: number,
+    limit: number,
+  ): Promise<DiscussionRecord[]> {
+    const partition = notesPartition(projectId);
+    const pages = await Promise.all(
+      NOTE_CLASSES.map((noteClass) =>
+        this.#table.query({
+          partition,
+          from: discussionKey(projectId, noteable, noteClass, after + 1).sk,
+          to: `${discussionPrefix(noteable, noteClass)}~`,
+          limit,
+        }),
+      ),
+    );
+    const found = pages.flatMap(({ items }) => items.map(fromItem));
+    return found.sort((a, b) => a.firstId - b.firstId).slice(0, limit);
+  }
+
   /** Returns the discussion of a note; undefined for a note written before there were discussions. */
   async ofNote(note: NoteRecord): Promise<DiscussionRecord | undefined> {
     const { projectId, noteable, inDiscussion = note.id } = note;
@@ -61,8 +89,13 @@ export function newDiscussion(note: NoteRecord): Put {
     replies: [],
     version: 1,
   };
-  return { put: { ...keyOf(discussion), ...discussion } };
+  return wholeDiscussion(discussion);
 }
+
+/** A discussion that is written with all that it has. */
+export const wholeDiscussion = (discussion: DiscussionRecord): Put => ({
+  put: { ...keyOf(discussion), ...discussion },
+});
 
 /** Refused as `discussion` when it changed meanwhile. */
 export const changedDiscussion = (

@@ -35,7 +35,13 @@ import { cutPage, type Page, type PageRequest, pageOfRows } from '../table/pagin
 import type { Direction } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Delete, type Item, joined, PRESENT, type Update, type Write } from '../table/write.ts';
-import { changedDiscussion, Discussions, newDiscussion, withoutNote } from './discussions.ts';
+import {
+  changedDiscussion,
+  Discussions,
+  newDiscussion,
+  wholeDiscussion,
+  withoutNote,
+} from './discussions.ts';
 import { DISCUSSIONS_OF, listedKeys, NOTES_OF, type NotesOf, totalOf } from './lists.ts';
 
 export type { Noteable, NotedLine, NoteRecord } from '../../records/notes.ts';
@@ -73,6 +79,18 @@ export class Notes {
 
   nextId(): Promise<number> {
     return this.#counters.next('note');
+  }
+
+  /** Allocates ids that follow each other. @returns the last of them */
+  reserveIds(count: number): Promise<number> {
+    return this.#counters.reserve('note', count);
+  }
+
+  /** Counts what has an id among the notes on an object: the notes and the discussions, of every class. */
+  async countIds(projectId: number, noteable: Noteable): Promise<number> {
+    const row = await this.#table.get(noteCountKey(projectId, noteable));
+    const counted = [...Object.values(NOTES_OF), ...Object.values(DISCUSSIONS_OF)];
+    return counted.reduce((sum, each) => sum + ((row?.[each] as number | undefined) ?? 0), 0);
   }
 
   /**
@@ -258,16 +276,51 @@ export function noteWrites(...notes: readonly NoteRecord[]): Write[] {
   return [...notes.flatMap(newRows), { update: noteCountKey(projectId, noteable), add: added }];
 }
 
+/** A discussion that is copied to another object, or a part of one. */
+export interface CopiedDiscussion {
+  /** The copy as it then is, with the notes of this part. */
+  readonly discussion: DiscussionRecord;
+  /** The copy as an earlier part left it. */
+  readonly begun?: DiscussionRecord | undefined;
+  readonly notes: readonly NoteRecord[];
+}
+
+/**
+ * The writes of copies of discussions on one object, refused as `discussion` when one changed since an earlier part.
+ * @param isGhost whether a user is the ghost, under whom no notes are found
+ */
+export function copiedWrites(
+  copies: readonly CopiedDiscussion[],
+  isGhost: (userId: number) => boolean,
+): Write[] {
+  const added: Record<string, number> = {};
+  const count = (attribute: string) => {
+    added[attribute] = (added[attribute] ?? 0) + 1;
+  };
+  const rows = copies.flatMap(({ discussion, begun, notes }) => {
+    if (begun === undefined) count(DISCUSSIONS_OF[discussion.noteClass]);
+    for (const note of notes) count(NOTES_OF[classOfNote(note)]);
+    const row =
+      begun === undefined
+        ? wholeDiscussion(discussion)
+        : changedDiscussion(begun, { replies: discussion.replies });
+    return [row, ...notes.flatMap((note) => noteRows(note, isGhost(note.author.id)))];
+  });
+  const { projectId, noteable } = copies[0]!.discussion;
+  return [...rows, { update: noteCountKey(projectId, noteable), add: added }];
+}
+
 /** The rows of a new note; of one that is no reply, also its discussion. */
-function newRows(note: NoteRecord): Write[] {
+const newRows = (note: NoteRecord): Write[] => [
+  ...noteRows(note, false),
+  ...(note.inDiscussion === undefined ? [newDiscussion(note)] : []),
+];
+
+function noteRows(note: NoteRecord, byGhost: boolean): Write[] {
+  const found = byGhost ? {} : { who: userPartition(note.author.id), what: userRow('NOTE', note.id) };
   return [
-    {
-      put: { ...keyOf(note), ...note, who: userPartition(note.author.id), what: userRow('NOTE', note.id) },
-      if: ABSENT,
-      reason: 'note',
-    },
+    { put: { ...keyOf(note), ...note, ...found }, if: ABSENT, reason: 'note' },
     { put: { ...listKeyOf(note), ...listAttributes(note) } },
-    ...(note.inDiscussion === undefined ? [newDiscussion(note)] : []),
   ];
 }
 

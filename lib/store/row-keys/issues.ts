@@ -103,6 +103,12 @@ export const issueLinkCountKey = (projectId: number, id: number): Key => ({
 /** Leads from the id of an issue to its project and number. */
 export const issueIdKey = (id: number): Key => ({ pk: `ISSUEID#${padded(id)}`, sk: 'ISSUEID' });
 
+/** How far what belongs to an issue is copied from the one that it was moved or cloned from. */
+export const issueCopyKey = ({ projectId, iid }: IssueAddress): Key => ({
+  pk: issuesPartition(projectId),
+  sk: `COPY#${padded(iid)}`,
+});
+
 // Partitions of `list`.
 
 export const issuesOfProject = (projectId: number, listClass: IssueClass): string =>
@@ -153,5 +159,6 @@ export const rowKinds = [
   { name: 'issue-iid', partitions: ['ISSUES#'], keys: { issueIidKey }, of: ['project'] },
   { name: 'issue-link', partitions: ['ISSUES#'], keys: { issueLinkKey }, of: ['project'] },
   { name: 'issue-link-count', partitions: ['ISSUES#'], keys: { issueLinkCountKey }, of: ['project'] },
+  { name: 'issue-copy', partitions: ['ISSUES#'], keys: { issueCopyKey }, of: ['project'] },
   { name: 'issue-id', partitions: ['ISSUEID#'], keys: { issueIdKey }, of: ['project'] },
 ] as const satisfies readonly RowKind[];

@@ -19,8 +19,13 @@ export class Counters {
   }
 
   /** @returns an id above every id returned before. A lost response leaves a gap, never a duplicate. */
-  async next(kind: CounterKind): Promise<number> {
-    const item = await this.#table.update({ update: counterKey(kind), add: { n: 1 } });
+  next(kind: CounterKind): Promise<number> {
+    return this.reserve(kind, 1);
+  }
+
+  /** Allocates ids that follow each other, above every id returned before. @returns the last of them */
+  async reserve(kind: CounterKind, count: number): Promise<number> {
+    const item = await this.#table.update({ update: counterKey(kind), add: { n: count } });
     return item['n'] as number;
   }
 

@@ -39,6 +39,12 @@ export class Uploads {
     return (await this.#blobs.head(keyOf(projectId, secret, name)))?.size;
   }
 
+  /** Copies a file to another project, under the same secret and name; one that is not there stays away. Idempotent. */
+  async copy(projectId: number, secret: string, name: string, toProjectId: number): Promise<void> {
+    const [from, to] = [keyOf(projectId, secret, name), keyOf(toProjectId, secret, name)];
+    await this.#blobs.copy(from, to).catch(absent);
+  }
+
   async delete(projectId: number, secret: string, name: string): Promise<void> {
     await this.#blobs.delete([keyOf(projectId, secret, name)]);
   }

@@ -1,6 +1,6 @@
 import type { Operation } from './driver.ts';
 import type { Fixtures } from './fixtures.ts';
-import { endpoint, flip, found } from './sent.ts';
+import { countOf, endpoint, flip, found } from './sent.ts';
 
 /** Writes of issues. */
 export const issueWrites: readonly Operation[] = [
@@ -33,6 +33,28 @@ export const issueWrites: readonly Operation[] = [
       },
     };
   }),
+  ...(['move', 'clone'] as const).map((verb) =>
+    endpoint(`POST /projects/:id/issues/:issue_iid/${verb}`, async (fixtures) => {
+      const { path, token, iid } = await issue(fixtures);
+      const name = fixtures.fresh('elsewhere');
+      const other = await fixtures.done('POST', '/projects', { token, json: { name } });
+      return {
+        path: `${path}/${verb}`,
+        token,
+        json: { to_project_id: other.id, with_notes: true },
+        async state() {
+          const [one, there] = [
+            await fixtures.done('GET', path, { token }),
+            await fixtures.done('GET', `/projects/${other.id}/issues`, { token }),
+          ];
+          const is = countOf(there);
+          const left = verb === 'clone' ? 'opened' : is === 'after' ? 'closed' : 'opened';
+          const to = verb === 'clone' ? null : ((there as { id: number }[])[0]?.id ?? null);
+          return one.state === left && one.moved_to_id === to ? is : `${is}, ${one.state}: issue ${iid}`;
+        },
+      };
+    }),
+  ),
   endpoint('DELETE /projects/:id/issues/:issue_iid', async (fixtures) => {
     const { path, token } = await issue(fixtures);
     return { path, token, state: async () => flip(await found(fixtures, path, token)) };
@@ -107,7 +129,7 @@ async function issue(fixtures: Fixtures) {
   const { id, owner } = await fixtures.ground();
   const json = { title: 'sooner', assignee_ids: [owner.id] };
   const { iid } = await fixtures.done('POST', `/projects/${id}/issues`, { token: owner.token, json });
-  return { path: `/projects/${id}/issues/${iid}`, token: owner.token };
+  return { path: `/projects/${id}/issues/${iid}`, token: owner.token, iid };
 }
 
 /** Whether there is an hour. */

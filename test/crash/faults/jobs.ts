@@ -196,6 +196,43 @@ export const jobs: readonly Operation[] = [
     },
   },
   {
+    name: 'job: notes and files come to the copy of an issue',
+    async prepare(fixtures) {
+      const { id: projectId, owner } = await fixtures.ground();
+      const { token } = owner;
+      const issues = `/projects/${projectId}/issues`;
+      const [source, target] = [
+        await fixtures.done('POST', issues, { token, json: { title: 'original' } }),
+        await fixtures.done('POST', issues, { token, json: { title: 'copy' } }),
+      ];
+      const texts = ['one', 'two', 'x'.repeat(40_000)];
+      for (const body of texts)
+        await fixtures.done('POST', `${issues}/${source.iid}/notes`, { token, json: { body } });
+      const { table, issueCopies, notes } = fixtures.store;
+      const upTo = await notes.nextId();
+      const [from, to] = [source, target].map(({ id, iid }) => ({ id, projectId, iid }));
+      const { write } = issueCopies.begin({
+        ...{
+          source: from!,
+          target: to!,
+          actorId: owner.id,
+          withNotes: true,
+          upTo,
+          ids: { next: 1, last: 0 },
+        },
+        ...{ step: 'files', after: 0, part: null, version: 1 },
+      });
+      await table.put(write);
+      return job(fixtures, 'issue.copy', { projectId, iid: target.iid }, async () => {
+        const found = await fixtures.done('GET', `${issues}/${target.iid}/notes`, { token });
+        const left = await issueCopies.get(to!);
+        if (found.length === 0) return 'before';
+        if (found.length !== texts.length) return `${found.length} notes of ${texts.length}`;
+        return left === undefined ? 'after' : 'half';
+      });
+    },
+  },
+  {
     name: 'job: the users whom an issue mentions and is assigned to get to-dos',
     async prepare(fixtures) {
       const { id: projectId, owner } = await fixtures.ownGround();

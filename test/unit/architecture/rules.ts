@@ -158,7 +158,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'commits',
     ],
     ...['pipelines', 'changelog', 'settings', 'project-relations', 'projects', 'users', 'search', 'scim'],
-    ...['uploads', 'references', 'templates', 'group-sso', 'worker'],
+    ...['uploads', 'references', 'issue-moves', 'templates', 'group-sso', 'worker'],
   ],
   'lib/api': [
     ...[

@@ -1,0 +1,240 @@
+/**
+ * Copies notes and files to an issue that was moved or cloned, some at a time. Each step and its place are one
+ * transaction, so that a worker that ends half way is continued, and a message that comes twice does nothing twice.
+ */
+
+import type { AuthorSnapshot } from '../../records/authors.ts';
+import type { IssueCopyRecord } from '../../records/issue-copies.ts';
+import type { IssueAddress } from '../../records/issues.ts';
+import type { DiscussionRecord, NoteRecord } from '../../records/notes.ts';
+import { bytesOf, type StoredText } from '../../records/texts.ts';
+import { Missing, Stale } from '../../store/errors.ts';
+import { type CopiedDiscussion, copiedWrites } from '../../store/notes/notes.ts';
+import { mapLimit } from '../../store/table/map-limit.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
+import type { Viewer } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { dropRefused } from '../long-texts.ts';
+import { copyFiles } from './files.ts';
+import { rewritten } from './rewrite.ts';
+
+/**
+ * Notes copied in one transaction. It has 100 items (DynamoDB, `TransactWriteItems`): for each note two rows, its
+ * discussion, its author, and that they take part; and four for all.
+ */
+const NOTES_AT_ONCE = 18;
+/** Bytes of notes read at once, beyond the first. */
+const BYTES_AT_ONCE = 4_000_000;
+/** Ids allocated where there are more notes than were counted. */
+const MORE_IDS = 100;
+const CONCURRENCY = 4;
+
+/**
+ * @param deadline milliseconds since 1970; no step begins after it
+ * @returns whether all is copied
+ */
+export async function copyRest(deps: Deps, address: IssueAddress, deadline: number): Promise<boolean> {
+  for (;;) {
+    const copy = await deps.store.issueCopies.get(address);
+    if (copy === undefined) return true;
+    if (Date.now() > deadline) return false;
+    try {
+      const isEnd = !(await (copy.step === 'files' ? copyFilesOf(deps, copy) : copyNotes(deps, copy)));
+      if (isEnd) await deps.store.issueCopies.end(copy);
+    } catch (error) {
+      // The copy is deleted, and its row with it.
+      if (error instanceof Missing) return true;
+      // Another worker took the step, or somebody replied meanwhile: again from where it is now.
+      if (!(error instanceof Stale)) throw error;
+    }
+  }
+}
+
+/** The files of the description. @returns whether there is more to copy */
+async function copyFilesOf({ store, ...deps }: Deps, copy: IssueCopyRecord): Promise<boolean> {
+  const { source, target, withNotes } = copy;
+  const issue = await store.issues.get(target);
+  if (issue === undefined) throw new Missing('issue');
+  if (issue.description !== null) {
+    const text = await store.texts.read(issue.description);
+    await copyFiles({ store, ...deps }, source.projectId, target.projectId, [text]);
+  }
+  if (withNotes) await store.issueCopies.advance(copy, { change: { step: 'notes' } });
+  return withNotes;
+}
+
+/** A note and the discussion that it is in. */
+interface Entry {
+  readonly discussion: DiscussionRecord;
+  readonly id: number;
+  /** Undefined: it was deleted meanwhile. */
+  readonly note: NoteRecord | undefined;
+  readonly isLast: boolean;
+}
+
+/** The next notes. @returns whether there may be more */
+async function copyNotes(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
+  const { store } = deps;
+  const entries = await nextEntries(deps, copy);
+  if (entries.length === 0) return false;
+  const notes = entries.flatMap(({ note }) => note ?? []);
+  const [authors, bodies] = await Promise.all([authorsOf(deps, notes), bodiesOf(deps, copy, notes)]);
+  const kept: StoredText[] = [];
+  try {
+    await mapLimit(CONCURRENCY, [...bodies.keys()], async (i) => {
+      kept[i] = await store.texts.keep(copy.target.projectId, bodies[i]!);
+    });
+    const begins = new Set(entries.map(({ discussion }) => discussion)).size;
+    const ids = await idsFor(deps, copy, notes.length + begins);
+    const copies = await copiesOf(deps, copy, entries, {
+      newId: () => ids.next++,
+      body: (note) => kept[notes.indexOf(note)]!,
+      author: ({ author }) => authors.living.get(author.id) ?? authors.ghost!,
+    });
+    const all = [...copies.values()].flatMap((each) => each.notes);
+    const byUsers = all.filter(({ system }) => system === undefined);
+    const living = [...new Set(all.map(({ author }) => author.id))].filter((id) => authors.living.has(id));
+    const thread = { projectId: copy.target.projectId, noteable: noteableOf(copy.target) };
+    const joining = living.filter((id) => byUsers.some(({ author }) => author.id === id));
+    const { discussion, isLast, id } = entries.at(-1)!;
+    const finished = entries.findLast((entry) => entry.isLast)?.discussion.firstId ?? copy.after;
+    const begun = copies.get(discussion.firstId)?.discussion.firstId ?? begunOf(copy, discussion);
+    if (begun === undefined && !isLast) throw new Stale('discussion');
+    await store.issueCopies.advance(copy, {
+      change: {
+        ids,
+        ...(isLast || begun === undefined
+          ? { after: discussion.firstId, part: null }
+          : { after: finished, part: { of: discussion.firstId, firstId: begun, lastId: id } }),
+      },
+      writes: [
+        ...(copies.size === 0
+          ? []
+          : copiedWrites([...copies.values()], (author) => !authors.living.has(author))),
+        ...joining.map((userId) => store.threads.joinWrite(thread, userId)),
+      ],
+      userNotes: byUsers.length,
+      authorIds: living,
+    });
+  } catch (error) {
+    for (const text of kept) await dropRefused(deps, text, error);
+    throw error;
+  }
+  return true;
+}
+
+const noteableOf = ({ id }: IssueAddress & { readonly id: number }) => ({ kind: 'issue', id }) as const;
+
+/** The first note of the copy of a discussion of which an earlier step copied a part. */
+const begunOf = ({ part }: IssueCopyRecord, { firstId }: DiscussionRecord): number | undefined =>
+  part?.of === firstId ? part.firstId : undefined;
+
+/** The notes of one step, as many as fit, in the order of their discussions. */
+async function nextEntries({ store }: Deps, copy: IssueCopyRecord): Promise<Entry[]> {
+  const { source, upTo, part, after } = copy;
+  const noteable = noteableOf(source);
+  const discussions = await store.discussions.next(source.projectId, noteable, after, NOTES_AT_ONCE);
+  const ids = discussions.flatMap((discussion) => {
+    const all =
+      discussion.headless === true ? discussion.replies : [discussion.firstId, ...discussion.replies];
+    const from = part?.of === discussion.firstId ? part.lastId + 1 : 0;
+    const own = all.filter((id) => id <= upTo).sort((a, b) => a - b);
+    const left = own.filter((id) => id >= from);
+    return left.map((id, i) => ({ discussion, id, isLast: i === left.length - 1 }));
+  });
+  const some = ids.slice(0, NOTES_AT_ONCE);
+  const notes = await store.notes.getMany(
+    some.map(({ id }) => ({ projectId: source.projectId, noteable, id })),
+  );
+  let bytes = 0;
+  const tooMany = notes.findIndex((note, i) => {
+    bytes += note === undefined ? 0 : bytesOf(note.body);
+    return i > 0 && bytes > BYTES_AT_ONCE;
+  });
+  const entries = some.map((each, i) => ({ ...each, note: notes[i] }));
+  return tooMany < 0 ? entries : entries.slice(0, tooMany);
+}
+
+/** Authors who are there, as the notes name them; for the notes of others the ghost. */
+async function authorsOf({ store }: Deps, notes: readonly NoteRecord[]) {
+  const snapshots = new Map(notes.map(({ author }) => [author.id, author]));
+  const users = await store.users.getMany([...snapshots.keys()]);
+  const living = new Map<number, AuthorSnapshot>();
+  for (const user of users)
+    if (user !== undefined && user.type !== 'ghost') living.set(user.id, snapshots.get(user.id)!);
+  if (living.size === snapshots.size) return { living, ghost: undefined };
+  const { id, username, name } = await store.users.ghost();
+  return { living, ghost: { id, username, name } };
+}
+
+/** The texts of notes as they read in the target, where the files that they link to are by then. */
+async function bodiesOf(
+  deps: Deps,
+  { source, target, actorId }: IssueCopyRecord,
+  notes: readonly NoteRecord[],
+): Promise<string[]> {
+  const [texts, user] = await Promise.all([
+    deps.store.texts.readMany(notes.map(({ body }) => body)),
+    deps.store.users.get(actorId),
+  ]);
+  await copyFiles(deps, source.projectId, target.projectId, texts);
+  const actor: Viewer = user === undefined ? { kind: 'anonymous' } : { kind: 'user', user };
+  const [from, to] = await projectAccesses(deps, actor, [source.projectId, target.projectId]);
+  return from === undefined || to === undefined
+    ? texts
+    : rewritten(deps, { actor, source: from, target: to }, texts);
+}
+
+/** At least so many of the ids that were allocated with the copy, or new ones. */
+async function idsFor({ store }: Deps, { ids }: IssueCopyRecord, count: number) {
+  if (ids.last - ids.next + 1 >= count) return { ...ids };
+  const last = await store.notes.reserveIds(MORE_IDS);
+  return { next: last - MORE_IDS + 1, last };
+}
+
+interface Making {
+  readonly newId: () => number;
+  readonly body: (note: NoteRecord) => StoredText;
+  readonly author: (note: NoteRecord) => AuthorSnapshot;
+}
+
+/** The copies by the first notes of what they are copies of. Discussions without a note that is there have none. */
+async function copiesOf(
+  { store }: Deps,
+  copy: IssueCopyRecord,
+  entries: readonly Entry[],
+  { newId, body, author }: Making,
+): Promise<Map<number, CopiedDiscussion>> {
+  const { projectId, iid } = copy.target;
+  const noteable = noteableOf(copy.target);
+  const copies = new Map<number, CopiedDiscussion>();
+  for (const [sourceId, some] of Map.groupBy(entries, ({ discussion }) => discussion.firstId)) {
+    const notes = some.flatMap(({ note }) => note ?? []);
+    if (notes.length === 0) continue;
+    const { discussion } = some[0]!;
+    const of = { projectId, noteable, classes: [discussion.noteClass] };
+    const begunId = begunOf(copy, discussion);
+    const begun = begunId === undefined ? undefined : await store.discussions.get(of, begunId);
+    const firstId = begunId ?? newId();
+    const copied = notes.map((note): NoteRecord => {
+      const { event: _, inDiscussion: _in, ...kept } = note;
+      const isFirst = note.id === sourceId;
+      const place = { id: isFirst ? firstId : newId(), projectId, noteable, iid };
+      const reply = isFirst ? {} : { inDiscussion: firstId };
+      return { ...kept, ...place, ...reply, body: body(note), author: author(note) };
+    });
+    const replies = copied.flatMap(({ id }) => (id === firstId ? [] : [id]));
+    const { headless: _, ...kept } = discussion;
+    const hasFirst = copied.some(({ id }) => id === firstId);
+    const whole: DiscussionRecord = {
+      ...{ ...kept, firstId, projectId, noteable, replies, version: 1 },
+      ...(hasFirst ? {} : { headless: true }),
+    };
+    copies.set(sourceId, {
+      discussion: begun === undefined ? whole : { ...begun, replies: [...begun.replies, ...replies] },
+      begun,
+      notes: copied,
+    });
+  }
+  return copies;
+}
