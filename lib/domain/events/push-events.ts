@@ -10,8 +10,10 @@ import type { RefUpdate } from '../../git/ports.ts';
 import { type RefName, shortName, spaceOf } from '../../git/refname.ts';
 import { LimitExceeded } from '../../git/work.ts';
 import type { PushRecord } from '../../store/events/events.ts';
+import type { PushedBranch } from '../../store/notes/mentions.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
+import { mayNameIssues } from '../markdown/references.ts';
 import { activity } from './record.ts';
 
 /** Limit of the transaction: a push of more refs gets summarized events, whatever the settings say. */
@@ -36,29 +38,53 @@ export interface Push {
   readonly defaultBranch: () => Promise<{ readonly name: RefName; readonly tip: Oid | undefined }>;
 }
 
+/** What a push brings with it. */
+export interface Pushed {
+  /** The writes of its events. */
+  readonly events: readonly Put[];
+  /** The branches whose new commits may name issues. */
+  readonly naming: readonly PushedBranch[];
+}
+
 /**
- * Returns the writes of a push's events, for the push's transaction: one for each changed branch and tag, or one for
- * all refs of the same type and action if these are more than the instance setting allows.
+ * Returns the events of a push, for the push's transaction: one for each changed branch and tag, or one for all refs of
+ * the same type and action if these are more than the instance setting allows.
  */
-export async function pushEvents(deps: Deps, push: Push): Promise<Put[]> {
+export async function pushed(deps: Deps, push: Push): Promise<Pushed> {
   const moved = push.updates.flatMap((update) => {
     const space = spaceOf(update.name);
     return space === undefined || update.from === update.to ? [] : [{ update, kind: kindOf(update, space) }];
   });
-  if (moved.length === 0) return [];
+  if (moved.length === 0) return { events: [], naming: [] };
   const { push_event_activities_limit: configured } = await deps.settings.current();
   const limit = moved.length > MAX_PUSH_EVENTS ? Math.min(configured, MAX_PUSH_EVENTS / KINDS) : configured;
   const gains = new Gains(push);
   const groups = Object.values(Object.groupBy(moved, ({ kind }) => `${kind.refType} ${kind.action}`));
-  const records = groups.flatMap((group = []) =>
-    group.length > limit
-      ? [Promise.resolve(summary(group[0]!.kind, group.length))]
-      : group.map(({ update, kind }) => singleRef(gains, update, kind)),
+  const told = await Promise.all(
+    groups.flatMap((group = []): (Told | Promise<Told>)[] =>
+      group.length > limit
+        ? [
+            summary(
+              group.map(({ update }) => update),
+              group[0]!.kind,
+            ),
+          ]
+        : group.map(({ update, kind }) => singleRef(gains, update, kind)),
+    ),
   );
   const { projectId, pusher: authorId } = push;
-  const toEvent = async (record: Promise<PushRecord>) =>
-    activity(deps, { projectId, authorId, action: 'pushed', push: await record });
-  return Promise.all(records.map(toEvent));
+  return {
+    events: await Promise.all(
+      told.map(({ record }) => activity(deps, { projectId, authorId, action: 'pushed', push: record })),
+    ),
+    naming: told.flatMap(({ naming }) => naming.map(({ name, from, to }) => ({ name, from, to }))),
+  };
+}
+
+/** The record of an event, and those of its refs whose new commits may name issues. */
+interface Told {
+  readonly record: PushRecord;
+  readonly naming: readonly RefUpdate[];
 }
 
 type PushKind = Pick<PushRecord, 'action' | 'refType'>;
@@ -72,24 +98,23 @@ function kindOf({ from, to }: RefUpdate, space: 'heads' | 'tags'): PushKind {
   };
 }
 
-const summary = (kind: PushKind, refCount: number): PushRecord => ({
-  ...kind,
-  commitCount: 0,
-  from: null,
-  to: null,
-  ref: null,
-  commitTitle: null,
-  refCount,
+const summary = (updates: readonly RefUpdate[], kind: PushKind): Told => ({
+  record: {
+    ...kind,
+    commitCount: 0,
+    from: null,
+    to: null,
+    ref: null,
+    commitTitle: null,
+    refCount: updates.length,
+  },
+  naming: kind.refType === 'branch' && kind.action !== 'removed' ? updates : [],
 });
 
-async function singleRef(
-  gains: Gains,
-  update: RefUpdate,
-  { action, refType }: PushKind,
-): Promise<PushRecord> {
+async function singleRef(gains: Gains, update: RefUpdate, { action, refType }: PushKind): Promise<Told> {
   const { from, to, name } = update;
-  const gained = action === 'removed' ? NOTHING : await gains.of(update, refType);
-  return {
+  const { mayNameIssues, ...gained } = action === 'removed' ? NOTHING : await gains.of(update, refType);
+  const record = {
     action,
     refType,
     ...gained,
@@ -98,10 +123,14 @@ async function singleRef(
     ref: shortName(name),
     refCount: null,
   };
+  return { record, naming: refType === 'branch' && mayNameIssues ? [update] : [] };
 }
 
-type Gained = Pick<PushRecord, 'commitCount' | 'commitTitle'>;
-const NOTHING: Gained = { commitCount: 0, commitTitle: null };
+interface Gained extends Pick<PushRecord, 'commitCount' | 'commitTitle'> {
+  /** Of several commits only the last was read. */
+  readonly mayNameIssues: boolean;
+}
+const NOTHING: Gained = { commitCount: 0, commitTitle: null, mayNameIssues: false };
 
 /** Counts the commits that refs gain by a push. */
 class Gains {
@@ -151,7 +180,11 @@ class Gains {
     const message = await this.#push.objects!.run(
       (objects) => parseCommit(objects.read(commit).data).message,
     );
-    return { commitCount, commitTitle: truncated(titleOf(message)) };
+    return {
+      commitCount,
+      commitTitle: truncated(titleOf(message)),
+      mayNameIssues: commitCount > 1 || mayNameIssues(message),
+    };
   }
 }
 

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
-import { MENTIONS_JOB, type NamingText } from '../../store/notes/mentions.ts';
+import { MENTIONS_JOB, type NamingText, PUSHED_JOB } from '../../store/notes/mentions.ts';
 import { defineJob } from '../job.ts';
-import { idField } from '../job-fields.ts';
+import { idField, textField } from '../job-fields.ts';
 import { noteableField } from '../notes/jobs.ts';
 import { tellOfText } from './mentions.ts';
+import { tellOfPush } from './pushed.ts';
 
 const writerFields = () => ({ actorId: z.nullable(idField()), baseUrl: z.string() });
 
@@ -18,5 +19,15 @@ export const jobs = [
     name: MENTIONS_JOB,
     body: () => z.object({ text: textOfField(), ...writerFields() }),
     run: (deps, body, { deadline }) => tellOfText(deps, body, deadline),
+  }),
+  defineJob({
+    name: PUSHED_JOB,
+    body: () =>
+      z.object({
+        projectId: idField(),
+        branches: z.array(z.object({ name: textField(), from: textField(), to: textField() })),
+        ...writerFields(),
+      }),
+    run: (deps, body, { deadline }) => tellOfPush(deps, body, deadline),
   }),
 ];

@@ -6,6 +6,8 @@ import { branchRef, type RefName, shortName } from '../../git/refname.ts';
 import type { Repository } from '../../git/wire/repository.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, TransactionRefused } from '../../store/errors.ts';
+import { type PushedBranch, pushedMessage, type Writer } from '../../store/notes/mentions.ts';
+import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
 import { addRule } from '../../store/refs/protection-rules.ts';
 import type { NetworkMember } from '../../store/repository/fork-networks.ts';
 import { GitObjects } from '../../store/repository/pack-objects.ts';
@@ -18,7 +20,7 @@ import type { Actor } from '../actor.ts';
 import { type AuditAuthor, prepareAudited, SYSTEM } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
-import { pushEvents } from '../events/push-events.ts';
+import { type Pushed, pushed } from '../events/push-events.ts';
 import { defaultBranchProtection, levelsOf } from '../refs/default-branch-protection.ts';
 import { newBranchRule } from '../refs/new-branch-rule.ts';
 import { RuleSet } from '../refs/pattern.ts';
@@ -27,6 +29,8 @@ import { emptyRefs, importFills, isImporting } from './import-state.ts';
 
 /** Minimum interval between updates of a project's last activity: frequent pushes must not contend for one item. */
 const ACTIVITY_MS = 60_000;
+/** Branches of one push in whose new commits a worker looks for issues. */
+const MAX_NAMING = 20;
 
 /**
  * Opens the repository of a project for one request. Reads nothing itself.
@@ -76,7 +80,7 @@ class ProjectRefs implements RefDatabase {
   readonly #refs: RepositoryRefs;
   readonly #prefetched: Prefetched | undefined;
   readonly #finishing: boolean;
-  readonly #pusher: number | undefined;
+  readonly #pusher: Writer | undefined;
   /** The latest read of HEAD. */
   #head: Promise<{ readonly target: RefName; readonly head: Ref | undefined }> | undefined;
 
@@ -96,7 +100,7 @@ class ProjectRefs implements RefDatabase {
   ) {
     this.#prefetched = prefetched;
     this.#finishing = finishing;
-    this.#pusher = pusher && userOf(pusher);
+    this.#pusher = pusher && writerOf(deps, pusher);
     if (this.#pusher !== undefined) deps.store.events.prepare();
     this.#deps = deps;
     this.#project = project;
@@ -138,19 +142,20 @@ class ProjectRefs implements RefDatabase {
   }
 
   async compareAndSwap(updates: readonly RefUpdate[], options: SwapCompanions = {}): Promise<void> {
-    const { projects, table } = this.#deps.store;
+    const { projects } = this.#deps.store;
     const { id } = this.#project;
-    const [first, events] = await Promise.all([
+    const [first, { events, naming }] = await Promise.all([
       this.#firstBranch(updates, options.head),
-      this.#events(updates, options),
+      this.#pushed(updates, options),
     ]);
+    const messages = this.#mentions(naming);
     this.#prefetched?.forget();
     const now = this.#deps.now();
     const change = first === undefined ? {} : { defaultBranch: first };
     const alongside = first === undefined ? [] : await protectionWrites(this.#deps, this.#project, first);
     if (this.#finishing) alongside.push(importFills(this.#deps, id, change));
     else if (first !== undefined) alongside.push(projects.activity(id, now, change));
-    alongside.push(scheduleMeasuring(id, now), ...events);
+    alongside.push(scheduleMeasuring(id, now), ...events, ...messages.map(outboxWrite));
     try {
       await this.#refs.compareAndSwap(updates, { ...options, alongside });
     } catch (error) {
@@ -162,6 +167,11 @@ class ProjectRefs implements RefDatabase {
         (error instanceof TransactionRefused && (error.has('project') || error.has('import')));
       throw deleted ? new RefConflict([{ name: null, reason: 'deleted' }]) : error;
     }
+    await Promise.all([this.#deps.store.outbox.deliver(messages), this.#recordActivity(first, now)]);
+  }
+
+  async #recordActivity(first: string | undefined, now: Date): Promise<void> {
+    const { projects, table } = this.#deps.store;
     if (
       this.#finishing ||
       first !== undefined ||
@@ -169,12 +179,21 @@ class ProjectRefs implements RefDatabase {
     )
       return;
     // Best effort: the refs have moved in any case, and the next push updates it.
-    await table.update(projects.activity(id, now)).catch(() => {});
+    await table.update(projects.activity(this.#project.id, now)).catch(() => {});
+  }
+
+  /** A worker looks for issues in the messages of pushed commits, those of the default branch first. */
+  #mentions(naming: Pushed['naming']): OutboxMessage[] {
+    const { id: projectId, defaultBranch } = this.#project;
+    if (this.#finishing || this.#pusher === undefined || naming.length === 0) return [];
+    const isDefault = ({ name }: PushedBranch) => shortName(name as RefName) === defaultBranch;
+    const inOrder = [...naming].sort((a, b) => Number(isDefault(b)) - Number(isDefault(a)));
+    return [pushedMessage({ projectId, branches: inOrder.slice(0, MAX_NAMING) }, this.#pusher)];
   }
 
   /** The push events of these updates, if there is a pusher. */
-  async #events(updates: readonly RefUpdate[], { head, packs, objects }: SwapCompanions): Promise<Write[]> {
-    if (this.#pusher === undefined) return [];
+  async #pushed(updates: readonly RefUpdate[], { head, packs, objects }: SwapCompanions): Promise<Pushed> {
+    if (this.#pusher?.actorId == null) return { events: [], naming: [] };
     const { id, repositoryId } = this.#project;
     const known = packs === undefined ? this.#deps.histories.of(repositoryId) : undefined;
     const defaultBranch = async () => {
@@ -182,8 +201,8 @@ class ProjectRefs implements RefDatabase {
       const name = head ?? target;
       return { name, tip: previous?.name === name ? previous.oid : undefined };
     };
-    const push = { projectId: id, pusher: this.#pusher, updates, objects, known, defaultBranch };
-    return pushEvents(this.#deps, push);
+    const push = { projectId: id, pusher: this.#pusher.actorId, updates, objects, known, defaultBranch };
+    return pushed(this.#deps, push);
   }
 
   /** The branch that HEAD points to, if these updates create it in an empty repository. */
@@ -221,9 +240,11 @@ export async function protectionWrites(
 
 type SwapCompanions = NonNullable<Parameters<RefDatabase['compareAndSwap']>[1]>;
 
-function userOf(pusher: Pusher): number | undefined {
-  if (pusher.kind === 'requester') return pusher.userId;
-  return pusher.kind === 'user' ? pusher.user.id : undefined;
+function writerOf({ environment }: Deps, pusher: Pusher): Writer | undefined {
+  const baseUrl =
+    (pusher.kind === 'requester' ? undefined : pusher.origin?.baseUrl) ?? environment.baseUrl ?? '';
+  if (pusher.kind === 'requester') return { actorId: pusher.userId, baseUrl };
+  return pusher.kind === 'user' ? { actorId: pusher.user.id, baseUrl } : undefined;
 }
 
 /** A project's repository in its fork network. */

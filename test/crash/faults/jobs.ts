@@ -4,7 +4,7 @@ import { removeWhole } from '../../../lib/domain/deletion/mark-and-delete.ts';
 import { NOTIFY_JOB } from '../../../lib/domain/notifications/enqueue.ts';
 import type { LongText } from '../../../lib/records/texts.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
-import { MENTIONS_JOB } from '../../../lib/store/notes/mentions.ts';
+import { MENTIONS_JOB, PUSHED_JOB } from '../../../lib/store/notes/mentions.ts';
 import { REMOVE_NOTES_JOB } from '../../../lib/store/notes/notes.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox/outbox.ts';
 import { issueByKey, issuePlace } from '../../../lib/store/row-keys/issues.ts';
@@ -264,6 +264,29 @@ export const jobs: readonly Operation[] = [
       return job(fixtures, MENTIONS_JOB, { text, ...writer }, () =>
         counted(fixtures, `${path}/${named.iid}/notes`, owner.token),
       );
+    },
+  },
+  {
+    name: 'job: a pushed commit closes an issue',
+    costly: true,
+    async prepare(fixtures) {
+      const ground = await fixtures.ownGround();
+      const { id: projectId, owner } = ground;
+      const { token } = owner;
+      const iid = 9;
+      // The job of the push itself comes before the issue.
+      const actions = [{ action: 'create', file_path: 'closes.txt', content: 'x' }];
+      const json = { branch: 'main', commit_message: `Closes #${iid}`, actions };
+      const path = `/projects/${projectId}`;
+      const { id: to } = await fixtures.done('POST', `${path}/repository/commits`, { token, json });
+      await fixtures.settle();
+      await fixtures.done('POST', `${path}/issues`, { token, json: { title: 'to be closed', iid } });
+      const branches = [{ name: 'refs/heads/main', from: ground.main[0], to }];
+      const writer = { actorId: owner.id, baseUrl: fixtures.service.url };
+      return job(fixtures, PUSHED_JOB, { projectId, branches, ...writer }, async () => {
+        const { state } = (await fixtures.store.issues.get({ projectId, iid }))!;
+        return state === 'closed' ? 'after' : 'before';
+      });
     },
   },
   {
