@@ -190,8 +190,9 @@ export const jobs: readonly Operation[] = [
           issueLinks.of({ projectId, iid, id }),
           issueLinks.of({ projectId, iid: further.iid, id: further.id }),
         ]);
-        if (own.length === 1) return 'half: one is left';
-        return own.length + other.length === 0 ? 'after' : 'before';
+        if (own.length === 0 && other.length > 0) return 'half: one is left at the other issue';
+        // What one run does not reach, the next one removes.
+        return own.length === 0 ? 'after' : 'before';
       });
     },
   },
