@@ -103,6 +103,9 @@ export async function issueStatistics(
   return { opened, closed };
 }
 
+/** Hits of a search that are judged for its total. */
+const COUNTED_HITS = 200;
+
 /** Issues counted by walking through them. */
 export const MAX_COUNTED = 10_000;
 
@@ -175,7 +178,9 @@ async function plan(
     order === 'updated_at' && ranges === undefined && uniform && scope.kind !== 'instance';
   const base = ranges ?? [baseOf(scope, classes, seesAll, me, hidden, plain, updatedSource)];
   const unfiltered = ranges === undefined && !needsMatcher && scope.kind === 'project' && seesAll === true;
-  const total = unfiltered ? await totalOf(deps, scope.access.project.id, classes) : undefined;
+  // Read beside the page; its failure is thrown where it is awaited.
+  const total = unfiltered ? totalOf(deps, scope.access.project.id, classes) : undefined;
+  total?.catch(() => {});
   return {
     byUpdated: updatedSource,
     query: {
@@ -184,6 +189,7 @@ async function plan(
         ? {}
         : { listable: listableIn(deps, actor, scope, input, accesses) }),
       ...(needsMatcher ? { matches } : {}),
+      ...(filter.terms === undefined ? {} : { countWalk: COUNTED_HITS }),
       ...(total === undefined ? {} : { total }),
     },
   };

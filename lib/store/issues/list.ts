@@ -7,6 +7,7 @@ import type { IssueAddress, IssueClass, IssueRecord } from '../../records/issues
 import { anyReactionPrefix, reactionPrefix } from '../row-keys/award-emoji.ts';
 import {
   type IssueFacet,
+  iidOf,
   issueByPrefix,
   issueListPrefix,
   issuesOfProject,
@@ -49,8 +50,10 @@ export interface IssueQuery extends PageRequest {
   readonly matches?: (issues: readonly IssueRecord[]) => Promise<readonly boolean[]>;
   /** What the records are sorted by, where it is not the order of the ranges; null comes last in both directions. */
   readonly sortBy?: (issues: readonly IssueRecord[]) => Promise<readonly (string | number | null)[]>;
+  /** Records that are judged for the total, behind those of the page; by default 1,000. */
+  readonly countWalk?: number;
   /** The total, where the caller knows it. */
-  readonly total?: number;
+  readonly total?: number | Promise<number>;
 }
 
 /** Queries of a list with several conditions. */
@@ -77,9 +80,15 @@ export class IssueList {
     counted?.catch(() => {});
     const page = await cutPage(this.#keys(query, reads, addresses), query, {
       load,
-      ...(query.matches === undefined ? {} : { where: () => true, batchSize: query.perPage + 1 }),
+      ...(query.matches === undefined
+        ? {}
+        : {
+            where: () => true,
+            batchSize: query.perPage + 1,
+            ...(query.countWalk === undefined ? {} : { countWalk: query.countWalk }),
+          }),
     });
-    const total = query.total ?? page.total ?? (await counted);
+    const total = (await query.total) ?? page.total ?? (await counted);
     const { total: _, ...rest } = page;
     if (!reads.cut) return { ...rest, total };
     return { ...rest, total: undefined, truncated: true };
@@ -99,7 +108,7 @@ export class IssueList {
       total += kept.length;
       ids = [];
     };
-    const keys = this.#keys({ ...query, perPage: 1000 }, new Reads(MAX_READS), addresses);
+    const keys = this.#keys({ ...query, perPage: limit }, new Reads(MAX_READS), addresses, limit);
     for await (const { id } of keys) {
       ids.push(id);
       if (ids.length === 500) await take();
@@ -137,11 +146,12 @@ export class IssueList {
     if (matches !== undefined) return undefined;
     const [only, ...others] = sources;
     if (others.length === 0 && listable === undefined) {
-      // One's own confidential issues are in no other range, but may be in two of these.
+      // One's own confidential issues are in no other range, but may be in two of these: as author and as assignee.
       const own = only!.filter((range) => range.own === true);
+      const isTwice = new Set(own.map(({ listClass }) => listClass)).size < own.length;
       const [rest, mine] = await Promise.all([
         this.#count(only!.filter((range) => range.own !== true)),
-        own.length < 2 ? this.#count(own) : this.#total({ ...query, sources: [own, own] }),
+        isTwice ? this.#total({ ...query, sources: [own, own] }) : this.#count(own),
       ]);
       return rest === undefined || mine === undefined ? undefined : rest + mine;
     }
@@ -149,7 +159,8 @@ export class IssueList {
     if (keys.every((count) => count === undefined)) return undefined;
     const reads = new Reads(boundOf(query));
     let total = 0;
-    for await (const _ of this.#keys({ ...query, page: 1, perPage: 1000 }, reads, new Map()))
+    const whole = { ...query, page: 1, perPage: MAX_TOTAL };
+    for await (const _ of this.#keys(whole, reads, new Map(), MAX_TOTAL))
       if (++total > MAX_TOTAL) return undefined;
     return reads.cut ? undefined : total;
   }
@@ -172,8 +183,8 @@ export class IssueList {
     const reads = new Reads(MAX_READS);
     const ids: number[] = [];
     let cut = false;
-    const newest: IssueQuery = { ...query, page: 1, perPage: 1000, direction: 'desc' };
-    for await (const { id } of this.#keys(newest, reads, addresses)) {
+    const newest: IssueQuery = { ...query, page: 1, perPage: MAX_SORTED, direction: 'desc' };
+    for await (const { id } of this.#keys(newest, reads, addresses, MAX_SORTED)) {
       if (ids.length === MAX_SORTED) {
         cut = true;
         break;
@@ -210,9 +221,9 @@ export class IssueList {
     query: IssueQuery,
     reads: Reads,
     addresses: Map<number, IssueAddress>,
+    chunk = Math.min(1000, query.page * query.perPage + 1),
   ): AsyncGenerator<Position> {
     const { sources, direction, listable } = query;
-    const chunk = Math.min(1000, query.page * query.perPage + 1);
     const unions = sources.map((ranges) => new Union(this.#table, ranges, direction, chunk, reads));
     const found = intersection(unions, direction);
     const known = new Map<number, Listable>();
@@ -223,35 +234,20 @@ export class IssueList {
         if (next.done) break;
         batch.push(next.value);
       }
-      const located = await this.#located(batch);
-      const unknown = [...new Set(located.map(({ address }) => address.projectId))].filter(
-        (id) => !known.has(id),
-      );
+      const unknown = [...new Set(batch.map(({ projectId }) => projectId))].filter((id) => !known.has(id));
       if (listable !== undefined && unknown.length > 0) {
         const answers = await listable(unknown);
         for (const [i, id] of unknown.entries()) known.set(id, answers[i]!);
       }
-      for (const { address, place, listClass, own } of located) {
-        const may = listable === undefined ? 'all' : known.get(address.projectId)!;
+      for (const { projectId, place, listClass, own } of batch) {
+        const may = listable === undefined ? 'all' : known.get(projectId)!;
         if (may === 'none' || (may === 'plain' && !own && listClass.endsWith('-confidential'))) continue;
         const id = idOf(place);
-        addresses.set(id, address);
+        addresses.set(id, { projectId, iid: iidOf(place) });
         yield { sort: place, id };
       }
       if (batch.length < size) return;
     }
-  }
-
-  async #located(batch: readonly FoundPlace[]): Promise<(FoundPlace & { readonly address: IssueAddress })[]> {
-    const lost = batch.filter(({ projectId }) => projectId === undefined).map(({ place }) => idOf(place));
-    const found = lost.length === 0 ? [] : await this.#issues.addresses(lost);
-    const byId = new Map(lost.map((id, i) => [id, found[i]]));
-    return batch.flatMap((each) => {
-      const iid = Number(each.place.slice(-25, -13));
-      const address =
-        each.projectId === undefined ? byId.get(idOf(each.place)) : { projectId: each.projectId, iid };
-      return address === undefined ? [] : [{ ...each, address }];
-    });
   }
 
   #loader({ matches }: IssueQuery) {

@@ -7,7 +7,7 @@ import type { IssueClass } from '../../records/issues.ts';
 import { placeOf } from '../row-keys/issues.ts';
 import { idOf } from '../row-keys/key.ts';
 import type { IndexName } from '../table/schema.ts';
-import { type Direction, nextChunk } from '../table/sorted-sources.ts';
+import { type Direction, MAX_CHUNK, nextChunk } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
 
@@ -25,8 +25,7 @@ export interface PlaceRange {
 export interface FoundPlace {
   readonly place: string;
   readonly listClass: IssueClass;
-  /** Undefined: only the row that its id leads to tells. */
-  readonly projectId: number | undefined;
+  readonly projectId: number;
   readonly own: boolean;
 }
 
@@ -45,8 +44,9 @@ export class Reads {
   }
 }
 
-/** Rows read after a move: few, as the next move may follow. */
+/** Rows that are first read after a move, as the next move may follow, and at most where it does. */
 const AFTER_MOVE = 20;
+const AFTER_MOVES = 250;
 
 /** A position in one range. */
 class Cursor {
@@ -57,6 +57,8 @@ class Cursor {
   #rows: readonly FoundPlace[] = [];
   #at = 0;
   #chunk: number;
+  #afterMove = AFTER_MOVE;
+  readonly #least: number;
   #startKey: Item | undefined;
   #bound: string | undefined;
   #ended = false;
@@ -66,6 +68,7 @@ class Cursor {
     this.#range = range;
     this.#direction = direction;
     this.#chunk = chunk;
+    this.#least = chunk > MAX_CHUNK ? MAX_CHUNK : 0;
     this.#reads = reads;
   }
 
@@ -83,7 +86,8 @@ class Cursor {
     if (this.#bound === undefined || this.#isBefore(this.#bound, place)) {
       this.#bound = place;
       this.#startKey = undefined;
-      this.#chunk = AFTER_MOVE;
+      this.#chunk = Math.max(this.#least, this.#afterMove);
+      this.#afterMove = Math.min(AFTER_MOVES, 2 * this.#afterMove);
     }
   }
 
@@ -103,27 +107,25 @@ class Cursor {
     }
     const { index, partition, prefix, listClass, own } = this.#range;
     const asc = this.#direction === 'asc';
+    const sort = index === undefined ? 'sk' : index === 'byUser' ? 'what' : index;
     const page = await this.#table.query({
       partition,
-      ...(index === undefined ? { only: ['pk', 'sk'] } : { index }),
+      ...(index === undefined ? {} : { index }),
+      only: ['pk', sort],
       from: prefix + (asc ? (this.#bound ?? '') : ''),
       to: prefix + (asc ? '~' : (this.#bound ?? '~')),
       reverse: !asc,
       limit: this.#chunk,
       ...(this.#startKey === undefined ? {} : { startKey: this.#startKey }),
     });
-    const sort = index === undefined ? 'sk' : index === 'byUser' ? 'what' : index;
-    this.#rows = page.items.map((item) => {
-      const pk = item['pk'] as string;
-      return {
-        place: placeOf(item[sort] as string),
-        listClass,
-        projectId: pk.startsWith('ISSUEID#') ? undefined : idOf(pk),
-        own: own === true,
-      };
-    });
+    this.#rows = page.items.map((item) => ({
+      place: placeOf(item[sort] as string),
+      listClass,
+      projectId: idOf(item['pk'] as string),
+      own: own === true,
+    }));
     this.#at = 0;
-    this.#chunk = nextChunk(this.#chunk);
+    this.#chunk = Math.max(this.#chunk, nextChunk(this.#chunk));
     this.#startKey = page.next;
     this.#ended = page.next === undefined;
   }
@@ -134,7 +136,7 @@ export class Union {
   readonly #cursors: readonly Cursor[];
   readonly #direction: Direction;
 
-  /** @param chunk rows that are first read of each range */
+  /** @param chunk rows that are first read of each range; above {@link MAX_CHUNK} all are wanted */
   constructor(
     table: Table,
     ranges: readonly PlaceRange[],
@@ -178,11 +180,7 @@ export async function* intersection(
     if (found.length < heads.length || found.length === 0) return;
     const furthest = found.reduce((a, b) => (isBefore(direction, a.place, b.place) ? b : a));
     if (found.every(({ place }) => place === furthest.place)) {
-      yield {
-        ...furthest,
-        projectId: found.find(({ projectId }) => projectId !== undefined)?.projectId,
-        own: found.some(({ own }) => own),
-      };
+      yield { ...furthest, own: found.some(({ own }) => own) };
       for (const union of unions) union.leave(furthest.place);
     } else for (const union of unions) union.move(furthest.place);
   }

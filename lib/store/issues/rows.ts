@@ -80,20 +80,18 @@ export function issueRows(issue: IssueRecord, around: IssueSurroundings): Row[] 
     what: `${each}#${place}`,
   });
   return [
-    {
-      ...issueIdKey(id),
-      projectId,
-      iid,
-      list: listPartition(`ISSUES#all#${listClass}`, id),
-      byId: place,
-    },
+    { ...issueIdKey(id), projectId, iid },
     {
       ...issueListKey(projectId, listClass, place),
       list: issuesOfRoot(rootId, listClass),
       byId: place,
       byUpdated: issuePlace(issue.updatedAt, iid, id),
     },
-    own('author', issue.author.id),
+    {
+      ...own('author', issue.author.id),
+      list: listPartition(`ISSUES#all#${listClass}`, id),
+      byId: place,
+    },
     ...issue.assigneeIds.map((userId) => own('assignee', userId)),
     ...issue.labelIds.map((label) => titled('label', label, labelTitles.get(label))),
     ...(issue.milestoneId === null ? [] : [titled('milestone', issue.milestoneId, milestoneTitle)]),
