@@ -3,6 +3,7 @@ import { refused } from '../../domain/errors.ts';
 import { listGroups } from '../../domain/groups/lists.ts';
 import type { IssueScope } from '../../domain/issues/list.ts';
 import { SEARCHES, withinRate } from '../../domain/rate-limits/action-limits.ts';
+import { searchMilestones } from '../../domain/search/milestones.ts';
 import { type Searched, searchIssues, searchProjects, searchUsers } from '../../domain/search/search.ts';
 import { group, project, type SignedInActor, signedIn } from '../../http/access.ts';
 import type { OffsetPage } from '../../http/pagination.ts';
@@ -10,6 +11,7 @@ import * as p from '../../http/params.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { group as presentedGroup } from '../groups/present.ts';
 import { askedIn, presentedIssues } from '../issues/presented.ts';
+import { presentedMilestones } from '../milestones/presented.ts';
 import { presented } from '../projects/presented.ts';
 import { userBasic } from '../users/present.ts';
 import * as shapes from './shapes.ts';
@@ -19,7 +21,7 @@ const area = 'search';
 /** Scopes that need a full-text index, which does not exist. */
 const INDEXED = ['blobs', 'commits', 'wiki_blobs', 'notes'] as const;
 /** Scopes of objects that do not exist yet: they find nothing. */
-const EMPTY = ['merge_requests', 'milestones', 'snippet_titles'] as const;
+const EMPTY = ['merge_requests', 'snippet_titles'] as const;
 
 const params = <const S extends string>(scopes: readonly S[]) =>
   p.params({
@@ -35,7 +37,7 @@ const params = <const S extends string>(scopes: readonly S[]) =>
 
 const described = {
   description:
-    'Finds projects and groups by part of their name or path, users by part of their name or username or by a complete email address, and issues by the words of their title and of the beginning of their description, or by `#` and their number. A word of three characters or more also finds words that begin with it.',
+    'Finds projects and groups by part of their name or path, users by part of their name or username or by a complete email address, and issues by the words of their title and of the beginning of their description, or by `#` and their number. A word of three characters or more also finds words that begin with it. Milestones are found by a part of their title or description: in a group those of its 100 newest projects, everywhere those of the 100 newest projects that the caller is a member of.',
   returns: { body: shapes.found },
   paginate: 'offset',
   errors: [
@@ -51,7 +53,7 @@ const everywhere = endpoint({
   area,
   summary: 'Search the instance',
   access: signedIn(),
-  query: () => params(['projects', 'groups', 'users', 'issues', ...EMPTY, ...INDEXED]),
+  query: () => params(['projects', 'groups', 'users', 'issues', 'milestones', ...EMPTY, ...INDEXED]),
   handle: ({ actor, query, page, request }, deps) => search(deps, actor, query, page, request.baseUrl),
 });
 
@@ -62,7 +64,7 @@ const inGroup = endpoint({
   area,
   summary: 'Search a group',
   access: group('read_group'),
-  query: () => params(['projects', 'users', 'issues', ...EMPTY, ...INDEXED]),
+  query: () => params(['projects', 'users', 'issues', 'milestones', ...EMPTY, ...INDEXED]),
   handle: ({ actor, group: within, query, page, request }, deps) =>
     search(deps, actor, query, page, request.baseUrl, within),
 });
@@ -74,7 +76,7 @@ const inProject = endpoint({
   area,
   summary: 'Search a project',
   access: project('read_project'),
-  query: () => params(['users', 'issues', ...EMPTY, ...INDEXED]),
+  query: () => params(['users', 'issues', 'milestones', ...EMPTY, ...INDEXED]),
   handle: ({ actor, project: within, query, page, request }, deps) =>
     search(deps, actor, query, page, request.baseUrl, within),
 });
@@ -132,6 +134,10 @@ async function found(
       });
       const items = await presentedIssues(deps, found.items, baseUrl, askedIn(issueScope(within)));
       return { ...found, items };
+    }
+    case 'milestones': {
+      const found = await searchMilestones(deps, actor, searched, within);
+      return { ...found, items: await presentedMilestones(deps, found.items, baseUrl) };
     }
     default:
       if ((INDEXED as readonly string[]).includes(scope))

@@ -2,11 +2,12 @@ import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
 import { group } from '../groups/shapes.ts';
 import { issues } from '../issues/shapes.ts';
+import { milestones } from '../milestones/shapes.ts';
 import { projectsListed } from '../projects/shapes.ts';
 import { userBasic } from '../users/shapes.ts';
 
 export const found = shape(() =>
   z
-    .union([projectsListed(), z.array(group()), z.array(userBasic()), issues()])
+    .union([projectsListed(), z.array(group()), z.array(userBasic()), issues(), milestones()])
     .describe('Objects of the kind given by `scope`'),
 );

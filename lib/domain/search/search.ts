@@ -26,7 +26,7 @@ export interface Searched extends PageRequest {
 const MAX_TERM = 4096;
 
 /** @throws 400 for a too long term */
-function demandTerm(term: string): void {
+export function demandTerm(term: string): void {
   if (term.length > MAX_TERM) throw invalid({ search: [`is too long (maximum is ${MAX_TERM} characters)`] });
 }
 

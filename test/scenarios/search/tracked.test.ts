@@ -137,3 +137,31 @@ describe('a search of issues finds', () => {
     expect(await find('quokka')).toEqual([]);
   });
 });
+
+test('a search of milestones finds those that the caller may see, by any part of their texts', async () => {
+  await made('owner', `/groups/${group}/milestones`, { title: 'Version one' });
+  await made('owner', `/projects/${open}/milestones`, { title: 'Later', description: 'after Version one' });
+  const last = await made('owner', `/projects/${closed}/milestones`, { title: 'Inversion' });
+  await as('owner', 'PUT', `/projects/${closed}/milestones/${last.id}`, { state_event: 'close' });
+  const found = async (who: Who, where: string, query = '') => {
+    const { body, headers } = await as(who, 'GET', `${where}/search?scope=milestones&search=version${query}`);
+    expect(headers.get('x-total')).toBe(String(body.length));
+    return body.map(({ title }: { title: string }) => title);
+  };
+  expect(await found('owner', `/groups/${group}`)).toEqual(['Inversion', 'Later', 'Version one']);
+  expect(await found('owner', `/groups/${group}`, '&sort=asc')).toEqual([
+    'Version one',
+    'Later',
+    'Inversion',
+  ]);
+  expect(await found('stranger', `/groups/${group}`)).toEqual(['Later', 'Version one']);
+  expect(await found('stranger', `/projects/${open}`)).toEqual(['Later']);
+  expect(await found('owner', '')).toEqual(['Inversion', 'Later']);
+  expect(await found('stranger', '')).toEqual([]);
+  await as('owner', 'PUT', `/projects/${open}`, {
+    issues_access_level: 'private',
+    merge_requests_access_level: 'private',
+  });
+  expect(await found('stranger', `/projects/${open}`)).toEqual([]);
+  expect(await found('stranger', `/groups/${group}`)).toEqual(['Version one']);
+});
