@@ -82,6 +82,17 @@ export const noteWrites: readonly Operation[] = [
     const body = fixtures.fresh('note');
     return { path: `${on}/notes`, token, json: { body, internal: true }, state: () => state(body) };
   }),
+  // With a quick action: the note and what it changes, or neither.
+  endpoint(`POST ${ISSUE}/notes`, async (fixtures) => {
+    const made = await discussed(fixtures, issue);
+    const body = fixtures.fresh('note');
+    const state = async () => {
+      const noted = await made.state(body);
+      const { state: open } = await fixtures.done('GET', made.on, { token: made.token });
+      return (noted === 'after') === (open === 'closed') ? noted : `note ${noted}, issue ${open}`;
+    };
+    return { path: `${made.on}/notes`, token: made.token, json: { body: `${body}\n/close` }, state };
+  }),
   ...changes(`${ISSUE}/notes/:note_id`, issue, ({ on, noteId }) => `${on}/notes/${noteId}`),
   ...awardWrites(ISSUE, ({ on }) => on),
   ...awardWrites(`${ISSUE}/notes/:note_id`, ({ on, noteId }) => `${on}/notes/${noteId}`),
