@@ -1,14 +1,24 @@
-/** Quick actions about an issue and others: relations, duplicates, metadata. */
+/** Quick actions about an issue and others, or other projects: relations, duplicates, metadata, moves. */
 
 import type { IssueRecord } from '../../records/issues.ts';
 import { can } from '../access/permissions.ts';
+import type { ProjectAccess } from '../access/types.ts';
 import { DomainError } from '../errors.ts';
+import { cloneIssue, moveIssue } from '../issue-moves/move.ts';
 import { stateAfter } from '../issues/issues.ts';
 import { DUPLICATE, RELATED, relate } from '../issues/links.ts';
 import type { FoundIssue } from '../issues/related.ts';
 import { sentence } from '../issues/system-notes.ts';
-import { issueReference, issuesIn } from './arguments.ts';
-import { all, type IssueAction, type IssueContext, maySet, stored } from './issue-action.ts';
+import { issueReference, issuesIn, projectsAt } from './arguments.ts';
+import { notApplied } from './interpret.ts';
+import {
+  all,
+  type IssueAction,
+  type IssueContext,
+  type IssueEffect,
+  maySet,
+  stored,
+} from './issue-action.ts';
 
 /** Relates an issue to another, unless it is already. */
 async function relating(
@@ -31,6 +41,28 @@ async function othersIn(context: IssueContext, argument: string): Promise<FoundI
   return found.filter(
     (other) => other.issue.id !== issue.stored?.id && can(actor, other.access, 'update_issue'),
   );
+}
+
+const WITH_NOTES = '--with_notes';
+
+/** An issue moves once, and test cases never. */
+const isMovable = all(
+  maySet,
+  stored(({ type, movedTo }) => type !== 'test_case' && movedTo === null),
+);
+
+/** @returns the project to move or clone to, or why that cannot be */
+async function targetOf(
+  { deps, actor, access }: IssueContext,
+  verb: 'move' | 'clone',
+  path: string,
+): Promise<ProjectAccess | IssueEffect> {
+  const [target] = path === access.project.fullPath ? [access] : await projectsAt(deps, actor, [path]);
+  if (target === undefined)
+    return { summary: `Failed to ${verb} this issue because target project doesn't exist.` };
+  return can(actor, target, 'update_issue')
+    ? target
+    : { summary: `Unable to ${verb}. Insufficient permissions.` };
 }
 
 export const OTHERS_ACTIONS: readonly IssueAction[] = [
@@ -92,6 +124,44 @@ export const OTHERS_ACTIONS: readonly IssueAction[] = [
           labelIds: [...new Set([...before.labelIds, ...labelIds])],
           ...(milestoneId === null ? {} : { milestoneId }),
         }),
+      };
+    },
+  },
+  {
+    names: ['move'],
+    argument: 'needed',
+    applies: isMovable,
+    effect: async (context, path) => {
+      const { deps, actor, access } = context;
+      const target = await targetOf(context, 'move', path);
+      if (!('project' in target)) return target;
+      const { id } = target.project;
+      if (id === access.project.id) return { summary: notApplied('move') };
+      return {
+        summary: `Moved this issue to ${path}.`,
+        finish: async ({ iid }) => {
+          await moveIssue(deps, actor, access, iid, id);
+        },
+      };
+    },
+  },
+  {
+    names: ['clone'],
+    applies: isMovable,
+    effect: async (context, argument) => {
+      const { deps, actor, access } = context;
+      const words = argument.split(/\s+/).filter((word) => word !== '');
+      const [path = access.project.fullPath, ...rest] = words.filter((word) => word !== WITH_NOTES);
+      if (rest.length > 0) return { summary: 'Failed to clone this issue: wrong parameters.' };
+      const target = await targetOf(context, 'clone', path);
+      if (!('project' in target)) return target;
+      const withNotes = words.includes(WITH_NOTES);
+      return {
+        summary: `Cloned this issue to ${path}.`,
+        changes: () => ({ clone_with_notes: withNotes }),
+        finish: async ({ iid }) => {
+          await cloneIssue(deps, actor, access, iid, target.project.id, { withNotes });
+        },
       };
     },
   },

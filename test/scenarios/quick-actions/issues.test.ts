@@ -339,6 +339,31 @@ describe('quick actions about other issues', () => {
     expect(await read(one.path)).toMatchObject({ labels: ['bug', 'later'], milestone: { title: 'v1' } });
   });
 
+  test('move an issue to another project, and clone it', async () => {
+    const { path, iid } = await issue();
+    const there = `/projects/${world.ids['internal']}`;
+    const { path_with_namespace: target } = await read(there);
+    const { path_with_namespace: here } = await read(project());
+    await say('owner', path, 'A word');
+    for (const [text, summary] of [
+      ['/clone', `Cloned this issue to ${here}.`],
+      [`/clone ${target} --with_notes`, `Cloned this issue to ${target}.`],
+      ['/clone a b', 'Failed to clone this issue: wrong parameters.'],
+      ['/move no/where', "Failed to move this issue because target project doesn't exist."],
+      [`/move ${here}`, 'Could not apply move command.'],
+      [`/label ~bug\n/move ${target}`, `Added ~bug label. Moved this issue to ${target}.`],
+      [`/move ${target}`, 'Could not apply move command.'],
+    ] as const) {
+      const { status, body } = await say('owner', path, text);
+      expect([text, status, body.summary]).toEqual([text, 202, [summary]]);
+    }
+    const moved = await read(path);
+    expect(moved).toMatchObject({ state: 'closed', labels: ['bug'], moved_to_id: expect.any(Number) });
+    const last = await read(`${there}/issues?per_page=2`);
+    expect(last.map(({ title }: { title: string }) => title)).toEqual(['Work', 'Work']);
+    expect((await read(`${project()}/issues?per_page=1`))[0].iid).toBe(iid + 1);
+  });
+
   test('know nothing of those that their user may not see', async () => {
     const hidden = await issue({ confidential: true }, 'owner');
     const mine = await issue({}, 'guest');

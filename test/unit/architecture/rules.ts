@@ -153,12 +153,11 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'award-emoji',
       'issues',
       'todos',
-      'quick-actions',
       'forks',
       'commits',
     ],
     ...['pipelines', 'changelog', 'settings', 'project-relations', 'projects', 'users', 'search', 'scim'],
-    ...['uploads', 'references', 'issue-moves', 'templates', 'group-sso', 'worker'],
+    ...['uploads', 'references', 'issue-moves', 'quick-actions', 'templates', 'group-sso', 'worker'],
   ],
   'lib/api': [
     ...[
