@@ -1,5 +1,5 @@
 import * as issues from '../../domain/issues/issues.ts';
-import { inDescription } from '../../domain/quick-actions/on-issues.ts';
+import { inDescription } from '../../domain/quick-actions/issues.ts';
 import { administrator, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';

@@ -1,4 +1,4 @@
-import { issueWithActions } from '../../domain/quick-actions/on-issues.ts';
+import { issueWithActions } from '../../domain/quick-actions/issues.ts';
 import * as p from '../../http/params.ts';
 import { awardEndpoints } from '../award-emoji/endpoints.ts';
 import { discussionEndpoints, type NotedPath } from '../notes/discussions.ts';

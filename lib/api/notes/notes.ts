@@ -86,7 +86,7 @@ export function noteEndpoints({ path, area, object, missing, ability, open, ...n
       on.requireComment(isInternal);
       notes.requireNoteText(body.body);
       await notes.requireNoteRate(deps, actor);
-      const emoji = on.awards === undefined ? undefined : emojiOfNote(body.body);
+      const emoji = on.awards === undefined ? undefined : await emojiOfNote(body.body);
       if (emoji !== undefined)
         return awardOf(await addAward(deps, actor, on, undefined, emoji), request.baseUrl);
       const input = { internal: isInternal, createdAt: body.created_at?.toISOString() };

@@ -10,7 +10,7 @@ import { signedIn } from '../access/permissions.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notFound, unauthorized } from '../errors.ts';
-import { emojiNamed } from '../markdown/emoji.ts';
+import { isEmoji } from '../markdown/known-emoji.ts';
 import type { NotedObject } from '../notes/noteable.ts';
 import { noteOf } from '../notes/notes.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
@@ -65,7 +65,7 @@ export async function addAward(
   const { user } = signedIn(actor);
   if (!mayComment(on)) throw notFound('Award Emoji');
   if (note?.system !== undefined) throw notFound('Award Emoji Awardable cannot be awarded emoji reactions');
-  if (emojiNamed(name) === undefined) throw notFound('Award Emoji Name is not a valid emoji name');
+  if (!(await isEmoji(name))) throw notFound('Award Emoji Name is not a valid emoji name');
   const at = deps.now().toISOString();
   const award: AwardRecord = {
     ...awardable,
@@ -145,9 +145,9 @@ async function ownAward({ store }: Deps, awardable: Awardable, userId: number, n
 }
 
 /** The name of the emoji that a note consists of. @returns undefined for other notes */
-export function emojiOfNote(body: string): string | undefined {
+export async function emojiOfNote(body: string): Promise<string | undefined> {
   const name = /^:([\w+-]{1,60}):\s?$/.exec(body)?.[1];
-  return name === undefined || emojiNamed(name) === undefined ? undefined : name;
+  return name === undefined || !(await isEmoji(name)) ? undefined : name;
 }
 
 const isStale = (error: unknown): boolean => error instanceof Stale;

@@ -3,9 +3,6 @@ import names from 'markdown-it-emoji/lib/data/full.mjs';
 
 const EMOJI: ReadonlyMap<string, string> = new Map(Object.entries(names));
 
-/** Returns the emoji of a name without colons. */
-export const emojiNamed = (name: string): string | undefined => EMOJI.get(name);
-
 /** Replaces the names of emoji between colons; other texts between colons stay. */
 export const withEmoji = (text: string): string =>
   text.replace(/:([\w+-]{1,60}):/g, (written, name: string) => EMOJI.get(name) ?? written);

@@ -4,6 +4,7 @@
  */
 
 import { codeSpans } from '../markdown/prose.ts';
+import { mayHaveActions } from './may-have-actions.ts';
 
 /** Quick actions of one text, those in code spans included; their characters together. */
 export const MAX_ACTIONS = 100;
@@ -50,7 +51,7 @@ export function extractActions(
   pattern: RegExp,
   refuse: (problem: string) => Error,
 ): Extracted | undefined {
-  if (!text.startsWith('/') && !text.includes('\n/')) return undefined;
+  if (!mayHaveActions(text)) return undefined;
   const source = text.includes('\r') ? text.replaceAll('\r', '') : text;
   const kept: string[] = [];
   const actions: ExtractedAction[] = [];

@@ -3,7 +3,7 @@
 import { toggleAward } from '../award-emoji/awards.ts';
 import { conversationOf } from '../issues/conversation.ts';
 import { issueWithNotes } from '../issues/noted.ts';
-import { emojiNamed } from '../markdown/emoji.ts';
+import { isEmoji } from '../markdown/known-emoji.ts';
 import { isSubscribed, setSubscription } from '../notes/subscriptions.ts';
 import { targetOf } from '../todos/todos.ts';
 import { all, type IssueAction, type IssueContext, mayComment, stored } from './issue-action.ts';
@@ -61,9 +61,9 @@ export const USER_ACTIONS: readonly IssueAction[] = [
     names: ['award', 'react'],
     argument: 'needed',
     applies: all(stored(), mayComment),
-    effect: ({ deps, actor, access }, argument) => {
+    effect: async ({ deps, actor, access }, argument) => {
       const name = /^:([\w+-]{1,60}):$/.exec(argument)?.[1];
-      if (name === undefined || emojiNamed(name) === undefined) return undefined;
+      if (name === undefined || !(await isEmoji(name))) return undefined;
       return {
         summary: `Toggled :${name}: emoji award.`,
         changes: () => ({ emoji_award: name }),

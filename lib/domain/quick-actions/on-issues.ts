@@ -8,37 +8,30 @@ import type { Deps } from '../deps.ts';
 import { badRequest, forbidden, invalid } from '../errors.ts';
 import { changeIssue, type NoteOfChange } from '../issues/change.ts';
 import { MAX_ASSIGNEES, MAX_LABELS } from '../issues/input.ts';
-import { type ActOn, type DescribedIssue, getIssue, mayUpdate } from '../issues/issues.ts';
-import { issueWithNotes } from '../issues/noted.ts';
+import { type ActedDescription, type DescribedIssue, getIssue, mayUpdate } from '../issues/issues.ts';
 import type { ActedNote, NotedObject } from '../notes/noteable.ts';
 import { type ExtractedAction, extractActions } from './extract.ts';
 import { type Interpretation, interpret } from './interpret.ts';
 import { ISSUE_ACTION_PATTERN, ISSUE_ACTIONS } from './of-issues.ts';
 
-/** For {@link createIssue} and {@link updateIssue}. @throws 400 for too many or too long actions */
-export const inDescription =
-  (deps: Deps, actor: Actor, access: ProjectAccess): ActOn =>
-  async (description, issueOf) => {
-    const found = extractActions(description, ISSUE_ACTION_PATTERN, (problem) =>
-      invalid({ description: [problem] }),
-    );
-    if (found === undefined) return undefined;
-    const { fields, finish } = await run(deps, actor, access, await issueOf(), found.actions);
-    return { text: found.text, change: (issue) => valid(fields(issue)), finish };
-  };
-
-/** An issue as an object of notes, in which quick actions are run. @throws `404 Not found` */
-export async function issueWithActions(
+/** @throws 400 for too many or too long actions */
+export async function actInDescription(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
-  iid: number,
-): Promise<NotedObject> {
-  const on = await issueWithNotes(deps, actor, access, iid);
-  return { ...on, act: (text) => inNote(deps, actor, access, iid, on, text) };
+  description: string,
+  issueOf: () => Promise<DescribedIssue>,
+): Promise<ActedDescription | undefined> {
+  const found = extractActions(description, ISSUE_ACTION_PATTERN, (problem) =>
+    invalid({ description: [problem] }),
+  );
+  if (found === undefined) return undefined;
+  const { fields, finish } = await run(deps, actor, access, await issueOf(), found.actions);
+  return { text: found.text, change: (issue) => valid(fields(issue)), finish };
 }
 
-async function inNote(
+/** @throws 400 for too many or too long actions */
+export async function actInNote(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
