@@ -50,11 +50,12 @@ export async function copyRest(deps: Deps, address: IssueAddress, deadline: numb
   }
 }
 
-/** The files of the description. @returns whether there is more to copy */
+/** The files of the description, and the relations of an issue that moved. @returns whether there is more to copy */
 async function copyFilesOf({ store, ...deps }: Deps, copy: IssueCopyRecord): Promise<boolean> {
   const { source, target, withNotes } = copy;
-  const issue = await store.issues.get(target);
+  const [issue, former] = await store.issues.getMany([target, source]);
   if (issue === undefined) throw new Missing('issue');
+  if (former?.movedTo?.id === target.id) await store.issueLinks.moveTo(source, target);
   if (issue.description !== null) {
     const text = await store.texts.read(issue.description);
     await copyFiles({ store, ...deps }, source.projectId, target.projectId, [text]);

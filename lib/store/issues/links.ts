@@ -105,6 +105,36 @@ export class IssueLinks {
     ]);
   }
 
+  /**
+   * Gives the relations of an issue to the one that took its place. Idempotent.
+   * @throws Missing when that is deleted
+   */
+  async moveTo(from: IssueReference, to: IssueReference): Promise<void> {
+    for (const link of await this.of(from)) {
+      const moved = { ...link, issue: to };
+      try {
+        // An issue has no relation with itself.
+        if (link.other.id === to.id) await this.remove(link);
+        else
+          await this.#remove([
+            ...[link, mirrored(link)].map(removal),
+            ...[moved, mirrored(moved)].map((side) => ({ put: { ...keyOf(side), ...side } })),
+            counted(from, -1),
+            counted(to, 1),
+            { check: issueKey(to), if: PRESENT, reason: 'issue' },
+            // Where the other one is deleted, its own job ends the relation.
+            { check: issueKey(link.other), if: PRESENT, reason: 'link' },
+            checkProjectExists(to.projectId),
+          ]);
+      } catch (error) {
+        if (error instanceof TransactionRefused && (error.has('issue') || error.has('project')))
+          throw new Missing('issue');
+        // Somebody ended it meanwhile.
+        if (!(error instanceof Missing)) throw error;
+      }
+    }
+  }
+
   /** Removes the relations of an issue that is deleted. Idempotent. */
   async removeOfIssue(issue: IssueReference): Promise<void> {
     for (const link of await this.of(issue)) await ignoringMissing(this.remove(link));

@@ -178,6 +178,26 @@ describe('a relation between issues', () => {
     expect((await as('stranger', 'DELETE', `${there.path}/links/${linked.body.id}`)).status).toBe(403);
   });
 
+  test('moves with its issue, and stays with one that is cloned', async () => {
+    const [one, other, third] = [await issue(), await issue(), await issue()];
+    await relate('reporter', one, other, 'blocks');
+    await relate('reporter', third, one);
+    const to_project_id = world.ids['internal'];
+    const cloned = await as('reporter', 'POST', `${one.path}/clone`, { to_project_id });
+    const { status, body } = await as('reporter', 'POST', `${one.path}/move`, { to_project_id });
+    expect([cloned.status, status]).toEqual([201, 201]);
+    await settled();
+    const moved = { ...one, path: `/projects/${to_project_id}/issues/${body.iid}` };
+    expect(await linksOf('reporter', moved)).toEqual([
+      [other.id, 'blocks'],
+      [third.id, 'relates_to'],
+    ]);
+    expect(await linksOf('reporter', other)).toEqual([[body.id, 'is_blocked_by']]);
+    expect(await linksOf('reporter', third)).toEqual([[body.id, 'relates_to']]);
+    const clone = { ...one, path: `/projects/${to_project_id}/issues/${cloned.body.iid}` };
+    expect([await linksOf('reporter', one), await linksOf('reporter', clone)]).toEqual([[], []]);
+  });
+
   test('ends with either issue, and with its project', async () => {
     const [one, other] = [await issue(), await issue('internal')];
     const made = await as('owner', 'POST', '/projects', { name: 'Brief', visibility: 'private' });
