@@ -4,6 +4,7 @@ import { issueMergeRequestEndpoints } from '../lib/api/issues/merge-requests.ts'
 import { issueMoveEndpoints } from '../lib/api/issues/moves.ts';
 import { issueNoteEndpoints } from '../lib/api/issues/notes.ts';
 import { issuePeopleEndpoints } from '../lib/api/issues/people.ts';
+import { issueReorderEndpoints } from '../lib/api/issues/reorder.ts';
 import { issueTimeEndpoints } from '../lib/api/issues/time-tracking.ts';
 import { userAgentEndpoint } from '../lib/api/issues/user-agent.ts';
 import { issueTodoEndpoints, todoEndpoints } from '../lib/api/todos/endpoints.ts';
@@ -14,6 +15,7 @@ export const { handler, fetch } = apiFunction({
   endpoints: [
     ...issueEndpoints,
     ...issueMoveEndpoints,
+    ...issueReorderEndpoints,
     ...issueNoteEndpoints,
     ...issueLinkEndpoints,
     ...issueMergeRequestEndpoints,

@@ -25,6 +25,7 @@ import { issueMoveEndpoints } from './issues/moves.ts';
 import { issueNoteEndpoints } from './issues/notes.ts';
 import { milestoneIssueEndpoints } from './issues/of-milestones.ts';
 import { issuePeopleEndpoints } from './issues/people.ts';
+import { issueReorderEndpoints } from './issues/reorder.ts';
 import { issueTimeEndpoints } from './issues/time-tracking.ts';
 import { userAgentEndpoint } from './issues/user-agent.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
@@ -89,6 +90,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...groupIssueStatistics,
   ...projectIssueStatistics,
   ...issueMoveEndpoints,
+  ...issueReorderEndpoints,
   ...issueNoteEndpoints,
   ...issueLinkEndpoints,
   ...issueMergeRequestEndpoints,

@@ -42,8 +42,8 @@ export interface IssueFields {
   /** The issue that took its place when it was moved to another project. */
   readonly movedTo: IssueReference | null;
   readonly duplicatedTo: IssueReference | null;
-  /** Its place in the order that people arrange by hand. */
-  readonly relativePosition: number | null;
+  /** Its place in the order that people arrange by hand, compared as text; null: the time of its creation. */
+  readonly relativePosition: string | null;
   /** Items of task lists in the description. */
   readonly tasks: { readonly count: number; readonly completed: number };
   readonly updatedAt: string;

@@ -3,6 +3,7 @@
 import { awardedName, EMOJI_NAME } from '../../records/award-emoji.ts';
 import { ISSUE_CLASSES, type IssueClass, type IssueRecord } from '../../records/issues.ts';
 import {
+  arrangedOfProject,
   changedOfProject,
   type IssueQuery,
   type Listable,
@@ -16,6 +17,7 @@ import {
   type SearchedIn,
 } from '../../store/issues/list.ts';
 import type { PlaceRange } from '../../store/issues/places.ts';
+import { arrangedPlace } from '../../store/issues/rows.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { REPORTER } from '../access/levels.ts';
 import { can } from '../access/permissions.ts';
@@ -64,7 +66,7 @@ export async function listIssues(
   const planned = await plan(deps, actor, input, accesses, page.order);
   if (planned === undefined) return { items: [], total: 0, more: false };
   const { order, direction } = page;
-  const sorted = order !== 'created_at' && !planned.byUpdated;
+  const sorted = order !== 'created_at' && !planned.isSource;
   const found = await deps.store.issueList.page({
     ...planned.query,
     page: page.page,
@@ -117,7 +119,8 @@ const isOf = (
 
 interface Plan {
   readonly query: Omit<IssueQuery, 'direction' | keyof PageRequest>;
-  readonly byUpdated: boolean;
+  /** Whether the ranges have the order that is asked for, where it is not that of creation. */
+  readonly isSource: boolean;
 }
 
 /** @returns undefined where nothing can be found */
@@ -172,17 +175,20 @@ async function plan(
       return verdict && access !== undefined && maySeeIssue(actor, access, issue);
     });
   };
-  // One's own confidential issues are in no range by the time of the last change.
+  // One's own confidential issues are in no range of another order than that of creation.
   const uniform = seesAll === true || me === undefined || hidden.length === 0;
-  const updatedSource =
-    order === 'updated_at' && ranges === undefined && uniform && scope.kind !== 'instance';
-  const base = ranges ?? [baseOf(scope, classes, seesAll, me, hidden, plain, updatedSource)];
+  const ordered =
+    (order === 'updated_at' && scope.kind !== 'instance') ||
+    (order === 'relative_position' && scope.kind === 'project');
+  const isSource = ordered && ranges === undefined && uniform;
+  const sourceOrder = isSource ? order : 'created_at';
+  const base = ranges ?? [baseOf(scope, classes, seesAll, me, hidden, plain, sourceOrder)];
   const unfiltered = ranges === undefined && !needsMatcher && scope.kind === 'project' && seesAll === true;
   // Read beside the page; its failure is thrown where it is awaited.
   const total = unfiltered ? totalOf(deps, scope.access.project.id, classes) : undefined;
   total?.catch(() => {});
   return {
-    byUpdated: updatedSource,
+    isSource,
     query: {
       sources: base,
       ...(scope.kind === 'project' && !covered.has('reaction')
@@ -332,7 +338,7 @@ function baseOf(
   me: number | undefined,
   hidden: readonly IssueClass[],
   plain: readonly IssueClass[],
-  byUpdated: boolean,
+  order: IssueOrder,
 ): PlaceRange[] {
   const general = seesAll === true || (seesAll === undefined && me !== undefined) ? classes : plain;
   const ownHidden = seesAll === true || me === undefined ? [] : hidden;
@@ -340,13 +346,19 @@ function baseOf(
   if (scope.kind === 'project') {
     const { id } = scope.access.project;
     const own = facets.flatMap((facet) => (me === undefined ? [] : rangesBy(id, facet, me, ownHidden, true)));
-    return [...(byUpdated ? changedOfProject(id, general) : rangesOfProject(id, general)), ...own];
+    const rangesIn =
+      order === 'updated_at'
+        ? changedOfProject
+        : order === 'relative_position'
+          ? arrangedOfProject
+          : rangesOfProject;
+    return [...rangesIn(id, general), ...own];
   }
   const own = facets.flatMap((facet) => (me === undefined ? [] : rangesOfPerson(facet, me, ownHidden, true)));
   if (scope.kind === 'instance') return [...rangesOfAll(general), ...own];
   const { group } = scope.access;
   const root = group.ancestorIds[0] ?? group.id;
-  return [...rangesOfRoot(root, general, byUpdated ? 'byUpdated' : 'byId'), ...own];
+  return [...rangesOfRoot(root, general, order === 'updated_at' ? 'byUpdated' : 'byId'), ...own];
 }
 
 /** Decides, by project, what a list may show of what its ranges find. */
@@ -397,7 +409,7 @@ async function valuesOf(
     case 'popularity':
       return issues.map(({ upvotes }) => upvotes);
     case 'relative_position':
-      return issues.map(({ relativePosition }) => relativePosition);
+      return issues.map(arrangedPlace);
     case 'title':
       return issues.map(({ title }) => title.toLowerCase());
     case 'weight':

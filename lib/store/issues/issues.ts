@@ -7,7 +7,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Votes } from '../../records/award-emoji.ts';
 import type { IssueFields } from '../../records/issues.ts';
-import { classOf, type IssueAddress, type IssueClass, type IssueRecord } from '../../records/issues.ts';
+import {
+  classOf,
+  ISSUE_CLASSES,
+  type IssueAddress,
+  type IssueClass,
+  type IssueRecord,
+} from '../../records/issues.ts';
 import { AlreadyExists, ConditionFailed, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { removeNotesMessage } from '../notes/notes.ts';
 import {
@@ -21,16 +27,19 @@ import {
 import { checkProjectExists } from '../placement/project-item.ts';
 import {
   ISSUE_WORDS,
+  iidOf,
   issueCopyKey,
   issueCountKey,
   issueIdKey,
   issueIidKey,
   issueKey,
+  issuesOfProject,
   issuesPartition,
 } from '../row-keys/issues.ts';
-import type { Key } from '../row-keys/key.ts';
+import { idOf, type Key } from '../row-keys/key.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
+import type { Direction } from '../table/sorted-sources.ts';
 import { type Table, TRANSACTION_ITEMS } from '../table/table.ts';
 import {
   ABSENT,
@@ -43,7 +52,7 @@ import {
   type Write,
 } from '../table/write.ts';
 import { unlinkMessage } from './links.ts';
-import { type IssueSurroundings, issueRows, recordIndex, recordItem } from './rows.ts';
+import { arrangedPlace, type IssueSurroundings, issueRows, recordIndex, recordItem } from './rows.ts';
 
 /** Brings the rows of an issue in line with its record: `{ projectId, iid }`. */
 export const INDEX_ISSUE_JOB = 'issue.index';
@@ -204,6 +213,53 @@ export class Issues {
     return Object.keys(votes).length === 0
       ? { check: issueKey(issue), ...present }
       : { update: issueKey(issue), add: votes as Record<string, number>, ...present };
+  }
+
+  /**
+   * Returns the issues of a project that stand next to a place in the order that people arrange, the nearest first.
+   * @param except an id
+   */
+  async beside(
+    projectId: number,
+    place: string,
+    direction: Direction,
+    limit: number,
+    except: number,
+  ): Promise<IssueRecord[]> {
+    const after = direction === 'asc';
+    const pages = await Promise.all(
+      ISSUE_CLASSES.map((listClass) =>
+        this.#table.query({
+          index: 'byId',
+          partition: issuesOfProject(projectId, listClass),
+          ...(after ? { from: place } : { to: place }),
+          reverse: !after,
+          // The issue of the place may be among them.
+          limit: limit + 2,
+        }),
+      ),
+    );
+    const places = pages.flatMap(({ items }) => items.map((item) => item['byId'] as string));
+    const found = places.filter((each) => each !== place && idOf(each) !== except);
+    const nearest = found.sort((a, b) => (a < b === after ? -1 : 1)).slice(0, limit);
+    const issues = await this.getMany(nearest.map((each) => ({ projectId, iid: iidOf(each) })));
+    return issues.filter((issue) => issue !== undefined);
+  }
+
+  /** Gives issues of a project places in the order that people arrange. @throws Stale, Missing */
+  async arrange(
+    issues: readonly { readonly issue: IssueRecord; readonly position: string }[],
+  ): Promise<void> {
+    const updates = issues.map(({ issue, position }): Update => {
+      const after = { ...issue, relativePosition: position };
+      return {
+        update: issueKey(issue),
+        set: { relativePosition: position, byId: arrangedPlace(after), version: issue.version + 1 },
+        ...AT_VERSION,
+        values: { version: issue.version },
+      };
+    });
+    await this.#commit([...updates, checkProjectExists(issues[0]!.issue.projectId)], []);
   }
 
   /** For a transaction: checks that the issue exists; refused as `source`. */
@@ -417,6 +473,6 @@ const changed = (before: IssueRecord, after: IssueRecord): Item =>
 
 export function fromItem(item: Item | undefined): IssueRecord | undefined {
   if (item === undefined) return undefined;
-  const { pk: _p, sk: _s, w: _w, list: _l, byUpdated: _u, ...issue } = item;
+  const { pk: _p, sk: _s, w: _w, list: _l, byId: _i, byUpdated: _u, ...issue } = item;
   return issue as unknown as IssueRecord;
 }

@@ -284,6 +284,16 @@ export const changedOfProject = (projectId: number, classes: readonly IssueClass
     listClass,
   }));
 
+/** The same in the order that people arrange by hand. */
+export const arrangedOfProject = (projectId: number, classes: readonly IssueClass[]): PlaceRange[] =>
+  classes.map((listClass) => ({
+    index: 'byId',
+    partition: issuesOfProject(projectId, listClass),
+    prefix: '',
+    listClass,
+    arranged: true,
+  }));
+
 /** Those of a project with one value of a facet. */
 export const rangesBy = (
   projectId: number,

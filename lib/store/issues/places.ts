@@ -17,6 +17,8 @@ export interface PlaceRange {
   readonly partition: string;
   readonly prefix: string;
   readonly listClass: IssueClass;
+  /** Places begin with a position of any length instead of a time. */
+  readonly arranged?: boolean;
   /** The rows are of the reader, as author or assignee, who may see them though they are confidential. */
   readonly own?: boolean;
 }
@@ -105,7 +107,7 @@ class Cursor {
       this.#ended = true;
       return;
     }
-    const { index, partition, prefix, listClass, own } = this.#range;
+    const { index, partition, prefix, listClass, own, arranged } = this.#range;
     const asc = this.#direction === 'asc';
     const sort = index === undefined ? 'sk' : index === 'byUser' ? 'what' : index;
     const page = await this.#table.query({
@@ -119,7 +121,7 @@ class Cursor {
       ...(this.#startKey === undefined ? {} : { startKey: this.#startKey }),
     });
     this.#rows = page.items.map((item) => ({
-      place: placeOf(item[sort] as string),
+      place: arranged === true ? (item[sort] as string) : placeOf(item[sort] as string),
       listClass,
       projectId: idOf(item['pk'] as string),
       own: own === true,

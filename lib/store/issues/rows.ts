@@ -41,8 +41,13 @@ type Row = Item & Key;
 /** Attributes that the record has as a row, beside its fields. */
 export const recordIndex = (issue: IssueRecord): Item => ({
   list: issuesOfProject(issue.projectId, classOf(issue)),
+  byId: arrangedPlace(issue),
   byUpdated: issuePlace(issue.updatedAt, issue.iid, issue.id),
 });
+
+/** Its place in the order that people arrange by hand. No other issue has the same one. */
+export const arrangedPlace = (issue: Pick<IssueRecord, 'relativePosition' | 'createdAt' | 'iid' | 'id'>) =>
+  issuePlace(issue.relativePosition ?? issue.createdAt, issue.iid, issue.id);
 
 export const recordItem = (issue: IssueRecord): Row => ({
   ...issueKey(issue),

@@ -15,7 +15,10 @@ export const issueKey = ({ projectId, iid }: IssueAddress): Key => ({
   sk: ISSUE + padded(iid),
 });
 
-/** Position of an issue in the order of creation, also among those of other projects. @param createdAt ISO 8601 */
+/**
+ * Position of an issue in the order of creation, also among those of other projects.
+ * @param createdAt ISO 8601; for another order another time, or a position in the order that people arrange
+ */
 export const issuePlace = (createdAt: string, iid: number, id: number): string =>
   `${createdAt}#${padded(iid)}#${padded(id)}`;
 

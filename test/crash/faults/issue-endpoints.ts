@@ -55,6 +55,21 @@ export const issueWrites: readonly Operation[] = [
       };
     }),
   ),
+  endpoint('PUT /projects/:id/issues/:issue_iid/reorder', async (fixtures) => {
+    const first = await issue(fixtures);
+    const { id } = await fixtures.done('GET', first.path, { token: first.token });
+    const { path, token, iid } = await issue(fixtures);
+    const list = path.replace(/\/\d+$/, '?order_by=relative_position&sort=desc&per_page=2');
+    return {
+      path: `${path}/reorder`,
+      token,
+      json: { move_after_id: id },
+      async state() {
+        const [last] = (await fixtures.done('GET', list, { token })) as { iid: number }[];
+        return last!.iid === iid ? 'before' : last!.iid === first.iid ? 'after' : `${last!.iid} is last`;
+      },
+    };
+  }),
   endpoint('DELETE /projects/:id/issues/:issue_iid', async (fixtures) => {
     const { path, token } = await issue(fixtures);
     return { path, token, state: async () => flip(await found(fixtures, path, token)) };

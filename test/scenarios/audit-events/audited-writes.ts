@@ -141,6 +141,7 @@ export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
     'DELETE /projects/:id/issues/:issue_iid/links/:issue_link_id',
     'POST /projects/:id/issues/:issue_iid/move',
     'POST /projects/:id/issues/:issue_iid/clone',
+    'PUT /projects/:id/issues/:issue_iid/reorder',
     'POST /projects/:id/issues/:issue_iid/time_estimate',
     'POST /projects/:id/issues/:issue_iid/reset_time_estimate',
     'POST /projects/:id/issues/:issue_iid/add_spent_time',
