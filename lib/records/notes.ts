@@ -36,6 +36,8 @@ export interface NoteRecord {
   readonly internal?: true;
   /** Written by the service; the kind of change, such as `title` or `closed`. */
   readonly system?: string;
+  /** Of a system note that is also told as events. */
+  readonly change?: NotedChange;
   /** Of a system note that names another place: shown to those who may read that. */
   readonly mentionedIn?: MentionSource;
   /** Sort key of the event that tells of it in the feeds of its project; it goes with the note. */
@@ -43,6 +45,29 @@ export interface NoteRecord {
   readonly createdAt: string;
   readonly updatedAt: string;
 }
+
+/**
+ * What a system note tells of that can also be asked for as events: of labels one for each, of the others one. The ids of
+ * the events are that of the note and those that follow it.
+ */
+export type NotedChange =
+  | { readonly kind: 'label'; readonly added: readonly number[]; readonly removed: readonly number[] }
+  | { readonly kind: 'state'; readonly state: 'closed' | 'reopened' }
+  | {
+      readonly kind: 'milestone';
+      readonly milestoneId: number;
+      readonly action: 'add' | 'remove';
+      /** The state that the object had. */
+      readonly state: 'opened' | 'closed';
+    }
+  | { readonly kind: 'weight'; readonly weight: number | null };
+
+export const eventsOfChange = (change: NotedChange): number =>
+  change.kind === 'label' ? change.added.length + change.removed.length : 1;
+
+/** How many ids a note takes. */
+export const idsOfNote = ({ change }: Pick<NoteRecord, 'change'>): number =>
+  change === undefined ? 1 : eventsOfChange(change);
 
 /** Where a noteable was mentioned: in the texts of an issue, in notes on it, in the message of a commit or notes on that. */
 export type MentionSource =

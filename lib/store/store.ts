@@ -35,6 +35,7 @@ import { Milestones } from './milestones/milestones.ts';
 import { NamespaceList } from './namespaces/list.ts';
 import { Discussions } from './notes/discussions.ts';
 import { Mentions } from './notes/mentions.ts';
+import { NotedEvents } from './notes/noted-events.ts';
 import { Notes } from './notes/notes.ts';
 import { Threads } from './notes/participants.ts';
 import { NotificationSettings } from './notifications/settings.ts';
@@ -125,6 +126,7 @@ export interface Store {
   readonly mentions: Mentions;
   readonly notes: Notes;
   readonly discussions: Discussions;
+  readonly notedEvents: NotedEvents;
   readonly awards: Awards;
   readonly issues: Issues;
   readonly issueCopies: IssueCopies;
@@ -185,6 +187,7 @@ export function createStore(
   const accessRequests = new AccessRequests(table, outbox);
   const invitations = new Invitations(table, counters, outbox, members);
   const issues = new Issues(table, counters, outbox);
+  const notes = new Notes(table, counters);
   const notificationSettings = new NotificationSettings(table);
   const blobs = new Blobs(clients.s3, environment.objectsBucket);
   const owned = (row: OwnKind, counter: CounterKind, limit: number) =>
@@ -233,7 +236,8 @@ export function createStore(
     forks: new Forks(table),
     pinnedCommits: new PinnedCommits(table),
     mentions: new Mentions(table),
-    notes: new Notes(table, counters),
+    notes,
+    notedEvents: new NotedEvents(table, notes),
     discussions: new Discussions(table),
     awards: new Awards(table, counters),
     issues,

@@ -1,6 +1,7 @@
 import {
   classOfNote,
   type DiscussionRecord,
+  eventsOfChange,
   NOTE_CLASSES,
   type Noteable,
   type NoteRecord,
@@ -11,6 +12,7 @@ import {
   discussionKey,
   mentionKey,
   noteCountKey,
+  noteEventsOrder,
   noteKey,
   noteListKey,
   threadKey,
@@ -64,6 +66,11 @@ export const noteLists = rowCheck(['listed-note', 'discussion', 'note-count'], f
     if (note === undefined) yield `${keyText(row)} lists no note`;
     else if (row['byUpdated'] !== `${note.updatedAt}#${row.sk.slice(-12)}`)
       yield `${keyText(row)} has another time of change than its note`;
+    else if (
+      row['byName'] !==
+      (note.change && noteEventsOrder(note.change.kind, note.id, eventsOfChange(note.change)))
+    )
+      yield `${keyText(row)} stands among events as ${row['byName']}`;
   }
   for (const row of discussionsOf(rows)) {
     const { projectId, noteable, noteClass, firstId, headless, replies } = row;

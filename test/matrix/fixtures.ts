@@ -150,7 +150,9 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
     await made(`${repository}/tags`, { tag_name: `v1-${code}`, ref: branch, message: code });
     await made(`/projects/${project.id}/protected_tags`, { name: `guarded-${code}-*` });
     const issues = `/projects/${project.id}/issues`;
-    await made(issues, { title: `Work on ${word}` });
+    await made(issues, { title: `Work on ${word}`, weight: 1 });
+    const weighed = `${issues}/1/resource_weight_events`;
+    const weights = done(await service.call('GET', weighed, { token: owner }), weighed);
     await made(issues, { title: `Work on ${MARKS.confidential}`, confidential: true });
     await made(issues, { title: `Superfluous ${word}` });
     const talk = await made(`${issues}/1/discussions`, { body: `About ${word}` });
@@ -179,6 +181,7 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
       secret: secret.id,
       praise: praise.id,
       nod: nod.id,
+      weighed: weights[0].id,
       discussion: discussion.id,
       remark: discussion.notes[0].id,
       blob: root.find((entry: { path: string }) => entry.path === 'README.md').id,

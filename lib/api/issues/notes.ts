@@ -3,6 +3,7 @@ import * as p from '../../http/params.ts';
 import { awardEndpoints } from '../award-emoji/endpoints.ts';
 import { discussionEndpoints, type NotedPath } from '../notes/discussions.ts';
 import { noteEndpoints } from '../notes/notes.ts';
+import { resourceEventEndpoints } from '../notes/resource-events.ts';
 
 /** What is served below an issue, the same as below other objects that people talk about. */
 export const onIssue: NotedPath = {
@@ -21,4 +22,5 @@ export const issueNoteEndpoints = [
   ...noteEndpoints(onIssue),
   ...discussionEndpoints(onIssue),
   ...awardEndpoints(onIssue),
+  ...resourceEventEndpoints(onIssue, ['label', 'state', 'milestone', 'weight']),
 ];

@@ -6,7 +6,7 @@
 import type { AuthorSnapshot } from '../../records/authors.ts';
 import type { IssueCopyRecord } from '../../records/issue-copies.ts';
 import type { IssueAddress } from '../../records/issues.ts';
-import type { DiscussionRecord, NoteRecord } from '../../records/notes.ts';
+import { type DiscussionRecord, idsOfNote, type NoteRecord } from '../../records/notes.ts';
 import { bytesOf, type StoredText } from '../../records/texts.ts';
 import { Missing, Stale } from '../../store/errors.ts';
 import { type CopiedDiscussion, copiedWrites } from '../../store/notes/notes.ts';
@@ -25,7 +25,7 @@ import { rewritten } from './rewrite.ts';
 const NOTES_AT_ONCE = 18;
 /** Bytes of notes read at once, beyond the first. */
 const BYTES_AT_ONCE = 4_000_000;
-/** Ids allocated where there are more notes than were counted. */
+/** Ids allocated where more are needed than notes and discussions were counted. */
 const MORE_IDS = 100;
 const CONCURRENCY = 4;
 
@@ -86,9 +86,13 @@ async function copyNotes(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
       kept[i] = await store.texts.keep(copy.target.projectId, bodies[i]!);
     });
     const begins = new Set(entries.map(({ discussion }) => discussion)).size;
-    const ids = await idsFor(deps, copy, notes.length + begins);
+    const needed = notes.reduce((sum, note) => sum + idsOfNote(note), begins);
+    const ids = await idsFor(deps, copy, needed);
     const copies = await copiesOf(deps, copy, entries, {
-      newId: () => ids.next++,
+      newId: (count = 1) => {
+        ids.next += count;
+        return ids.next - count;
+      },
       body: (note) => kept[notes.indexOf(note)]!,
       author: ({ author }) => authors.living.get(author.id) ?? authors.ghost!,
     });
@@ -189,12 +193,14 @@ async function bodiesOf(
 /** At least so many of the ids that were allocated with the copy, or new ones. */
 async function idsFor({ store }: Deps, { ids }: IssueCopyRecord, count: number) {
   if (ids.last - ids.next + 1 >= count) return { ...ids };
-  const last = await store.notes.reserveIds(MORE_IDS);
-  return { next: last - MORE_IDS + 1, last };
+  const more = Math.max(MORE_IDS, count);
+  const last = await store.notes.reserveIds(more);
+  return { next: last - more + 1, last };
 }
 
 interface Making {
-  readonly newId: () => number;
+  /** @returns the first of so many ids that follow each other */
+  readonly newId: (count?: number) => number;
   readonly body: (note: NoteRecord) => StoredText;
   readonly author: (note: NoteRecord) => AuthorSnapshot;
 }
@@ -216,7 +222,9 @@ async function copiesOf(
     const of = { projectId, noteable, classes: [discussion.noteClass] };
     const begunId = begunOf(copy, discussion);
     const begun = begunId === undefined ? undefined : await store.discussions.get(of, begunId);
-    const firstId = begunId ?? newId();
+    // What is told as events stands alone: it is the first note.
+    const first = notes.find(({ id }) => id === sourceId);
+    const firstId = begunId ?? newId(first && idsOfNote(first));
     const copied = notes.map((note): NoteRecord => {
       const { event: _, inDiscussion: _in, ...kept } = note;
       const isFirst = note.id === sourceId;

@@ -175,11 +175,12 @@ async function bring(
     ...noteWrites(note(before, last, `${told} to ${full(target, issue)}`, issue)),
     ...(issue.author.id === user.id ? [] : [store.users.isThere(issue.author.id)]),
   ];
+  const by = { actor, toldElsewhere: true } as const;
   try {
     await addBeside(
       deps,
-      isMove ? { actor, access: source, before, after, description: undefined } : undefined,
-      { actor, access: target, after: issue, description: kept.text },
+      isMove ? { ...by, access: source, before, after, description: undefined } : undefined,
+      { ...by, access: target, after: issue, description: kept.text },
       { writes: isMove ? writes : [...writes, store.issues.isThere(before)], messages: [message] },
     );
   } catch (error) {

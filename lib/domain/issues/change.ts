@@ -1,7 +1,7 @@
 /**
- * The one way in which issues are created and changed: the change and what follows from it are one transaction. A
- * transaction has 100 items (DynamoDB, `TransactWriteItems`), of which `store/issues` takes 64 at most: what follows
- * writes no more than 36, promises included.
+ * The one way in which issues are created and changed: the change and what follows from it are one transaction. It has
+ * 100 items (DynamoDB, `TransactWriteItems`), of which what follows writes no more than 80, promises included; where it
+ * needs the room, `store/issues` leaves rows of lists to a job. The service's notes are 46 when everything changes.
  */
 
 import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issues.ts';
@@ -36,6 +36,8 @@ export interface IssueChange {
   readonly description: string | null | undefined;
   /** System notes that do not follow from the fields. */
   readonly notes?: readonly SystemNote[];
+  /** Whether notes tell of it that come with it, and of none of its fields. */
+  readonly toldElsewhere?: true;
 }
 
 /** What a change brings with it in the same transaction. */
@@ -172,8 +174,10 @@ async function consequencesOf(deps: Deps, change: IssueChange) {
   };
 }
 
-async function toldInNotes(deps: Deps, { actor, before, after, notes }: IssueChange): Promise<Consequences> {
-  return before === undefined ? {} : { writes: await systemNotes(deps, actor, before, after, notes) };
+async function toldInNotes(deps: Deps, change: IssueChange): Promise<Consequences> {
+  const { actor, before, after, notes, toldElsewhere } = change;
+  if (toldElsewhere === true) return {};
+  return { writes: await systemNotes(deps, actor, before, after, notes) };
 }
 
 /** Feeds tell of new issues and of states; of confidential issues nothing. */

@@ -1,8 +1,14 @@
-/** What the service notes on an issue about a change of it. Labels, state, milestone and weight are told elsewhere. */
+/** What the service notes on an issue about a change of it. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { IssueFields, IssueRecord, Severity } from '../../records/issues.ts';
-import type { MentionSource, NoteRecord } from '../../records/notes.ts';
+import type { MilestoneRecord } from '../../records/milestones.ts';
+import {
+  eventsOfChange,
+  type MentionSource,
+  type NotedChange,
+  type NoteRecord,
+} from '../../records/notes.ts';
 import { noteWrites } from '../../store/notes/notes.ts';
 import type { Write } from '../../store/table/write.ts';
 import { signedIn } from '../access/permissions.ts';
@@ -24,39 +30,46 @@ export type Noted = Pick<
   | 'healthStatus'
   | 'timeEstimate'
   | 'timeSpent'
+  | 'state'
+  | 'labelIds'
+  | 'milestoneId'
+  | 'weight'
 >;
 
 export interface SystemNote {
   /** The kind of change. */
   readonly action: string;
   readonly text: string;
+  /** What is told as events too. */
+  readonly change?: NotedChange;
   /** The place that the text names: only those who may read that see the note. */
   readonly mentionedIn?: MentionSource;
 }
 
 /**
- * The notes of a change, for its transaction: at most eleven beside `further`, of three writes each and one for all.
+ * The notes of a change, for its transaction: at most fifteen beside `further`, of three writes each and one for all.
  * @param further notes that do not follow from the fields
  */
 export async function systemNotes(
   deps: Deps,
   actor: Actor,
-  before: IssueRecord,
+  before: IssueRecord | undefined,
   after: IssueRecord,
   further: readonly SystemNote[] = [],
 ): Promise<Write[]> {
   const { user } = signedIn(actor);
-  const moved = [...before.assigneeIds, ...after.assigneeIds].filter(
-    (id) => before.assigneeIds.includes(id) !== after.assigneeIds.includes(id),
-  );
-  const users = moved.length === 0 ? [] : await deps.store.users.getMany(moved);
-  const usernames = new Map(users.flatMap((each) => (each === undefined ? [] : [[each.id, each.username]])));
-  const notes = [...systemNotesOf(before, after, usernames), ...further];
-  const ids = await Promise.all(notes.map(() => deps.store.notes.nextId()));
+  // What a new issue has beside its texts is told as a change of one without.
+  const from = before ?? { ...after, labelIds: [], milestoneId: null, weight: null };
+  const notes = [...systemNotesOf(from, after, await relatedTo(deps, from, after)), ...further];
+  if (notes.length === 0) return [];
+  const counts = notes.map(({ change }) => (change === undefined ? 1 : eventsOfChange(change)));
+  const needed = counts.reduce((sum, count) => sum + count);
+  let id = (await deps.store.notes.reserveIds(needed)) - needed + 1;
   const at = deps.now().toISOString();
-  const records = notes.map(
-    ({ action, text, mentionedIn }, i): NoteRecord => ({
-      id: ids[i]!,
+  const records: NoteRecord[] = [];
+  for (const [i, { action, text, change, mentionedIn }] of notes.entries()) {
+    records.push({
+      id,
       projectId: after.projectId,
       noteable: { kind: 'issue', id: after.id },
       iid: after.iid,
@@ -64,24 +77,87 @@ export async function systemNotes(
       author: { id: user.id, username: user.username, name: user.name },
       line: null,
       system: action,
+      ...(change === undefined ? {} : { change }),
       ...(mentionedIn === undefined ? {} : { mentionedIn }),
       createdAt: at,
       updatedAt: at,
-    }),
-  );
-  return records.length === 0 ? [] : noteWrites(...records);
+    });
+    id += counts[i]!;
+  }
+  return noteWrites(...records);
 }
 
-/** The notes of a change. @param usernames of those who were assigned or no longer are */
-export function systemNotesOf(
-  before: Noted,
-  after: Noted,
-  usernames: ReadonlyMap<number, string>,
-): SystemNote[] {
-  return Object.entries(TEXTS).flatMap(([action, tell]) => {
-    const text = tell(before, after, usernames);
+/** What notes name beside the issue. */
+export interface NamedInNotes {
+  /** Of users who were assigned or no longer are. */
+  readonly usernames: ReadonlyMap<number, string>;
+  /** The milestone that the issue got or lost; undefined if it is deleted. */
+  readonly milestone?: Pick<MilestoneRecord, 'iid' | 'title' | 'container'> | undefined;
+}
+
+async function relatedTo({ store }: Deps, before: Noted, after: Noted): Promise<NamedInNotes> {
+  const moved = [...before.assigneeIds, ...after.assigneeIds].filter(
+    (id) => before.assigneeIds.includes(id) !== after.assigneeIds.includes(id),
+  );
+  const milestoneId = after.milestoneId ?? before.milestoneId;
+  const [users, milestone] = await Promise.all([
+    moved.length === 0 ? [] : store.users.getMany(moved),
+    milestoneId === null || before.milestoneId === after.milestoneId
+      ? undefined
+      : store.milestones.get(milestoneId),
+  ]);
+  const usernames = new Map(users.flatMap((each) => (each === undefined ? [] : [[each.id, each.username]])));
+  return { usernames, milestone };
+}
+
+/** The notes of a change. */
+export const systemNotesOf = (before: Noted, after: Noted, named: NamedInNotes): SystemNote[] => [
+  ...Object.entries(TEXTS).flatMap(([action, tell]) => {
+    const text = tell(before, after, named.usernames);
     return text === undefined ? [] : [{ action, text }];
-  });
+  }),
+  ...changesOf(before, after, named),
+];
+
+/** What is told as events too. */
+function changesOf(before: Noted, after: Noted, { milestone }: NamedInNotes): SystemNote[] {
+  const notes: SystemNote[] = [];
+  const added = after.labelIds.filter((id) => !before.labelIds.includes(id));
+  const removed = before.labelIds.filter((id) => !after.labelIds.includes(id));
+  if (added.length + removed.length > 0) {
+    const labels = (verb: string, ids: readonly number[]) =>
+      ids.length === 0
+        ? []
+        : [`${verb} ${ids.map((id) => `~${id}`).join(' ')} ${ids.length === 1 ? 'label' : 'labels'}`];
+    const text = [...labels('added', added), ...labels('removed', removed)].join(' and ');
+    notes.push({ action: 'label', text, change: { kind: 'label', added, removed } });
+  }
+  const milestoneId = after.milestoneId ?? before.milestoneId;
+  if (before.milestoneId !== after.milestoneId && milestoneId !== null) {
+    const action = after.milestoneId === null ? 'remove' : 'add';
+    const name =
+      milestone === undefined
+        ? ''
+        : milestone.container.kind === 'project'
+          ? `%${milestone.iid}`
+          : `%"${milestone.title}"`;
+    const text = `${action === 'add' ? 'changed milestone to' : 'removed milestone'} ${name}`.trim();
+    notes.push({
+      action: 'milestone',
+      text,
+      change: { kind: 'milestone', milestoneId, action, state: after.state },
+    });
+  }
+  const { weight, state } = after;
+  if (before.weight !== weight) {
+    const text = weight === null ? 'removed the weight' : `changed weight to **${weight}**`;
+    notes.push({ action: 'weight', text, change: { kind: 'weight', weight } });
+  }
+  if (before.state !== state) {
+    const told = state === 'closed' ? 'closed' : 'reopened';
+    notes.push({ action: told, text: told, change: { kind: 'state', state: told } });
+  }
+  return notes;
 }
 
 type Tell = (before: Noted, after: Noted, usernames: ReadonlyMap<number, string>) => string | undefined;

@@ -7,6 +7,7 @@
 import {
   classOfNote,
   type DiscussionRecord,
+  eventsOfChange,
   NOTE_CLASSES,
   type Noteable,
   type NoteRecord,
@@ -21,6 +22,7 @@ import {
   discussionPrefix,
   mentionPrefix,
   noteCountKey,
+  noteEventsOrder,
   noteKey,
   noteListKey,
   noteListPrefix,
@@ -259,6 +261,9 @@ const listKeyOf = (note: NoteRecord) =>
 const listAttributes = (note: NoteRecord) => ({
   list: noteUpdatesPartition(note.projectId, note.noteable, classOfNote(note)),
   byUpdated: `${note.updatedAt}#${padded(note.id)}`,
+  ...(note.change === undefined
+    ? {}
+    : { byName: noteEventsOrder(note.change.kind, note.id, eventsOfChange(note.change)) }),
 });
 
 /** The writes of new notes on one object, at least one, for a transaction that may be of their object too. */

@@ -1,4 +1,4 @@
-import type { MentionSource, Noteable, NoteClass } from '../../records/notes.ts';
+import type { MentionSource, Noteable, NoteClass, NotedChange } from '../../records/notes.ts';
 import { type Key, padded } from './key.ts';
 import type { RowKind } from './row-kind.ts';
 
@@ -35,6 +35,19 @@ export const noteListKey = (
 /** Attribute `list` of the same rows, which `byUpdated` orders by the time of the last change. */
 export const noteUpdatesPartition = (projectId: number, noteable: Noteable, noteClass: NoteClass): string =>
   `${notesPartition(projectId)}#${place(noteable)}${noteClass}`;
+
+/** Attribute `byName` of those that tell of events of a kind. */
+export const noteEventsPrefix = (kind: NotedChange['kind']): string => `${kind}#`;
+
+/** @param count how many events the note tells of */
+export const noteEventsOrder = (kind: NotedChange['kind'], id: number, count: number): string =>
+  `${noteEventsPrefix(kind)}${padded(id)}#${padded(count)}`;
+
+/** The note and the number of its events, from that attribute. */
+export const eventsOfOrder = (order: string): { readonly id: number; readonly count: number } => {
+  const [, id, count] = order.split('#');
+  return { id: Number(id), count: Number(count) };
+};
 
 export const discussionPrefix = (noteable: Noteable, noteClass: NoteClass): string =>
   `DISCUSSION#${place(noteable)}${noteClass}#`;

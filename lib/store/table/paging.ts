@@ -60,6 +60,13 @@ export interface LoadOptions<T> {
   readonly countWalk?: number;
 }
 
+/** @returns how many items are before a page. @throws StoreError `bad-page` beyond {@link MAX_OFFSET} */
+export function requireOffset({ page, perPage }: PageRequest): number {
+  const offset = (page - 1) * perPage;
+  if (offset > MAX_OFFSET) throw new StoreError('bad-page', `an offset above ${MAX_OFFSET}`);
+  return offset;
+}
+
 /**
  * Cuts one page out of merged keys.
  * If a filtered list reaches its limit before the page is full, the page is partial and has no total.
@@ -70,8 +77,7 @@ export async function cutPage<T>(
   request: PageRequest,
   { load, where, batchSize = 100, walk = 5000, countWalk = COUNT_WALK }: LoadOptions<T>,
 ): Promise<Page<T>> {
-  const offset = (request.page - 1) * request.perPage;
-  if (offset > MAX_OFFSET) throw new StoreError('bad-page', `an offset above ${MAX_OFFSET}`);
+  const offset = requireOffset(request);
   const items: T[] = [];
   let last: Position | undefined;
   let skip = where === undefined ? offset : 0;
@@ -168,8 +174,7 @@ export async function pageOfRows(
   rows: { readonly partition: string; readonly prefix: string },
   request: PageRequest,
 ): Promise<Page<Item>> {
-  const offset = (request.page - 1) * request.perPage;
-  if (offset > MAX_OFFSET) throw new StoreError('bad-page', `an offset above ${MAX_OFFSET}`);
+  const offset = requireOffset(request);
   const total = request.count ? table.count(rows, MAX_TOTAL) : undefined;
   // Its failure is thrown where it is awaited.
   total?.catch(() => {});

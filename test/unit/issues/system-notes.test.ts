@@ -13,11 +13,16 @@ const BEFORE: Noted = {
   healthStatus: null,
   timeEstimate: 0,
   timeSpent: 7200,
+  state: 'opened',
+  labelIds: [7, 8],
+  milestoneId: null,
+  weight: null,
 };
-const USERNAMES = new Map([1, 2, 3, 4].map((id) => [id, `u${id}`]));
+const usernames = new Map([1, 2, 3, 4].map((id) => [id, `u${id}`]));
+const milestone = { iid: 3, title: 'June', container: { kind: 'project', id: 1 } } as const;
 const told = (change: Partial<Noted>, from: Partial<Noted> = {}) => {
   const before = { ...BEFORE, ...from };
-  return systemNotesOf(before, { ...before, ...change }, USERNAMES).map(({ text }) => text);
+  return systemNotesOf(before, { ...before, ...change }, { usernames, milestone }).map(({ text }) => text);
 };
 
 describe('a change of an issue is noted', () => {
@@ -47,12 +52,21 @@ describe('a change of an issue is noted', () => {
     [{ timeSpent: 10_800 }, 'added 1h of time spent'],
     [{ timeSpent: 3600 }, 'subtracted 1h of time spent'],
     [{ timeSpent: 0 }, 'removed time spent'],
+    [{ labelIds: [8, 7, 9] }, 'added ~9 label'],
+    [{ labelIds: [9, 10] }, 'added ~9 ~10 labels and removed ~7 ~8 labels'],
+    [{ labelIds: [8] }, 'removed ~7 label'],
+    [{ milestoneId: 5 }, 'changed milestone to %3'],
+    [{ milestoneId: null }, 'removed milestone %3', { milestoneId: 5 }],
+    [{ weight: 3 }, 'changed weight to **3**'],
+    [{ weight: null }, 'removed the weight', { weight: 0 }],
+    [{ state: 'closed' }, 'closed'],
+    [{ state: 'opened' }, 'reopened', { state: 'closed' }],
   ])('%o: %s', (change, text, from) => {
     expect(told(change, from)).toEqual([text]);
   });
 
   test('not where nothing differs, nor of an account that is gone', () => {
     expect(told({ discussionLocked: false, assigneeIds: [1] })).toEqual([]);
-    expect(told({ assigneeIds: [1, 99] })).toEqual([]);
+    expect(told({ assigneeIds: [1, 99], labelIds: [8, 7] })).toEqual([]);
   });
 });

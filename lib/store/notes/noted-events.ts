@@ -1,0 +1,88 @@
+/** What system notes tell of changes, as events: of labels, states, milestones and weights. */
+
+import { eventsOfChange, type Noteable, type NotedChange, type NoteRecord } from '../../records/notes.ts';
+import {
+  eventsOfOrder,
+  noteEventsPrefix,
+  noteKey,
+  notePrefix,
+  notesPartition,
+  noteUpdatesPartition,
+} from '../row-keys/notes.ts';
+import { MAX_TOTAL, type Page, type PageRequest, requireOffset } from '../table/paging.ts';
+import type { Table } from '../table/table.ts';
+import type { Notes } from './notes.ts';
+
+/** One event of a note: that of the label at this place among those added and then removed. */
+export interface NotedEvent {
+  readonly note: NoteRecord;
+  readonly index: number;
+}
+
+interface EventsOf {
+  readonly projectId: number;
+  readonly noteable: Noteable;
+  readonly kind: NotedChange['kind'];
+}
+
+/** Keys read at once. */
+const CHUNK = 1000;
+
+export class NotedEvents {
+  readonly #table: Table;
+  readonly #notes: Notes;
+  constructor(table: Table, notes: Notes) {
+    this.#table = table;
+    this.#notes = notes;
+  }
+
+  /** Returns a page of events, the oldest first. @throws StoreError `bad-page` */
+  async page({ projectId, noteable, kind }: EventsOf, request: PageRequest): Promise<Page<NotedEvent>> {
+    const from = requireOffset(request);
+    const to = from + request.perPage;
+    const shown: { readonly id: number; readonly index: number }[] = [];
+    let total = 0;
+    const keys = this.#table.queryAll({
+      index: 'byName',
+      partition: noteUpdatesPartition(projectId, noteable, 'system'),
+      prefix: noteEventsPrefix(kind),
+      limit: CHUNK,
+    });
+    for await (const { byName } of keys) {
+      const { id, count } = eventsOfOrder(byName as string);
+      for (let index = Math.max(0, from - total); index < Math.min(count, to - total); index++)
+        shown.push({ id, index });
+      total += count;
+      if (total > Math.max(to, MAX_TOTAL)) break;
+    }
+    const ids = [...new Set(shown.map(({ id }) => id))];
+    const found = await this.#notes.getMany(ids.map((id) => ({ projectId, noteable, id })));
+    const byId = new Map(ids.map((id, i) => [id, found[i]]));
+    return {
+      items: shown.flatMap(({ id, index }) => {
+        const note = byId.get(id);
+        return note === undefined ? [] : [{ note, index }];
+      }),
+      total: total > MAX_TOTAL ? undefined : total,
+      more: total > to,
+    };
+  }
+
+  async get({ projectId, noteable, kind }: EventsOf, id: number): Promise<NotedEvent | undefined> {
+    // The note that its id is of is the last one before it.
+    const { items } = await this.#table.query({
+      partition: notesPartition(projectId),
+      from: notePrefix(noteable),
+      to: noteKey(projectId, noteable, id).sk,
+      only: ['sk'],
+      reverse: true,
+      limit: 1,
+    });
+    const noteId = items[0] === undefined ? undefined : Number((items[0]['sk'] as string).slice(-12));
+    if (noteId === undefined) return undefined;
+    const note = await this.#notes.get({ projectId, noteable, id: noteId });
+    const index = id - noteId;
+    if (note?.change?.kind !== kind || index >= eventsOfChange(note.change)) return undefined;
+    return { note, index };
+  }
+}
