@@ -72,6 +72,9 @@ export class ServiceStack extends Stack {
       });
     }
     this.gateway = new Gateway(this, 'Gateway', { settings, functionOf: (name) => named(name).called });
+    // What is sent at noon has no request to learn the address from.
+    if (settings.baseUrl === undefined)
+      functionOf('daily').addEnvironment('BASE_URL', this.gateway.api.urlForPath('/'));
     const alarms = new Alarms(this, 'Alarms', {
       settings,
       api: this.gateway.api,

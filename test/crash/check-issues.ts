@@ -56,6 +56,8 @@ function* ofProject(rows: Rows, projectId: number, own: readonly Row[]): Iterabl
       const found = rows.get(listed);
       if (issue.obsolete !== undefined) continue;
       if (found === undefined) yield `${what} has no row ${listed.sk}`;
+      else if (listed.sk === 'ISSUEID' && found['list'] !== listed['list'])
+        yield `${what} is due in ${found['list']}`;
       else if (found['byUpdated'] !== listed['byUpdated'])
         yield `${what} stands at ${listed.sk} as changed ${found['byUpdated']}`;
     }

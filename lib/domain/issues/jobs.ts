@@ -3,8 +3,9 @@ import { INDEX_ISSUE_JOB } from '../../store/issues/issues.ts';
 import { UNLINK_ISSUE_JOB } from '../../store/issues/links.ts';
 import { SETTLE_JOB } from '../../store/labels/settle.ts';
 import { continuedWith, defineJob } from '../job.ts';
-import { idField, sourceKindField } from '../job-fields.ts';
+import { idField, sourceKindField, textField } from '../job-fields.ts';
 import { FOLLOW_JOB } from '../labels/uses.ts';
+import { DUE_JOB, tellDue } from './due.ts';
 import { follow } from './follow.ts';
 import { surroundingsOf } from './related.ts';
 import { settle } from './settle.ts';
@@ -13,6 +14,17 @@ import { settle } from './settle.ts';
 const AGAIN_MS = 60_000;
 
 export const jobs = [
+  defineJob({
+    name: DUE_JOB,
+    body: () =>
+      z.object({
+        day: textField(),
+        baseUrl: z.string(),
+        shard: z.exactOptional(z.number()),
+        after: z.exactOptional(textField()),
+      }),
+    run: async (deps, walk, { deadline }) => continuedWith(await tellDue(deps, walk, deadline)),
+  }),
   defineJob({
     name: INDEX_ISSUE_JOB,
     body: () => z.object({ projectId: idField(), iid: idField() }),

@@ -6,13 +6,14 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Votes } from '../../records/award-emoji.ts';
-import type { IssueFields } from '../../records/issues.ts';
 import {
   classOf,
   ISSUE_CLASSES,
   type IssueAddress,
   type IssueClass,
+  type IssueFields,
   type IssueRecord,
+  type IssueReference,
 } from '../../records/issues.ts';
 import { AlreadyExists, ConditionFailed, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { removeNotesMessage } from '../notes/notes.ts';
@@ -33,10 +34,13 @@ import {
   issueIdKey,
   issueIidKey,
   issueKey,
+  issueOfDuePlace,
+  issuesDueOn,
   issuesOfProject,
   issuesPartition,
 } from '../row-keys/issues.ts';
 import { idOf, type Key } from '../row-keys/key.ts';
+import { listPartitions } from '../row-keys/lists.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
 import type { Direction } from '../table/sorted-sources.ts';
@@ -334,6 +338,27 @@ export class Issues {
       );
     }
     await this.#commit([{ update: issueKey(issue), remove: ['obsolete'], ...version }], []);
+  }
+
+  /**
+   * Returns open issues that are due on a day, of one shard of its list.
+   * @param day `YYYY-MM-DD`. @param after the `next` of the page before; absent at the end
+   */
+  async dueOn(
+    day: string,
+    shard: number,
+    limit: number,
+    after?: string,
+  ): Promise<{ readonly issues: readonly IssueReference[]; readonly next?: string }> {
+    const { items, next } = await this.#table.query({
+      index: 'byId',
+      partition: listPartitions(issuesDueOn(day))[shard]!,
+      limit,
+      ...(after === undefined ? {} : { from: `${after}~` }),
+    });
+    const places = items.map(({ byId }) => byId as string);
+    const issues = places.map(issueOfDuePlace);
+    return next === undefined || places.length === 0 ? { issues } : { issues, next: places.at(-1)! };
   }
 
   /** Returns the counts of projects, in the order requested. */

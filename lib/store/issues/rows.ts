@@ -8,10 +8,12 @@ import { beginningOfText } from '../../records/texts.ts';
 import {
   type IssueFacet,
   issueByKey,
+  issueDuePlace,
   issueIdKey,
   issueKey,
   issueListKey,
   issuePlace,
+  issuesDueOn,
   issuesOfProject,
   issuesOfRoot,
   issuesOfRootBy,
@@ -71,6 +73,10 @@ export function issueRows(issue: IssueRecord, around: IssueSurroundings): Row[] 
   });
   const own = (facet: 'author' | 'assignee', userId: number) =>
     by(facet, userId, { who: userPartition(userId), what: ownIssuesPrefix(facet, listClass) + place });
+  const due =
+    issue.state === 'closed' || issue.dueDate === null
+      ? {}
+      : { list: listPartition(issuesDueOn(issue.dueDate), id), byId: issueDuePlace(issue) };
   const titled = (facet: 'label' | 'milestone', value: number, title: string | undefined) =>
     by(
       facet,
@@ -85,7 +91,8 @@ export function issueRows(issue: IssueRecord, around: IssueSurroundings): Row[] 
     what: `${each}#${place}`,
   });
   return [
-    { ...issueIdKey(id), projectId, iid },
+    // Of the rows in no other list this is the one that every issue has once: being found by its day costs no row.
+    { ...issueIdKey(id), projectId, iid, ...due },
     {
       ...issueListKey(projectId, listClass, place),
       list: issuesOfRoot(rootId, listClass),

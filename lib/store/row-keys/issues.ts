@@ -1,4 +1,4 @@
-import type { IssueAddress, IssueClass } from '../../records/issues.ts';
+import type { IssueAddress, IssueClass, IssueReference } from '../../records/issues.ts';
 import { type Key, padded, wholeOrDigest } from './key.ts';
 import type { RowKind } from './row-kind.ts';
 import { beginningOf, type WordRows } from './search.ts';
@@ -142,6 +142,18 @@ export const wordsOfAll: WordRows = {
   partition: (word) => `ISSUES#WORD#${beginningOf(word)}`,
   prefix: '',
 };
+
+/** Open issues that are due on a day (`YYYY-MM-DD`), before the shard. */
+export const issuesDueOn = (day: string): string => `ISSUES#due#${day}`;
+
+/** Position in that list, which names the issue. */
+export const issueDuePlace = ({ projectId, iid, id }: IssueReference): string =>
+  `${padded(projectId)}#${padded(iid)}#${padded(id)}`;
+
+export function issueOfDuePlace(place: string): IssueReference {
+  const [projectId, iid, id] = place.split('#').map(Number);
+  return { projectId: projectId!, iid: iid!, id: id! };
+}
 
 /** The same list of another root. */
 export const underRoot = (list: string, rootId: number): string =>

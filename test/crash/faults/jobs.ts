@@ -397,6 +397,27 @@ export const jobs: readonly Operation[] = [
     },
   },
   {
+    name: 'job: a participant of an issue that is due is told once',
+    costly: true,
+    async prepare(fixtures) {
+      const { id: projectId, owner } = await fixtures.ownGround();
+      // A day of its own: the job tells of all issues of the day.
+      const day = new Date(Date.UTC(2100, 0, 1 + projectId)).toISOString().slice(0, 10);
+      const path = `/projects/${projectId}/issues`;
+      const { id } = await fixtures.done('POST', path, {
+        token: owner.token,
+        json: { title: 'Due', due_date: day },
+      });
+      return job(fixtures, 'issues.due', { day, baseUrl: 'http://x' }, async () => {
+        // The job promises a notification, which another job sends.
+        await fixtures.settle();
+        const marks = [`due.${id}.${day}.due#${owner.id}`];
+        const { size } = await fixtures.store.processed.filterHandled('notification', marks);
+        return size === 1 ? 'after' : 'before';
+      });
+    },
+  },
+  {
     name: 'job: a dormant user is deactivated, and recorded once',
     async prepare(fixtures) {
       await changeSettings(fixtures.service, { deactivate_dormant_users: true });

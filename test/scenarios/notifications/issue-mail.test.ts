@@ -1,6 +1,8 @@
 /** Mail about issues: who is sent it, why, once, and what it says. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { handler as noon } from '../../../functions/daily.ts';
 import { deps } from '../../../functions/deps.ts';
+import { dayIn } from '../../../lib/domain/days.ts';
 import { mailMessage } from '../../../lib/domain/mail/message.ts';
 import { sendNotification } from '../../../lib/domain/notifications/send.ts';
 import { settled } from '../../harness/settled.ts';
@@ -173,6 +175,38 @@ describe('mail about an issue', () => {
     expect(await mails()).toEqual({});
     await call('ada', 'PUT', `${project}/issues/${iid}`, { assignee_ids: ids('bob'), state_event: 'close' });
     expect(reasons(await mails())).toEqual({ bob: ['assigned', 'assigned'] });
+  });
+
+  test('that is due tomorrow goes to those who take part, or chose it, once', async () => {
+    const due_date = dayIn(new Date(), 1);
+    await prefer('eve', project, { issue_due: true });
+    const json = { assignee_ids: ids('cyd'), due_date };
+    const path = await issue('ada', { ...json, title: 'Roof', description: '**soon**' });
+    const later = await issue('ada', { ...json, title: 'Later' });
+    await call('ada', 'PUT', later, { due_date: dayIn(new Date(), 2) });
+    const never = await issue('ada', { ...json, title: 'Never' });
+    await call('ada', 'PUT', never, { due_date: null });
+    const done = await issue('ada', { ...json, title: 'Done' });
+    await call('ada', 'PUT', done, { state_event: 'close' });
+    await settled();
+    forget();
+    for (let times = 0; times < 2; times++) await noon();
+    const found = await mails();
+    expect(reasons(found)).toEqual({ ada: ['author'], cyd: ['assigned'], eve: ['custom'] });
+    const [mail] = found['cyd']!;
+    expect(mail!.subject).toBe(`Re: house | Roof (#${path.split('/').at(-1)})`);
+    expect(mail!.text).toMatch(/^Issue #\d+ is due on [A-Z][a-z]+ \d+, \d+\.\n\n\*\*soon\*\*\n\nhttp:/);
+    // As the job finds it: in pages, and none of those that changed.
+    const titles: string[] = [];
+    for (let shard = 0; shard < 4; shard++) {
+      for (let after: string | undefined = ''; after !== undefined; ) {
+        const page = await deps().store.issues.dueOn(due_date, shard, 1, after === '' ? undefined : after);
+        const records = await deps().store.issues.getMany(page.issues);
+        titles.push(...records.map((record) => record!.title));
+        after = page.next;
+      }
+    }
+    expect(titles).toEqual(['Roof']);
   });
 
   test('is sent once, however often its job runs and wherever it stopped', async () => {
