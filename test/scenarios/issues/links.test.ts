@@ -1,5 +1,6 @@
 /** Relations between issues: who sees and makes them, what they leave on both, and what ends them. */
 import { describe, expect, test } from 'vitest';
+import { issueLinkCountKey } from '../../../lib/store/row-keys/issues.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { expectSchema } from '../../harness/schemas.ts';
 import { settled } from '../../harness/settled.ts';
@@ -176,6 +177,34 @@ describe('a relation between issues', () => {
       `marked this issue as related to ${made.body.path_with_namespace}#${body.iid}`,
     ]);
     expect((await as('stranger', 'DELETE', `${there.path}/links/${linked.body.id}`)).status).toBe(403);
+  });
+
+  test('is one where both issues are related to each other at once', async () => {
+    const [one, other] = [await issue(), await issue()];
+    const made = await Promise.all([relate('reporter', one, other, 'blocks'), relate('owner', other, one)]);
+    expect(made.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+    expect([await linksOf('guest', one), await linksOf('guest', other)]).toMatchObject([
+      [[other.id, expect.any(String)]],
+      [[one.id, expect.any(String)]],
+    ]);
+    expect([...(await notesOf('guest', one)), ...(await notesOf('guest', other))]).toHaveLength(2);
+  });
+
+  test('is refused to an issue that has 200, and made once there are fewer', async () => {
+    const [full, other] = [await issue(), await issue()];
+    const counted = { update: issueLinkCountKey(full.projectId, full.id) };
+    await world.store.table.update({ ...counted, set: { count: 200 } });
+    for (const [a, b] of [
+      [full, other],
+      [other, full],
+    ] as const)
+      expect(await relate('reporter', a, b)).toMatchObject({
+        status: 400,
+        body: { message: { base: ['An issue has at most 200 relations'] } },
+      });
+    expect(await linksOf('guest', other)).toEqual([]);
+    await world.store.table.update({ ...counted, set: { count: 199 } });
+    expect((await relate('reporter', other, full)).status).toBe(201);
   });
 
   test('moves with its issue, and stays with one that is cloned', async () => {
