@@ -23,6 +23,12 @@ const listsOf = async (projectId: number, prefix: string) =>
     ({ list }) => list as string,
   );
 
+/** Projects of the issues that a search in a group finds. */
+const foundIn = async (group: number) =>
+  (await root('GET', `/groups/${group}/search?scope=issues&search=drawer`)).body.map(
+    (issue: { project_id: number }) => issue.project_id,
+  );
+
 /** Two top-level groups; a group in the first, with a project whose issue has labels of all three. */
 async function moving(name: string) {
   const [old, next] = await Promise.all(
@@ -34,12 +40,15 @@ async function moving(name: string) {
   const above = await made(`/groups/${old}/labels`, label);
   await made(`/groups/${old}/labels`, { name: 'shared', color: 'red' });
   const shared = await made(`/groups/${next}/labels`, { name: 'shared', color: 'blue' });
-  const { iid } = await made(`/projects/${project}/issues`, { title: 'x', labels: 'above,own,shared' });
+  const { iid } = await made(`/projects/${project}/issues`, {
+    title: 'The drawer',
+    labels: 'above,own,shared',
+  });
   return { old, next, sub, project, above, shared, iid };
 }
 
 test('a project that leaves its group keeps the labels that its issues have', async () => {
-  const { next, project, above, shared, iid } = await moving('project');
+  const { old, next, project, above, shared, iid } = await moving('project');
   expect((await root('PUT', `/projects/${project}/transfer`, { namespace: next })).status).toBe(200);
   await settled();
   const issue = await root('GET', `/projects/${project}/issues/${iid}`);
@@ -59,10 +68,12 @@ test('a project that leaves its group keeps the labels that its issues have', as
   ];
   expect(lists).toHaveLength(2);
   for (const list of lists) expect(list).toMatch(`ISSUES#ROOT#${padded(next)}#`);
+  expect(await foundIn(next)).toEqual([project]);
+  expect(await foundIn(old)).toEqual([]);
 });
 
 test('so do projects of a group that is moved', async () => {
-  const { next, sub, project, iid } = await moving('group');
+  const { old, next, sub, project, iid } = await moving('group');
   expect((await root('POST', `/groups/${sub}/transfer`, { group_id: next })).status).toBe(201);
   await settled();
   const labels = (await root('GET', `/projects/${project}/labels`)).body;
@@ -76,4 +87,6 @@ test('so do projects of a group that is moved', async () => {
   expect(await listsOf(project, ISSUE_LISTS)).toEqual([
     expect.stringContaining(`ISSUES#ROOT#${padded(next)}#`),
   ]);
+  expect(await foundIn(next)).toEqual([project]);
+  expect(await foundIn(old)).toEqual([]);
 });
