@@ -4,11 +4,12 @@
  */
 
 import type { AuthorSnapshot } from '../../records/authors.ts';
+import { votesOf } from '../../records/award-emoji.ts';
 import type { IssueCopyRecord } from '../../records/issue-copies.ts';
-import type { IssueAddress } from '../../records/issues.ts';
+import type { IssueAddress, IssueRecord } from '../../records/issues.ts';
 import { type DiscussionRecord, idsOfNote, type NoteRecord } from '../../records/notes.ts';
 import { bytesOf, type StoredText } from '../../records/texts.ts';
-import { Missing, Stale } from '../../store/errors.ts';
+import { AlreadyExists, Missing, Stale, TransactionRefused } from '../../store/errors.ts';
 import { type CopiedDiscussion, copiedWrites } from '../../store/notes/notes.ts';
 import { mapLimit } from '../../store/table/map-limit.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
@@ -28,6 +29,7 @@ const BYTES_AT_ONCE = 4_000_000;
 /** Ids allocated where more are needed than notes and discussions were counted. */
 const MORE_IDS = 100;
 const CONCURRENCY = 4;
+const AWARDS_AT_ONCE = 100;
 
 /**
  * @param deadline milliseconds since 1970; no step begins after it
@@ -39,7 +41,7 @@ export async function copyRest(deps: Deps, address: IssueAddress, deadline: numb
     if (copy === undefined) return true;
     if (Date.now() > deadline) return false;
     try {
-      const isEnd = !(await (copy.step === 'files' ? copyFilesOf(deps, copy) : copyNotes(deps, copy)));
+      const isEnd = !(await (copy.step === 'files' ? copyBeside(deps, copy) : copyNotes(deps, copy)));
       if (isEnd) await deps.store.issueCopies.end(copy);
     } catch (error) {
       // The copy is deleted, and its row with it.
@@ -50,18 +52,38 @@ export async function copyRest(deps: Deps, address: IssueAddress, deadline: numb
   }
 }
 
-/** The files of the description, and the relations of an issue that moved. @returns whether there is more to copy */
-async function copyFilesOf({ store, ...deps }: Deps, copy: IssueCopyRecord): Promise<boolean> {
+/** The files of the description, awards, and the relations of an issue that moved. @returns whether there is more to copy */
+async function copyBeside(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
+  const { store } = deps;
   const { source, target, withNotes } = copy;
   const [issue, former] = await store.issues.getMany([target, source]);
   if (issue === undefined) throw new Missing('issue');
   if (former?.movedTo?.id === target.id) await store.issueLinks.moveTo(source, target);
   if (issue.description !== null) {
     const text = await store.texts.read(issue.description);
-    await copyFiles({ store, ...deps }, source.projectId, target.projectId, [text]);
+    await copyFiles(deps, source.projectId, target.projectId, [text]);
   }
+  await copyAwards(deps, copy, issue);
   if (withNotes) await store.issueCopies.advance(copy, { change: { step: 'notes' } });
   return withNotes;
+}
+
+/** Each user gives an emoji once, so that awards that are there already are refused. */
+async function copyAwards({ store }: Deps, { source }: IssueCopyRecord, target: IssueRecord): Promise<void> {
+  const on = { projectId: target.projectId, noteable: noteableOf(target), iid: target.iid };
+  for (let page = 1, more = true; more; page++) {
+    const from = { projectId: source.projectId, noteable: noteableOf(source) };
+    const found = await store.awards.list(from, { page, perPage: AWARDS_AT_ONCE });
+    for (const { name, author, createdAt, updatedAt } of found.items) {
+      const award = { ...on, id: await store.awards.nextId(), name, author, createdAt, updatedAt };
+      const alongside = [store.issues.voteWrite(target, votesOf(award, 1)), store.users.isThere(author.id)];
+      await store.awards.add(award, target.createdAt, alongside).catch((error: unknown) => {
+        const isGone = error instanceof TransactionRefused && error.has('user');
+        if (!isGone && !(error instanceof AlreadyExists)) throw error;
+      });
+    }
+    more = found.more;
+  }
 }
 
 /** A note and the discussion that it is in. */

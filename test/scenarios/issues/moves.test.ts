@@ -80,6 +80,12 @@ describe('an issue that is moved', () => {
       },
       reporter,
     );
+    for (const [who, name] of [
+      [reporter, 'thumbsup'],
+      [owner, 'thumbsup'],
+      [owner, 'tada'],
+    ] as const)
+      await done(who, 'POST', `${pathOf(before)}/award_emoji`, { name });
     const { status, body } = await call(owner, 'POST', `${pathOf(before)}/move`, { to_project_id: to.id });
     expect(status, JSON.stringify(body)).toBe(201);
     expect(body).toMatchObject({
@@ -92,6 +98,12 @@ describe('an issue that is moved', () => {
       ...{ id: before.id, state: 'closed', closed_by: { id: owner.id }, moved_to_id: body.id },
     });
     await settled();
+    expect(await done(owner, 'GET', pathOf(body))).toMatchObject({ upvotes: 2, downvotes: 0 });
+    expect(await done(owner, 'GET', `${pathOf(body)}/award_emoji`)).toMatchObject([
+      { name: 'thumbsup', user: { id: reporter.id } },
+      { name: 'thumbsup', user: { id: owner.id } },
+      { name: 'tada', user: { id: owner.id } },
+    ]);
     const todos = await done(reporter, 'GET', '/todos?action=assigned');
     expect(todos.map(({ target }: { target: { id: number } }) => target.id)).toContain(body.id);
     for (const { id, counted } of [
