@@ -106,8 +106,6 @@ const inRepository = (...names: string[]) =>
 export const areas: readonly Area[] = [
   api('meta', ['/', '/api/docs', '/api/docs/{proxy+}', '/git-remote-lemnos', '/api/v4', '/api/v4/{proxy+}'], {
     ...reads,
-    // Searches of issues read long descriptions.
-    objects: 'read',
     countsMessages: true,
   }),
   api(
@@ -141,8 +139,8 @@ export const areas: readonly Area[] = [
   api(
     'groups',
     [...entities('/api/v4/groups'), ...collection('/api/v4/namespaces')],
-    // Lists projects of groups, but never reads their repositories. Searches of issues read long descriptions.
-    { ...writes, objects: 'read' },
+    // Lists projects of groups, but never reads their repositories.
+    writes,
   ),
   api(
     'project-relations',
@@ -179,9 +177,17 @@ export const areas: readonly Area[] = [
   ),
   api(
     'issues',
-    ['/api/v4/projects/{id}/issues', '/api/v4/groups/{id}/issues', '/api/v4/issues', '/api/v4/todos'].flatMap(
-      collection,
-    ),
+    [
+      ...[
+        '/api/v4/projects/{id}/issues',
+        '/api/v4/groups/{id}/issues',
+        '/api/v4/issues',
+        '/api/v4/todos',
+      ].flatMap(collection),
+      ...['/api/v4/projects/{id}', '/api/v4/groups/{id}', '/api/v4'].map(
+        (path) => `${path}/issues_statistics`,
+      ),
+    ],
     writesObjects,
   ),
   api('settings', ['/api/v4/application/settings'], {

@@ -1,11 +1,10 @@
 import { groupEndpoints } from '../lib/api/groups/endpoints.ts';
-import { groupIssueStatistics } from '../lib/api/issues/lists.ts';
 import { groupMemberEndpoints } from '../lib/api/members/endpoints.ts';
 import { namespaceEndpoints } from '../lib/api/namespaces/endpoints.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
 
 export const { handler, fetch } = apiFunction({
-  endpoints: [...groupEndpoints, ...namespaceEndpoints, ...groupMemberEndpoints, ...groupIssueStatistics],
+  endpoints: [...groupEndpoints, ...namespaceEndpoints, ...groupMemberEndpoints],
   deps,
 });

@@ -1,4 +1,3 @@
-import { instanceIssueStatistics } from '../lib/api/issues/lists.ts';
 import { markdownEndpoints } from '../lib/api/markdown/endpoints.ts';
 import { metaEndpoints } from '../lib/api/meta/endpoints.ts';
 import { metaPageAlias, metaPages } from '../lib/api/meta/pages.ts';
@@ -10,7 +9,6 @@ export const { handler, fetch } = apiFunction({
   endpoints: [
     ...metaEndpoints(async () => (await import('../lib/api/all.ts')).apiDocument()),
     ...templateEndpoints,
-    ...instanceIssueStatistics,
     ...markdownEndpoints,
   ],
   deps,

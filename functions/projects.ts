@@ -1,5 +1,4 @@
 import { forkEndpoints } from '../lib/api/forks/endpoints.ts';
-import { projectIssueStatistics } from '../lib/api/issues/lists.ts';
 import { projectEndpoints } from '../lib/api/projects/endpoints.ts';
 import { fetchEndpoints } from '../lib/api/statistics/endpoints.ts';
 import { projectTemplateEndpoints } from '../lib/api/templates/endpoints.ts';
@@ -14,7 +13,6 @@ export const { handler, fetch } = apiFunction({
     ...projectTemplateEndpoints,
     ...projectUploadEndpoints,
     ...fetchEndpoints,
-    ...projectIssueStatistics,
   ],
   deps,
 });

@@ -19,7 +19,6 @@ import { groupEndpoints } from './groups/endpoints.ts';
 import { invitationEndpoints } from './invitations/endpoints.ts';
 import { issueEndpoints } from './issues/endpoints.ts';
 import { issueLinkEndpoints } from './issues/links.ts';
-import { groupIssueStatistics, instanceIssueStatistics, projectIssueStatistics } from './issues/lists.ts';
 import { issueMergeRequestEndpoints } from './issues/merge-requests.ts';
 import { issueMoveEndpoints } from './issues/moves.ts';
 import { issueNoteEndpoints } from './issues/notes.ts';
@@ -86,9 +85,6 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...milestoneEndpoints,
   ...milestoneIssueEndpoints,
   ...issueEndpoints,
-  ...instanceIssueStatistics,
-  ...groupIssueStatistics,
-  ...projectIssueStatistics,
   ...issueMoveEndpoints,
   ...issueReorderEndpoints,
   ...issueNoteEndpoints,

@@ -101,7 +101,7 @@ const statisticsErrors = errors.slice(0, 2);
 const statisticsOfInstance = endpoint({
   method: 'GET',
   path: '/issues_statistics',
-  area: 'meta',
+  area,
   summary: 'Count issues',
   access: anyone(),
   query: statisticsQuery('created_by_me'),
@@ -113,7 +113,7 @@ const statisticsOfInstance = endpoint({
 const statisticsOfGroup = endpoint({
   method: 'GET',
   path: '/groups/:id/issues_statistics',
-  area: 'groups',
+  area,
   summary: 'Count the issues of a group',
   access: group('read_group', { anonymous: true }),
   query: statisticsQuery(),
@@ -126,7 +126,7 @@ const statisticsOfGroup = endpoint({
 const statisticsOfProject = endpoint({
   method: 'GET',
   path: '/projects/:id/issues_statistics',
-  area: 'projects',
+  area,
   summary: 'Count the issues of a project',
   access: project('read_issues', { anonymous: true }),
   query: statisticsQuery(),
@@ -150,7 +150,11 @@ async function statistics(
   return { statistics: { counts: { all: opened + closed, closed, opened } } };
 }
 
-export const issueListEndpoints = [ofInstance, ofGroup, ofProject];
-export const instanceIssueStatistics = [statisticsOfInstance];
-export const groupIssueStatistics = [statisticsOfGroup];
-export const projectIssueStatistics = [statisticsOfProject];
+export const issueListEndpoints = [
+  ofInstance,
+  ofGroup,
+  ofProject,
+  statisticsOfInstance,
+  statisticsOfGroup,
+  statisticsOfProject,
+];
