@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts';
 
 /** What happened to an issue. */
 export type ChangeOfIssue =
-  | { readonly what: 'opened' | 'closed' | 'reopened' | 'moved' | 'cloned' }
+  | { readonly what: 'opened' | 'closed' | 'reopened' | 'moved' }
   /** Of `formerIds`: all who were assigned before. */
   | { readonly what: 'reassigned'; readonly formerIds: readonly number[] }
   /** Labels that it was given. */

@@ -153,7 +153,6 @@ const TOLD: { readonly [W in ChangeOfIssue['what']]: Tell<W> } = {
   closed: plainly('close_issue', 'closed'),
   reopened: plainly('reopen_issue', 'reopened'),
   moved: plainly('move_issue', 'moved', ' to another project'),
-  cloned: plainly('move_issue', 'cloned'),
   reassigned: async (deps, { issue, actor, change: { formerIds } }) => {
     const [before, after] = await Promise.all([usersOf(deps, formerIds), usersOf(deps, issue.assigneeIds)]);
     return {

@@ -64,7 +64,7 @@ const domainEventField = (): z.ZodMiniType<DomainEvent> => {
 
 const changeOfIssueField = (): z.ZodMiniType<ChangeOfIssue> =>
   z.discriminatedUnion('what', [
-    z.object({ what: z.enum(['opened', 'closed', 'reopened', 'moved', 'cloned']) }),
+    z.object({ what: z.enum(['opened', 'closed', 'reopened', 'moved']) }),
     z.object({ what: z.literal('reassigned'), formerIds: z.array(idField()) }),
     z.object({ what: z.literal('relabelled'), labelIds: z.array(idField()) }),
     z.object({ what: z.literal('replanned'), milestoneId: z.nullable(idField()) }),

@@ -169,6 +169,17 @@ describe('mail about an issue', () => {
     expect(reasons(await mails())).toMatchObject({ bob: ['assigned'] });
   });
 
+  test('that moves to another project is told as moved where it was, and as new where it is', async () => {
+    const other = await call('ada', 'POST', '/projects', { name: 'shed', visibility: 'public' });
+    await prefer('hal', `/projects/${other.id}`, { level: 'watch' });
+    await settled();
+    const path = await issue('bob');
+    await call('ada', 'POST', `${path}/move`, { to_project_id: other.id });
+    const found = await texts();
+    expect(found['dan']).toEqual([`ada (@ada) moved issue #${path.split('/').at(-1)} to another project.`]);
+    expect(found['hal']).toEqual(['ada (@ada) created issue #1.']);
+  });
+
   test('that is confidential goes to nobody else than those who may see it', async () => {
     const json = { title: 'Key', confidential: true, description: '@dan @bob', labels: 'bug' };
     const { iid } = await call('ada', 'POST', `${project}/issues`, json);
