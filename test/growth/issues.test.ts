@@ -86,8 +86,8 @@ const TITLED = { ...PAGE, trips: ASKED + 5 };
 const SPREAD = { trips: ASKED + 7, kilobytes: 100 };
 /** Keys up to the page. */
 const OFFSET = { trips: ASKED + 8, kilobytes: 500 };
-/** What several rows lead to. */
-const TWO = { trips: ASKED + 20, kilobytes: 600 };
+/** What several rows lead to; for a total up to 10,000 the keys of each are read. */
+const TWO = { trips: ASKED + 38, kilobytes: LARGE < 100_000 ? 600 : 4000 };
 /** Orders that no rows have: the newest ten thousand are read. */
 const SORTED = { trips: ASKED + 40, kilobytes: 14_000 };
 /** Keys of each state, up to ten thousand. */
