@@ -7,7 +7,7 @@ import type { Repository } from '../../git/wire/repository.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, TransactionRefused } from '../../store/errors.ts';
 import { type PushedBranch, pushedMessage, type Writer } from '../../store/notes/mentions.ts';
-import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
+import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import { addRule } from '../../store/refs/protection-rules.ts';
 import type { NetworkMember } from '../../store/repository/fork-networks.ts';
 import { GitObjects } from '../../store/repository/pack-objects.ts';
@@ -155,9 +155,9 @@ class ProjectRefs implements RefDatabase {
     const alongside = first === undefined ? [] : await protectionWrites(this.#deps, this.#project, first);
     if (this.#finishing) alongside.push(importFills(this.#deps, id, change));
     else if (first !== undefined) alongside.push(projects.activity(id, now, change));
-    alongside.push(scheduleMeasuring(id, now), ...events, ...messages.map(outboxWrite));
+    alongside.push(scheduleMeasuring(id, now), ...events);
     try {
-      await this.#refs.compareAndSwap(updates, { ...options, alongside });
+      await this.#refs.compareAndSwap(updates, { ...options, alongside, messages });
     } catch (error) {
       // The branch was protected concurrently: that rule is kept.
       if (error instanceof TransactionRefused && error.has('rule'))
@@ -167,7 +167,7 @@ class ProjectRefs implements RefDatabase {
         (error instanceof TransactionRefused && (error.has('project') || error.has('import')));
       throw deleted ? new RefConflict([{ name: null, reason: 'deleted' }]) : error;
     }
-    await Promise.all([this.#deps.store.outbox.deliver(messages), this.#recordActivity(first, now)]);
+    await this.#recordActivity(first, now);
   }
 
   async #recordActivity(first: string | undefined, now: Date): Promise<void> {

@@ -133,7 +133,7 @@ const MAINTAINED: Limits = {
   'commit by the API': ['D D D+S D+S D', 'D D D+S D', 500],
   'new branch by the API': ['D D D+S D D', 'D D D D', 500],
   'git push of a commit': ['D D D D D D+S D+S D', 'D D D D D D+S D+S D', 500],
-  'git push of a new branch': ['D D D D D D+S D+S D D', 'D D D D D D+S D+S D D', 470],
+  'git push of a new branch': ['D D D D D D+S D+S D D Q D', 'D D D D D D+S D+S D D Q D', 470],
 };
 
 describe('storage round trips of a new repository stay within the limit', () =>
