@@ -1,14 +1,29 @@
-// Notes on objects of a project: in partitions of the project, so that they are deleted with it.
+// Notes on objects of a project or a group: in partitions of it, so that they are deleted with it.
 
 import type { AuthorSnapshot } from './authors.ts';
+import type { Container } from './labels.ts';
 import type { StoredText } from './texts.ts';
 
-/** The object of notes: a commit by its object id, anything else by its id on the instance. */
+/**
+ * The object of notes: a commit by its object id, anything else by its id on the instance. An epic is in a group, which
+ * it names; the others are in the project that is named beside them.
+ */
 export type Noteable =
   | { readonly kind: 'commit'; readonly id: string }
-  | { readonly kind: 'issue'; readonly id: number };
+  | { readonly kind: 'issue'; readonly id: number }
+  | { readonly kind: 'epic'; readonly id: number; readonly groupId: number };
 
 export type NoteableKind = Noteable['kind'];
+
+/** The project or group that notes on an object are kept with. */
+export const holderOf = ({
+  projectId,
+  noteable,
+}: {
+  readonly projectId: number;
+  readonly noteable: Noteable;
+}): Container =>
+  noteable.kind === 'epic' ? { kind: 'group', id: noteable.groupId } : { kind: 'project', id: projectId };
 
 /**
  * Who may read a note, of those who may read its object. Lists are kept apart by it, so that a reader without the right
@@ -19,9 +34,10 @@ export type NoteClass = (typeof NOTE_CLASSES)[number];
 
 export interface NoteRecord {
   readonly id: number;
+  /** 0: the noteable is in a group. */
   readonly projectId: number;
   readonly noteable: Noteable;
-  /** The number of the noteable in its project, where it has one. */
+  /** The number of the noteable in its project or group, where it has one. */
   readonly iid?: number;
   /** At most {@link MAX_NOTE_LENGTH} characters. */
   readonly body: StoredText;
@@ -93,6 +109,7 @@ export const classOfNote = ({ system, internal }: Pick<NoteRecord, 'system' | 'i
 export interface DiscussionRecord {
   /** Also identifies the discussion, when that note is deleted too. */
   readonly firstId: number;
+  /** 0: the noteable is in a group. */
   readonly projectId: number;
   readonly noteable: Noteable;
   readonly noteClass: NoteClass;

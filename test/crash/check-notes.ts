@@ -1,11 +1,14 @@
+import type { Container } from '../../lib/records/labels.ts';
 import {
   classOfNote,
   type DiscussionRecord,
   eventsOfChange,
+  holderOf,
   NOTE_CLASSES,
   type Noteable,
   type NoteRecord,
 } from '../../lib/records/notes.ts';
+import { groupKey } from '../../lib/store/row-keys/groups.ts';
 import { ISSUE } from '../../lib/store/row-keys/issues.ts';
 import { idOf } from '../../lib/store/row-keys/key.ts';
 import {
@@ -21,19 +24,23 @@ import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import { userKey, userPartition, userRow } from '../../lib/store/row-keys/users.ts';
 import { keyText, type Row, type Rows, rowCheck } from './rows.ts';
 
+const holderIn = (rows: Rows, { kind, id }: Container) =>
+  rows.get(kind === 'project' ? projectKey(id) : groupKey(id));
+
 const ofPrefix = (rows: Rows, ...prefixes: string[]): readonly Row[] =>
   rows.of('NOTES#').filter(({ sk }) => prefixes.some((prefix) => sk.startsWith(prefix)));
 
-const notesOf = (rows: Rows) => ofPrefix(rows, 'commit#', 'issue#') as unknown as (Row & NoteRecord)[];
+const notesOf = (rows: Rows) =>
+  ofPrefix(rows, 'commit#', 'issue#', 'epic#') as unknown as (Row & NoteRecord)[];
 const discussionsOf = (rows: Rows) => ofPrefix(rows, 'DISCUSSION#') as unknown as (Row & DiscussionRecord)[];
 
-/** Notes are of projects that exist, at their place, found under their author, and in one discussion. */
+/** Notes are of projects and groups that exist, at their place, found under their author, and in one discussion. */
 export const notes = rowCheck(['note'], function* (rows) {
   for (const row of notesOf(rows)) {
     const { id, projectId, noteable, author, inDiscussion = id } = row;
     if (keyText(noteKey(projectId, noteable, id)) !== keyText(row))
       yield `note ${id} stands at ${keyText(row)}`;
-    if (rows.get(projectKey(projectId)) === undefined)
+    if (holderIn(rows, holderOf(row)) === undefined)
       yield `note ${id} is of project ${projectId}, which does not exist`;
     const ghosts = rows.get(userKey(author.id))?.['type'] === 'ghost' && row['who'] === undefined;
     if (!ghosts && (row['who'] !== userPartition(author.id) || row['what'] !== userRow('NOTE', id)))
@@ -124,12 +131,18 @@ export const mentions = rowCheck(['mention'], function* (rows) {
 export const participants = rowCheck(['participant'], function* (rows) {
   for (const row of rows.of('THREADS#')) {
     const [kind, of, user] = row.sk.split('#') as [Noteable['kind'], string, string];
-    const [projectId, userId] = [idOf(row.pk), idOf(user)];
-    const noteable: Noteable = kind === 'commit' ? { kind, id: of } : { kind, id: idOf(of) };
+    const [holderId, userId] = [idOf(row.pk), idOf(user)];
+    const projectId = kind === 'epic' ? 0 : holderId;
+    const noteable: Noteable =
+      kind === 'commit'
+        ? { kind, id: of }
+        : kind === 'epic'
+          ? { kind, id: idOf(of), groupId: holderId }
+          : { kind, id: idOf(of) };
     if (keyText(threadKey(projectId, noteable, userId)) !== keyText(row))
       yield `a participant stands at ${keyText(row)}`;
-    if (rows.get(projectKey(projectId)) === undefined)
-      yield `${keyText(row)} is of a project that does not exist`;
+    if (holderIn(rows, holderOf({ projectId, noteable })) === undefined)
+      yield `${keyText(row)} is of a project or group that does not exist`;
     if (row['who'] !== userPartition(userId) || row['what'] !== userRow('THREAD', projectId))
       yield `${keyText(row)} is not found under user ${userId}`;
   }

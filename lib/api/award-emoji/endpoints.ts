@@ -1,5 +1,5 @@
+import type { ProjectAccess } from '../../domain/access/types.ts';
 import * as awards from '../../domain/award-emoji/awards.ts';
-import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { counted, endpoint } from '../endpoint.ts';
@@ -9,7 +9,7 @@ import { awardOf } from './present.ts';
 import * as shapes from './shapes.ts';
 
 /** The endpoints of awards on an object, and on the notes on it. */
-export const awardEndpoints = (noted: NotedPath) => [
+export const awardEndpoints = (noted: NotedPath<ProjectAccess>) => [
   ...endpointsOf(noted, { path: noted.path, object: noted.object, params: {}, missing: [noted.missing] }),
   ...endpointsOf(noted, {
     path: `${noted.path}/notes/:note_id`,
@@ -29,10 +29,10 @@ interface Awarded {
 }
 
 function endpointsOf(
-  { area, ability, open, ...noted }: NotedPath,
+  { area, access, open, ...noted }: NotedPath<ProjectAccess>,
   { path, object, params, missing }: Awarded,
 ) {
-  const common = { area, access: project(ability) } as const;
+  const common = { area, access } as const;
   const at = <T extends p.Shape>(rest: T) => withParams({ ...noted.params(), ...params }, rest);
   const awardId = () => ({ award_id: p.integer({ required: true, description: 'ID of the award' }) });
   const absent = (...names: string[]) => ({

@@ -2,7 +2,9 @@ import type { LoadedAward } from '../../domain/award-emoji/awards.ts';
 import type { NoteableKind } from '../../records/notes.ts';
 import { author as authorOf } from '../users/present.ts';
 
-const TYPES = { commit: 'Commit', issue: 'Issue' } as const satisfies Readonly<Record<NoteableKind, string>>;
+const TYPES = { commit: 'Commit', issue: 'Issue', epic: 'Epic' } as const satisfies Readonly<
+  Record<NoteableKind, string>
+>;
 
 export function awardOf({ award, author }: LoadedAward, baseUrl: string) {
   const { id, name, noteable, noteId, createdAt, updatedAt } = award;

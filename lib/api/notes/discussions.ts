@@ -1,12 +1,12 @@
-import type { ProjectAbility } from '../../domain/access/abilities/all.ts';
 import type { Prefetch } from '../../domain/access/prefetch.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { badRequest } from '../../domain/errors.ts';
+import type { ContainerAccess } from '../../domain/labels/containers.ts';
 import { acting, rewriting } from '../../domain/notes/acting.ts';
 import type { NotedObject } from '../../domain/notes/noteable.ts';
 import * as notes from '../../domain/notes/notes.ts';
-import { project } from '../../http/access.ts';
+import type { GroupRule, ProjectRule } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
@@ -15,16 +15,16 @@ import { answered, ONLY_ACTIONS } from './acted.ts';
 import { discussionOf, noteOf } from './present.ts';
 import * as shapes from './shapes.ts';
 
-/** Where notes of a kind of object are served. */
-export interface NotedPath {
+/** Where notes of a kind of object are served, which is in projects or in groups. */
+export interface NotedPath<A extends ContainerAccess> {
   /** Of the object, below which its notes are: `/projects/:id/issues/:iid`. */
-  readonly path: `/projects/:id/${string}`;
+  readonly path: `/${A extends ProjectAccess ? 'projects' : 'groups'}/:id/${string}`;
   readonly area: string;
   /** The object in summaries: `an issue`. */
   readonly object: string;
   /** The name of the object in `404 <name> Not Found`. */
   readonly missing: string;
-  readonly ability: ProjectAbility;
+  readonly access: A extends ProjectAccess ? ProjectRule<false> : GroupRule<false>;
   /** The path parameter that names the object. */
   readonly params: () => Readonly<Record<string, p.Field<string | number>>>;
   readonly prefetch?: (params: Readonly<Record<string, string | number>>) => Prefetch;
@@ -32,10 +32,19 @@ export interface NotedPath {
   open(
     deps: ApiDeps,
     actor: Actor,
-    access: ProjectAccess,
+    access: A,
     params: Readonly<Record<string, string | number>>,
   ): Promise<NotedObject>;
 }
+
+/** The rule of {@link NotedPath.access}, whichever it is. */
+export type ContainerRule = ProjectRule<false> | GroupRule<false>;
+
+/** The project or group that the access rule of the endpoint loaded. */
+export const accessOf = <A extends ContainerAccess>(found: {
+  readonly project?: ContainerAccess | undefined;
+  readonly group?: ContainerAccess | undefined;
+}): A => (found.project ?? found.group)! as A;
 
 export const noteText = () =>
   p.string({ required: true, description: 'Text of the note, at most 1,000,000 characters' });
@@ -57,21 +66,20 @@ export const WRITE_ERRORS = [
 ];
 
 /** The endpoints of discussions below an object. */
-export function discussionEndpoints({
+export function discussionEndpoints<A extends ContainerAccess>({
   path,
   area,
   object,
   missing,
-  ability,
+  access,
   prefetch,
   open,
   ...noted
-}: NotedPath) {
-  const access = project(ability);
+}: NotedPath<A>) {
   const at = <T extends p.Shape>(rest: T) => withParams(noted.params(), rest);
   const reads =
     prefetch === undefined ? {} : { prefetch: ({ params }: { params: object }) => prefetch(params as never) };
-  const common = { area, access, ...reads } as const;
+  const common = { area, access: access as ContainerRule, ...reads } as const;
 
   const list = endpoint({
     ...common,
@@ -82,8 +90,8 @@ export function discussionEndpoints({
     returns: { body: shapes.discussions },
     paginate: 'offset',
     errors: [absent(missing)],
-    handle: async ({ actor, project, params, page, request }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, page, request, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       const { items, ...rest } = await notes.listDiscussions(deps, on, counted(page));
       return { ...rest, items: items.map((each) => discussionOf(each, request.baseUrl)) };
     },
@@ -97,8 +105,8 @@ export function discussionEndpoints({
     params: () => at(discussionId()),
     returns: { body: shapes.discussion },
     errors: [absent(missing, 'discussion')],
-    handle: async ({ actor, project, params, request }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, request, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       return discussionOf(await notes.getDiscussion(deps, on, params.discussion_id), request.baseUrl);
     },
   });
@@ -112,8 +120,8 @@ export function discussionEndpoints({
     body: () => p.params({ body: noteText(), created_at: noteTime() }),
     returns: { body: shapes.discussion, or: ONLY_ACTIONS },
     errors: [...WRITE_ERRORS, absent(missing)],
-    handle: async ({ actor, project, params, body, request }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, body, request, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       on.requireComment(false);
       notes.requireNoteText(body.body);
       await notes.requireNoteRate(deps, actor);
@@ -134,8 +142,8 @@ export function discussionEndpoints({
     body: () => p.params({ body: noteText(), created_at: noteTime() }),
     returns: { body: shapes.note, or: ONLY_ACTIONS },
     errors: [...WRITE_ERRORS, absent(missing, 'discussion')],
-    handle: async ({ actor, project, params, body, request }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, body, request, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       on.requireComment(false);
       notes.requireNoteText(body.body);
       await notes.requireNoteRate(deps, actor);
@@ -155,8 +163,8 @@ export function discussionEndpoints({
     params: () => at({ ...discussionId(), ...noteId() }),
     returns: { body: shapes.note },
     errors: [absent(missing, 'discussion', 'note')],
-    handle: async ({ actor, project, params, request }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, request, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       await notes.requireInDiscussion(deps, on, params.discussion_id, params.note_id);
       return noteOf(await notes.getNote(deps, on, params.note_id), request.baseUrl);
     },
@@ -184,8 +192,8 @@ export function discussionEndpoints({
       { status: 403, description: 'The note is another user’s' },
       absent(missing, 'discussion', 'note'),
     ],
-    handle: async ({ actor, project, params, body, request }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, body, request, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       on.requireComment(false);
       await notes.requireInDiscussion(deps, on, params.discussion_id, params.note_id);
       if (body.body === undefined) throw badRequest('Note is not resolvable');
@@ -208,8 +216,8 @@ export function discussionEndpoints({
       absent(missing, 'discussion', 'note'),
       { status: 412, description: 'The note was changed after `If-Unmodified-Since`' },
     ],
-    handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       on.requireComment(false);
       await notes.requireInDiscussion(deps, on, params.discussion_id, params.note_id);
       await notes.deleteNote(deps, actor, on, params.note_id, unmodifiedSince);

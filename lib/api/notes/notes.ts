@@ -1,21 +1,38 @@
 import { addAward, emojiOfNote } from '../../domain/award-emoji/awards.ts';
 import { badRequest } from '../../domain/errors.ts';
+import type { ContainerAccess } from '../../domain/labels/containers.ts';
 import { acting, rewriting } from '../../domain/notes/acting.ts';
 import * as notes from '../../domain/notes/notes.ts';
-import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { awardOf } from '../award-emoji/present.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { withParams } from '../with-params.ts';
 import { answered, ONLY_ACTIONS } from './acted.ts';
-import { absent, type NotedPath, noteId, noteText, noteTime, WRITE_ERRORS } from './discussions.ts';
+import {
+  absent,
+  accessOf,
+  type ContainerRule,
+  type NotedPath,
+  noteId,
+  noteText,
+  noteTime,
+  WRITE_ERRORS,
+} from './discussions.ts';
 import { noteOf } from './present.ts';
 import * as shapes from './shapes.ts';
 
 /** The endpoints of notes below an object, without regard to the discussions that they are in. */
-export function noteEndpoints({ path, area, object, missing, ability, open, ...noted }: NotedPath) {
-  const common = { area, access: project(ability) } as const;
+export function noteEndpoints<A extends ContainerAccess>({
+  path,
+  area,
+  object,
+  missing,
+  access,
+  open,
+  ...noted
+}: NotedPath<A>) {
+  const common = { area, access: access as ContainerRule } as const;
   const at = <T extends p.Shape>(rest: T) => withParams(noted.params(), rest);
 
   const list = endpoint({
@@ -36,8 +53,8 @@ export function noteEndpoints({ path, area, object, missing, ability, open, ...n
     returns: { body: shapes.notes },
     paginate: 'offset',
     errors: [absent(missing)],
-    handle: async ({ actor, project, params, query, page, request }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, query, page, request, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       const order = {
         by: query.order_by === 'created_at' ? 'createdAt' : 'updatedAt',
         direction: query.sort,
@@ -56,8 +73,8 @@ export function noteEndpoints({ path, area, object, missing, ability, open, ...n
     params: () => at(noteId()),
     returns: { body: shapes.note },
     errors: [absent(missing, 'note')],
-    handle: async ({ actor, project, params, request }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, request, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       return noteOf(await notes.getNote(deps, on, params.note_id), request.baseUrl);
     },
   });
@@ -80,8 +97,8 @@ export function noteEndpoints({ path, area, object, missing, ability, open, ...n
     body: () => p.params({ body: noteText(), ...internal(), created_at: noteTime() }),
     returns: { body: shapes.noteOrAward, or: ONLY_ACTIONS },
     errors: [...WRITE_ERRORS, absent(missing)],
-    handle: async ({ actor, project, params, body, request }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, body, request, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       const isInternal = body.internal ?? body.confidential ?? false;
       on.requireComment(isInternal);
       notes.requireNoteText(body.body);
@@ -119,8 +136,8 @@ export function noteEndpoints({ path, area, object, missing, ability, open, ...n
       { status: 403, description: 'The note is another user’s' },
       absent(missing, 'note'),
     ],
-    handle: async ({ actor, project, params, body, request }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, body, request, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       on.requireComment(false);
       const before = await notes.getNote(deps, on, params.note_id);
       const isInternal = body.internal ?? body.confidential;
@@ -144,8 +161,8 @@ export function noteEndpoints({ path, area, object, missing, ability, open, ...n
       absent(missing, 'note'),
       { status: 412, description: 'The note was changed after `If-Unmodified-Since`' },
     ],
-    handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       on.requireComment(false);
       await notes.deleteNote(deps, actor, on, params.note_id, unmodifiedSince);
       return noContent();

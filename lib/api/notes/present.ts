@@ -3,9 +3,11 @@ import type { Discussion } from '../../domain/notes/notes.ts';
 import type { NoteableKind } from '../../records/notes.ts';
 import { author as authorOf } from '../users/present.ts';
 
-export const TYPES = { commit: 'Commit', issue: 'Issue' } as const satisfies Readonly<
-  Record<NoteableKind, string>
->;
+export const TYPES = {
+  commit: 'Commit',
+  issue: 'Issue',
+  epic: 'Epic',
+} as const satisfies Readonly<Record<NoteableKind, string>>;
 
 /** @param changes what the note's quick actions changed */
 export function noteOf(

@@ -1,5 +1,5 @@
+import type { ProjectAccess } from '../../domain/access/types.ts';
 import { getNotedEvent, type LoadedEvent, listNotedEvents } from '../../domain/notes/noted-events.ts';
-import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import type { NotedChange } from '../../records/notes.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
@@ -12,8 +12,10 @@ import { TYPES } from './present.ts';
 import * as shapes from './resource-event-shapes.ts';
 
 /** The endpoints of events of some kinds below an object: what has changed there, when, and by whom. */
-export const resourceEventEndpoints = (noted: NotedPath, kinds: readonly (keyof typeof KINDS)[]) =>
-  kinds.flatMap((kind) => endpointsOf(noted, kind));
+export const resourceEventEndpoints = (
+  noted: NotedPath<ProjectAccess>,
+  kinds: readonly (keyof typeof KINDS)[],
+) => kinds.flatMap((kind) => endpointsOf(noted, kind));
 
 type Presented = (events: readonly LoadedEvent[], deps: ApiDeps, baseUrl: string) => Promise<object[]>;
 
@@ -95,11 +97,11 @@ const KINDS = {
 >;
 
 function endpointsOf(
-  { path, area, object, missing, ability, open, ...noted }: NotedPath,
+  { path, area, object, missing, access, open, ...noted }: NotedPath<ProjectAccess>,
   kind: keyof typeof KINDS,
 ) {
   const { shape, list: listShape, present } = KINDS[kind];
-  const common = { area, access: project(ability) } as const;
+  const common = { area, access } as const;
   const at = <T extends p.Shape>(rest: T) => withParams(noted.params(), rest);
 
   const list = endpoint({

@@ -12,7 +12,7 @@ import { withParams } from '../with-params.ts';
 import { absent, type NotedPath } from './discussions.ts';
 
 /** Where subscriptions to a kind of object, and those who take part in its conversation, are served. */
-export interface ConversationPath<T> extends Omit<NotedPath, 'open' | 'prefetch'> {
+export interface ConversationPath<T> extends Omit<NotedPath<ProjectAccess>, 'open' | 'prefetch'> {
   /** Of an answer with the object. */
   readonly shape: () => z.ZodType;
   /** Finds the object. @throws 404 where it is absent, or hidden from the actor */
@@ -34,7 +34,7 @@ export function conversationEndpoints<T>({
   area,
   object,
   missing,
-  ability,
+  access,
   open,
   conversation,
   present,
@@ -48,7 +48,7 @@ export function conversationEndpoints<T>({
       path: `${path}/${name}`,
       area,
       summary,
-      access: project(ability),
+      access,
       params,
       returns: { body: of.shape },
       errors: [{ status: 304, description: unchanged }, absent(missing)],
@@ -67,7 +67,7 @@ export function conversationEndpoints<T>({
     summary: `List who takes part in the conversation about ${object}`,
     description:
       'Its author and assignees, who commented on it or awarded an emoji, and who is mentioned there; by ID.',
-    access: project(ability, { anonymous: true }),
+    access: project(access.ability, { anonymous: true }),
     params,
     returns: { body: users },
     paginate: 'offset',

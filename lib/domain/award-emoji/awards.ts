@@ -77,7 +77,7 @@ export async function addAward(
   };
   const createdAt = note?.createdAt ?? on.awards!.createdAt;
   const joins = deps.store.threads.joinWrite(
-    { projectId: on.access.project.id, noteable: on.noteable },
+    { projectId: on.projectId, noteable: on.noteable },
     user.id,
   );
   try {
@@ -162,11 +162,11 @@ async function opened(
   readonly note: NoteRecord | undefined;
   readonly vote: (award: AwardRecord, change: 1 | -1) => Write[];
 }> {
-  const { access, noteable, iid, awards } = on;
+  const { projectId, noteable, iid, awards } = on;
   if (awards === undefined) throw notFound('Award Emoji');
   const note = noteId === undefined ? undefined : await noteOf(deps, on, noteId);
   const awardable: Awardable = {
-    projectId: access.project.id,
+    projectId,
     noteable,
     ...(iid === undefined ? {} : { iid }),
     ...(note === undefined ? {} : { noteId: note.id }),

@@ -83,6 +83,7 @@ function notedCommit(
   const projectId = access.project.id;
   return {
     access,
+    projectId,
     noteable: { kind: 'commit', id: commit },
     classes: ['comment', 'system'],
     takesReplies: false,

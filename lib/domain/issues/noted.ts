@@ -34,6 +34,7 @@ export async function issueWithNotes(
     : ['comment', 'system'];
   return {
     access,
+    projectId,
     noteable: { kind: 'issue', id },
     iid,
     classes,

@@ -11,7 +11,7 @@ import type { Deps } from '../deps.ts';
 import { conflict, type DomainError, invalid, notFound, refused, resourceNotFound } from '../errors.ts';
 import { colorOf, DEFAULT_COLOR } from './colors.ts';
 import { above, type ContainerAccess, containerOf, sameContainer, withAbove } from './containers.ts';
-import { followDeletion, followTitle } from './uses.ts';
+import { followDeletion, followTitle } from '../../store/labels/uses.ts';
 
 /** Removes what a deleted label left behind. */
 export const LABEL_REMOVED_JOB = 'label.removed';

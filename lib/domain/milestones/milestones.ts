@@ -10,7 +10,7 @@ import type { Deps } from '../deps.ts';
 import { conflict, type FieldProblems, recordNotFound, refused, resourceNotFound } from '../errors.ts';
 import { prepareActivity } from '../events/record.ts';
 import { above, type ContainerAccess, containerOf, sameContainer, withAbove } from '../labels/containers.ts';
-import { followDeletion, followTitle } from '../labels/uses.ts';
+import { followDeletion, followTitle } from '../../store/labels/uses.ts';
 import { inRuby } from '../ruby-notation.ts';
 
 /** Characters. */

@@ -11,7 +11,7 @@ import { conflict, refused } from '../errors.ts';
 import { groupOfId } from '../groups/groups.ts';
 import { above, containerOf } from '../labels/containers.ts';
 import { eachProjectOf } from '../labels/group-projects.ts';
-import { followDeletion } from '../labels/uses.ts';
+import { followDeletion } from '../../store/labels/uses.ts';
 import { getMilestone } from './milestones.ts';
 
 /** Merges milestones of projects into one of their group. */

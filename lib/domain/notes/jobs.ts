@@ -21,6 +21,7 @@ export const noteableField = (): z.ZodMiniType<Noteable> =>
   z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('commit'), id: textField() }),
     z.object({ kind: z.literal('issue'), id: idField() }),
+    z.object({ kind: z.literal('epic'), id: idField(), groupId: idField() }),
   ]);
 
 /** Removes the notes and awards of a deleted object and who took part in its conversation. Idempotent. @returns whether all are gone */

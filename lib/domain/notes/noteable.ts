@@ -4,7 +4,7 @@ import type { StoredText } from '../../records/texts.ts';
 import type { EventTarget } from '../../store/events/events.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
-import type { ProjectAccess } from '../access/types.ts';
+import type { ContainerAccess } from '../labels/containers.ts';
 import type { DomainEvent } from '../notifications/enqueue.ts';
 
 /**
@@ -12,9 +12,12 @@ import type { DomainEvent } from '../notifications/enqueue.ts';
  * decided there.
  */
 export interface NotedObject {
-  readonly access: ProjectAccess;
+  /** The project or group that it is in. */
+  readonly access: ContainerAccess;
+  /** 0: the noteable is in a group. */
+  readonly projectId: number;
   readonly noteable: Noteable;
-  /** Its number in the project, where it has one. */
+  /** Its number in the project or group, where it has one. */
   readonly iid?: number;
   /** Classes of notes that the actor may read. */
   readonly classes: readonly NoteClass[];
@@ -51,8 +54,10 @@ export interface NotedObject {
     text: string,
     former?: StoredText,
   ) => Promise<(noteId: number) => OutboxMessage[]>;
-  eventTarget(note: NoteRecord): EventTarget;
-  notification(note: NoteRecord): DomainEvent;
+  /** What the feeds of the project tell; absent: nothing. */
+  readonly eventTarget?: (note: NoteRecord) => EventTarget;
+  /** Who is told by mail is decided from it; absent: nobody. */
+  readonly notification?: (note: NoteRecord) => DomainEvent;
 }
 
 /** What becomes of the text of a note with quick actions. */

@@ -47,8 +47,8 @@ export async function getNotedEvent(
   return (await loaded(deps, on, [event]))[0]!;
 }
 
-const eventsOf = ({ access, noteable }: NotedObject, kind: NotedChange['kind']) => ({
-  projectId: access.project.id,
+const eventsOf = ({ projectId, noteable }: NotedObject, kind: NotedChange['kind']) => ({
+  projectId,
   noteable,
   kind,
 });

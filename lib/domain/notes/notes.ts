@@ -1,8 +1,9 @@
-/** Notes on the objects of a project: the rules that are the same for all kinds of objects. */
+/** Notes on the objects of projects and groups: the rules that are the same for all kinds of objects. */
 
 import {
   classOfNote,
   type DiscussionRecord,
+  holderOf,
   MAX_NOTE_LENGTH,
   MAX_REPLIES,
   type NotedLine,
@@ -17,7 +18,7 @@ import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { badRequest, forbidden, notFound, tooLarge } from '../errors.ts';
+import { badRequest, forbidden, notFound, resourceNotFound, tooLarge } from '../errors.ts';
 import { prepareActivity } from '../events/record.ts';
 import { dropReplaced, naming } from '../long-texts.ts';
 import { mayNameIssues } from '../markdown/references.ts';
@@ -71,7 +72,7 @@ export interface NewNote {
   readonly discussed?: boolean;
 }
 
-/** Adds a note. @throws 401, 403; `404 Project Not Found` when the project is deleted meanwhile */
+/** Adds a note. @throws 401, 403; `404 Project Not Found` (or Group) when that is deleted meanwhile */
 export const addNote = (deps: Deps, actor: Actor, on: NotedObject, input: NewNote): Promise<LoadedNote> =>
   written(deps, actor, on, input, (note, alongside) => deps.store.notes.create(note, alongside));
 
@@ -134,12 +135,12 @@ async function written(
   inDiscussion?: number,
 ): Promise<LoadedNote> {
   const { user: author } = signedIn(actor);
-  const { project } = on.access;
+  const { projectId, noteable } = on;
   const internal = input.internal === true;
   on.requireComment(internal);
   const [id, body, toActivity, toDo] = await Promise.all([
     deps.store.notes.nextId(),
-    deps.store.texts.keep(project.id, input.body),
+    deps.store.texts.keep(holderOf(on), input.body),
     prepareActivity(deps),
     on.toDo?.(author.id, input.body),
   ]);
@@ -147,8 +148,8 @@ async function written(
   const at = (on.backdates ? input.createdAt : undefined) ?? now;
   const draft: NoteRecord = {
     id,
-    projectId: project.id,
-    noteable: on.noteable,
+    projectId,
+    noteable,
     ...(on.iid === undefined ? {} : { iid: on.iid }),
     body,
     author: { id: author.id, username: author.username, name: author.name },
@@ -159,24 +160,21 @@ async function written(
     createdAt: at,
     updatedAt: at,
   };
-  const event = toActivity({
-    authorId: author.id,
-    projectId: project.id,
-    action: 'commented',
-    target: on.eventTarget(draft),
-  });
-  const note = { ...draft, event: event.put.sk };
+  const target = on.eventTarget?.(draft);
+  const event = target && toActivity({ authorId: author.id, projectId, action: 'commented', target });
+  const note = event === undefined ? draft : { ...draft, event: event.put.sk };
+  const happening = on.notification?.(note);
   const messages = [
-    enqueueNotification(deps, actor, on.notification(note)),
+    ...(happening === undefined ? [] : [enqueueNotification(deps, actor, happening)]),
     ...mentionsIn(deps, actor, note, input.body),
     ...(toDo?.(id) ?? []),
   ];
   const joins = deps.store.threads.joinWrite(note, author.id);
-  const alongside = [joins, event, ...messages.map(outboxWrite)];
+  const alongside = [joins, ...(event === undefined ? [] : [event]), ...messages.map(outboxWrite)];
   try {
     await naming(deps, body, () => on.within(1, (more) => store(note, [...more, ...alongside])));
   } catch (error) {
-    throw error instanceof Missing ? notFound('Project') : error;
+    throw error instanceof Missing ? resourceNotFound(holderOf(on)) : error;
   }
   await deps.store.outbox.deliver(messages);
   return { note, body: input.body, author };
@@ -250,7 +248,7 @@ export async function changeNote(
     const [{ body, author }] = (await loaded(deps, [note])) as [LoadedNote];
     if (body === text) return { note, body, author };
     const [kept, toDo] = await Promise.all([
-      deps.store.texts.keep(note.projectId, text),
+      deps.store.texts.keep(holderOf(note), text),
       on.toDo?.(signedIn(actor).user.id, text, note.body),
     ]);
     const messages = [...mentionsIn(deps, actor, note, text), ...(toDo?.(id) ?? [])];
@@ -301,7 +299,8 @@ function mentionsIn(
   { projectId, noteable, id, internal }: NoteRecord,
   text: string,
 ): OutboxMessage[] {
-  if (internal === true || !mayNameIssues(text)) return [];
+  // What a reference is relative to is a project.
+  if (internal === true || noteable.kind === 'epic' || !mayNameIssues(text)) return [];
   return [mentionsMessage({ kind: 'note', projectId, noteable, noteId: id }, moverOf(deps, actor))];
 }
 
@@ -312,16 +311,16 @@ export function requireChange(actor: Actor, on: NotedObject, note: NoteRecord): 
   if (note.system !== undefined || !(on.moderates || note.author.id === user.id)) throw forbidden();
 }
 
-const notesOf = ({ access, noteable, classes }: NotedObject, of = classes): NotesOf => ({
-  projectId: access.project.id,
+const notesOf = ({ projectId, noteable, classes }: NotedObject, of = classes): NotesOf => ({
+  projectId,
   noteable,
   classes: of,
 });
 
 /** @throws `404 Note Not Found` also for one that the actor may not read */
 export async function noteOf(deps: Deps, on: NotedObject, id: number): Promise<NoteRecord> {
-  const { noteable, access } = on;
-  const note = await deps.store.notes.get({ projectId: access.project.id, noteable, id });
+  const { noteable, projectId } = on;
+  const note = await deps.store.notes.get({ projectId, noteable, id });
   const [readable] = note === undefined ? [] : await readableOf(on, [note]);
   if (readable === undefined) throw notFound('Note');
   return readable;
@@ -349,8 +348,7 @@ async function discussionsOf(
   on: NotedObject,
   discussions: readonly DiscussionRecord[],
 ): Promise<Discussion[]> {
-  const { noteable } = on;
-  const projectId = on.access.project.id;
+  const { noteable, projectId } = on;
   const ids = discussions.map(({ firstId, headless, replies }) =>
     headless === true ? replies : [firstId, ...replies],
   );

@@ -24,7 +24,7 @@ export class Discussions {
     const { projectId, noteable, classes } = of;
     const keys = listedKeys(this.#table, of, 'asc', request, (noteClass) => ({
       prefix: discussionPrefix(noteable, noteClass),
-      partition: notesPartition(projectId),
+      partition: notesPartition(projectId, noteable),
     }));
     const load = async (ids: readonly number[]) => {
       const keysOf = (id: number) =>
@@ -54,7 +54,7 @@ export class Discussions {
     after: number,
     limit: number,
   ): Promise<DiscussionRecord[]> {
-    const partition = notesPartition(projectId);
+    const partition = notesPartition(projectId, noteable);
     const pages = await Promise.all(
       NOTE_CLASSES.map((noteClass) =>
         this.#table.query({

@@ -71,7 +71,7 @@ export class NotedEvents {
   async get({ projectId, noteable, kind }: EventsOf, id: number): Promise<NotedEvent | undefined> {
     // The note that its id is of is the last one before it.
     const { items } = await this.#table.query({
-      partition: notesPartition(projectId),
+      partition: notesPartition(projectId, noteable),
       from: notePrefix(noteable),
       to: noteKey(projectId, noteable, id).sk,
       only: ['sk'],

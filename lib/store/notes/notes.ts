@@ -4,18 +4,20 @@
  * so that a page costs the same however many notes there are and however long they are.
  */
 
+import type { Container } from '../../records/labels.ts';
 import {
   classOfNote,
   type DiscussionRecord,
   eventsOfChange,
+  holderOf,
   NOTE_CLASSES,
   type Noteable,
   type NoteRecord,
 } from '../../records/notes.ts';
 import type { StoredText } from '../../records/texts.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import { checkSourceExists } from '../members/item.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
-import { checkProjectExists } from '../placement/project-item.ts';
 import { eventsPartition } from '../row-keys/events.ts';
 import { type Key, padded } from '../row-keys/key.ts';
 import {
@@ -27,6 +29,7 @@ import {
   noteListKey,
   noteListPrefix,
   notePrefix,
+  notesOfHolder,
   notesPartition,
   noteUpdatesPartition,
 } from '../row-keys/notes.ts';
@@ -98,15 +101,15 @@ export class Notes {
   /**
    * Stores a note that starts a discussion, or stands alone (without `discussed`).
    * @param alongside further writes of the same transaction; their refusals are thrown unchanged
-   * @throws Missing when the project is deleted
+   * @throws Missing when the project or group is deleted
    */
   create(note: NoteRecord, alongside: readonly Write[] = []): Promise<void> {
-    return this.#transact([...noteWrites(note), checkProjectExists(note.projectId), ...alongside]);
+    return this.#transact([...noteWrites(note), checkSourceExists(holderOf(note)), ...alongside]);
   }
 
   /**
    * Stores a reply. A note that stood alone becomes the first of a discussion.
-   * @throws Stale when the discussion changed meanwhile; Missing when the project is deleted
+   * @throws Stale when the discussion changed meanwhile; Missing when the project or group is deleted
    */
   async reply(
     note: NoteRecord & { readonly inDiscussion: number },
@@ -121,7 +124,7 @@ export class Notes {
       ...becomesFirst,
       changedDiscussion(discussion, { individual: false, replies: [...discussion.replies, note.id] }),
       ...noteWrites(note),
-      checkProjectExists(note.projectId),
+      checkSourceExists(holderOf(note)),
       ...alongside,
     ]);
   }
@@ -174,7 +177,7 @@ export class Notes {
 
   /** Returns the notes on one object, of every class, oldest first. */
   async list(projectId: number, noteable: Noteable, request: PageRequest): Promise<Page<NoteRecord>> {
-    const rows = { partition: notesPartition(projectId), prefix: notePrefix(noteable) };
+    const rows = { partition: notesPartition(projectId, noteable), prefix: notePrefix(noteable) };
     const page = await pageOfRows(this.#table, rows, request);
     return { items: page.items.map(fromItem), total: page.total, more: page.more };
   }
@@ -184,7 +187,7 @@ export class Notes {
     const { projectId, noteable } = of;
     const keys = listedKeys(this.#table, of, order.direction, request, (noteClass) =>
       order.by === 'createdAt'
-        ? { prefix: noteListPrefix(noteable, noteClass), partition: notesPartition(projectId) }
+        ? { prefix: noteListPrefix(noteable, noteClass), partition: notesPartition(projectId, noteable) }
         : { partition: noteUpdatesPartition(projectId, noteable, noteClass), index: 'byUpdated' },
     );
     const load = (ids: readonly number[]) => this.getMany(ids.map((id) => ({ projectId, noteable, id })));
@@ -195,9 +198,9 @@ export class Notes {
     return { ...page, total };
   }
 
-  /** Deletes up to `limit` rows of a deleted project. @returns whether any are left */
-  removeOfProject(projectId: number, limit = 500): Promise<boolean> {
-    return deletePage(this.#table, { partition: notesPartition(projectId), limit });
+  /** Deletes up to `limit` rows of a deleted project or group. @returns whether any are left */
+  removeOf(holder: Container, limit = 500): Promise<boolean> {
+    return deletePage(this.#table, { partition: notesOfHolder(holder), limit });
   }
 
   /**
@@ -209,7 +212,7 @@ export class Notes {
     noteable: Noteable,
     limit = 200,
   ): Promise<{ readonly more: boolean; readonly texts: readonly StoredText[] }> {
-    const partition = notesPartition(projectId);
+    const partition = notesPartition(projectId, noteable);
     const page = await this.#table.query({
       partition,
       prefix: notePrefix(noteable),
@@ -245,7 +248,7 @@ export class Notes {
       await this.#table.transact(joined(writes));
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
-      if (error.has('project')) throw new Missing('project');
+      for (const what of ['project', 'group']) if (error.has(what)) throw new Missing(what);
       if (error.has('gone')) throw new Missing('note');
       for (const what of ['discussion', 'note']) if (error.has(what)) throw new Stale(what);
       throw error;

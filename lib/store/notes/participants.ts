@@ -1,13 +1,14 @@
 /**
- * The participants of a thread, which is the discussion of one object of a project, and the users who subscribed to it
- * or unsubscribed from it. One row per user, so their number is unlimited.
+ * The participants of a thread, which is the discussion of one object of a project or a group, and the users who
+ * subscribed to it or unsubscribed from it. One row per user, so their number is unlimited.
  */
 
-import type { Noteable } from '../../records/notes.ts';
+import type { Container } from '../../records/labels.ts';
+import { holderOf, type Noteable } from '../../records/notes.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
-import { checkProjectExists } from '../placement/project-item.ts';
+import { checkSourceExists } from '../members/item.ts';
 import { idOf, padded } from '../row-keys/key.ts';
-import { threadKey, threadPrefix, threadsPartition } from '../row-keys/notes.ts';
+import { threadKey, threadPrefix, threadsOfHolder, threadsPartition } from '../row-keys/notes.ts';
 import { userKey, userPartition, userRow } from '../row-keys/users.ts';
 import { deletePage } from '../table/delete-page.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
@@ -56,11 +57,11 @@ export class Threads {
           remove: [FORMERLY_UNSUBSCRIBED],
         },
         { check: userKey(userId), if: PRESENT, reason: 'user' },
-        checkProjectExists(thread.projectId),
+        checkSourceExists(holderOf(thread)),
       ]);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
-      for (const what of ['user', 'project']) if (error.has(what)) throw new Missing(what);
+      for (const what of ['user', 'project', 'group']) if (error.has(what)) throw new Missing(what);
       throw error;
     }
   }
@@ -82,7 +83,7 @@ export class Threads {
   ): Promise<Page<T>> {
     const shown = new Set(further);
     const rows = {
-      partition: threadsPartition(projectId),
+      partition: threadsPartition(projectId, noteable),
       prefix: threadPrefix(noteable),
       only: ['sk', 'takesPart'],
     };
@@ -110,7 +111,7 @@ export class Threads {
   /** Returns ids of participants and of users who subscribed or unsubscribed, above `after`, ascending. */
   async members({ projectId, noteable }: Thread, after: number, limit: number): Promise<IdPage> {
     const page = await this.#table.query({
-      partition: threadsPartition(projectId),
+      partition: threadsPartition(projectId, noteable),
       from: threadKey(projectId, noteable, after + 1).sk,
       to: `${threadPrefix(noteable)}~`,
       only: ['sk'],
@@ -121,13 +122,13 @@ export class Threads {
 
   /** Deletes up to `limit` rows of a deleted object. @returns whether any are left */
   removeOfNoteable({ projectId, noteable }: Thread, limit = 500): Promise<boolean> {
-    const rows = { partition: threadsPartition(projectId), prefix: threadPrefix(noteable), limit };
+    const rows = { partition: threadsPartition(projectId, noteable), prefix: threadPrefix(noteable), limit };
     return deletePage(this.#table, rows);
   }
 
-  /** Deletes up to `limit` rows of a deleted project. @returns whether any are left */
-  removeOfProject(projectId: number, limit = 500): Promise<boolean> {
-    return deletePage(this.#table, { partition: threadsPartition(projectId), limit });
+  /** Deletes up to `limit` rows of a deleted project or group. @returns whether any are left */
+  removeOf(holder: Container, limit = 500): Promise<boolean> {
+    return deletePage(this.#table, { partition: threadsOfHolder(holder), limit });
   }
 }
 

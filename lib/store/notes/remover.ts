@@ -1,3 +1,4 @@
+import type { Container } from '../../records/labels.ts';
 import type { Remover } from '../deletion/remover.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { outboxWrite } from '../outbox/outbox.ts';
@@ -18,13 +19,15 @@ interface Stores {
   readonly threads: Threads;
 }
 
+const rows = ['note', 'listed-note', 'discussion', 'note-count', 'mention', 'participant'] as const;
+
+const removeOf = async ({ notes, threads }: Stores, holder: Container, deadline: number): Promise<boolean> =>
+  (await untilNoneLeft(() => notes.removeOf(holder), deadline)) &&
+  untilNoneLeft(() => threads.removeOf(holder), deadline);
+
 export const remover: Remover<Stores> = {
-  ofProject: {
-    rows: ['note', 'listed-note', 'discussion', 'note-count', 'mention', 'participant'],
-    run: async ({ notes, threads }, { id }, deadline) =>
-      (await untilNoneLeft(() => notes.removeOfProject(id), deadline)) &&
-      untilNoneLeft(() => threads.removeOfProject(id), deadline),
-  },
+  ofProject: { rows, run: (stores, { id }, deadline) => removeOf(stores, { kind: 'project', id }, deadline) },
+  ofGroup: { rows, run: (stores, { id }, deadline) => removeOf(stores, { kind: 'group', id }, deadline) },
   ofUserRows: {
     rows: ['note', 'listed-note', 'discussion', 'participant'],
     byRow: {

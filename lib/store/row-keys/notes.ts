@@ -1,8 +1,22 @@
-import type { MentionSource, Noteable, NoteClass, NotedChange } from '../../records/notes.ts';
+import type { Container } from '../../records/labels.ts';
+import {
+  holderOf,
+  type MentionSource,
+  type Noteable,
+  type NoteClass,
+  type NotedChange,
+} from '../../records/notes.ts';
 import { type Key, padded } from './key.ts';
 import type { RowKind } from './row-kind.ts';
 
-export const notesPartition = (projectId: number): string => `NOTES#${padded(projectId)}`;
+/** All notes that are kept with a project or a group. */
+export const notesOfHolder = (holder: Container): string => `NOTES#${placeOfHolder(holder)}`;
+
+export const notesPartition = (projectId: number, noteable: Noteable): string =>
+  notesOfHolder(holderOf({ projectId, noteable }));
+
+const placeOfHolder = ({ kind, id }: Container): string =>
+  kind === 'group' ? `GROUP#${padded(id)}` : padded(id);
 
 /** A noteable in keys. */
 const place = (noteable: Noteable): string =>
@@ -12,7 +26,7 @@ const place = (noteable: Noteable): string =>
 export const notePrefix = (noteable: Noteable): string => place(noteable);
 
 export const noteKey = (projectId: number, noteable: Noteable, id: number): Key => ({
-  pk: notesPartition(projectId),
+  pk: notesPartition(projectId, noteable),
   sk: notePrefix(noteable) + padded(id),
 });
 
@@ -28,13 +42,13 @@ export const noteListKey = (
   createdAt: string,
   id: number,
 ): Key => ({
-  pk: notesPartition(projectId),
+  pk: notesPartition(projectId, noteable),
   sk: `${noteListPrefix(noteable, noteClass)}${createdAt}#${padded(id)}`,
 });
 
 /** Attribute `list` of the same rows, which `byUpdated` orders by the time of the last change. */
 export const noteUpdatesPartition = (projectId: number, noteable: Noteable, noteClass: NoteClass): string =>
-  `${notesPartition(projectId)}#${place(noteable)}${noteClass}`;
+  `${notesPartition(projectId, noteable)}#${place(noteable)}${noteClass}`;
 
 /** Attribute `byName` of those that tell of events of a kind. */
 export const noteEventsPrefix = (kind: NotedChange['kind']): string => `${kind}#`;
@@ -57,11 +71,14 @@ export const discussionKey = (
   noteable: Noteable,
   noteClass: NoteClass,
   firstId: number,
-): Key => ({ pk: notesPartition(projectId), sk: discussionPrefix(noteable, noteClass) + padded(firstId) });
+): Key => ({
+  pk: notesPartition(projectId, noteable),
+  sk: discussionPrefix(noteable, noteClass) + padded(firstId),
+});
 
 /** How many notes and discussions of each class there are. */
 export const noteCountKey = (projectId: number, noteable: Noteable): Key => ({
-  pk: notesPartition(projectId),
+  pk: notesPartition(projectId, noteable),
   sk: `COUNT#${place(noteable)}`,
 });
 
@@ -74,25 +91,28 @@ export const mentionKey = (
   what: 'closed' | 'mentioned',
   source: MentionSource,
 ): Key => ({
-  pk: notesPartition(projectId),
+  pk: notesPartition(projectId, noteable),
   sk: `${mentionPrefix(noteable)}${what}#${source.kind}#${padded(source.projectId)}#${source.kind === 'issue' ? padded(source.iid) : source.sha}`,
 });
 
-/** Participants of discussions in a project, and users who unsubscribed from one. */
-export const threadsPartition = (projectId: number): string => `THREADS#${padded(projectId)}`;
+/** Participants of discussions in a project or a group, and users who unsubscribed from one. */
+export const threadsOfHolder = (holder: Container): string => `THREADS#${placeOfHolder(holder)}`;
+
+export const threadsPartition = (projectId: number, noteable: Noteable): string =>
+  threadsOfHolder(holderOf({ projectId, noteable }));
 
 export const threadPrefix = (noteable: Noteable): string => place(noteable);
 
 export const threadKey = (projectId: number, noteable: Noteable, userId: number): Key => ({
-  pk: threadsPartition(projectId),
+  pk: threadsPartition(projectId, noteable),
   sk: threadPrefix(noteable) + padded(userId),
 });
 
 export const rowKinds = [
-  { name: 'note', partitions: ['NOTES#'], keys: { noteKey }, of: ['project', 'user'] },
-  { name: 'listed-note', partitions: ['NOTES#'], keys: { noteListKey }, of: ['project', 'user'] },
-  { name: 'discussion', partitions: ['NOTES#'], keys: { discussionKey }, of: ['project', 'user'] },
-  { name: 'note-count', partitions: ['NOTES#'], keys: { noteCountKey }, of: ['project'] },
-  { name: 'mention', partitions: ['NOTES#'], keys: { mentionKey }, of: ['project'] },
-  { name: 'participant', partitions: ['THREADS#'], keys: { threadKey }, of: ['project', 'user'] },
+  { name: 'note', partitions: ['NOTES#'], keys: { noteKey }, of: ['project', 'group', 'user'] },
+  { name: 'listed-note', partitions: ['NOTES#'], keys: { noteListKey }, of: ['project', 'group', 'user'] },
+  { name: 'discussion', partitions: ['NOTES#'], keys: { discussionKey }, of: ['project', 'group', 'user'] },
+  { name: 'note-count', partitions: ['NOTES#'], keys: { noteCountKey }, of: ['project', 'group'] },
+  { name: 'mention', partitions: ['NOTES#'], keys: { mentionKey }, of: ['project', 'group'] },
+  { name: 'participant', partitions: ['THREADS#'], keys: { threadKey }, of: ['project', 'group', 'user'] },
 ] as const satisfies readonly RowKind[];

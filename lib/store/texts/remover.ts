@@ -6,6 +6,11 @@ import type { Texts } from './texts.ts';
 export const remover: Remover<{ readonly texts: Texts }> = {
   ofProject: {
     rows: [],
-    run: ({ texts }, { id }, deadline) => untilNoneLeft(() => texts.removeOfProject(id), deadline),
+    run: ({ texts }, { id }, deadline) => untilNoneLeft(() => texts.removeOf(id), deadline),
+  },
+  ofGroup: {
+    rows: [],
+    run: ({ texts }, { id }, deadline) =>
+      untilNoneLeft(() => texts.removeOf({ kind: 'group', id }), deadline),
   },
 };

@@ -8,6 +8,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import type { Container } from '../../records/labels.ts';
 import { BEGINNING, type LongText, type StoredText } from '../../records/texts.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { padded } from '../row-keys/key.ts';
@@ -25,11 +26,15 @@ export class Texts {
     this.#blobs = blobs;
   }
 
-  /** Stores a text of a project if it is long. @returns what the row keeps. @throws StoreUnavailable */
-  async keep(projectId: number, text: string): Promise<StoredText> {
+  /**
+   * Stores a text if it is long.
+   * @param owner the project, by its id, or the group that it goes with
+   * @returns what the row keeps. @throws StoreUnavailable
+   */
+  async keep(owner: TextOwner, text: string): Promise<StoredText> {
     const bytes = Buffer.byteLength(text);
     if (bytes <= MAX_ROW_TEXT) return text;
-    const blob = `${prefixOf(projectId)}${randomUUID()}`;
+    const blob = `${prefixOf(owner)}${randomUUID()}`;
     await this.#blobs.put(blob, Buffer.from(text), { contentType: 'text/plain; charset=utf-8' });
     return { blob, bytes, beginning: text.slice(0, BEGINNING) };
   }
@@ -58,12 +63,17 @@ export class Texts {
     await this.#blobs.delete(long.map(({ blob }) => blob)).catch(() => {});
   }
 
-  /** Deletes up to 1,000 texts of a deleted project. @returns whether any are left */
-  async removeOfProject(projectId: number): Promise<boolean> {
-    const { keys, more } = await this.#blobs.list(prefixOf(projectId));
+  /** Deletes up to 1,000 texts of a deleted project or group. @returns whether any are left */
+  async removeOf(owner: TextOwner): Promise<boolean> {
+    const { keys, more } = await this.#blobs.list(prefixOf(owner));
     if (keys.length > 0) await this.#blobs.delete(keys);
     return more;
   }
 }
 
-const prefixOf = (projectId: number): string => `${TEXTS}project/${padded(projectId)}/`;
+type TextOwner = number | Container;
+
+function prefixOf(owner: TextOwner): string {
+  const { kind, id } = typeof owner === 'number' ? { kind: 'project', id: owner } : owner;
+  return `${TEXTS}${kind}/${padded(id)}/`;
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { eventsPartition } from '../../../lib/store/row-keys/events.ts';
-import { notesPartition, threadsPartition } from '../../../lib/store/row-keys/notes.ts';
+import { notesOfHolder, threadsOfHolder } from '../../../lib/store/row-keys/notes.ts';
 import { TEXTS } from '../../../lib/store/texts/texts.ts';
 import { mailTo } from '../../harness/mail.ts';
 import { ownWorld } from '../../harness/own-world.ts';
@@ -215,7 +215,8 @@ test('a deleted issue takes its notes, their long texts, their events and its pa
   expect(await kept()).toBe(0);
   const { table } = world.store;
   const id = world.ids['private']!;
-  for (const partition of [notesPartition(id), threadsPartition(id)])
+  const holder = { kind: 'project', id } as const;
+  for (const partition of [notesOfHolder(holder), threadsOfHolder(holder)])
     for await (const row of table.queryAll({ partition })) expect(row['sk']).not.toMatch(/issue#/);
   for await (const event of table.queryAll({ partition: eventsPartition(id) }))
     expect(event['target']).not.toMatchObject({ issue: {} });

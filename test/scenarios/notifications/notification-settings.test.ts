@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { NOTIFICATION_EVENTS } from '../../../lib/records/notifications.ts';
 import { Missing } from '../../../lib/store/errors.ts';
 import { memberPartition } from '../../../lib/store/row-keys/members.ts';
-import { threadsPartition } from '../../../lib/store/row-keys/notes.ts';
+import { threadsOfHolder } from '../../../lib/store/row-keys/notes.ts';
 import { userKey } from '../../../lib/store/row-keys/users.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
@@ -331,7 +331,7 @@ describe('deleted users, projects and groups', () => {
     const partitions = [
       memberPartition({ kind: 'project', id: project.body.id }),
       memberPartition({ kind: 'group', id: group.body.id }),
-      threadsPartition(project.body.id),
+      threadsOfHolder({ kind: 'project', id: project.body.id }),
     ];
     const counts = async () => (await Promise.all(partitions.map(rowsOf))).map(({ length }) => length);
     const watching = async () => (await world.store.notificationSettings.globalSubscribers(id - 1, 1)).ids;

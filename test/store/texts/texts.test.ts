@@ -48,6 +48,6 @@ test('texts are removed with their project, and with no other', async () => {
   const long = 'x'.repeat(MAX_ROW_TEXT + 1);
   await texts.keep(1, long);
   const other = await texts.keep(11, long);
-  expect(await texts.removeOfProject(1)).toBe(false);
+  expect(await texts.removeOf(1)).toBe(false);
   expect(await keys()).toEqual([(other as LongText).blob]);
 });
