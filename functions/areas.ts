@@ -181,6 +181,7 @@ export const areas: readonly Area[] = [
       ...[
         '/api/v4/projects/{id}/issues',
         '/api/v4/groups/{id}/issues',
+        '/api/v4/groups/{id}/epics',
         '/api/v4/issues',
         '/api/v4/todos',
       ].flatMap(collection),

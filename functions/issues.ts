@@ -1,3 +1,5 @@
+import { epicEndpoints } from '../lib/api/epics/endpoints.ts';
+import { epicNoteEndpoints } from '../lib/api/epics/notes.ts';
 import { issueEndpoints } from '../lib/api/issues/endpoints.ts';
 import { issueLinkEndpoints } from '../lib/api/issues/links.ts';
 import { issueMergeRequestEndpoints } from '../lib/api/issues/merge-requests.ts';
@@ -22,6 +24,8 @@ export const { handler, fetch } = apiFunction({
     userAgentEndpoint,
     ...issuePeopleEndpoints,
     ...issueTimeEndpoints,
+    ...epicEndpoints,
+    ...epicNoteEndpoints,
     ...issueTodoEndpoints,
     ...todoEndpoints,
   ],

@@ -11,6 +11,8 @@ import { commitEndpoints } from './commits/endpoints.ts';
 import { customAttributeEndpoints } from './custom-attributes/endpoints.ts';
 import { emailEndpoints } from './emails/endpoints.ts';
 import type { ApiDeps } from './endpoint.ts';
+import { epicEndpoints } from './epics/endpoints.ts';
+import { epicNoteEndpoints } from './epics/notes.ts';
 import { eventEndpoints } from './events/endpoints.ts';
 import { fileEndpoints } from './files/endpoints.ts';
 import { forkEndpoints } from './forks/endpoints.ts';
@@ -94,6 +96,8 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...issuePeopleEndpoints,
   ...issueTimeEndpoints,
   ...issueTodoEndpoints,
+  ...epicEndpoints,
+  ...epicNoteEndpoints,
   ...todoEndpoints,
   ...eventEndpoints,
   ...fileEndpoints,

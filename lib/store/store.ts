@@ -11,6 +11,7 @@ import { type AwsClients, awsClients, documentClient } from './clients.ts';
 import { CustomAttributes } from './custom-attributes/custom-attributes.ts';
 import { Confirmations, Emails, MAX_EMAILS } from './emails/emails.ts';
 import { readEnvironment, type StoreEnvironment } from './environment.ts';
+import { Epics } from './epics/epics.ts';
 import { Events } from './events/events.ts';
 import { EventFeed } from './events/feed.ts';
 import { Forks } from './forks/forks.ts';
@@ -140,6 +141,7 @@ export interface Store {
   readonly pipelines: Pipelines;
   readonly labels: Labels;
   readonly milestones: Milestones;
+  readonly epics: Epics;
   readonly leases: Leases;
   readonly maintenanceNotes: MaintenanceNotes;
   readonly masterKeyLeases: MasterKeyLeases;
@@ -252,6 +254,7 @@ export function createStore(
     pipelines: new Pipelines(table, counters),
     labels: new Labels(table, counters, outbox),
     milestones: new Milestones(table, counters, outbox),
+    epics: new Epics(table, counters, outbox),
     leases: new Leases(table),
     maintenanceNotes: new MaintenanceNotes(table),
     masterKeyLeases: new MasterKeyLeases(table),

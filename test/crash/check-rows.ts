@@ -42,6 +42,7 @@ import { type IndexName, indexes } from '../../lib/store/table/schema.ts';
 import { identityNames } from '../../lib/store/users/item.ts';
 import { audit } from './check-audit.ts';
 import { awards } from './check-awards.ts';
+import { epics } from './check-epics.ts';
 import { events } from './check-events.ts';
 import { expiring } from './check-expiry.ts';
 import { linkSecrets, masterKeyLeases, secrets, settings } from './check-instance.ts';
@@ -106,6 +107,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       token: Math.max(0, ...rows.of('TOKENID#').map(({ pk }) => idOf(pk))),
       'deploy-token': Math.max(0, ...rows.of('DEPLOYTOKENID#').map(({ pk }) => idOf(pk))),
       milestone: Math.max(0, ...rows.of('MILESTONE#').map(({ pk }) => idOf(pk))),
+      epic: Math.max(0, ...rows.of('EPIC#').map(({ pk }) => idOf(pk))),
       label: Math.max(0, ...rows.of('LABEL#').map(({ pk }) => idOf(pk))),
       'branch-rule': Math.max(0, ...rulesOf(rows, 'branch').map((row) => row['id'] as number)),
     };
@@ -143,6 +145,8 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   labels,
 
   milestones,
+
+  epics,
 
   watchers: rowCheck(['watcher', 'notification-choice-everywhere'], function* (rows) {
     const watching = new Set(rows.of(WATCHERS).map(({ sk }) => idOf(sk)));

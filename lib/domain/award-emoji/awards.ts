@@ -76,10 +76,7 @@ export async function addAward(
     updatedAt: at,
   };
   const createdAt = note?.createdAt ?? on.awards!.createdAt;
-  const joins = deps.store.threads.joinWrite(
-    { projectId: on.projectId, noteable: on.noteable },
-    user.id,
-  );
+  const joins = deps.store.threads.joinWrite({ projectId: on.projectId, noteable: on.noteable }, user.id);
   try {
     await retryOnConflict(() => deps.store.awards.add(award, createdAt, [...vote(award, 1), joins]), isStale);
   } catch (error) {

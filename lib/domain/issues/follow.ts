@@ -1,4 +1,4 @@
-/** Issues follow a label or milestone that was deleted, replaced or renamed. */
+/** Issues follow a label or milestone that was deleted, replaced or renamed, and a deleted iteration or epic. */
 
 import type { IssueFields, IssueRecord } from '../../records/issues.ts';
 import type { Container } from '../../records/labels.ts';
@@ -80,9 +80,15 @@ async function followPage(
   const project = iids.length === 0 ? undefined : await projects.get(projectId);
   if (project === undefined || project.deletedAt !== null) return undefined;
   if (successorId === undefined) {
+    if (facet === 'epic' || facet === 'iteration') return undefined;
     const value = await (facet === 'label' ? labels : milestones).get(valueId);
     if (value === undefined) return undefined;
-    return issueUses.retitle(used, { rootId: rootOf(project), title: value.title }, PAGE, after);
+    return issueUses.retitle(
+      { ...used, facet },
+      { rootId: rootOf(project), title: value.title },
+      PAGE,
+      after,
+    );
   }
   await mapLimit(CONCURRENCY, iids, async (iid) => {
     await retryOnConflict(
@@ -104,11 +110,18 @@ async function followPage(
 }
 
 function withoutValue(
-  { labelIds, milestoneId }: IssueRecord,
+  { labelIds, milestoneId, iterationId, epicId }: IssueRecord,
   { facet, valueId }: Following,
   successorId: number | null,
 ): Partial<IssueFields> | undefined {
-  if (facet === 'milestone') return milestoneId === valueId ? { milestoneId: successorId } : undefined;
+  switch (facet) {
+    case 'milestone':
+      return milestoneId === valueId ? { milestoneId: successorId } : undefined;
+    case 'iteration':
+      return iterationId === valueId ? { iterationId: successorId } : undefined;
+    case 'epic':
+      return epicId === valueId ? { epicId: successorId } : undefined;
+  }
   if (!labelIds.includes(valueId)) return undefined;
   const replaced = labelIds.flatMap((id) =>
     id !== valueId ? [id] : successorId === null ? [] : [successorId],

@@ -46,7 +46,7 @@ export const jobs = [
         projectId: idField(),
         from: z.optional(
           z.object({
-            step: z.enum(['labels', 'milestones', 'list', 'label', 'milestone', 'word']),
+            step: z.enum(['labels', 'milestones', 'epics', 'list', 'label', 'milestone', 'word']),
             after: z.optional(z.union([z.number(), z.string()])),
           }),
         ),
@@ -57,7 +57,7 @@ export const jobs = [
     name: FOLLOW_JOB,
     body: () =>
       z.object({
-        facet: z.enum(['label', 'milestone']),
+        facet: z.enum(['label', 'milestone', 'iteration', 'epic']),
         valueId: idField(),
         kind: sourceKindField(),
         id: idField(),

@@ -14,6 +14,7 @@ import {
   rangesOfReaction,
   rangesOfRoot,
   rangesOfRootBy,
+  rangesOfValue,
   type SearchedIn,
 } from '../../store/issues/list.ts';
 import type { PlaceRange } from '../../store/issues/places.ts';
@@ -326,6 +327,15 @@ async function sourcesOf(
     ranges.push(...unions);
     exact = false;
     covered.add('terms');
+  }
+  if (typeof filter.epicId === 'number') {
+    const union =
+      projectId === undefined
+        ? rangesOfValue('epic', filter.epicId, classes)
+        : rangesBy(projectId, 'epic', filter.epicId, classes);
+    withOwn(union);
+    ranges.push(union);
+    covered.add('epicId');
   }
   return { ranges: ranges.length === 0 ? undefined : ranges, exact, covered };
 }

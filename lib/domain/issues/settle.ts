@@ -1,6 +1,7 @@
 /**
  * A project that was moved under other groups: labels and milestones of groups that it left become its own, as far as
- * its issues have them, and its issues enter the lists of the new top-level group.
+ * its issues have them, its issues lose epics of these groups, and enter the lists of the new top-level
+ * group.
  */
 
 import type { Container, LabelRecord } from '../../records/labels.ts';
@@ -18,8 +19,17 @@ export interface Settling {
   readonly from?: { readonly step: Step; readonly after?: number | string | undefined } | undefined;
 }
 
-const STEPS = ['labels', 'milestones', 'list', 'label', 'milestone', 'word'] as const;
+const STEPS = ['labels', 'milestones', 'epics', 'list', 'label', 'milestone', 'word'] as const;
 type Step = (typeof STEPS)[number];
+
+/** What issues have of groups above their project. */
+const FACETS = {
+  labels: 'label',
+  milestones: 'milestone',
+  epics: 'epic',
+} as const;
+type Kept = keyof typeof FACETS;
+type Relisted = Exclude<Step, Kept>;
 
 /** Rows changed together. */
 const PAGE = 50;
@@ -41,9 +51,15 @@ export async function settle(
       if (Date.now() > deadline)
         return { projectId, from: { step, ...(after === undefined ? {} : { after }) } };
       after =
-        step === 'labels' || step === 'milestones'
-          ? await keepValue(deps, project, step, after as number | undefined, deadline)
-          : await deps.store.issueUses.reroot(projectId, step, rootOf(project), PAGE, after as string);
+        step in FACETS
+          ? await keepValue(deps, project, step as Kept, after as number | undefined, deadline)
+          : await deps.store.issueUses.reroot(
+              projectId,
+              step as Relisted,
+              rootOf(project),
+              PAGE,
+              after as string,
+            );
     }
   }
   return undefined;
@@ -53,18 +69,18 @@ export async function settle(
 async function keepValue(
   deps: Deps,
   project: ProjectRecord,
-  step: 'labels' | 'milestones',
+  step: Kept,
   after: number | undefined,
   deadline: number,
 ): Promise<number | undefined> {
-  const facet = step === 'labels' ? 'label' : 'milestone';
+  const facet = FACETS[step];
   const valueId = await deps.store.issueUses.nextValue(project.id, facet, after);
   if (valueId === undefined) return undefined;
-  const value = await (step === 'labels' ? deps.store.labels : deps.store.milestones).get(valueId);
+  const value = await deps.store[step].get(valueId);
   const containers = withAbove({ project, level: 0 });
   if (value === undefined || containers.some((container) => sameContainer(container, value.container)))
     return valueId;
-  const successorId = await ownOf(deps, project, containers, value);
+  const successorId = 'rootId' in value ? null : await ownOf(deps, project, containers, value);
   if (successorId === undefined) return valueId;
   const following = { facet, valueId, kind: 'project', id: project.id, successorId } as const;
   const rest = await follow(deps, following, deadline);

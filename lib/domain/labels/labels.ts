@@ -3,15 +3,14 @@
 import type { LabelRecord } from '../../records/labels.ts';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.ts';
 import { type LabelChange, MAX_LABELS } from '../../store/labels/labels.ts';
+import { followDeletion, followTitle } from '../../store/labels/uses.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
-import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, type DomainError, invalid, notFound, refused, resourceNotFound } from '../errors.ts';
 import { colorOf, DEFAULT_COLOR } from './colors.ts';
 import { above, type ContainerAccess, containerOf, sameContainer, withAbove } from './containers.ts';
-import { followDeletion, followTitle } from '../../store/labels/uses.ts';
 
 /** Removes what a deleted label left behind. */
 export const LABEL_REMOVED_JOB = 'label.removed';
@@ -183,14 +182,14 @@ export async function setSubscription(
 }
 
 /**
- * Finds the labels of a project with these titles, among its own and inherited ones, and creates those that are missing
+ * Finds the labels of a project or group with these titles, among its own and inherited ones, and creates those that are missing
  * if the caller may. Titles are trimmed; blank ones and repetitions are left out.
  * @returns the labels in the order of the titles; without the missing ones for callers who may not create labels
  * @throws 400 by field for a title that no label may have; 400 above the limit of labels
  */
 export async function findOrCreateLabels(
   deps: Deps,
-  access: ProjectAccess,
+  access: ContainerAccess,
   titles: readonly string[],
   options: { readonly create: boolean },
 ): Promise<LabelRecord[]> {
@@ -213,7 +212,7 @@ export async function findOrCreateLabels(
 /** Creates a label by its title alone, or finds the one that another request has just created. */
 async function createdByTitle(
   deps: Deps,
-  access: ProjectAccess,
+  access: ContainerAccess,
   title: string,
 ): Promise<LabelRecord | undefined> {
   try {

@@ -2,6 +2,7 @@
 
 import type { MilestoneRecord, MilestoneState } from '../../records/milestones.ts';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.ts';
+import { followDeletion, followTitle } from '../../store/labels/uses.ts';
 import { MAX_MILESTONES, type MilestoneChange } from '../../store/milestones/milestones.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Put } from '../../store/table/write.ts';
@@ -10,7 +11,6 @@ import type { Deps } from '../deps.ts';
 import { conflict, type FieldProblems, recordNotFound, refused, resourceNotFound } from '../errors.ts';
 import { prepareActivity } from '../events/record.ts';
 import { above, type ContainerAccess, containerOf, sameContainer, withAbove } from '../labels/containers.ts';
-import { followDeletion, followTitle } from '../../store/labels/uses.ts';
 import { inRuby } from '../ruby-notation.ts';
 
 /** Characters. */

@@ -2,6 +2,7 @@
 
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.ts';
+import { followDeletion } from '../../store/labels/uses.ts';
 import { MAINTENANCE, message } from '../../store/outbox/outbox.ts';
 import { requireGroupAbility } from '../access/permissions.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
@@ -11,7 +12,6 @@ import { conflict, refused } from '../errors.ts';
 import { groupOfId } from '../groups/groups.ts';
 import { above, containerOf } from '../labels/containers.ts';
 import { eachProjectOf } from '../labels/group-projects.ts';
-import { followDeletion } from '../../store/labels/uses.ts';
 import { getMilestone } from './milestones.ts';
 
 /** Merges milestones of projects into one of their group. */

@@ -4,6 +4,7 @@ import { jobs as billableMembers } from '../billable-members/jobs.ts';
 import { jobs as branches } from '../branches/jobs.ts';
 import { jobs as deletion } from '../deletion/jobs.ts';
 import type { Deps } from '../deps.ts';
+import { jobs as epics } from '../epics/jobs.ts';
 import { jobs as forks } from '../forks/jobs.ts';
 import { jobs as groups } from '../groups/jobs.ts';
 import { jobs as invitations } from '../invitations/jobs.ts';
@@ -33,6 +34,7 @@ export const maintenanceJobs: readonly JobDefinition<unknown, Deps>[] = [
   ...billableMembers,
   ...branches,
   ...deletion,
+  ...epics,
   ...forks,
   ...groups,
   ...invitations,

@@ -2,6 +2,7 @@ import { remover as accessRequests } from '../access-requests/remover.ts';
 import { remover as awardEmoji } from '../award-emoji/remover.ts';
 import { remover as customAttributes } from '../custom-attributes/remover.ts';
 import { remover as emails } from '../emails/remover.ts';
+import { remover as epics } from '../epics/remover.ts';
 import { remover as events } from '../events/remover.ts';
 import { remover as forks } from '../forks/remover.ts';
 import { remover as groups } from '../groups/remover.ts';
@@ -60,6 +61,7 @@ export const removers: readonly Remover<Store>[] = [
   uploads,
   labels,
   milestones,
+  epics,
   pipelines,
   forks,
   customAttributes,

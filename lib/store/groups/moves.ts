@@ -11,6 +11,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Visibility } from '../../records/visibility.ts';
+import { settleEpicsMessage } from '../epics/settle.ts';
 import { TransactionRefused } from '../errors.ts';
 import { UNLINK_JOB } from '../forks/forks.ts';
 import { settleMessage } from '../labels/settle.ts';
@@ -201,7 +202,7 @@ export class GroupMoves {
   async #clearMovedFrom(group: GroupRecord): Promise<boolean> {
     const current = await this.#groups.get(group.id);
     if (current === undefined || current.movedFrom === null) return true;
-    const refused = await this.#refused([
+    const writes: Write[] = [
       {
         update: groupKey(group.id),
         set: { movedFrom: null },
@@ -216,7 +217,9 @@ export class GroupMoves {
         reason: 'version',
       },
       ...(isArriving(current) ? finishedMoveRows(current) : []),
-    ]);
+    ];
+    const leavesRoot = rootPathOf(group.fullPath) !== rootPathOf(group.movedFrom ?? '');
+    const refused = await this.#refused(writes, leavesRoot ? [settleEpicsMessage(group.id)] : []);
     return refused === undefined;
   }
 
@@ -243,6 +246,9 @@ export class GroupMoves {
     }
   }
 }
+
+/** The path of the top-level group above. */
+const rootPathOf = (fullPath: string): string => fullPath.split('/')[0]!.toLowerCase();
 
 /** Checks that the group is still at the location its descendants are moved to. */
 const checkLocation = ({ id, fullPath, fullName }: GroupRecord): Check => ({

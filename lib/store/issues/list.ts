@@ -13,6 +13,7 @@ import {
   issuesOfProject,
   issuesOfRoot,
   issuesOfRootBy,
+  issuesOfValue,
   issuesPartition,
   numberWord,
   ownIssuesPrefix,
@@ -326,6 +327,15 @@ export const rangesOfRootBy = (
   classes.map((listClass) => ({
     index: 'byId',
     partition: issuesOfRootBy(rootId, facet, title, listClass),
+    prefix: '',
+    listClass,
+  }));
+
+/** Those of one epic, in all projects. */
+export const rangesOfValue = (facet: 'epic', id: number, classes: readonly IssueClass[]): PlaceRange[] =>
+  classes.map((listClass) => ({
+    index: 'byId',
+    partition: issuesOfValue(facet, id, listClass),
     prefix: '',
     listClass,
   }));

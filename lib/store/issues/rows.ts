@@ -17,6 +17,7 @@ import {
   issuesOfProject,
   issuesOfRoot,
   issuesOfRootBy,
+  issuesOfValue,
   issueWordKey,
   numberWord,
   ownIssuesPrefix,
@@ -90,6 +91,8 @@ export function issueRows(issue: IssueRecord, around: IssueSurroundings): Row[] 
     who: wordsOfAll.partition(each),
     what: `${each}#${place}`,
   });
+  const planned = (facet: 'epic', value: number) =>
+    by(facet, value, { list: issuesOfValue(facet, value, listClass), byId: place });
   return [
     // Of the rows in no other list this is the one that every issue has once: being found by its day costs no row.
     { ...issueIdKey(id), projectId, iid, ...due },
@@ -108,7 +111,7 @@ export function issueRows(issue: IssueRecord, around: IssueSurroundings): Row[] 
     ...issue.labelIds.map((label) => titled('label', label, labelTitles.get(label))),
     ...(issue.milestoneId === null ? [] : [titled('milestone', issue.milestoneId, milestoneTitle)]),
     ...(issue.iterationId === null ? [] : [by('iteration', issue.iterationId)]),
-    ...(issue.epicId === null ? [] : [by('epic', issue.epicId)]),
+    ...(issue.epicId === null ? [] : [planned('epic', issue.epicId)]),
     ...[numberWord(iid), ...wordsOfIssue(issue)].map(word),
   ];
 }

@@ -1,4 +1,4 @@
-/** The rows of issues that have a label or a milestone, for changes of these that all such issues have to follow. */
+/** The rows of issues that have a label, milestone, iteration or epic, for changes that all such issues have to follow. */
 
 import { ConditionFailed } from '../errors.ts';
 import {
@@ -18,10 +18,13 @@ import type { Key } from '../row-keys/key.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT } from '../table/write.ts';
 
-/** A label or milestone, in one project. */
+/** Those whose title is in the rows. */
+export type TitledFacet = 'label' | 'milestone';
+
+/** A label, milestone, iteration or epic, in one project. */
 export interface UsedValue {
   readonly projectId: number;
-  readonly facet: 'label' | 'milestone';
+  readonly facet: TitledFacet | 'iteration' | 'epic';
   readonly valueId: number;
 }
 
@@ -52,7 +55,7 @@ export class IssueUses {
    * @returns sort key to go on after; undefined at the end
    */
   async retitle(
-    used: UsedValue,
+    used: UsedValue & { readonly facet: TitledFacet },
     { rootId, title }: { readonly rootId: number; readonly title: string },
     limit: number,
     after?: string,
@@ -69,7 +72,7 @@ export class IssueUses {
     return next;
   }
 
-  /** Returns the next label or milestone that issues of a project have. @param after the one before */
+  /** Returns the next label, milestone, iteration or epic that issues of a project have. @param after the one before */
   async nextValue(
     projectId: number,
     facet: UsedValue['facet'],
@@ -94,7 +97,7 @@ export class IssueUses {
    */
   async reroot(
     projectId: number,
-    part: 'list' | 'word' | UsedValue['facet'],
+    part: 'list' | 'word' | TitledFacet,
     rootId: number,
     limit: number,
     after?: string,

@@ -1,13 +1,13 @@
-/** What has a label or milestone follows its changes, in the background: there may be 100,000 issues of it. */
+/** Issues follow changes of their labels, milestones, iterations and epics in the background: there may be 100,000 of one. */
 
 import type { Container } from '../../records/labels.ts';
-import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
 
 /** The job of issues, which are a later subject. */
 export const FOLLOW_JOB = 'issue.follow';
 
 export interface ChangedValue {
-  readonly facet: 'label' | 'milestone';
+  readonly facet: 'label' | 'milestone' | 'iteration' | 'epic';
   readonly id: number;
   /** The project or group that it belonged to. */
   readonly container: Container;

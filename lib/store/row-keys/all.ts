@@ -7,6 +7,7 @@ import { rowKinds as billableMembers } from './billable-members.ts';
 import { rowKinds as counters } from './counters.ts';
 import { rowKinds as customAttributes } from './custom-attributes.ts';
 import { rowKinds as emails } from './emails.ts';
+import { rowKinds as epics } from './epics.ts';
 import { rowKinds as events } from './events.ts';
 import { rowKinds as forks } from './forks.ts';
 import { rowKinds as git } from './git.ts';
@@ -48,6 +49,7 @@ export const allRowKinds = [
   ...counters,
   ...customAttributes,
   ...emails,
+  ...epics,
   ...events,
   ...forks,
   ...git,

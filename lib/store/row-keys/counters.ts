@@ -23,6 +23,7 @@ export type CounterKind =
   | 'event'
   | 'label'
   | 'milestone'
+  | 'epic'
   | 'topic'
   | 'todo'
   | 'award';

@@ -155,6 +155,10 @@ export function issueOfDuePlace(place: string): IssueReference {
   return { projectId: projectId!, iid: iid!, id: id! };
 }
 
+/** Of one epic, in all projects: it is in one group, so its id is enough. */
+export const issuesOfValue = (facet: 'epic', id: number, listClass: IssueClass): string =>
+  `ISSUES#${facet}#${padded(id)}#${listClass}`;
+
 /** The same list of another root. */
 export const underRoot = (list: string, rootId: number): string =>
   list.replace(/^ISSUES#ROOT#\d+/, `ISSUES#ROOT#${padded(rootId)}`);

@@ -42,6 +42,7 @@ export const USER_ROWS = [
   'LABEL',
   'AWARD',
   'AWARDED',
+  'EPIC',
 ] as const;
 
 export type UserRow = (typeof USER_ROWS)[number];

@@ -1,6 +1,7 @@
 import type { Answer } from '../../harness/service.ts';
 import { attributeWrites } from './attribute-endpoints.ts';
 import type { Operation } from './driver.ts';
+import { epicWrites } from './epic-endpoints.ts';
 import type { Fixtures, Ground } from './fixtures.ts';
 import { groupWrites } from './group-endpoints.ts';
 import { invitationWrites } from './invitation-endpoints.ts';
@@ -40,6 +41,7 @@ export const writes: readonly Operation[] = [
   ...userWrites,
   ...labelWrites,
   ...milestoneWrites,
+  ...epicWrites,
   ...noteWrites,
   ...todoWrites,
   ...notificationWrites,

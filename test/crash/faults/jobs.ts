@@ -3,6 +3,7 @@ import { deps } from '../../../functions/deps.ts';
 import { removeWhole } from '../../../lib/domain/deletion/mark-and-delete.ts';
 import { NOTIFY_JOB } from '../../../lib/domain/notifications/enqueue.ts';
 import type { LongText } from '../../../lib/records/texts.ts';
+import { SETTLE_EPICS_JOB } from '../../../lib/store/epics/settle.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
 import { MENTIONS_JOB, PUSHED_JOB } from '../../../lib/store/notes/mentions.ts';
 import { REMOVE_NOTES_JOB } from '../../../lib/store/notes/notes.ts';
@@ -134,6 +135,24 @@ export const jobs: readonly Operation[] = [
         // A copy that no issue has yet is found by the next run.
         if (labelIds[0] === labelId) return 'before';
         return labelIds[0] === own[0]?.id ? 'after' : `${labelIds} of ${own.length}`;
+      });
+    },
+  },
+  {
+    name: 'job: the epics of a group enter the lists of another top-level group',
+    async prepare(fixtures) {
+      const { token } = await fixtures.owner();
+      const name = fixtures.fresh('moved');
+      const group = await fixtures.done('POST', '/groups', { token, json: { name, path: name } });
+      const epics = `/groups/${group.id}/epics`;
+      await fixtures.done('POST', epics, { token, json: { title: 'moved' } });
+      const [{ id }] = await fixtures.done('GET', epics, { token });
+      // As the move leaves it.
+      const epic = (await fixtures.store.epics.get(id))!;
+      await fixtures.store.epics.change(epic, { rootId: 1 }, [], new Date());
+      return job(fixtures, SETTLE_EPICS_JOB, { groupId: group.id }, async () => {
+        const { length } = await fixtures.done('GET', epics, { token });
+        return length === 0 ? 'before' : 'after';
       });
     },
   },

@@ -2,15 +2,23 @@ import type { Operation } from './driver.ts';
 import type { Fixtures, Ground } from './fixtures.ts';
 import { counted, countOf, endpoint, flip } from './sent.ts';
 
-/** @returns the path of what the notes are on, below that of its project */
+/** @returns the path of what the notes are on */
 type Below = (ground: Ground, fixtures: Fixtures) => Promise<string>;
 
-const commit: Below = async ({ side }) => `repository/commits/${side}`;
+const commit: Below = async ({ id, side }) => `/projects/${id}/repository/commits/${side}`;
 
 const issue: Below = async ({ id, owner }, fixtures) => {
   const json = { title: fixtures.fresh('talk') };
   const { iid } = await fixtures.done('POST', `/projects/${id}/issues`, { token: owner.token, json });
-  return `issues/${iid}`;
+  return `/projects/${id}/issues/${iid}`;
+};
+
+const epic: Below = async ({ owner: { token } }, fixtures) => {
+  const name = fixtures.fresh('planned');
+  const group = await fixtures.done('POST', '/groups', { token, json: { name, path: name } });
+  const epics = `/groups/${group.id}/epics`;
+  const { id } = await fixtures.done('POST', epics, { token, json: { title: 'talk' } });
+  return `${epics}/${id}`;
 };
 
 /** Writes of discussions, and of notes in them. */
@@ -47,7 +55,18 @@ const changes = (
   }),
 ];
 
+/** Writes of notes without regard to discussions. */
+const singleWrites = (path: string, below: Below): readonly Operation[] => [
+  endpoint(`POST ${path}/notes`, async (fixtures) => {
+    const { on, token, state } = await discussed(fixtures, below);
+    const body = fixtures.fresh('note');
+    return { path: `${on}/notes`, token, json: { body, internal: true }, state: () => state(body) };
+  }),
+  ...changes(`${path}/notes/:note_id`, below, ({ on, noteId }) => `${on}/notes/${noteId}`),
+];
+
 const ISSUE = '/projects/:id/issues/:issue_iid';
+const EPIC = '/groups/:id/epics/:epic_id';
 
 /** Writes of awards on an issue, or on a note on it. */
 function awardWrites(
@@ -77,11 +96,7 @@ function awardWrites(
 export const noteWrites: readonly Operation[] = [
   ...discussionWrites('/projects/:id/repository/commits/:sha', commit),
   ...discussionWrites(ISSUE, issue),
-  endpoint(`POST ${ISSUE}/notes`, async (fixtures) => {
-    const { on, token, state } = await discussed(fixtures, issue);
-    const body = fixtures.fresh('note');
-    return { path: `${on}/notes`, token, json: { body, internal: true }, state: () => state(body) };
-  }),
+  ...singleWrites(ISSUE, issue),
   // With a quick action: the note and what it changes, or neither.
   endpoint(`POST ${ISSUE}/notes`, async (fixtures) => {
     const made = await discussed(fixtures, issue);
@@ -93,7 +108,8 @@ export const noteWrites: readonly Operation[] = [
     };
     return { path: `${made.on}/notes`, token: made.token, json: { body: `${body}\n/close` }, state };
   }),
-  ...changes(`${ISSUE}/notes/:note_id`, issue, ({ on, noteId }) => `${on}/notes/${noteId}`),
+  ...discussionWrites(EPIC, epic),
+  ...singleWrites(EPIC, epic),
   ...awardWrites(ISSUE, ({ on }) => on),
   ...awardWrites(`${ISSUE}/notes/:note_id`, ({ on, noteId }) => `${on}/notes/${noteId}`),
 ];
@@ -107,7 +123,7 @@ interface Note {
 async function discussed(fixtures: Fixtures, below: Below) {
   const ground = await fixtures.ground();
   const { token } = ground.owner;
-  const on = `/projects/${ground.id}/${await below(ground, fixtures)}`;
+  const on = await below(ground, fixtures);
   const discussions = `${on}/discussions`;
   const text = fixtures.fresh('first');
   const { id, notes } = await fixtures.done('POST', discussions, { token, json: { body: text } });

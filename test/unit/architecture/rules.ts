@@ -108,6 +108,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'uploads',
       'notes',
       'award-emoji',
+      'epics',
       'pipelines',
     ],
     ...['issues', 'todos'],
@@ -151,6 +152,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'milestones',
       'notes',
       'award-emoji',
+      'epics',
       'issues',
       'todos',
       'forks',
@@ -198,7 +200,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'signatures',
       'stars',
     ],
-    ...['project-relations', 'tags', 'templates', 'tokens', 'issues', 'todos', 'search'],
+    ...['project-relations', 'tags', 'templates', 'tokens', 'epics', 'issues', 'todos', 'search'],
   ],
 };
 

@@ -1,5 +1,6 @@
 import * as auditEvents from './audit-events.ts';
 import * as commits from './commits.ts';
+import * as epics from './epics.ts';
 import * as forks from './forks.ts';
 import * as groups from './groups.ts';
 import * as issues from './issues.ts';
@@ -36,6 +37,7 @@ const project = {
 /** The same in a group. */
 const group = {
   ...auditEvents.group,
+  ...epics.group,
   ...groups.group,
   ...labels.group,
   ...members.group,

@@ -1,0 +1,267 @@
+/** Epics of groups: who sees a group sees its epics, Reporters change them. */
+
+import type { EpicRecord } from '../../records/epics.ts';
+import { LimitReached, Missing, Stale } from '../../store/errors.ts';
+import { followDeletion } from '../../store/labels/uses.ts';
+import { removeNotesMessage } from '../../store/notes/notes.ts';
+import { canInGroup, requireGroupAbility, signedIn } from '../access/permissions.ts';
+import type { GroupAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, type FieldProblems, invalid, notFound, recordNotFound, refused } from '../errors.ts';
+import { containerOf } from '../labels/containers.ts';
+import { findOrCreateLabels } from '../labels/labels.ts';
+import { dropRefused, dropReplaced } from '../long-texts.ts';
+import { ISSUES, requireRate } from '../rate-limits/action-limits.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
+import { type FoundEpic, lineOf, visibleEpics } from './related.ts';
+import { maySeeEpic } from './visible.ts';
+
+const MAX_TITLE = 255;
+/** Characters. */
+const MAX_DESCRIPTION = 1_048_576;
+const MAX_LABELS = 500;
+/** Epics above each other, the topmost included. */
+const MAX_DEPTH = 7;
+
+/** @throws `404 Not found`, also for one that is hidden from the actor */
+export async function getEpic(
+  deps: Deps,
+  actor: Actor,
+  access: GroupAccess,
+  iid: number,
+): Promise<FoundEpic> {
+  const epic = await deps.store.epics.numbered(containerOf(access), iid);
+  if (epic === undefined || !maySeeEpic(actor, access, epic)) throw recordNotFound();
+  return { epic, access };
+}
+
+/** The same by the epic's id. @throws `404 Not found` */
+export async function getEpicById(
+  deps: Deps,
+  actor: Actor,
+  access: GroupAccess,
+  id: number,
+): Promise<FoundEpic> {
+  const epic = await deps.store.epics.get(id);
+  if (epic?.container.id !== access.group.id || !maySeeEpic(actor, access, epic)) throw recordNotFound();
+  return { epic, access };
+}
+
+export interface EpicInput {
+  readonly title?: string | undefined;
+  readonly description?: string | null | undefined;
+  /** Titles. Those that the group does not have are created. */
+  readonly labels?: readonly string[] | undefined;
+  readonly confidential?: boolean | undefined;
+  readonly parentId?: number | null | undefined;
+  readonly startDateFixed?: string | null | undefined;
+  readonly startDateIsFixed?: boolean | undefined;
+  readonly dueDateFixed?: string | null | undefined;
+  readonly dueDateIsFixed?: boolean | undefined;
+}
+
+/** @throws 400 by field, 404 when the group is deleted meanwhile, 409 for concurrent creations, 429 */
+export async function createEpic(
+  deps: Deps,
+  actor: Actor,
+  access: GroupAccess,
+  input: EpicInput & { readonly title: string; readonly createdAt?: Date | undefined },
+): Promise<FoundEpic> {
+  const { user } = signedIn(actor);
+  requireValid(input);
+  await requireRate(deps, ISSUES, user);
+  const [id, parentId, labels] = await Promise.all([
+    deps.store.epics.nextId(),
+    usableParent(deps, actor, access, input.parentId),
+    findOrCreateLabels(deps, access, input.labels ?? [], { create: true }),
+  ]);
+  const at = deps.now().toISOString();
+  const chosen = canInGroup(actor, access, 'own_epics') ? input.createdAt : undefined;
+  const description = await keptText(deps, access, input.description ?? null);
+  const epic: Omit<EpicRecord, 'iid'> = {
+    id,
+    container: containerOf(access),
+    rootId: lineOf(access.group)[0]!,
+    title: input.title.trim(),
+    description,
+    state: 'opened',
+    confidential: input.confidential ?? false,
+    author: { id: user.id, username: user.username, name: user.name },
+    labelIds: labels.map((label) => label.id),
+    parentId: parentId ?? null,
+    startDateFixed: input.startDateFixed ?? null,
+    startDateIsFixed: input.startDateIsFixed ?? false,
+    dueDateFixed: input.dueDateFixed ?? null,
+    dueDateIsFixed: input.dueDateIsFixed ?? false,
+    closedAt: null,
+    closedById: null,
+    createdAt: chosen?.toISOString() ?? at,
+    updatedAt: at,
+    version: 1,
+  };
+  try {
+    return { epic: await deps.store.epics.create(epic, []), access };
+  } catch (error) {
+    await dropRefused(deps, description, error);
+    throw translated(error);
+  }
+}
+
+export interface EpicUpdate extends EpicInput {
+  /** Titles, after `labels`. */
+  readonly addLabels?: readonly string[] | undefined;
+  readonly removeLabels?: readonly string[] | undefined;
+  readonly stateEvent?: 'close' | 'reopen' | undefined;
+  /** The time of the change, which owners may choose; of others it is ignored. */
+  readonly updatedAt?: Date | undefined;
+}
+
+/** @throws `404 Not found`, 400 by field, 409 when others keep changing it */
+export async function updateEpic(
+  deps: Deps,
+  actor: Actor,
+  access: GroupAccess,
+  iid: number,
+  input: EpicUpdate,
+): Promise<FoundEpic> {
+  const { user } = signedIn(actor);
+  requireValid(input);
+  requireValid({ labels: input.addLabels });
+  const found = await getEpic(deps, actor, access, iid);
+  const idsOf = async (titles: readonly string[], create: boolean) =>
+    (await findOrCreateLabels(deps, access, titles, { create })).map(({ id }) => id);
+  const [parentId, set, added, removed] = await Promise.all([
+    usableParent(deps, actor, access, input.parentId, found.epic.id),
+    input.labels && idsOf(input.labels, true),
+    idsOf(input.addLabels ?? [], true),
+    idsOf(input.removeLabels ?? [], false),
+  ]);
+  const description =
+    input.description === undefined ? undefined : await keptText(deps, access, input.description);
+  const now = (canInGroup(actor, access, 'own_epics') ? input.updatedAt : undefined) ?? deps.now();
+  const attempt = async () => {
+    const { epic: before } = await getEpic(deps, actor, access, iid);
+    const labelIds = [...new Set([...(set ?? before.labelIds), ...added])].filter(
+      (id) => !removed.includes(id),
+    );
+    if (labelIds.length > MAX_LABELS) throw invalid({ labels: [`are too many (maximum is ${MAX_LABELS})`] });
+    const change: Partial<EpicRecord> = {
+      ...given('title', input.title?.trim()),
+      ...given('description', description),
+      ...given('confidential', input.confidential),
+      ...given('parentId', parentId),
+      ...given('startDateFixed', input.startDateFixed),
+      ...given('startDateIsFixed', input.startDateIsFixed),
+      ...given('dueDateFixed', input.dueDateFixed),
+      ...given('dueDateIsFixed', input.dueDateIsFixed),
+      ...stateAfter(before, input.stateEvent, user.id, now),
+      labelIds,
+    };
+    requireDates({ ...before, ...change });
+    return { before, epic: await deps.store.epics.change(before, change, [], now) };
+  };
+  try {
+    const { before, epic } = await retryOnConflict(attempt, (error) => error instanceof Stale);
+    if (description !== undefined) await dropReplaced(deps, before.description);
+    return { epic, access };
+  } catch (error) {
+    await dropRefused(deps, description, error);
+    throw translated(error);
+  }
+}
+
+/** Its issues lose it, and its notes are removed, in the background. @throws `404 Not found`, 409 */
+export async function deleteEpic(
+  deps: Deps,
+  actor: Actor,
+  access: GroupAccess,
+  iid: number,
+  unmodifiedSince: (changed: string) => void,
+): Promise<void> {
+  const attempt = async () => {
+    const { epic } = await getEpic(deps, actor, access, iid);
+    requireGroupAbility(actor, access, 'own_epics');
+    unmodifiedSince(epic.updatedAt);
+    const noteable = { kind: 'epic', id: epic.id, groupId: access.group.id } as const;
+    const messages = [followDeletion({ facet: 'epic', ...epic }), removeNotesMessage(0, noteable)];
+    await deps.store.epics.remove(epic, { messages });
+    await dropReplaced(deps, epic.description);
+  };
+  await retryOnConflict(attempt, (error) => error instanceof Stale).catch((error: unknown) => {
+    throw translated(error);
+  });
+}
+
+/**
+ * An epic of the group or of one above it, to be above another. @param id null or 0: none
+ * @returns undefined where it stays as it is @throws 400 for an epic that is hidden, elsewhere, below this one, or too deep
+ */
+async function usableParent(
+  deps: Deps,
+  actor: Actor,
+  access: GroupAccess,
+  id: number | null | undefined,
+  childId?: number,
+): Promise<number | null | undefined> {
+  if (id === undefined) return undefined;
+  if (id === null || id === 0) return null;
+  const wrong = invalid({ parent: ['is invalid'] });
+  const parent = (await visibleEpics(deps, actor, [id])).get(id)?.epic;
+  if (parent === undefined || !lineOf(access.group).includes(parent.container.id)) throw wrong;
+  let above: EpicRecord | undefined = parent;
+  for (let depth = 1; above !== undefined; depth++) {
+    if (above.id === childId || depth === MAX_DEPTH) throw wrong;
+    above = above.parentId === null ? undefined : await deps.store.epics.get(above.parentId);
+  }
+  return id;
+}
+
+/** Closing a closed epic, or reopening an open one, changes nothing. */
+function stateAfter(
+  before: EpicRecord,
+  event: 'close' | 'reopen' | undefined,
+  userId: number,
+  at: Date,
+): Partial<EpicRecord> {
+  if (event === 'close' && before.state === 'opened')
+    return { state: 'closed', closedAt: at.toISOString(), closedById: userId };
+  if (event === 'reopen' && before.state === 'closed')
+    return { state: 'opened', closedAt: null, closedById: null };
+  return {};
+}
+
+const given = <K extends keyof EpicRecord>(name: K, value: EpicRecord[K] | undefined) =>
+  value === undefined ? {} : { [name]: value };
+
+const keptText = async ({ store }: Deps, access: GroupAccess, text: string | null) =>
+  text === null ? null : store.texts.keep(containerOf(access), text);
+
+/** @throws 400 by field */
+function requireValid({ title, description, labels, ...dates }: EpicInput): void {
+  const problems: Record<string, string[]> = {};
+  const add = (field: string, wrong: boolean, problem: string) => {
+    if (wrong) (problems[field] ??= []).push(problem);
+  };
+  const tooLong = (limit: number) => `is too long (maximum is ${limit} characters)`;
+  add('title', title !== undefined && title.trim() === '', "can't be blank");
+  add('title', [...(title ?? '')].length > MAX_TITLE, tooLong(MAX_TITLE));
+  add('description', (description ?? '').length > MAX_DESCRIPTION, tooLong(MAX_DESCRIPTION));
+  add('labels', new Set(labels).size > MAX_LABELS, `are too many (maximum is ${MAX_LABELS})`);
+  if (Object.keys(problems).length > 0) throw invalid(problems satisfies FieldProblems);
+  requireDates(dates);
+}
+
+/** @throws 400 by field */
+function requireDates({
+  startDateFixed: start,
+  dueDateFixed: due,
+}: Pick<EpicInput, 'startDateFixed' | 'dueDateFixed'>): void {
+  if (start && due && due < start) throw invalid({ due_date: ['must be greater than start date'] });
+}
+
+function translated(error: unknown): unknown {
+  if (error instanceof Missing) return notFound('Group');
+  if (error instanceof Stale) return conflict('409 Conflict: Resource lock');
+  return error instanceof LimitReached ? refused(error.message) : error;
+}

@@ -1,0 +1,37 @@
+import { TransactionRefused } from '../../store/errors.ts';
+import { canInGroup, requireGroupAbility } from '../access/permissions.ts';
+import type { GroupAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { forbidden, recordNotFound } from '../errors.ts';
+import type { NotedObject } from '../notes/noteable.ts';
+import { getEpicById } from './epics.ts';
+
+/** An epic as an object of notes. Internal ones are for those who may read confidential epics. @throws `404 Not found` */
+export async function epicWithNotes(
+  deps: Deps,
+  actor: Actor,
+  access: GroupAccess,
+  epicId: number,
+): Promise<NotedObject> {
+  const { epic } = await getEpicById(deps, actor, access, epicId);
+  const seesInternal = canInGroup(actor, access, 'read_confidential_epics');
+  return {
+    access,
+    projectId: 0,
+    noteable: { kind: 'epic', id: epic.id, groupId: access.group.id },
+    iid: epic.iid,
+    classes: seesInternal ? ['comment', 'internal', 'system'] : ['comment', 'system'],
+    takesReplies: true,
+    requireComment: (internal) => {
+      requireGroupAbility(actor, access, 'comment_on_epics');
+      if (internal && !seesInternal) throw forbidden();
+    },
+    moderates: canInGroup(actor, access, 'moderate_epic_notes'),
+    backdates: canInGroup(actor, access, 'own_epics'),
+    within: (_change, write) =>
+      write([deps.store.epics.stays(epic.id)]).catch((error: unknown) => {
+        throw error instanceof TransactionRefused && error.has('epic') ? recordNotFound() : error;
+      }),
+  };
+}
