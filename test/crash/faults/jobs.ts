@@ -246,9 +246,9 @@ export const jobs: readonly Operation[] = [
       return job(fixtures, 'issue.copy', { projectId, iid: target.iid }, async () => {
         const found = await fixtures.done('GET', `${issues}/${target.iid}/notes`, { token });
         const left = await issueCopies.get(to!);
-        if (found.length === 0) return 'before';
-        if (found.length !== texts.length) return `${found.length} notes of ${texts.length}`;
-        return left === undefined ? 'after' : 'half';
+        // While its row is there, the next run goes on where this one was.
+        if (left !== undefined) return 'before';
+        return found.length === texts.length ? 'after' : `${found.length} notes of ${texts.length}`;
       });
     },
   },
