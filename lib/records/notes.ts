@@ -55,7 +55,7 @@ export interface NoteRecord {
   /** Of a system note that is also told as events. */
   readonly change?: NotedChange;
   /** Of a system note that names another place: shown to those who may read that. */
-  readonly mentionedIn?: MentionSource;
+  readonly mentionedIn?: NamedPlace;
   /** Sort key of the event that tells of it in the feeds of its project; it goes with the note. */
   readonly event?: string;
   readonly createdAt: string;
@@ -89,6 +89,9 @@ export const idsOfNote = ({ change }: Pick<NoteRecord, 'change'>): number =>
 export type MentionSource =
   | { readonly kind: 'issue'; readonly projectId: number; readonly iid: number }
   | { readonly kind: 'commit'; readonly projectId: number; readonly sha: string };
+
+/** Another place that a system note names. */
+export type NamedPlace = MentionSource | { readonly kind: 'epic'; readonly id: number };
 
 /** A line that a diff added or deleted, with its line number on both sides, counted from 1. */
 export interface NotedLine {

@@ -119,7 +119,8 @@ export const mentions = rowCheck(['mention'], function* (rows) {
   for (const note of notesOf(rows)) {
     const { id, projectId, noteable, system, mentionedIn } = note;
     // Notes about relations name another issue too, each time that these change.
-    if (mentionedIn === undefined || (system !== 'closed' && system !== 'cross_reference')) continue;
+    if (mentionedIn === undefined || mentionedIn.kind === 'epic') continue;
+    if (system !== 'closed' && system !== 'cross_reference') continue;
     const what = system === 'closed' ? 'closed' : 'mentioned';
     const key = keyText(mentionKey(projectId, noteable, what, mentionedIn));
     if (told.has(key)) yield `note ${id} says again where its issue is ${what}`;

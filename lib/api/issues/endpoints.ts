@@ -45,6 +45,8 @@ const byId = endpoint({
     }),
 });
 
+const ONE_EPIC = () => p.mutuallyExclusive('epic_id', 'epic_iid');
+
 const create = endpoint({
   method: 'POST',
   path: '/projects/:id/issues',
@@ -54,12 +56,15 @@ const create = endpoint({
     'Of callers below Reporter only title, description and confidentiality are obeyed; number and time of creation only of owners.',
   access: project('create_issue'),
   body: () =>
-    p.params({
-      title: p.string({ required: true, description: 'Title, at most 255 characters' }),
-      ...metadataFields(),
-      iid: p.integer({ description: 'Number of the issue in the project' }),
-      created_at: p.datetime({ description: 'Time of creation' }),
-    }),
+    p.params(
+      {
+        title: p.string({ required: true, description: 'Title, at most 255 characters' }),
+        ...metadataFields(),
+        iid: p.integer({ description: 'Number of the issue in the project' }),
+        created_at: p.datetime({ description: 'Time of creation' }),
+      },
+      [ONE_EPIC()],
+    ),
   returns: { body: shapes.issue },
   errors: [
     { status: 400, description: 'A parameter is invalid' },
@@ -79,7 +84,7 @@ const create = endpoint({
 
 const UPDATED = [
   ...['title', 'description', 'assignee_ids', 'assignee_id', 'due_date', 'confidential', 'discussion_locked'],
-  ...['labels', 'add_labels', 'remove_labels', 'milestone_id'],
+  ...['labels', 'add_labels', 'remove_labels', 'milestone_id', 'epic_id', 'epic_iid'],
   ...['state_event', 'issue_type', 'weight', 'health_status', 'severity', 'updated_at'],
 ];
 
@@ -102,7 +107,7 @@ const update = endpoint({
         state_event: p.oneOf(['close', 'reopen'], { description: 'Change of the state' }),
         updated_at: p.datetime({ description: 'Time of the change; obeyed of owners' }),
       },
-      [p.atLeastOneOf(...UPDATED)],
+      [p.atLeastOneOf(...UPDATED), ONE_EPIC()],
     ),
   returns: { body: shapes.issue },
   errors: [
@@ -149,6 +154,8 @@ interface SentMetadata extends GivenMetadata {
   readonly description?: string | null;
   readonly labels?: readonly string[] | null;
   readonly milestone_id?: number | null;
+  readonly epic_id?: number | null;
+  readonly epic_iid?: number | null;
   readonly due_date?: string | null;
   readonly issue_type?: issues.NewIssueInput['type'];
   readonly confidential?: boolean;
@@ -163,6 +170,8 @@ const metadataOf = (body: SentMetadata) => ({
   assigneeIds: assigneeIdsOf(body),
   labels: body.labels === null ? [] : body.labels,
   milestoneId: body.milestone_id,
+  epicId: body.epic_id,
+  epicIid: body.epic_iid,
   dueDate: body.due_date,
   type: body.issue_type,
   confidential: body.confidential,

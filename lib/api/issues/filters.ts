@@ -41,6 +41,7 @@ const selection = () => ({
     check: (value) =>
       value.trim() === '' || MILESTONE_WORDS.test(value) ? undefined : 'does not have a valid value',
   }),
+  epic_id: numberOrWord('ID of the epic'),
   weight: numberOrWord('Weight'),
   my_reaction_emoji: p.string({
     description: 'Emoji that the caller awarded; `None` or `Any` are allowed',
@@ -76,7 +77,6 @@ const filterFields = () => ({
   health_status: p.oneOf([...HEALTH_STATUSES, 'None', 'Any'], {
     description: 'Return only issues with this health status',
   }),
-  epic_id: numberOrWord('ID of the epic'),
   search: p.string({ description: 'Return only issues that contain these words' }),
   in: p.string({
     default: 'title,description',
@@ -141,7 +141,6 @@ export async function filterOf(deps: ApiDeps, query: Query) {
           ? '0'
           : (query.due_date as NonNullable<IssueFilter['dueDate']>),
     healthStatus: choiceOf(query.health_status, (text) => text),
-    epicId: choiceOf(query.epic_id, Number),
     search: query.search?.trim() ? query.search : undefined,
     searchIn: query.in.split(',').map((part) => part.trim()) as NonNullable<IssueFilter['searchIn']>,
     confidential: query.confidential,
@@ -181,6 +180,7 @@ async function selectionOf(deps: ApiDeps, given: GivenSelection): Promise<Select
     milestone: milestoneOf(given),
     iterationId: choiceOf(given.iteration_id, Number),
     iterationTitle: given.iteration_title || undefined,
+    epicId: choiceOf(given.epic_id, Number),
     weight: choiceOf(given.weight, Number),
     reaction: choiceOf(given.my_reaction_emoji, (text) => text),
   };

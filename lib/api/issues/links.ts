@@ -1,3 +1,4 @@
+import type { Actor } from '../../domain/actor.ts';
 import * as links from '../../domain/issues/links.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
@@ -30,6 +31,7 @@ const list = endpoint({
     const found = await links.listLinks(deps, actor, project, params.issue_iid);
     const shown = await presentedIssues(
       deps,
+      actor,
       found.map(({ target }) => target),
       request.baseUrl,
       { kind: 'project', id: project.project.id },
@@ -53,6 +55,7 @@ const get = endpoint({
   handle: async ({ actor, project, params, request }, deps) =>
     present(
       deps,
+      actor,
       await links.getLink(deps, actor, project, params.issue_iid, params.issue_link_id),
       request.baseUrl,
     ),
@@ -84,7 +87,7 @@ const create = endpoint({
       targetIid: body.target_issue_iid,
       type: body.link_type,
     });
-    return present(deps, found, request.baseUrl);
+    return present(deps, actor, found, request.baseUrl);
   },
 });
 
@@ -100,6 +103,7 @@ const remove = endpoint({
   handle: async ({ actor, project, params, request }, deps) =>
     present(
       deps,
+      actor,
       await links.removeLink(deps, actor, project, params.issue_iid, params.issue_link_id),
       request.baseUrl,
     ),
@@ -115,8 +119,13 @@ const linkFields = ({ id, type, createdAt }: IssueLinkRecord) => ({
   link_updated_at: createdAt,
 });
 
-async function present(deps: ApiDeps, { link, source, target }: links.FoundLink, baseUrl: string) {
+async function present(
+  deps: ApiDeps,
+  actor: Actor,
+  { link, source, target }: links.FoundLink,
+  baseUrl: string,
+) {
   const askedIn = { kind: 'project', id: source.issue.projectId } as const;
-  const [source_issue, target_issue] = await presentedIssues(deps, [source, target], baseUrl, askedIn);
+  const [source_issue, target_issue] = await presentedIssues(deps, actor, [source, target], baseUrl, askedIn);
   return { ...linkFields(link), source_issue: source_issue!, target_issue: target_issue! };
 }

@@ -93,7 +93,8 @@ async function listed(
   const order = { order: query.order_by, direction: query.sort };
   const found = await listIssues(deps, actor, { ...filter, scope, state }, { ...page, ...order });
   const options = { labelDetails: query.with_labels_details };
-  return { ...found, items: await presentedIssues(deps, found.items, baseUrl, askedIn(scope), options) };
+  const items = await presentedIssues(deps, actor, found.items, baseUrl, askedIn(scope), options);
+  return { ...found, items };
 }
 
 const statisticsErrors = errors.slice(0, 2);

@@ -39,7 +39,7 @@ const of = (kind: keyof typeof KINDS) =>
         { scope, milestone: { title } },
         { ...counted(page), order: 'created_at', direction: 'desc' },
       );
-      const items = await presentedIssues(deps, listed.items, request.baseUrl, askedIn(scope));
+      const items = await presentedIssues(deps, actor, listed.items, request.baseUrl, askedIn(scope));
       return { ...listed, items };
     },
   });

@@ -25,6 +25,11 @@ export const metadataFields = () => ({
     description: 'Titles of the labels; missing ones are created',
   }),
   milestone_id: p.integer({ nullable: true, description: 'ID of the milestone; 0: none' }),
+  epic_id: p.integer({ nullable: true, description: 'ID of the epic; 0: none' }),
+  epic_iid: p.integer({
+    nullable: true,
+    description: "Number of the epic in the project's group; 0: none. Deprecated: use `epic_id`",
+  }),
   due_date: p.date({ nullable: true, description: 'Day the issue is due' }),
   issue_type: p.oneOf(ISSUE_TYPES, { description: 'Type of the issue' }),
   confidential: p.boolean({

@@ -1,6 +1,8 @@
+import type { FoundEpic } from '../../domain/epics/related.ts';
 import { humanDuration } from '../../domain/issues/durations.ts';
 import type { ShownIssue } from '../../domain/issues/related.ts';
 import type { TrackedTime } from '../../domain/issues/time-tracking.ts';
+import { epicUrl } from '../epics/present.ts';
 import { labelDetails } from '../labels/present.ts';
 import { projectUrl } from '../projects/present.ts';
 import { author, userBasic } from '../users/present.ts';
@@ -61,8 +63,8 @@ export function presentIssue(
       : {}),
     weight: issue.weight,
     health_status: issue.healthStatus,
-    epic: null,
-    epic_iid: null,
+    epic: shown.epic === undefined ? null : epicOfIssue(shown.epic),
+    epic_iid: shown.epic?.epic.iid ?? null,
     iteration: null,
     references: references(shown, askedIn),
     moved_to_id: issue.movedTo?.id ?? null,
@@ -70,6 +72,15 @@ export function presentIssue(
     _links: { self, notes: `${self}/notes`, award_emoji: `${self}/award_emoji`, project: api },
   };
 }
+
+/** Its address is without that of the instance, as in the product. */
+const epicOfIssue = ({ epic, access: { group } }: FoundEpic) => ({
+  id: epic.id,
+  iid: epic.iid,
+  title: epic.title,
+  url: epicUrl(epic, group, ''),
+  group_id: group.id,
+});
 
 export const timeStats = ({ timeEstimate, timeSpent }: TrackedTime) => ({
   time_estimate: timeEstimate,

@@ -10,12 +10,13 @@ import { type AskedIn, presentIssue } from './present.ts';
 /** Issues as responses show them, in their order. @throws 413 when their descriptions are too long together */
 export async function presentedIssues(
   deps: ApiDeps,
+  actor: Actor,
   found: readonly FoundIssue[],
   baseUrl: string,
   askedIn: AskedIn,
   options: { readonly labelDetails?: boolean } = {},
 ) {
-  const shown = await shownIssues(deps, found);
+  const shown = await shownIssues(deps, actor, found);
   const records = new Map(shown.flatMap(({ milestone }) => (milestone ? [[milestone.id, milestone]] : [])));
   const presented = records.size === 0 ? [] : await presentedMilestones(deps, [...records.values()], baseUrl);
   const milestones = new Map(presented.map((milestone) => [milestone.id, milestone]));
@@ -32,7 +33,7 @@ export async function presentedIssue(
 ) {
   const inProject = { kind: 'project', id: found.issue.projectId } as const;
   const [[shown], subscribed] = await Promise.all([
-    presentedIssues(deps, [found], baseUrl, askedIn ?? inProject),
+    presentedIssues(deps, actor, [found], baseUrl, askedIn ?? inProject),
     isSubscribed(deps, actor, conversationOf(found)),
   ]);
   return { ...shown!, subscribed };

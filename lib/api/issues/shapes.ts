@@ -54,7 +54,16 @@ const fields = () => ({
   task_status: z.string().optional().describe('Present if the description has a task list'),
   weight: z.int().nullable(),
   health_status: z.enum(HEALTH_STATUSES).nullable(),
-  epic: z.looseObject({ id: z.int() }).nullable(),
+  epic: z
+    .object({
+      id: z.int(),
+      iid: z.int().describe('Number in its group'),
+      title: z.string(),
+      url: z.string().describe('Path on the instance'),
+      group_id: z.int(),
+    })
+    .nullable()
+    .describe('Null too if it is hidden from you'),
   epic_iid: z.int().nullable().describe('Deprecated: use `epic`'),
   iteration: z.looseObject({ id: z.int() }).nullable(),
   references: z.object({

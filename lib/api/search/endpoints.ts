@@ -132,7 +132,8 @@ async function found(
         state: state === 'all' ? undefined : state,
         confidential,
       });
-      const items = await presentedIssues(deps, found.items, baseUrl, askedIn(issueScope(within)));
+      const scope = askedIn(issueScope(within));
+      const items = await presentedIssues(deps, actor, found.items, baseUrl, scope);
       return { ...found, items };
     }
     case 'milestones': {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Actor } from '../../domain/actor.ts';
 import { shownIssues } from '../../domain/issues/related.ts';
 import {
   finishAll,
@@ -89,7 +90,7 @@ const list = endpoint({
       groupId: query.group_id,
       none: query.type !== undefined && query.type !== 'Issue',
     });
-    return { ...found, items: await present(deps, found.items, baseUrl) };
+    return { ...found, items: await present(deps, actor, found.items, baseUrl) };
   },
 });
 
@@ -103,7 +104,7 @@ const finishOne = endpoint({
   returns: { body: todoShape },
   errors: [{ status: 404, description: 'There is no such to-do' }],
   handle: async ({ actor, params, request: { baseUrl } }, deps) => {
-    const [shown] = await present(deps, [await finishTodo(deps, actor, params.id)], baseUrl);
+    const [shown] = await present(deps, actor, [await finishTodo(deps, actor, params.id)], baseUrl);
     return shown;
   },
 });
@@ -136,7 +137,7 @@ const markOne = endpoint({
   handle: async ({ actor, project, params, request: { baseUrl } }, deps) => {
     const todo = await markIssue(deps, actor, project, params.issue_iid);
     if (todo === undefined) return notModified();
-    const [shown] = await present(deps, [todo], baseUrl);
+    const [shown] = await present(deps, actor, [todo], baseUrl);
     return json(shown, { status: 201 });
   },
 });
@@ -144,9 +145,9 @@ const markOne = endpoint({
 export const todoEndpoints = [list, finishOne, finishEach];
 export const issueTodoEndpoints = [markOne];
 
-async function present(deps: ApiDeps, todos: readonly ShownTodo[], baseUrl: string) {
+async function present(deps: ApiDeps, actor: Actor, todos: readonly ShownTodo[], baseUrl: string) {
   const [issues, notes] = await Promise.all([
-    shownIssues(deps, todos),
+    shownIssues(deps, actor, todos),
     notesOf(
       deps,
       todos.map(({ todo }) => todo),

@@ -1,7 +1,7 @@
 /**
  * The one way in which issues are created and changed: the change and what follows from it are one transaction. It has
  * 100 items (DynamoDB, `TransactWriteItems`), of which what follows writes no more than 80, promises included; where it
- * needs the room, `store/issues` leaves rows of lists to a job. The service's notes are 46 when everything changes.
+ * needs the room, `store/issues` leaves rows of lists to a job. The service's notes are 49 when everything changes.
  */
 
 import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issues.ts';
@@ -175,9 +175,9 @@ async function consequencesOf(deps: Deps, change: IssueChange) {
 }
 
 async function toldInNotes(deps: Deps, change: IssueChange): Promise<Consequences> {
-  const { actor, before, after, notes, toldElsewhere } = change;
+  const { actor, access, before, after, notes, toldElsewhere } = change;
   if (toldElsewhere === true) return {};
-  return { writes: await systemNotes(deps, actor, before, after, notes) };
+  return { writes: await systemNotes(deps, actor, access.project, before, after, notes) };
 }
 
 /** Feeds tell of new issues and of states; of confidential issues nothing. */

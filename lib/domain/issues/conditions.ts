@@ -6,10 +6,12 @@ import type { LabelRecord } from '../../records/labels.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import { wordsOfIssue } from '../../store/issues/rows.ts';
 import { hasTerms, type Terms } from '../../store/search/words.ts';
+import type { Actor } from '../actor.ts';
 import { dayIn, dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
+import type { FoundEpic } from '../epics/related.ts';
 import { isExpired } from '../milestones/milestones.ts';
-import { labelsOf, milestonesOf } from './related.ts';
+import { epicsOf, labelsOf, milestonesOf } from './related.ts';
 
 /** One of many, none of them, or any. */
 export type Choice<T> = T | 'none' | 'any';
@@ -26,6 +28,7 @@ export interface Selection {
   readonly iterationId?: Choice<number> | undefined;
   /** None has a title yet that could be asked for. */
   readonly iterationTitle?: string | undefined;
+  readonly epicId?: Choice<number> | undefined;
   readonly weight?: Choice<number> | undefined;
   /** An emoji that the caller awarded. */
   readonly reaction?: Choice<string> | undefined;
@@ -51,7 +54,6 @@ export interface IssueFilter extends Selection {
   readonly updatedBefore?: Date | undefined;
   readonly dueDate?: DueDate | undefined;
   readonly healthStatus?: Choice<string> | undefined;
-  readonly epicId?: Choice<number> | undefined;
   readonly search?: string | undefined;
   readonly searchIn?: readonly ('title' | 'description')[] | undefined;
   /** What a search asks for: words of the title and of the beginning of the description, or the number. */
@@ -61,6 +63,8 @@ export interface IssueFilter extends Selection {
 interface Related {
   readonly labels: ReadonlyMap<number, LabelRecord>;
   readonly milestones: ReadonlyMap<number, MilestoneRecord>;
+  /** Those that the caller may see; others count as none. */
+  readonly epics: ReadonlyMap<number, FoundEpic>;
   /** Names of what the caller awarded to each issue, by its id. */
   readonly reactions: ReadonlyMap<number, readonly string[]>;
   readonly now: Date;
@@ -71,24 +75,25 @@ type Condition = (issue: IssueRecord, related: Related) => boolean;
 /**
  * Returns what decides for batches of records whether a filter holds. Labels, milestones and reactions are read where it
  * asks for them, and long descriptions where a search gets that far.
- * @param me id of the caller; undefined: nobody reacted
  */
 export function matcherOf(
   deps: Deps,
+  actor: Actor,
   filter: IssueFilter,
   classes: readonly IssueClass[],
-  me: number | undefined,
 ): (issues: readonly IssueRecord[]) => Promise<boolean[]> {
   const conditions = conditionsOf(filter);
-  const asks = (name: 'labels' | 'milestone' | 'reaction') =>
+  const me = actor.kind === 'user' ? actor.user.id : undefined;
+  const asks = (name: 'labels' | 'milestone' | 'epicId' | 'reaction') =>
     filter[name] !== undefined || filter.not?.[name] !== undefined;
   return async (issues) => {
-    const [labels, milestones, reactions] = await Promise.all([
+    const [labels, milestones, epics, reactions] = await Promise.all([
       asks('labels') ? labelsOf(deps, issues) : new Map(),
       asks('milestone') ? milestonesOf(deps, issues) : new Map(),
+      asks('epicId') ? epicsOf(deps, actor, issues) : new Map(),
       asks('reaction') && me !== undefined ? reactionsOf(deps, issues, me) : new Map(),
     ]);
-    const related = { labels, milestones, reactions, now: deps.now() };
+    const related = { labels, milestones, epics, reactions, now: deps.now() };
     const verdicts = issues.map(
       (issue) =>
         classes.includes(classOf(issue)) && conditions.every((condition) => condition(issue, related)),
@@ -103,7 +108,7 @@ export function matcherOf(
 
 function conditionsOf(filter: IssueFilter): Condition[] {
   const { type, createdAfter, createdBefore, updatedAfter, updatedBefore, dueDate } = filter;
-  const { healthStatus, epicId, not = {} } = filter;
+  const { healthStatus, not = {} } = filter;
   const conditions: Condition[] = [...selected(filter)];
   // Each of the values that is excluded stands for itself.
   for (const one of apart(not)) {
@@ -121,13 +126,12 @@ function conditionsOf(filter: IssueFilter): Condition[] {
   add(updatedBefore?.toISOString(), (at) => (issue) => issue.updatedAt <= at);
   add(dueDate, due);
   add(healthStatus, (wanted) => (issue) => chosen(wanted, issue.healthStatus));
-  add(epicId, (wanted) => (issue) => chosen(wanted, issue.epicId));
   return conditions;
 }
 
 function selected(selection: Selection): Condition[] {
   const { iids, authorId, assigneeIds, labels, milestone, iterationId, iterationTitle } = selection;
-  const { weight, reaction } = selection;
+  const { epicId, weight, reaction } = selection;
   const conditions: Condition[] = [];
   const add = <T>(value: T | undefined, condition: (value: T) => Condition) => {
     if (value !== undefined) conditions.push(condition(value));
@@ -142,6 +146,10 @@ function selected(selection: Selection): Condition[] {
   add(milestone, plannedFor);
   add(iterationId, (wanted) => (issue) => chosen(wanted, issue.iterationId));
   add(iterationTitle, () => () => false);
+  add(epicId, (wanted) => (issue, { epics }) => {
+    const visible = issue.epicId !== null && epics.has(issue.epicId);
+    return chosen(wanted, visible ? issue.epicId : null);
+  });
   add(weight, (wanted) => (issue) => chosen(wanted, issue.weight));
   add(reaction, (wanted) => ({ id }, { reactions }) => {
     const names = reactions.get(id) ?? [];

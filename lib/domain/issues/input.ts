@@ -7,6 +7,7 @@ import { projectAccess } from '../access/open-request.ts';
 import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
+import type { EpicChoice } from '../epics/for-issues.ts';
 import { type FieldProblems, invalid } from '../errors.ts';
 
 /** What every user who may write an issue decides. */
@@ -16,7 +17,7 @@ export interface IssueTexts {
 }
 
 /** What Reporters decide; of others it is ignored. */
-export interface IssueMetadata {
+export interface IssueMetadata extends EpicChoice {
   /** Titles. Those that the project does not have are created. */
   readonly labels?: readonly string[] | undefined;
   readonly type?: IssueType | undefined;

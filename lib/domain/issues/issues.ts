@@ -5,6 +5,7 @@ import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { epicFor } from '../epics/for-issues.ts';
 import { forbidden, invalid, notFound, recordNotFound } from '../errors.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
 import { dropRefused, dropReplaced } from '../long-texts.ts';
@@ -87,11 +88,12 @@ export async function createIssue(
   const { type = 'issue' } = metadata;
   const acted = await act(input.description ?? '', async () => ({ stored: undefined, type, confidential }));
   const description = acted?.text ?? input.description ?? null;
-  const [{ id, iid }, assignees, labels, milestoneId] = await Promise.all([
+  const [{ id, iid }, assignees, labels, milestoneId, epic] = await Promise.all([
     deps.store.issues.allocate(project.id, chosen.iid),
     assignable(deps, access, metadata.assigneeIds ?? []),
     findOrCreateLabels(deps, access, metadata.labels ?? [], { create: true }),
     usableMilestone(deps, access, metadata.milestoneId),
+    epicFor(deps, actor, project, metadata),
   ]);
   const at = deps.now().toISOString();
   const written: IssueRecord = {
@@ -108,7 +110,7 @@ export async function createIssue(
     labelIds: labels.map((label) => label.id),
     milestoneId: milestoneId ?? null,
     iterationId: null,
-    epicId: null,
+    epicId: epic?.id ?? null,
     dueDate: metadata.dueDate ?? null,
     weight: metadata.weight ?? null,
     healthStatus: metadata.healthStatus ?? null,
@@ -172,6 +174,7 @@ export async function updateIssue(
   const assignees =
     metadata.assigneeIds === undefined ? undefined : await assignable(deps, access, metadata.assigneeIds);
   const milestoneId = await usableMilestone(deps, access, metadata.milestoneId);
+  const epic = await epicFor(deps, actor, access.project, metadata);
   const acted = await act(input.description ?? '', async () => {
     const { issue: stored } = await getIssue(deps, actor, access, iid);
     return { stored, type: stored.type, confidential: stored.confidential };
@@ -192,6 +195,7 @@ export async function updateIssue(
         ...given('confidential', all ? input.confidential : undefined),
         ...labelsAfter(before),
         ...given('milestoneId', milestoneId),
+        ...given('epicId', epic === undefined ? undefined : (epic?.id ?? null)),
         ...given(
           'assigneeIds',
           assignees?.map(({ id }) => id),

@@ -193,7 +193,7 @@ async function noted(
   const on = (at: FoundIssue, named: FoundIssue, { type }: IssueLinkRecord) => {
     const { projectId, iid } = named.issue;
     const path = projectId === at.issue.projectId ? '' : named.access.project.fullPath;
-    return systemNotes(deps, actor, at.issue, at.issue, [
+    return systemNotes(deps, actor, at.access.project, at.issue, at.issue, [
       {
         action,
         text: text(type, `${path}#${iid}`, at === target),

@@ -26,6 +26,7 @@ import { projectAccesses } from '../access/project-accesses.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { visibleEpics } from '../epics/related.ts';
 import { unauthorized } from '../errors.ts';
 import { withAbove } from '../labels/containers.ts';
 import { type IssueFilter, matcherOf } from './conditions.ts';
@@ -152,7 +153,7 @@ async function plan(
   const hidden = classes.filter((listClass) => listClass.endsWith('-confidential'));
   const plain = classes.filter((listClass) => !listClass.endsWith('-confidential'));
   const seesAll = readsConfidential(actor, scope);
-  const sources = await sourcesOf(deps, filter, {
+  const sources = await sourcesOf(deps, actor, filter, {
     scope,
     me,
     // What the ranges of everybody's issues are read in; in a group, projects decide about confidential ones.
@@ -166,7 +167,7 @@ async function plan(
     ([name, value]) => value !== undefined && !covered.has(name) && !PLANNED.has(name),
   );
   const needsMatcher = residual || !exact;
-  const fulfils = matcherOf(deps, filter, classes, me);
+  const fulfils = matcherOf(deps, actor, filter, classes);
   const matches = async (issues: readonly IssueRecord[]) => {
     const verdicts = await fulfils(issues);
     // Rows of words and of reactions do not tell who may see an issue.
@@ -238,9 +239,10 @@ interface Sources {
   readonly covered: ReadonlySet<string>;
 }
 
-/** @returns undefined where a filter names what does not exist */
+/** @returns undefined where a filter names what does not exist, or is hidden */
 async function sourcesOf(
   deps: Deps,
+  actor: Actor,
   filter: IssueFilter,
   { scope, me, classes, hidden, all }: SourceInput,
 ): Promise<Sources | undefined> {
@@ -329,6 +331,7 @@ async function sourcesOf(
     covered.add('terms');
   }
   if (typeof filter.epicId === 'number') {
+    if (!(await visibleEpics(deps, actor, [filter.epicId])).has(filter.epicId)) return undefined;
     const union =
       projectId === undefined
         ? rangesOfValue('epic', filter.epicId, classes)

@@ -1,13 +1,14 @@
-import type { MentionSource, NoteRecord } from '../../records/notes.ts';
+import type { NamedPlace, NoteRecord } from '../../records/notes.ts';
 import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { visibleEpics } from '../epics/related.ts';
 import { maySeeIssue } from './visible.ts';
 
 /**
  * Which of some notes the actor may read: of those that name another place, the ones whose place they may read. One
- * batch each for its projects and its issues.
+ * batch each for their projects, their issues and their epics.
  */
 export async function readableMentions(
   deps: Deps,
@@ -16,14 +17,19 @@ export async function readableMentions(
 ): Promise<boolean[]> {
   const sources = notes.flatMap(({ mentionedIn }) => mentionedIn ?? []);
   const named = sources.filter((source) => source.kind === 'issue');
-  const projectIds = [...new Set(sources.map(({ projectId }) => projectId))];
-  const [projects, found] = await Promise.all([
+  const epicIds = sources.flatMap((source) => (source.kind === 'epic' ? source.id : []));
+  const projectIds = [
+    ...new Set(sources.flatMap((source) => (source.kind === 'epic' ? [] : source.projectId))),
+  ];
+  const [projects, found, epics] = await Promise.all([
     projectIds.length === 0 ? [] : projectAccesses(deps, actor, projectIds),
     named.length === 0 ? [] : deps.store.issues.getMany(named),
+    visibleEpics(deps, actor, epicIds),
   ]);
   const accesses = new Map(projectIds.map((id, i) => [id, projects[i]]));
   const issues = new Map(named.map((source, i) => [source, found[i]]));
-  const mayRead = (source: MentionSource): boolean => {
+  const mayRead = (source: NamedPlace): boolean => {
+    if (source.kind === 'epic') return epics.has(source.id);
     const access = accesses.get(source.projectId);
     if (access === undefined) return false;
     if (source.kind === 'commit') return can(actor, access, 'read_history');

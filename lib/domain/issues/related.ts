@@ -8,7 +8,9 @@ import type { UserRecord } from '../../records/users.ts';
 import type { IssueSurroundings } from '../../store/issues/rows.ts';
 import { compareText } from '../../store/table/text-order.ts';
 import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { type FoundEpic, visibleEpics } from '../epics/related.ts';
 import { textsOf } from '../long-texts.ts';
 
 /** An issue that the caller may see, with the project that it is in. */
@@ -27,20 +29,27 @@ export interface ShownIssue extends FoundIssue {
   /** By title; without deleted ones. */
   readonly labels: readonly LabelRecord[];
   readonly milestone: MilestoneRecord | undefined;
+  /** Undefined: there is none that the caller may see. */
+  readonly epic: FoundEpic | undefined;
 }
 
 /** @throws 413 when the descriptions are too long together */
-export async function shownIssues(deps: Deps, found: readonly FoundIssue[]): Promise<ShownIssue[]> {
+export async function shownIssues(
+  deps: Deps,
+  actor: Actor,
+  found: readonly FoundIssue[],
+): Promise<ShownIssue[]> {
   const issues = found.map(({ issue }) => issue);
   const userIds = issues.flatMap(({ author, assigneeIds, closedById }) => [
     author.id,
     ...assigneeIds,
     ...(closedById === null ? [] : [closedById]),
   ]);
-  const [users, labels, milestones, descriptions] = await Promise.all([
+  const [users, labels, milestones, epics, descriptions] = await Promise.all([
     deps.store.users.getMany(userIds),
     labelsOf(deps, issues),
     milestonesOf(deps, issues),
+    epicsOf(deps, actor, issues),
     textsOf(
       deps,
       issues.map(({ description }) => description ?? ''),
@@ -58,6 +67,7 @@ export async function shownIssues(deps: Deps, found: readonly FoundIssue[]): Pro
       .flatMap((id) => labels.get(id) ?? [])
       .toSorted((a, b) => compareText(a.title, b.title)),
     milestone: issue.milestoneId === null ? undefined : milestones.get(issue.milestoneId),
+    epic: issue.epicId === null ? undefined : epics.get(issue.epicId),
   }));
 }
 
@@ -77,6 +87,18 @@ export async function surroundingsOf(
     labelTitles: new Map([...labels.values()].map(({ id, title }) => [id, title])),
   };
 }
+
+/** The epics of issues that the actor may see, by id: one batch each for them, their groups and memberships. */
+export const epicsOf = (
+  deps: Deps,
+  actor: Actor,
+  issues: readonly Pick<IssueRecord, 'epicId'>[],
+): Promise<Map<number, FoundEpic>> =>
+  visibleEpics(
+    deps,
+    actor,
+    issues.flatMap(({ epicId }) => epicId ?? []),
+  );
 
 /** The milestones of issues by id, read in one batch. */
 export async function milestonesOf(

@@ -3,12 +3,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { IssueFields, IssueRecord, Severity } from '../../records/issues.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
-import {
-  eventsOfChange,
-  type MentionSource,
-  type NotedChange,
-  type NoteRecord,
-} from '../../records/notes.ts';
+import { eventsOfChange, type NamedPlace, type NotedChange, type NoteRecord } from '../../records/notes.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import { noteWrites } from '../../store/notes/notes.ts';
 import type { Write } from '../../store/table/write.ts';
 import { signedIn } from '../access/permissions.ts';
@@ -33,6 +29,7 @@ export type Noted = Pick<
   | 'state'
   | 'labelIds'
   | 'milestoneId'
+  | 'epicId'
   | 'weight'
 >;
 
@@ -43,24 +40,25 @@ export interface SystemNote {
   /** What is told as events too. */
   readonly change?: NotedChange;
   /** The place that the text names: only those who may read that see the note. */
-  readonly mentionedIn?: MentionSource;
+  readonly mentionedIn?: NamedPlace;
 }
 
 /**
- * The notes of a change, for its transaction: at most fifteen beside `further`, of three writes each and one for all.
+ * The notes of a change, for its transaction: at most sixteen beside `further`, of three writes each and one for all.
  * @param further notes that do not follow from the fields
  */
 export async function systemNotes(
   deps: Deps,
   actor: Actor,
+  project: ProjectRecord,
   before: IssueRecord | undefined,
   after: IssueRecord,
   further: readonly SystemNote[] = [],
 ): Promise<Write[]> {
   const { user } = signedIn(actor);
   // What a new issue has beside its texts is told as a change of one without.
-  const from = before ?? { ...after, labelIds: [], milestoneId: null, weight: null };
-  const notes = [...systemNotesOf(from, after, await relatedTo(deps, from, after)), ...further];
+  const from = before ?? { ...after, labelIds: [], milestoneId: null, epicId: null, weight: null };
+  const notes = [...systemNotesOf(from, after, await relatedTo(deps, project, from, after)), ...further];
   if (notes.length === 0) return [];
   const counts = notes.map(({ change }) => (change === undefined ? 1 : eventsOfChange(change)));
   const needed = counts.reduce((sum, count) => sum + count);
@@ -93,22 +91,45 @@ export interface NamedInNotes {
   readonly usernames: ReadonlyMap<number, string>;
   /** The milestone that the issue got or lost; undefined if it is deleted. */
   readonly milestone?: Pick<MilestoneRecord, 'iid' | 'title' | 'container'> | undefined;
+  /** The epic that the issue got or lost, as it is called in the project: `&1`, `group&1`; undefined if it is deleted. */
+  readonly epic?: string | undefined;
 }
 
-async function relatedTo({ store }: Deps, before: Noted, after: Noted): Promise<NamedInNotes> {
+async function relatedTo(
+  { store }: Deps,
+  { namespaceId }: ProjectRecord,
+  before: Noted,
+  after: Noted,
+): Promise<NamedInNotes> {
   const moved = [...before.assigneeIds, ...after.assigneeIds].filter(
     (id) => before.assigneeIds.includes(id) !== after.assigneeIds.includes(id),
   );
   const milestoneId = after.milestoneId ?? before.milestoneId;
-  const [users, milestone] = await Promise.all([
+  const [users, milestone, epic] = await Promise.all([
     moved.length === 0 ? [] : store.users.getMany(moved),
     milestoneId === null || before.milestoneId === after.milestoneId
       ? undefined
       : store.milestones.get(milestoneId),
+    before.epicId === after.epicId ? undefined : epicName(store, namespaceId, changedEpic(before, after)!),
   ]);
   const usernames = new Map(users.flatMap((each) => (each === undefined ? [] : [[each.id, each.username]])));
-  return { usernames, milestone };
+  return { usernames, milestone, epic };
 }
+
+async function epicName(
+  { epics, groups }: Deps['store'],
+  namespaceId: number,
+  id: number,
+): Promise<string | undefined> {
+  const epic = await epics.get(id);
+  if (epic === undefined) return undefined;
+  const { container, iid } = epic;
+  const path = container.id === namespaceId ? '' : (await groups.get(container.id))?.fullPath;
+  return path === undefined ? undefined : `${path}&${iid}`;
+}
+
+/** The epic that a change puts an issue in, or takes it out of. */
+const changedEpic = (before: Noted, after: Noted): number | null => after.epicId ?? before.epicId;
 
 /** The notes of a change. */
 export const systemNotesOf = (before: Noted, after: Noted, named: NamedInNotes): SystemNote[] => [
@@ -120,7 +141,7 @@ export const systemNotesOf = (before: Noted, after: Noted, named: NamedInNotes):
 ];
 
 /** What is told as events too. */
-function changesOf(before: Noted, after: Noted, { milestone }: NamedInNotes): SystemNote[] {
+function changesOf(before: Noted, after: Noted, { milestone, epic }: NamedInNotes): SystemNote[] {
   const notes: SystemNote[] = [];
   const added = after.labelIds.filter((id) => !before.labelIds.includes(id));
   const removed = before.labelIds.filter((id) => !after.labelIds.includes(id));
@@ -147,6 +168,14 @@ function changesOf(before: Noted, after: Noted, { milestone }: NamedInNotes): Sy
       text,
       change: { kind: 'milestone', milestoneId, action, state: after.state },
     });
+  }
+  const epicId = changedEpic(before, after);
+  // Nobody reads about an epic that is deleted.
+  if (before.epicId !== after.epicId && epicId !== null && epic !== undefined) {
+    const verb =
+      after.epicId === null ? 'removed from' : before.epicId === null ? 'added to' : 'changed epic to';
+    const text = before.epicId === null || after.epicId === null ? `${verb} epic ${epic}` : `${verb} ${epic}`;
+    notes.push({ action: 'epic', text, mentionedIn: { kind: 'epic', id: epicId } });
   }
   const { weight, state } = after;
   if (before.weight !== weight) {

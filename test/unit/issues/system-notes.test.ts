@@ -16,13 +16,16 @@ const BEFORE: Noted = {
   state: 'opened',
   labelIds: [7, 8],
   milestoneId: null,
+  epicId: null,
   weight: null,
 };
 const usernames = new Map([1, 2, 3, 4].map((id) => [id, `u${id}`]));
 const milestone = { iid: 3, title: 'June', container: { kind: 'project', id: 1 } } as const;
 const told = (change: Partial<Noted>, from: Partial<Noted> = {}) => {
   const before = { ...BEFORE, ...from };
-  return systemNotesOf(before, { ...before, ...change }, { usernames, milestone }).map(({ text }) => text);
+  return systemNotesOf(before, { ...before, ...change }, { usernames, milestone, epic: 'a/b&1' }).map(
+    ({ text }) => text,
+  );
 };
 
 describe('a change of an issue is noted', () => {
@@ -33,6 +36,9 @@ describe('a change of an issue is noted', () => {
     [{ title: 'aa' }, 'changed title from **a** to **a{+a+}**', { title: 'a' }],
     [{ title: '😀b' }, 'changed title from **😀{-a-}** to **😀{+b+}**', { title: '😀a' }],
     [{ description: 'd' }, 'changed the description'],
+    [{ epicId: 1 }, 'added to epic a/b&1'],
+    [{ epicId: 1 }, 'changed epic to a/b&1', { epicId: 2 }],
+    [{ epicId: null }, 'removed from epic a/b&1', { epicId: 1 }],
     [{ assigneeIds: [] }, 'unassigned @u1'],
     [{ assigneeIds: [1, 2] }, 'assigned to @u2'],
     [{ assigneeIds: [2, 3] }, 'assigned to @u2 and @u3 and unassigned @u1'],

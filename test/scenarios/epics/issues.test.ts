@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Answer, type Service, startService } from '../../harness/service.ts';
+import { settled } from '../../harness/settled.ts';
+
+let service: Service;
+/** A group with a project, and a subgroup with another; a group beside them. Epics are in all three. */
+const ids: Record<string, number> = {};
+const iids: Record<string, number> = {};
+const tokens: Record<string, string> = {};
+
+const as = (who: string | undefined, method: string, path: string, json?: unknown): Promise<Answer> =>
+  service.call(method, path, {
+    ...(who === undefined ? {} : { token: who === 'root' ? service.rootToken : tokens[who]! }),
+    ...(json === undefined ? {} : { json }),
+  });
+const made = async (path: string, json: unknown, who = 'root'): Promise<Answer['body']> => {
+  const answer = await as(who, 'POST', path, json);
+  expect(answer).toMatchObject({ status: 201 });
+  return answer.body;
+};
+const issue = async (project: string, json: object = {}, who = 'root'): Promise<Answer['body']> =>
+  made(`/projects/${ids[project]}/issues`, { title: 'x', ...json }, who);
+const read = async (path: string, who = 'root'): Promise<Answer['body']> => {
+  const answer = await as(who, 'GET', path);
+  expect(answer).toMatchObject({ status: 200 });
+  return answer.body;
+};
+const pathOf = (one: { project_id: number; iid: number }): string =>
+  `/projects/${one.project_id}/issues/${one.iid}`;
+const notesOn = async (one: { project_id: number; iid: number }, who = 'root'): Promise<string[]> =>
+  (await read(`${pathOf(one)}/notes?sort=asc`, who)).map(({ body }: { body: string }) => body);
+const titles = async (path: string, who?: string): Promise<string[]> => {
+  const answer = await as(who, 'GET', path);
+  expect(answer).toMatchObject({ status: 200 });
+  const found = answer.body.map(({ title }: { title: string }) => title).sort();
+  expect(answer.headers.get('x-total')).toBe(String(found.length));
+  return found;
+};
+
+beforeAll(async () => {
+  service = await startService();
+  const group = async (name: string, parent_id?: number) => {
+    ids[name] = (await made('/groups', { name, path: name, parent_id, visibility: 'public' })).id;
+    const epic = await made(`/groups/${ids[name]}/epics`, { title: `of ${name}` });
+    [ids[`&${name}`], iids[`&${name}`]] = [epic.id, epic.iid];
+  };
+  await group('plan');
+  await group('sub', ids['plan']);
+  await group('beside');
+  for (const [name, groupName] of [
+    ['app', 'plan'],
+    ['lib', 'sub'],
+  ] as const) {
+    const json = { name, path: name, namespace_id: ids[groupName], visibility: 'public' };
+    ids[name] = (await made('/projects', json)).id;
+  }
+  const secret = await made(`/groups/${ids['plan']}/epics`, { title: 'secret', confidential: true });
+  [ids['&secret'], iids['&secret']] = [secret.id, secret.iid];
+  for (const [name, level] of [
+    ['guest', 10],
+    ['reporter', 20],
+    ['stranger', 0],
+  ] as const) {
+    const user = await service.user(name);
+    tokens[name] = user.token;
+    if (level > 0) await made(`/groups/${ids['plan']}/members`, { user_id: user.id, access_level: level });
+  }
+  // Reporters of a project alone may see no more epics than strangers.
+  const lone = await service.user('lone');
+  tokens['lone'] = lone.token;
+  await made(`/projects/${ids['app']}/members`, { user_id: lone.id, access_level: 20 });
+});
+afterAll(() => service.stop());
+
+describe('an issue', () => {
+  test('gets an epic of a group above, another, and none, each of which is noted', async () => {
+    const created = await issue('lib', { epic_id: ids['&plan'] }, 'reporter');
+    expect(created).toMatchObject({
+      epic: {
+        id: ids['&plan'],
+        iid: 1,
+        title: 'of plan',
+        url: '/groups/plan/-/epics/1',
+        group_id: ids['plan'],
+      },
+      epic_iid: 1,
+    });
+    const changed = await as('reporter', 'PUT', pathOf(created), { epic_iid: iids['&sub'] });
+    expect(changed.body.epic).toMatchObject({ id: ids['&sub'], url: '/groups/plan/sub/-/epics/1' });
+    const kept = await as('reporter', 'PUT', pathOf(created), { title: 'y' });
+    expect(kept.body.epic.id).toBe(ids['&sub']);
+    const without = await as('reporter', 'PUT', pathOf(created), { epic_id: 0 });
+    expect(without.body).toMatchObject({ epic: null, epic_iid: null });
+    const notes = await notesOn(created);
+    expect(notes.filter((each) => each.includes('epic'))).toEqual([
+      'added to epic plan&1',
+      'changed epic to &1',
+      'removed from epic &1',
+    ]);
+    const cleared = await issue('app', { epic_id: ids['&plan'] });
+    expect((await as('root', 'PUT', pathOf(cleared), { epic_id: null })).body.epic).toBeNull();
+  });
+
+  test.each<[string, string, string, object, number]>([
+    ['of another group', 'app', 'root', { epic_id: '&beside' }, 404],
+    ['of a group below', 'app', 'root', { epic_id: '&sub' }, 404],
+    ['that does not exist', 'app', 'root', { epic_id: 99_999_999 }, 404],
+    ['with a number that no epic has', 'app', 'root', { epic_iid: 99_999_999 }, 404],
+    ['with a negative ID', 'app', 'root', { epic_id: -1 }, 404],
+    ['that is hidden', 'app', 'lone', { epic_id: '&secret' }, 404],
+    ['with a hidden number', 'app', 'lone', { epic_iid: '&secret' }, 404],
+    ['by ID and number', 'app', 'root', { epic_id: '&plan', epic_iid: 1 }, 400],
+    ['whose ID is no number', 'app', 'root', { epic_id: 'x' }, 400],
+  ])('gets no epic %s', async (_, project, who, given, status) => {
+    const json = Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [
+        name,
+        typeof value === 'string' && value.startsWith('&') ? (name === 'epic_id' ? ids : iids)[value] : value,
+      ]),
+    );
+    const path = `/projects/${ids[project]}/issues`;
+    expect((await as(who, 'POST', path, { title: 'x', ...json })).status).toBe(status);
+    expect((await as(who, 'PUT', pathOf(await issue(project)), json)).status).toBe(status);
+  });
+
+  test('gets no epic in a personal namespace', async () => {
+    const { id } = await made('/projects', { name: 'own', path: 'own' }, 'stranger');
+    const json = { title: 'x', epic_id: ids['&plan'] };
+    expect((await as('stranger', 'POST', `/projects/${id}/issues`, json)).status).toBe(404);
+  });
+
+  test('of an author below Reporter keeps the epic that it has', async () => {
+    const own = await issue('app', { epic_id: ids['&plan'] }, 'guest');
+    expect(own.epic).toBeNull();
+    await as('root', 'PUT', pathOf(own), { epic_id: ids['&plan'] });
+    const sent = await as('guest', 'PUT', pathOf(own), { title: 'y', epic_id: 0 });
+    expect(sent.body).toMatchObject({ title: 'y', epic: { id: ids['&plan'] } });
+  });
+
+  test('has no epic, and no note about it, for those who may not see the epic', async () => {
+    const own = await issue('app', { epic_id: ids['&secret'] });
+    for (const [who, shown] of [
+      ['reporter', 'secret'],
+      ['guest', undefined],
+      ['stranger', undefined],
+      ['lone', undefined],
+    ] as const) {
+      const found = await read(pathOf(own), who);
+      expect(found.epic?.title).toBe(shown);
+      expect(found.epic_iid).toBe(shown === undefined ? null : iids['&secret']);
+      expect(await notesOn(own, who)).toEqual(
+        shown === undefined ? [] : [`added to epic &${iids['&secret']}`],
+      );
+    }
+  });
+
+  test('has no epic after that is deleted, or its project is moved out of its group', async () => {
+    const gone = await made(`/groups/${ids['plan']}/epics`, { title: 'gone' });
+    const first = await issue('app', { epic_id: gone.id });
+    await as('root', 'DELETE', `/groups/${ids['plan']}/epics/${gone.iid}`);
+    expect((await read(pathOf(first))).epic).toBeNull();
+    const json = { name: 'moving', path: 'moving', namespace_id: ids['plan'] };
+    ids['moving'] = (await made('/projects', json)).id;
+    const second = await issue('moving', { epic_id: ids['&plan'] });
+    await as('root', 'PUT', `/projects/${ids['moving']}/transfer`, { namespace: 'beside' });
+    await settled();
+    expect((await read(pathOf(second))).epic).toBeNull();
+  });
+});
+
+describe('a list of issues', () => {
+  let path: string;
+  beforeAll(async () => {
+    const json = { name: 'listed', path: 'listed', namespace_id: ids['plan'], visibility: 'public' };
+    ids['listed'] = (await made('/projects', json)).id;
+    path = `/projects/${ids['listed']}/issues`;
+    await issue('listed', { title: 'planned', epic_id: ids['&plan'] });
+    await issue('listed', { title: 'planned in secret', epic_id: ids['&secret'] });
+    await issue('listed', { title: 'hidden', confidential: true, epic_id: ids['&plan'] });
+    await issue('listed', { title: 'free' });
+  });
+
+  test.each<[string, string[], string[]]>([
+    ['epic_id=&plan', ['hidden', 'planned'], ['planned']],
+    ['epic_id=&secret', ['planned in secret'], []],
+    ['epic_id=99999999', [], []],
+    ['epic_id=None', ['free'], ['free', 'planned in secret']],
+    ['epic_id=Any', ['hidden', 'planned', 'planned in secret'], ['planned']],
+    ['not[epic_id]=&plan', ['free', 'planned in secret'], ['free', 'planned in secret']],
+    ['not[epic_id]=&secret', ['free', 'hidden', 'planned'], ['free', 'planned', 'planned in secret']],
+    ['not[epic_id]=Any', ['free'], ['free', 'planned in secret']],
+  ])('with %s has what the caller may know of, and counts no more', async (query, forReporter, forGuest) => {
+    const sent = query.replace(/&\w+/, (name) => String(ids[name]));
+    for (const [who, expected] of [
+      ['reporter', forReporter],
+      ['guest', forGuest],
+      [undefined, forGuest],
+    ] as const) {
+      expect(await titles(`${path}?${sent}`, who)).toEqual(expected);
+      expect(
+        (await titles(`/groups/${ids['plan']}/issues?scope=all&search=n&${sent}`, who)).filter((title) =>
+          ['planned', 'planned in secret', 'hidden'].includes(title),
+        ),
+      ).toEqual(expected.filter((title) => title !== 'free'));
+      const statistics = await as(who, 'GET', `/projects/${ids['listed']}/issues_statistics?${sent}`);
+      expect(statistics.body.statistics.counts.all).toBe(expected.length);
+    }
+  });
+});
