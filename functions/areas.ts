@@ -249,10 +249,14 @@ export const areas: readonly Area[] = [
   ),
   api(
     'labels',
-    ['projects', 'groups'].flatMap((kind) => [
-      ...collection(`/api/v4/${kind}/{id}/labels`),
-      ...collection(`/api/v4/${kind}/{id}/milestones`),
-    ]),
+    [
+      ...['projects', 'groups'].flatMap((kind) => [
+        ...collection(`/api/v4/${kind}/{id}/labels`),
+        ...collection(`/api/v4/${kind}/{id}/milestones`),
+      ]),
+      oneInProject('iterations'),
+      ...collection('/api/v4/groups/{id}/iterations'),
+    ],
     // Long descriptions of the issues of a milestone are in the bucket.
     { ...writes, objects: 'read' },
   ),

@@ -29,6 +29,7 @@ import { issuePeopleEndpoints } from './issues/people.ts';
 import { issueReorderEndpoints } from './issues/reorder.ts';
 import { issueTimeEndpoints } from './issues/time-tracking.ts';
 import { userAgentEndpoint } from './issues/user-agent.ts';
+import { iterationEndpoints } from './iterations/endpoints.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { labelEndpoints } from './labels/endpoints.ts';
 import { markdownEndpoints } from './markdown/endpoints.ts';
@@ -86,6 +87,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...labelEndpoints,
   ...milestoneEndpoints,
   ...milestoneIssueEndpoints,
+  ...iterationEndpoints,
   ...issueEndpoints,
   ...issueMoveEndpoints,
   ...issueReorderEndpoints,

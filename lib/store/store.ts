@@ -26,6 +26,7 @@ import { Issues } from './issues/issues.ts';
 import { IssueLinks } from './issues/links.ts';
 import { IssueList } from './issues/list.ts';
 import { IssueUses } from './issues/uses.ts';
+import { Iterations } from './iterations/iterations.ts';
 import { GpgKeys, MAX_GPG_KEYS } from './keys/gpg-keys.ts';
 import { MAX_SSH_KEYS, SshKeys } from './keys/ssh-keys.ts';
 import { Labels } from './labels/labels.ts';
@@ -142,6 +143,7 @@ export interface Store {
   readonly labels: Labels;
   readonly milestones: Milestones;
   readonly epics: Epics;
+  readonly iterations: Iterations;
   readonly leases: Leases;
   readonly maintenanceNotes: MaintenanceNotes;
   readonly masterKeyLeases: MasterKeyLeases;
@@ -255,6 +257,7 @@ export function createStore(
     labels: new Labels(table, counters, outbox),
     milestones: new Milestones(table, counters, outbox),
     epics: new Epics(table, counters, outbox),
+    iterations: new Iterations(table, counters, outbox),
     leases: new Leases(table),
     maintenanceNotes: new MaintenanceNotes(table),
     masterKeyLeases: new MasterKeyLeases(table),

@@ -48,6 +48,7 @@ import { expiring } from './check-expiry.ts';
 import { linkSecrets, masterKeyLeases, secrets, settings } from './check-instance.ts';
 import { invitations } from './check-invitations.ts';
 import { issueLinks, issues } from './check-issues.ts';
+import { iterations } from './check-iterations.ts';
 import { labelSubscriptions, labels } from './check-labels.ts';
 import { milestones } from './check-milestones.ts';
 import { mentions, noteLists, notes, participants } from './check-notes.ts';
@@ -107,6 +108,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       token: Math.max(0, ...rows.of('TOKENID#').map(({ pk }) => idOf(pk))),
       'deploy-token': Math.max(0, ...rows.of('DEPLOYTOKENID#').map(({ pk }) => idOf(pk))),
       milestone: Math.max(0, ...rows.of('MILESTONE#').map(({ pk }) => idOf(pk))),
+      iteration: Math.max(0, ...rows.of('ITERATION#').map(({ pk }) => idOf(pk))),
       epic: Math.max(0, ...rows.of('EPIC#').map(({ pk }) => idOf(pk))),
       label: Math.max(0, ...rows.of('LABEL#').map(({ pk }) => idOf(pk))),
       'branch-rule': Math.max(0, ...rulesOf(rows, 'branch').map((row) => row['id'] as number)),
@@ -145,6 +147,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   labels,
 
   milestones,
+  iterations,
 
   epics,
 

@@ -46,7 +46,16 @@ export const jobs = [
         projectId: idField(),
         from: z.optional(
           z.object({
-            step: z.enum(['labels', 'milestones', 'epics', 'list', 'label', 'milestone', 'word']),
+            step: z.enum([
+              'labels',
+              'milestones',
+              'epics',
+              'iterations',
+              'list',
+              'label',
+              'milestone',
+              'word',
+            ]),
             after: z.optional(z.union([z.number(), z.string()])),
           }),
         ),

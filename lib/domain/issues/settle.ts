@@ -1,9 +1,11 @@
 /**
  * A project that was moved under other groups: labels and milestones of groups that it left become its own, as far as
- * its issues have them, its issues lose epics of these groups, and enter the lists of the new top-level
+ * its issues have them, its issues lose epics and iterations of these groups, and enter the lists of the new top-level
  * group.
  */
 
+import type { EpicRecord } from '../../records/epics.ts';
+import type { IterationRecord } from '../../records/iterations.ts';
 import type { Container, LabelRecord } from '../../records/labels.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
@@ -19,7 +21,7 @@ export interface Settling {
   readonly from?: { readonly step: Step; readonly after?: number | string | undefined } | undefined;
 }
 
-const STEPS = ['labels', 'milestones', 'epics', 'list', 'label', 'milestone', 'word'] as const;
+const STEPS = ['labels', 'milestones', 'epics', 'iterations', 'list', 'label', 'milestone', 'word'] as const;
 type Step = (typeof STEPS)[number];
 
 /** What issues have of groups above their project. */
@@ -27,6 +29,7 @@ const FACETS = {
   labels: 'label',
   milestones: 'milestone',
   epics: 'epic',
+  iterations: 'iteration',
 } as const;
 type Kept = keyof typeof FACETS;
 type Relisted = Exclude<Step, Kept>;
@@ -80,13 +83,18 @@ async function keepValue(
   const containers = withAbove({ project, level: 0 });
   if (value === undefined || containers.some((container) => sameContainer(container, value.container)))
     return valueId;
-  const successorId = 'rootId' in value ? null : await ownOf(deps, project, containers, value);
+  const successorId = isCopied(value) ? await ownOf(deps, project, containers, value) : null;
   if (successorId === undefined) return valueId;
   const following = { facet, valueId, kind: 'project', id: project.id, successorId } as const;
   const rest = await follow(deps, following, deadline);
   // The rows that are left are found again.
   return rest === undefined ? valueId : (after ?? 0);
 }
+
+/** Epics and iterations are of groups only. */
+const isCopied = (
+  value: LabelRecord | MilestoneRecord | EpicRecord | IterationRecord,
+): value is LabelRecord | MilestoneRecord => 'color' in value || ('state' in value && !('rootId' in value));
 
 /** The value of the same title that the project has or inherits, or a copy. @returns undefined above the limit */
 async function ownOf(

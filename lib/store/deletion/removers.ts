@@ -8,6 +8,7 @@ import { remover as forks } from '../forks/remover.ts';
 import { remover as groups } from '../groups/remover.ts';
 import { remover as invitations } from '../invitations/remover.ts';
 import { remover as issues } from '../issues/remover.ts';
+import { remover as iterations } from '../iterations/remover.ts';
 import { remover as keys } from '../keys/remover.ts';
 import { remover as labels } from '../labels/remover.ts';
 import { remover as members } from '../members/remover.ts';
@@ -62,6 +63,7 @@ export const removers: readonly Remover<Store>[] = [
   labels,
   milestones,
   epics,
+  iterations,
   pipelines,
   forks,
   customAttributes,

@@ -14,6 +14,7 @@ import { rowKinds as git } from './git.ts';
 import { rowKinds as groups } from './groups.ts';
 import { rowKinds as invitations } from './invitations.ts';
 import { rowKinds as issues } from './issues.ts';
+import { rowKinds as iterations } from './iterations.ts';
 import { rowKinds as keys } from './keys.ts';
 import { rowKinds as labels } from './labels.ts';
 import { rowKinds as maintenance } from './maintenance.ts';
@@ -56,6 +57,7 @@ export const allRowKinds = [
   ...groups,
   ...invitations,
   ...issues,
+  ...iterations,
   ...keys,
   ...labels,
   ...maintenance,

@@ -24,6 +24,7 @@ export type CounterKind =
   | 'label'
   | 'milestone'
   | 'epic'
+  | 'iteration'
   | 'topic'
   | 'todo'
   | 'award';

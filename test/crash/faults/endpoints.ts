@@ -6,6 +6,7 @@ import type { Fixtures, Ground } from './fixtures.ts';
 import { groupWrites } from './group-endpoints.ts';
 import { invitationWrites } from './invitation-endpoints.ts';
 import { issueWrites } from './issue-endpoints.ts';
+import { iterationWrites } from './iteration-endpoints.ts';
 import { keyWrites } from './key-endpoints.ts';
 import { labelWrites } from './label-endpoints.ts';
 import { milestoneWrites } from './milestone-endpoints.ts';
@@ -41,6 +42,7 @@ export const writes: readonly Operation[] = [
   ...userWrites,
   ...labelWrites,
   ...milestoneWrites,
+  ...iterationWrites,
   ...epicWrites,
   ...noteWrites,
   ...todoWrites,

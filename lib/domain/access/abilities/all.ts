@@ -4,6 +4,7 @@ import * as epics from './epics.ts';
 import * as forks from './forks.ts';
 import * as groups from './groups.ts';
 import * as issues from './issues.ts';
+import * as iterations from './iterations.ts';
 import * as labels from './labels.ts';
 import * as members from './members.ts';
 import * as notes from './notes.ts';
@@ -22,6 +23,7 @@ const project = {
   ...commits.project,
   ...forks.project,
   ...issues.project,
+  ...iterations.project,
   ...labels.project,
   ...members.project,
   ...notes.project,
@@ -39,6 +41,7 @@ const group = {
   ...auditEvents.group,
   ...epics.group,
   ...groups.group,
+  ...iterations.group,
   ...labels.group,
   ...members.group,
   ...tokens.group,
