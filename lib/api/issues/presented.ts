@@ -18,7 +18,9 @@ export async function presentedIssues(
 ) {
   const shown = await shownIssues(deps, actor, found);
   const records = new Map(shown.flatMap(({ milestone }) => (milestone ? [[milestone.id, milestone]] : [])));
-  const presented = records.size === 0 ? [] : await presentedMilestones(deps, [...records.values()], baseUrl);
+  const projects = found.map(({ access }) => access.project);
+  const presented =
+    records.size === 0 ? [] : await presentedMilestones(deps, [...records.values()], baseUrl, projects);
   const milestones = new Map(presented.map((milestone) => [milestone.id, milestone]));
   return shown.map((issue) => presentIssue(issue, baseUrl, askedIn, { ...options, milestones }));
 }

@@ -22,8 +22,8 @@ import { enqueueNotification, moverOf } from '../notifications/enqueue.ts';
 import { formerMentions } from '../notifications/former-mentions.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { toldChanges } from './mails.ts';
-import { surroundingsOf } from './related.ts';
-import { type SystemNote, systemNotes } from './system-notes.ts';
+import { type Known, surroundingsOf } from './related.ts';
+import { type NoteIds, type SystemNote, systemNotes } from './system-notes.ts';
 import { maySeeIssue } from './visible.ts';
 
 export interface IssueChange {
@@ -38,6 +38,9 @@ export interface IssueChange {
   readonly notes?: readonly SystemNote[];
   /** Whether notes tell of it that come with it, and of none of its fields. */
   readonly toldElsewhere?: true;
+  readonly known?: Known;
+  /** Ids that were allocated for its system notes. */
+  readonly noteIds?: NoteIds;
 }
 
 /** What a change brings with it in the same transaction. */
@@ -57,9 +60,9 @@ const CONSEQUENCES: readonly ((deps: Deps, change: IssueChange) => Promise<Conse
 
 /** Creates an issue. @throws `404 Project Not Found` when the project is deleted meanwhile, 409 for a number that is taken */
 export async function addIssue(deps: Deps, created: Omit<IssueChange, 'before'>): Promise<void> {
-  const { access, after } = created;
+  const { access, after, known } = created;
   const [around, following] = await Promise.all([
-    surroundingsOf(deps, access.project, after),
+    surroundingsOf(deps, access.project, after, known),
     consequencesOf(deps, { ...created, before: undefined }),
   ]);
   try {
@@ -175,9 +178,10 @@ async function consequencesOf(deps: Deps, change: IssueChange) {
 }
 
 async function toldInNotes(deps: Deps, change: IssueChange): Promise<Consequences> {
-  const { actor, access, before, after, notes, toldElsewhere } = change;
+  const { actor, access, before, after, notes, toldElsewhere, known, noteIds } = change;
   if (toldElsewhere === true) return {};
-  return { writes: await systemNotes(deps, actor, access.project, before, after, notes) };
+  const prepared = { milestone: known?.milestone, ids: noteIds };
+  return { writes: await systemNotes(deps, actor, access.project, before, after, notes, prepared) };
 }
 
 /** Feeds tell of new issues and of states; of confidential issues nothing. */

@@ -1,4 +1,5 @@
 import type { IssueFields, IssueRecord } from '../../records/issues.ts';
+import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { StoredText } from '../../records/texts.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
@@ -14,6 +15,7 @@ import { ISSUES, requireRate } from '../rate-limits/action-limits.ts';
 import { addIssue, changeIssue, retryWhileStale } from './change.ts';
 import { assignable, type IssueMetadata, type IssueTexts, MAX_LABELS, requireValid } from './input.ts';
 import { type FoundIssue, surroundingsOf } from './related.ts';
+import { noteIdsOf } from './system-notes.ts';
 import { tasksOf } from './tasks.ts';
 import { isOwn, maySeeIssue } from './visible.ts';
 
@@ -83,16 +85,19 @@ export async function createIssue(
   requireValid(input);
   const metadata: IssueMetadata = can(actor, access, 'update_issue') ? input : {};
   const chosen: Chosen = can(actor, access, 'own_issues') ? input : {};
+  deps.store.events.prepare();
   await requireRate(deps, ISSUES, user);
   const { confidential = false } = input;
   const { type = 'issue' } = metadata;
   const acted = await act(input.description ?? '', async () => ({ stored: undefined, type, confidential }));
   const description = acted?.text ?? input.description ?? null;
-  const [{ id, iid }, assignees, labels, milestoneId, epic] = await Promise.all([
+  const noteCount = noteIdsOf(metadata.labels?.length ?? 0, metadata);
+  const [{ id, iid }, assignees, labels, milestone, lastNoteId, epic] = await Promise.all([
     deps.store.issues.allocate(project.id, chosen.iid),
     assignable(deps, access, metadata.assigneeIds ?? []),
     findOrCreateLabels(deps, access, metadata.labels ?? [], { create: true }),
     usableMilestone(deps, access, metadata.milestoneId),
+    noteCount === 0 ? 0 : deps.store.notes.reserveIds(noteCount),
     epicFor(deps, actor, project, metadata),
   ]);
   const at = deps.now().toISOString();
@@ -108,7 +113,7 @@ export async function createIssue(
     author: { id: user.id, username: user.username, name: user.name },
     assigneeIds: assignees.map((assignee) => assignee.id),
     labelIds: labels.map((label) => label.id),
-    milestoneId: milestoneId ?? null,
+    milestoneId: milestone?.id ?? null,
     iterationId: null,
     epicId: epic?.id ?? null,
     dueDate: metadata.dueDate ?? null,
@@ -134,7 +139,9 @@ export async function createIssue(
   let issue: IssueRecord;
   try {
     issue = { ...written, ...acted?.change(written) };
-    await addIssue(deps, { actor, access, after: issue, description });
+    const known = { labels, milestone: milestone ?? undefined };
+    const noteIds = { first: lastNoteId - noteCount + 1, count: noteCount };
+    await addIssue(deps, { actor, access, after: issue, description, known, noteIds });
   } catch (error) {
     await dropRefused(deps, written.description, error);
     throw error;
@@ -173,7 +180,7 @@ export async function updateIssue(
   const labelsAfter = await labelChange(deps, access, metadata);
   const assignees =
     metadata.assigneeIds === undefined ? undefined : await assignable(deps, access, metadata.assigneeIds);
-  const milestoneId = await usableMilestone(deps, access, metadata.milestoneId);
+  const milestone = await usableMilestone(deps, access, metadata.milestoneId);
   const epic = await epicFor(deps, actor, access.project, metadata);
   const acted = await act(input.description ?? '', async () => {
     const { issue: stored } = await getIssue(deps, actor, access, iid);
@@ -194,7 +201,7 @@ export async function updateIssue(
         ...given('type', metadata.type),
         ...given('confidential', all ? input.confidential : undefined),
         ...labelsAfter(before),
-        ...given('milestoneId', milestoneId),
+        ...given('milestoneId', milestone === null ? null : milestone?.id),
         ...given('epicId', epic === undefined ? undefined : (epic?.id ?? null)),
         ...given(
           'assigneeIds',
@@ -248,9 +255,9 @@ async function usableMilestone(
   deps: Deps,
   access: ProjectAccess,
   id: number | null | undefined,
-): Promise<number | null | undefined> {
+): Promise<MilestoneRecord | null | undefined> {
   if (id === undefined) return undefined;
-  return id === null || id <= 0 ? null : ((await milestoneFor(deps, access, id))?.id ?? null);
+  return id === null || id <= 0 ? null : ((await milestoneFor(deps, access, id)) ?? null);
 }
 
 /** Finds the labels of a change. @returns what it makes of those that the issue has @throws 400 for too many */

@@ -13,7 +13,7 @@ import { formerMentions } from '../notifications/former-mentions.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { getIssue } from './issues.ts';
 import { readableMentions } from './mentions.ts';
-import { surroundingsOf } from './related.ts';
+import { rootOf } from './related.ts';
 import { isOwn } from './visible.ts';
 
 /**
@@ -72,19 +72,23 @@ export async function issueWithNotes(
   };
 }
 
-/** Counts a note in the record of the issue, as it is by then. @throws 404, 409 when others keep changing it */
+/**
+ * Counts a note in the record of the issue, as it is by then. @param read how it was: most often nothing has changed
+ * @throws 404, 409 when others keep changing it
+ */
 function counting(
   deps: Deps,
-  address: Pick<IssueRecord, 'projectId' | 'iid'>,
+  read: IssueRecord,
   { project }: ProjectAccess,
   change: 1 | -1,
   write: (alongside: readonly Write[]) => Promise<void>,
 ): Promise<void> {
+  let known: IssueRecord | undefined = read;
   const attempt = async () => {
-    const issue = await deps.store.issues.get(address);
+    const issue = known ?? (await deps.store.issues.get(read));
+    known = undefined;
     if (issue === undefined) throw recordNotFound();
-    const around = await surroundingsOf(deps, project, issue);
-    await write(deps.store.issues.touch(issue, deps.now(), { userNotesCount: change }, around));
+    await write(deps.store.issues.touch(issue, deps.now(), { userNotesCount: change }, rootOf(project)));
   };
   return retryOnConflict(attempt, isStale).catch((error: unknown) => {
     throw isStale(error) ? conflict('409 Conflict: Resource lock') : error;

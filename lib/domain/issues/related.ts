@@ -74,17 +74,31 @@ export async function shownIssues(
 /** The top-level group of a project, or its personal namespace. */
 export const rootOf = ({ ancestorIds, namespaceId }: ProjectRecord): number => ancestorIds[0] ?? namespaceId;
 
-/** What the rows of lists say about an issue beside its record. */
+/** What was read of an issue before it changes. */
+export interface Known {
+  readonly labels: readonly LabelRecord[];
+  readonly milestone: MilestoneRecord | undefined;
+}
+
+/** What the rows of lists say about an issue beside its record. @param known is not read again */
 export async function surroundingsOf(
   deps: Deps,
   project: ProjectRecord,
-  issue: Pick<IssueRecord, 'labelIds' | 'milestoneId'>,
+  { labelIds, milestoneId }: Pick<IssueRecord, 'labelIds' | 'milestoneId'>,
+  { labels, milestone }: Known = { labels: [], milestone: undefined },
 ): Promise<IssueSurroundings> {
-  const [labels, milestones] = await Promise.all([labelsOf(deps, [issue]), milestonesOf(deps, [issue])]);
+  const labelTitles = new Map(labels.map(({ id, title }) => [id, title]));
+  const isKnown = milestoneId === null || milestone?.id === milestoneId;
+  const [others, milestones] = await Promise.all([
+    labelsOf(deps, [{ labelIds: labelIds.filter((id) => !labelTitles.has(id)) }]),
+    isKnown ? undefined : milestonesOf(deps, [{ milestoneId }]),
+  ]);
+  for (const { id, title } of others.values()) labelTitles.set(id, title);
   return {
     rootId: rootOf(project),
-    milestoneTitle: issue.milestoneId === null ? undefined : milestones.get(issue.milestoneId)?.title,
-    labelTitles: new Map([...labels.values()].map(({ id, title }) => [id, title])),
+    milestoneTitle:
+      milestoneId === null ? undefined : isKnown ? milestone?.title : milestones?.get(milestoneId)?.title,
+    labelTitles,
   };
 }
 

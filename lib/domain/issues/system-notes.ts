@@ -11,6 +11,7 @@ import { signedIn } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { humanDuration } from './durations.ts';
+import type { IssueMetadata } from './input.ts';
 
 /** The part of an issue that system notes tell of. */
 export type Noted = Pick<
@@ -43,6 +44,20 @@ export interface SystemNote {
   readonly mentionedIn?: NamedPlace;
 }
 
+/** Ids that follow each other. */
+export interface NoteIds {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** What saves reads and allocations. */
+interface Prepared {
+  /** The milestone that the issue gets. */
+  readonly milestone?: MilestoneRecord | undefined;
+  /** Ids for the notes, where they are enough. */
+  readonly ids?: NoteIds | undefined;
+}
+
 /**
  * The notes of a change, for its transaction: at most sixteen beside `further`, of three writes each and one for all.
  * @param further notes that do not follow from the fields
@@ -54,15 +69,18 @@ export async function systemNotes(
   before: IssueRecord | undefined,
   after: IssueRecord,
   further: readonly SystemNote[] = [],
+  { milestone, ids }: Prepared = {},
 ): Promise<Write[]> {
   const { user } = signedIn(actor);
   // What a new issue has beside its texts is told as a change of one without.
   const from = before ?? { ...after, labelIds: [], milestoneId: null, epicId: null, weight: null };
-  const notes = [...systemNotesOf(from, after, await relatedTo(deps, project, from, after)), ...further];
+  const related = await relatedTo(deps, project, from, after, milestone);
+  const notes = [...systemNotesOf(from, after, related), ...further];
   if (notes.length === 0) return [];
   const counts = notes.map(({ change }) => (change === undefined ? 1 : eventsOfChange(change)));
   const needed = counts.reduce((sum, count) => sum + count);
-  let id = (await deps.store.notes.reserveIds(needed)) - needed + 1;
+  const isPrepared = ids !== undefined && ids.count >= needed;
+  let id = isPrepared ? ids.first : (await deps.store.notes.reserveIds(needed)) - needed + 1;
   const at = deps.now().toISOString();
   const records: NoteRecord[] = [];
   for (const [i, { action, text, change, mentionedIn }] of notes.entries()) {
@@ -100,6 +118,7 @@ async function relatedTo(
   { namespaceId }: ProjectRecord,
   before: Noted,
   after: Noted,
+  known: MilestoneRecord | undefined,
 ): Promise<NamedInNotes> {
   const moved = [...before.assigneeIds, ...after.assigneeIds].filter(
     (id) => before.assigneeIds.includes(id) !== after.assigneeIds.includes(id),
@@ -109,7 +128,9 @@ async function relatedTo(
     moved.length === 0 ? [] : store.users.getMany(moved),
     milestoneId === null || before.milestoneId === after.milestoneId
       ? undefined
-      : store.milestones.get(milestoneId),
+      : known?.id === milestoneId
+        ? known
+        : store.milestones.get(milestoneId),
     before.epicId === after.epicId ? undefined : epicName(store, namespaceId, changedEpic(before, after)!),
   ]);
   const usernames = new Map(users.flatMap((each) => (each === undefined ? [] : [[each.id, each.username]])));
@@ -130,6 +151,12 @@ async function epicName(
 
 /** The epic that a change puts an issue in, or takes it out of. */
 const changedEpic = (before: Noted, after: Noted): number | null => after.epicId ?? before.epicId;
+
+/** Ids that the notes of a new issue take, unless quick actions change more of it. */
+export const noteIdsOf = (
+  labelCount: number,
+  { milestoneId, epicId, epicIid, weight }: IssueMetadata,
+): number => labelCount + [milestoneId, epicId ?? epicIid, weight].filter((each) => each != null).length;
 
 /** The notes of a change. */
 export const systemNotesOf = (before: Noted, after: Noted, named: NamedInNotes): SystemNote[] => [

@@ -56,7 +56,14 @@ import {
   type Write,
 } from '../table/write.ts';
 import { unlinkMessage } from './links.ts';
-import { arrangedPlace, type IssueSurroundings, issueRows, recordIndex, recordItem } from './rows.ts';
+import {
+  arrangedPlace,
+  type IssueSurroundings,
+  issueRows,
+  listRow,
+  recordIndex,
+  recordItem,
+} from './rows.ts';
 
 /** Brings the rows of an issue in line with its record: `{ projectId, iid }`. */
 export const INDEX_ISSUE_JOB = 'issue.index';
@@ -192,10 +199,9 @@ export class Issues {
     issue: IssueRecord,
     at: Date,
     add: Partial<Pick<IssueRecord, 'userNotesCount' | 'upvotes' | 'downvotes'>>,
-    around: IssueSurroundings,
+    rootId: number,
   ): Write[] {
     const touched: IssueRecord = { ...issue, updatedAt: at.toISOString() };
-    const list = issueRows(touched, around)[1]!;
     return [
       {
         update: issueKey(issue),
@@ -204,7 +210,7 @@ export class Issues {
         ...AT_VERSION,
         values: { version: issue.version },
       },
-      { put: list },
+      { put: listRow(touched, rootId) },
     ];
   }
 

@@ -62,6 +62,18 @@ export const recordItem = (issue: IssueRecord): Row => ({
 export const wordsOfIssue = ({ title, description }: Pick<IssueRecord, 'title' | 'description'>): string[] =>
   indexedWords(title, beginningOfText(description));
 
+/** The row of the plain list: the only one beside the record that says when the issue was changed. */
+export function listRow(issue: IssueRecord, rootId: number): Row {
+  const { id, iid, projectId, createdAt, updatedAt } = issue;
+  const [listClass, place] = [classOf(issue), issuePlace(createdAt, iid, id)];
+  return {
+    ...issueListKey(projectId, listClass, place),
+    list: issuesOfRoot(rootId, listClass),
+    byId: place,
+    byUpdated: issuePlace(updatedAt, iid, id),
+  };
+}
+
 /** All rows beside the record; those of words come last. */
 export function issueRows(issue: IssueRecord, around: IssueSurroundings): Row[] {
   const { id, iid, projectId, createdAt } = issue;
@@ -96,12 +108,7 @@ export function issueRows(issue: IssueRecord, around: IssueSurroundings): Row[] 
   return [
     // Of the rows in no other list this is the one that every issue has once: being found by its day costs no row.
     { ...issueIdKey(id), projectId, iid, ...due },
-    {
-      ...issueListKey(projectId, listClass, place),
-      list: issuesOfRoot(rootId, listClass),
-      byId: place,
-      byUpdated: issuePlace(issue.updatedAt, iid, id),
-    },
+    listRow(issue, rootId),
     {
       ...own('author', issue.author.id),
       list: listPartition(`ISSUES#all#${listClass}`, id),

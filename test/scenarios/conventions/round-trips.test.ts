@@ -148,6 +148,43 @@ describe('storage round trips of a maintained repository stay within the limit',
     operations(() => maintained, 'maintained'),
   ));
 
+/** Of issues and notes. After the transaction promises are sent (Q, D), and an answer reads what it shows. */
+const TRACKER: Limits = {
+  'new issue': ['D D D D D D Q D D', 'D D D D D D Q D D', 0],
+  'one issue': ['D D D D', 'D D D D', 0],
+  'page of issues': ['D D D D D', 'D D D D D', 0],
+  'closing an issue': ['D D D D D Q D D', 'D D D D D Q D D', 0],
+  'new note': ['D D D D D D Q D', 'D D D D D D Q D', 0],
+  'page of notes': ['D D D D D D', 'D D D D D D', 0],
+};
+
+describe('storage round trips of the tracker stay within the limit', () => {
+  const at = () => project.repository.replace('/repository', '');
+  beforeAll(async () => {
+    const call = asked(() => ({ repository: at() }));
+    await call('POST', '/labels', { name: 'bug', color: 'red' })();
+    await call('POST', '/labels', { name: 'soon', color: 'blue' })();
+    await call('POST', '/milestones', { title: 'first' })();
+    await call('POST', '/issues', { title: 'One', labels: 'bug,soon' })();
+  });
+  const ask = asked(() => ({ repository: at() }));
+  let closed = false;
+  limited(TRACKER, {
+    'new issue': ask('POST', '/issues', {
+      ...{ title: 'Another', description: 'For @ada, as #1 is', labels: 'bug,soon', milestone_id: 1 },
+      assignee_ids: [2],
+    }),
+    'one issue': ask('GET', '/issues/1'),
+    'page of issues': ask('GET', '/issues'),
+    'closing an issue': () => {
+      closed = !closed;
+      return ask('PUT', '/issues/1', { state_event: closed ? 'close' : 'reopen' })();
+    },
+    'new note': ask('POST', '/issues/1/notes', { body: 'Well, @ada' }),
+    'page of notes': ask('GET', '/issues/1/notes'),
+  });
+});
+
 test('deleting a file takes no more round trips than changing one', async () => {
   const ask = asked(() => project);
   const change = { branch: 'main', commit_message: 'One file' };

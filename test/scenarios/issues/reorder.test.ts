@@ -21,15 +21,15 @@ const order = async (query = '') => {
 describe('an issue', () => {
   test('is put between two others, after one, before one; others stay, and new ones come last', async () => {
     expect(await order()).toBe('abcde');
-    const after = (title: string) => ({ move_before_id: one(title).id });
-    const before = (title: string) => ({ move_after_id: one(title).id });
+    const behind = (title: string) => ({ move_before_id: one(title).id });
+    const ahead = (title: string) => ({ move_after_id: one(title).id });
     for (const [title, json, expected] of [
-      ['e', { ...after('a'), ...before('b') }, 'aebcd'],
-      ['a', after('d'), 'ebcda'],
-      ['d', before('e'), 'debca'],
-      ['b', before('c'), 'debca'],
+      ['e', { ...behind('a'), ...ahead('b') }, 'aebcd'],
+      ['a', behind('d'), 'ebcda'],
+      ['d', ahead('e'), 'debca'],
+      ['b', ahead('c'), 'debca'],
       ['a', { move_before_id: one('b').id, move_after_id: one('e').id }, 'deabc'],
-      ['c', after('d'), 'dceab'],
+      ['c', behind('d'), 'dceab'],
     ] as const) {
       const { status, body } = await put(title, json);
       expect([status, body.title], JSON.stringify(body)).toEqual([200, title]);

@@ -123,7 +123,6 @@ function activeIn(html: string): string[] {
           found.push(name);
         if (name === 'id' && !/^fn(ref)?\d/.test(value)) found.push(`id ${value}`);
         // As a browser reads a URL: without control characters and white space around.
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters meant
         const url = value.replace(/[\t\n\r]|^[\0- ]+/g, '');
         const scheme = SCHEME.exec(url)?.[0];
         if (name !== 'href' && name !== 'src') continue;
