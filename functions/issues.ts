@@ -5,6 +5,7 @@ import { issueLinkEndpoints } from '../lib/api/issues/links.ts';
 import { issueMergeRequestEndpoints } from '../lib/api/issues/merge-requests.ts';
 import { issueMoveEndpoints } from '../lib/api/issues/moves.ts';
 import { issueNoteEndpoints } from '../lib/api/issues/notes.ts';
+import { epicIssueEndpoints } from '../lib/api/issues/of-epics.ts';
 import { issuePeopleEndpoints } from '../lib/api/issues/people.ts';
 import { issueReorderEndpoints } from '../lib/api/issues/reorder.ts';
 import { issueTimeEndpoints } from '../lib/api/issues/time-tracking.ts';
@@ -26,6 +27,7 @@ export const { handler, fetch } = apiFunction({
     ...issueTimeEndpoints,
     ...epicEndpoints,
     ...epicNoteEndpoints,
+    ...epicIssueEndpoints,
     ...issueTodoEndpoints,
     ...todoEndpoints,
   ],

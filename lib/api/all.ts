@@ -24,6 +24,7 @@ import { issueLinkEndpoints } from './issues/links.ts';
 import { issueMergeRequestEndpoints } from './issues/merge-requests.ts';
 import { issueMoveEndpoints } from './issues/moves.ts';
 import { issueNoteEndpoints } from './issues/notes.ts';
+import { epicIssueEndpoints } from './issues/of-epics.ts';
 import { milestoneIssueEndpoints } from './issues/of-milestones.ts';
 import { issuePeopleEndpoints } from './issues/people.ts';
 import { issueReorderEndpoints } from './issues/reorder.ts';
@@ -100,6 +101,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...issueTodoEndpoints,
   ...epicEndpoints,
   ...epicNoteEndpoints,
+  ...epicIssueEndpoints,
   ...todoEndpoints,
   ...eventEndpoints,
   ...fileEndpoints,

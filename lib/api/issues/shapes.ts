@@ -7,6 +7,7 @@ import {
   ISSUE_TYPES,
   SEVERITIES,
 } from '../../records/issues.ts';
+import { epic } from '../epics/shapes.ts';
 import { labelDetails } from '../labels/shapes.ts';
 import { day, time, userBasic } from '../users/shapes.ts';
 
@@ -120,6 +121,16 @@ export const relatedIssues = shape(() =>
       })
       .meta({ id: 'RelatedIssue' }),
   ),
+);
+
+const epicIssueId = () => z.int().describe('By which it is removed from the epic');
+
+export const issuesOfEpic = shape(() =>
+  z.array(z.object({ ...fields(), epic_issue_id: epicIssueId() }).meta({ id: 'IssueOfEpic' })),
+);
+
+export const issueOfEpic = shape(() =>
+  z.object({ id: epicIssueId(), epic: epic(), issue: issueBasic() }).meta({ id: 'EpicIssue' }),
 );
 
 const labelsShown = () => z.union([z.array(z.string()), z.array(labelDetails())]);

@@ -25,18 +25,43 @@ export const epicWrites: readonly Operation[] = [
     const { path, token, epic } = await withEpic(fixtures);
     return { path: epic, token, state: async () => flip(await counted(fixtures, path, token)) };
   }),
+  endpoint('POST /groups/:id/epics/:epic_iid/issues/:issue_id', async (fixtures) => {
+    const { token, epic, issueId, issues } = await withIssue(fixtures);
+    return { path: `${epic}/issues/${issueId}`, token, state: () => counted(fixtures, issues, token) };
+  }),
+  endpoint('DELETE /groups/:id/epics/:epic_iid/issues/:epic_issue_id', async (fixtures) => {
+    const { token, epic, issueId, issues } = await withIssue(fixtures);
+    await fixtures.done('POST', `${epic}/issues/${issueId}`, { token });
+    const state = async () => flip(await counted(fixtures, issues, token));
+    return { path: `${epic}/issues/${issueId}`, token, state };
+  }),
 ];
 
 /** A new group without epics. */
-async function group(fixtures: Fixtures): Promise<{ readonly path: string; readonly token: string }> {
+async function group(fixtures: Fixtures): Promise<{
+  readonly id: number;
+  readonly path: string;
+  readonly token: string;
+}> {
   const { token } = await fixtures.owner();
   const name = fixtures.fresh('planned');
   const { id } = await fixtures.done('POST', '/groups', { token, json: { name, path: name } });
-  return { path: `/groups/${id}/epics`, token };
+  return { id, path: `/groups/${id}/epics`, token };
 }
 
 async function withEpic(fixtures: Fixtures) {
   const made = await group(fixtures);
   const { iid } = await fixtures.done('POST', made.path, { token: made.token, json: { title: 'v1' } });
   return { ...made, epic: `${made.path}/${iid}` };
+}
+
+/** An epic, and an issue below its group that is in none. */
+async function withIssue(fixtures: Fixtures) {
+  const made = await withEpic(fixtures);
+  const { token, id: namespace_id, epic } = made;
+  const json = { name: fixtures.fresh('work'), namespace_id };
+  const project = await fixtures.done('POST', '/projects', { token, json });
+  const path = `/projects/${project.id}/issues`;
+  const { id: issueId } = await fixtures.done('POST', path, { token, json: { title: 'v1' } });
+  return { token, epic, issueId, issues: `${epic}/issues` };
 }

@@ -168,6 +168,73 @@ describe('an issue', () => {
   });
 });
 
+describe('issues of an epic', () => {
+  test('are added to it, listed newest first, and removed, in projects of its group and below', async () => {
+    const { iid } = await made(`/groups/${ids['plan']}/epics`, { title: 'goal' });
+    const path = `/groups/${ids['plan']}/epics/${iid}/issues`;
+    expect(await read(path)).toEqual([]);
+    const [first, second] = [await issue('app', { title: 'first' }), await issue('lib', { title: 'second' })];
+    for (const { id } of [first, second]) {
+      const added = await made(`${path}/${id}`, undefined, 'reporter');
+      expect(added).toMatchObject({ id, epic: { iid, title: 'goal' }, issue: { id, epic: { iid } } });
+    }
+    expect(await read(path, 'guest')).toMatchObject([
+      { id: second.id, epic_issue_id: second.id, references: { relative: `sub/lib#${second.iid}` } },
+      { id: first.id, epic_iid: iid },
+    ]);
+    expect(await read(`${path}?per_page=1&page=2`)).toMatchObject([{ id: first.id }]);
+    const removed = await as('reporter', 'DELETE', `${path}/${second.id}`);
+    expect(removed).toMatchObject({ status: 200, body: { id: second.id, issue: { epic: null } } });
+    expect((await as('reporter', 'DELETE', `${path}/${second.id}`)).status).toBe(404);
+    expect(await titles(path)).toEqual(['first']);
+    expect(await notesOn(second)).toEqual([`added to epic plan&${iid}`, `removed from epic plan&${iid}`]);
+  });
+
+  test('are listed for, added and removed by those who may see them, and change them', async () => {
+    const { iid, id } = await made(`/groups/${ids['plan']}/epics`, { title: 'goal' });
+    const path = `/groups/${ids['plan']}/epics/${iid}/issues`;
+    await issue('app', { title: 'plain', epic_id: id });
+    const hidden = await issue('app', { title: 'inside', confidential: true, epic_id: id });
+    for (const who of ['guest', 'stranger', undefined]) expect(await titles(path, who)).toEqual(['plain']);
+    expect(await titles(path, 'reporter')).toEqual(['inside', 'plain']);
+    const [own, foreign] = [
+      await issue('app', {}, 'guest'),
+      await made('/projects', { name: 'apart', path: 'apart' }),
+    ];
+    const elsewhere = await made(`/projects/${foreign.id}/issues`, { title: 'x' });
+    for (const [who, issueId, status] of [
+      ['guest', own.id, 403],
+      ['guest', hidden.id, 404],
+      ['guest', elsewhere.id, 404],
+      ['root', elsewhere.id, 404],
+      ['root', 99_999_999, 404],
+      ['root', 0, 404],
+      ['root', -1, 404],
+      ['lone', own.id, 201],
+    ] as const) {
+      expect((await as(who, 'POST', `${path}/${issueId}`)).status).toBe(status);
+      expect((await as(who, 'DELETE', `${path}/${issueId}`)).status).toBe(status === 201 ? 200 : status);
+    }
+    const secret = `/groups/${ids['plan']}/epics/${iids['&secret']}/issues`;
+    for (const who of ['guest', 'lone', undefined]) expect((await as(who, 'GET', secret)).status).toBe(404);
+    expect((await as('lone', 'POST', `${secret}/${own.id}`)).status).toBe(404);
+  });
+
+  test('stay in it when its author is deleted', async () => {
+    const author = await service.user('leaver');
+    tokens['leaver'] = author.token;
+    await made(`/groups/${ids['plan']}/members`, { user_id: author.id, access_level: 20 });
+    const epic = await made(`/groups/${ids['plan']}/epics`, { title: 'left' }, 'leaver');
+    const kept = await issue('app', { epic_id: epic.id });
+    await as('root', 'DELETE', `/users/${author.id}`);
+    await settled();
+    expect((await read(pathOf(kept))).epic).toMatchObject({ id: epic.id, title: 'left' });
+    const path = `/groups/${ids['plan']}/epics/${epic.iid}`;
+    expect((await read(path)).author.username).toBe('ghost');
+    expect(await read(`${path}/issues`)).toMatchObject([{ id: kept.id }]);
+  });
+});
+
 describe('a list of issues', () => {
   let path: string;
   beforeAll(async () => {
