@@ -5,6 +5,7 @@ import { dynamodbLocal } from './dynamodb-local.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
 import { groupsStory } from './groups-story.ts';
 import { linesOf, sentTo, storedPacks, verifyDomain } from './inspect.ts';
+import { issuesStory } from './issues-story.ts';
 import { run } from './process.ts';
 import { provisioningStory } from './provisioning-story.ts';
 import { type Deployed, story } from './story.ts';
@@ -48,6 +49,7 @@ try {
     await verifyDomain(emulator, 'example.com');
     const told = await story(deployed);
     await groupsStory(deployed, told);
+    await issuesStory(deployed, told);
     await provisioningStory(deployed, told);
     await telemetryStory(deployed, told);
   }
