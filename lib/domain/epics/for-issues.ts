@@ -27,14 +27,23 @@ export async function epicFor(
   if (chosen === undefined) return undefined;
   if (chosen === null || chosen === 0) return null;
   if (chosen < 0) throw recordNotFound();
-  const groupId = project.ancestorIds.at(-1);
-  if (groupId === undefined) throw recordNotFound();
-  const numbered =
+  const [groupId] = project.ancestorIds.slice(-1);
+  const epic =
     epicId === undefined
-      ? await deps.store.epics.numbered({ kind: 'group', id: groupId }, chosen)
-      : undefined;
-  const id = epicId === undefined ? numbered?.id : chosen;
-  const epic = id === undefined ? undefined : (await visibleEpics(deps, actor, [id])).get(id)?.epic;
+      ? await numberedEpic(deps, actor, groupId, chosen)
+      : (await visibleEpics(deps, actor, [chosen])).get(chosen)?.epic;
   if (epic === undefined || !project.ancestorIds.includes(epic.container.id)) throw recordNotFound();
   return epic;
+}
+
+/** The epic with a number in a group. @returns undefined where there is none, or the actor may not see it */
+export async function numberedEpic(
+  deps: Deps,
+  actor: Actor,
+  groupId: number | undefined,
+  iid: number,
+): Promise<EpicRecord | undefined> {
+  const found =
+    groupId === undefined ? undefined : await deps.store.epics.numbered({ kind: 'group', id: groupId }, iid);
+  return found && (await visibleEpics(deps, actor, [found.id])).get(found.id)?.epic;
 }

@@ -1,5 +1,6 @@
-/** What stands behind quick actions: users, labels, milestones. */
+/** What stands behind quick actions: users, labels, milestones, epics, issues. */
 
+import type { EpicRecord } from '../../records/epics.ts';
 import type { LabelRecord } from '../../records/labels.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { UserRecord } from '../../records/users.ts';
@@ -7,6 +8,7 @@ import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { numberedEpic } from '../epics/for-issues.ts';
 import type { FoundIssue } from '../issues/related.ts';
 import { maySeeIssue } from '../issues/visible.ts';
 import { sameContainer, withAbove } from '../labels/containers.ts';
@@ -83,6 +85,22 @@ export async function milestoneIn(
 }
 
 export const milestoneReference = ({ title }: MilestoneRecord): string => `%"${title}"`;
+
+/** The epic that an argument names: `&1` of the project's group, `group&1` of one above it, a URL of an epic. */
+export async function epicIn(
+  deps: Deps,
+  actor: Actor,
+  { project: { fullPath, ancestorIds } }: ProjectAccess,
+  argument: string,
+): Promise<EpicRecord | undefined> {
+  const reference = referencesIn(argument, deps.environment.baseUrl).find((each) => each.kind === 'epic');
+  if (reference?.kind !== 'epic') return undefined;
+  const names = fullPath.toLowerCase().split('/').slice(0, -1);
+  const paths = ancestorIds.map((_, i) => names.slice(0, i + 1).join('/'));
+  const { container, number } = reference;
+  const at = container === undefined ? ancestorIds.length - 1 : paths.indexOf(container.toLowerCase());
+  return numberedEpic(deps, actor, ancestorIds[at], number);
+}
 
 /** Issues of one action; one with more finds nothing. */
 const MAX_ISSUES = 20;

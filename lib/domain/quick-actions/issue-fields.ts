@@ -4,9 +4,10 @@ import { HEALTH_STATUSES, type IssueRecord, SEVERITIES, type Severity } from '..
 import { humanDuration, workingTime } from '../issues/durations.ts';
 import { assignable } from '../issues/input.ts';
 import { stateAfter } from '../issues/issues.ts';
+import { epicsOf } from '../issues/related.ts';
 import { sentence } from '../issues/system-notes.ts';
 import { MAX_TIME, spendSeconds } from '../issues/time-tracking.ts';
-import { labelReference, labelsIn, milestoneIn, milestoneReference, usersIn } from './arguments.ts';
+import { epicIn, labelReference, labelsIn, milestoneIn, milestoneReference, usersIn } from './arguments.ts';
 import { dayFrom } from './days.ts';
 import { type Changes, notApplied } from './interpret.ts';
 import {
@@ -226,6 +227,29 @@ export const FIELD_ACTIONS: readonly IssueAction[] = [
       const name = milestone === undefined ? '' : `${milestoneReference(milestone)} `;
       return setting(['milestoneId', 'milestone_id'], null, `Removed ${name}milestone.`);
     },
+  },
+  {
+    names: ['epic'],
+    argument: 'needed',
+    applies: maySet,
+    effect: async ({ deps, actor, access, issue }, argument) => {
+      const epic = await epicIn(deps, actor, access, argument);
+      if (epic === undefined)
+        return { summary: "This epic does not exist or you don't have sufficient permission." };
+      if (issue.stored?.epicId === epic.id)
+        return { summary: `Issue #${issue.stored.iid} has already been added to epic &${epic.iid}.` };
+      return setting(['epicId', 'epic_id'], epic.id, 'Added an issue to an epic.');
+    },
+  },
+  {
+    names: ['remove_epic'],
+    applies: all(
+      maySet,
+      // Of a hidden epic the actor is not to know.
+      async ({ deps, actor, issue: { stored: before } }) =>
+        before !== undefined && (await epicsOf(deps, actor, [before])).size > 0,
+    ),
+    effect: () => setting(['epicId', 'epic_id'], null, 'Removed an issue from an epic.'),
   },
   {
     names: ['due'],

@@ -235,6 +235,51 @@ describe('issues of an epic', () => {
   });
 });
 
+describe('a quick action', () => {
+  const say = async (who: string, project: string, given: object, text: string) => {
+    const one = await issue(project, given);
+    const { summary } = (await as(who, 'POST', `${pathOf(one)}/notes`, { body: text })).body;
+    return [summary, (await read(pathOf(one))).epic?.title];
+  };
+  const added = 'Added an issue to an epic.';
+  const none = "This epic does not exist or you don't have sufficient permission.";
+  test.each<[string, string, string, string, string | undefined]>([
+    ['reporter', 'app', '/epic &1', added, 'of plan'],
+    ['reporter', 'lib', '/epic &1', added, 'of sub'],
+    ['reporter', 'lib', '/epic plan/Sub&1', added, 'of sub'],
+    ['reporter', 'lib', '/epic plan&1', added, 'of plan'],
+    ['reporter', 'lib', '/epic URL', added, 'of plan'],
+    ['reporter', 'app', '/epic plan/sub&1', none, undefined],
+    ['reporter', 'app', '/epic beside&1', none, undefined],
+    ['reporter', 'app', '/epic &99999', none, undefined],
+    ['reporter', 'app', '/epic soon', none, undefined],
+    ['reporter', 'app', '/epic SECRET', added, 'secret'],
+    ['lone', 'app', '/epic SECRET', none, undefined],
+    ['guest', 'app', '/epic &1', 'Could not apply epic command.', undefined],
+    ['reporter', 'app', '/remove_epic', 'Could not apply remove_epic command.', undefined],
+  ])('of a %s in %s: %s', async (who, project, text, summary, title) => {
+    const { web_url } = await read(`/groups/${ids['plan']}/epics/1`);
+    const sent = text.replace('URL', web_url).replace('SECRET', `&${iids['&secret']}`);
+    expect(await say(who, project, {}, sent)).toEqual([[summary], title]);
+  });
+
+  test('does nothing twice, takes the epic away, and works in a description', async () => {
+    const given = { epic_id: ids['&plan'] };
+    expect((await say('reporter', 'app', given, '/epic &1'))[0][0]).toMatch(
+      /has already been added to epic &1/,
+    );
+    expect(await say('reporter', 'app', given, '/remove_epic')).toEqual([
+      ['Removed an issue from an epic.'],
+      undefined,
+    ]);
+    const secret = { epic_id: ids['&secret'] };
+    const refused = [['Could not apply remove_epic command.'], 'secret'];
+    expect(await say('lone', 'app', secret, '/remove_epic')).toEqual(refused);
+    const described = await issue('app', { description: 'Text\n/epic &1' }, 'reporter');
+    expect(described).toMatchObject({ description: 'Text', epic: { id: ids['&plan'] } });
+  });
+});
+
 describe('a list of issues', () => {
   let path: string;
   beforeAll(async () => {

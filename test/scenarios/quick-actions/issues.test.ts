@@ -214,7 +214,7 @@ const ACTIONS: readonly (readonly [object, string, string, object, object])[] = 
   ...['/reopen', '/unlabel ~bug', '/unassign', '/remove_milestone', '/remove_due_date', '/clear_weight'].map(
     (text) => [{}, text, `Could not apply ${text.slice(1).split(' ')[0]} command.`, {}, {}] as const,
   ),
-  ...['/unlock', '/done', '/severity 1', '/zoom https://zoom.us/j/1', '/approve', '/epic &1'].map(
+  ...['/unlock', '/done', '/severity 1', '/zoom https://zoom.us/j/1', '/approve', '/remove_epic'].map(
     (text) => [{}, text, `Could not apply ${text.slice(1).split(' ')[0]} command.`, {}, {}] as const,
   ),
 ];
