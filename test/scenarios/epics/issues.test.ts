@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
+import { storeOf } from '../../harness/world.ts';
 
 let service: Service;
 /** A group with a project, and a subgroup with another; a group beside them. Epics are in all three. */
@@ -232,6 +233,29 @@ describe('issues of an epic', () => {
     const path = `/groups/${ids['plan']}/epics/${epic.iid}`;
     expect((await read(path)).author.username).toBe('ghost');
     expect(await read(`${path}/issues`)).toMatchObject([{ id: kept.id }]);
+  });
+});
+
+describe('a group with epics', () => {
+  test('that is moved keeps its own in its issues, loses those of groups it left, and is deleted with them', async () => {
+    const leaving = (await made('/groups', { name: 'leaving', path: 'leaving', parent_id: ids['plan'] })).id;
+    ids['work'] = (await made('/projects', { name: 'work', path: 'work', namespace_id: leaving })).id;
+    const own = await made(`/groups/${leaving}/epics`, { title: 'own', parent_id: ids['&plan'] });
+    const [kept, lost] = [
+      await issue('work', { epic_id: own.id }),
+      await issue('work', { epic_id: ids['&plan'] }),
+    ];
+    await as('root', 'POST', `/groups/${leaving}/transfer`, { group_id: ids['beside'] });
+    await settled();
+    expect((await read(pathOf(kept))).epic).toMatchObject({ url: '/groups/beside/leaving/-/epics/1' });
+    expect((await read(pathOf(lost))).epic).toBeNull();
+    const listed = `/groups/${ids['beside']}/epics`;
+    expect((await read(listed)).map(({ title }: { title: string }) => title)).toContain('own');
+    expect((await as('root', 'DELETE', `/groups/${leaving}`)).status).toBe(202);
+    await settled();
+    expect((await read(listed)).map(({ title }: { title: string }) => title)).not.toContain('own');
+    expect(await storeOf().epics.get(own.id)).toBeUndefined();
+    expect(await titles(`/issues?scope=all&epic_id=${own.id}`, 'root')).toEqual([]);
   });
 });
 
