@@ -76,6 +76,7 @@ export type NotedChange =
       /** The state that the object had. */
       readonly state: 'opened' | 'closed';
     }
+  | { readonly kind: 'iteration'; readonly iterationId: number; readonly action: 'add' | 'remove' }
   | { readonly kind: 'weight'; readonly weight: number | null };
 
 export const eventsOfChange = (change: NotedChange): number =>

@@ -84,7 +84,7 @@ const create = endpoint({
 
 const UPDATED = [
   ...['title', 'description', 'assignee_ids', 'assignee_id', 'due_date', 'confidential', 'discussion_locked'],
-  ...['labels', 'add_labels', 'remove_labels', 'milestone_id', 'epic_id', 'epic_iid'],
+  ...['labels', 'add_labels', 'remove_labels', 'milestone_id', 'iteration_id', 'epic_id', 'epic_iid'],
   ...['state_event', 'issue_type', 'weight', 'health_status', 'severity', 'updated_at'],
 ];
 
@@ -154,6 +154,7 @@ interface SentMetadata extends GivenMetadata {
   readonly description?: string | null;
   readonly labels?: readonly string[] | null;
   readonly milestone_id?: number | null;
+  readonly iteration_id?: number | null;
   readonly epic_id?: number | null;
   readonly epic_iid?: number | null;
   readonly due_date?: string | null;
@@ -170,6 +171,7 @@ const metadataOf = (body: SentMetadata) => ({
   assigneeIds: assigneeIdsOf(body),
   labels: body.labels === null ? [] : body.labels,
   milestoneId: body.milestone_id,
+  iterationId: body.iteration_id,
   epicId: body.epic_id,
   epicIid: body.epic_iid,
   dueDate: body.due_date,

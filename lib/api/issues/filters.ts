@@ -8,6 +8,7 @@ import { HEALTH_STATUSES, ISSUE_STATES, ISSUE_TYPES } from '../../records/issues
 import type { ApiDeps } from '../endpoint.ts';
 
 const WORDS = /^(none|any)$/i;
+const ITERATION = /^(none|any|current|\d{1,15})$/i;
 /** A number, `None` or `Any`. */
 const numberOrWord = (description: string) =>
   p.numberOrText({
@@ -27,7 +28,13 @@ const selection = () => ({
   author_id: p.integer({ description: 'ID of the author' }),
   author_username: p.string({ description: 'Username of the author' }),
   iids: p.list(p.integer(), { maxItems: 100, description: 'Numbers of the issues in their projects' }),
-  iteration_id: numberOrWord('ID of the iteration'),
+  iteration_id: p.numberOrText({
+    description: 'ID of the iteration; `None`, `Any` or `Current` are allowed',
+    check: (value) =>
+      value.trim() === '' || ITERATION.test(value)
+        ? undefined
+        : `should be an integer, 'None', 'Any' or 'Current', however got '${value.slice(0, 100)}'`,
+  }),
   iteration_title: p.string({ description: 'Title of the iteration' }),
   labels: p.list(p.string(), {
     maxItems: 100,
@@ -178,7 +185,7 @@ async function selectionOf(deps: ApiDeps, given: GivenSelection): Promise<Select
               : [assigneeId],
     labels: labelsOf(given.labels),
     milestone: milestoneOf(given),
-    iterationId: choiceOf(given.iteration_id, Number),
+    iterationId: choiceOf(given.iteration_id, (text) => (/^current$/i.test(text) ? 'current' : Number(text))),
     iterationTitle: given.iteration_title || undefined,
     epicId: choiceOf(given.epic_id, Number),
     weight: choiceOf(given.weight, Number),

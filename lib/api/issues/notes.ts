@@ -24,5 +24,5 @@ export const issueNoteEndpoints = [
   ...noteEndpoints(onIssue),
   ...discussionEndpoints(onIssue),
   ...awardEndpoints(onIssue),
-  ...resourceEventEndpoints(onIssue, ['label', 'state', 'milestone', 'weight']),
+  ...resourceEventEndpoints(onIssue, ['label', 'state', 'milestone', 'iteration', 'weight']),
 ];

@@ -25,6 +25,7 @@ export const metadataFields = () => ({
     description: 'Titles of the labels; missing ones are created',
   }),
   milestone_id: p.integer({ nullable: true, description: 'ID of the milestone; 0: none' }),
+  iteration_id: p.integer({ nullable: true, description: 'ID of the iteration; 0: none' }),
   epic_id: p.integer({ nullable: true, description: 'ID of the epic; 0: none' }),
   epic_iid: p.integer({
     nullable: true,

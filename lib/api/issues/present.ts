@@ -20,6 +20,7 @@ export function presentIssue(
   options: {
     readonly labelDetails?: boolean;
     readonly milestones?: ReadonlyMap<number, unknown>;
+    readonly iterations?: ReadonlyMap<number, unknown>;
   } = {},
 ) {
   const { issue, access, description } = shown;
@@ -65,7 +66,7 @@ export function presentIssue(
     health_status: issue.healthStatus,
     epic: shown.epic === undefined ? null : epicOfIssue(shown.epic),
     epic_iid: shown.epic?.epic.iid ?? null,
-    iteration: null,
+    iteration: options.iterations?.get(shown.iteration?.id ?? 0) ?? null,
     references: references(shown, askedIn),
     moved_to_id: issue.movedTo?.id ?? null,
     service_desk_reply_to: null,

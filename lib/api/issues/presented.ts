@@ -4,6 +4,7 @@ import type { IssueScope } from '../../domain/issues/list.ts';
 import { type FoundIssue, shownIssues } from '../../domain/issues/related.ts';
 import { isSubscribed } from '../../domain/notes/subscriptions.ts';
 import type { ApiDeps } from '../endpoint.ts';
+import { presentedIterations } from '../iterations/present.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
 import { type AskedIn, presentIssue } from './present.ts';
 
@@ -19,10 +20,16 @@ export async function presentedIssues(
   const shown = await shownIssues(deps, actor, found);
   const records = new Map(shown.flatMap(({ milestone }) => (milestone ? [[milestone.id, milestone]] : [])));
   const projects = found.map(({ access }) => access.project);
-  const presented =
-    records.size === 0 ? [] : await presentedMilestones(deps, [...records.values()], baseUrl, projects);
-  const milestones = new Map(presented.map((milestone) => [milestone.id, milestone]));
-  return shown.map((issue) => presentIssue(issue, baseUrl, askedIn, { ...options, milestones }));
+  const inIterations = new Map(
+    shown.flatMap(({ iteration }) => (iteration ? [[iteration.id, iteration]] : [])),
+  );
+  const [ofMilestones, ofIterations] = await Promise.all([
+    records.size === 0 ? [] : presentedMilestones(deps, [...records.values()], baseUrl, projects),
+    inIterations.size === 0 ? [] : presentedIterations(deps, [...inIterations.values()], baseUrl),
+  ]);
+  const milestones = new Map(ofMilestones.map((milestone) => [milestone.id, milestone]));
+  const iterations = new Map(ofIterations.map((iteration) => [iteration.id, iteration]));
+  return shown.map((issue) => presentIssue(issue, baseUrl, askedIn, { ...options, milestones, iterations }));
 }
 
 /** One issue, as it is shown when it is asked for alone. @param askedIn by default its project */

@@ -8,6 +8,7 @@ import {
   SEVERITIES,
 } from '../../records/issues.ts';
 import { epic } from '../epics/shapes.ts';
+import { iteration } from '../iterations/shapes.ts';
 import { labelDetails } from '../labels/shapes.ts';
 import { day, time, userBasic } from '../users/shapes.ts';
 
@@ -66,7 +67,7 @@ const fields = () => ({
     .nullable()
     .describe('Null too if it is hidden from you'),
   epic_iid: z.int().nullable().describe('Deprecated: use `epic`'),
-  iteration: z.looseObject({ id: z.int() }).nullable(),
+  iteration: iteration().nullable(),
   references: z.object({
     short: z.string(),
     relative: z.string().describe('As written in the project or group that was asked'),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
+import { iteration } from '../iterations/shapes.ts';
 import { labelDetails } from '../labels/shapes.ts';
 import { milestone } from '../milestones/shapes.ts';
 import { time, userBasic } from '../users/shapes.ts';
@@ -43,6 +44,16 @@ export const milestoneEvent = shape(() =>
     .meta({ id: 'ResourceMilestoneEvent' }),
 );
 
+export const iterationEvent = shape(() =>
+  z
+    .object({
+      ...resourceFields(),
+      iteration: iteration().nullable().describe('Null: it was deleted, or is of another group'),
+      action: action(),
+    })
+    .meta({ id: 'ResourceIterationEvent' }),
+);
+
 export const weightEvent = shape(() =>
   z
     .object({ ...eventFields(), issue_id: z.int(), weight: z.int().nullable() })
@@ -52,4 +63,5 @@ export const weightEvent = shape(() =>
 export const labelEvents = shape(() => z.array(labelEvent()));
 export const stateEvents = shape(() => z.array(stateEvent()));
 export const milestoneEvents = shape(() => z.array(milestoneEvent()));
+export const iterationEvents = shape(() => z.array(iterationEvent()));
 export const weightEvents = shape(() => z.array(weightEvent()));

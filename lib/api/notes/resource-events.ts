@@ -3,6 +3,7 @@ import { getNotedEvent, type LoadedEvent, listNotedEvents } from '../../domain/n
 import * as p from '../../http/params.ts';
 import type { NotedChange } from '../../records/notes.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { presentedIterations } from '../iterations/present.ts';
 import { labelDetails } from '../labels/present.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
 import { author as authorOf } from '../users/present.ts';
@@ -71,6 +72,22 @@ const KINDS = {
             ]
           : [],
       );
+    },
+  },
+  iteration: {
+    shape: shapes.iterationEvent,
+    list: shapes.iterationEvents,
+    present: async (events, deps, baseUrl) => {
+      const records = new Map(
+        events.flatMap(({ iteration }) => (iteration ? [[iteration.id, iteration]] : [])),
+      );
+      const shown = records.size === 0 ? [] : await presentedIterations(deps, [...records.values()], baseUrl);
+      const iterations = new Map(shown.map((each) => [each.id, each]));
+      return events.map((event) => ({
+        ...ofResource(event, baseUrl),
+        iteration: iterations.get(event.iteration?.id ?? 0) ?? null,
+        action: event.action,
+      }));
     },
   },
   weight: {

@@ -1,7 +1,7 @@
 /**
  * The one way in which issues are created and changed: the change and what follows from it are one transaction. It has
  * 100 items (DynamoDB, `TransactWriteItems`), of which what follows writes no more than 80, promises included; where it
- * needs the room, `store/issues` leaves rows of lists to a job. The service's notes are 49 when everything changes.
+ * needs the room, `store/issues` leaves rows of lists to a job. The service's notes are 52 when everything changes.
  */
 
 import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issues.ts';

@@ -2,6 +2,7 @@
 
 import { awardedName } from '../../records/award-emoji.ts';
 import { classOf, type IssueClass, type IssueRecord, type IssueType } from '../../records/issues.ts';
+import { type IterationRecord, iterationStateOn } from '../../records/iterations.ts';
 import type { LabelRecord } from '../../records/labels.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import { wordsOfIssue } from '../../store/issues/rows.ts';
@@ -11,7 +12,7 @@ import { dayIn, dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import type { FoundEpic } from '../epics/related.ts';
 import { isExpired } from '../milestones/milestones.ts';
-import { epicsOf, labelsOf, milestonesOf } from './related.ts';
+import { epicsOf, iterationsOf, labelsOf, milestonesOf } from './related.ts';
 
 /** One of many, none of them, or any. */
 export type Choice<T> = T | 'none' | 'any';
@@ -25,8 +26,8 @@ export interface Selection {
   /** Titles, all of which the issue has to have. */
   readonly labels?: Choice<readonly string[]> | undefined;
   readonly milestone?: Choice<MilestoneChoice> | undefined;
-  readonly iterationId?: Choice<number> | undefined;
-  /** None has a title yet that could be asked for. */
+  /** `current`: one that has the present day. */
+  readonly iterationId?: Choice<number | 'current'> | undefined;
   readonly iterationTitle?: string | undefined;
   readonly epicId?: Choice<number> | undefined;
   readonly weight?: Choice<number> | undefined;
@@ -63,6 +64,7 @@ export interface IssueFilter extends Selection {
 interface Related {
   readonly labels: ReadonlyMap<number, LabelRecord>;
   readonly milestones: ReadonlyMap<number, MilestoneRecord>;
+  readonly iterations: ReadonlyMap<number, IterationRecord>;
   /** Those that the caller may see; others count as none. */
   readonly epics: ReadonlyMap<number, FoundEpic>;
   /** Names of what the caller awarded to each issue, by its id. */
@@ -84,16 +86,17 @@ export function matcherOf(
 ): (issues: readonly IssueRecord[]) => Promise<boolean[]> {
   const conditions = conditionsOf(filter);
   const me = actor.kind === 'user' ? actor.user.id : undefined;
-  const asks = (name: 'labels' | 'milestone' | 'epicId' | 'reaction') =>
+  const asks = (name: 'labels' | 'milestone' | 'iterationId' | 'iterationTitle' | 'epicId' | 'reaction') =>
     filter[name] !== undefined || filter.not?.[name] !== undefined;
   return async (issues) => {
-    const [labels, milestones, epics, reactions] = await Promise.all([
+    const [labels, milestones, iterations, epics, reactions] = await Promise.all([
       asks('labels') ? labelsOf(deps, issues) : new Map(),
       asks('milestone') ? milestonesOf(deps, issues) : new Map(),
+      asks('iterationId') || asks('iterationTitle') ? iterationsOf(deps, issues) : new Map(),
       asks('epicId') ? epicsOf(deps, actor, issues) : new Map(),
       asks('reaction') && me !== undefined ? reactionsOf(deps, issues, me) : new Map(),
     ]);
-    const related = { labels, milestones, epics, reactions, now: deps.now() };
+    const related = { labels, milestones, iterations, epics, reactions, now: deps.now() };
     const verdicts = issues.map(
       (issue) =>
         classes.includes(classOf(issue)) && conditions.every((condition) => condition(issue, related)),
@@ -144,8 +147,17 @@ function selected(selection: Selection): Condition[] {
     return hasAll(wanted, titles);
   });
   add(milestone, plannedFor);
-  add(iterationId, (wanted) => (issue) => chosen(wanted, issue.iterationId));
-  add(iterationTitle, () => () => false);
+  add(iterationId, (wanted) => (issue, { iterations, now }) => {
+    const iteration = iterations.get(issue.iterationId ?? 0);
+    if (wanted !== 'current') return chosen(wanted, iteration?.id ?? null);
+    return iteration !== undefined && iterationStateOn(iteration, dayOf(now)) === 'current';
+  });
+  add(
+    iterationTitle,
+    (wanted) =>
+      (issue, { iterations }) =>
+        iterations.get(issue.iterationId ?? 0)?.title === wanted,
+  );
   add(epicId, (wanted) => (issue, { epics }) => {
     const visible = issue.epicId !== null && epics.has(issue.epicId);
     return chosen(wanted, visible ? issue.epicId : null);

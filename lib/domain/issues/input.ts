@@ -24,6 +24,8 @@ export interface IssueMetadata extends EpicChoice {
   readonly assigneeIds?: readonly number[] | undefined;
   /** Null or 0: none. */
   readonly milestoneId?: number | null | undefined;
+  /** Null or 0: none. */
+  readonly iterationId?: number | null | undefined;
   readonly dueDate?: string | null | undefined;
   readonly weight?: number | null | undefined;
   readonly healthStatus?: HealthStatus | null | undefined;

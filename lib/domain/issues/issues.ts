@@ -8,6 +8,7 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { epicFor } from '../epics/for-issues.ts';
 import { forbidden, invalid, notFound, recordNotFound } from '../errors.ts';
+import { iterationFor } from '../iterations/iterations.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
 import { dropRefused, dropReplaced } from '../long-texts.ts';
 import { milestoneFor } from '../milestones/milestones.ts';
@@ -92,12 +93,13 @@ export async function createIssue(
   const acted = await act(input.description ?? '', async () => ({ stored: undefined, type, confidential }));
   const description = acted?.text ?? input.description ?? null;
   const noteCount = noteIdsOf(metadata.labels?.length ?? 0, metadata);
-  const [{ id, iid }, assignees, labels, milestone, lastNoteId, epic] = await Promise.all([
+  const [{ id, iid }, assignees, labels, milestone, lastNoteId, iterationId, epic] = await Promise.all([
     deps.store.issues.allocate(project.id, chosen.iid),
     assignable(deps, access, metadata.assigneeIds ?? []),
     findOrCreateLabels(deps, access, metadata.labels ?? [], { create: true }),
     usableMilestone(deps, access, metadata.milestoneId),
     noteCount === 0 ? 0 : deps.store.notes.reserveIds(noteCount),
+    usableIteration(deps, access, metadata.iterationId),
     epicFor(deps, actor, project, metadata),
   ]);
   const at = deps.now().toISOString();
@@ -114,7 +116,7 @@ export async function createIssue(
     assigneeIds: assignees.map((assignee) => assignee.id),
     labelIds: labels.map((label) => label.id),
     milestoneId: milestone?.id ?? null,
-    iterationId: null,
+    iterationId: iterationId ?? null,
     epicId: epic?.id ?? null,
     dueDate: metadata.dueDate ?? null,
     weight: metadata.weight ?? null,
@@ -181,6 +183,7 @@ export async function updateIssue(
   const assignees =
     metadata.assigneeIds === undefined ? undefined : await assignable(deps, access, metadata.assigneeIds);
   const milestone = await usableMilestone(deps, access, metadata.milestoneId);
+  const iterationId = await usableIteration(deps, access, metadata.iterationId);
   const epic = await epicFor(deps, actor, access.project, metadata);
   const acted = await act(input.description ?? '', async () => {
     const { issue: stored } = await getIssue(deps, actor, access, iid);
@@ -202,6 +205,7 @@ export async function updateIssue(
         ...given('confidential', all ? input.confidential : undefined),
         ...labelsAfter(before),
         ...given('milestoneId', milestone === null ? null : milestone?.id),
+        ...given('iterationId', iterationId),
         ...given('epicId', epic === undefined ? undefined : (epic?.id ?? null)),
         ...given(
           'assigneeIds',
@@ -258,6 +262,19 @@ async function usableMilestone(
 ): Promise<MilestoneRecord | null | undefined> {
   if (id === undefined) return undefined;
   return id === null || id <= 0 ? null : ((await milestoneFor(deps, access, id)) ?? null);
+}
+
+/** @returns undefined where it stays as it is @throws 404 for one that is of no group above */
+async function usableIteration(
+  deps: Deps,
+  access: ProjectAccess,
+  id: number | null | undefined,
+): Promise<number | null | undefined> {
+  if (id === undefined) return undefined;
+  if (id === null || id === 0) return null;
+  const iteration = await iterationFor(deps, access, id);
+  if (iteration === undefined) throw notFound('Iteration');
+  return iteration.id;
 }
 
 /** Finds the labels of a change. @returns what it makes of those that the issue has @throws 400 for too many */

@@ -25,9 +25,11 @@ import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
+import { dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import { visibleEpics } from '../epics/related.ts';
 import { unauthorized } from '../errors.ts';
+import { iterationGroups } from '../iterations/iterations.ts';
 import { withAbove } from '../labels/containers.ts';
 import { type IssueFilter, matcherOf } from './conditions.ts';
 import { type FoundIssue, labelsOf, milestonesOf } from './related.ts';
@@ -330,6 +332,18 @@ async function sourcesOf(
     exact = false;
     covered.add('terms');
   }
+  const iterationIds = await chosenIterations(deps, scope, filter);
+  if (iterationIds !== undefined) {
+    if (iterationIds.length === 0) return undefined;
+    const union = iterationIds.flatMap((id) =>
+      projectId === undefined
+        ? rangesOfValue('iteration', id, classes)
+        : rangesBy(projectId, 'iteration', id, classes),
+    );
+    withOwn(union);
+    ranges.push(union);
+    covered.add(filter.iterationTitle === undefined ? 'iterationId' : 'iterationTitle');
+  }
   if (typeof filter.epicId === 'number') {
     if (!(await visibleEpics(deps, actor, [filter.epicId])).has(filter.epicId)) return undefined;
     const union =
@@ -341,6 +355,23 @@ async function sourcesOf(
     covered.add('epicId');
   }
   return { ranges: ranges.length === 0 ? undefined : ranges, exact, covered };
+}
+
+/**
+ * The iterations that a filter leaves; undefined where it does not say which. Those of a title and the present ones are
+ * known in a project, which can only have those of groups above it.
+ */
+async function chosenIterations(
+  { store, now }: Deps,
+  scope: IssueScope,
+  { iterationId, iterationTitle }: IssueFilter,
+): Promise<number[] | undefined> {
+  if (typeof iterationId === 'number')
+    return (await store.iterations.get(iterationId)) === undefined ? [] : [iterationId];
+  if (scope.kind !== 'project') return undefined;
+  const groups = iterationGroups(scope.access);
+  if (iterationTitle !== undefined) return store.iterations.titled(groups, iterationTitle);
+  return iterationId === 'current' ? store.iterations.onDay(groups, dayOf(now())) : undefined;
 }
 
 /** The ranges of a list without filters that have rows of their own. */

@@ -1,6 +1,7 @@
 /** What an answer about issues shows beside their records, read in batches. */
 
 import type { IssueRecord } from '../../records/issues.ts';
+import type { IterationRecord } from '../../records/iterations.ts';
 import type { LabelRecord } from '../../records/labels.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
@@ -29,6 +30,8 @@ export interface ShownIssue extends FoundIssue {
   /** By title; without deleted ones. */
   readonly labels: readonly LabelRecord[];
   readonly milestone: MilestoneRecord | undefined;
+  /** Undefined: there is none of a group above the project. */
+  readonly iteration: IterationRecord | undefined;
   /** Undefined: there is none that the caller may see. */
   readonly epic: FoundEpic | undefined;
 }
@@ -45,10 +48,11 @@ export async function shownIssues(
     ...assigneeIds,
     ...(closedById === null ? [] : [closedById]),
   ]);
-  const [users, labels, milestones, epics, descriptions] = await Promise.all([
+  const [users, labels, milestones, iterations, epics, descriptions] = await Promise.all([
     deps.store.users.getMany(userIds),
     labelsOf(deps, issues),
     milestonesOf(deps, issues),
+    iterationsOf(deps, issues),
     epicsOf(deps, actor, issues),
     textsOf(
       deps,
@@ -67,6 +71,7 @@ export async function shownIssues(
       .flatMap((id) => labels.get(id) ?? [])
       .toSorted((a, b) => compareText(a.title, b.title)),
     milestone: issue.milestoneId === null ? undefined : milestones.get(issue.milestoneId),
+    iteration: ofGroupAbove(access, iterations.get(issue.iterationId ?? 0)),
     epic: issue.epicId === null ? undefined : epics.get(issue.epicId),
   }));
 }
@@ -113,6 +118,23 @@ export const epicsOf = (
     actor,
     issues.flatMap(({ epicId }) => epicId ?? []),
   );
+
+/** An issue that came from elsewhere has its iteration for a while: who sees it there need not see that. */
+const ofGroupAbove = (
+  { project }: ProjectAccess,
+  iteration: IterationRecord | undefined,
+): IterationRecord | undefined =>
+  iteration !== undefined && project.ancestorIds.includes(iteration.container.id) ? iteration : undefined;
+
+/** The iterations of issues by id, read in one batch. */
+export async function iterationsOf(
+  { store }: Deps,
+  issues: readonly Pick<IssueRecord, 'iterationId'>[],
+): Promise<Map<number, IterationRecord>> {
+  const ids = [...new Set(issues.flatMap(({ iterationId }) => iterationId ?? []))];
+  const found = ids.length === 0 ? [] : await store.iterations.getMany(ids);
+  return new Map(found.flatMap((record) => (record === undefined ? [] : [[record.id, record] as const])));
+}
 
 /** The milestones of issues by id, read in one batch. */
 export async function milestonesOf(

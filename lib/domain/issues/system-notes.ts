@@ -30,6 +30,7 @@ export type Noted = Pick<
   | 'state'
   | 'labelIds'
   | 'milestoneId'
+  | 'iterationId'
   | 'epicId'
   | 'weight'
 >;
@@ -59,7 +60,7 @@ interface Prepared {
 }
 
 /**
- * The notes of a change, for its transaction: at most sixteen beside `further`, of three writes each and one for all.
+ * The notes of a change, for its transaction: at most seventeen beside `further`, of three writes each and one for all.
  * @param further notes that do not follow from the fields
  */
 export async function systemNotes(
@@ -73,7 +74,14 @@ export async function systemNotes(
 ): Promise<Write[]> {
   const { user } = signedIn(actor);
   // What a new issue has beside its texts is told as a change of one without.
-  const from = before ?? { ...after, labelIds: [], milestoneId: null, epicId: null, weight: null };
+  const from = before ?? {
+    ...after,
+    labelIds: [],
+    milestoneId: null,
+    iterationId: null,
+    epicId: null,
+    weight: null,
+  };
   const related = await relatedTo(deps, project, from, after, milestone);
   const notes = [...systemNotesOf(from, after, related), ...further];
   if (notes.length === 0) return [];
@@ -155,8 +163,9 @@ const changedEpic = (before: Noted, after: Noted): number | null => after.epicId
 /** Ids that the notes of a new issue take, unless quick actions change more of it. */
 export const noteIdsOf = (
   labelCount: number,
-  { milestoneId, epicId, epicIid, weight }: IssueMetadata,
-): number => labelCount + [milestoneId, epicId ?? epicIid, weight].filter((each) => each != null).length;
+  { milestoneId, iterationId, epicId, epicIid, weight }: IssueMetadata,
+): number =>
+  labelCount + [milestoneId, iterationId, epicId ?? epicIid, weight].filter((each) => each != null).length;
 
 /** The notes of a change. */
 export const systemNotesOf = (before: Noted, after: Noted, named: NamedInNotes): SystemNote[] => [
@@ -194,6 +203,16 @@ function changesOf(before: Noted, after: Noted, { milestone, epic }: NamedInNote
       action: 'milestone',
       text,
       change: { kind: 'milestone', milestoneId, action, state: after.state },
+    });
+  }
+  const iterationId = after.iterationId ?? before.iterationId;
+  if (before.iterationId !== after.iterationId && iterationId !== null) {
+    const action = after.iterationId === null ? 'remove' : 'add';
+    const verb = action === 'add' ? 'changed iteration to' : 'removed iteration';
+    notes.push({
+      action: 'iteration',
+      text: `${verb} *iteration:${iterationId}`,
+      change: { kind: 'iteration', iterationId, action },
     });
   }
   const epicId = changedEpic(before, after);

@@ -1,5 +1,6 @@
 /** Changes of an object that its system notes tell of, as events. */
 
+import type { IterationRecord } from '../../records/iterations.ts';
 import type { Container, LabelRecord } from '../../records/labels.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { NotedChange, NoteRecord } from '../../records/notes.ts';
@@ -17,11 +18,12 @@ export interface LoadedEvent {
   /** Undefined if the account was deleted. */
   readonly author: UserRecord | undefined;
   readonly change: NotedChange;
-  /** Whether it was added or removed, of a label or a milestone. */
+  /** Whether it was added or removed, of a label, a milestone or an iteration. */
   readonly action: 'add' | 'remove';
   /** Undefined if it was deleted, or is of a project or group that the object is not in. */
   readonly label: LabelRecord | undefined;
   readonly milestone: MilestoneRecord | undefined;
+  readonly iteration: IterationRecord | undefined;
 }
 
 /** Lists events of a kind, the oldest first. */
@@ -58,13 +60,14 @@ async function loaded(
   { access }: NotedObject,
   events: readonly NotedEvent[],
 ): Promise<LoadedEvent[]> {
-  const [authors, labels, milestones] = await Promise.all([
+  const [authors, labels, milestones, iterations] = await Promise.all([
     byId(
       events.map(({ note }) => note.author.id),
       (ids) => store.users.getMany(ids),
     ),
     byId(events.flatMap(labelOf), (ids) => store.labels.getMany(ids)),
     byId(events.flatMap(milestoneOf), (ids) => store.milestones.getMany(ids)),
+    byId(events.flatMap(iterationOf), (ids) => store.iterations.getMany(ids)),
   ]);
   // An object that came from another project has events of what is there, and may not be known here.
   const containers = withAbove(access);
@@ -85,11 +88,12 @@ async function loaded(
           ? index < change.added.length
             ? 'add'
             : 'remove'
-          : change.kind === 'milestone'
+          : change.kind === 'milestone' || change.kind === 'iteration'
             ? change.action
             : 'add',
       label: ofProject(labels.get(labelOf(event)[0] ?? 0)),
       milestone: ofProject(milestones.get(milestoneOf(event)[0] ?? 0)),
+      iteration: ofProject(iterations.get(iterationOf(event)[0] ?? 0)),
     };
   });
 }
@@ -99,6 +103,9 @@ const labelOf = ({ note: { change }, index }: NotedEvent): number[] =>
 
 const milestoneOf = ({ note: { change } }: NotedEvent): number[] =>
   change?.kind === 'milestone' ? [change.milestoneId] : [];
+
+const iterationOf = ({ note: { change } }: NotedEvent): number[] =>
+  change?.kind === 'iteration' ? [change.iterationId] : [];
 
 /** Reads records once each, if there are any to read. */
 async function byId<T>(

@@ -1,4 +1,4 @@
-/** What stands behind quick actions: users, labels, milestones, epics, issues. */
+/** What stands behind quick actions: users, labels, milestones, iterations, epics, issues. */
 
 import type { EpicRecord } from '../../records/epics.ts';
 import type { LabelRecord } from '../../records/labels.ts';
@@ -7,10 +7,12 @@ import type { UserRecord } from '../../records/users.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
+import { dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import { numberedEpic } from '../epics/for-issues.ts';
 import type { FoundIssue } from '../issues/related.ts';
 import { maySeeIssue } from '../issues/visible.ts';
+import { iterationFor, iterationGroups } from '../iterations/iterations.ts';
 import { sameContainer, withAbove } from '../labels/containers.ts';
 import { type Reference, referencesOf } from '../markdown/references.ts';
 
@@ -100,6 +102,21 @@ export async function epicIn(
   const { container, number } = reference;
   const at = container === undefined ? ancestorIds.length - 1 : paths.indexOf(container.toLowerCase());
   return numberedEpic(deps, actor, ancestorIds[at], number);
+}
+
+/** The id of the iteration that an argument names: `*iteration:3`, `*iteration:"a title"`, `a title`, `--current`. */
+export async function iterationIn(
+  deps: Deps,
+  access: ProjectAccess,
+  argument: string,
+): Promise<number | undefined> {
+  const groups = iterationGroups(access);
+  const text = argument.trim();
+  if (text === '--current') return (await deps.store.iterations.onDay(groups, dayOf(deps.now())))[0];
+  const number = /^\*iteration:(\d{1,12})$/.exec(text)?.[1];
+  if (number !== undefined) return (await iterationFor(deps, access, Number(number)))?.id;
+  const title = /^(?:\*iteration:)?"([^"]+)"$/.exec(text)?.[1] ?? text;
+  return (await deps.store.iterations.titled(groups, title))[0];
 }
 
 /** Issues of one action; one with more finds nothing. */

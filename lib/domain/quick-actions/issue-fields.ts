@@ -7,7 +7,15 @@ import { stateAfter } from '../issues/issues.ts';
 import { epicsOf } from '../issues/related.ts';
 import { sentence } from '../issues/system-notes.ts';
 import { MAX_TIME, spendSeconds } from '../issues/time-tracking.ts';
-import { epicIn, labelReference, labelsIn, milestoneIn, milestoneReference, usersIn } from './arguments.ts';
+import {
+  epicIn,
+  iterationIn,
+  labelReference,
+  labelsIn,
+  milestoneIn,
+  milestoneReference,
+  usersIn,
+} from './arguments.ts';
 import { dayFrom } from './days.ts';
 import { type Changes, notApplied } from './interpret.ts';
 import {
@@ -250,6 +258,30 @@ export const FIELD_ACTIONS: readonly IssueAction[] = [
         before !== undefined && (await epicsOf(deps, actor, [before])).size > 0,
     ),
     effect: () => setting(['epicId', 'epic_id'], null, 'Removed an issue from an epic.'),
+  },
+  {
+    names: ['iteration'],
+    argument: 'needed',
+    applies: maySet,
+    effect: async ({ deps, access }, argument) => {
+      const id = await iterationIn(deps, access, argument);
+      return id === undefined
+        ? undefined
+        : setting(['iterationId', 'iteration_id'], id, `Set the iteration to *iteration:${id}.`);
+    },
+  },
+  {
+    names: ['remove_iteration'],
+    applies: all(
+      maySet,
+      stored(({ iterationId }) => iterationId !== null),
+    ),
+    effect: ({ issue }) =>
+      setting(
+        ['iterationId', 'iteration_id'],
+        null,
+        `Removed *iteration:${issue.stored!.iterationId} iteration.`,
+      ),
   },
   {
     names: ['due'],

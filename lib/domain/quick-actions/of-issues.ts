@@ -13,7 +13,6 @@ const WITHOUT_EFFECT = [
   ...['approve', 'unapprove', 'merge', 'rebase', 'draft', 'wip', 'ready', 'target_branch', 'submit_review'],
   ...['assign_reviewer', 'reviewer', 'request_review', 'reassign_reviewer', 'unassign_reviewer'],
   ...['remove_reviewer', 'child_epic', 'remove_child_epic', 'parent_epic', 'remove_parent_epic', 'tag'],
-  ...['iteration', 'remove_iteration'],
   ...['board_move', 'create_merge_request', 'invite_email', 'promote', 'publish', 'zoom', 'remove_zoom'],
 ];
 

@@ -331,8 +331,12 @@ export const rangesOfRootBy = (
     listClass,
   }));
 
-/** Those of one epic, in all projects. */
-export const rangesOfValue = (facet: 'epic', id: number, classes: readonly IssueClass[]): PlaceRange[] =>
+/** Those of one epic or iteration, in all projects. */
+export const rangesOfValue = (
+  facet: 'epic' | 'iteration',
+  id: number,
+  classes: readonly IssueClass[],
+): PlaceRange[] =>
   classes.map((listClass) => ({
     index: 'byId',
     partition: issuesOfValue(facet, id, listClass),

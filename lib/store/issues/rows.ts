@@ -103,7 +103,7 @@ export function issueRows(issue: IssueRecord, around: IssueSurroundings): Row[] 
     who: wordsOfAll.partition(each),
     what: `${each}#${place}`,
   });
-  const planned = (facet: 'epic', value: number) =>
+  const planned = (facet: 'epic' | 'iteration', value: number) =>
     by(facet, value, { list: issuesOfValue(facet, value, listClass), byId: place });
   return [
     // Of the rows in no other list this is the one that every issue has once: being found by its day costs no row.
@@ -117,7 +117,7 @@ export function issueRows(issue: IssueRecord, around: IssueSurroundings): Row[] 
     ...issue.assigneeIds.map((userId) => own('assignee', userId)),
     ...issue.labelIds.map((label) => titled('label', label, labelTitles.get(label))),
     ...(issue.milestoneId === null ? [] : [titled('milestone', issue.milestoneId, milestoneTitle)]),
-    ...(issue.iterationId === null ? [] : [by('iteration', issue.iterationId)]),
+    ...(issue.iterationId === null ? [] : [planned('iteration', issue.iterationId)]),
     ...(issue.epicId === null ? [] : [planned('epic', issue.epicId)]),
     ...[numberWord(iid), ...wordsOfIssue(issue)].map(word),
   ];

@@ -53,6 +53,13 @@ export class Iterations extends Contained<IterationRecord> {
     return ids.filter((id) => id !== undefined);
   }
 
+  /** Returns the ids of the iterations that have the day: one of each group at most, in the order of the groups. */
+  async onDay(groups: readonly Container[], day: string): Promise<number[]> {
+    const latest = await Promise.all(groups.map((group) => this.#latestBy(group, day, 1)));
+    const found = await this.getMany(latest.flat());
+    return found.flatMap((each) => (each !== undefined && each.dueDate >= day ? [each.id] : []));
+  }
+
   /**
    * The iterations of all groups, the earliest first.
    * @param where a filter of records, which are then all loaded
@@ -77,15 +84,7 @@ export class Iterations extends Contained<IterationRecord> {
     const row = await this.table.get(iterationScheduleKey(group));
     const version = row?.['version'] as number | undefined;
     // Those that are there have no day in common: of those that begin by the last day only the latest may reach in.
-    const { items } = await this.table.query({
-      partition: iterationsPartition(group),
-      from: ITERATION_LIST,
-      to: iterationsBeginningBy(dueDate),
-      only: ['sk', 'iterationId'],
-      reverse: true,
-      limit: 2,
-    });
-    const ids = items.map(({ iterationId }) => iterationId as number).filter((id) => id !== except);
+    const ids = (await this.#latestBy(group, dueDate, 2)).filter((id) => id !== except);
     const latest = ids[0] === undefined ? undefined : await this.get(ids[0]);
     return {
       taken: latest !== undefined && latest.dueDate >= startDate ? latest : undefined,
@@ -96,5 +95,18 @@ export class Iterations extends Contained<IterationRecord> {
         reason: SCHEDULE,
       },
     };
+  }
+
+  /** Returns the ids of those that begin on the day or earlier, the latest first. */
+  async #latestBy(group: Container, day: string, limit: number): Promise<number[]> {
+    const { items } = await this.table.query({
+      partition: iterationsPartition(group),
+      from: ITERATION_LIST,
+      to: iterationsBeginningBy(day),
+      only: ['sk', 'iterationId'],
+      reverse: true,
+      limit,
+    });
+    return items.map(({ iterationId }) => iterationId as number);
   }
 }

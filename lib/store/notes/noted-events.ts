@@ -1,4 +1,4 @@
-/** What system notes tell of changes, as events: of labels, states, milestones and weights. */
+/** What system notes tell of changes, as events: of labels, states, milestones, iterations and weights. */
 
 import { eventsOfChange, type Noteable, type NotedChange, type NoteRecord } from '../../records/notes.ts';
 import {

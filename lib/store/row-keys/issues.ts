@@ -155,8 +155,8 @@ export function issueOfDuePlace(place: string): IssueReference {
   return { projectId: projectId!, iid: iid!, id: id! };
 }
 
-/** Of one epic, in all projects: it is in one group, so its id is enough. */
-export const issuesOfValue = (facet: 'epic', id: number, listClass: IssueClass): string =>
+/** Of one epic or iteration, in all projects: it is in one group, so its id is enough. */
+export const issuesOfValue = (facet: 'epic' | 'iteration', id: number, listClass: IssueClass): string =>
   `ISSUES#${facet}#${padded(id)}#${listClass}`;
 
 /** The same list of another root. */

@@ -17,6 +17,7 @@ const BEFORE: Noted = {
   labelIds: [7, 8],
   milestoneId: null,
   epicId: null,
+  iterationId: null,
   weight: null,
 };
 const usernames = new Map([1, 2, 3, 4].map((id) => [id, `u${id}`]));
@@ -36,6 +37,9 @@ describe('a change of an issue is noted', () => {
     [{ title: 'aa' }, 'changed title from **a** to **a{+a+}**', { title: 'a' }],
     [{ title: '😀b' }, 'changed title from **😀{-a-}** to **😀{+b+}**', { title: '😀a' }],
     [{ description: 'd' }, 'changed the description'],
+    [{ iterationId: 1 }, 'changed iteration to *iteration:1'],
+    [{ iterationId: 2 }, 'changed iteration to *iteration:2', { iterationId: 1 }],
+    [{ iterationId: null }, 'removed iteration *iteration:1', { iterationId: 1 }],
     [{ epicId: 1 }, 'added to epic a/b&1'],
     [{ epicId: 1 }, 'changed epic to a/b&1', { epicId: 2 }],
     [{ epicId: null }, 'removed from epic a/b&1', { epicId: 1 }],
