@@ -13,6 +13,7 @@ import type { Write } from '../../store/table/write.ts';
 import { issueTodos } from '../../store/todos/todos.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
+import { maySeeIssue } from '../access/visible-issues.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, notFound, recordNotFound } from '../errors.ts';
@@ -24,7 +25,6 @@ import { retryOnConflict } from '../retry-on-conflict.ts';
 import { toldChanges } from './mails.ts';
 import { type Known, surroundingsOf } from './related.ts';
 import { type NoteIds, type SystemNote, systemNotes } from './system-notes.ts';
-import { maySeeIssue } from './visible.ts';
 
 export interface IssueChange {
   readonly actor: Actor;

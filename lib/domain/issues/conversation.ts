@@ -1,6 +1,6 @@
+import { maySeeIssue } from '../access/visible-issues.ts';
 import type { Conversation } from '../notes/subscriptions.ts';
 import type { FoundIssue } from './related.ts';
-import { maySeeIssue } from './visible.ts';
 
 /** An issue as people talk about it. */
 export const conversationOf = ({ issue, access }: FoundIssue): Conversation => ({

@@ -4,6 +4,7 @@ import type { StoredText } from '../../records/texts.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
+import { isOwn, maySeeIssue } from '../access/visible-issues.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { epicFor } from '../epics/for-issues.ts';
@@ -18,7 +19,6 @@ import { assignable, type IssueMetadata, type IssueTexts, MAX_LABELS, requireVal
 import { type FoundIssue, surroundingsOf } from './related.ts';
 import { noteIdsOf } from './system-notes.ts';
 import { tasksOf } from './tasks.ts';
-import { isOwn, maySeeIssue } from './visible.ts';
 
 /** Finds an issue by its number. @throws `404 Not found`, also for one that is hidden from the actor */
 export async function getIssue(

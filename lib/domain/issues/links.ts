@@ -8,13 +8,13 @@ import { locateProject } from '../access/locate.ts';
 import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
+import { maySeeIssue } from '../access/visible-issues.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, DomainError, forbidden, invalid, notFound, recordNotFound } from '../errors.ts';
 import { getIssue } from './issues.ts';
 import type { FoundIssue } from './related.ts';
 import { systemNotes } from './system-notes.ts';
-import { maySeeIssue } from './visible.ts';
 
 /** A relation of one issue, and the other issue. */
 export interface FoundLink {

@@ -24,6 +24,7 @@ import { REPORTER } from '../access/levels.ts';
 import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
+import { maySeeIssue } from '../access/visible-issues.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import { dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
@@ -33,7 +34,6 @@ import { iterationGroups } from '../iterations/iterations.ts';
 import { withAbove } from '../labels/containers.ts';
 import { type IssueFilter, matcherOf } from './conditions.ts';
 import { type FoundIssue, labelsOf, milestonesOf } from './related.ts';
-import { maySeeIssue } from './visible.ts';
 
 export const ISSUE_ORDERS = [
   ...(['created_at', 'updated_at', 'due_date', 'label_priority', 'milestone_due', 'popularity'] as const),

@@ -1,10 +1,10 @@
 import type { NamedPlace, NoteRecord } from '../../records/notes.ts';
 import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
+import { maySeeIssue } from '../access/visible-issues.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { visibleEpics } from '../epics/related.ts';
-import { maySeeIssue } from './visible.ts';
 
 /**
  * Which of some notes the actor may read: of those that name another place, the ones whose place they may read. One

@@ -5,6 +5,7 @@ import type { Write } from '../../store/table/write.ts';
 import { issueTodos } from '../../store/todos/todos.ts';
 import { can, requireAbility } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
+import { isOwn } from '../access/visible-issues.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, recordNotFound } from '../errors.ts';
@@ -14,7 +15,6 @@ import { retryOnConflict } from '../retry-on-conflict.ts';
 import { getIssue } from './issues.ts';
 import { readableMentions } from './mentions.ts';
 import { rootOf } from './related.ts';
-import { isOwn } from './visible.ts';
 
 /**
  * An issue as an object of notes. Internal notes are for those who may read confidential issues, and for its author and

@@ -5,13 +5,13 @@ import { Missing, Stale } from '../../store/errors.ts';
 import { arrangedPlace } from '../../store/issues/rows.ts';
 import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
+import { maySeeIssue } from '../access/visible-issues.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, DomainError, forbidden, notFound } from '../errors.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { between, spread } from './positions.ts';
 import type { FoundIssue } from './related.ts';
-import { maySeeIssue } from './visible.ts';
 
 /** Ids of issues of the project. */
 export interface Neighbours {

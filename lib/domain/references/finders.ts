@@ -2,9 +2,9 @@
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { can } from '../access/permissions.ts';
+import { maySeeIssue } from '../access/visible-issues.ts';
 import type { Deps } from '../deps.ts';
 import type { FoundIssue } from '../issues/related.ts';
-import { maySeeIssue } from '../issues/visible.ts';
 import { containerOf, sameContainer, withAbove } from '../labels/containers.ts';
 import type { ReferenceLink } from '../markdown/html.ts';
 import type { NumberedReference, TitledReference } from '../markdown/references.ts';

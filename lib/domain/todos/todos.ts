@@ -5,12 +5,12 @@ import type { UserRecord } from '../../records/users.ts';
 import { cutPage, MAX_TOTAL, type Page, type PageRequest } from '../../store/table/paging.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
+import { maySeeIssue } from '../access/visible-issues.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { recordNotFound } from '../errors.ts';
 import { getIssue } from '../issues/issues.ts';
 import type { FoundIssue } from '../issues/related.ts';
-import { maySeeIssue } from '../issues/visible.ts';
 
 type SignedIn = Extract<Actor, { kind: 'user' }>;
 

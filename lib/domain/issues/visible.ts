@@ -1,1 +1,0 @@
-export { isOwn, maySeeIssue } from '../access/visible-issues.ts';
