@@ -15,7 +15,7 @@ import { templateLint } from './template-lint.ts';
 
 /** Deploys onto an emulated AWS with the tools that deploy onto the real one, and uses what stands there. */
 const root = join(import.meta.dirname, '../..');
-const LIMIT_MS = 5 * 60_000;
+const LIMIT_MS = 10 * 60_000;
 
 /** Pinned through a tag, so that the functions can be told their public URL when they are deployed. */
 const API_ID = 'lemnos01';
