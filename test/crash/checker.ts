@@ -63,7 +63,7 @@ export async function check(
     }
   };
   await Promise.all(Array.from({ length: CHECKED_AT_ONCE }, checkNext));
-  const stored = await storedObjects(data, rows);
+  const stored = await storedObjects(data, rows, settled !== false);
   note('objects', stored.problems);
   // A job whose worker was killed five times goes to the dead letters; an operator redrives it.
   if (settled !== false) note('dead letters', await deadLetters(data));
@@ -114,8 +114,11 @@ export const OBJECT_KINDS = [
   'derived-file',
 ] as const satisfies readonly RowKindName[];
 
-/** Every object belongs to an existing repository or is scheduled to be swept; every listed object exists. */
-async function storedObjects({ store }: Data, rows: Rows) {
+/**
+ * Every object belongs to an existing repository or is scheduled to be swept; every listed object exists.
+ * @param settled otherwise the order to sweep may be in a queue, where nobody looks
+ */
+async function storedObjects({ store }: Data, rows: Rows, settled: boolean) {
   const problems: string[] = [];
   const packs = rows.of('REPO#').filter(({ sk }) => /^(OLD)?PACK#/.test(sk));
   const repositories = new Set(livingOf(rows).map(({ row }) => row['repositoryId'] as string));
@@ -144,7 +147,7 @@ async function storedObjects({ store }: Data, rows: Rows) {
       if (listed.delete(key)) continue;
       // Nobody lists archives: they are made again when they are gone.
       if (repositories.has(repository)) unlisted += prefix === 'archives/' ? 0 : 1;
-      else if (!leaving.has(repository)) problems.push(`${key} is nobody's`);
+      else if (settled && !leaving.has(repository)) problems.push(`${key} is nobody's`);
     }
   }
   // What a writer that ended before its transaction left goes with the project.
