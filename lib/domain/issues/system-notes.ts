@@ -83,7 +83,7 @@ export async function systemNotes(
     weight: null,
   };
   const related = await relatedTo(deps, project, from, after, milestone);
-  const notes = [...systemNotesOf(from, after, related), ...further];
+  const notes = inPlaceOf(systemNotesOf(from, after, related), further);
   if (notes.length === 0) return [];
   const counts = notes.map(({ change }) => (change === undefined ? 1 : eventsOfChange(change)));
   const needed = counts.reduce((sum, count) => sum + count);
@@ -110,6 +110,15 @@ export async function systemNotes(
   }
   return noteWrites(...records);
 }
+
+/** A further note about the same, such as that an issue was closed by a commit, takes the place of the plain one. */
+const inPlaceOf = (plain: readonly SystemNote[], further: readonly SystemNote[]): SystemNote[] => {
+  const same = (of: SystemNote) => (other: SystemNote) => other.action === of.action;
+  return [
+    ...plain.filter((note) => !further.some(same(note))),
+    ...further.map((note) => ({ ...plain.find(same(note)), ...note })),
+  ];
+};
 
 /** What notes name beside the issue. */
 export interface NamedInNotes {

@@ -91,7 +91,7 @@ describe('a commit', () => {
     const writer = { actorId: owner.id, baseUrl: service.url };
     const again = () => pushedMessage({ projectId: project.id, branches }, writer);
     await deps().store.outbox.commit([], [again(), again()]);
-    expect((await project.issues())[0]).toEqual([1, 'opened', `closed via commit ${sha}`]);
+    expect((await project.issues())[0]).toEqual([1, 'opened', `closed via commit ${sha}`, 'reopened']);
   });
 
   test('closes no issue where the project has that off, or the pusher may not', async () => {
