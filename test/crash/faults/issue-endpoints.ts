@@ -56,9 +56,11 @@ export const issueWrites: readonly Operation[] = [
     }),
   ),
   endpoint('PUT /projects/:id/issues/:issue_iid/reorder', async (fixtures) => {
-    const first = await issue(fixtures);
+    // Both of one project: the ground changes now and then.
+    const ground = await fixtures.ground();
+    const first = await issue(fixtures, ground);
     const { id } = await fixtures.done('GET', first.path, { token: first.token });
-    const { path, token, iid } = await issue(fixtures);
+    const { path, token, iid } = await issue(fixtures, ground);
     const list = path.replace(/\/\d+$/, '?order_by=relative_position&sort=desc&per_page=2');
     return {
       path: `${path}/reorder`,
@@ -140,8 +142,8 @@ export const issueWrites: readonly Operation[] = [
   }),
 ];
 
-async function issue(fixtures: Fixtures) {
-  const { id, owner } = await fixtures.ground();
+async function issue(fixtures: Fixtures, ground?: Awaited<ReturnType<Fixtures['ground']>>) {
+  const { id, owner } = ground ?? (await fixtures.ground());
   const json = { title: 'sooner', assignee_ids: [owner.id] };
   const { iid } = await fixtures.done('POST', `/projects/${id}/issues`, { token: owner.token, json });
   return { path: `/projects/${id}/issues/${iid}`, token: owner.token, iid };
