@@ -42,11 +42,11 @@ export interface Tried {
 
 /** A site is tried with every fault in so many operations of each process; in further ones a read is only down, or left out. */
 const ENOUGH = 1;
-/** A read that so many operations went without is the same for the next. */
+/** What so many operations met is the same for the next: a read is left out, of a write only what lasts is tried. */
 const MANY = 4;
 /** Every fault at every site of operations that are not costly: twice the time. */
 const EVERY_FAULT = process.env['EVERY_FAULT'] === '1';
-/** What befalls a write of a costly operation that another one has too. */
+/** What befalls a write that other operations have too. */
 const LASTING: ReadonlySet<FaultKind> = new Set(['down', 'deaf']);
 /** What is not hidden by repeating. */
 const HEARD_OF: ReadonlySet<FaultKind> = new Set(['lost answer', 'down', 'deaf', 'conflict']);
@@ -113,7 +113,8 @@ export class Driver {
     if (!operation.costly) {
       if (tried < ENOUGH) return faultsOf(site);
       if (isRead(site)) return tried < MANY || EVERY_FAULT ? ['down'] : [];
-      return faultsOf(site).filter((fault) => EVERY_FAULT || HEARD_OF.has(fault));
+      const wanted = tried < MANY ? HEARD_OF : LASTING;
+      return faultsOf(site).filter((fault) => EVERY_FAULT || wanted.has(fault));
     }
     const seen = tried > 0;
     if (seen && isRead(site)) return [];
