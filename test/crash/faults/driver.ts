@@ -43,7 +43,7 @@ export interface Tried {
 /** A site is tried with every fault in so many operations of each process; in further ones a read is only down, or left out. */
 const ENOUGH = 1;
 /** What so many operations met is the same for the next: a read is left out, of a write only what lasts is tried. */
-const MANY = 4;
+const MANY = 2;
 /** Every fault at every site of operations that are not costly: twice the time. */
 const EVERY_FAULT = process.env['EVERY_FAULT'] === '1';
 /** What befalls a write that other operations have too. */
