@@ -11,12 +11,8 @@ import { dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid, recordNotFound, resourceNotFound } from '../errors.ts';
 import { above, type ContainerAccess, containerOf, sameContainer, withAbove } from '../labels/containers.ts';
+import { problemsOf, textOf } from '../milestones/milestones.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
-
-/** Characters. */
-const MAX_TITLE = 255;
-/** Bytes of UTF-8: issues show the iteration whole. */
-const MAX_DESCRIPTION = 32 * 1024;
 
 export interface IterationQuery extends PageRequest {
   readonly state: IterationState | 'opened' | 'all';
@@ -181,26 +177,9 @@ async function retried<T>(container: Container, attempt: () => Promise<T>): Prom
 const overlapping = ({ title }: IterationRecord) =>
   invalid({ base: [`Dates cannot overlap with other existing iterations within this group: ${title}`] });
 
-function requireValid({
-  title,
-  description,
-  startDate,
-  dueDate,
-}: Pick<IterationRecord, 'title' | 'description' | 'startDate' | 'dueDate'>): void {
-  const problems = {
-    title: [
-      ...(title === '' ? ["can't be blank"] : []),
-      ...([...title].length > MAX_TITLE ? [`is too long (maximum is ${MAX_TITLE} characters)`] : []),
-    ],
-    description:
-      Buffer.byteLength(description ?? '') > MAX_DESCRIPTION
-        ? [`is too long (maximum is ${MAX_DESCRIPTION} bytes)`]
-        : [],
-    due_date: dueDate < startDate ? ['must be greater than start date'] : [],
-  };
-  const found = Object.entries(problems).filter(([, texts]) => texts.length > 0);
-  if (found.length > 0) throw invalid(Object.fromEntries(found));
+function requireValid(
+  iteration: Pick<IterationRecord, 'title' | 'description' | 'startDate' | 'dueDate'>,
+): void {
+  const found = problemsOf(iteration);
+  if (found !== undefined) throw invalid(found);
 }
-
-const textOf = (description: string | null | undefined): string | null =>
-  description?.trim() ? description : null;

@@ -199,10 +199,18 @@ async function eventOf(
 export const isExpired = ({ dueDate }: MilestoneRecord, now: Date): boolean =>
   dueDate !== null && dueDate < now.toISOString().slice(0, 10);
 
-function requireValid(
-  doing: 'create' | 'update',
-  { title, description, startDate, dueDate }: Omit<MilestoneRecord, 'iid'>,
-): void {
+function requireValid(doing: 'create' | 'update', milestone: Omit<MilestoneRecord, 'iid'>): void {
+  const found = problemsOf(milestone);
+  if (found !== undefined) throw failedTo(doing, found);
+}
+
+/** What is wrong with a title, a description and a period, by field. @returns undefined where nothing is */
+export function problemsOf({
+  title,
+  description,
+  startDate,
+  dueDate,
+}: Pick<MilestoneRecord, 'title' | 'description' | 'startDate' | 'dueDate'>): FieldProblems | undefined {
   const problems = {
     title: [
       ...(title === '' ? ["can't be blank"] : []),
@@ -215,7 +223,7 @@ function requireValid(
     due_date: startDate !== null && dueDate !== null && dueDate < startDate ? [NOT_BEFORE_START] : [],
   };
   const found = Object.entries(problems).filter(([, texts]) => texts.length > 0);
-  if (found.length > 0) throw failedTo(doing, Object.fromEntries(found));
+  return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
 const NOT_BEFORE_START = 'must be greater than start date';
@@ -223,7 +231,8 @@ const NOT_BEFORE_START = 'must be greater than start date';
 const failedTo = (doing: 'create' | 'update', problems: FieldProblems) =>
   refused(`Failed to ${doing} milestone ${inRuby(problems)}`);
 
-const textOf = (description: string | null | undefined): string | null =>
+/** A description as it is stored: null for one without a character. */
+export const textOf = (description: string | null | undefined): string | null =>
   description?.trim() ? description : null;
 
 function failed(
