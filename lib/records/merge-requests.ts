@@ -1,0 +1,130 @@
+import type { AuthorSnapshot } from './authors.ts';
+import type { StoredText } from './texts.ts';
+
+export const MERGE_REQUEST_STATES = ['opened', 'closed', 'merged'] as const;
+export type MergeRequestState = (typeof MERGE_REQUEST_STATES)[number];
+
+/** A branch of a project, without `refs/heads/`. */
+export interface BranchOfProject {
+  readonly projectId: number;
+  readonly branch: string;
+}
+
+/**
+ * What a merge request proposes: the changes from `baseSha` to `headSha`. A push to the source, and another target, make
+ * a version with the next number. All its commits are kept in the target's repository for good.
+ */
+export interface DiffVersion {
+  /** Unique on the instance. */
+  readonly id: number;
+  /** Counted from 1. */
+  readonly number: number;
+  readonly headSha: string;
+  /** The merge base of head and start. Null: their histories have none. */
+  readonly baseSha: string | null;
+  /** The head of the target branch when the version was made. */
+  readonly startSha: string;
+  readonly createdAt: string;
+}
+
+/** Whether a head can be merged into the head of a target. It says nothing of any other two commits. */
+export interface MergeVerdict {
+  readonly headSha: string;
+  readonly targetSha: string;
+  readonly mergeable: boolean;
+  /** Paths in conflict, the first {@link MAX_CONFLICTS}. Empty where histories have no common commit. */
+  readonly conflicts: readonly string[];
+}
+
+export const MAX_CONFLICTS = 100;
+
+/** How a merge is to be done, as its caller chose. Null: as the settings say. */
+export interface MergeChoices {
+  readonly mergeMessage: string | null;
+  readonly squashMessage: string | null;
+  readonly squash: boolean | null;
+  readonly removeSource: boolean | null;
+}
+
+/** What people may change of a merge request. Times are ISO 8601 in UTC with milliseconds. */
+export interface MergeRequestFields {
+  /** Begins with `Draft:` while it is not ready. */
+  readonly title: string;
+  readonly description: StoredText | null;
+  readonly state: MergeRequestState;
+  readonly author: AuthorSnapshot;
+  readonly source: BranchOfProject;
+  /** Of its own project. */
+  readonly targetBranch: string;
+  /** Each once, in the order given. */
+  readonly assigneeIds: readonly number[];
+  readonly reviewerIds: readonly number[];
+  /** Each once. An id whose label is deleted stands for nothing. */
+  readonly labelIds: readonly number[];
+  readonly milestoneId: number | null;
+  /** Only members may write notes; null: never decided. */
+  readonly discussionLocked: boolean | null;
+  /** Seconds. */
+  readonly timeEstimate: number;
+  readonly timeSpent: number;
+  /** Items of task lists in the description. */
+  readonly tasks: { readonly count: number; readonly completed: number };
+  readonly squash: boolean;
+  /** Whether its author wants the source branch removed when it is merged. */
+  readonly forceRemoveSource: boolean;
+  /** Whether members of the target who may merge may push to the source branch of a fork. */
+  readonly allowCollaboration: boolean;
+  /** Number of approvals that it asks for itself; null: what the project asks for. */
+  readonly approvalsBeforeMerge: number | null;
+  /** Who approved it, each once, at most 100. */
+  readonly approvals: readonly { readonly userId: number; readonly at: string }[];
+  /** The latest version of what it proposes. */
+  readonly diff: DiffVersion;
+  /** To be merged when the pipeline of its head succeeds; null: not asked for. */
+  readonly autoMerge: (MergeChoices & { readonly userId: number; readonly headSha: string }) | null;
+  /** Why the last attempt to merge or rebase failed. */
+  readonly mergeError: string | null;
+  /** The rebase that is under way. */
+  readonly rebase: { readonly id: string; readonly at: string; readonly userId: number } | null;
+  readonly closedAt: string | null;
+  readonly closedById: number | null;
+  readonly mergedAt: string | null;
+  readonly mergedById: number | null;
+  /** Null too where merging moved the target to the head. */
+  readonly mergeCommitSha: string | null;
+  readonly squashCommitSha: string | null;
+  readonly updatedAt: string;
+}
+
+export interface MergeRequestRecord extends MergeRequestFields {
+  readonly id: number;
+  /** Its number in the project. */
+  readonly iid: number;
+  /** The project of the target branch, which it belongs to. */
+  readonly projectId: number;
+  readonly createdAt: string;
+  /** The latest answer of a check. Changed without a new version. */
+  readonly verdict: MergeVerdict | null;
+  /** Notes by users; awards. Changed by adding, without a new version. */
+  readonly userNotesCount: number;
+  readonly upvotes: number;
+  readonly downvotes: number;
+  /** Discussions that are to be resolved and are not. Changed by adding, without a new version. */
+  readonly unresolvedCount: number;
+  /** Raised by each change; what counts notes and awards, and what checks find, leaves it alone. */
+  readonly version: number;
+}
+
+/** Where a merge request is stored. */
+export interface MergeRequestAddress {
+  readonly projectId: number;
+  readonly iid: number;
+}
+
+export interface MergeRequestReference extends MergeRequestAddress {
+  readonly id: number;
+}
+
+/** Whether a title says that the merge request is not ready to be merged. */
+export const isDraft = ({ title }: Pick<MergeRequestFields, 'title'>): boolean =>
+  /^\s*(?:draft:|\[draft\]|\(draft\)|wip:|\[wip\])/i.test(title);
