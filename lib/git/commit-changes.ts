@@ -139,8 +139,10 @@ export async function retryAfterCollection<T>(store: PackStore, work: () => Prom
 }
 
 /**
- * Stores objects as one pack and moves the ref that makes them reachable. Deletes the pack when that is refused.
+ * Stores objects as one pack and moves the refs that make them reachable. Deletes the pack when that is refused.
  *
+ * @param updates all or nothing
+ * @param options.packs stored but not listed yet: listed together with the new one, and left stored when that is refused
  * @param options.head what HEAD is to point to
  * @param options.uses stored objects that the new objects or the ref point to, and that are not known to be reachable
  *   from a ref: those of them, and of what they reach, that only garbage packs hold are resurrected into a second pack
@@ -149,8 +151,12 @@ export async function retryAfterCollection<T>(store: PackStore, work: () => Prom
 export async function publish(
   ports: Ports,
   created: readonly NewObject[],
-  update: RefUpdate,
-  options: { readonly head?: RefName | undefined; readonly uses?: readonly Oid[] } = {},
+  updates: readonly RefUpdate[],
+  options: {
+    readonly head?: RefName | undefined;
+    readonly uses?: readonly Oid[];
+    readonly packs?: readonly PackDescription[];
+  } = {},
 ): Promise<void> {
   const { objects, refs, store } = ports;
   // An object that another writer stores meanwhile is stored twice, which does no harm.
@@ -172,12 +178,13 @@ export async function publish(
       store.keep(pack, content);
       seen = store.withContent(content, objectCount);
     }
-    await refs.compareAndSwap([update], {
+    const listed = [...(options.packs ?? []), ...packs];
+    await refs.compareAndSwap(updates, {
       ...(options.head === undefined ? {} : { head: options.head }),
-      ...(packs.length === 0 ? {} : { packs }),
+      ...(listed.length === 0 ? {} : { packs: listed }),
       objects: seen,
     });
-    store.listed(packs);
+    store.listed(listed);
   } catch (error) {
     // Only a RefConflict proves that nothing was listed.
     if (error instanceof RefConflict) {
@@ -216,7 +223,7 @@ async function attemptCommit(
     committed: committer.seconds,
     ...(forced ? { forced } : {}),
   };
-  await publish(ports, [...objects, commit], update, {
+  await publish(ports, [...objects, commit], [update], {
     head: first ? request.branch : undefined,
     uses: parent === undefined || parent === expected ? [] : [parent],
   });

@@ -32,6 +32,6 @@ export async function commitTree(ports: Ports, request: TreeCommit): Promise<Oid
   const commit: NewObject = { type: 'commit', oid: hashObject('commit', data), data };
   const uses = [...parents.filter((parent) => parent !== expected), ...(request.uses ?? [])];
   const update = { name: branch, from: expected, to: commit.oid, committed: committer.seconds };
-  await publish(ports, [...request.objects, commit], update, { uses });
+  await publish(ports, [...request.objects, commit], [update], { uses });
   return commit.oid;
 }

@@ -12,8 +12,10 @@ import { commitTree, type TreeCommit } from './commit-tree.ts';
 import type { DiffOptions, TreeDiffs } from './diff/compare.ts';
 import type { DiffStats } from './diff/totals.ts';
 import { diffTrees, type TreeDiff } from './diff/tree-diff.ts';
+import type { NewObject } from './edit.ts';
 import { History, type KnownHistory, type LogQuery, type WalkBounds } from './history.ts';
 import type { MergeOptions, MergeOutcome } from './merge/commits.ts';
+import type { Merging } from './merge/merging.ts';
 import { ObjectMissing, type SyncObjects } from './objects.ts';
 import { EMPTY_TREE, type Oid, ZERO_OID } from './oid.ts';
 import {
@@ -32,7 +34,15 @@ import {
   type Tag,
 } from './parse.ts';
 import type { PickOutcome, PickRequest } from './pick.ts';
-import type { Ref, RefPage, RefPageQuery, RefSnapshot, RefView } from './ports.ts';
+import type {
+  PackDescription,
+  Ref,
+  RefPage,
+  RefPageQuery,
+  RefSnapshot,
+  RefUpdate,
+  RefView,
+} from './ports.ts';
 import { type RefName, type RefSpace, shortName, spacePrefix } from './refname.ts';
 import { peelToCommit, type Resolved, resolveRevision } from './revision.ts';
 import { eachInTurns } from './slices.ts';
@@ -291,12 +301,18 @@ export class GitRepository {
     return { base, commits, commitsTruncated: nodes.length > limit, ...changes };
   }
 
-  // ── merges: they write nothing, see commitTree ────────────────────────────────────────────
+  // ── merges: they write nothing, see commitTree and publish ────────────────────────────────────────────
 
   /** Merges `theirs` into `ours`: see {@link mergeCommits}. */
   async merge(ours: Oid, theirs: Oid, options?: MergeOptions): Promise<MergeOutcome> {
     const { mergeCommits } = await import('./merge/commits.ts');
     return mergeCommits(this.#ports.store, this.history, ours, theirs, options);
+  }
+
+  /** Verdicts about merges of branches, and their commits: see {@link Merging}. */
+  async merging(): Promise<Merging> {
+    const { Merging } = await import('./merge/merging.ts');
+    return new Merging(this.#ports.store, this.history);
   }
 
   /** @throws NoSuchParent */
@@ -375,6 +391,20 @@ export class GitRepository {
   }
 
   /**
+   * Stores the objects of a built commit, and moves refs in the same transaction: see {@link publish}. After a lost race
+   * the commit has to be built again, on what the refs are then.
+   * @param uses stored objects that the new ones or the refs point to, and that no ref may reach yet
+   * @throws RefConflict, UnsoundObjects; ObjectMissing. Nothing is changed then.
+   */
+  publish(
+    objects: readonly NewObject[],
+    updates: readonly RefUpdate[],
+    options: { readonly uses?: readonly Oid[]; readonly packs?: readonly PackDescription[] } = {},
+  ): Promise<void> {
+    return retryAfterCollection(this.#ports.store, () => publish(this.#ports, objects, updates, options));
+  }
+
+  /**
    * Creates a ref to any stored object, including one that a garbage collection found unreachable.
    * @throws RefConflict (`exists`, `prefix-conflict`, ...); ObjectMissing
    */
@@ -391,7 +421,7 @@ export class GitRepository {
         committed,
         ...(isTag ? { peeled: peeled.commit } : {}),
       };
-      await publish(this.#ports, [], update, { uses: [oid] });
+      await publish(this.#ports, [], [update], { uses: [oid] });
     });
   }
 
@@ -424,7 +454,7 @@ export class GitRepository {
       committed: await this.#committed(peeled?.commit),
     };
     await retryAfterCollection(store, () =>
-      publish(this.#ports, [{ type: 'tag', oid, data }], update, { uses: [tag.target] }),
+      publish(this.#ports, [{ type: 'tag', oid, data }], [update], { uses: [tag.target] }),
     );
     return oid;
   }
