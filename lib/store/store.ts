@@ -40,6 +40,7 @@ import { Mentions } from './notes/mentions.ts';
 import { NotedEvents } from './notes/noted-events.ts';
 import { Notes } from './notes/notes.ts';
 import { Threads } from './notes/participants.ts';
+import { NoteSearch } from './notes/search.ts';
 import { NotificationSettings } from './notifications/settings.ts';
 import { LinkSecrets } from './notifications/unsubscribe-secrets.ts';
 import { Processed } from './outbox/idempotency.ts';
@@ -127,6 +128,7 @@ export interface Store {
   readonly pinnedCommits: PinnedCommits;
   readonly mentions: Mentions;
   readonly notes: Notes;
+  readonly noteSearch: NoteSearch;
   readonly discussions: Discussions;
   readonly notedEvents: NotedEvents;
   readonly awards: Awards;
@@ -241,6 +243,7 @@ export function createStore(
     pinnedCommits: new PinnedCommits(table),
     mentions: new Mentions(table),
     notes,
+    noteSearch: new NoteSearch(table, notes),
     notedEvents: new NotedEvents(table, notes),
     discussions: new Discussions(table),
     awards: new Awards(table, counters),

@@ -8,6 +8,7 @@ import {
   type Noteable,
   type NoteRecord,
 } from '../../lib/records/notes.ts';
+import { wordRowsOf } from '../../lib/store/notes/words.ts';
 import { groupKey } from '../../lib/store/row-keys/groups.ts';
 import { ISSUE } from '../../lib/store/row-keys/issues.ts';
 import { idOf } from '../../lib/store/row-keys/key.ts';
@@ -111,6 +112,14 @@ export const noteLists = rowCheck(['listed-note', 'discussion', 'note-count'], f
     if (count !== (ofPeople.get(id) ?? 0))
       yield `issue ${id} counts ${count} notes of ${ofPeople.get(id) ?? 0}`;
   }
+});
+
+/** Searches find each note that people wrote by its words, and nothing else. */
+export const noteWords = rowCheck(['note-word'], function* (rows) {
+  const wanted = new Set(notesOf(rows).flatMap((note) => wordRowsOf(note).map(keyText)));
+  for (const row of ofPrefix(rows, 'WORD#'))
+    if (!wanted.delete(keyText(row))) yield `${keyText(row)} leads to no note`;
+  for (const key of wanted) yield `a note has no row ${key}`;
 });
 
 /** Of each place that names or closes an issue one note on it says so. Copies of issues have copies of these notes. */

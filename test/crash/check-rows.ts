@@ -51,7 +51,7 @@ import { issueLinks, issues } from './check-issues.ts';
 import { iterations } from './check-iterations.ts';
 import { labelSubscriptions, labels } from './check-labels.ts';
 import { milestones } from './check-milestones.ts';
-import { mentions, noteLists, notes, participants } from './check-notes.ts';
+import { mentions, noteLists, notes, noteWords, participants } from './check-notes.ts';
 import { pipelines } from './check-pipelines.ts';
 import { refRows, refTables } from './check-repository-rows.ts';
 import { scim } from './check-scim.ts';
@@ -257,6 +257,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
 
   notes,
   noteLists,
+  noteWords,
   mentions,
 
   'notification choices': notificationChoices,

@@ -122,7 +122,13 @@ const ACTIONS: readonly [
   [
     'comment on an issue',
     undefined,
-    () => ask('POST', `/projects/${project.id}/issues/1/notes`, { body: 'Seen here too' }),
+    () =>
+      ask('POST', `/projects/${project.id}/issues/1/notes`, {
+        // As many words as searches find by.
+        body:
+          'Seen here too, on the second floor: the frame has moved since winter, and somebody painted over both ' +
+          'hinges without cleaning them. Replacing screws alone will hardly hold until spring.',
+      }),
   ],
   [
     'close an issue',

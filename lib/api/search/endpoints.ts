@@ -4,6 +4,7 @@ import { listGroups } from '../../domain/groups/lists.ts';
 import type { IssueScope } from '../../domain/issues/list.ts';
 import { SEARCHES, withinRate } from '../../domain/rate-limits/action-limits.ts';
 import { searchMilestones } from '../../domain/search/milestones.ts';
+import { searchNotes } from '../../domain/search/notes.ts';
 import { type Searched, searchIssues, searchProjects, searchUsers } from '../../domain/search/search.ts';
 import { group, project, type SignedInActor, signedIn } from '../../http/access.ts';
 import type { OffsetPage } from '../../http/pagination.ts';
@@ -12,6 +13,7 @@ import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { group as presentedGroup } from '../groups/present.ts';
 import { askedIn, presentedIssues } from '../issues/presented.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
+import { noteOf } from '../notes/present.ts';
 import { presented } from '../projects/presented.ts';
 import { userBasic } from '../users/present.ts';
 import * as shapes from './shapes.ts';
@@ -19,7 +21,7 @@ import * as shapes from './shapes.ts';
 const area = 'search';
 
 /** Scopes that need a full-text index, which does not exist. */
-const INDEXED = ['blobs', 'commits', 'wiki_blobs', 'notes'] as const;
+const INDEXED = ['blobs', 'commits', 'wiki_blobs'] as const;
 /** Scopes of objects that do not exist yet: they find nothing. */
 const EMPTY = ['merge_requests', 'snippet_titles'] as const;
 
@@ -37,7 +39,7 @@ const params = <const S extends string>(scopes: readonly S[]) =>
 
 const described = {
   description:
-    'Finds projects and groups by part of their name or path, users by part of their name or username or by a complete email address, and issues by the words of their title and of the beginning of their description, or by `#` and their number. A word of three characters or more also finds words that begin with it. Milestones are found by a part of their title or description: in a group those of its 100 newest projects, everywhere those of the 100 newest projects that the caller is a member of.',
+    'Finds projects and groups by part of their name or path, users by part of their name or username or by a complete email address, and issues by the words of their title and of the beginning of their description, or by `#` and their number. A word of three characters or more also finds words that begin with it. Milestones are found by a part of their title or description: in a group those of its 100 newest projects, everywhere those of the 100 newest projects that the caller is a member of. Notes are found in the same projects, by the first 16 different words of three characters and more.',
   returns: { body: shapes.found },
   paginate: 'offset',
   errors: [
@@ -53,7 +55,7 @@ const everywhere = endpoint({
   area,
   summary: 'Search the instance',
   access: signedIn(),
-  query: () => params(['projects', 'groups', 'users', 'issues', 'milestones', ...EMPTY, ...INDEXED]),
+  query: () => params(['projects', 'groups', 'users', 'issues', 'milestones', 'notes', ...EMPTY, ...INDEXED]),
   handle: ({ actor, query, page, request }, deps) => search(deps, actor, query, page, request.baseUrl),
 });
 
@@ -64,7 +66,7 @@ const inGroup = endpoint({
   area,
   summary: 'Search a group',
   access: group('read_group'),
-  query: () => params(['projects', 'users', 'issues', 'milestones', ...EMPTY, ...INDEXED]),
+  query: () => params(['projects', 'users', 'issues', 'milestones', 'notes', ...EMPTY, ...INDEXED]),
   handle: ({ actor, group: within, query, page, request }, deps) =>
     search(deps, actor, query, page, request.baseUrl, within),
 });
@@ -76,7 +78,7 @@ const inProject = endpoint({
   area,
   summary: 'Search a project',
   access: project('read_project'),
-  query: () => params(['users', 'issues', 'milestones', ...EMPTY, ...INDEXED]),
+  query: () => params(['users', 'issues', 'milestones', 'notes', ...EMPTY, ...INDEXED]),
   handle: ({ actor, project: within, query, page, request }, deps) =>
     search(deps, actor, query, page, request.baseUrl, within),
 });
@@ -139,6 +141,10 @@ async function found(
     case 'milestones': {
       const found = await searchMilestones(deps, actor, searched, within);
       return { ...found, items: await presentedMilestones(deps, found.items, baseUrl) };
+    }
+    case 'notes': {
+      const found = await searchNotes(deps, actor, searched, within);
+      return { ...found, items: found.items.map((note) => noteOf(note, baseUrl)) };
     }
     default:
       if ((INDEXED as readonly string[]).includes(scope))

@@ -11,6 +11,7 @@ import { type DiscussionRecord, idsOfNote, type NoteRecord } from '../../records
 import { bytesOf, type StoredText } from '../../records/texts.ts';
 import { AlreadyExists, Missing, Stale, TransactionRefused } from '../../store/errors.ts';
 import { type CopiedDiscussion, copiedWrites } from '../../store/notes/notes.ts';
+import { WORDS_OF_NOTE } from '../../store/notes/words.ts';
 import { mapLimit } from '../../store/table/map-limit.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { Viewer } from '../actor.ts';
@@ -19,11 +20,12 @@ import { dropRefused } from '../long-texts.ts';
 import { copyFiles } from './files.ts';
 import { rewritten } from './rewrite.ts';
 
-/**
- * Notes copied in one transaction. It has 100 items (DynamoDB, `TransactWriteItems`): for each note two rows, its
- * discussion, its author, and that they take part; and four for all.
- */
-const NOTES_AT_ONCE = 18;
+/** Items of a transaction (DynamoDB, `TransactWriteItems`) that are for notes; four are for all. */
+const ITEMS_AT_ONCE = 96;
+/** Items of one note: two rows, its discussion, its author, and that they take part. */
+const ITEMS_OF_NOTE = 5;
+/** Notes copied in one transaction, where no words lead to them. */
+const NOTES_AT_ONCE = Math.floor(ITEMS_AT_ONCE / ITEMS_OF_NOTE);
 /** Bytes of notes read at once, beyond the first. */
 const BYTES_AT_ONCE = 4_000_000;
 /** Ids allocated where more are needed than notes and discussions were counted. */
@@ -173,10 +175,12 @@ async function nextEntries({ store }: Deps, copy: IssueCopyRecord): Promise<Entr
   const notes = await store.notes.getMany(
     some.map(({ id }) => ({ projectId: source.projectId, noteable, id })),
   );
-  let bytes = 0;
+  let [bytes, items] = [0, 0];
   const tooMany = notes.findIndex((note, i) => {
     bytes += note === undefined ? 0 : bytesOf(note.body);
-    return i > 0 && bytes > BYTES_AT_ONCE;
+    // The copy may have more words: what it refers to gets longer names.
+    items += ITEMS_OF_NOTE + (note === undefined || note.system !== undefined ? 0 : WORDS_OF_NOTE);
+    return i > 0 && (bytes > BYTES_AT_ONCE || items > ITEMS_AT_ONCE);
   });
   const entries = some.map((each, i) => ({ ...each, note: notes[i] }));
   return tooMany < 0 ? entries : entries.slice(0, tooMany);

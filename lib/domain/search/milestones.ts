@@ -5,12 +5,9 @@ import { can } from '../access/permissions.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { listGroupProjects } from '../groups/lists.ts';
-import { listProjects } from '../projects/projects.ts';
+import { searchedProjects } from './projects.ts';
 import { demandTerm, type Searched } from './search.ts';
 
-/** Projects whose milestones a search outside of a project looks at: the newest. */
-const MAX_PROJECTS = 100;
 /** Milestones that a search finds. */
 const MAX_FOUND = 1000;
 
@@ -49,15 +46,11 @@ async function searchedIn(
   actor: Actor,
   within: GroupAccess | ProjectAccess | undefined,
 ): Promise<{ readonly containers: readonly Container[]; readonly complete: boolean }> {
-  const mayRead = (access: ProjectAccess) => can(actor, access, 'read_milestone');
-  const ofProject = ({ project }: ProjectAccess): Container => ({ kind: 'project', id: project.id });
-  if (within !== undefined && 'project' in within)
-    return { containers: mayRead(within) ? [ofProject(within)] : [], complete: true };
-  const newest = { page: 1, perPage: MAX_PROJECTS, direction: 'desc', archived: false } as const;
-  const { items, more } =
-    within === undefined
-      ? await listProjects(deps, actor, { ...newest, membership: true })
-      : await listGroupProjects(deps, actor, within, { ...newest, deep: true, shared: false });
-  const own: Container[] = within === undefined ? [] : [{ kind: 'group', id: within.group.id }];
-  return { containers: [...own, ...items.filter(mayRead).map(ofProject)], complete: !more };
+  const { projects, complete } = await searchedProjects(deps, actor, within);
+  const ofGroup: Container[] =
+    within !== undefined && 'group' in within ? [{ kind: 'group', id: within.group.id }] : [];
+  const ofProjects = projects
+    .filter((access) => can(actor, access, 'read_milestone'))
+    .map(({ project }): Container => ({ kind: 'project', id: project.id }));
+  return { containers: [...ofGroup, ...ofProjects], complete };
 }

@@ -17,6 +17,7 @@ import {
 } from '../../records/issues.ts';
 import { AlreadyExists, ConditionFailed, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { removeNotesMessage } from '../notes/notes.ts';
+import { WORDS_OF_NOTE } from '../notes/words.ts';
 import {
   MAINTENANCE,
   message,
@@ -73,7 +74,7 @@ const ROWS_AT_ONCE = 60;
 /** Items of the transaction of a change that are neither rows of lists nor given by the caller. */
 const OWN_ITEMS = 4;
 /** Items that {@link IssueUpdateOptions.within} may add. */
-const ITEMS_WITHIN = 16;
+const ITEMS_WITHIN = 16 + WORDS_OF_NOTE;
 /** Rows that the job writes in one transaction. */
 const ROWS_PER_STEP = 90;
 

@@ -48,6 +48,7 @@ import {
   withoutNote,
 } from './discussions.ts';
 import { DISCUSSIONS_OF, listedKeys, NOTES_OF, type NotesOf, totalOf } from './lists.ts';
+import { wordRowsOf } from './words.ts';
 
 export type { Noteable, NotedLine, NoteRecord } from '../../records/notes.ts';
 
@@ -135,16 +136,14 @@ export class Notes {
     { body, updatedAt }: { readonly body: StoredText; readonly updatedAt: string },
     alongside: readonly Write[] = [],
   ): Promise<NoteRecord> {
-    const unchanged = `${PRESENT} AND #updatedAt = :was`;
+    const [before, after] = [wordRowsOf(note), wordRowsOf({ ...note, body })];
+    const gone = without(before, after).map((row): Write => ({ delete: row }));
+    const fresh = without(after, before).map((row): Write => ({ put: { ...row } }));
     await this.#transact([
-      {
-        update: keyOf(note),
-        set: { body, updatedAt },
-        if: unchanged,
-        values: { was: note.updatedAt },
-        reason: 'note',
-      },
+      { update: keyOf(note), set: { body, updatedAt }, ...unchanged(note), reason: 'note' },
       { update: listKeyOf(note), set: listAttributes({ ...note, updatedAt }), if: PRESENT, reason: 'note' },
+      ...gone,
+      ...fresh,
       ...alongside,
     ]);
     return { ...note, body, updatedAt };
@@ -152,13 +151,14 @@ export class Notes {
 
   /**
    * Deletes a note, and its discussion with the last note of it. Its text in the bucket is left to the caller.
-   * @throws Stale when the discussion changed meanwhile; Missing when the note is deleted
+   * @throws Stale when the note or the discussion changed meanwhile; Missing when the note is deleted
    */
   async remove(note: NoteRecord, alongside: readonly Write[] = []): Promise<void> {
     const discussion = await this.#discussions.ofNote(note);
     await this.#transact([
-      { delete: keyOf(note), if: PRESENT, reason: 'gone' },
+      { delete: keyOf(note), ...unchanged(note), reason: 'gone' },
       { delete: listKeyOf(note) },
+      ...wordRowsOf(note).map((row) => ({ delete: row })),
       ...eventOf(note),
       ...(discussion === undefined ? [] : withoutNote(note, discussion)),
       ...alongside,
@@ -213,12 +213,7 @@ export class Notes {
     limit = 200,
   ): Promise<{ readonly more: boolean; readonly texts: readonly StoredText[] }> {
     const partition = notesPartition(projectId, noteable);
-    const page = await this.#table.query({
-      partition,
-      prefix: notePrefix(noteable),
-      only: ['pk', 'sk', 'body', 'event'],
-      limit,
-    });
+    const page = await this.#table.query({ partition, prefix: notePrefix(noteable), limit });
     const prefixes = [
       mentionPrefix(noteable),
       ...NOTE_CLASSES.flatMap((noteClass) => [
@@ -229,10 +224,10 @@ export class Notes {
     // The note last: a run that ends here finds it again.
     await Promise.all(
       page.items.map(async (item) => {
-        const { pk, sk, event } = item as unknown as Key & Pick<NoteRecord, 'event'>;
-        for (const write of eventOf({ projectId, ...(event === undefined ? {} : { event }) }))
-          await this.#table.delete(write);
-        await this.#table.delete({ delete: { pk, sk } });
+        const note = fromItem(item);
+        for (const write of eventOf(note)) await this.#table.delete(write);
+        await Promise.all(wordRowsOf(note).map((row) => this.#table.delete({ delete: row })));
+        await this.#table.delete({ delete: keyOf(note) });
       }),
     );
     const beside = await Promise.all(
@@ -249,7 +244,8 @@ export class Notes {
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
       for (const what of ['project', 'group']) if (error.has(what)) throw new Missing(what);
-      if (error.has('gone')) throw new Missing('note');
+      const gone = error.get('gone');
+      if (gone !== undefined) throw gone.item === undefined ? new Missing('note') : new Stale('note');
       for (const what of ['discussion', 'note']) if (error.has(what)) throw new Stale(what);
       throw error;
     }
@@ -329,11 +325,21 @@ function noteRows(note: NoteRecord, byGhost: boolean): Write[] {
   return [
     { put: { ...keyOf(note), ...note, ...found }, if: ABSENT, reason: 'note' },
     { put: { ...listKeyOf(note), ...listAttributes(note) } },
+    ...wordRowsOf(note).map((row) => ({ put: { ...row } })),
   ];
 }
 
 const eventOf = ({ projectId, event }: Pick<NoteRecord, 'projectId' | 'event'>): Delete[] =>
   event === undefined ? [] : [{ delete: { pk: eventsPartition(projectId), sk: event } }];
+
+const unchanged = ({ updatedAt }: NoteRecord) => ({
+  if: `${PRESENT} AND #updatedAt = :was`,
+  values: { was: updatedAt },
+});
+
+/** The keys that others do not have. */
+const without = (keys: readonly Key[], others: readonly Key[]): Key[] =>
+  keys.filter(({ sk }) => !others.some((other) => other.sk === sk));
 
 function fromItem({ pk: _p, sk: _s, who: _w, what: _a, ...note }: Item): NoteRecord {
   return note as unknown as NoteRecord;

@@ -26,10 +26,13 @@ const removeOf = async ({ notes, threads }: Stores, holder: Container, deadline:
   untilNoneLeft(() => threads.removeOf(holder), deadline);
 
 export const remover: Remover<Stores> = {
-  ofProject: { rows, run: (stores, { id }, deadline) => removeOf(stores, { kind: 'project', id }, deadline) },
+  ofProject: {
+    rows: [...rows, 'note-word'],
+    run: (stores, { id }, deadline) => removeOf(stores, { kind: 'project', id }, deadline),
+  },
   ofGroup: { rows, run: (stores, { id }, deadline) => removeOf(stores, { kind: 'group', id }, deadline) },
   ofUserRows: {
-    rows: ['note', 'listed-note', 'discussion', 'participant'],
+    rows: ['note', 'listed-note', 'note-word', 'discussion', 'participant'],
     byRow: {
       NOTE: (stores, row, { hard, ghost }) =>
         hard ? removeNote(stores, row) : anonymize(stores.table, row, ghost),

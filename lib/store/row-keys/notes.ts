@@ -5,9 +5,11 @@ import {
   type Noteable,
   type NoteClass,
   type NotedChange,
+  type NoteRecord,
 } from '../../records/notes.ts';
-import { type Key, padded } from './key.ts';
+import { idOf, type Key, padded } from './key.ts';
 import type { RowKind } from './row-kind.ts';
+import type { WordRows } from './search.ts';
 
 /** All notes that are kept with a project or a group. */
 export const notesOfHolder = (holder: Container): string => `NOTES#${placeOfHolder(holder)}`;
@@ -95,6 +97,31 @@ export const mentionKey = (
   sk: `${mentionPrefix(noteable)}${what}#${source.kind}#${padded(source.projectId)}#${source.kind === 'issue' ? padded(source.iid) : source.sha}`,
 });
 
+const NOTE_WORDS = 'WORD#';
+
+/** A note that has a word, in the order of creation. */
+export const noteWordKey = (
+  word: string,
+  { projectId, noteable, createdAt, id }: Pick<NoteRecord, 'projectId' | 'noteable' | 'createdAt' | 'id'>,
+): Key => ({
+  pk: notesPartition(projectId, noteable),
+  sk: `${NOTE_WORDS}${word}#${createdAt}#${padded(id)}#${noteable.kind}#${noteable.id}`,
+});
+
+export const wordsOfNotes = (projectId: number): WordRows => ({
+  partition: () => notesOfHolder({ kind: 'project', id: projectId }),
+  prefix: NOTE_WORDS,
+});
+
+/** The note that a row of a word leads to, and its place in the order of creation. */
+export function noteOfWord({ pk, sk }: Key): Pick<NoteRecord, 'projectId' | 'noteable' | 'id'> & {
+  readonly place: string;
+} {
+  const [, , createdAt, note, kind, on] = sk.split('#') as [string, string, string, string, string, string];
+  const noteable: Noteable = kind === 'commit' ? { kind, id: on } : { kind: 'issue', id: Number(on) };
+  return { projectId: idOf(pk), noteable, id: Number(note), place: createdAt };
+}
+
 /** Participants of discussions in a project or a group, and users who unsubscribed from one. */
 export const threadsOfHolder = (holder: Container): string => `THREADS#${placeOfHolder(holder)}`;
 
@@ -111,6 +138,7 @@ export const threadKey = (projectId: number, noteable: Noteable, userId: number)
 export const rowKinds = [
   { name: 'note', partitions: ['NOTES#'], keys: { noteKey }, of: ['project', 'group', 'user'] },
   { name: 'listed-note', partitions: ['NOTES#'], keys: { noteListKey }, of: ['project', 'group', 'user'] },
+  { name: 'note-word', partitions: ['NOTES#'], keys: { noteWordKey }, of: ['project', 'user'] },
   { name: 'discussion', partitions: ['NOTES#'], keys: { discussionKey }, of: ['project', 'group', 'user'] },
   { name: 'note-count', partitions: ['NOTES#'], keys: { noteCountKey }, of: ['project', 'group'] },
   { name: 'mention', partitions: ['NOTES#'], keys: { mentionKey }, of: ['project', 'group'] },

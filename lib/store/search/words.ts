@@ -54,10 +54,10 @@ function add(words: Set<string>, word: string): void {
     words.add(word.length > WORD_LENGTH ? Array.from(word).slice(0, WORD_LENGTH).join('') : word);
 }
 
-/** The words of a title and of the text below it that have rows. */
-export function indexedWords(title: string, text: string): string[] {
+/** The words of a title and of the text below it that have rows. @param limit those of the text */
+export function indexedWords(title: string, text: string, limit = WORDS_OF_TEXT): string[] {
   const words = new Set(wordsOf(title));
-  let left = WORDS_OF_TEXT;
+  let left = limit;
   for (const word of wordsOf(text.slice(0, BEGINNING))) {
     if (left === 0) break;
     if (words.has(word) || COMMON.has(word) || isShort(word)) continue;
@@ -86,6 +86,13 @@ export function termsOf(search: string): Terms {
     .slice(0, SEARCHED_WORDS);
   return { words, number: /^\s*\d{1,12}\s*$/.test(search) ? Number(search) : undefined };
 }
+
+/** The words of a search in texts without a title, the longest first: those that {@link indexedWords} may have. */
+export const wordsInTexts = (search: string): string[] =>
+  wordsOf(search)
+    .filter((word) => !COMMON.has(word) && !isShort(word))
+    .toSorted((a, b) => b.length - a.length)
+    .slice(0, SEARCHED_WORDS);
 
 /** Whether something with these words, and this number, is what a search asks for. */
 export function hasTerms({ words, number }: Terms, indexed: readonly string[], ownNumber?: number): boolean {

@@ -5,8 +5,8 @@ import { noteWrites } from '../../../lib/store/notes/notes.ts';
 import { createProject, measured, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 const MANY = 3_000;
-/** Notes of one transaction: three rows each, and the count. */
-const AT_ONCE = 30;
+/** Notes of one transaction: three rows each and those of two words, and the count. */
+const AT_ONCE = 18;
 const FEW = 20;
 
 let opened: TestStore;
