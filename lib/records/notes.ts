@@ -11,6 +11,7 @@ import type { StoredText } from './texts.ts';
 export type Noteable =
   | { readonly kind: 'commit'; readonly id: string }
   | { readonly kind: 'issue'; readonly id: number }
+  | { readonly kind: 'merge-request'; readonly id: number }
   | { readonly kind: 'epic'; readonly id: number; readonly groupId: number };
 
 export type NoteableKind = Noteable['kind'];

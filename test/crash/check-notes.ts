@@ -32,7 +32,7 @@ const ofPrefix = (rows: Rows, ...prefixes: string[]): readonly Row[] =>
   rows.of('NOTES#').filter(({ sk }) => prefixes.some((prefix) => sk.startsWith(prefix)));
 
 const notesOf = (rows: Rows) =>
-  ofPrefix(rows, 'commit#', 'issue#', 'epic#') as unknown as (Row & NoteRecord)[];
+  ofPrefix(rows, 'commit#', 'issue#', 'merge-request#', 'epic#') as unknown as (Row & NoteRecord)[];
 const discussionsOf = (rows: Rows) => ofPrefix(rows, 'DISCUSSION#') as unknown as (Row & DiscussionRecord)[];
 
 /** Notes are of projects and groups that exist, at their place, found under their author, and in one discussion. */

@@ -1,10 +1,6 @@
 import type { LoadedAward } from '../../domain/award-emoji/awards.ts';
-import type { NoteableKind } from '../../records/notes.ts';
+import { TYPES } from '../noteable-types.ts';
 import { author as authorOf } from '../users/present.ts';
-
-const TYPES = { commit: 'Commit', issue: 'Issue', epic: 'Epic' } as const satisfies Readonly<
-  Record<NoteableKind, string>
->;
 
 export function awardOf({ award, author }: LoadedAward, baseUrl: string) {
   const { id, name, noteable, noteId, createdAt, updatedAt } = award;

@@ -1,5 +1,6 @@
 import type { FeedItem } from '../../domain/events/feed.ts';
 import type { EventRecord, PushRecord } from '../../store/events/events.ts';
+import { TYPES } from '../noteable-types.ts';
 import { author as authorOf, userBasic } from '../users/present.ts';
 
 /** An event as the REST API returns it. */
@@ -68,7 +69,7 @@ function noteOf(
     system: false,
     // A commit has no numeric ID.
     noteable_id: noteable.kind === 'commit' ? null : noteable.id,
-    noteable_type: noteable.kind === 'commit' ? 'Commit' : 'Issue',
+    noteable_type: TYPES[noteable.kind],
     noteable_iid: note.iid ?? null,
     ...(noteable.kind === 'commit' ? { commit_id: noteable.id } : {}),
     resolvable: false,

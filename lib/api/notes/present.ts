@@ -1,13 +1,7 @@
 import type { LoadedNote } from '../../domain/notes/loaded.ts';
 import type { Discussion } from '../../domain/notes/notes.ts';
-import type { NoteableKind } from '../../records/notes.ts';
+import { TYPES } from '../noteable-types.ts';
 import { author as authorOf } from '../users/present.ts';
-
-export const TYPES = {
-  commit: 'Commit',
-  issue: 'Issue',
-  epic: 'Epic',
-} as const satisfies Readonly<Record<NoteableKind, string>>;
 
 /** @param changes what the note's quick actions changed */
 export function noteOf(

@@ -13,7 +13,7 @@ const eventFields = () => ({
 
 const resourceFields = () => ({
   ...eventFields(),
-  resource_type: z.enum(['Commit', 'Issue']),
+  resource_type: z.enum(['Commit', 'Issue', 'MergeRequest']),
   resource_id: z.int(),
 });
 

@@ -6,10 +6,10 @@ import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { presentedIterations } from '../iterations/present.ts';
 import { labelDetails } from '../labels/present.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
+import { TYPES } from '../noteable-types.ts';
 import { author as authorOf } from '../users/present.ts';
 import { withParams } from '../with-params.ts';
 import { absent, type NotedPath } from './discussions.ts';
-import { TYPES } from './present.ts';
 import * as shapes from './resource-event-shapes.ts';
 
 /** The endpoints of events of some kinds below an object: what has changed there, when, and by whom. */

@@ -18,7 +18,7 @@ export const note = shape(() =>
       updated_at: time(),
       system: z.boolean().describe('Whether the note was written by the service, about a change'),
       noteable_id: z.int().nullable().describe('Null for a commit'),
-      noteable_type: z.enum(['Commit', 'Issue', 'Epic']),
+      noteable_type: z.enum(['Commit', 'Issue', 'MergeRequest', 'Epic']),
       noteable_iid: z.int().nullable().describe('ID within the project; null for a commit'),
       commit_id: z.string().optional().describe('Of a note on a commit: its SHA'),
       resolvable: z.boolean(),

@@ -21,6 +21,7 @@ export const noteableField = (): z.ZodMiniType<Noteable> =>
   z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('commit'), id: textField() }),
     z.object({ kind: z.literal('issue'), id: idField() }),
+    z.object({ kind: z.literal('merge-request'), id: idField() }),
     z.object({ kind: z.literal('epic'), id: idField(), groupId: idField() }),
   ]);
 

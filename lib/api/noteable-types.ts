@@ -1,0 +1,9 @@
+import type { NoteableKind } from '../records/notes.ts';
+
+/** The names of kinds of objects in answers. */
+export const TYPES = {
+  commit: 'Commit',
+  issue: 'Issue',
+  'merge-request': 'MergeRequest',
+  epic: 'Epic',
+} as const satisfies Readonly<Record<NoteableKind, string>>;
