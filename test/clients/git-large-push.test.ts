@@ -131,7 +131,17 @@ test('with the push helper fetches and small pushes are done by git itself, in e
 test('with the push helper a refusal stands behind its ref, as in git', async () => {
   const at = await clone('developer');
   await commit(at, 'refused', 4);
-  const told = await fails(at, 'push', 'origin', 'main', 'HEAD:refs/heads/taken', ':refs/heads/twin');
+  const told = await fails(
+    at,
+    'push',
+    '-o',
+    'merge_request.craete',
+    'origin',
+    'main',
+    'HEAD:refs/heads/taken',
+    ':refs/heads/twin',
+  );
+  expect(told).toContain("remote: warning: push option 'merge_request.craete' is unknown");
   expect(told).toContain(
     '! [remote rejected] main -> main (You are not allowed to push code to protected branches on this project.)',
   );

@@ -509,6 +509,27 @@ describe('the push policy', () => {
     });
   });
 
+  it('is followed, where refs moved, by what the push leads to, which tells lines and cannot undo it', async () => {
+    const one = await commit('one');
+    const seen: unknown[] = [];
+    host.options.authorize = ({ name }) => (name === 'refs/heads/no' ? 'no' : undefined);
+    host.options.conclude = async ({ updated, rejected, pushOptions }) => {
+      seen.push([updated.map(({ name }) => name), rejected.map(({ name }) => name), pushOptions]);
+      return 'see\nthere\n';
+    };
+    const { stderr } = await push('-o', 'x', 'main', 'main:no');
+    expect(stderr).toMatch(/remote: see *\nremote: there/);
+    expect(seen).toEqual([[['refs/heads/main'], ['refs/heads/no'], ['x']]]);
+    await push('main:no');
+    expect(seen).toHaveLength(1);
+    host.options.conclude = async () => {
+      throw new Error('afterwards');
+    };
+    expect((await push('main:other')).code).toBe(0);
+    expect(await remote()).toMatchObject({ 'refs/heads/main': one, 'refs/heads/other': one });
+    expect(host.errors.splice(0)).toEqual([new Error('afterwards')]);
+  });
+
   it('leaves no pack behind when it refuses everything', async () => {
     await commit('one');
     host.options.authorize = () => 'no';

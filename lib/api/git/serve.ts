@@ -5,6 +5,7 @@ import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { movedNotice } from '../../domain/git/moved-notice.ts';
 import { packUrl } from '../../domain/git/pack-url.ts';
+import { pushAnswer } from '../../domain/git/push-answer.ts';
 import { pushPolicy } from '../../domain/git/push-policy.ts';
 import type { Admission } from '../../domain/rate-limits/request-counting.ts';
 import { isFetchable, isPushable } from '../../domain/refs/hidden-refs.ts';
@@ -75,7 +76,7 @@ export async function serveGit(
       credential,
       fullPath,
       purpose,
-      origin: { address: facts.sourceIp, requestId: facts.requestId },
+      origin: { address: facts.sourceIp, requestId: facts.requestId, baseUrl: facts.baseUrl },
       ...(admission && { admission }),
       ...(prefetch && { prefetch }),
     });
@@ -115,7 +116,13 @@ export async function serveGit(
         packUrl: (pack) => packUrl(deps, pack),
         pushable: isPushable,
         defaultBranch: await defaultBranchName(deps),
-        ...(pushing ? { authorize: pushPolicy(deps, access), policyName: deps.environment.serviceName } : {}),
+        ...(pushing
+          ? {
+              authorize: pushPolicy(deps, access),
+              policyName: deps.environment.serviceName,
+              conclude: async (outcome) => onTerminal(await pushAnswer(outcome)),
+            }
+          : {}),
         ...(notice === undefined ? {} : { notice }),
         onError,
         onPack: () => {
@@ -186,6 +193,10 @@ function prefetchOf(
   if (rest !== 'info/refs' || !(listsRefs || measured)) return undefined;
   return { ...(listsRefs && { under: [''] as const }), packs: measured };
 }
+
+/** Lines for the terminal, with an empty one before and after them. */
+const onTerminal = (lines: readonly string[]): string =>
+  lines.length === 0 ? '' : `\n${lines.join('\n')}\n\n`;
 
 function toFront(front: string, pathname: string, service: Service): Reply {
   const Location = `${front}${pathname}?service=${service}`;

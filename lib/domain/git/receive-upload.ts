@@ -2,7 +2,12 @@ import { WireError } from '../../git/wire/error.ts';
 import { PktReader } from '../../git/wire/pkt-line.ts';
 import { type PushReport, readPushReport } from '../../git/wire/push-report.ts';
 import type { ReceivePackOptions } from '../../git/wire/receive-pack.ts';
-import { type ReceiveRequest, ReceiveRequestError, readCommands } from '../../git/wire/receive-request.ts';
+import {
+  REQUEST_LIMITS,
+  type ReceiveRequest,
+  ReceiveRequestError,
+  readCommands,
+} from '../../git/wire/receive-request.ts';
 import type { Repository } from '../../git/wire/repository.ts';
 import type { GitAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
@@ -11,6 +16,7 @@ import { isPushable } from '../refs/hidden-refs.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
 import { openRepository } from '../repository/open.ts';
 import { MAX_PUSH_BYTES } from '../repository/size-limits.ts';
+import { pushAnswer } from './push-answer.ts';
 import { pushPolicy } from './push-policy.ts';
 
 /** A push that was uploaded to the staging area. */
@@ -42,6 +48,7 @@ export async function ingest(
 ): Promise<PushReport> {
   const failures: unknown[] = [];
   const { receivePack } = await import('../../git/wire/receive-pack.ts');
+  let answer: readonly string[] = [];
   const { body, outcome } = receivePack(repository, new PktReader(concatenated(push)), {
     authorize: pushPolicy(deps, access),
     defaultBranch: await defaultBranchName(deps),
@@ -50,11 +57,15 @@ export async function ingest(
     limits: { maxRequestBytes: MAX_PUSH_BYTES },
     onError: (cause) => failures.push(cause),
     failureText: (cause) => (cause instanceof DomainError ? cause.text : undefined),
+    conclude: async (moved) => {
+      answer = await pushAnswer(moved);
+      return undefined;
+    },
   });
   const report = await readPushReport(body);
   await outcome;
   if (failures.length > 0) throw failures[0];
-  return report;
+  return { ...report, messages: [...report.messages, ...answer] };
 }
 
 async function* concatenated({ request, pack }: StagedPush): AsyncGenerator<Uint8Array> {
@@ -70,7 +81,7 @@ export async function readPushRequest(bytes: Uint8Array): Promise<ReceiveRequest
   const reader = new PktReader(body());
   let request: ReceiveRequest | undefined;
   try {
-    request = await readCommands(reader, { maxCommands: 20_000, maxPushOptions: 100 });
+    request = await readCommands(reader, REQUEST_LIMITS);
     for await (const rest of reader.rest()) {
       if (rest.length > 0) throw badRequest('a pack does not belong here');
     }

@@ -13,20 +13,23 @@ import { OutputQueue } from './output-queue.ts';
 import { FLUSH, type PktReader, pkt } from './pkt-line.ts';
 import { AncestryWalks, type Candidate, candidates, type PushUpdate, validate } from './push-update.ts';
 import { Quarantine, type QuarantineOptions } from './quarantine.ts';
-import { type ReceiveRequest, ReceiveRequestError, readCommands } from './receive-request.ts';
+import {
+  REQUEST_LIMITS,
+  type ReceiveRequest,
+  ReceiveRequestError,
+  type ReceiveRequestLimits,
+  readCommands,
+} from './receive-request.ts';
 import { oneLine, reportStatus } from './report.ts';
 import type { Repository } from './repository.ts';
 import { onBand } from './side-band.ts';
 import { failTogether, updateRefs } from './update-refs.ts';
 import type { Visibility } from './visible.ts';
 
-export interface ReceivePackLimits {
+/** By default those of {@link REQUEST_LIMITS}. */
+export interface ReceivePackLimits extends Partial<ReceiveRequestLimits> {
   /** Bytes of the decompressed request: commands and pack. */
   readonly maxRequestBytes: number;
-  /** Default 20,000. */
-  readonly maxCommands?: number;
-  /** Default 100. */
-  readonly maxPushOptions?: number;
 }
 
 export interface ReceivePackOptions extends Omit<QuarantineOptions, 'onProgress'> {
@@ -44,6 +47,11 @@ export interface ReceivePackOptions extends Omit<QuarantineOptions, 'onProgress'
   readonly policyName?: string;
   /** Lines for the terminal, those of `git push --quiet` too. */
   readonly notice?: string;
+  /**
+   * Called when the refs have moved, before the answer ends; returns more lines for the terminal. The push stands whatever
+   * happens here.
+   */
+  readonly conclude?: (outcome: PushOutcome) => Promise<string | undefined>;
   readonly onError?: (cause: unknown) => void;
   /** The message for the client for known errors, one line; all others are `internal error`. */
   readonly failureText?: (cause: unknown) => string | undefined;
@@ -100,10 +108,9 @@ async function receive(
   options: ReceivePackOptions,
   output: OutputQueue,
 ): Promise<PushOutcome> {
-  const { maxCommands = 20_000, maxPushOptions = 100 } = options.limits;
   let request: ReceiveRequest | undefined;
   try {
-    request = await readCommands(reader, { maxCommands, maxPushOptions });
+    request = await readCommands(reader, { ...REQUEST_LIMITS, ...options.limits });
   } catch (error) {
     if (!(error instanceof ReceiveRequestError)) throw error;
     return refuse(error.partial, error.message, output);
@@ -138,8 +145,11 @@ async function receive(
       for (const candidate of all) candidate.reason ??= reason;
     }
     if (options.notice) say(options.notice);
+    const outcome = outcomeOf(all, stored, pushOptions);
+    const told = await concluded(outcome, options);
+    if (told) say(told);
     answer(request, 'ok', all, output);
-    return outcomeOf(all, stored, pushOptions);
+    return outcome;
   } finally {
     clearInterval(keepalive);
     await quarantine.discard();
@@ -250,6 +260,19 @@ function failed(cause: unknown, { onError, failureText }: ReceivePackOptions): s
   if (known !== undefined) return oneLine(known);
   onError?.(cause);
   return 'internal error';
+}
+
+async function concluded(
+  outcome: PushOutcome,
+  { conclude, onError }: ReceivePackOptions,
+): Promise<string | undefined> {
+  if (outcome.updated.length === 0) return undefined;
+  try {
+    return await conclude?.(outcome);
+  } catch (error) {
+    onError?.(error);
+    return undefined;
+  }
 }
 
 /** The new values of the accepted refs. */

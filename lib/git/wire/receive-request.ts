@@ -30,7 +30,15 @@ export interface ReceiveRequest {
 export interface ReceiveRequestLimits {
   readonly maxCommands: number;
   readonly maxPushOptions: number;
+  /** Of all push options together. */
+  readonly maxPushOptionBytes: number;
 }
+
+export const REQUEST_LIMITS: ReceiveRequestLimits = {
+  maxCommands: 20_000,
+  maxPushOptions: 100,
+  maxPushOptionBytes: 256 * 1024,
+};
 
 /** A malformed request, with the capabilities read so far, which determine the form of the answer. */
 export class ReceiveRequestError extends Error {
@@ -80,10 +88,15 @@ export async function readCommands(
     }
     if (capabilities === undefined) return undefined;
     if (capabilities.has('push-options')) {
+      let bytes = 0;
       for (let line = await nextLine(reader); line !== undefined; line = await nextLine(reader)) {
         pushOptions.push(line);
+        bytes += Buffer.byteLength(line);
         if (pushOptions.length > limits.maxPushOptions) {
           throw new WireError('limit', `too many push options (at most ${limits.maxPushOptions})`);
+        }
+        if (bytes > limits.maxPushOptionBytes) {
+          throw new WireError('limit', `push options too long (at most ${limits.maxPushOptionBytes} bytes)`);
         }
       }
     }

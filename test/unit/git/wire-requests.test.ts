@@ -14,7 +14,7 @@ import { readV2Request } from '../../../lib/git/wire/v2-request.ts';
 
 const A = 'a'.repeat(40) as Oid;
 const B = 'b'.repeat(40) as Oid;
-const LIMITS = { maxCommands: 3, maxPushOptions: 2 };
+const LIMITS = { maxCommands: 3, maxPushOptions: 2, maxPushOptionBytes: 20 };
 
 describe('capabilities', () => {
   it('the agent contains the package version', () => {
@@ -224,12 +224,19 @@ describe('the commands of a push', () => {
   });
 
   const one = pkt(`${ZERO_OID} ${A} refs/heads/main\0 report-status`);
+  const withOptions = pkt(`${ZERO_OID} ${A} refs/heads/main\0 report-status push-options`);
   it.each([
     ['a command cut short', [pkt(`${ZERO_OID} ${A}`), FLUSH], /expected old\/new\/ref/],
     ['one command too many', [one, one, one, one, FLUSH], /too many ref updates/],
     ['a push certificate', [pkt('push-cert\0report-status'), FLUSH], /signed pushes/],
     ['no flush', [one], /ends before/],
     ['a delimiter', [one, DELIM, FLUSH], /unexpected delim/],
+    [
+      'a push option too many',
+      [withOptions, FLUSH, pkt('a'), pkt('b'), pkt('c'), FLUSH],
+      /too many push opt/,
+    ],
+    ['push options too long', [withOptions, FLUSH, pkt('12345678901'), pkt('1234567890'), FLUSH], /too long/],
   ])('are refused with %s, and the form of the answer is still known', async (_, parts, message) => {
     const error = await readCommands(reader(...parts), LIMITS).then(
       () => undefined,
@@ -237,7 +244,7 @@ describe('the commands of a push', () => {
     );
     expect(error).toBeInstanceOf(ReceiveRequestError);
     expect(error.message).toMatch(message);
-    if (parts[0] === one) expect(error.partial.report).toBe('report-status');
+    if (parts[0] === one || parts[0] === withOptions) expect(error.partial.report).toBe('report-status');
   });
 });
 

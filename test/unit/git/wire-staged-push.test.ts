@@ -28,7 +28,11 @@ test('a written push request round-trips', async () => {
       fc.array(word, { maxLength: 3 }),
       async (commands, atomic, pushOptions) => {
         const reader = new PktReader(stream(pushRequest({ commands, atomic, pushOptions })));
-        const read = await readCommands(reader, { maxCommands: 100, maxPushOptions: 10 });
+        const read = await readCommands(reader, {
+          maxCommands: 100,
+          maxPushOptions: 10,
+          maxPushOptionBytes: 1000,
+        });
         expect(read).toMatchObject({ commands, atomic, pushOptions, report: 'report-status' });
         expect((await reader.next()).kind).toBe('end');
       },
