@@ -186,8 +186,8 @@ export async function publish(
     });
     store.listed(listed);
   } catch (error) {
-    // Only a RefConflict proves that nothing was listed.
-    if (error instanceof RefConflict) {
+    // After other errors the packs may be listed.
+    if (error instanceof RefConflict || refs.isRefusal?.(error) === true) {
       await Promise.all(packs.map((pack) => objects.rollbackPack(pack).catch(() => {})));
     }
     throw error;

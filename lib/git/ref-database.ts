@@ -43,4 +43,9 @@ export interface RefDatabase {
     updates: readonly RefUpdate[],
     options?: { packs?: readonly PackDescription[]; head?: RefName; objects?: ObjectStore },
   ): Promise<void>;
+  /**
+   * Whether another error than RefConflict proves that {@link compareAndSwap} changed nothing: what the owner of the
+   * repository writes in the same transaction was refused.
+   */
+  isRefusal?(error: unknown): boolean;
 }

@@ -14,7 +14,7 @@ import { GitObjects } from '../../store/repository/pack-objects.ts';
 import { snapshotOf } from '../../store/repository/ref-views.ts';
 import type { RepositoryRefs } from '../../store/repository/refs-and-objects.ts';
 import { scheduleMeasuring } from '../../store/statistics/statistics.ts';
-import type { Write } from '../../store/table/write.ts';
+import { joined, type Write } from '../../store/table/write.ts';
 import type { Prefetched } from '../access/prefetch.ts';
 import type { Actor } from '../actor.ts';
 import { type AuditAuthor, prepareAudited, SYSTEM } from '../audit-events/event.ts';
@@ -48,7 +48,7 @@ export function openRepository(
     readonly importer?: boolean;
     readonly finishing?: boolean;
   } = {},
-): Repository {
+): ProjectRepository {
   const hidden = isImporting(project) && options.importer !== true;
   const likelyHead = project.defaultBranch === null ? undefined : branchRef(project.defaultBranch);
   const prefetched = options.prefetched?.takeFor(project);
@@ -63,8 +63,26 @@ export function openRepository(
   const objects = new GitObjects(deps.store.blobs, catalogue, project.repositoryId, project.networkId);
   const store = new PackStore(objects, { cache: deps.packs });
   const { pusher, finishing = false } = options;
-  const refs = new ProjectRefs(deps, project, stored, { prefetched, finishing, pusher });
-  return { objects, refs: hidden ? emptyRefs(refs) : refs, store, cache: deps.packs };
+  const open = (together?: Together): Repository => {
+    const refs = new ProjectRefs(deps, project, stored, { prefetched, finishing, pusher, together });
+    return { objects, refs: hidden ? emptyRefs(refs) : refs, store, cache: deps.packs };
+  };
+  return { ...open(), together: open };
+}
+
+export interface ProjectRepository extends Repository {
+  /**
+   * The same repository, of which each compare-and-swap also makes these writes, in the same transaction. Where one of
+   * them is refused, TransactionRefused is thrown as the store throws it, and no ref is changed.
+   */
+  together(companions: Together): Repository;
+}
+
+/** What is to happen if and only if refs move. At most 60 writes and messages in all. */
+export interface Together {
+  /** Each with a `reason`, where it has a condition: not `project`, `rule` or `import`, nor one of the refs themselves. */
+  readonly writes: readonly Write[];
+  readonly messages?: readonly OutboxMessage[];
 }
 
 /** Who writes to a repository: an actor, or the requester of a worker's job. */
@@ -81,6 +99,7 @@ class ProjectRefs implements RefDatabase {
   readonly #prefetched: Prefetched | undefined;
   readonly #finishing: boolean;
   readonly #pusher: Writer | undefined;
+  readonly #together: Together;
   /** The latest read of HEAD. */
   #head: Promise<{ readonly target: RefName; readonly head: Ref | undefined }> | undefined;
 
@@ -92,12 +111,15 @@ class ProjectRefs implements RefDatabase {
       prefetched,
       finishing,
       pusher,
+      together = { writes: [] },
     }: {
       readonly prefetched: Prefetched | undefined;
       readonly finishing: boolean;
       readonly pusher: Pusher | undefined;
+      readonly together: Together | undefined;
     },
   ) {
+    this.#together = together;
     this.#prefetched = prefetched;
     this.#finishing = finishing;
     this.#pusher = pusher && writerOf(deps, pusher);
@@ -148,17 +170,18 @@ class ProjectRefs implements RefDatabase {
       this.#firstBranch(updates, options.head),
       this.#pushed(updates, options),
     ]);
-    const messages = this.#mentions(naming);
+    const messages = [...this.#mentions(naming), ...(this.#together.messages ?? [])];
     this.#prefetched?.forget();
     const now = this.#deps.now();
     const change = first === undefined ? {} : { defaultBranch: first };
     const alongside = first === undefined ? [] : await protectionWrites(this.#deps, this.#project, first);
     if (this.#finishing) alongside.push(importFills(this.#deps, id, change));
     else if (first !== undefined) alongside.push(projects.activity(id, now, change));
-    alongside.push(scheduleMeasuring(id, now), ...events);
+    alongside.push(scheduleMeasuring(id, now), ...events, ...this.#together.writes);
     try {
-      await this.#refs.compareAndSwap(updates, { ...options, alongside, messages });
+      await this.#refs.compareAndSwap(updates, { ...options, alongside: joined(alongside), messages });
     } catch (error) {
+      if (this.isRefusal(error)) throw error;
       // The branch was protected concurrently: that rule is kept.
       if (error instanceof TransactionRefused && error.has('rule'))
         return this.compareAndSwap(updates, options);
@@ -168,6 +191,12 @@ class ProjectRefs implements RefDatabase {
       throw deleted ? new RefConflict([{ name: null, reason: 'deleted' }]) : error;
     }
     await this.#recordActivity(first, now);
+  }
+
+  /** Whether one of the writes beside the refs was refused. */
+  isRefusal(error: unknown): boolean {
+    if (!(error instanceof TransactionRefused)) return false;
+    return this.#together.writes.some(({ reason }) => reason !== undefined && error.has(reason));
   }
 
   async #recordActivity(first: string | undefined, now: Date): Promise<void> {

@@ -275,7 +275,7 @@ export class RefTransactions {
 
   /** After a lost response: the pack or ref row shows whether the transaction succeeded. */
   async #happened(updates: readonly RefUpdate[], options: SwapOptions, by: string): Promise<boolean> {
-    const moved = updates.find((update) => update.to !== ZERO_OID);
+    const moved = updates.find(({ from, to }) => to !== ZERO_OID && to !== from);
     const packs = options.packs?.length ? await this.#packs.catalogue() : [];
     if (options.packs?.length) return packs.some((pack) => pack.id === options.packs![0]!.id);
     if (moved === undefined) return false;
