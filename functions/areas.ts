@@ -106,6 +106,8 @@ const inRepository = (...names: string[]) =>
 export const areas: readonly Area[] = [
   api('meta', ['/', '/api/docs', '/api/docs/{proxy+}', '/git-remote-lemnos', '/api/v4', '/api/v4/{proxy+}'], {
     ...reads,
+    // Texts in Markdown name commits.
+    objects: 'read',
     countsMessages: true,
   }),
   api(

@@ -6,7 +6,7 @@ import type { LabelRecord } from '../../records/labels.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { compareText } from '../../store/table/text-order.ts';
 import type { GroupAccess } from '../access/types.ts';
-import type { Actor } from '../actor.ts';
+import type { Actor, Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { groupAccesses } from '../groups/details.ts';
 import { textsOf } from '../long-texts.ts';
@@ -79,7 +79,7 @@ export async function labelsOfEpics(
 /** Those of the epics that the actor may see, by id. */
 export async function visibleEpics(
   deps: Deps,
-  actor: Actor,
+  actor: Viewer,
   ids: readonly number[],
 ): Promise<Map<number, FoundEpic>> {
   const distinct = [...new Set(ids)];

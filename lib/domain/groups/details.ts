@@ -7,14 +7,14 @@ import { groupAccess } from '../access/open-request.ts';
 import { canSeeGroup } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
-import type { Actor } from '../actor.ts';
+import type { Actor, Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 
 /** Returns groups by ID with the access of the actor; undefined for those the actor cannot see. */
 export async function groupAccesses(
   deps: Deps,
-  actor: Actor,
+  actor: Viewer,
   ids: readonly number[],
 ): Promise<(GroupAccess | undefined)[]> {
   const groups = await deps.store.groups.getMany(ids);

@@ -8,6 +8,7 @@ import type { FoundIssue } from '../issues/related.ts';
 import type { ReferenceLink } from '../markdown/html.ts';
 import type { NumberedReference, Reference } from '../markdown/references.ts';
 import { EVERYBODY } from '../notifications/mentions.ts';
+import { type EpicTarget, findEpics } from './epics.ts';
 import { findIssues, findLabels, findMilestones, issuesAt } from './finders.ts';
 import type { Finder, Reading, Targets } from './reading.ts';
 
@@ -16,6 +17,7 @@ const MAX_NAMES = 100;
 
 /** What finds the references to things in projects, by kind. Kinds that are not here stay text. */
 const FINDERS: { readonly [K in Reference['kind']]?: Finder<Extract<Reference, { kind: K }>> } = {
+  commit: async (...found) => (await import('./commits.ts')).findCommits(...found),
   issue: findIssues,
   label: findLabels,
   milestone: findMilestones,
@@ -30,10 +32,12 @@ export async function resolveReferences(
   references: readonly Reference[],
   reading: Reading,
 ): Promise<ReadonlyMap<string, ReferenceLink>> {
-  const known = references.filter(({ kind }) => kind === 'mention' || kind in FINDERS);
+  const known = references.filter(({ kind }) => kind === 'mention' || kind === 'epic' || kind in FINDERS);
   const named = await holdersOf(deps, known, reading);
-  const [mentions, projects] = await Promise.all([
+  const inGroups = epicTargets(known, named.holding, reading);
+  const [mentions, epics, projects] = await Promise.all([
     mentioned(deps, reading, known, named.holding),
+    inGroups.length === 0 ? [] : findEpics(deps, inGroups, reading),
     accesses(deps, reading, named.projectIds),
   ]);
   const found = await Promise.all(
@@ -43,7 +47,7 @@ export async function resolveReferences(
       return targets.length === 0 ? new Map() : (find as Finder<Reference>)(deps, targets, reading);
     }),
   );
-  return new Map([...mentions, ...found.flatMap((links) => [...links])]);
+  return new Map([...mentions, ...epics, ...found.flatMap((links) => [...links])]);
 }
 
 /** Returns the issues that references name, each once and in order, as far as the reader may see them. */
@@ -66,7 +70,8 @@ async function holdersOf(deps: Deps, references: readonly Reference[], reading: 
   for (const reference of references) {
     if (reference.kind === 'mention') paths.set(reference.source, reference.name);
     else if (reference.container !== undefined) {
-      paths.set(reference.source, fullPath(reference.container, reading.project));
+      const { kind, container } = reference;
+      paths.set(reference.source, kind === 'epic' ? container : fullPath(container, reading.project));
     }
   }
   const names = [...new Set([...paths.values()].filter((path) => path !== undefined))].slice(0, MAX_NAMES);
@@ -87,7 +92,7 @@ function targetsOf<R extends Reference>(
 ): Targets<R>[] {
   const targets = new Map<number, { access: ProjectAccess; references: R[] }>();
   for (const reference of references) {
-    if (reference.kind === 'mention') continue;
+    if (reference.kind === 'mention' || reference.kind === 'epic') continue;
     const { source, container } = reference;
     const access = container === undefined ? reading.project : projects.get(holding(source)?.id ?? 0);
     if (access === undefined) continue;
@@ -97,6 +102,20 @@ function targetsOf<R extends Reference>(
   }
   return [...targets.values()];
 }
+
+/** References to epics with their groups; without one it is the group that the text's project is directly in. */
+const epicTargets = (
+  references: readonly Reference[],
+  holding: (source: string) => Holder | undefined,
+  { project }: Reading,
+): EpicTarget[] =>
+  references.flatMap((reference) => {
+    if (reference.kind !== 'epic') return [];
+    const holder = reference.container === undefined ? undefined : holding(reference.source);
+    const named = holder?.type === 'group' ? holder.id : undefined;
+    const groupId = reference.container === undefined ? project?.project.ancestorIds.at(-1) : named;
+    return groupId === undefined ? [] : [{ reference, groupId }];
+  });
 
 /** A name without a slash is that of a project beside the text's own. */
 function fullPath(container: string, project: ProjectAccess | undefined): string | undefined {

@@ -44,8 +44,15 @@ export class Epics extends Contained<EpicRecord> {
 
   /** Returns the epic with a number in its group. */
   async numbered(group: Container, iid: number): Promise<EpicRecord | undefined> {
-    const [id] = await this.idsAt([epicIidKey(group, iid)]);
+    const [id] = await this.idsOf([{ groupId: group.id, iid }]);
     return id === undefined ? undefined : this.get(id);
+  }
+
+  /** Returns the ids of epics by their groups and numbers, in the order given; undefined where there is none. */
+  idsOf(
+    places: readonly { readonly groupId: number; readonly iid: number }[],
+  ): Promise<(number | undefined)[]> {
+    return this.idsAt(places.map(({ groupId, iid }) => epicIidKey({ kind: 'group', id: groupId }, iid)));
   }
 
   /** Loads every epic of the top-level group up to the end of the page, at most 5,000. @throws StoreError `bad-page` */

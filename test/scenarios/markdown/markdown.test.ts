@@ -99,6 +99,54 @@ test('issues, labels and milestones are links for those who see them, with their
   expect(shown(await render(full, { gfm: true }, 'stranger'))).toEqual([]);
 });
 
+test('commits are links for those who may read the code, by full and abbreviated ids', async () => {
+  const shown = { initialize_with_readme: true, visibility: 'public', repository_access_level: 'private' };
+  const { body: project } = await as('owner', 'POST', '/projects', { name: 'Code', ...shown });
+  const [{ id: sha }] = (await as('owner', 'GET', `/projects/${project.id}/repository/commits`)).body;
+  const branch = { branch: sha.slice(1, 9), ref: 'main' };
+  await as('owner', 'POST', `/projects/${project.id}/repository/branches`, branch);
+  const path = project.path_with_namespace;
+  const url = `${project.web_url}/-/commit/${sha}`;
+  const text = `${sha} ${sha.slice(0, 7)} ${path}@${sha.slice(0, 9)} ${url} ${sha.slice(1, 9)} 0000000`;
+  const links = (html: string) =>
+    [...html.matchAll(/<a href="([^"]*)"[^>]*title="([^"]*)" class="gfm gfm-commit">([^<]*)</g)].map((m) =>
+      m.slice(1),
+    );
+  const short = [url, 'Initial commit', sha.slice(0, 8)];
+  const far = [url, 'Initial commit', `${path}@${sha.slice(0, 8)}`];
+  expect(links(await render(text, { gfm: true, project: path }))).toEqual([short, short, short, short]);
+  expect(links(await render(text, { gfm: true }))).toEqual([far, far]);
+  expect(links(await render(text, { gfm: true, project: path }, 'stranger'))).toEqual([]);
+});
+
+test('epics are links for those who see them, from the group of the project and with its path', async () => {
+  const { body: group } = await as('owner', 'POST', '/groups', { name: 'Goals', path: 'goals' });
+  const make = async (json: object) => (await as('owner', 'POST', `/groups/${group.id}/epics`, json)).body;
+  const epic = await make({ title: 'Far & away' });
+  await make({ title: 'Secret', confidential: true });
+  const { body: project } = await as('owner', 'POST', '/projects', { name: 'Near', namespace_id: group.id });
+  const path = project.path_with_namespace;
+  const text = `&1 goals&1 ${epic.web_url} &99 none&1 goals&2`;
+  const links = (html: string) =>
+    [...html.matchAll(/<a href="([^"]*)"[^>]*title="([^"]*)" class="gfm gfm-epic">([^<]*)</g)].map((m) =>
+      m.slice(1),
+    );
+  const web = (iid: number) => `${group.web_url}/-/epics/${iid}`;
+  const secret = [web(2), 'Secret', 'goals&amp;2'];
+  expect(links(await render(text, { gfm: true, project: path }))).toEqual([
+    [web(1), 'Far &amp; away', '&amp;1'],
+    [web(1), 'Far &amp; away', 'goals&amp;1'],
+    [web(1), 'Far &amp; away', '&amp;1'],
+    secret,
+  ]);
+  expect(links(await render(text, { gfm: true }))).toEqual([
+    [web(1), 'Far &amp; away', 'goals&amp;1'],
+    [web(1), 'Far &amp; away', 'goals&amp;1'],
+    secret,
+  ]);
+  expect(links(await render(text, { gfm: true }, 'stranger'))).toEqual([]);
+});
+
 test('a confidential issue is a link for its own people alone', async () => {
   const { body: project } = await as('owner', 'POST', '/projects', { name: 'Conf', visibility: 'public' });
   const secret = { title: 'Secret title', confidential: true };
