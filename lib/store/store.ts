@@ -1,4 +1,5 @@
 /** The domain's access to storage, queues and AWS services; created once per process. */
+import type { IssueClass, IssueRecord } from '../records/issues.ts';
 import { AccessRequests } from './access-requests/access-requests.ts';
 import { AuditEvents } from './audit-events/audit-events.ts';
 import { Avatars } from './avatars/avatars.ts';
@@ -23,9 +24,8 @@ import { GroupOwners } from './groups/owners.ts';
 import { Invitations } from './invitations/invitations.ts';
 import { IssueCopies } from './issues/copies.ts';
 import { Issues } from './issues/issues.ts';
+import { ISSUE_KIND } from './issues/kind.ts';
 import { IssueLinks } from './issues/links.ts';
-import { IssueList } from './issues/list.ts';
-import { IssueUses } from './issues/uses.ts';
 import { Iterations } from './iterations/iterations.ts';
 import { GpgKeys, MAX_GPG_KEYS } from './keys/gpg-keys.ts';
 import { MAX_SSH_KEYS, SshKeys } from './keys/ssh-keys.ts';
@@ -58,6 +58,7 @@ import { ForkNetworks } from './repository/fork-networks.ts';
 import { PinnedCommits } from './repository/pinned-commits.ts';
 import { Repositories } from './repository/repositories.ts';
 import type { CounterKind } from './row-keys/counters.ts';
+import { type IssueFacet, issueKeys } from './row-keys/issues.ts';
 import type { OwnKind } from './row-keys/keys.ts';
 import { RunnersTokens } from './runners/registration-tokens.ts';
 import { ScimIdentities } from './scim/identities.ts';
@@ -78,6 +79,8 @@ import { DeployTokens } from './tokens/deploy-tokens.ts';
 import { Tokens } from './tokens/tokens.ts';
 import { TopicAssignments } from './topics/assignments.ts';
 import { Topics } from './topics/topics.ts';
+import { TrackedList } from './tracked/list.ts';
+import { TrackedUses } from './tracked/uses.ts';
 import { Uploads } from './uploads/uploads.ts';
 import { Follows } from './users/follows.ts';
 import { PasswordResets } from './users/password-resets.ts';
@@ -134,8 +137,8 @@ export interface Store {
   readonly awards: Awards;
   readonly issues: Issues;
   readonly issueCopies: IssueCopies;
-  readonly issueList: IssueList;
-  readonly issueUses: IssueUses;
+  readonly issueList: TrackedList<IssueRecord, IssueFacet, IssueClass>;
+  readonly issueUses: TrackedUses<IssueFacet, IssueClass>;
   readonly issueLinks: IssueLinks;
   readonly notificationSettings: NotificationSettings;
   readonly threads: Threads;
@@ -249,8 +252,8 @@ export function createStore(
     awards: new Awards(table, counters),
     issues,
     issueCopies: new IssueCopies(table),
-    issueList: new IssueList(table, issues),
-    issueUses: new IssueUses(table),
+    issueList: new TrackedList(ISSUE_KIND, table, issues),
+    issueUses: new TrackedUses(issueKeys, table),
     issueLinks: new IssueLinks(table, counters),
     notificationSettings,
     threads: new Threads(table),

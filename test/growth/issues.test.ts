@@ -9,9 +9,10 @@ import { classOf, ISSUE_CLASSES, type IssueRecord } from '../../lib/records/issu
 import type { NoteRecord } from '../../lib/records/notes.ts';
 import type { ProjectRecord } from '../../lib/records/projects.ts';
 import { awsClients } from '../../lib/store/clients.ts';
-import { issueRows, recordItem } from '../../lib/store/issues/rows.ts';
+import { ISSUE_KIND } from '../../lib/store/issues/kind.ts';
 import { noteWrites } from '../../lib/store/notes/notes.ts';
-import { issueCountKey, issueIidKey } from '../../lib/store/row-keys/issues.ts';
+import { issueKeys } from '../../lib/store/row-keys/issues.ts';
+import { recordItem } from '../../lib/store/tracked/records.ts';
 import { forgetEverything } from '../harness/aws-calls.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { makersOf } from '../harness/makers.ts';
@@ -280,15 +281,16 @@ async function grow(issues: number): Promise<number> {
     count['iid'] = count['iid']! + 1;
     const issue = issueOf(n, count['iid'], project.id);
     count[classOf(issue)] = (count[classOf(issue)] ?? 0) + 1;
-    for (const row of [recordItem(issue), ...issueRows(issue, around)]) await bulk.put({ put: row });
+    for (const row of [recordItem(ISSUE_KIND, issue), ...ISSUE_KIND.rows(issue, around)])
+      await bulk.put({ put: row });
   }
   for (const [projectId, { iid, ...classes }] of counts) {
-    await bulk.put({ put: { ...issueIidKey(projectId), n: iid } });
+    await bulk.put({ put: { ...issueKeys.iid(projectId), n: iid } });
     const named = ISSUE_CLASSES.map((each) => [
       each.replace('-confidential', 'Confidential'),
       classes[each] ?? 0,
     ]);
-    await bulk.put({ put: { ...issueCountKey(projectId), ...Object.fromEntries(named) } });
+    await bulk.put({ put: { ...issueKeys.count(projectId), ...Object.fromEntries(named) } });
   }
   // Twenty notes at first, and ten thousand then.
   for (let n = size === 0 ? 1 : 21; n <= (size === 0 ? 20 : NOTES); n++)

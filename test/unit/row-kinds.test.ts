@@ -42,7 +42,9 @@ describe('kinds of rows', () => {
 
   test('cover every function that builds a key', () => {
     const folder = join(root, 'lib/store/row-keys');
-    const built = readdirSync(folder).flatMap((file) => {
+    // What `tracked.ts` builds is declared by the kinds that it builds keys for.
+    const files = readdirSync(folder).filter((file) => file !== 'tracked.ts');
+    const built = files.flatMap((file) => {
       const blocks = readFileSync(join(folder, file), 'utf8').split(/^(?=export )/m);
       return blocks.flatMap((block) => {
         const [, name] = /^export (?:const|function) (\w+)/.exec(block) ?? [];

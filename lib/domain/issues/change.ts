@@ -6,7 +6,6 @@
 
 import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issues.ts';
 import { AlreadyExists, Missing, Stale } from '../../store/errors.ts';
-import { creationOf } from '../../store/issues/issues.ts';
 import { mentionsMessage } from '../../store/notes/mentions.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
@@ -92,7 +91,7 @@ export async function addBeside(
   const around = ({ access, after }: Pick<IssueChange, 'access' | 'after'>) =>
     surroundingsOf(deps, access.project, after);
   const [creation, following, change] = await Promise.all([
-    around(created).then((each) => creationOf(created.after, each, ROWS_BESIDE)),
+    around(created).then((each) => deps.store.issues.creationOf(created.after, each, ROWS_BESIDE)),
     consequencesOf(deps, { ...created, before: undefined }),
     changed && Promise.all([around(changed), consequencesOf(deps, changed)]),
   ]);
@@ -154,7 +153,7 @@ export function changeIssue(
     return deps.store.issues.update(before, changes, around, {
       ...following,
       alongside: [...following.alongside, ...alongside],
-      ...(note === undefined ? {} : { userNotes: note.change, within: note.write }),
+      ...(note === undefined ? {} : { add: { userNotesCount: note.change }, within: note.write }),
     });
   });
 }

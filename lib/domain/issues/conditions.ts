@@ -5,7 +5,7 @@ import { classOf, type IssueClass, type IssueRecord, type IssueType } from '../.
 import { type IterationRecord, iterationStateOn } from '../../records/iterations.ts';
 import type { LabelRecord } from '../../records/labels.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
-import { wordsOfIssue } from '../../store/issues/rows.ts';
+import { wordsOfIssue } from '../../store/issues/kind.ts';
 import { hasTerms, type Terms } from '../../store/search/words.ts';
 import type { Actor } from '../actor.ts';
 import { dayIn, dayOf } from '../days.ts';

@@ -3,14 +3,14 @@
 import type { IssueFields, IssueRecord } from '../../records/issues.ts';
 import type { Container } from '../../records/labels.ts';
 import { Missing, Stale } from '../../store/errors.ts';
-import type { UsedValue } from '../../store/issues/uses.ts';
+import type { IssueFacet } from '../../store/row-keys/issues.ts';
 import { mapLimit } from '../../store/table/map-limit.ts';
 import type { Deps } from '../deps.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { rootOf, surroundingsOf } from './related.ts';
 
 export interface Following extends Container {
-  readonly facet: UsedValue['facet'];
+  readonly facet: Exclude<IssueFacet, 'author' | 'assignee'>;
   readonly valueId: number;
   /** Of a deleted value: what takes its place, null: nothing. Absent: the value has another title. */
   readonly successorId?: number | null | undefined;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { INDEX_ISSUE_JOB } from '../../store/issues/issues.ts';
+import { INDEX_ISSUE_JOB } from '../../store/issues/kind.ts';
 import { UNLINK_ISSUE_JOB } from '../../store/issues/links.ts';
 import { SETTLE_JOB } from '../../store/labels/settle.ts';
 import { FOLLOW_JOB } from '../../store/labels/uses.ts';

@@ -2,24 +2,11 @@
 
 import { awardedName, EMOJI_NAME } from '../../records/award-emoji.ts';
 import { ISSUE_CLASSES, type IssueClass, type IssueRecord } from '../../records/issues.ts';
-import {
-  arrangedOfProject,
-  changedOfProject,
-  type IssueQuery,
-  type Listable,
-  rangesBy,
-  rangesOfAll,
-  rangesOfPerson,
-  rangesOfProject,
-  rangesOfReaction,
-  rangesOfRoot,
-  rangesOfRootBy,
-  rangesOfValue,
-  type SearchedIn,
-} from '../../store/issues/list.ts';
-import type { PlaceRange } from '../../store/issues/places.ts';
-import { arrangedPlace } from '../../store/issues/rows.ts';
+import { arrangedPlace, issueRanges as rangesIn } from '../../store/issues/kind.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
+import type { Listable, SearchedIn, TrackedQuery } from '../../store/tracked/list.ts';
+import type { PlaceRange } from '../../store/tracked/places.ts';
+import { rangesOfReaction } from '../../store/tracked/ranges.ts';
 import { REPORTER } from '../access/levels.ts';
 import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
@@ -122,7 +109,7 @@ const isOf = (
   scope.kind === 'project' && scope.access.project.id === projectId;
 
 interface Plan {
-  readonly query: Omit<IssueQuery, 'direction' | keyof PageRequest>;
+  readonly query: Omit<TrackedQuery<IssueRecord>, 'direction' | keyof PageRequest>;
   /** Whether the ranges have the order that is asked for, where it is not that of creation. */
   readonly isSource: boolean;
 }
@@ -257,8 +244,8 @@ async function sourcesOf(
     const seen = own ? all : classes;
     ranges.push(
       projectId === undefined
-        ? rangesOfPerson(facet, userId, seen, own)
-        : rangesBy(projectId, facet, userId, seen, own),
+        ? rangesIn.ofPerson(facet, userId, seen, own)
+        : rangesIn.by(projectId, facet, userId, seen, own),
     );
     // Another author's confidential issue that is assigned to the actor.
     if (!own && hidden.length > 0) withOwn(ranges.at(-1)!);
@@ -268,8 +255,8 @@ async function sourcesOf(
     for (const facet of ['author', 'assignee'] as const)
       union.push(
         ...(projectId === undefined
-          ? rangesOfPerson(facet, me, hidden, true)
-          : rangesBy(projectId, facet, me, hidden, true)),
+          ? rangesIn.ofPerson(facet, me, hidden, true)
+          : rangesIn.by(projectId, facet, me, hidden, true)),
       );
     exact = false;
   };
@@ -291,8 +278,8 @@ async function sourcesOf(
       if (projectId !== undefined && ids[i] === undefined) return undefined;
       const union =
         projectId === undefined
-          ? rangesOfRootBy(rootId!, 'label', title, classes)
-          : rangesBy(projectId, 'label', ids[i]!, classes);
+          ? rangesIn.ofRootBy(rootId!, 'label', title, classes)
+          : rangesIn.by(projectId, 'label', ids[i]!, classes);
       withOwn(union);
       ranges.push(union);
     }
@@ -306,8 +293,8 @@ async function sourcesOf(
     if (projectId !== undefined && ids.length === 0) return undefined;
     const union =
       projectId === undefined
-        ? rangesOfRootBy(rootId!, 'milestone', title, classes)
-        : ids.flatMap((id) => rangesBy(projectId, 'milestone', id, classes));
+        ? rangesIn.ofRootBy(rootId!, 'milestone', title, classes)
+        : ids.flatMap((id) => rangesIn.by(projectId, 'milestone', id, classes));
     withOwn(union);
     ranges.push(union);
     covered.add('milestone');
@@ -315,7 +302,7 @@ async function sourcesOf(
   const { reaction } = filter;
   if (reaction !== undefined && reaction !== 'none' && me !== undefined) {
     if (!EMOJI_NAME.test(reaction)) return undefined;
-    ranges.push(rangesOfReaction(me, reaction === 'any' ? undefined : awardedName(reaction)));
+    ranges.push(rangesOfReaction('issue', me, reaction === 'any' ? undefined : awardedName(reaction)));
     exact = false;
     covered.add('reaction');
   }
@@ -337,8 +324,8 @@ async function sourcesOf(
     if (iterationIds.length === 0) return undefined;
     const union = iterationIds.flatMap((id) =>
       projectId === undefined
-        ? rangesOfValue('iteration', id, classes)
-        : rangesBy(projectId, 'iteration', id, classes),
+        ? rangesIn.ofValue('iteration', id, classes)
+        : rangesIn.by(projectId, 'iteration', id, classes),
     );
     withOwn(union);
     ranges.push(union);
@@ -348,8 +335,8 @@ async function sourcesOf(
     if (!(await visibleEpics(deps, actor, [filter.epicId])).has(filter.epicId)) return undefined;
     const union =
       projectId === undefined
-        ? rangesOfValue('epic', filter.epicId, classes)
-        : rangesBy(projectId, 'epic', filter.epicId, classes);
+        ? rangesIn.ofValue('epic', filter.epicId, classes)
+        : rangesIn.by(projectId, 'epic', filter.epicId, classes);
     withOwn(union);
     ranges.push(union);
     covered.add('epicId');
@@ -389,20 +376,24 @@ function baseOf(
   const facets = ['author', 'assignee'] as const;
   if (scope.kind === 'project') {
     const { id } = scope.access.project;
-    const own = facets.flatMap((facet) => (me === undefined ? [] : rangesBy(id, facet, me, ownHidden, true)));
-    const rangesIn =
+    const own = facets.flatMap((facet) =>
+      me === undefined ? [] : rangesIn.by(id, facet, me, ownHidden, true),
+    );
+    const inOrder =
       order === 'updated_at'
-        ? changedOfProject
+        ? rangesIn.changedOfProject
         : order === 'relative_position'
-          ? arrangedOfProject
-          : rangesOfProject;
-    return [...rangesIn(id, general), ...own];
+          ? rangesIn.arrangedOfProject
+          : rangesIn.ofProject;
+    return [...inOrder(id, general), ...own];
   }
-  const own = facets.flatMap((facet) => (me === undefined ? [] : rangesOfPerson(facet, me, ownHidden, true)));
-  if (scope.kind === 'instance') return [...rangesOfAll(general), ...own];
+  const own = facets.flatMap((facet) =>
+    me === undefined ? [] : rangesIn.ofPerson(facet, me, ownHidden, true),
+  );
+  if (scope.kind === 'instance') return [...rangesIn.ofAll(general), ...own];
   const { group } = scope.access;
   const root = group.ancestorIds[0] ?? group.id;
-  return [...rangesOfRoot(root, general, order === 'updated_at' ? 'byUpdated' : 'byId'), ...own];
+  return [...rangesIn.ofRoot(root, general, order === 'updated_at' ? 'byUpdated' : 'byId'), ...own];
 }
 
 /** Decides, by project, what a list may show of what its ranges find. */

@@ -6,8 +6,8 @@ import type { LabelRecord } from '../../records/labels.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { UserRecord } from '../../records/users.ts';
-import type { IssueSurroundings } from '../../store/issues/rows.ts';
 import { compareText } from '../../store/table/text-order.ts';
+import type { Surroundings } from '../../store/tracked/kind.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -91,7 +91,7 @@ export async function surroundingsOf(
   project: ProjectRecord,
   { labelIds, milestoneId }: Pick<IssueRecord, 'labelIds' | 'milestoneId'>,
   { labels, milestone }: Known = { labels: [], milestone: undefined },
-): Promise<IssueSurroundings> {
+): Promise<Surroundings> {
   const labelTitles = new Map(labels.map(({ id, title }) => [id, title]));
   const isKnown = milestoneId === null || milestone?.id === milestoneId;
   const [others, milestones] = await Promise.all([

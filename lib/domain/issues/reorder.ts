@@ -2,7 +2,7 @@
 
 import type { IssueRecord } from '../../records/issues.ts';
 import { Missing, Stale } from '../../store/errors.ts';
-import { arrangedPlace } from '../../store/issues/rows.ts';
+import { arrangedPlace } from '../../store/issues/kind.ts';
 import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';

@@ -17,8 +17,9 @@ import {
   awardsPrefix,
   reactionPrefix,
 } from '../row-keys/award-emoji.ts';
-import { issueKey, issuePlace } from '../row-keys/issues.ts';
+import { issueKey } from '../row-keys/issues.ts';
 import { noteKey } from '../row-keys/notes.ts';
+import { trackedPlace } from '../row-keys/tracked.ts';
 import { userPartition } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
@@ -183,7 +184,7 @@ function indexOf(on: Awardable, userId: number, createdAt: CreatedAt, name?: str
   const { noteable, iid = 0, noteId } = on;
   const kind = noteId === undefined ? noteable.kind : 'note';
   const prefix = name === undefined ? anyReactionPrefix(kind) : reactionPrefix(kind, name);
-  const place = issuePlace(createdAt, iid, noteId ?? Number(noteable.id));
+  const place = trackedPlace(createdAt, iid, noteId ?? Number(noteable.id));
   return { who: userPartition(userId), what: prefix + place };
 }
 

@@ -1,12 +1,12 @@
 import type { AuthorSnapshot } from '../../records/authors.ts';
 import type { Remover, UserRow } from '../deletion/remover.ts';
 import { Missing, Stale } from '../errors.ts';
-import { iidOf } from '../row-keys/issues.ts';
 import { idOf } from '../row-keys/key.ts';
+import { iidOf } from '../row-keys/tracked.ts';
 import { untilNoneLeft } from '../table/delete-page.ts';
+import { NO_SURROUNDINGS } from '../tracked/kind.ts';
 import type { Issues } from './issues.ts';
 import type { IssueLinks } from './links.ts';
-import type { IssueSurroundings } from './rows.ts';
 
 interface Stores {
   readonly issues: Issues;
@@ -41,9 +41,6 @@ export const remover: Remover<Stores> = {
     },
   },
 };
-
-/** Only rows of people are written, which need none. */
-const NO_SURROUNDINGS: IssueSurroundings = { rootId: 0, labelTitles: new Map() };
 
 /** Takes a deleted user off an issue. @param heir its author from then on; undefined: the issue is deleted */
 async function leave(

@@ -8,7 +8,8 @@ import { StoreUnavailable } from '../../../lib/store/errors.ts';
 import { MENTIONS_JOB, PUSHED_JOB } from '../../../lib/store/notes/mentions.ts';
 import { REMOVE_NOTES_JOB } from '../../../lib/store/notes/notes.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox/outbox.ts';
-import { issueByKey, issuePlace } from '../../../lib/store/row-keys/issues.ts';
+import { issueKeys } from '../../../lib/store/row-keys/issues.ts';
+import { trackedPlace } from '../../../lib/store/row-keys/tracked.ts';
 import { MAX_ROW_TEXT } from '../../../lib/store/texts/texts.ts';
 import type { UserChange } from '../../../lib/store/users/users.ts';
 import { changeSettings } from '../../harness/settings.ts';
@@ -339,7 +340,7 @@ export const jobs: readonly Operation[] = [
       return job(fixtures, 'issue.index', { projectId, iid }, async () => {
         const rows = await table.batchGet(
           labelIds.map((label) =>
-            issueByKey(projectId, 'label', label, 'opened', issuePlace(before.createdAt, iid, before.id)),
+            issueKeys.by(projectId, 'label', label, 'opened', trackedPlace(before.createdAt, iid, before.id)),
           ),
         );
         const count = rows.filter((row) => row !== undefined).length;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { follow } from '../../../lib/domain/issues/follow.ts';
-import { issueFacetPrefix, issuesPartition } from '../../../lib/store/row-keys/issues.ts';
+import { issueKeys } from '../../../lib/store/row-keys/issues.ts';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
 import { storeOf } from '../../harness/world.ts';
@@ -20,7 +20,7 @@ const made = async (path: string, json: unknown): Promise<Answer['body']> => {
 };
 /** Rows by which lists find the issues of a label in a project: how they are listed in the group. */
 const rowsOf = async (projectId: number, labelId: number) => {
-  const rows = { partition: issuesPartition(projectId), prefix: issueFacetPrefix('label', labelId) };
+  const rows = { partition: issueKeys.partition(projectId), prefix: issueKeys.valuePrefix('label', labelId) };
   return (await storeOf().table.query(rows)).items.map(({ list }) => list);
 };
 const labelsOf = async (projectId: number, iid = 1) =>

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ISSUE_LISTS, issueFacetPrefix, issuesPartition } from '../../../lib/store/row-keys/issues.ts';
+import { issueKeys } from '../../../lib/store/row-keys/issues.ts';
 import { padded } from '../../../lib/store/row-keys/key.ts';
+import { TRACKED_LISTS } from '../../../lib/store/row-keys/tracked.ts';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
 import { storeOf } from '../../harness/world.ts';
@@ -19,7 +20,7 @@ const made = async (path: string, json: unknown): Promise<Answer['body']> => {
   return answer.body;
 };
 const listsOf = async (projectId: number, prefix: string) =>
-  (await storeOf().table.query({ partition: issuesPartition(projectId), prefix })).items.map(
+  (await storeOf().table.query({ partition: issueKeys.partition(projectId), prefix })).items.map(
     ({ list }) => list as string,
   );
 
@@ -63,8 +64,8 @@ test('a project that leaves its group keeps the labels that its issues have', as
   const stored = await storeOf().issues.get({ projectId: project, iid });
   expect(stored!.labelIds.toSorted()).toEqual(labels.map(({ id }: { id: number }) => id).sort());
   const lists = [
-    ...(await listsOf(project, ISSUE_LISTS)),
-    ...(await listsOf(project, issueFacetPrefix('label', labels[1].id))),
+    ...(await listsOf(project, TRACKED_LISTS)),
+    ...(await listsOf(project, issueKeys.valuePrefix('label', labels[1].id))),
   ];
   expect(lists).toHaveLength(2);
   for (const list of lists) expect(list).toMatch(`ISSUES#ROOT#${padded(next)}#`);
@@ -84,7 +85,7 @@ test('so do projects of a group that is moved', async () => {
   ]);
   const stored = await storeOf().issues.get({ projectId: project, iid });
   expect(stored!.labelIds.toSorted()).toEqual(labels.map(({ id }: { id: number }) => id).sort());
-  expect(await listsOf(project, ISSUE_LISTS)).toEqual([
+  expect(await listsOf(project, TRACKED_LISTS)).toEqual([
     expect.stringContaining(`ISSUES#ROOT#${padded(next)}#`),
   ]);
   expect(await foundIn(next)).toEqual([project]);

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { IssueRecord } from '../../../lib/records/issues.ts';
 import { Issues } from '../../../lib/store/issues/issues.ts';
-import { IssueList, rangesBy, rangesOfProject, rangesOfRoot } from '../../../lib/store/issues/list.ts';
-import type { PlaceRange } from '../../../lib/store/issues/places.ts';
-import { issueRows, recordItem } from '../../../lib/store/issues/rows.ts';
+import { ISSUE_KIND, issueRanges } from '../../../lib/store/issues/kind.ts';
 import { Outbox } from '../../../lib/store/outbox/outbox.ts';
 import { Counters } from '../../../lib/store/table/counters.ts';
 import type { Table } from '../../../lib/store/table/table.ts';
+import { TrackedList } from '../../../lib/store/tracked/list.ts';
+import type { PlaceRange } from '../../../lib/store/tracked/places.ts';
+import { recordItem } from '../../../lib/store/tracked/records.ts';
 import { openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;
@@ -62,8 +63,8 @@ const issue = (projectId: number, iid: number): IssueRecord => ({
 async function fill(projectId: number, count: number): Promise<void> {
   const around = { rootId: projectId, labelTitles: new Map() };
   const rows = Array.from({ length: count }, (_, i) => issue(projectId, i + 1)).flatMap((one) => [
-    recordItem(one),
-    ...issueRows(one, around),
+    recordItem(ISSUE_KIND, one),
+    ...ISSUE_KIND.rows(one, around),
   ]);
   for (let from = 0; from < rows.length; from += 100)
     await opened.store.table.transact(rows.slice(from, from + 100).map((put) => ({ put })));
@@ -84,7 +85,7 @@ async function read(sources: (projectId: number) => PlaceRange[][], projectId: n
       };
     },
   }) as Table;
-  const list = new IssueList(table, new Issues(table, new Counters(table), new Outbox(table)));
+  const list = new TrackedList(ISSUE_KIND, table, new Issues(table, new Counters(table), new Outbox(table)));
   const page = await list.page({ sources: sources(projectId), direction: 'desc', page: 1, perPage });
   return { iids: page.items.map(({ iid }) => iid), truncated: page.truncated, ...reads };
 }
@@ -93,10 +94,10 @@ const OPENED = ['opened'] as const;
 
 describe('a page of issues reads as much among 3,000 as among 200', () => {
   test.each<[string, (projectId: number) => PlaceRange[][]]>([
-    ['of a project', (id) => [rangesOfProject(id, OPENED)]],
-    ['of a root', (id) => [rangesOfRoot(id, OPENED)]],
-    ['of a label', (id) => [rangesBy(id, 'label', COMMON, OPENED)]],
-    ['of an author', (id) => [rangesBy(id, 'author', ANNE, OPENED)]],
+    ['of a project', (id) => [issueRanges.ofProject(id, OPENED)]],
+    ['of a root', (id) => [issueRanges.ofRoot(id, OPENED)]],
+    ['of a label', (id) => [issueRanges.by(id, 'label', COMMON, OPENED)]],
+    ['of an author', (id) => [issueRanges.by(id, 'author', ANNE, OPENED)]],
   ])('%s', async (_, sources) => {
     const [small, large] = [await read(sources, SMALL), await read(sources, LARGE)];
     expect(large.requests).toBe(small.requests);
@@ -108,8 +109,8 @@ describe('a page of issues reads as much among 3,000 as among 200', () => {
 
   test('of a label and an author, at most ten times that', async () => {
     const sources = (id: number) => [
-      rangesBy(id, 'label', COMMON, OPENED),
-      rangesBy(id, 'author', ANNE, OPENED),
+      issueRanges.by(id, 'label', COMMON, OPENED),
+      issueRanges.by(id, 'author', ANNE, OPENED),
     ];
     const [small, large] = [await read(sources, SMALL), await read(sources, LARGE)];
     expect(large.iids).toEqual(Array.from({ length: 20 }, (_, i) => 3000 - 2 * i));
@@ -120,7 +121,7 @@ describe('a page of issues reads as much among 3,000 as among 200', () => {
 
 test('issues in a long and in a short list are found without reading the long one', async () => {
   const found = await read(
-    (id) => [rangesBy(id, 'label', HALF, OPENED), rangesBy(id, 'label', RARE, OPENED)],
+    (id) => [issueRanges.by(id, 'label', HALF, OPENED), issueRanges.by(id, 'label', RARE, OPENED)],
     LARGE,
   );
   expect(found.iids).toEqual([2]);
@@ -130,7 +131,7 @@ test('issues in a long and in a short list are found without reading the long on
 
 test('lists that share no issue have no page', async () => {
   const found = await read(
-    (id) => [rangesBy(id, 'author', BERT, OPENED), rangesBy(id, 'label', HALF, OPENED)],
+    (id) => [issueRanges.by(id, 'author', BERT, OPENED), issueRanges.by(id, 'label', HALF, OPENED)],
     SMALL,
   );
   expect(found.iids).toEqual([]);

@@ -3,8 +3,9 @@ import type { IssueRecord } from '../../../lib/records/issues.ts';
 import type { ProjectRecord } from '../../../lib/records/projects.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import { TransactionRefused } from '../../../lib/store/errors.ts';
-import { type IssueSurroundings, issueRows } from '../../../lib/store/issues/rows.ts';
+import { ISSUE_KIND } from '../../../lib/store/issues/kind.ts';
 import { projectKey } from '../../../lib/store/row-keys/projects.ts';
+import type { Surroundings } from '../../../lib/store/tracked/kind.ts';
 import { createProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;
@@ -17,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-const around: IssueSurroundings = { rootId: 1, labelTitles: new Map() };
+const around: Surroundings = { rootId: 1, labelTitles: new Map() };
 
 /** An issue with more rows than one transaction takes. */
 async function labelled(): Promise<IssueRecord> {
@@ -63,7 +64,7 @@ async function labelled(): Promise<IssueRecord> {
 }
 
 const stored = async (issue: IssueRecord): Promise<number> => {
-  const rows = await opened.store.table.batchGet(issueRows(issue, around));
+  const rows = await opened.store.table.batchGet(ISSUE_KIND.rows(issue, around));
   return rows.filter((row) => row !== undefined).length;
 };
 

@@ -112,7 +112,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'epics',
       'pipelines',
     ],
-    ...['issues', 'todos'],
+    ...['tracked', 'issues', 'todos'],
     ...['project-relations', 'rate-limits', 'refs', 'runners', 'topics', 'projects', 'groups', 'secrets'],
     ...['texts', 'settings', 'stars', 'statistics', 'users', 'scim', 'namespaces', 'deletion'],
   ],

@@ -1,37 +1,21 @@
 /**
- * Lists of issues. Ranges of keys find candidates in the order of creation or of the last change; what a reader may see
+ * Lists of records. Ranges of keys find candidates in the order of creation or of the last change; what a reader may see
  * is decided by project, before records are loaded; other conditions hold for the records.
  */
 
-import type { IssueAddress, IssueClass, IssueRecord } from '../../records/issues.ts';
-import { anyReactionPrefix, reactionPrefix } from '../row-keys/award-emoji.ts';
-import {
-  type IssueFacet,
-  iidOf,
-  issueByPrefix,
-  issueListPrefix,
-  issuesOfProject,
-  issuesOfRoot,
-  issuesOfRootBy,
-  issuesOfValue,
-  issuesPartition,
-  numberWord,
-  ownIssuesPrefix,
-  wordsOfAll,
-  wordsOfProject,
-  wordsOfRoot,
-} from '../row-keys/issues.ts';
+import type { TrackedAddress, TrackedRecord } from '../../records/tracked.ts';
 import { idOf } from '../row-keys/key.ts';
-import { listPartitions } from '../row-keys/lists.ts';
 import type { WordRows } from '../row-keys/search.ts';
-import { userPartition } from '../row-keys/users.ts';
+import { iidOf, numberWord } from '../row-keys/tracked.ts';
 import { formsOf, type Terms } from '../search/words.ts';
 import type { Position } from '../table/cursor.ts';
 import { countPartitions, cutPage, MAX_TOTAL, type Page, type PageRequest } from '../table/paging.ts';
 import type { Direction } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
-import type { Issues } from './issues.ts';
+import type { TrackedKind } from './kind.ts';
 import { type FoundPlace, intersection, type PlaceRange, Reads, Union } from './places.ts';
+import { rangesOf } from './ranges.ts';
+import type { TrackedRecords } from './records.ts';
 
 /** What a reader may list of a project. */
 export type Listable = 'all' | 'plain' | 'none';
@@ -41,16 +25,16 @@ export type SearchedIn =
   | { readonly kind: 'project' | 'root'; readonly id: number }
   | { readonly kind: 'all' };
 
-export interface IssueQuery extends PageRequest {
+export interface TrackedQuery<R> extends PageRequest {
   /** Candidates are in all of these; each is a union of ranges. */
   readonly sources: readonly (readonly PlaceRange[])[];
   readonly direction: Direction;
   /** Decides by project. Absent: everything that the ranges hold may be listed. */
   readonly listable?: (projectIds: readonly number[]) => Promise<readonly Listable[]>;
   /** Conditions on records, for a batch of them. Absent: none but those of the ranges. */
-  readonly matches?: (issues: readonly IssueRecord[]) => Promise<readonly boolean[]>;
+  readonly matches?: (records: readonly R[]) => Promise<readonly boolean[]>;
   /** What the records are sorted by, where it is not the order of the ranges; null comes last in both directions. */
-  readonly sortBy?: (issues: readonly IssueRecord[]) => Promise<readonly (string | number | null)[]>;
+  readonly sortBy?: (records: readonly R[]) => Promise<readonly (string | number | null)[]>;
   /** Records that are judged for the total, behind those of the page; by default 1,000. */
   readonly countWalk?: number;
   /** The total, where the caller knows it. */
@@ -64,15 +48,18 @@ const MAX_SORTED = 10_000;
 /** Keys judged by project at once, after the first. */
 const KEYS_AT_ONCE = 400;
 
-export class IssueList {
+export class TrackedList<R extends TrackedRecord, Facet extends string, Class extends string> {
   readonly #table: Table;
-  readonly #issues: Issues;
-  constructor(table: Table, issues: Issues) {
+  readonly #records: TrackedRecords<R, Facet, Class>;
+  readonly #kind: TrackedKind<R, Facet, Class>;
+
+  constructor(kind: TrackedKind<R, Facet, Class>, table: Table, records: TrackedRecords<R, Facet, Class>) {
+    this.#kind = kind;
     this.#table = table;
-    this.#issues = issues;
+    this.#records = records;
   }
 
-  async page(query: IssueQuery): Promise<Page<IssueRecord>> {
+  async page(query: TrackedQuery<R>): Promise<Page<R>> {
     if (query.sortBy !== undefined) return this.#sorted(query, query.sortBy);
     const { addresses, load } = this.#loader(query);
     const reads = new Reads(boundOf(query));
@@ -96,7 +83,7 @@ export class IssueList {
   }
 
   /** Counts what a list would show, at most `limit` candidates. */
-  async count(query: IssueQuery, limit: number): Promise<number> {
+  async count(query: TrackedQuery<R>, limit: number): Promise<number> {
     if (query.total !== undefined) return query.total;
     const quick = await this.#total(query);
     if (quick !== undefined) return quick;
@@ -105,7 +92,7 @@ export class IssueList {
     let ids: number[] = [];
     const take = async () => {
       const kept =
-        query.matches === undefined ? ids : (await load(ids)).filter((issue) => issue !== undefined);
+        query.matches === undefined ? ids : (await load(ids)).filter((record) => record !== undefined);
       total += kept.length;
       ids = [];
     };
@@ -119,13 +106,9 @@ export class IssueList {
     return total;
   }
 
-  /** Counts a user's issues of these classes, at most {@link MAX_TOTAL}. */
-  async countOfPerson(
-    facet: 'author' | 'assignee',
-    userId: number,
-    classes: readonly IssueClass[],
-  ): Promise<number> {
-    return (await this.#count(rangesOfPerson(facet, userId, classes, true))) ?? MAX_TOTAL;
+  /** Counts a user's records of these classes, at most {@link MAX_TOTAL}. */
+  async countOfPerson(facet: Facet, userId: number, classes: readonly Class[]): Promise<number> {
+    return (await this.#count(rangesOf(this.#kind.keys).ofPerson(facet, userId, classes, true))) ?? MAX_TOTAL;
   }
 
   /**
@@ -133,16 +116,22 @@ export class IssueList {
    * @returns undefined where nothing has one of them
    */
   async rangesOfWords(where: SearchedIn, { words, number }: Terms): Promise<PlaceRange[][] | undefined> {
-    const rows = wordRowsOf(where);
+    const rows = this.#wordRowsOf(where);
     const forms = await Promise.all(words.map((word) => formsOf(this.#table, rows, word)));
-    const numbered = number === undefined ? [] : rangesOfForms(rows, [numberWord(number)]);
+    const numbered = number === undefined ? [] : rangesOfForms(rows, [numberWord(this.#kind.sign, number)]);
     if (words.length === 0) return numbered.length === 0 ? undefined : [numbered];
     if (number === undefined && forms.some((of) => of.length === 0)) return undefined;
     return forms.map((of) => [...rangesOfForms(rows, of), ...numbered]);
   }
 
+  #wordRowsOf(where: SearchedIn): WordRows {
+    const { keys } = this.#kind;
+    if (where.kind === 'all') return keys.wordsOfAll;
+    return where.kind === 'root' ? keys.wordsOfRoot(where.id) : keys.wordsOfProject(where.id);
+  }
+
   /** @returns undefined above {@link MAX_TOTAL} keys, or where only walking through the records would tell */
-  async #total(query: IssueQuery): Promise<number | undefined> {
+  async #total(query: TrackedQuery<R>): Promise<number | undefined> {
     const { sources, listable, matches } = query;
     if (matches !== undefined) return undefined;
     const [only, ...others] = sources;
@@ -179,12 +168,12 @@ export class IssueList {
   }
 
   /** The order of a value that no range has: the newest candidates, sorted here. */
-  async #sorted(query: IssueQuery, sortBy: NonNullable<IssueQuery['sortBy']>): Promise<Page<IssueRecord>> {
+  async #sorted(query: TrackedQuery<R>, sortBy: NonNullable<TrackedQuery<R>['sortBy']>): Promise<Page<R>> {
     const { addresses, load } = this.#loader(query);
     const reads = new Reads(MAX_READS);
     const ids: number[] = [];
     let cut = false;
-    const newest: IssueQuery = { ...query, page: 1, perPage: MAX_SORTED, direction: 'desc' };
+    const newest: TrackedQuery<R> = { ...query, page: 1, perPage: MAX_SORTED, direction: 'desc' };
     for await (const { id } of this.#keys(newest, reads, addresses, MAX_SORTED)) {
       if (ids.length === MAX_SORTED) {
         cut = true;
@@ -192,25 +181,25 @@ export class IssueList {
       }
       ids.push(id);
     }
-    const records: IssueRecord[] = [];
+    const records: R[] = [];
     for (let from = 0; from < ids.length; from += 1000)
       // Without their descriptions, which are too long together.
-      for (const issue of await load(ids.slice(from, from + 1000)))
-        if (issue !== undefined) records.push({ ...issue, description: null });
+      for (const record of await load(ids.slice(from, from + 1000)))
+        if (record !== undefined) records.push({ ...record, description: null });
     const values = await sortBy(records);
     const sign = query.direction === 'asc' ? 1 : -1;
     const order = records
-      .map((issue, i) => ({ issue, value: values[i]! }))
+      .map((record, i) => ({ record, value: values[i]! }))
       .sort((a, b) => {
-        if (a.value === b.value) return sign * (a.issue.id - b.issue.id);
+        if (a.value === b.value) return sign * (a.record.id - b.record.id);
         if (a.value === null || b.value === null) return a.value === null ? 1 : -1;
         return a.value < b.value ? -sign : sign;
       });
     const from = (query.page - 1) * query.perPage;
     const complete = !cut && !reads.cut;
-    const shown = order.slice(from, from + query.perPage).map(({ issue }) => issue);
+    const shown = order.slice(from, from + query.perPage).map(({ record }) => record);
     return {
-      items: (await this.#issues.getMany(shown)).filter((issue) => issue !== undefined),
+      items: (await this.#records.getMany(shown)).filter((record) => record !== undefined),
       total: complete ? order.length : undefined,
       more: order.length > from + query.perPage,
       ...(complete ? {} : { truncated: true }),
@@ -219,9 +208,9 @@ export class IssueList {
 
   /** The candidates that the reader may list, as positions; `addresses` takes where each is stored. */
   async *#keys(
-    query: IssueQuery,
+    query: TrackedQuery<R>,
     reads: Reads,
-    addresses: Map<number, IssueAddress>,
+    addresses: Map<number, TrackedAddress>,
     chunk = Math.min(1000, query.page * query.perPage + 1),
   ): AsyncGenerator<Position> {
     const { sources, direction, listable } = query;
@@ -251,10 +240,10 @@ export class IssueList {
     }
   }
 
-  #loader({ matches }: IssueQuery) {
-    const addresses = new Map<number, IssueAddress>();
-    const load = async (ids: readonly number[]): Promise<(IssueRecord | undefined)[]> => {
-      const records = await this.#issues.getMany(ids.map((id) => addresses.get(id)!));
+  #loader({ matches }: TrackedQuery<R>) {
+    const addresses = new Map<number, TrackedAddress>();
+    const load = async (ids: readonly number[]): Promise<(R | undefined)[]> => {
+      const records = await this.#records.getMany(ids.map((id) => addresses.get(id)!));
       if (matches === undefined) return records;
       const there = records.filter((record) => record !== undefined);
       const verdicts = await matches(there);
@@ -266,115 +255,8 @@ export class IssueList {
 }
 
 /** Queries that a list may make: one for each range, and further ones. */
-const boundOf = ({ sources }: IssueQuery): number => sources.flat().length + MAX_READS;
-
-/** The issues of a project in the order of creation. */
-export const rangesOfProject = (projectId: number, classes: readonly IssueClass[]): PlaceRange[] =>
-  classes.map((listClass) => ({
-    partition: issuesPartition(projectId),
-    prefix: issueListPrefix(listClass),
-    listClass,
-  }));
-
-/** The same in the order of the last change. */
-export const changedOfProject = (projectId: number, classes: readonly IssueClass[]): PlaceRange[] =>
-  classes.map((listClass) => ({
-    index: 'byUpdated',
-    partition: issuesOfProject(projectId, listClass),
-    prefix: '',
-    listClass,
-  }));
-
-/** The same in the order that people arrange by hand. */
-export const arrangedOfProject = (projectId: number, classes: readonly IssueClass[]): PlaceRange[] =>
-  classes.map((listClass) => ({
-    index: 'byId',
-    partition: issuesOfProject(projectId, listClass),
-    prefix: '',
-    listClass,
-    arranged: true,
-  }));
-
-/** Those of a project with one value of a facet. */
-export const rangesBy = (
-  projectId: number,
-  facet: IssueFacet,
-  value: number,
-  classes: readonly IssueClass[],
-  own = false,
-): PlaceRange[] =>
-  classes.map((listClass) => ({
-    partition: issuesPartition(projectId),
-    prefix: issueByPrefix(facet, value, listClass),
-    listClass,
-    own,
-  }));
-
-/** The issues below a top-level group. */
-export const rangesOfRoot = (
-  rootId: number,
-  classes: readonly IssueClass[],
-  index: 'byId' | 'byUpdated' = 'byId',
-): PlaceRange[] =>
-  classes.map((listClass) => ({ index, partition: issuesOfRoot(rootId, listClass), prefix: '', listClass }));
-
-export const rangesOfRootBy = (
-  rootId: number,
-  facet: 'label' | 'milestone',
-  title: string,
-  classes: readonly IssueClass[],
-): PlaceRange[] =>
-  classes.map((listClass) => ({
-    index: 'byId',
-    partition: issuesOfRootBy(rootId, facet, title, listClass),
-    prefix: '',
-    listClass,
-  }));
-
-/** Those of one epic or iteration, in all projects. */
-export const rangesOfValue = (
-  facet: 'epic' | 'iteration',
-  id: number,
-  classes: readonly IssueClass[],
-): PlaceRange[] =>
-  classes.map((listClass) => ({
-    index: 'byId',
-    partition: issuesOfValue(facet, id, listClass),
-    prefix: '',
-    listClass,
-  }));
-
-/** A user's issues in all projects. */
-export const rangesOfPerson = (
-  facet: 'author' | 'assignee',
-  userId: number,
-  classes: readonly IssueClass[],
-  own: boolean,
-): PlaceRange[] =>
-  classes.map((listClass) => ({
-    index: 'byUser',
-    partition: userPartition(userId),
-    prefix: ownIssuesPrefix(facet, listClass),
-    listClass,
-    own,
-  }));
-
-/** What a user awarded an emoji to, whatever its class. @param name absent: any emoji */
-export const rangesOfReaction = (userId: number, name?: string): PlaceRange[] => [
-  {
-    index: 'byUser',
-    partition: userPartition(userId),
-    prefix: name === undefined ? anyReactionPrefix('issue') : reactionPrefix('issue', name),
-    listClass: 'opened',
-  },
-];
-
-const wordRowsOf = (where: SearchedIn): WordRows =>
-  where.kind === 'all'
-    ? wordsOfAll
-    : where.kind === 'root'
-      ? wordsOfRoot(where.id)
-      : wordsOfProject(where.id);
+const boundOf = ({ sources }: Pick<TrackedQuery<never>, 'sources'>): number =>
+  sources.flat().length + MAX_READS;
 
 /** Rows of words say nothing of the class, which the records are judged by. */
 const rangesOfForms = ({ index, partition, prefix }: WordRows, forms: readonly string[]): PlaceRange[] =>
@@ -382,15 +264,5 @@ const rangesOfForms = ({ index, partition, prefix }: WordRows, forms: readonly s
     ...(index === undefined ? {} : { index }),
     partition: partition(form),
     prefix: `${prefix}${form}#`,
-    listClass: 'opened',
+    listClass: '',
   }));
-
-export const rangesOfAll = (classes: readonly IssueClass[]): PlaceRange[] =>
-  classes.flatMap((listClass) =>
-    listPartitions(`ISSUES#all#${listClass}`).map((partition) => ({
-      index: 'byId' as const,
-      partition,
-      prefix: '',
-      listClass,
-    })),
-  );

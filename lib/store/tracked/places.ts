@@ -1,11 +1,10 @@
 /**
- * Sorted sources of issues. A source can be read on and can be moved to a place, so that the issues in several of them
+ * Sorted sources of records. A source can be read on and can be moved to a place, so that the records in several of them
  * are found by moving each to where the furthest one is, without reading what lies between.
  */
 
-import type { IssueClass } from '../../records/issues.ts';
-import { placeOf } from '../row-keys/issues.ts';
 import { idOf } from '../row-keys/key.ts';
+import { placeOf } from '../row-keys/tracked.ts';
 import type { IndexName } from '../table/schema.ts';
 import { type Direction, MAX_CHUNK, nextChunk } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
@@ -16,17 +15,17 @@ export interface PlaceRange {
   readonly index?: IndexName;
   readonly partition: string;
   readonly prefix: string;
-  readonly listClass: IssueClass;
+  readonly listClass: string;
   /** Places begin with a position of any length instead of a time. */
   readonly arranged?: boolean;
   /** The rows are of the reader, as author or assignee, who may see them though they are confidential. */
   readonly own?: boolean;
 }
 
-/** An issue as its key tells it. */
+/** A record as its key tells it. */
 export interface FoundPlace {
   readonly place: string;
-  readonly listClass: IssueClass;
+  readonly listClass: string;
   readonly projectId: number;
   readonly own: boolean;
 }
@@ -74,13 +73,13 @@ class Cursor {
     this.#reads = reads;
   }
 
-  /** @returns the issue here; undefined at the end */
+  /** @returns the record here; undefined at the end */
   async head(): Promise<FoundPlace | undefined> {
     while (this.#at === this.#rows.length && !this.#ended) await this.#read();
     return this.#rows[this.#at];
   }
 
-  /** Moves to the first issue that is not before the place. */
+  /** Moves to the first record that is not before the place. */
   move(place: string): void {
     while (this.#at < this.#rows.length && this.#isBefore(this.#rows[this.#at]!.place, place)) this.#at++;
     if (this.#at < this.#rows.length || this.#ended) return;
@@ -133,7 +132,7 @@ class Cursor {
   }
 }
 
-/** The issues that are in any of some ranges. */
+/** The records that are in any of some ranges. */
 export class Union {
   readonly #cursors: readonly Cursor[];
   readonly #direction: Direction;
@@ -171,7 +170,7 @@ export class Union {
   }
 }
 
-/** Yields the issues that are in all unions, in their order, each once. */
+/** Yields the records that are in all unions, in their order, each once. */
 export async function* intersection(
   unions: readonly Union[],
   direction: Direction,

@@ -1,30 +1,24 @@
-/** The rows of issues that have a label, milestone, iteration or epic, for changes that all such issues have to follow. */
+/** The rows of records that have a label, milestone, iteration or epic, for changes that all such records have to follow. */
 
 import { ConditionFailed } from '../errors.ts';
+import type { Key } from '../row-keys/key.ts';
 import {
   facetValueOf,
-  ISSUE_LISTS,
-  ISSUE_WORDS,
   iidOf,
-  issueFacetPrefix,
-  issueFacetsPrefix,
-  issuesOfRootBy,
-  issuesPartition,
   listClassOf,
   placeOf,
-  underRoot,
-} from '../row-keys/issues.ts';
-import type { Key } from '../row-keys/key.ts';
+  type TitledFacet,
+  TRACKED_LISTS,
+  TRACKED_WORDS,
+  type TrackedKeys,
+} from '../row-keys/tracked.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT } from '../table/write.ts';
 
-/** Those whose title is in the rows. */
-export type TitledFacet = 'label' | 'milestone';
-
-/** A label, milestone, iteration or epic, in one project. */
-export interface UsedValue {
+/** A value of a facet, such as a label, in one project. */
+export interface UsedValue<Facet extends string> {
   readonly projectId: number;
-  readonly facet: TitledFacet | 'iteration' | 'epic';
+  readonly facet: Facet;
   readonly valueId: number;
 }
 
@@ -34,14 +28,16 @@ interface Uses {
   readonly next?: string;
 }
 
-export class IssueUses {
+export class TrackedUses<Facet extends string, Class extends string> {
   readonly #table: Table;
-  constructor(table: Table) {
+  readonly #keys: TrackedKeys<Facet, Class>;
+  constructor(keys: TrackedKeys<Facet, Class>, table: Table) {
+    this.#keys = keys;
     this.#table = table;
   }
 
-  /** Returns numbers of issues that have it, of whatever class. @param after sort key of an earlier page */
-  async page(used: UsedValue, limit: number, after?: string): Promise<Uses> {
+  /** Returns numbers of records that have it, of whatever class. @param after sort key of an earlier page */
+  async page(used: UsedValue<Facet>, limit: number, after?: string): Promise<Uses> {
     const { items, next } = await this.#rows(used, limit, after);
     return {
       iids: items.map(({ sk }) => iidOf(sk as string)),
@@ -55,7 +51,7 @@ export class IssueUses {
    * @returns sort key to go on after; undefined at the end
    */
   async retitle(
-    used: UsedValue & { readonly facet: TitledFacet },
+    used: UsedValue<Facet & TitledFacet>,
     { rootId, title }: { readonly rootId: number; readonly title: string },
     limit: number,
     after?: string,
@@ -64,7 +60,7 @@ export class IssueUses {
     await Promise.all(
       items.map(async ({ pk, sk, list }) => {
         const key = { pk: pk as string, sk: sk as string };
-        const present = issuesOfRootBy(rootId, used.facet, title, listClassOf(key.sk));
+        const present = this.#keys.ofRootBy(rootId, used.facet, title, listClassOf(key.sk) as Class);
         if (list === present) return;
         await this.#relist(key, { list: present, byId: placeOf(key.sk) });
       }),
@@ -72,17 +68,14 @@ export class IssueUses {
     return next;
   }
 
-  /** Returns the next label, milestone, iteration or epic that issues of a project have. @param after the one before */
-  async nextValue(
-    projectId: number,
-    facet: UsedValue['facet'],
-    after: number | undefined,
-  ): Promise<number | undefined> {
-    const from = after === undefined ? issueFacetsPrefix(facet) : `${issueFacetPrefix(facet, after)}~`;
+  /** Returns the next value that records of a project have. @param after the one before */
+  async nextValue(projectId: number, facet: Facet, after: number | undefined): Promise<number | undefined> {
+    const from =
+      after === undefined ? this.#keys.facetPrefix(facet) : `${this.#keys.valuePrefix(facet, after)}~`;
     const page = await this.#table.query({
-      partition: issuesPartition(projectId),
+      partition: this.#keys.partition(projectId),
       from,
-      to: `${issueFacetsPrefix(facet)}~`,
+      to: `${this.#keys.facetPrefix(facet)}~`,
       limit: 1,
       only: ['sk'],
     });
@@ -97,16 +90,17 @@ export class IssueUses {
    */
   async reroot(
     projectId: number,
-    part: 'list' | 'word' | TitledFacet,
+    part: 'list' | 'word' | (Facet & TitledFacet),
     rootId: number,
     limit: number,
     after?: string,
   ): Promise<string | undefined> {
-    const prefix = part === 'list' ? ISSUE_LISTS : part === 'word' ? ISSUE_WORDS : issueFacetsPrefix(part);
+    const prefix =
+      part === 'list' ? TRACKED_LISTS : part === 'word' ? TRACKED_WORDS : this.#keys.facetPrefix(part);
     const { items, next } = await this.#page(projectId, prefix, limit, after);
     await Promise.all(
       items.map(async ({ pk, sk, list }) => {
-        const present = list === undefined ? undefined : underRoot(list as string, rootId);
+        const present = list === undefined ? undefined : this.#keys.underRoot(list as string, rootId);
         if (present !== undefined && present !== list)
           await this.#relist({ pk: pk as string, sk: sk as string }, { list: present });
       }),
@@ -114,19 +108,19 @@ export class IssueUses {
     return next;
   }
 
-  /** An issue that has changed since has another row, with the present list. */
+  /** A record that has changed since has another row, with the present list. */
   async #relist(update: Key, set: Item): Promise<void> {
     await this.#table.update({ update, set, if: PRESENT }).catch((error: unknown) => {
       if (!(error instanceof ConditionFailed)) throw error;
     });
   }
 
-  #rows({ projectId, facet, valueId }: UsedValue, limit: number, after?: string) {
-    return this.#page(projectId, issueFacetPrefix(facet, valueId), limit, after);
+  #rows({ projectId, facet, valueId }: UsedValue<Facet>, limit: number, after?: string) {
+    return this.#page(projectId, this.#keys.valuePrefix(facet, valueId), limit, after);
   }
 
   async #page(projectId: number, prefix: string, limit: number, after?: string) {
-    const partition = issuesPartition(projectId);
+    const partition = this.#keys.partition(projectId);
     const page = await this.#table.query({
       partition,
       prefix,
