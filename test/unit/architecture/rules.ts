@@ -161,7 +161,8 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'commits',
     ],
     ...['pipelines', 'changelog', 'settings', 'project-relations', 'projects', 'users', 'search', 'scim'],
-    ...['uploads', 'references', 'issue-moves', 'quick-actions', 'templates', 'group-sso', 'worker'],
+    ...['uploads', 'references', 'issue-moves', 'merge-requests', 'quick-actions', 'templates', 'group-sso'],
+    ...['worker'],
   ],
   'lib/api': [
     ...[
