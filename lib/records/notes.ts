@@ -124,9 +124,45 @@ export interface DiscussionRecord {
   readonly headless?: true;
   /** Ids, oldest first; at most {@link MAX_REPLIES}. */
   readonly replies: readonly number[];
+  /** Who resolved it, and when; it is only on those that {@link isResolvable}. ISO 8601. */
+  readonly resolved?: Resolved;
   /** Raised by each change. */
   readonly version: number;
 }
+
+export interface Resolved {
+  readonly byId: number;
+  readonly at: string;
+}
+
+/** Whether a discussion is one to be resolved: on merge requests, what people began as a discussion or replied to. */
+export const isResolvable = ({
+  noteable,
+  individual,
+  noteClass,
+}: Pick<DiscussionRecord, 'noteable' | 'individual' | 'noteClass'>): boolean =>
+  noteable.kind === 'merge-request' && !individual && noteClass !== 'system';
+
+/** The same of the discussion of a note. */
+export const isResolvableNote = (
+  note: Pick<NoteRecord, 'noteable' | 'discussed' | 'system' | 'internal'>,
+): boolean =>
+  isResolvable({
+    noteable: note.noteable,
+    individual: note.discussed !== true,
+    noteClass: classOfNote(note),
+  });
+
+/** What a change of a discussion adds to those that are to be resolved. @param before, after undefined: there is none */
+export const unresolvedBy = (
+  before: DiscussionRecord | undefined,
+  after: DiscussionRecord | undefined,
+): UnresolvedChange => (countOf(after) - countOf(before)) as UnresolvedChange;
+
+export type UnresolvedChange = 1 | 0 | -1;
+
+const countOf = (discussion: DiscussionRecord | undefined): 1 | 0 =>
+  discussion !== undefined && isResolvable(discussion) && discussion.resolved === undefined ? 1 : 0;
 
 /** A discussion is read and written as one row. */
 export const MAX_REPLIES = 1_000;

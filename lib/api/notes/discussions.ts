@@ -1,11 +1,11 @@
 import type { Prefetch } from '../../domain/access/prefetch.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
-import { badRequest } from '../../domain/errors.ts';
 import type { ContainerAccess } from '../../domain/labels/containers.ts';
 import { acting, rewriting } from '../../domain/notes/acting.ts';
 import type { NotedObject } from '../../domain/notes/noteable.ts';
 import * as notes from '../../domain/notes/notes.ts';
+import { resolveDiscussion } from '../../domain/notes/resolve.ts';
 import type { GroupRule, ProjectRule } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
@@ -25,6 +25,8 @@ export interface NotedPath<A extends ContainerAccess> {
   /** The name of the object in `404 <name> Not Found`. */
   readonly missing: string;
   readonly access: A extends ProjectAccess ? ProjectRule<false> : GroupRule<false>;
+  /** Whether its discussions can be resolved. */
+  readonly resolvable?: true;
   /** The path parameter that names the object. */
   readonly params: () => Readonly<Record<string, p.Field<string | number>>>;
   readonly prefetch?: (params: Readonly<Record<string, string | number>>) => Prefetch;
@@ -74,6 +76,7 @@ export function discussionEndpoints<A extends ContainerAccess>({
   access,
   prefetch,
   open,
+  resolvable,
   ...noted
 }: NotedPath<A>) {
   const at = <T extends p.Shape>(rest: T) => withParams(noted.params(), rest);
@@ -181,7 +184,8 @@ export function discussionEndpoints<A extends ContainerAccess>({
         {
           body: p.string({ blank: false, description: 'Text of the note, at most 1,000,000 characters' }),
           resolved: p.boolean({
-            description: 'Whether the discussion is resolved; refused: none is resolvable',
+            description:
+              'Whether the discussion is resolved, with all notes in it; refused where it cannot be',
           }),
         },
         [p.exactlyOneOf('body', 'resolved')],
@@ -196,7 +200,10 @@ export function discussionEndpoints<A extends ContainerAccess>({
       const on = await open(deps, actor, accessOf<A>(found), params);
       on.requireComment(false);
       await notes.requireInDiscussion(deps, on, params.discussion_id, params.note_id);
-      if (body.body === undefined) throw badRequest('Note is not resolvable');
+      if (body.body === undefined) {
+        await resolveDiscussion(deps, actor, on, params.discussion_id, body.resolved === true);
+        return noteOf(await notes.getNote(deps, on, params.note_id), request.baseUrl);
+      }
       notes.requireNoteText(body.body);
       const before = await notes.getNote(deps, on, params.note_id);
       const acted = await rewriting(deps, actor, on, before, body.body);
@@ -225,5 +232,35 @@ export function discussionEndpoints<A extends ContainerAccess>({
     },
   });
 
-  return [list, get, create, reply, getNote, change, remove];
+  const resolve = endpoint({
+    ...common,
+    method: 'PUT',
+    path: `${path}/discussions/:discussion_id`,
+    summary: `Resolve a discussion of ${object}, or open it again`,
+    params: () => at(discussionId()),
+    body: () =>
+      p.params({
+        resolved: p.boolean({
+          required: true,
+          description: 'Whether all notes of the discussion are resolved',
+        }),
+      }),
+    returns: { body: shapes.discussion },
+    errors: [
+      { status: 400, description: 'The discussion cannot be resolved' },
+      { status: 403, description: 'You may not resolve it' },
+      absent(missing, 'discussion'),
+    ],
+    handle: async ({ actor, params, body, request, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
+      const { discussion_id } = params;
+      return discussionOf(
+        await resolveDiscussion(deps, actor, on, discussion_id, body.resolved),
+        request.baseUrl,
+      );
+    },
+  });
+
+  const all = [list, get, create, reply, getNote, change, remove];
+  return resolvable === true ? [...all, resolve] : all;
 }

@@ -1,11 +1,11 @@
-import type { LoadedNote } from '../../domain/notes/loaded.ts';
+import type { LoadedNote, Resolution } from '../../domain/notes/loaded.ts';
 import type { Discussion } from '../../domain/notes/notes.ts';
 import { TYPES } from '../noteable-types.ts';
-import { author as authorOf } from '../users/present.ts';
+import { author as authorOf, userBasic } from '../users/present.ts';
 
 /** @param changes what the note's quick actions changed */
 export function noteOf(
-  { note, body, author }: LoadedNote,
+  { note, body, author, resolution }: LoadedNote,
   baseUrl: string,
   changes: Readonly<Record<string, unknown>> = {},
 ) {
@@ -24,12 +24,19 @@ export function noteOf(
     noteable_type: TYPES[noteable.kind],
     noteable_iid: note.iid ?? null,
     ...(noteable.kind === 'commit' ? { commit_id: noteable.id } : {}),
-    resolvable: false,
+    resolvable: resolution !== undefined,
+    ...(resolution === undefined ? {} : resolved(resolution, baseUrl)),
     confidential: internal,
     internal,
     commands_changes: changes,
   };
 }
+
+const resolved = (resolution: Resolution | null, baseUrl: string) => ({
+  resolved: resolution !== null,
+  resolved_by: resolution?.by === undefined ? null : userBasic(resolution.by, baseUrl),
+  resolved_at: resolution?.at ?? null,
+});
 
 /** @param changes what the quick actions of its notes changed */
 export const discussionOf = (

@@ -21,7 +21,10 @@ export const note = shape(() =>
       noteable_type: z.enum(['Commit', 'Issue', 'MergeRequest', 'Epic']),
       noteable_iid: z.int().nullable().describe('ID within the project; null for a commit'),
       commit_id: z.string().optional().describe('Of a note on a commit: its SHA'),
-      resolvable: z.boolean(),
+      resolvable: z.boolean().describe('Whether it is in a discussion that can be resolved'),
+      resolved: z.boolean().optional().describe('Only if `resolvable`'),
+      resolved_by: userBasic().nullable().optional().describe('Only if `resolvable`'),
+      resolved_at: time().nullable().optional().describe('Only if `resolvable`'),
       confidential: z
         .boolean()
         .describe('Whether the note is only for those who may read confidential issues'),

@@ -93,7 +93,7 @@ function notedCommit(
     },
     moderates: can(actor, access, 'moderate_notes'),
     backdates: can(actor, access, 'backdate_notes'),
-    within: (change, write) => (change === 1 ? pinCommit(deps, access.project, commit, write) : write([])),
+    within: ({ notes }, write) => (notes === 1 ? pinCommit(deps, access.project, commit, write) : write([])),
     eventTarget: ({ id, line, discussed }) => ({
       type: line !== null ? 'DiffNote' : discussed === true ? 'DiscussionNote' : 'Note',
       id,

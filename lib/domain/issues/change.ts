@@ -18,6 +18,7 @@ import type { Deps } from '../deps.ts';
 import { conflict, notFound, recordNotFound } from '../errors.ts';
 import { activity } from '../events/record.ts';
 import { mayNameIssues } from '../markdown/references.ts';
+import type { NoteCounts } from '../notes/noteable.ts';
 import { enqueueNotification, moverOf } from '../notifications/enqueue.ts';
 import { formerMentions } from '../notifications/former-mentions.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
@@ -124,7 +125,7 @@ interface ChangeOptions {
 }
 
 export interface NoteOfChange {
-  readonly change: 1 | -1;
+  readonly change: NoteCounts['notes'];
   readonly write: (alongside: readonly Write[]) => Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import { isOwn } from '../access/visible-issues.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, recordNotFound } from '../errors.ts';
-import type { NotedObject } from '../notes/noteable.ts';
+import type { NoteCounts, NotedObject } from '../notes/noteable.ts';
 import { formerMentions } from '../notifications/former-mentions.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { getIssue } from './issues.ts';
@@ -47,7 +47,7 @@ export async function issueWithNotes(
     moderates: can(actor, access, 'moderate_notes'),
     backdates: can(actor, access, 'backdate_notes'),
     readable: (notes) => readableMentions(deps, actor, notes),
-    within: (change, write) => counting(deps, issue, access, change, write),
+    within: ({ notes }, write) => counting(deps, issue, access, notes, write),
     awards: {
       createdAt: issue.createdAt,
       vote: (votes) => deps.store.issues.voteWrite(issue, votes),
@@ -80,7 +80,7 @@ function counting(
   deps: Deps,
   read: IssueRecord,
   { project }: ProjectAccess,
-  change: 1 | -1,
+  change: NoteCounts['notes'],
   write: (alongside: readonly Write[]) => Promise<void>,
 ): Promise<void> {
   let known: IssueRecord | undefined = read;

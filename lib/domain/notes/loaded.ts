@@ -1,4 +1,4 @@
-import type { NoteRecord } from '../../records/notes.ts';
+import { type DiscussionRecord, isResolvableNote, type NoteRecord } from '../../records/notes.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { Deps } from '../deps.ts';
 import { textsOf } from '../long-texts.ts';
@@ -9,11 +9,32 @@ export interface LoadedNote {
   readonly body: string;
   /** Undefined if the account was deleted. */
   readonly author: UserRecord | undefined;
+  /** Null: not resolved. Absent: the note is of no discussion that can be. */
+  readonly resolution?: Resolution | null;
 }
 
-/** Reads the texts and the authors of notes, beside each other. @throws 413 when the texts are too long together */
-export async function loaded(deps: Deps, notes: readonly NoteRecord[]): Promise<LoadedNote[]> {
-  const ids = [...new Set(notes.map(({ author }) => author.id))];
+export interface Resolution {
+  /** Undefined if the account was deleted. */
+  readonly by: UserRecord | undefined;
+  readonly at: string;
+}
+
+/**
+ * Reads the texts and the authors of notes, beside each other.
+ * @param discussions those of the notes, where they are known. @throws 413 when the texts are too long together
+ */
+export async function loaded(
+  deps: Deps,
+  notes: readonly NoteRecord[],
+  discussions?: readonly DiscussionRecord[],
+): Promise<LoadedNote[]> {
+  const resolvable = notes.filter(isResolvableNote);
+  const all =
+    discussions ?? (resolvable.length === 0 ? [] : await deps.store.discussions.ofNotes(resolvable));
+  const resolved = new Map(all.flatMap((each) => (each.resolved ? [[each.firstId, each.resolved]] : [])));
+  const ids = [
+    ...new Set([...notes.map(({ author }) => author.id), ...[...resolved.values()].map(({ byId }) => byId)]),
+  ];
   const [bodies, accounts] = await Promise.all([
     textsOf(
       deps,
@@ -21,6 +42,15 @@ export async function loaded(deps: Deps, notes: readonly NoteRecord[]): Promise<
     ),
     deps.store.users.getMany(ids),
   ]);
-  const authors = new Map(ids.map((id, i) => [id, accounts[i]]));
-  return notes.map((note, i) => ({ note, body: bodies[i]!, author: authors.get(note.author.id) }));
+  const users = new Map(ids.map((id, i) => [id, accounts[i]]));
+  const resolutionOf = (note: NoteRecord): Resolution | null => {
+    const found = resolved.get(note.inDiscussion ?? note.id);
+    return found === undefined ? null : { by: users.get(found.byId), at: found.at };
+  };
+  return notes.map((note, i) => ({
+    note,
+    body: bodies[i]!,
+    author: users.get(note.author.id),
+    ...(isResolvableNote(note) ? { resolution: resolutionOf(note) } : {}),
+  }));
 }

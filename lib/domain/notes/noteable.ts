@@ -1,5 +1,5 @@
 import type { Votes } from '../../records/award-emoji.ts';
-import type { Noteable, NoteClass, NoteRecord } from '../../records/notes.ts';
+import type { Noteable, NoteClass, NoteRecord, UnresolvedChange } from '../../records/notes.ts';
 import type { StoredText } from '../../records/texts.ts';
 import type { EventTarget } from '../../store/events/events.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
@@ -27,15 +27,17 @@ export interface NotedObject {
   requireComment(internal: boolean): void;
   /** Whether the actor may change and delete the notes of others. */
   readonly moderates: boolean;
+  /** Whether the actor may resolve the discussions of others; absent: none can be resolved. */
+  readonly resolves?: boolean;
   /** Whether the actor may choose the time of a new note. */
   readonly backdates: boolean;
   /** Which of the system notes that name another place the actor may read; absent: there are none. */
   readonly readable?: (notes: readonly NoteRecord[]) => Promise<readonly boolean[]>;
   /**
-   * Runs the write of a user's note that comes (1) or goes (-1), with what the object records of it in the same
-   * transaction. It runs it again where that was refused because the object changed meanwhile.
+   * Runs a write of a user's note or a discussion, with what the object records of it in the same transaction. It runs it
+   * again where that was refused because the object changed meanwhile.
    */
-  within(change: 1 | -1, write: (alongside: readonly Write[]) => Promise<void>): Promise<void>;
+  within(counts: NoteCounts, write: (alongside: readonly Write[]) => Promise<void>): Promise<void>;
   /** Absent: neither the object nor its notes can be awarded emoji. */
   readonly awards?: {
     /** When the object was created: its place in lists. ISO 8601. */
@@ -58,6 +60,14 @@ export interface NotedObject {
   readonly eventTarget?: (note: NoteRecord) => EventTarget;
   /** Who is told by mail is decided from it; absent: nobody. */
   readonly notification?: (note: NoteRecord) => DomainEvent;
+}
+
+/** What a write adds to the counts of an object. */
+export interface NoteCounts {
+  /** Notes by users. */
+  readonly notes: 1 | 0 | -1;
+  /** Discussions that are to be resolved and are not. */
+  readonly unresolved: UnresolvedChange;
 }
 
 /** What becomes of the text of a note with quick actions. */

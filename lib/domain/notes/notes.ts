@@ -4,17 +4,21 @@ import {
   classOfNote,
   type DiscussionRecord,
   holderOf,
+  isResolvableNote,
   MAX_NOTE_LENGTH,
   MAX_REPLIES,
   type NotedLine,
   type NoteRecord,
+  unresolvedBy,
 } from '../../records/notes.ts';
 import { Missing, Stale } from '../../store/errors.ts';
+import { leftOf, repliedTo } from '../../store/notes/discussions.ts';
 import type { NotesOf } from '../../store/notes/lists.ts';
 import { mentionsMessage } from '../../store/notes/mentions.ts';
 import { type NoteOrder, noteRemovedMessages } from '../../store/notes/notes.ts';
 import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
+import type { Write } from '../../store/table/write.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -74,7 +78,11 @@ export interface NewNote {
 
 /** Adds a note. @throws 401, 403; `404 Project Not Found` (or Group) when that is deleted meanwhile */
 export const addNote = (deps: Deps, actor: Actor, on: NotedObject, input: NewNote): Promise<LoadedNote> =>
-  written(deps, actor, on, input, (note, alongside) => deps.store.notes.create(note, alongside));
+  written(deps, actor, on, input, (note, alongside) =>
+    on.within({ notes: 1, unresolved: isResolvableNote(note) ? 1 : 0 }, (more) =>
+      deps.store.notes.create(note, [...more, ...alongside]),
+    ),
+  );
 
 /** Adds a note that starts a discussion. @throws as {@link addNote} */
 export async function startDiscussion(
@@ -118,7 +126,11 @@ export async function reply(
       retryOnConflict(
         async () => {
           const inReply = { ...note, inDiscussion: first.firstId };
-          await deps.store.notes.reply(inReply, await find(), alongside);
+          const discussion = await find();
+          const unresolved = unresolvedBy(discussion, repliedTo(discussion, note.id));
+          await on.within({ notes: 1, unresolved }, (more) =>
+            deps.store.notes.reply(inReply, discussion, [...more, ...alongside]),
+          );
         },
         (error) => error instanceof Stale,
       ),
@@ -131,7 +143,7 @@ async function written(
   actor: Actor,
   on: NotedObject,
   input: NewNote,
-  store: (note: NoteRecord, alongside: Parameters<typeof deps.store.notes.create>[1]) => Promise<void>,
+  store: (note: NoteRecord, alongside: readonly Write[]) => Promise<void>,
   inDiscussion?: number,
 ): Promise<LoadedNote> {
   const { user: author } = signedIn(actor);
@@ -172,12 +184,12 @@ async function written(
   const joins = deps.store.threads.joinWrite(note, author.id);
   const alongside = [joins, ...(event === undefined ? [] : [event]), ...messages.map(outboxWrite)];
   try {
-    await naming(deps, body, () => on.within(1, (more) => store(note, [...more, ...alongside])));
+    await naming(deps, body, () => store(note, alongside));
   } catch (error) {
     throw error instanceof Missing ? resourceNotFound(holderOf(on)) : error;
   }
   await deps.store.outbox.deliver(messages);
-  return { note, body: input.body, author };
+  return { note, body: input.body, author, ...(isResolvableNote(note) ? { resolution: null } : {}) };
 }
 
 /** Lists notes. @throws 413 when their texts are too long together */
@@ -245,8 +257,8 @@ export async function changeNote(
   const change = async (): Promise<LoadedNote> => {
     const note = await noteOf(deps, on, id);
     requireChange(actor, on, note);
-    const [{ body, author }] = (await loaded(deps, [note])) as [LoadedNote];
-    if (body === text) return { note, body, author };
+    const [before] = (await loaded(deps, [note])) as [LoadedNote];
+    if (before.body === text) return before;
     const [kept, toDo] = await Promise.all([
       deps.store.texts.keep(holderOf(note), text),
       on.toDo?.(signedIn(actor).user.id, text, note.body),
@@ -258,7 +270,7 @@ export async function changeNote(
     );
     await deps.store.outbox.deliver(messages);
     await dropReplaced(deps, note.body);
-    return { note: changed, body: text, author };
+    return { ...before, note: changed, body: text };
   };
   return retryOnConflict(change, (error) => error instanceof Stale);
 }
@@ -279,8 +291,10 @@ export async function deleteNote(
     requireChange(actor, on, note);
     unmodifiedSince(note.updatedAt);
     const messages = noteRemovedMessages(note);
-    await on.within(-1, (alongside) =>
-      deps.store.notes.remove(note, [...alongside, ...messages.map(outboxWrite)]),
+    const discussion = await deps.store.discussions.ofNote(note);
+    const unresolved = unresolvedBy(discussion, discussion && leftOf(discussion, note.id));
+    await on.within({ notes: -1, unresolved }, (alongside) =>
+      deps.store.notes.remove(note, discussion, [...alongside, ...messages.map(outboxWrite)]),
     );
     await deps.store.outbox.deliver(messages);
     await dropReplaced(deps, note.body);
@@ -334,7 +348,11 @@ async function readableOf(on: NotedObject, notes: readonly NoteRecord[]): Promis
   return ofClass.filter((_, i) => readable[i]);
 }
 
-async function discussionOf(deps: Deps, on: NotedObject, discussionId: string): Promise<DiscussionRecord> {
+export async function discussionOf(
+  deps: Deps,
+  on: NotedObject,
+  discussionId: string,
+): Promise<DiscussionRecord> {
   const of = notesOf(on);
   const firstId = firstNoteOf(of.projectId, of.noteable, discussionId);
   const found = firstId === undefined ? undefined : await deps.store.discussions.get(of, firstId);
@@ -343,7 +361,7 @@ async function discussionOf(deps: Deps, on: NotedObject, discussionId: string): 
 }
 
 /** Reads the notes of discussions. Those that the actor may not read are left out. */
-async function discussionsOf(
+export async function discussionsOf(
   deps: Deps,
   on: NotedObject,
   discussions: readonly DiscussionRecord[],
@@ -359,7 +377,7 @@ async function discussionsOf(
     on,
     found.filter((note) => note !== undefined),
   );
-  const notes = new Map((await loaded(deps, readable)).map((each) => [each.note.id, each]));
+  const notes = new Map((await loaded(deps, readable, discussions)).map((each) => [each.note.id, each]));
   return discussions.map(({ firstId, individual }, i) => ({
     id: discussionIdOf(projectId, noteable, firstId),
     individual,

@@ -57,7 +57,7 @@ export async function actInNote(
   return {
     text: found.text,
     ...done,
-    on: changesFields ? { ...on, within: (n, write) => change({ change: n, write }) } : on,
+    on: changesFields ? { ...on, within: ({ notes }, write) => change({ change: notes, write }) } : on,
     finish: () => finish(issue),
     apply: () => (changesFields ? change() : Promise.resolve()),
   };

@@ -71,11 +71,20 @@ export class Discussions {
 
   /** Returns the discussion of a note; undefined for a note written before there were discussions. */
   async ofNote(note: NoteRecord): Promise<DiscussionRecord | undefined> {
-    const { projectId, noteable, inDiscussion = note.id } = note;
-    const row = await this.#table.get(discussionKey(projectId, noteable, classOfNote(note), inDiscussion));
+    const row = await this.#table.get(keyOfNote(note));
     return row && fromItem(row);
   }
+
+  /** Returns the discussions of notes, each once. */
+  async ofNotes(notes: readonly NoteRecord[]): Promise<DiscussionRecord[]> {
+    const keys = new Map(notes.map((note) => [note.inDiscussion ?? note.id, keyOfNote(note)]));
+    const rows = await this.#table.batchGet([...keys.values()]);
+    return rows.flatMap((row) => (row === undefined ? [] : [fromItem(row)]));
+  }
 }
+
+const keyOfNote = (note: NoteRecord) =>
+  discussionKey(note.projectId, note.noteable, classOfNote(note), note.inDiscussion ?? note.id);
 
 /** The discussion that a note starts, or that it stands for alone. */
 export function newDiscussion(note: NoteRecord): Put {
@@ -92,6 +101,20 @@ export function newDiscussion(note: NoteRecord): Put {
   return wholeDiscussion(discussion);
 }
 
+/** A discussion after a reply. What was resolved is open again. */
+export const repliedTo = (
+  { resolved: _, ...discussion }: DiscussionRecord,
+  noteId: number,
+): DiscussionRecord => ({ ...discussion, individual: false, replies: [...discussion.replies, noteId] });
+
+/** A discussion after a note of it is deleted; undefined: it goes with its last note. */
+export function leftOf(discussion: DiscussionRecord, noteId: number): DiscussionRecord | undefined {
+  const replies = discussion.replies.filter((reply) => reply !== noteId);
+  const headless = discussion.headless === true || noteId === discussion.firstId;
+  if (headless && replies.length === 0) return undefined;
+  return { ...discussion, replies, ...(headless ? { headless } : {}) };
+}
+
 /** A discussion that is written with all that it has. */
 export const wholeDiscussion = (discussion: DiscussionRecord): Put => ({
   put: { ...keyOf(discussion), ...discussion },
@@ -99,24 +122,29 @@ export const wholeDiscussion = (discussion: DiscussionRecord): Put => ({
 
 /** Refused as `discussion` when it changed meanwhile. */
 export const changedDiscussion = (
-  discussion: DiscussionRecord,
-  set: Partial<Pick<DiscussionRecord, 'individual' | 'replies' | 'headless'>>,
+  before: DiscussionRecord,
+  { individual, replies, headless, resolved }: DiscussionRecord,
 ): Update => ({
-  update: keyOf(discussion),
-  set: { ...set, version: discussion.version + 1 },
-  ...isUnchanged(discussion),
+  update: keyOf(before),
+  set: {
+    individual,
+    replies,
+    ...(headless === undefined ? {} : { headless }),
+    ...(resolved === undefined ? {} : { resolved }),
+    version: before.version + 1,
+  },
+  ...(resolved === undefined && before.resolved !== undefined ? { remove: ['resolved'] } : {}),
+  ...isUnchanged(before),
 });
 
 /** Takes a deleted note off its discussion, and the discussion off the list with its last note. */
 export function withoutNote({ id }: NoteRecord, discussion: DiscussionRecord): Write[] {
-  const replies = discussion.replies.filter((reply) => reply !== id);
-  const headless = discussion.headless === true || id === discussion.firstId;
-  const isLast = headless && replies.length === 0;
+  const left = leftOf(discussion, id);
   return [
-    isLast
+    left === undefined
       ? { delete: keyOf(discussion), ...isUnchanged(discussion) }
-      : changedDiscussion(discussion, { replies, ...(headless ? { headless } : {}) }),
-    uncounted(discussion, isLast),
+      : changedDiscussion(discussion, left),
+    uncounted(discussion, left === undefined),
   ];
 }
 

@@ -40,13 +40,7 @@ import { cutPage, type Page, type PageRequest, pageOfRows } from '../table/pagin
 import type { Direction } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Delete, type Item, joined, PRESENT, type Update, type Write } from '../table/write.ts';
-import {
-  changedDiscussion,
-  Discussions,
-  newDiscussion,
-  wholeDiscussion,
-  withoutNote,
-} from './discussions.ts';
+import { changedDiscussion, newDiscussion, repliedTo, wholeDiscussion, withoutNote } from './discussions.ts';
 import { DISCUSSIONS_OF, listedKeys, NOTES_OF, type NotesOf, totalOf } from './lists.ts';
 import { wordRowsOf } from './words.ts';
 
@@ -76,11 +70,9 @@ export const noteRemovedMessages = ({ projectId, noteable, id }: NoteAddress): O
 export class Notes {
   readonly #table: Table;
   readonly #counters: Counters;
-  readonly #discussions: Discussions;
   constructor(table: Table, counters: Counters) {
     this.#table = table;
     this.#counters = counters;
-    this.#discussions = new Discussions(table);
   }
 
   nextId(): Promise<number> {
@@ -123,7 +115,7 @@ export class Notes {
       : [];
     await this.#transact([
       ...becomesFirst,
-      changedDiscussion(discussion, { individual: false, replies: [...discussion.replies, note.id] }),
+      changedDiscussion(discussion, repliedTo(discussion, note.id)),
       ...noteWrites(note),
       checkSourceExists(holderOf(note)),
       ...alongside,
@@ -149,12 +141,25 @@ export class Notes {
     return { ...note, body, updatedAt };
   }
 
+  /** Resolves a discussion, or opens it again. @throws Stale when it changed meanwhile */
+  async resolve(
+    before: DiscussionRecord,
+    after: DiscussionRecord,
+    alongside: readonly Write[] = [],
+  ): Promise<void> {
+    await this.#transact([changedDiscussion(before, after), ...alongside]);
+  }
+
   /**
    * Deletes a note, and its discussion with the last note of it. Its text in the bucket is left to the caller.
+   * @param discussion undefined: it has none
    * @throws Stale when the note or the discussion changed meanwhile; Missing when the note is deleted
    */
-  async remove(note: NoteRecord, alongside: readonly Write[] = []): Promise<void> {
-    const discussion = await this.#discussions.ofNote(note);
+  async remove(
+    note: NoteRecord,
+    discussion: DiscussionRecord | undefined,
+    alongside: readonly Write[] = [],
+  ): Promise<void> {
     await this.#transact([
       { delete: keyOf(note), ...unchanged(note), reason: 'gone' },
       { delete: listKeyOf(note) },
@@ -307,7 +312,7 @@ export function copiedWrites(
     const row =
       begun === undefined
         ? wholeDiscussion(discussion)
-        : changedDiscussion(begun, { replies: discussion.replies });
+        : changedDiscussion(begun, { ...begun, replies: discussion.replies });
     return [row, ...notes.flatMap((note) => noteRows(note, isGhost(note.author.id)))];
   });
   const { projectId, noteable } = copies[0]!.discussion;

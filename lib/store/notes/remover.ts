@@ -9,12 +9,14 @@ import type { Table } from '../table/table.ts';
 import { PRESENT, type Update } from '../table/write.ts';
 import type { Texts } from '../texts/texts.ts';
 import { anonymize } from './anonymize.ts';
+import type { Discussions } from './discussions.ts';
 import { type NoteRecord, type Notes, noteRemovedMessages } from './notes.ts';
 import type { Threads } from './participants.ts';
 
 interface Stores {
   readonly table: Table;
   readonly notes: Notes;
+  readonly discussions: Discussions;
   readonly texts: Texts;
   readonly threads: Threads;
 }
@@ -44,13 +46,14 @@ export const remover: Remover<Stores> = {
 /** Attempts against others who change the same discussion; the job is repeated after the last. */
 const ATTEMPTS = 10;
 
-async function removeNote({ table, notes, texts }: Stores, key: Key): Promise<void> {
+async function removeNote({ table, notes, discussions, texts }: Stores, key: Key): Promise<void> {
   const note = (await table.get({ pk: key.pk, sk: key.sk })) as unknown as NoteRecord | undefined;
   if (note === undefined) return;
   for (let attempt = 1; ; attempt++) {
     try {
       const messages = noteRemovedMessages(note).map(outboxWrite);
-      await notes.remove(note, [...(await uncounted(table, note)), ...messages]);
+      const discussion = await discussions.ofNote(note);
+      await notes.remove(note, discussion, [...(await uncounted(table, note)), ...messages]);
       break;
     } catch (error) {
       if (error instanceof Missing) break;
