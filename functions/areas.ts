@@ -193,6 +193,15 @@ export const areas: readonly Area[] = [
     ],
     writesObjects,
   ),
+  api(
+    'merge-requests',
+    [
+      ...inProject('approval_rules'),
+      ...['approvals', 'merge_request_approval_setting'].map(oneInProject),
+      '/api/v4/groups/{id}/merge_request_approval_setting',
+    ],
+    writes,
+  ),
   api('settings', ['/api/v4/application/settings'], {
     ...writes,
     masterKey: 'use',

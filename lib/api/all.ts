@@ -2,6 +2,7 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { document } from '../http/openapi.ts';
 import type { OpenApiDocument } from '../http/openapi-document.ts';
 import { accessRequestEndpoints } from './access-requests/endpoints.ts';
+import { approvalEndpoints } from './approvals/endpoints.ts';
 import { auditEventEndpoints } from './audit-events/endpoints.ts';
 import { uploadEndpoints } from './avatars/endpoints.ts';
 import { billableEndpoints } from './billable-members/endpoints.ts';
@@ -104,6 +105,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...epicIssueEndpoints,
   ...todoEndpoints,
   ...eventEndpoints,
+  ...approvalEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,
   ...statusEndpoints,

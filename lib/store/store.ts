@@ -1,6 +1,7 @@
 /** The domain's access to storage, queues and AWS services; created once per process. */
 import type { IssueClass, IssueRecord } from '../records/issues.ts';
 import { AccessRequests } from './access-requests/access-requests.ts';
+import { ApprovalRuleSets } from './approvals/rules.ts';
 import { AuditEvents } from './audit-events/audit-events.ts';
 import { Avatars } from './avatars/avatars.ts';
 import { Awards } from './award-emoji/award-emoji.ts';
@@ -114,6 +115,7 @@ export interface Store {
   readonly namespaceList: NamespaceList;
   readonly groupOwners: GroupOwners;
   readonly refRules: RefRules;
+  readonly approvalRules: ApprovalRuleSets;
   readonly names: Names;
   readonly repositories: Repositories;
   readonly networks: ForkNetworks;
@@ -225,6 +227,7 @@ export function createStore(
     namespaceList: new NamespaceList(table, search, users),
     groupOwners: new GroupOwners(table, members),
     refRules: new RefRules(table, counters),
+    approvalRules: new ApprovalRuleSets(table, counters),
     names,
     repositories: new Repositories(table, outbox),
     networks: new ForkNetworks(table),

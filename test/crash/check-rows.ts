@@ -40,6 +40,7 @@ import { type FollowRow, followKey, userKey } from '../../lib/store/row-keys/use
 import { gramsOf } from '../../lib/store/search/trigrams.ts';
 import { type IndexName, indexes } from '../../lib/store/table/schema.ts';
 import { identityNames } from '../../lib/store/users/item.ts';
+import { approvals } from './check-approvals.ts';
 import { audit } from './check-audit.ts';
 import { awards } from './check-awards.ts';
 import { epics } from './check-epics.ts';
@@ -111,6 +112,12 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       iteration: Math.max(0, ...rows.of('ITERATION#').map(({ pk }) => idOf(pk))),
       epic: Math.max(0, ...rows.of('EPIC#').map(({ pk }) => idOf(pk))),
       label: Math.max(0, ...rows.of('LABEL#').map(({ pk }) => idOf(pk))),
+      'approval-rule': Math.max(
+        0,
+        ...rows
+          .of('APPROVALS#')
+          .flatMap((row) => (row['rules'] as readonly { readonly id: number }[]).map(({ id }) => id)),
+      ),
       'branch-rule': Math.max(0, ...rulesOf(rows, 'branch').map((row) => row['id'] as number)),
     };
     for (const [kind, id] of Object.entries(largest)) {
@@ -143,6 +150,8 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       for (const key of found.keys()) yield `${name} has a row of ${key}, which does not exist`;
     }
   }),
+
+  approvals,
 
   labels,
 

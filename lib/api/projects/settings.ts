@@ -1,5 +1,6 @@
 import { invalid } from '../../domain/errors.ts';
 import * as p from '../../http/params.ts';
+import { MAX_APPROVALS } from '../../records/approvals.ts';
 
 /** Characters. Keeps all settings together well below the 400 KB limit of a DynamoDB item. */
 const MAX_TEMPLATE_LENGTH = 20_000;
@@ -21,6 +22,7 @@ export const settingFields = () => ({
   analytics_access_level: level('analytics'),
   approvals_before_merge: p.integer({
     min: 0,
+    max: MAX_APPROVALS,
     description: 'Number of approvals required before a merge request can be merged',
   }),
   auto_cancel_pending_pipelines: p.oneOf(['enabled', 'disabled'], {

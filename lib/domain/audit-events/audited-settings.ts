@@ -1,6 +1,7 @@
 /** Collects the settings whose changes are audit events, from a file per subject in `audited-settings/`. */
 
 import { accessRequests } from './audited-settings/access-requests.ts';
+import { approvals } from './audited-settings/approvals.ts';
 import { forks } from './audited-settings/forks.ts';
 import { groups } from './audited-settings/groups.ts';
 import { members } from './audited-settings/members.ts';
@@ -10,7 +11,15 @@ import { waiting } from './audited-settings/waiting.ts';
 
 export type { SettingDefaults, SettingValue } from './audited-settings/types.ts';
 
-const ALL: readonly AuditedSettings[] = [accessRequests, forks, groups, members, repository, waiting];
+const ALL: readonly AuditedSettings[] = [
+  accessRequests,
+  approvals,
+  forks,
+  groups,
+  members,
+  repository,
+  waiting,
+];
 
 /** Sorted by name: the events of one change are recorded in this order. */
 const of = (kind: keyof AuditedSettings): SettingDefaults =>

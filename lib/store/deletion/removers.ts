@@ -1,4 +1,5 @@
 import { remover as accessRequests } from '../access-requests/remover.ts';
+import { remover as approvals } from '../approvals/remover.ts';
 import { remover as awardEmoji } from '../award-emoji/remover.ts';
 import { remover as customAttributes } from '../custom-attributes/remover.ts';
 import { remover as emails } from '../emails/remover.ts';
@@ -52,6 +53,7 @@ export const removers: readonly Remover<Store>[] = [
   stars,
   topics,
   refs,
+  approvals,
   // Events refer to notes, so they are deleted first.
   events,
   notes,

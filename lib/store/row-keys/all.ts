@@ -1,5 +1,6 @@
 /** All kinds of rows that the table has: a line for each file of this folder. */
 import { rowKinds as accessRequests } from './access-requests.ts';
+import { rowKinds as approvals } from './approvals.ts';
 import { rowKinds as auditEvents } from './audit-events.ts';
 import { rowKinds as avatars } from './avatars.ts';
 import { rowKinds as awardEmoji } from './award-emoji.ts';
@@ -43,6 +44,7 @@ import { rowKinds as users } from './users.ts';
 
 export const allRowKinds = [
   ...accessRequests,
+  ...approvals,
   ...auditEvents,
   ...avatars,
   ...awardEmoji,

@@ -7,6 +7,7 @@ export type CounterKind =
   | 'token'
   | 'namespace'
   | 'branch-rule'
+  | 'approval-rule'
   | 'note'
   | 'issue'
   | 'issue-link'

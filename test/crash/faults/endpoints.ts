@@ -1,4 +1,5 @@
 import type { Answer } from '../../harness/service.ts';
+import { approvalWrites } from './approval-endpoints.ts';
 import { attributeWrites } from './attribute-endpoints.ts';
 import type { Operation } from './driver.ts';
 import { epicWrites } from './epic-endpoints.ts';
@@ -75,6 +76,7 @@ export const writes: readonly Operation[] = [
       state: async () => flip(await found(fixtures, `/projects/${id}`, owner.token)),
     };
   }),
+  ...approvalWrites,
   ...groupWrites,
   ...invitationWrites,
   ...issueWrites,

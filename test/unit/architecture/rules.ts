@@ -96,6 +96,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     ...['tokens', 'notifications', 'audit-events', 'access-requests', 'avatars', 'billable-members'],
     ...[
       'custom-attributes',
+      'approvals',
       'events',
       'git',
       'invitations',
@@ -148,6 +149,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'signatures',
       'stars',
       'groups',
+      'approvals',
       'namespaces',
       'labels',
       'milestones',
@@ -204,7 +206,17 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'signatures',
       'stars',
     ],
-    ...['project-relations', 'tags', 'templates', 'tokens', 'epics', 'issues', 'todos', 'search'],
+    ...[
+      'project-relations',
+      'tags',
+      'templates',
+      'tokens',
+      'epics',
+      'issues',
+      'todos',
+      'approvals',
+      'search',
+    ],
   ],
 };
 

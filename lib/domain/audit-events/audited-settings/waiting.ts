@@ -5,7 +5,6 @@ export const waiting: AuditedSettings = {
   groups: { shared_runners_minutes_limit: null },
   projects: {
     analytics_access_level: 'enabled',
-    approvals_before_merge: 0,
     builds_access_level: 'enabled',
     container_registry_access_level: 'enabled',
     issues_access_level: 'enabled',
