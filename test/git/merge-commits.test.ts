@@ -20,7 +20,7 @@ describe('merges of generated branches are those of git merge-tree', () => {
   let history: History;
 
   beforeAll(async () => {
-    cases = generateMerges(fixture, 2, 150);
+    cases = generateMerges(fixture, 2, 105);
     ({ store } = await fixture.load());
     history = new History(store);
   });
@@ -147,6 +147,41 @@ describe('kinds of conflicts', () => {
       { z: '', a: { mode: '100755', data: text } },
       { z: '', a: { mode: '100644', data: text } },
       ['mode a'],
+    ],
+    [
+      'added to a directory that the other moved',
+      { 'd/a': text, 'd/b': 'b\n' },
+      { 'e/a': text, 'e/b': 'b\n' },
+      { 'd/a': text, 'd/b': 'b\n', 'd/c': 'c\n' },
+      ['file-location e/c'],
+    ],
+    [
+      'moved into a directory that the other moved',
+      { 'd/a': text, 'd/b': 'b\n', c: bottom },
+      { 'e/a': text, 'e/b': 'b\n', c: bottom },
+      { 'd/a': text, 'd/b': 'b\n', 'd/c': bottom },
+      ['file-location e/c'],
+    ],
+    [
+      'added to a directory that the other moved, where the place is taken',
+      { 'd/a': text, 'd/b': 'b\n', 'e/c': 'old\n' },
+      { 'e/a': text, 'e/b': 'b\n', 'e/c': 'old\n' },
+      { 'd/a': text, 'd/b': 'b\n', 'd/c': 'c\n', 'e/c': 'old\n' },
+      ['directory-in-the-way d/c'],
+    ],
+    [
+      'added to two directories that the other moved into one',
+      { 'd/a': text, 'f/b': bottom },
+      { 'e/a': text, 'e/b': bottom },
+      { 'd/a': text, 'd/c': 'c\n', 'f/b': bottom, 'f/c': 'c2\n' },
+      ['directory-collision d/c', 'directory-collision f/c'],
+    ],
+    [
+      'added to a directory whose files the other moved apart',
+      { 'd/a': text, 'd/b': bottom },
+      { 'e/a': text, 'f/b': bottom },
+      { 'd/a': text, 'd/b': bottom, 'd/c': 'c\n' },
+      ['directory-split d'],
     ],
     ['mode by one, content by the other', { a: text }, { a: { mode: '100755', data: text } }, { a: top }, []],
   ];

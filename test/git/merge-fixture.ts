@@ -10,7 +10,7 @@ type Pick = (below: number) => number;
 export type MergeCase = readonly [ours: string, theirs: string];
 
 /**
- * Makes pairs of branches that changed the same few files: edits, moves, moves with edits, copies, deletions,
+ * Makes pairs of branches that changed the same few files: edits, moves, of whole directories too, copies, deletions,
  * changes of mode and type, files for directories and the other way round. Each third pair is a criss-cross,
  * with two merge bases. Files end in a newline: git before 2.43.2 ignores what follows the last newline when it
  * detects renames.
@@ -54,11 +54,10 @@ export function generateMerges(fixture: GitFixture, seed: number, count: number)
   return cases;
 }
 
-/** The result of git with `merge.directoryRenames=false`, as in our merges. */
+/** The result of git. */
 export function gitMergeTree(fixture: GitFixture, ours: string, theirs: string) {
-  const settings = ['-c', 'merge.directoryRenames=false', '-c', 'merge.renameLimit=2000'];
   const merge = ['merge-tree', '--write-tree', '--allow-unrelated-histories', ours, theirs];
-  const { status, stdout, stderr } = spawnSync('git', [...settings, ...merge], {
+  const { status, stdout, stderr } = spawnSync('git', merge, {
     cwd: fixture.directory,
     env: { PATH: process.env['PATH'], HOME: fixture.directory, GIT_CONFIG_NOSYSTEM: '1' },
   });
@@ -118,7 +117,7 @@ function edited(pick: Pick, before: Tree): Tree {
     if (path === undefined) break;
     const file = tree.get(path)!;
     const to = NEW_PATHS[pick(NEW_PATHS.length)]!;
-    const roll = pick(12);
+    const roll = pick(15);
     if (roll < 4) tree.set(path, changed(pick, file));
     else if (roll < 6) move(tree, path, to, file);
     else if (roll === 6) move(tree, path, to, changed(pick, file));
@@ -127,6 +126,11 @@ function edited(pick: Pick, before: Tree): Tree {
     else if (roll === 9) put(tree, to, { mode: '100644', data: newText(pick) });
     else if (roll === 10 && file.mode.startsWith('100')) {
       tree.set(path, { ...file, mode: file.mode === '100644' ? '100755' : '100644' });
+    } else if (roll === 12 || roll === 13) {
+      moveDirectory(pick, tree, path);
+    } else if (roll === 14) {
+      const name = `${path.slice(0, path.lastIndexOf('/') + 1)}${['new', 'newer', 'x.ts'][pick(3)]}`;
+      put(tree, name, { mode: '100644', data: newText(pick) });
     } else if (roll === 11 && pick(3) === 0) {
       tree.set(path, { mode: '120000', data: `to ${pick(3)}` });
     }
@@ -137,6 +141,21 @@ function edited(pick: Pick, before: Tree): Tree {
 function move(tree: Tree, from: string, to: string, file: File): void {
   tree.delete(from);
   put(tree, to, file);
+}
+
+/** Moves all files of the path's directory, or of the one above it, and a few of them elsewhere. */
+function moveDirectory(pick: Pick, tree: Tree, path: string): void {
+  const parts = path.split('/').slice(0, -1);
+  const from = parts.slice(0, pick(2) ? parts.length : 1).join('/');
+  if (from === '') return;
+  const to = ['moved', 'moved/deep', 'lib', 'dir', 'dir/sub', 'z2'][pick(6)]!;
+  for (const [old, file] of [...tree]) {
+    if (!old.startsWith(`${from}/`)) continue;
+    const rest = old.slice(from.length + 1);
+    const target = pick(6) ? `${to}/${rest}` : pick(2) ? `apart/${rest}` : rest;
+    tree.delete(old);
+    put(tree, target, pick(4) ? file : changed(pick, file));
+  }
 }
 
 /** A possible merge result, with conflicts resolved arbitrarily. */

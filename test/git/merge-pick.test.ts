@@ -41,16 +41,16 @@ describe('cherry-picks and reverts are those of git', () => {
     git('clean', '-fdxq');
     const merge = git('rev-list', '--parents', '-1', commit).trim().split(' ').length > 2;
     const options = command === 'revert' ? ['--no-edit'] : ['--allow-empty'];
-    const { status } = spawnSync(
-      'git',
-      ['-c', 'merge.directoryRenames=false', command, ...options, ...(merge ? ['-m', '1'] : []), commit],
-      { cwd: worktree, env },
-    );
+    const { status } = spawnSync('git', [command, ...options, ...(merge ? ['-m', '1'] : []), commit], {
+      cwd: worktree,
+      env,
+    });
     const unmerged = git('ls-files', '--unmerged') !== '';
     if (status !== 0) git(command, '--quit');
     if (unmerged) return 'conflict';
     if (status !== 0) return 'empty';
-    return git('rev-parse', 'HEAD^{tree}').trim();
+    const [before, after] = [`${onto}^{tree}`, 'HEAD^{tree}'].map((tree) => git('rev-parse', tree).trim());
+    return before === after ? 'empty' : after!;
   }
 
   const brief = (picked: PickOutcome) => (picked.kind === 'picked' ? picked.tree : picked.kind);

@@ -18,9 +18,23 @@ export interface RenameOptions {
   readonly copies?: boolean;
   /** Whether empty files can be renamed; default true. */
   readonly emptyFiles?: boolean;
-  /** Which sources are worth comparing by content; default all. */
-  readonly worthwhile?: (path: RawPath) => boolean;
+  /** Knows which renames matter; without it, all do. */
+  readonly guide?: RenameGuide;
   readonly signal?: AbortSignal;
+}
+
+/** What a merge knows of its files, so that only the renames that matter to it are looked for. */
+export interface RenameGuide {
+  /** Whether it matters where this deleted file went. */
+  matters(path: RawPath): boolean;
+  /** Called for each rename that was found. */
+  found(from: RawPath, to: RawPath): void;
+  /** Called once the renames of equal files were found. */
+  equalFilesFound(): void;
+  /** The likely new path of a file whose name is not unique. */
+  guess(path: RawPath): RawPath | undefined;
+  /** Called once the renames within equal names were found. @returns which of the files left still matter */
+  unsettled(paths: readonly RawPath[]): ReadonlySet<RawPath>;
 }
 
 export interface RenamedChanges {
@@ -108,7 +122,9 @@ class Search {
   }
 
   get worthwhile(): boolean {
-    return this.#sources.length > 0 && this.#targets.size > 0;
+    if (this.#sources.length === 0 || this.#targets.size === 0) return false;
+    const { guide } = this.#options;
+    return guide === undefined || this.#sources.some(({ path }) => guide.matters(path));
   }
 
   async matchEqual(): Promise<void> {
@@ -130,14 +146,19 @@ class Search {
   }
 
   async matchSimilar(): Promise<void> {
-    const { copies = false, worthwhile = () => true } = this.#options;
+    const { copies = false, guide } = this.#options;
     const open = (source: Source) => copies || source.users === 0;
-    this.#sources = this.#sources.filter((source) => open(source) && worthwhile(source.path));
+    const matters = ({ path }: Source) => guide === undefined || guide.matters(path);
+    const left = this.#sources.filter(open);
+    this.#sources = left.filter(matters);
     if (this.#minimum >= MAX_SCORE || this.#sources.length === 0) return;
+    guide?.equalFilesFound();
     await this.#readSizes();
     if (!copies) {
-      await this.#matchNames();
+      await this.#matchNames(left);
       this.#sources = this.#sources.filter(open);
+      const unsettled = guide?.unsettled(this.#sources.map(({ path }) => path));
+      if (unsettled) this.#sources = this.#sources.filter(({ path }) => unsettled.has(path));
     }
     const limit = this.#options.limit ?? DEFAULT_LIMIT;
     if (this.#sources.length * this.#openTargets().length > limit * limit) {
@@ -186,23 +207,29 @@ class Search {
   #match(target: Target, source: Source, score: number): void {
     target.match = { source, score };
     source.users++;
+    this.#options.guide?.found(source.path, target.path);
   }
 
   #openTargets(): Target[] {
     return [...this.#targets.values()].filter((target) => !target.match);
   }
 
-  /** Matches files that moved to another directory, if their name is unique among the remaining files. */
-  async #matchNames(): Promise<void> {
-    const sources = Map.groupBy(this.#sources, (source) => nameOf(source.path));
+  /**
+   * Matches files that moved to another directory, if their name is unique among the remaining files, or if their new
+   * path can be guessed.
+   * @param left all files that are not matched yet, whether they matter or not
+   */
+  async #matchNames(left: readonly Source[]): Promise<void> {
+    const sources = Map.groupBy(left, (source) => nameOf(source.path));
     const targets = Map.groupBy(this.#openTargets(), (target) => nameOf(target.path));
-    const pairs = [...sources].flatMap(([name, [source, ...others]]) => {
-      const [target, ...more] = targets.get(name) ?? [];
-      if (!source || !target || others.length + more.length > 0) return [];
-      return isFile(source) && isFile(target) ? [{ source, target }] : [];
-    });
     const likely = this.#minimum + SAME_NAME_FACTOR * (MAX_SCORE - this.#minimum);
-    for (const { source, target } of pairs) {
+    for (const source of this.#sources) {
+      const named = targets.get(nameOf(source.path));
+      if (named === undefined) continue;
+      const unique = named.length === 1 && sources.get(nameOf(source.path))!.length === 1;
+      const guess = unique ? undefined : this.#options.guide?.guess(source.path);
+      const target = unique ? named[0] : guess && this.#targets.get(guess);
+      if (!target || target.match || !isFile(source) || !isFile(target)) continue;
       if (!this.#mayMatch(source, target)) continue;
       await this.#load([source], [target]);
       const score = this.#score(source, target);

@@ -34,8 +34,8 @@ const MAX_DEPTH = 16;
 const MAX_STEPS = 3 * MAX_DIFF_STEPS;
 
 /**
- * Merges two commits without touching refs. The tree is the one of `git merge-tree --write-tree` with
- * `merge.directoryRenames=false`. Several merge bases are merged into one first, as git does.
+ * Merges two commits without touching refs. The tree is the one of `git merge-tree --write-tree`. Several merge bases are
+ * merged into one first, as git does.
  *
  * @throws ObjectMissing, CorruptData, HistoryLimit
  */

@@ -28,7 +28,15 @@ export type ConflictKind =
   /** a file on one side, a symlink or submodule on the other */
   | 'distinct-types'
   /** a file on one side, a directory on the other; the file was stored under another name */
-  | 'file-directory';
+  | 'file-directory'
+  /** one side put the file into a directory that the other side renamed; it is in the renamed directory now */
+  | 'file-location'
+  /** the same, but the side has a file or directory at that place already */
+  | 'directory-in-the-way'
+  /** the same, but several files would be moved to one place */
+  | 'directory-collision'
+  /** one side added files to this directory, and the other moved its files to several directories */
+  | 'directory-split';
 
 /** A path with a conflict that has to be resolved by a person. */
 export interface MergeConflict {

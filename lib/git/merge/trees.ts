@@ -1,12 +1,12 @@
 import { isRegular, typeOf } from '../diff/changes.ts';
-import { detectRenames } from '../diff/renames.ts';
 import { diffTrees, type TreeChange } from '../diff/tree-diff.ts';
 import type { Oid } from '../oid.ts';
-import { type Entry, entryAtPath } from '../tree/entry.ts';
+import { DIRECTORY, type Entry, entryAtPath } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
 import { LimitExceeded, Pace } from '../work.ts';
 import type { ConflictKind, Labels, MergeConflict, Stage } from './conflict.ts';
 import { entryOf, type MergeLevel, mergeEntries } from './entries.ts';
+import { findRenames } from './find-renames.ts';
 import type { Overlay } from './overlay.ts';
 import {
   applyRenames,
@@ -29,11 +29,9 @@ export interface MergedTree {
 const MAX_CHANGES = 200_000;
 /** Bytes of a path, as Linux allows (`PATH_MAX`). */
 const MAX_PATH = 4096;
-/** Limit for rename detection: the square root of the number of pairs compared. */
-const RENAME_LIMIT = 2000;
 
 /**
- * Three-way merge of trees, as git's `ort` strategy does with `merge.directoryRenames=false` (merge-strategies). Adds
+ * Three-way merge of trees, as git's `ort` strategy does (merge-strategies). Adds
  * the new objects to `store`.
  *
  * @throws LimitExceeded when more than {@link MAX_CHANGES} files changed
@@ -50,13 +48,12 @@ export async function mergeTrees(
   const ourChanges = await changed(store, base, ours, signal);
   const theirChanges = await changed(store, base, theirs, signal);
   const byPath = stagesByPath(ourChanges, theirChanges);
-  const renames = {
-    ours: await renamesOf(store, byPath, 'ours', ourChanges, signal),
-    theirs: await renamesOf(store, byPath, 'theirs', theirChanges, signal),
-  };
-  const conflicts = await applyRenames(store, byPath, renames, level);
-  const inTheWay = (path: RawPath) => store.run((objects) => entryAtPath(objects, ours, path) !== undefined);
-  const result = new Result(level.labels, inTheWay);
+  const changes = { ours: ourChanges, theirs: theirChanges };
+  const directories = level.depth === 0;
+  const found = await findRenames(store, byPath, trees, changes, { directories, signal });
+  const conflicts = [...found.conflicts, ...(await applyRenames(store, byPath, found.renames, level))];
+  const inOurs = (path: RawPath) => store.run((objects) => entryAtPath(objects, ours, path));
+  const result = new Result(level.labels, inOurs);
   const pace = new Pace();
   for (const stages of byPath.values()) {
     signal?.throwIfAborted();
@@ -85,28 +82,6 @@ async function changed(store: Overlay, base: Oid, side: Oid, signal?: AbortSigna
   return [...changes];
 }
 
-/** The renames of files that the other side changed or deleted; no others matter. */
-async function renamesOf(
-  store: Overlay,
-  byPath: StagesByPath,
-  side: SideName,
-  changes: readonly TreeChange[],
-  signal?: AbortSignal,
-) {
-  const other = side === 'ours' ? 'theirs' : 'ours';
-  const worthwhile = (path: RawPath): boolean => {
-    const { base, [other]: there } = byPath.get(path)!;
-    return base?.oid !== there?.oid || base?.mode !== there?.mode;
-  };
-  const found = await detectRenames(store, changes, {
-    limit: RENAME_LIMIT,
-    emptyFiles: false,
-    worthwhile,
-    ...(signal ? { signal } : {}),
-  });
-  return found.changes.filter((change) => change.status === 'R');
-}
-
 interface Resolved {
   readonly entry: Entry | undefined;
   readonly conflict?: ConflictKind;
@@ -117,8 +92,10 @@ async function resolve(store: Overlay, stages: PathStages, level: MergeLevel): P
   const { base, ours, theirs } = stages;
   if (ours && theirs) {
     if (same(ours, theirs)) return { entry: entryOf(ours) };
-    if (same(base, ours)) return { entry: entryOf(theirs) };
-    if (same(base, theirs)) return { entry: entryOf(ours) };
+    // git does not say of a renamed file that only one side changed its type.
+    const renamed = base !== undefined && base.path !== stages.path && typeOf(ours) !== typeOf(theirs);
+    if (same(base, ours) && !renamed) return { entry: entryOf(theirs) };
+    if (same(base, theirs) && !renamed) return { entry: entryOf(ours) };
     if (typeOf(ours) !== typeOf(theirs)) {
       return { entry: stripped(level.depth > 0 ? base : ours), conflict: 'distinct-types' };
     }
@@ -149,12 +126,12 @@ class Result {
   readonly files = new Map<RawPath, Entry | undefined>();
   readonly #labels: Labels;
 
-  readonly #inTheWay: (path: RawPath) => Promise<boolean>;
+  readonly #inOurs: (path: RawPath) => Promise<Entry | undefined>;
 
-  /** @param inTheWay whether a path exists in our tree, changed or not */
-  constructor(labels: Labels, inTheWay: (path: RawPath) => Promise<boolean>) {
+  /** @param inOurs what our tree has at a path, changed or not */
+  constructor(labels: Labels, inOurs: (path: RawPath) => Promise<Entry | undefined>) {
     this.#labels = labels;
-    this.#inTheWay = inTheWay;
+    this.#inOurs = inOurs;
   }
 
   /** Separates a file from a symlink or submodule at the same path: renames the file, or both if neither is a file. */
@@ -186,8 +163,7 @@ class Result {
     const conflicts: MergeConflict[] = [];
     for (const path of blocked) {
       const stages = byPath.get(path);
-      // A stage with another path came from the other side, by a rename.
-      const side = stages?.ours?.path === path ? 'ours' : 'theirs';
+      const side = (await this.#inOurs(path))?.mode === DIRECTORY ? 'theirs' : 'ours';
       const at = await this.#beside(path, side, this.files.get(path)!);
       this.files.set(path, undefined);
       conflicts.push(describe('file-directory', { ...stages, path: at }));
@@ -198,8 +174,7 @@ class Result {
   async #beside(path: RawPath, side: SideName, entry: Entry): Promise<RawPath> {
     const name = `${path}~${Buffer.from(this.#labels[side]).toString('latin1').replaceAll('/', '_')}`;
     let free = name as RawPath;
-    for (let n = 0; this.files.has(free) || (await this.#inTheWay(free)); n++)
-      free = `${name}_${n}` as RawPath;
+    for (let n = 0; this.files.has(free) || (await this.#inOurs(free)); n++) free = `${name}_${n}` as RawPath;
     this.files.set(free, stripped(entry));
     return free;
   }
