@@ -1,5 +1,6 @@
 /** The domain's access to storage, queues and AWS services; created once per process. */
 import type { IssueClass, IssueRecord } from '../records/issues.ts';
+import type { MergeRequestRecord, MergeRequestState } from '../records/merge-requests.ts';
 import { AccessRequests } from './access-requests/access-requests.ts';
 import { ApprovalRuleSets } from './approvals/rules.ts';
 import { AuditEvents } from './audit-events/audit-events.ts';
@@ -34,6 +35,8 @@ import { Labels } from './labels/labels.ts';
 import { MaintenanceNotes } from './maintenance/last-runs.ts';
 import { Leases } from './maintenance/leases.ts';
 import { Members } from './members/members.ts';
+import { MERGE_REQUEST_KIND } from './merge-requests/kind.ts';
+import { MergeRequests } from './merge-requests/merge-requests.ts';
 import { Milestones } from './milestones/milestones.ts';
 import { NamespaceList } from './namespaces/list.ts';
 import { Discussions } from './notes/discussions.ts';
@@ -61,6 +64,7 @@ import { Repositories } from './repository/repositories.ts';
 import type { CounterKind } from './row-keys/counters.ts';
 import { type IssueFacet, issueKeys } from './row-keys/issues.ts';
 import type { OwnKind } from './row-keys/keys.ts';
+import { type MergeRequestFacet, mergeRequestKeys } from './row-keys/merge-requests.ts';
 import { RunnersTokens } from './runners/registration-tokens.ts';
 import { ScimIdentities } from './scim/identities.ts';
 import { ScimTokens } from './scim/tokens.ts';
@@ -142,6 +146,9 @@ export interface Store {
   readonly issueList: TrackedList<IssueRecord, IssueFacet, IssueClass>;
   readonly issueUses: TrackedUses<IssueFacet, IssueClass>;
   readonly issueLinks: IssueLinks;
+  readonly mergeRequests: MergeRequests;
+  readonly mergeRequestList: TrackedList<MergeRequestRecord, MergeRequestFacet, MergeRequestState>;
+  readonly mergeRequestUses: TrackedUses<MergeRequestFacet, MergeRequestState>;
   readonly notificationSettings: NotificationSettings;
   readonly threads: Threads;
   readonly linkSecrets: LinkSecrets;
@@ -198,6 +205,7 @@ export function createStore(
   const accessRequests = new AccessRequests(table, outbox);
   const invitations = new Invitations(table, counters, outbox, members);
   const issues = new Issues(table, counters, outbox);
+  const mergeRequests = new MergeRequests(table, counters, outbox);
   const notes = new Notes(table, counters);
   const notificationSettings = new NotificationSettings(table);
   const blobs = new Blobs(clients.s3, environment.objectsBucket);
@@ -258,6 +266,9 @@ export function createStore(
     issueList: new TrackedList(ISSUE_KIND, table, issues),
     issueUses: new TrackedUses(issueKeys, table),
     issueLinks: new IssueLinks(table, counters),
+    mergeRequests,
+    mergeRequestList: new TrackedList(MERGE_REQUEST_KIND, table, mergeRequests),
+    mergeRequestUses: new TrackedUses(mergeRequestKeys, table),
     notificationSettings,
     threads: new Threads(table),
     linkSecrets: new LinkSecrets(table),

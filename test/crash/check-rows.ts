@@ -51,6 +51,7 @@ import { invitations } from './check-invitations.ts';
 import { issueLinks, issues } from './check-issues.ts';
 import { iterations } from './check-iterations.ts';
 import { labelSubscriptions, labels } from './check-labels.ts';
+import { mergeRequests } from './check-merge-requests.ts';
 import { milestones } from './check-milestones.ts';
 import { mentions, noteLists, notes, noteWords, participants } from './check-notes.ts';
 import { pipelines } from './check-pipelines.ts';
@@ -276,6 +277,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   'password resets': passwordResets,
 
   issues,
+  mergeRequests,
   issueLinks,
   todos,
   pipelines,

@@ -13,6 +13,7 @@ import { remover as iterations } from '../iterations/remover.ts';
 import { remover as keys } from '../keys/remover.ts';
 import { remover as labels } from '../labels/remover.ts';
 import { remover as members } from '../members/remover.ts';
+import { remover as mergeRequests } from '../merge-requests/remover.ts';
 import { remover as milestones } from '../milestones/remover.ts';
 import { remover as notes } from '../notes/remover.ts';
 import { remover as notifications } from '../notifications/remover.ts';
@@ -59,6 +60,7 @@ export const removers: readonly Remover<Store>[] = [
   notes,
   awardEmoji,
   issues,
+  mergeRequests,
   // After the rows that name them.
   texts,
   uploads,

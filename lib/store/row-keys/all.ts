@@ -20,6 +20,7 @@ import { rowKinds as keys } from './keys.ts';
 import { rowKinds as labels } from './labels.ts';
 import { rowKinds as maintenance } from './maintenance.ts';
 import { rowKinds as members } from './members.ts';
+import { rowKinds as mergeRequests } from './merge-requests.ts';
 import { rowKinds as milestones } from './milestones.ts';
 import { rowKinds as names } from './names.ts';
 import { rowKinds as notes } from './notes.ts';
@@ -64,6 +65,7 @@ export const allRowKinds = [
   ...labels,
   ...maintenance,
   ...members,
+  ...mergeRequests,
   ...milestones,
   ...names,
   ...notes,

@@ -11,6 +11,8 @@ export type CounterKind =
   | 'note'
   | 'issue'
   | 'issue-link'
+  | 'merge-request'
+  | 'diff-version'
   | 'pipeline'
   | 'ssh-key'
   | 'gpg-key'

@@ -33,6 +33,7 @@ export const USER_ROWS = [
   'IMPERSONATION',
   'NOTE',
   'ISSUE',
+  'MR',
   'SCIM',
   'STATUS',
   'NOTIFY',

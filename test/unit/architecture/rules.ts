@@ -113,7 +113,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'epics',
       'pipelines',
     ],
-    ...['tracked', 'issues', 'todos'],
+    ...['tracked', 'issues', 'merge-requests', 'todos'],
     ...['project-relations', 'rate-limits', 'refs', 'runners', 'topics', 'projects', 'groups', 'secrets'],
     ...['texts', 'settings', 'stars', 'statistics', 'users', 'scim', 'namespaces', 'deletion'],
   ],

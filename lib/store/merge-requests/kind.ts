@@ -1,0 +1,93 @@
+/**
+ * Merge requests as a kind of tracked records: the rows that lists and searches find one by. They are computed from its
+ * record alone, and checked against it by readers.
+ */
+
+import {
+  MERGE_REQUEST_STATES,
+  type MergeRequestRecord,
+  type MergeRequestState,
+} from '../../records/merge-requests.ts';
+import { beginningOfText } from '../../records/texts.ts';
+import { removeNotesMessage } from '../notes/notes.ts';
+import { listPartition } from '../row-keys/lists.ts';
+import {
+  type MergeRequestFacet,
+  mergeRequestKeys,
+  mergeRequestSourceKey,
+} from '../row-keys/merge-requests.ts';
+import { numberWord, trackedPlace } from '../row-keys/tracked.ts';
+import { indexedWords } from '../search/words.ts';
+import { ABSENT, type Put } from '../table/write.ts';
+import { facetRows, type Row, type Surroundings, type TrackedKind } from '../tracked/kind.ts';
+import { rangesOf } from '../tracked/ranges.ts';
+
+/** Brings the rows of a merge request in line with its record: `{ projectId, iid }`. */
+export const INDEX_MERGE_REQUEST_JOB = 'merge_request.index';
+
+/** The ranges that lists of merge requests are read from. */
+export const mergeRequestRanges = rangesOf(mergeRequestKeys);
+
+/** The words that a search finds a merge request by. */
+export const wordsOfMergeRequest = ({
+  title,
+  description,
+}: Pick<MergeRequestRecord, 'title' | 'description'>): string[] =>
+  indexedWords(title, beginningOfText(description));
+
+export const MERGE_REQUEST_KIND: TrackedKind<MergeRequestRecord, MergeRequestFacet, MergeRequestState> = {
+  name: 'merge-request',
+  sign: '!',
+  keys: mergeRequestKeys,
+  classes: MERGE_REQUEST_STATES,
+  classOf: ({ state }) => state,
+  recordIndex: ({ projectId, state, createdAt, updatedAt, iid, id }) => ({
+    list: mergeRequestKeys.ofProject(projectId, state),
+    byId: trackedPlace(createdAt, iid, id),
+    byUpdated: trackedPlace(updatedAt, iid, id),
+  }),
+  listRow: (record, rootId) => facetRows(MERGE_REQUEST_KIND, record, rootId).plain(record.updatedAt),
+  rows: rowsOf,
+  claims: (record) => (record.state === 'opened' ? [sourceRow(record)] : []),
+  indexJob: INDEX_MERGE_REQUEST_JOB,
+  removed: ({ projectId, id }) => ({
+    keys: [],
+    messages: [removeNotesMessage(projectId, { kind: 'merge-request', id })],
+  }),
+};
+
+/** By which a source branch leads to its open merge requests, of which there is one to each target branch. */
+const sourceRow = ({ source, projectId, targetBranch, iid, id }: MergeRequestRecord): Put => ({
+  put: {
+    ...mergeRequestSourceKey(source, { projectId, branch: targetBranch }),
+    projectId,
+    iid,
+    id,
+    sourceBranch: source.branch,
+    targetBranch,
+  },
+  if: ABSENT,
+  reason: 'claim',
+});
+
+function rowsOf(record: MergeRequestRecord, { rootId, labelTitles, milestoneTitle }: Surroundings): Row[] {
+  const { id, iid, projectId, state, source, targetBranch } = record;
+  const { place, by, own, titled, word, plain } = facetRows(MERGE_REQUEST_KIND, record, rootId);
+  return [
+    { ...mergeRequestKeys.id(id), projectId, iid },
+    plain(record.updatedAt),
+    {
+      ...own('author', record.author.id),
+      list: listPartition(mergeRequestKeys.ofAll(state), id),
+      byId: place,
+    },
+    ...record.assigneeIds.map((userId) => own('assignee', userId)),
+    ...record.reviewerIds.map((userId) => own('reviewer', userId)),
+    ...record.approvals.map(({ userId }) => own('approver', userId)),
+    ...record.labelIds.map((label) => titled('label', label, labelTitles.get(label))),
+    ...(record.milestoneId === null ? [] : [titled('milestone', record.milestoneId, milestoneTitle)]),
+    by('source', source.branch),
+    by('target', targetBranch),
+    ...[numberWord(MERGE_REQUEST_KIND.sign, iid), ...wordsOfMergeRequest(record)].map(word),
+  ];
+}
