@@ -6,6 +6,8 @@ import { requestId } from '../telemetry/correlation.ts';
 export interface Origin {
   /** The caller's IP address, IPv4 or IPv6; absent for a worker that acts for a user. */
   readonly address?: string;
+  /** What program the caller names, at most 512 characters. */
+  readonly userAgent?: string;
   readonly requestId: string;
   /** Base URL of links in mails about the request, without a trailing slash. */
   readonly baseUrl?: string;

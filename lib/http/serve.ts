@@ -42,6 +42,9 @@ function unlessRefused<T>(read: () => T): T | undefined {
 
 const none = () => undefined;
 
+/** Characters of a caller's program that are looked at. */
+const MAX_USER_AGENT = 512;
+
 /** @throws the errors of rules and handlers, which `failureReply` turns into responses */
 export async function serve<D extends HttpDeps>(
   endpoint: Endpoint<D>,
@@ -52,7 +55,9 @@ export async function serve<D extends HttpDeps>(
   const query = parseForm(incoming.search);
   if (endpoint.dialect !== undefined) requireMediaType(endpoint.dialect, incoming.request);
   const body = await beginBody(incoming.request, endpoint.bodyLimit);
-  const origin = { address: facts.sourceIp, requestId: facts.requestId, baseUrl: facts.baseUrl };
+  const { sourceIp: address, requestId, baseUrl } = facts;
+  const userAgent = facts.headers.get('User-Agent')?.slice(0, MAX_USER_AGENT);
+  const origin = { address, requestId, baseUrl, ...(userAgent === undefined ? {} : { userAgent }) };
   const openFor = (
     given: Parameters,
     failure?: HttpFailure,

@@ -28,6 +28,7 @@ import { IssueCopies } from './issues/copies.ts';
 import { Issues } from './issues/issues.ts';
 import { ISSUE_KIND } from './issues/kind.ts';
 import { IssueLinks } from './issues/links.ts';
+import { UserAgents } from './issues/user-agents.ts';
 import { Iterations } from './iterations/iterations.ts';
 import { GpgKeys, MAX_GPG_KEYS } from './keys/gpg-keys.ts';
 import { MAX_SSH_KEYS, SshKeys } from './keys/ssh-keys.ts';
@@ -138,6 +139,7 @@ export interface Store {
   readonly mentions: Mentions;
   readonly notes: Notes;
   readonly noteSearch: NoteSearch;
+  readonly userAgents: UserAgents;
   readonly discussions: Discussions;
   readonly notedEvents: NotedEvents;
   readonly awards: Awards;
@@ -258,6 +260,7 @@ export function createStore(
     mentions: new Mentions(table),
     notes,
     noteSearch: new NoteSearch(table, notes),
+    userAgents: new UserAgents(table),
     notedEvents: new NotedEvents(table, notes),
     discussions: new Discussions(table),
     awards: new Awards(table, counters),

@@ -2,17 +2,32 @@ import type { IssueLinkRecord, IssueReference } from '../../lib/records/issues.t
 import { ISSUE_KIND } from '../../lib/store/issues/kind.ts';
 import { OPPOSITE } from '../../lib/store/issues/links.ts';
 import { ISSUE_LINKS, issueKey, issueLinkCountKey, issueLinkKey } from '../../lib/store/row-keys/issues.ts';
+import { idOf } from '../../lib/store/row-keys/key.ts';
 import { checkTracked } from './check-tracked.ts';
 import { keyText, type Row, rowCheck } from './rows.ts';
 
 /** Issues stand in the lists of exactly what their records say, and are counted. */
 export const issues = rowCheck(
-  ['issue', 'issue-in-list', 'issue-by', 'issue-word', 'issue-count', 'issue-iid', 'issue-copy', 'issue-id'],
+  [
+    'issue',
+    'issue-in-list',
+    'issue-by',
+    'issue-word',
+    'issue-count',
+    'issue-iid',
+    'issue-copy',
+    'issue-id',
+    'issue-agent',
+  ],
   function* (rows) {
     yield* checkTracked(rows, ISSUE_KIND);
     for (const row of rows.of('ISSUES#').filter(({ sk }) => sk.startsWith('COPY#'))) {
       const target = row['target'] as IssueReference;
       if (rows.get(issueKey(target))?.['id'] !== target.id) yield `${keyText(row)} copies to no issue`;
+    }
+    for (const row of rows.of('ISSUES#').filter(({ sk }) => sk.startsWith('AGENT#'))) {
+      const address = { projectId: idOf(row.pk), iid: idOf(row.sk) };
+      if (rows.get(issueKey(address)) === undefined) yield `${keyText(row)} is of no issue`;
     }
   },
 );

@@ -9,7 +9,11 @@ import { ofIssue } from './params.ts';
 
 const userAgentDetail = shape(() =>
   z
-    .object({ user_agent: z.string(), ip_address: z.string(), akismet_submitted: z.boolean() })
+    .object({
+      user_agent: z.string(),
+      ip_address: z.string(),
+      akismet_submitted: z.boolean().describe('Always false: spam is not checked for'),
+    })
     .meta({ id: 'UserAgentDetail' }),
 );
 
@@ -18,14 +22,17 @@ export const userAgentEndpoint = endpoint({
   path: '/projects/:id/issues/:issue_iid/user_agent_detail',
   area: 'issues',
   summary: 'Get the user agent that an issue was created with',
-  description: 'For administrators. Not recorded, so there is none of any issue.',
+  description:
+    'For administrators. There is none of an issue that was moved, cloned or created by a program that does not name itself.',
   access: project('read_issues'),
   params: ofIssue,
   returns: { body: userAgentDetail },
   errors: [{ status: 404, description: 'Issue not found, or nothing was recorded' }],
-  handle: async ({ actor, project, params }, deps): Promise<never> => {
+  handle: async ({ actor, project, params }, deps) => {
     if (!isAdministrator(actor)) throw forbidden();
-    await getIssue(deps, actor, project, params.issue_iid);
-    throw notFound('UserAgentDetail');
+    const { issue } = await getIssue(deps, actor, project, params.issue_iid);
+    const found = await deps.store.userAgents.get(issue);
+    if (found === undefined) throw notFound('UserAgentDetail');
+    return { user_agent: found.userAgent, ip_address: found.address, akismet_submitted: false };
   },
 });

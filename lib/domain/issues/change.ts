@@ -65,8 +65,16 @@ export async function addIssue(deps: Deps, created: Omit<IssueChange, 'before'>)
     surroundingsOf(deps, access.project, after, known),
     consequencesOf(deps, { ...created, before: undefined }),
   ]);
+  const { address, userAgent } = created.actor.origin ?? {};
+  const agent =
+    address !== undefined && userAgent !== undefined
+      ? [deps.store.userAgents.write(after, { address, userAgent })]
+      : [];
   try {
-    await deps.store.issues.create(after, around, following);
+    await deps.store.issues.create(after, around, {
+      ...following,
+      alongside: [...following.alongside, ...agent],
+    });
   } catch (error) {
     if (error instanceof AlreadyExists) throw conflict('Duplicated issue');
     throw error instanceof Missing ? notFound('Project') : error;

@@ -6,7 +6,14 @@
 import { classOf, ISSUE_CLASSES, type IssueClass, type IssueRecord } from '../../records/issues.ts';
 import { beginningOfText } from '../../records/texts.ts';
 import { removeNotesMessage } from '../notes/notes.ts';
-import { type IssueFacet, issueCopyKey, issueDuePlace, issueKeys, issuesDueOn } from '../row-keys/issues.ts';
+import {
+  type IssueFacet,
+  issueAgentKey,
+  issueCopyKey,
+  issueDuePlace,
+  issueKeys,
+  issuesDueOn,
+} from '../row-keys/issues.ts';
 import { listPartition } from '../row-keys/lists.ts';
 import { numberWord, trackedPlace } from '../row-keys/tracked.ts';
 import { indexedWords } from '../search/words.ts';
@@ -43,7 +50,7 @@ export const ISSUE_KIND: TrackedKind<IssueRecord, IssueFacet, IssueClass> = {
   rows: rowsOfIssue,
   indexJob: INDEX_ISSUE_JOB,
   removed: (issue) => ({
-    keys: [issueCopyKey(issue)],
+    keys: [issueCopyKey(issue), issueAgentKey(issue)],
     messages: [removeNotesMessage(issue.projectId, { kind: 'issue', id: issue.id }), unlinkMessage(issue)],
   }),
 };

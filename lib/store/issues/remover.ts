@@ -23,6 +23,7 @@ export const remover: Remover<Stores> = {
         'issue-word',
         'issue-count',
         'issue-iid',
+        'issue-agent',
         'issue-copy',
         'issue-id',
       ] as const),

@@ -33,6 +33,12 @@ export const issueLinkCountKey = (projectId: number, id: number): Key => ({
   sk: `LINKS#${padded(id)}`,
 });
 
+/** What an issue was created with. */
+export const issueAgentKey = ({ projectId, iid }: IssueAddress): Key => ({
+  pk: issuesPartition(projectId),
+  sk: `AGENT#${padded(iid)}`,
+});
+
 /** How far what belongs to an issue is copied from the one that it was moved or cloned from. */
 export const issueCopyKey = ({ projectId, iid }: IssueAddress): Key => ({
   pk: issuesPartition(projectId),
@@ -62,6 +68,7 @@ export const rowKinds = [
   { name: 'issue-iid', partitions: ['ISSUES#'], keys: { iid }, of: ['project'] },
   { name: 'issue-link', partitions: ['ISSUES#'], keys: { issueLinkKey }, of: ['project'] },
   { name: 'issue-link-count', partitions: ['ISSUES#'], keys: { issueLinkCountKey }, of: ['project'] },
+  { name: 'issue-agent', partitions: ['ISSUES#'], keys: { issueAgentKey }, of: ['project'] },
   { name: 'issue-copy', partitions: ['ISSUES#'], keys: { issueCopyKey }, of: ['project'] },
   { name: 'issue-id', partitions: ['ISSUEID#'], keys: { id }, of: ['project'] },
 ] as const satisfies readonly RowKind[];

@@ -118,7 +118,7 @@ export function noteOfWord({ pk, sk }: Key): Pick<NoteRecord, 'projectId' | 'not
   readonly place: string;
 } {
   const [, , createdAt, note, kind, on] = sk.split('#') as [string, string, string, string, string, string];
-  const noteable: Noteable = kind === 'commit' ? { kind, id: on } : { kind: 'issue', id: Number(on) };
+  const noteable = { kind, id: kind === 'commit' ? on : Number(on) } as Noteable;
   return { projectId: idOf(pk), noteable, id: Number(note), place: createdAt };
 }
 

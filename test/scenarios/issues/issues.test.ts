@@ -82,6 +82,33 @@ describe('an issue', () => {
     expect(body.created_at > '2020').toBe(true);
   });
 
+  test('tells administrators, and nobody else, with what program it was created', async () => {
+    const path = issuesOf('public');
+    const token = world.tokens.owner!;
+    const headers = { 'User-Agent': `lemon/${'1'.repeat(600)}` };
+    const { body } = await service.call('POST', path, { token, headers, json: { title: 'By a lemon' } });
+    const detail = `${path}/${body.iid}/user_agent_detail`;
+    const told = await as('administrator', 'GET', detail);
+    expect([told.status, told.body]).toEqual([
+      200,
+      {
+        user_agent: headers['User-Agent'].slice(0, 512),
+        ip_address: '127.0.0.1',
+        akismet_submitted: false,
+      },
+    ]);
+    expect((await as('owner', 'GET', detail)).status).toBe(403);
+    const to = await as('owner', 'POST', `${path}/${body.iid}/clone`, {
+      to_project_id: world.ids['internal'],
+    });
+    const cloned = `/projects/${world.ids['internal']}/issues/${to.body.iid}/user_agent_detail`;
+    expect((await as('administrator', 'GET', cloned)).body).toEqual({
+      message: '404 UserAgentDetail Not Found',
+    });
+    await as('owner', 'DELETE', `${path}/${body.iid}`);
+    expect((await as('administrator', 'GET', detail)).status).toBe(404);
+  });
+
   test('of an owner has the number and the time they choose, and later numbers are above it', async () => {
     const json = { title: 'Old', iid: 5000, created_at: '2001-02-03T04:05:06Z' };
     const { body } = await as('owner', 'POST', issuesOf('internal'), json);
