@@ -5,6 +5,7 @@ import type { UserChange } from '../../store/users/users.ts';
 import { signedIn } from '../access/permissions.ts';
 import { actorStaysAdministrator, changeUser, type PlannedChange } from '../accounts/accounts.ts';
 import { isConfirmedEmail, withoutAddress } from '../accounts/addresses.ts';
+import { hashPassword } from '../accounts/password-hash.ts';
 import { addressProblems } from '../accounts/sign-up-rules.ts';
 import type { Actor } from '../actor.ts';
 import { type AuditAuthor, audited } from '../audit-events/event.ts';
@@ -19,7 +20,7 @@ import { moverOf } from '../notifications/enqueue.ts';
 import { addressMails, passwordMails } from './account-mail.ts';
 import { auditedChange } from './audit.ts';
 import { passwordResetLink } from './password-resets.ts';
-import { hashPassword, passwordProblems } from './passwords.ts';
+import { passwordProblems } from './passwords.ts';
 import { ownedEmailProblems, profileProblems } from './profile.ts';
 import { nameProblems } from './users.ts';
 

@@ -6,6 +6,7 @@ import type { Write } from '../../store/table/write.ts';
 import type { PasswordReset } from '../../store/users/password-resets.ts';
 import { tokenHash } from '../access/token-check.ts';
 import { changeUser } from '../accounts/accounts.ts';
+import { hashPassword } from '../accounts/password-hash.ts';
 import type { Actor } from '../actor.ts';
 import { audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
@@ -14,7 +15,7 @@ import { mailMessage, oneLine } from '../mail/message.ts';
 import { problemsOf } from '../name-rules.ts';
 import { subjectOf } from '../rate-limits/throttles.ts';
 import { passwordMails } from './account-mail.ts';
-import { hashPassword, passwordProblems } from './passwords.ts';
+import { passwordProblems } from './passwords.ts';
 
 /** Lifetime of a link in hours. */
 const RESET_HOURS = 6;

@@ -5,6 +5,7 @@ import type { Put } from '../../store/table/write.ts';
 import { type Identity, identityName, identityNames } from '../../store/users/item.ts';
 import type { UserQuery } from '../../store/users/list.ts';
 import { userChangeError, userOfId } from '../accounts/accounts.ts';
+import { hashPassword } from '../accounts/password-hash.ts';
 import { addressProblems, isExternalByDefault } from '../accounts/sign-up-rules.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import { type AuditAuthor, auditedUser, prepareAudited } from '../audit-events/event.ts';
@@ -15,7 +16,7 @@ import { forbidden, invalid } from '../errors.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { emailProblems, MAX_NAME_LENGTH, problemsOf, usernameProblems } from '../name-rules.ts';
 import { type PasswordResetLink, passwordResetLink } from './password-resets.ts';
-import { hashPassword, passwordProblems } from './passwords.ts';
+import { passwordProblems } from './passwords.ts';
 import { profileProblems } from './profile.ts';
 
 export interface NewUserInput {

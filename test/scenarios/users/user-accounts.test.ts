@@ -1,7 +1,7 @@
 /** Accounts change and go: what `PUT` and `DELETE` of users do, and the link to choose a password. */
 import { describe, expect, test } from 'vitest';
 import { tokenHash } from '../../../lib/domain/access/token-check.ts';
-import { verifyPassword } from '../../../lib/domain/users/passwords.ts';
+import { verifyPassword } from '../../../lib/domain/accounts/password-hash.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { ADMIN_ONLY, absent } from '../../harness/refusals.ts';
 import { scenarios } from '../../harness/scenarios.ts';

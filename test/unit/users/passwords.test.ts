@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hashPassword, verifyPassword } from '../../../lib/domain/users/passwords.ts';
+import { hashPassword, verifyPassword } from '../../../lib/domain/accounts/password-hash.ts';
 
 test('a hash matches its password only, in either Unicode normal form', async () => {
   const stored = await hashPassword('grün und blau');
