@@ -7,7 +7,7 @@ import { approvalRulesKey, approvalsPartition } from '../row-keys/approvals.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Delete, type Item, type Put, type Write } from '../table/write.ts';
+import { ABSENT, type Item, type Put, type Write } from '../table/write.ts';
 
 export class ApprovalRuleSets {
   readonly #table: Table;
@@ -78,11 +78,6 @@ export const replaced = (previous: ApprovalRules, rules: readonly ApprovalRule[]
     ? { if: ABSENT }
     : { if: '#version = :version', values: { version: previous.version } }),
   reason: APPROVAL_RULES,
-});
-
-/** The write that deletes the rules of a merge request, for the transaction that deletes it. */
-export const withoutApprovalRules = (projectId: number, iid: number): Delete => ({
-  delete: approvalRulesKey(projectId, iid),
 });
 
 const asSet = (projectId: number, iid: number | null, item: Item | undefined): ApprovalRules => ({

@@ -10,6 +10,7 @@ import {
 } from '../../records/merge-requests.ts';
 import { beginningOfText } from '../../records/texts.ts';
 import { removeNotesMessage } from '../notes/notes.ts';
+import { approvalRulesKey } from '../row-keys/approvals.ts';
 import { listPartition } from '../row-keys/lists.ts';
 import {
   type MergeRequestFacet,
@@ -50,8 +51,8 @@ export const MERGE_REQUEST_KIND: TrackedKind<MergeRequestRecord, MergeRequestFac
   rows: rowsOf,
   claims: (record) => (record.state === 'opened' ? [sourceRow(record)] : []),
   indexJob: INDEX_MERGE_REQUEST_JOB,
-  removed: ({ projectId, id }) => ({
-    keys: [],
+  removed: ({ projectId, iid, id }) => ({
+    keys: [approvalRulesKey(projectId, iid)],
     messages: [removeNotesMessage(projectId, { kind: 'merge-request', id })],
   }),
 };
