@@ -57,6 +57,8 @@ export interface Concerned {
   readonly authorIds: readonly number[];
   readonly assigneeIds?: readonly number[];
   readonly formerAssigneeIds?: readonly number[] | undefined;
+  readonly reviewerIds?: readonly number[] | undefined;
+  readonly formerReviewerIds?: readonly number[] | undefined;
   readonly mentioned?: MentionedMembers | undefined;
   /** Labels whose subscribers are told. */
   readonly labels?: readonly LabelRecord[] | undefined;
@@ -69,8 +71,15 @@ export function threadAudience(
   resource: ProjectResource,
   concerned: Concerned,
 ): Audience {
-  const { thread, authorIds, assigneeIds = [], formerAssigneeIds = [], mentioned } = concerned;
-  const named = [...authorIds, ...assigneeIds, ...formerAssigneeIds, ...(mentioned?.userIds ?? [])];
+  const { thread, mentioned } = concerned;
+  const named = [
+    ...concerned.authorIds,
+    ...(concerned.assigneeIds ?? []),
+    ...(concerned.formerAssigneeIds ?? []),
+    ...(concerned.reviewerIds ?? []),
+    ...(concerned.formerReviewerIds ?? []),
+    ...(mentioned?.userIds ?? []),
+  ];
   return audienceOf(deps, event, concerned, [
     fixedStage(named),
     { name: 'thread', find: (after, limit) => deps.store.threads.members(thread, after, limit) },
@@ -94,10 +103,11 @@ export const labelAudience = (deps: Deps, event: MailEvent, concerned: Concerned
 function audienceOf(
   { store }: Deps,
   event: MailEvent,
-  { thread, actorId, authorIds, assigneeIds, formerAssigneeIds, mentioned }: Concerned,
+  concerned: Concerned,
   stages: readonly Stage[],
 ): Audience {
-  const { userIds = [], sources = [] } = mentioned ?? {};
+  const { thread, actorId } = concerned;
+  const { userIds = [], sources = [] } = concerned.mentioned ?? {};
   const mentionedIds = new Set(userIds);
   return {
     ...deciding(event),
@@ -110,9 +120,11 @@ function audienceOf(
       return ids.map((id, i) =>
         relationsOf({
           actor: id === actorId,
-          author: authorIds.includes(id),
-          assignee: assigneeIds?.includes(id) === true,
-          former_assignee: formerAssigneeIds?.includes(id) === true,
+          author: concerned.authorIds.includes(id),
+          assignee: concerned.assigneeIds?.includes(id) === true,
+          former_assignee: concerned.formerAssigneeIds?.includes(id) === true,
+          reviewer: concerned.reviewerIds?.includes(id) === true,
+          former_reviewer: concerned.formerReviewerIds?.includes(id) === true,
           mentioned: mentionedIds.has(id) || mentionedSources.some((members) => members[i] !== undefined),
           participant: inThread[i]!.takesPart,
           subscribed: inThread[i]!.subscribed === true,

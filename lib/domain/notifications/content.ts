@@ -11,6 +11,7 @@ import type { Notification } from './enqueue.ts';
 import { issueContent, issueNoteContent } from './issue-content.ts';
 import { invitationContent, membershipContent } from './membership-content.ts';
 import { mentionedIn } from './mentioned-members.ts';
+import { mergeRequestContent, mergeRequestNoteContent } from './merge-request-content.ts';
 import { isMuted, memberSourcesOf, type ProjectResource, projectResourceOf } from './resources.ts';
 
 /** @returns undefined when the subject no longer exists, or notifications are turned off there */
@@ -29,6 +30,10 @@ export async function contentOf(
       return issueNoteContent(deps, resource, { ...notification, happening });
     case 'issue':
       return issueContent(deps, resource, { ...notification, happening });
+    case 'merge-request-note':
+      return mergeRequestNoteContent(deps, resource, { ...notification, happening });
+    case 'merge-request':
+      return mergeRequestContent(deps, resource, { ...notification, happening });
     case 'pipeline':
       return pipelineContent(deps, resource, { ...notification, happening });
     case 'moved':

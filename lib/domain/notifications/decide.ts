@@ -5,13 +5,18 @@
 import { NOTIFICATION_EVENTS, type NotificationEvent } from '../../records/notifications.ts';
 import type { EffectiveSetting } from './levels.ts';
 
-/** What mail is sent about: the events that users choose from, and changes of issues that nobody chooses. */
+/** What mail is sent about: the events that users choose from, and changes of issues and merge requests that nobody chooses. */
 export const MAIL_EVENTS = [
   ...NOTIFICATION_EVENTS,
   'mention_in_issue',
   'relabel_issue',
   'change_milestone_of_issue',
   'move_issue',
+  'mention_in_merge_request',
+  'relabel_merge_request',
+  'change_milestone_of_merge_request',
+  'approve_merge_request',
+  'unapprove_merge_request',
 ] as const;
 export type MailEvent = (typeof MAIL_EVENTS)[number];
 
@@ -82,6 +87,11 @@ const RULES: Readonly<Record<MailEvent, EventRule>> = {
   merge_when_pipeline_succeeds: { of: 'thread' },
   reassign_merge_request: { of: 'thread', calls: ASSIGNED },
   change_reviewer_merge_request: { of: 'thread', calls: REVIEWING },
+  mention_in_merge_request: { of: 'mentioned', calls: MENTIONED },
+  relabel_merge_request: { of: 'subscribers' },
+  change_milestone_of_merge_request: { of: 'thread' },
+  approve_merge_request: { of: 'thread' },
+  unapprove_merge_request: { of: 'thread' },
   new_epic: { of: 'thread', calls: MENTIONED },
   failed_pipeline: { of: 'pipeline' },
   fixed_pipeline: { of: 'pipeline' },

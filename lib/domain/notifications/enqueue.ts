@@ -9,18 +9,32 @@ import type { PipelineOutcome } from '../../store/pipelines/pipelines.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 
-/** What happened to an issue. */
-export type ChangeOfIssue =
-  | { readonly what: 'opened' | 'closed' | 'reopened' | 'moved' }
+/** What happened to an issue or a merge request. */
+export type ChangeOfTracked =
+  | { readonly what: 'opened' | 'closed' | 'reopened' }
   /** Of `formerIds`: all who were assigned before. */
   | { readonly what: 'reassigned'; readonly formerIds: readonly number[] }
   /** Labels that it was given. */
   | { readonly what: 'relabelled'; readonly labelIds: readonly number[] }
   | { readonly what: 'replanned'; readonly milestoneId: number | null }
   /** Its description changed. */
-  | { readonly what: 'described'; readonly former: FormerMentions }
+  | { readonly what: 'described'; readonly former: FormerMentions };
+
+/** What happened to an issue. */
+export type ChangeOfIssue =
+  | ChangeOfTracked
+  | { readonly what: 'moved' }
   /** It is due on that day, `YYYY-MM-DD`. */
   | { readonly what: 'due'; readonly day: string };
+
+/** What happened to a merge request. */
+export type ChangeOfMergeRequest =
+  | ChangeOfTracked
+  | { readonly what: 'merged' | 'approved' | 'unapproved' | 'auto-merge' }
+  /** Of `formerIds`: all who were asked for a review before. */
+  | { readonly what: 'reviewers'; readonly formerIds: readonly number[] }
+  /** Its source branch has that many more commits. */
+  | { readonly what: 'pushed'; readonly commits: number };
 
 /** An event to notify about. Contains IDs only: the worker reads the current records. */
 export type DomainEvent =
@@ -37,6 +51,19 @@ export type DomainEvent =
       readonly iid: number;
       /** Each is a notification of its own. */
       readonly changes: readonly ChangeOfIssue[];
+    }
+  | {
+      readonly kind: 'merge-request-note';
+      readonly projectId: number;
+      readonly iid: number;
+      readonly noteId: number;
+    }
+  | {
+      readonly kind: 'merge-request';
+      readonly projectId: number;
+      readonly iid: number;
+      /** Each is a notification of its own. */
+      readonly changes: readonly ChangeOfMergeRequest[];
     }
   | {
       readonly kind: 'pipeline';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { continuedWith, defineJob } from '../job.ts';
 import { idField, sourceField, textField } from '../job-fields.ts';
-import { type ChangeOfIssue, type DomainEvent, NOTIFY_JOB } from './enqueue.ts';
+import { type ChangeOfIssue, type ChangeOfMergeRequest, type DomainEvent, NOTIFY_JOB } from './enqueue.ts';
 import { formerField } from './former-field.ts';
 import { sendNotification } from './send.ts';
 
@@ -33,6 +33,18 @@ const domainEventField = (): z.ZodMiniType<DomainEvent> => {
       changes: z.array(changeOfIssueField()),
     }),
     z.object({
+      kind: z.literal('merge-request-note'),
+      projectId: idField(),
+      iid: idField(),
+      noteId: idField(),
+    }),
+    z.object({
+      kind: z.literal('merge-request'),
+      projectId: idField(),
+      iid: idField(),
+      changes: z.array(changeOfMergeRequestField()),
+    }),
+    z.object({
       kind: z.literal('pipeline'),
       projectId: idField(),
       sha: textField(),
@@ -62,12 +74,26 @@ const domainEventField = (): z.ZodMiniType<DomainEvent> => {
   ]);
 };
 
-const changeOfIssueField = (): z.ZodMiniType<ChangeOfIssue> =>
-  z.discriminatedUnion('what', [
-    z.object({ what: z.enum(['opened', 'closed', 'reopened', 'moved']) }),
+const changesOfTracked = () =>
+  [
+    z.object({ what: z.enum(['opened', 'closed', 'reopened']) }),
     z.object({ what: z.literal('reassigned'), formerIds: z.array(idField()) }),
     z.object({ what: z.literal('relabelled'), labelIds: z.array(idField()) }),
     z.object({ what: z.literal('replanned'), milestoneId: z.nullable(idField()) }),
     z.object({ what: z.literal('described'), former: formerField() }),
+  ] as const;
+
+const changeOfIssueField = (): z.ZodMiniType<ChangeOfIssue> =>
+  z.discriminatedUnion('what', [
+    ...changesOfTracked(),
+    z.object({ what: z.literal('moved') }),
     z.object({ what: z.literal('due'), day: textField() }),
+  ]);
+
+const changeOfMergeRequestField = (): z.ZodMiniType<ChangeOfMergeRequest> =>
+  z.discriminatedUnion('what', [
+    ...changesOfTracked(),
+    z.object({ what: z.enum(['merged', 'approved', 'unapproved', 'auto-merge']) }),
+    z.object({ what: z.literal('reviewers'), formerIds: z.array(idField()) }),
+    z.object({ what: z.literal('pushed'), commits: z.number() }),
   ]);

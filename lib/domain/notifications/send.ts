@@ -13,7 +13,7 @@ import { canReceiveMail, mailAddressesOf } from './address.ts';
 import type { NotificationContent, Stage } from './audience.ts';
 import { contentOf } from './content.ts';
 import type { Reason } from './decide.ts';
-import type { Notification } from './enqueue.ts';
+import type { DomainEvent, Notification } from './enqueue.ts';
 import { effectiveSetting } from './levels.ts';
 import { mailOf, withAuthor, withRenderedQuote } from './mail.ts';
 import { mayRead, recipientOf } from './recipients.ts';
@@ -49,13 +49,14 @@ export async function sendNotification(
 
 /** @returns the rest of a notification about several changes; undefined of one about a single one */
 function afterFirst({ position: _, happening, ...notification }: Notification): Notification | undefined {
-  if (happening.kind !== 'issue' || happening.changes.length < 2) return undefined;
-  return { ...notification, happening: { ...happening, changes: happening.changes.slice(1) } };
+  if (!('changes' in happening) || happening.changes.length < 2) return undefined;
+  const rest = { ...happening, changes: happening.changes.slice(1) } as DomainEvent;
+  return { ...notification, happening: rest };
 }
 
-/** Each change of an issue is a mail of its own. */
+/** Each change of an issue or a merge request is a mail of its own. */
 const partOf = (id: string, { happening }: Notification): string =>
-  happening.kind === 'issue' ? `${id}.${happening.changes[0]?.what}` : id;
+  'changes' in happening ? `${id}.${happening.changes[0]?.what}` : id;
 
 /** Sends the mails about the first change. @returns the job for the remaining pages; undefined when all are done */
 async function sendFirst(

@@ -19,7 +19,10 @@ const SPOKEN = `${BEGUN} new_note`;
 const REASSIGNED = 'reassign_issue reassign_merge_request';
 const THREAD = `${SPOKEN} ${ISSUE} ${REQUEST} ${REASSIGNED} change_reviewer_merge_request`;
 // Nobody chooses these.
-const UNCHOSEN = 'change_milestone_of_issue move_issue';
+const UNCHOSEN =
+  'change_milestone_of_issue move_issue change_milestone_of_merge_request approve_merge_request unapprove_merge_request';
+const MENTION = 'mention_in_issue mention_in_merge_request';
+const RELABEL = 'relabel_issue relabel_merge_request';
 const INVOLVED = 'issue_due push_to_merge_request';
 const ENDED = 'failed_pipeline fixed_pipeline';
 
@@ -66,14 +69,14 @@ UNCHOSEN            | participant             | -        | -                | pa
 UNCHOSEN            | subscribed              | -        | subscribed       | subscribed       | subscribed       | subscribed       | subscribed
 UNCHOSEN            | author unsubscribed     | -        | -                | -                | -                | -                | -
 UNCHOSEN            | actor author            | -        | -                | -                | -                | -                | -
-mention_in_issue    | mentioned               | -        | mentioned        | mentioned        | mentioned        | mentioned        | mentioned
-mention_in_issue    | mentioned unsubscribed  | -        | mentioned        | mentioned        | mentioned        | mentioned        | mentioned
-mention_in_issue    | author                  | -        | -                | -                | -                | -                | -
-mention_in_issue    | actor mentioned         | -        | -                | -                | -                | -                | -
-relabel_issue       | subscribed              | -        | subscribed       | subscribed       | subscribed       | subscribed       | subscribed
-relabel_issue       | subscribed unsubscribed | -        | -                | -                | -                | -                | -
-relabel_issue       | author                  | -        | -                | -                | -                | -                | -
-relabel_issue       | actor subscribed        | -        | -                | -                | -                | -                | -
+MENTION             | mentioned               | -        | mentioned        | mentioned        | mentioned        | mentioned        | mentioned
+MENTION             | mentioned unsubscribed  | -        | mentioned        | mentioned        | mentioned        | mentioned        | mentioned
+MENTION             | author                  | -        | -                | -                | -                | -                | -
+MENTION             | actor mentioned         | -        | -                | -                | -                | -                | -
+RELABEL             | subscribed              | -        | subscribed       | subscribed       | subscribed       | subscribed       | subscribed
+RELABEL             | subscribed unsubscribed | -        | -                | -                | -                | -                | -
+RELABEL             | author                  | -        | -                | -                | -                | -                | -
+RELABEL             | actor subscribed        | -        | -                | -                | -                | -                | -
 ENDED               | author                  | -        | -                | author           | author           | author           | author
 ENDED               | -                       | -        | -                | -                | -                | -                | -
 success_pipeline    | author                  | -        | -                | -                | -                | author           | -
@@ -93,6 +96,8 @@ const GROUPS: Readonly<Record<string, string>> = {
   REASSIGNED,
   THREAD,
   UNCHOSEN,
+  MENTION,
+  RELABEL,
   INVOLVED,
   ENDED,
 };

@@ -7,6 +7,7 @@ import * as issues from './issues.ts';
 import * as iterations from './iterations.ts';
 import * as labels from './labels.ts';
 import * as members from './members.ts';
+import * as mergeRequests from './merge-requests.ts';
 import * as notes from './notes.ts';
 import * as pipelines from './pipelines.ts';
 import * as projects from './projects.ts';
@@ -26,6 +27,7 @@ const project = {
   ...iterations.project,
   ...labels.project,
   ...members.project,
+  ...mergeRequests.project,
   ...notes.project,
   ...pipelines.project,
   ...projects.project,
