@@ -105,7 +105,9 @@ export const takenProblems = ({ names }: NameTaken): FieldProblems =>
 
 export const conflict = (text = '409 Conflict') => new DomainError('conflict', text);
 
-export const notAcceptable = () => new DomainError('not-acceptable', '406 Not Acceptable');
+export const notAllowed = () => new DomainError('method-not-allowed', '405 Method Not Allowed');
+
+export const notAcceptable = (text = '406 Not Acceptable') => new DomainError('not-acceptable', text);
 
 /** 429 with the text one level deeper: the API's response to a rate limit of a single action. @param retryAfter seconds */
 export const tooManyRequests = (text: string, retryAfter?: number) =>

@@ -32,7 +32,9 @@ export interface MergeVerdict {
   readonly headSha: string;
   readonly targetSha: string;
   readonly mergeable: boolean;
-  /** Paths in conflict, the first {@link MAX_CONFLICTS}. Empty where histories have no common commit. */
+  /** The head has all commits of the target. */
+  readonly fastForward: boolean;
+  /** Paths in conflict, the first {@link MAX_CONFLICTS}. Empty where there is nothing to merge, or no common commit. */
   readonly conflicts: readonly string[];
 }
 

@@ -89,7 +89,7 @@ export async function reportStatus(
     const ref = report.ref ?? existing?.ref ?? (await firstBranch());
     // The status of a protected branch is set only by those who may change the branch.
     const protection = await reading;
-    if (!protection.mayPush(actor, ref) && !protection.mayMerge(actor, ref)) throw forbidden();
+    if (!protection.mayUpdate(actor, ref)) throw forbidden();
     requireValidReport(report, ref);
     const write = await statusWrite(deps, access, { commit, ref, report, user, previous: existing });
     const notifications = pipelineEvents(write).map((event) => enqueueNotification(deps, actor, event));

@@ -54,6 +54,11 @@ export class BranchProtection {
     return this.#allows(actor, branch, 'merge');
   }
 
+  /** Whether the actor may merge into the branch, or push to it: then they could merge by themselves. */
+  mayUpdate(actor: Actor, branch: string): boolean {
+    return this.mayMerge(actor, branch) || this.mayPush(actor, branch);
+  }
+
   mayDelete(actor: Actor, branch: string): boolean {
     return (
       can(actor, this.#access, 'push_code') && (!this.isProtected(branch) || maintains(actor, this.#access))

@@ -104,7 +104,13 @@ test('versions are listed from the newest, page by page', async () => {
 test('an answer for an earlier head is not kept', async () => {
   const { mergeRequests } = opened.store;
   const record = await created('checked');
-  const verdict = { headSha: diff(1).headSha, targetSha: 'c'.repeat(40), mergeable: true, conflicts: [] };
+  const verdict = {
+    headSha: diff(1).headSha,
+    targetSha: 'c'.repeat(40),
+    mergeable: true,
+    fastForward: true,
+    conflicts: [],
+  };
   expect(await mergeRequests.keepVerdict(record, { ...verdict, headSha: 'd'.repeat(40) })).toBe(false);
   expect(await mergeRequests.keepVerdict(record, verdict)).toBe(true);
   const kept = await mergeRequests.get(record);
