@@ -64,8 +64,8 @@ async function links(sample: Sample, commit: Oid) {
   return parseCommitLinks((await sample.store.read(commit)).data);
 }
 
-/** Repeats the merges of the history. */
-async function merges(sample: Sample): Promise<void> {
+/** Repeats merges of the history. */
+export async function merges(sample: Sample, count = sample.many): Promise<void> {
   const { directory, head } = sample;
   const made = lines(
     directory,
@@ -76,7 +76,7 @@ async function merges(sample: Sample): Promise<void> {
     '--parents',
     head,
   );
-  for (const line of sample.pick(made, sample.many)) {
+  for (const line of sample.pick(made, count)) {
     const [, ours, theirs] = line.split(' ') as [Oid, Oid, Oid];
     const labels = { ours, theirs };
     const merged = await mergeCommits(sample.store, sample.history, ours, theirs, { labels });
@@ -92,6 +92,7 @@ async function merges(sample: Sample): Promise<void> {
     if (run.status !== 0 && run.status !== 1) throw new Error(`git merge-tree: ${run.stderr}`);
     const clean = merged.conflicts.length === 0;
     sample.compare('verdicts of merges', clean === (run.status === 0));
+    if (clean !== (run.status === 0)) process.stdout.write(`other verdict: ${ours} ${theirs}\n`);
     sample.compare('trees of merges', merged.tree === run.stdout.toString('latin1').slice(0, 40));
   }
 }

@@ -7,7 +7,7 @@ import { PackStore } from '../../lib/git/pack/store.ts';
 import type { RefDatabase } from '../../lib/git/ref-database.ts';
 import { GitRepository } from '../../lib/git/repository.ts';
 import { packsOf } from '../git/repository-files.ts';
-import { agreeOnContent } from './agree-content.ts';
+import { agreeOnContent, merges } from './agree-content.ts';
 import { agreeOnHistory } from './agree-history.ts';
 import { git, lines } from './git.ts';
 import type { Report } from './report.ts';
@@ -43,10 +43,28 @@ const MIN_SHARES: Readonly<Record<string, number>> = { 'lines of blame': 0.99, '
  * Runs the same queries on a real history with the Git library and with git, and counts equal results. All results must
  * be equal, except for the operations in {@link MIN_SHARES}.
  */
-export async function agreement(
+export function agreement(report: Report, subject: Subject, scratch: string): Promise<void> {
+  return compared(report, subject, scratch, async (sample) => {
+    await agreeOnHistory(sample);
+    await agreeOnContent(sample);
+  });
+}
+
+/** Repeats merges of the history, evenly spread. */
+export function agreementOfMerges(
+  report: Report,
+  subject: Subject,
+  scratch: string,
+  count: number,
+): Promise<void> {
+  return compared(report, subject, scratch, (sample) => merges(sample, count));
+}
+
+async function compared(
   report: Report,
   { name, directory }: Subject,
   scratch: string,
+  compare: (sample: Sample) => Promise<void>,
 ): Promise<void> {
   const objects = packsOf(directory);
   const store = new PackStore(objects, { cache: new PackCache({ blockBytes: 256 << 20 }) });
@@ -77,8 +95,7 @@ export async function agreement(
       counts.set(operation, { same: count.same + of.same, all: count.all + of.all });
     },
   };
-  await agreeOnHistory(sample);
-  await agreeOnContent(sample);
+  await compare(sample);
   for (const [operation, { same, all }] of counts) {
     report.agreement({ subject: name, operation, same, all, least: MIN_SHARES[operation] ?? 1 });
   }

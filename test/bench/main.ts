@@ -1,6 +1,7 @@
 /**
  * `npm run bench`: this service compared with git, on the same machine in the same run. `npm run bench growth`: what
- * requests cost as a repository grows, and nothing else. `npm run bench refs`: the same of a million branches.
+ * requests cost as a repository grows, and nothing else. `npm run bench refs`: the same of a million branches. `npm run
+ * bench merges 2000`: as many merges of each history, compared with those of git.
  *
  * `BENCH_REPOS` names a folder with the bare repositories express.git and git.git; without it a generated history
  * is measured. `BENCH_PROFILE` names a folder for the host's CPU profiles. A figure that misses its target is
@@ -9,7 +10,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { agreement } from './agreement.ts';
+import { agreement, agreementOfMerges } from './agreement.ts';
 import { measureDerived } from './derived.ts';
 import { measureEngine } from './engine.ts';
 import { growth } from './growth.ts';
@@ -34,7 +35,12 @@ if (process.argv[2] === 'growth' || process.argv[2] === 'refs') {
 const report = new Report();
 const scratch = mkdtempSync(join(tmpdir(), 'lemnos-bench-'));
 try {
+  const only = process.argv[2] === 'merges' ? Number(process.argv[3] ?? 2000) : undefined;
   for (const subject of subjects(scratch)) {
+    if (only !== undefined) {
+      await agreementOfMerges(report, subject, scratch, only);
+      continue;
+    }
     let host = await HostProcess.start();
     const memory = (operation: string, target: number) => {
       const ours = host.peakMemory();
@@ -55,8 +61,10 @@ try {
     await measureDerived(report, subject);
     await agreement(report, subject, scratch);
   }
-  await start(report);
-  await bundles(report);
+  if (only === undefined) {
+    await start(report);
+    await bundles(report);
+  }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
