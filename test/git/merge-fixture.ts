@@ -25,13 +25,7 @@ export function generateMerges(fixture: GitFixture, seed: number, count: number)
     clock += 10;
     stream += `commit refs/heads/${branch}\nmark :${++mark}\ncommitter C <c@example.com> ${clock} +0000\n${data(branch)}`;
     for (const [i, parent] of parents.entries()) stream += `${i === 0 ? 'from' : 'merge'} :${parent}\n`;
-    stream += 'deleteall\n';
-    for (const [path, file] of tree) {
-      stream +=
-        file.mode === '160000'
-          ? `M 160000 ${file.data} ${path}\n`
-          : `M ${file.mode} inline ${path}\n${data(file.data)}`;
-    }
+    stream += `deleteall\n${[...tree].map(rowOf).join('')}`;
     return mark;
   };
   for (let n = 0; n < count; n++) {
@@ -52,6 +46,74 @@ export function generateMerges(fixture: GitFixture, seed: number, count: number)
   }
   fixture.feed(stream, 'fast-import', '--quiet', '--force');
   return cases;
+}
+
+/**
+ * Makes pairs of branches to be rebased, `target<n>` and `source<n>`: sources of several commits, some of them empty, some
+ * merged from a side branch, some applied to the target as well; with messages and authors that are not plain.
+ */
+export function generateBranches(fixture: GitFixture, seed: number, count: number): void {
+  const pick = random(seed);
+  let stream = '';
+  let mark = 0;
+  let clock = 1_600_000_000;
+  const commit = (branch: string, parents: number[], tree: Tree): number => {
+    clock += 10;
+    const message = MESSAGES[pick(MESSAGES.length)]!;
+    const encoding = message.includes('\xe9') ? 'encoding ISO-8859-1\n' : '';
+    stream += `commit refs/heads/${branch}\nmark :${++mark}\n`;
+    const author = AUTHORS[encoding ? 0 : pick(AUTHORS.length)];
+    stream += `author ${author} ${clock - 5} ${['+0000', '-0730', '+0545'][pick(3)]}\n`;
+    stream += `committer C <c@example.com> ${clock} +0000\n${encoding}${data(message)}`;
+    for (const [i, parent] of parents.entries()) stream += `${i === 0 ? 'from' : 'merge'} :${parent}\n`;
+    stream += `deleteall\n${[...tree].map(rowOf).join('')}`;
+    return mark;
+  };
+  for (let n = 0; n < count; n++) {
+    const base = newTree(pick);
+    const root = commit(`root${n}`, [], base);
+    const steps: [before: Tree, after: Tree][] = [];
+    let [head, tree] = [root, base];
+    for (let i = 0; i < 1 + pick(4); i++) {
+      const before = tree;
+      tree = pick(6) ? edited(pick, tree, 1 + pick(2)) : tree;
+      steps.push([before, tree]);
+      head = commit(`source${n}`, [head], tree);
+      if (pick(6) > 0) continue;
+      const side = commit(`side${n}`, [root], edited(pick, base, 1));
+      head = commit(`source${n}`, [head, side], tree);
+    }
+    let [targetHead, targetTree] = [root, base];
+    for (let i = 0; i < pick(4); i++) {
+      const [before, after] = steps[pick(steps.length)]!;
+      targetTree = pick(3) ? edited(pick, targetTree, 1) : applied(targetTree, before, after);
+      targetHead = commit(`target${n}`, [targetHead], targetTree);
+    }
+    if (targetHead === root) stream += `reset refs/heads/target${n}\nfrom :${root}\n\n`;
+  }
+  fixture.feed(stream, 'fast-import', '--quiet', '--force');
+}
+
+const MESSAGES = [
+  'one\n',
+  'no line end',
+  '\n\nblank lines before\n\n\nand after\n\n',
+  'caf\xe9\n',
+  'a\n\n# b\n\nc: d\n',
+];
+const AUTHORS = ['A U Thor <a@example.com>', '\xc3\x89mile <e@example.com>', 'No Mail <>'];
+
+/** The tree with the files that differ between two others as the second of them has them. */
+function applied(tree: Tree, before: Tree, after: Tree): Tree {
+  const result: Tree = new Map(tree);
+  for (const path of before.keys()) if (!after.has(path)) result.delete(path);
+  for (const [path, file] of after) if (before.get(path) !== file) put(result, path, file);
+  return result;
+}
+
+function rowOf([path, file]: [string, File]): string {
+  if (file.mode === '160000') return `M 160000 ${file.data} ${path}\n`;
+  return `M ${file.mode} inline ${path}\n${data(file.data)}`;
 }
 
 /** The result of git. */
@@ -110,9 +172,9 @@ function line(pick: Pick): string {
   return `${words[pick(words.length)]}${pick(3) ? pick(30) : ''}\n`;
 }
 
-function edited(pick: Pick, before: Tree): Tree {
+function edited(pick: Pick, before: Tree, edits = 1 + pick(4)): Tree {
   const tree = new Map(before);
-  for (let i = 0; i < 1 + pick(4); i++) {
+  for (let i = 0; i < edits; i++) {
     const path = [...tree.keys()][pick(tree.size)];
     if (path === undefined) break;
     const file = tree.get(path)!;

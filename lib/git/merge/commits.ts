@@ -63,7 +63,16 @@ export async function mergeThreeTrees(
   labels: Labels,
   signal?: AbortSignal,
 ): Promise<Omit<MergeOutcome, 'bases'>> {
-  const overlay = new Overlay(store);
+  return mergeOver(new Overlay(store), trees, labels, signal);
+}
+
+/** The same over a store that may have the results of earlier merges. */
+export async function mergeOver(
+  overlay: Overlay,
+  trees: { readonly base: Oid; readonly ours: Oid; readonly theirs: Oid },
+  labels: Labels,
+  signal?: AbortSignal,
+): Promise<Omit<MergeOutcome, 'bases'>> {
   const level = { depth: 0, labels, budget: { steps: MAX_STEPS } };
   const merged = await mergeTrees(overlay, trees, level, signal);
   return { ...merged, objects: overlay.neededBy(merged.tree) };

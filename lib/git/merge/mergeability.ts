@@ -2,7 +2,7 @@ import type { Oid } from '../oid.ts';
 import type { RawPath } from '../tree/path.ts';
 import { LimitExceeded } from '../work.ts';
 import type { MergeOutcome } from './commits.ts';
-import type { ConflictKind } from './conflict.ts';
+import type { ConflictKind, MergeConflict } from './conflict.ts';
 
 export interface PathConflict {
   /** As stored in trees: one character per byte. See {@link decodePath}. */
@@ -48,9 +48,13 @@ export function mergeabilityOf(
   if (conflicts.length === 0) {
     return { kind: 'mergeable', tree, fastForward: bases.includes(target), bases };
   }
+  return { kind: 'conflict', conflicts: conflictsOf(conflicts), bases };
+}
+
+/** Sorted by path; one for each pair of path and kind. */
+export function conflictsOf(conflicts: readonly MergeConflict[]): PathConflict[] {
   const distinct = new Map(conflicts.map(({ path, kind }) => [`${path}\0${kind}`, { path, kind }]));
-  const sorted = [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, conflict]) => conflict);
-  return { kind: 'conflict', conflicts: sorted, bases };
+  return [...distinct].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, conflict]) => conflict);
 }
 
 /** Turns the engine's limits into an answer. @throws every other error */

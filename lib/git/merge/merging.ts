@@ -5,8 +5,11 @@ import { type BuiltCommit, buildCommit, type CommitText } from './built-commit.t
 import { type MergeOutcome, mergeCommits } from './commits.ts';
 import { type Mergeability, mergeabilityOf, orTooLarge } from './mergeability.ts';
 
+import { type RebaseOutcome, type RebaseRequest, type Replayed, rebase } from './rebase.ts';
+
 export type { BuiltCommit, CommitText } from './built-commit.ts';
 export type { Mergeability, PathConflict, TooLarge } from './mergeability.ts';
+export type { RebaseOutcome, RebaseRequest, Replayed } from './rebase.ts';
 
 /** Why there is no commit. */
 export type NotBuilt = Exclude<Mergeability, { readonly kind: 'mergeable' }>;
@@ -61,6 +64,22 @@ export class Merging {
     bounds: WalkBounds = {},
   ): Promise<BuiltCommit | NotBuilt> {
     return this.#commit(onto, source, [onto], text, bounds);
+  }
+
+  /** `git rebase onto source`, a commit at a time: see {@link rebase}. @returns the outcome as the generator's value */
+  rebaseSteps(request: RebaseRequest): AsyncGenerator<Replayed, RebaseOutcome> {
+    return rebase(this.#store, this.#history, request);
+  }
+
+  /** The same at once. */
+  rebase(request: RebaseRequest): Promise<RebaseOutcome> {
+    return orTooLarge(async () => {
+      const steps = this.rebaseSteps(request);
+      for (;;) {
+        const step = await steps.next();
+        if (step.done) return step.value;
+      }
+    });
   }
 
   #commit(
