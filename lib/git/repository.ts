@@ -9,7 +9,9 @@ import {
   retryAfterCollection,
 } from './commit-changes.ts';
 import { commitTree, type TreeCommit } from './commit-tree.ts';
+import type { FileChange } from './diff/changes.ts';
 import type { DiffOptions, TreeDiffs } from './diff/compare.ts';
+import type { LineMap } from './diff/line-map.ts';
 import type { DiffStats } from './diff/totals.ts';
 import { diffTrees, type TreeDiff } from './diff/tree-diff.ts';
 import type { NewObject } from './edit.ts';
@@ -264,6 +266,23 @@ export class GitRepository {
   async changes(from: Oid, to: Oid, options?: { limit?: number; signal?: AbortSignal }): Promise<TreeDiff> {
     const [before, after] = await Promise.all([this.#links(from), this.#links(to)]);
     return diffTrees(this.#ports.store, before.tree, after.tree, options);
+  }
+
+  /** The files that differ between two commits, without their texts. Renames are found as {@link diff} finds them. */
+  async changedFiles(from: Oid, to: Oid, signal?: AbortSignal): Promise<readonly FileChange[]> {
+    const options = signal === undefined ? {} : { signal };
+    const { changes } = await this.changes(from, to, options);
+    const { detectRenames } = await import('./diff/renames.ts');
+    return (await detectRenames(this.#ports.store, changes, options)).changes;
+  }
+
+  /**
+   * Which lines of two blobs are the same.
+   * @returns undefined when one of them is too large, or no text, or they differ too much
+   */
+  async lineMap(from: Oid, to: Oid, signal?: AbortSignal): Promise<LineMap | undefined> {
+    const { lineMapOf } = await import('./diff/line-map-of.ts');
+    return lineMapOf(this.#ports.store, from, to, signal);
   }
 
   /** The diff of a commit relative to its first parent, or to the empty tree for a root commit. */

@@ -45,6 +45,8 @@ export interface NoteRecord {
   readonly author: AuthorSnapshot;
   /** The line of a diff that the note is about. */
   readonly line: NotedLine | null;
+  /** Of a note on the diff of a merge request: where it was written. Replies have that of their discussion. */
+  readonly position?: NotePosition;
   /** The id of the first note of its discussion; absent in that note. */
   readonly inDiscussion?: number;
   /** Whether it was written as a part of a discussion. */
@@ -102,6 +104,46 @@ export interface NotedLine {
   readonly type: 'new' | 'old';
   readonly oldLine: number;
   readonly newLine: number;
+}
+
+/** The commits between which a diff is. */
+export interface DiffRefs {
+  readonly baseSha: string;
+  /** The head of the target branch then. */
+  readonly startSha: string;
+  readonly headSha: string;
+}
+
+/** A place in the diff of a version of a merge request. */
+export interface NotePosition extends DiffRefs {
+  readonly oldPath: string;
+  readonly newPath: string;
+  readonly on: PlaceInFile;
+}
+
+export type PlaceInFile =
+  | {
+      readonly kind: 'text';
+      readonly line: PlacedLine;
+      /** The first and the last of several lines. */
+      readonly range?: { readonly start: PlacedLine; readonly end: PlacedLine };
+    }
+  | { readonly kind: 'file' }
+  /** Pixels of the whole image, and of the point in it. */
+  | {
+      readonly kind: 'image';
+      readonly width: number;
+      readonly height: number;
+      readonly x: number;
+      readonly y: number;
+    };
+
+/** A line by its numbers on both sides, counted from 1; one of them is null where it is added or deleted. */
+export interface PlacedLine {
+  readonly oldLine: number | null;
+  readonly newLine: number | null;
+  /** Digest of the path, and the numbers as a diff counts them: it names the line in the diff. */
+  readonly code: string;
 }
 
 /** Characters. */

@@ -12,6 +12,7 @@ import { noContent } from '../../http/reply.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { withParams } from '../with-params.ts';
 import { answered, ONLY_ACTIONS } from './acted.ts';
+import { positionField, positionIn } from './position.ts';
 import { discussionOf, noteOf } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -25,8 +26,8 @@ export interface NotedPath<A extends ContainerAccess> {
   /** The name of the object in `404 <name> Not Found`. */
   readonly missing: string;
   readonly access: A extends ProjectAccess ? ProjectRule<false> : GroupRule<false>;
-  /** Whether its discussions can be resolved. */
-  readonly resolvable?: true;
+  /** Whether it has a diff: then discussions can be about places in it, and be resolved. */
+  readonly hasDiff?: true;
   /** The path parameter that names the object. */
   readonly params: () => Readonly<Record<string, p.Field<string | number>>>;
   readonly prefetch?: (params: Readonly<Record<string, string | number>>) => Prefetch;
@@ -76,7 +77,7 @@ export function discussionEndpoints<A extends ContainerAccess>({
   access,
   prefetch,
   open,
-  resolvable,
+  hasDiff,
   ...noted
 }: NotedPath<A>) {
   const at = <T extends p.Shape>(rest: T) => withParams(noted.params(), rest);
@@ -120,7 +121,7 @@ export function discussionEndpoints<A extends ContainerAccess>({
     path: `${path}/discussions`,
     summary: `Start a discussion of ${object}`,
     params: () => at({}),
-    body: () => p.params({ body: noteText(), created_at: noteTime() }),
+    body: () => p.params({ body: noteText(), created_at: noteTime(), ...positionField(hasDiff === true) }),
     returns: { body: shapes.discussion, or: ONLY_ACTIONS },
     errors: [...WRITE_ERRORS, absent(missing)],
     handle: async ({ actor, params, body, request, ...found }, deps) => {
@@ -128,7 +129,11 @@ export function discussionEndpoints<A extends ContainerAccess>({
       on.requireComment(false);
       notes.requireNoteText(body.body);
       await notes.requireNoteRate(deps, actor);
-      const input = { createdAt: body.created_at?.toISOString(), discussed: true };
+      const input = {
+        createdAt: body.created_at?.toISOString(),
+        discussed: true,
+        position: await positionIn(on, body),
+      };
       const acted = await acting(on, body.body, (noted, text) =>
         notes.startDiscussion(deps, actor, noted, { ...input, body: text }),
       );
@@ -262,5 +267,5 @@ export function discussionEndpoints<A extends ContainerAccess>({
   });
 
   const all = [list, get, create, reply, getNote, change, remove];
-  return resolvable === true ? [...all, resolve] : all;
+  return hasDiff === true ? [...all, resolve] : all;
 }

@@ -2,10 +2,11 @@ import type { LoadedNote, Resolution } from '../../domain/notes/loaded.ts';
 import type { Discussion } from '../../domain/notes/notes.ts';
 import { TYPES } from '../noteable-types.ts';
 import { author as authorOf, userBasic } from '../users/present.ts';
+import { shownPosition } from './position.ts';
 
 /** @param changes what the note's quick actions changed */
 export function noteOf(
-  { note, body, author, resolution }: LoadedNote,
+  { note, body, author, resolution, position = note.position }: LoadedNote,
   baseUrl: string,
   changes: Readonly<Record<string, unknown>> = {},
 ) {
@@ -13,7 +14,12 @@ export function noteOf(
   const internal = note.internal === true;
   return {
     id: note.id,
-    type: note.line !== null ? 'DiffNote' : note.discussed === true ? 'DiscussionNote' : null,
+    type:
+      note.line !== null || position !== undefined
+        ? 'DiffNote'
+        : note.discussed === true
+          ? 'DiscussionNote'
+          : null,
     body,
     attachment: null,
     author: authorOf(author, note.author, baseUrl),
@@ -24,6 +30,7 @@ export function noteOf(
     noteable_type: TYPES[noteable.kind],
     noteable_iid: note.iid ?? null,
     ...(noteable.kind === 'commit' ? { commit_id: noteable.id } : {}),
+    ...(position === undefined ? {} : { position: shownPosition(position) }),
     resolvable: resolution !== undefined,
     ...(resolution === undefined ? {} : resolved(resolution, baseUrl)),
     confidential: internal,

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
 import { award } from '../award-emoji/shapes.ts';
 import { time, userBasic } from '../users/shapes.ts';
+import { positionShape } from './position.ts';
 
 export const note = shape(() =>
   z
@@ -21,6 +22,7 @@ export const note = shape(() =>
       noteable_type: z.enum(['Commit', 'Issue', 'MergeRequest', 'Epic']),
       noteable_iid: z.int().nullable().describe('ID within the project; null for a commit'),
       commit_id: z.string().optional().describe('Of a note on a commit: its SHA'),
+      position: positionShape().optional().describe('Of a note on a diff: where it is'),
       resolvable: z.boolean().describe('Whether it is in a discussion that can be resolved'),
       resolved: z.boolean().optional().describe('Only if `resolvable`'),
       resolved_by: userBasic().nullable().optional().describe('Only if `resolvable`'),

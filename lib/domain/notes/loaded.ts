@@ -1,7 +1,13 @@
-import { type DiscussionRecord, isResolvableNote, type NoteRecord } from '../../records/notes.ts';
+import {
+  type DiscussionRecord,
+  isResolvableNote,
+  type NotePosition,
+  type NoteRecord,
+} from '../../records/notes.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { Deps } from '../deps.ts';
 import { textsOf } from '../long-texts.ts';
+import type { NotedObject } from './noteable.ts';
 
 /** A note with what an answer shows of it. */
 export interface LoadedNote {
@@ -9,8 +15,26 @@ export interface LoadedNote {
   readonly body: string;
   /** Undefined if the account was deleted. */
   readonly author: UserRecord | undefined;
+  /** Where it is in the latest version of the diff; where it was written if that is not in it. */
+  readonly position?: NotePosition;
   /** Null: not resolved. Absent: the note is of no discussion that can be. */
   readonly resolution?: Resolution | null;
+}
+
+/** As {@link loaded}, with places in diffs as they are by now. */
+export async function shown(
+  deps: Deps,
+  { positions }: NotedObject,
+  notes: readonly NoteRecord[],
+  discussions?: readonly DiscussionRecord[],
+): Promise<LoadedNote[]> {
+  const [all, places] = await Promise.all([
+    loaded(deps, notes, discussions),
+    positions?.latest(notes.map(({ position }) => position)),
+  ]);
+  return places === undefined
+    ? all
+    : all.map((each, i) => (places[i] === undefined ? each : { ...each, position: places[i] }));
 }
 
 export interface Resolution {

@@ -1,11 +1,12 @@
 import type { Votes } from '../../records/award-emoji.ts';
-import type { Noteable, NoteClass, NoteRecord, UnresolvedChange } from '../../records/notes.ts';
+import type { Noteable, NoteClass, NotePosition, NoteRecord, UnresolvedChange } from '../../records/notes.ts';
 import type { StoredText } from '../../records/texts.ts';
 import type { EventTarget } from '../../store/events/events.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { ContainerAccess } from '../labels/containers.ts';
 import type { DomainEvent } from '../notifications/enqueue.ts';
+import type { PositionRequest } from './position-request.ts';
 
 /**
  * What notes are on, as its own subject hands it in: the actor may read it, and what else they may do with its notes is
@@ -29,6 +30,13 @@ export interface NotedObject {
   readonly moderates: boolean;
   /** Whether the actor may resolve the discussions of others; absent: none can be resolved. */
   readonly resolves?: boolean;
+  /** Absent: its notes are about no places in diffs. */
+  readonly positions?: {
+    /** Finds a place in a diff. @throws 400 where there is none */
+    find(request: PositionRequest): Promise<NotePosition>;
+    /** Returns where positions are in the latest version, in their order. */
+    latest(positions: readonly (NotePosition | undefined)[]): Promise<readonly (NotePosition | undefined)[]>;
+  };
   /** Whether the actor may choose the time of a new note. */
   readonly backdates: boolean;
   /** Which of the system notes that name another place the actor may read; absent: there are none. */

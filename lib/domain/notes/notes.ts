@@ -8,6 +8,7 @@ import {
   MAX_NOTE_LENGTH,
   MAX_REPLIES,
   type NotedLine,
+  type NotePosition,
   type NoteRecord,
   unresolvedBy,
 } from '../../records/notes.ts';
@@ -30,7 +31,7 @@ import { enqueueNotification, moverOf } from '../notifications/enqueue.ts';
 import { NOTES, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { discussionIdOf, firstNoteOf } from './discussion-id.ts';
-import { type LoadedNote, loaded } from './loaded.ts';
+import { type LoadedNote, shown } from './loaded.ts';
 import type { NotedObject } from './noteable.ts';
 
 /** Notes that belong together. */
@@ -68,6 +69,8 @@ export const requireNoteRate = (deps: Deps, actor: Actor): Promise<void> =>
 export interface NewNote {
   readonly body: string;
   readonly line?: NotedLine | null;
+  /** A place in a diff, found by {@link NotedObject.positions}. */
+  readonly position?: NotePosition | undefined;
   /** For those who may read confidential issues. */
   readonly internal?: boolean;
   /** Ignored unless the actor may choose it. ISO 8601. */
@@ -116,7 +119,12 @@ export async function reply(
     return found;
   };
   const first = await find();
-  const replying = { ...input, internal: first.noteClass === 'internal', discussed: true };
+  const replying = {
+    ...input,
+    internal: first.noteClass === 'internal',
+    discussed: true,
+    position: await positionOf(deps, on, first),
+  };
   return written(
     deps,
     actor,
@@ -136,6 +144,17 @@ export async function reply(
       ),
     first.firstId,
   );
+}
+
+/** The place in a diff that a discussion is about. */
+async function positionOf(
+  { store }: Deps,
+  { projectId, noteable, positions }: NotedObject,
+  { firstId, headless, replies }: DiscussionRecord,
+): Promise<NotePosition | undefined> {
+  const id = headless === true ? replies[0] : firstId;
+  if (positions === undefined || id === undefined) return undefined;
+  return (await store.notes.get({ projectId, noteable, id }))?.position;
 }
 
 async function written(
@@ -166,6 +185,7 @@ async function written(
     body,
     author: { id: author.id, username: author.username, name: author.name },
     line: input.line ?? null,
+    ...(input.position === undefined ? {} : { position: input.position }),
     ...(inDiscussion === undefined ? {} : { inDiscussion }),
     ...(input.discussed === true ? { discussed: true } : {}),
     ...(internal ? { internal: true } : {}),
@@ -202,7 +222,7 @@ export async function listNotes(
   const classes = on.classes.filter((noteClass) => isShown(filter, noteClass === 'system'));
   if (classes.length === 0) return { items: [], total: 0, more: false };
   const page = await deps.store.notes.page(notesOf(on, classes), order, request);
-  return { ...page, items: await loaded(deps, await readableOf(on, page.items)) };
+  return { ...page, items: await shown(deps, on, await readableOf(on, page.items)) };
 }
 
 const isShown = (filter: NoteFilter, system: boolean): boolean =>
@@ -210,7 +230,7 @@ const isShown = (filter: NoteFilter, system: boolean): boolean =>
 
 /** @throws `404 Note Not Found` */
 export async function getNote(deps: Deps, on: NotedObject, id: number): Promise<LoadedNote> {
-  return (await loaded(deps, [await noteOf(deps, on, id)]))[0]!;
+  return (await shown(deps, on, [await noteOf(deps, on, id)]))[0]!;
 }
 
 /** Lists discussions in the order of their first notes. @throws 413 when they are too long together */
@@ -257,7 +277,7 @@ export async function changeNote(
   const change = async (): Promise<LoadedNote> => {
     const note = await noteOf(deps, on, id);
     requireChange(actor, on, note);
-    const [before] = (await loaded(deps, [note])) as [LoadedNote];
+    const [before] = (await shown(deps, on, [note])) as [LoadedNote];
     if (before.body === text) return before;
     const [kept, toDo] = await Promise.all([
       deps.store.texts.keep(holderOf(note), text),
@@ -377,7 +397,7 @@ export async function discussionsOf(
     on,
     found.filter((note) => note !== undefined),
   );
-  const notes = new Map((await loaded(deps, readable, discussions)).map((each) => [each.note.id, each]));
+  const notes = new Map((await shown(deps, on, readable, discussions)).map((each) => [each.note.id, each]));
   return discussions.map(({ firstId, individual }, i) => ({
     id: discussionIdOf(projectId, noteable, firstId),
     individual,
