@@ -4,6 +4,7 @@ import { type Awardable, type AwardRecord, awardedName, votesOf } from '../../re
 import type { NoteRecord } from '../../records/notes.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, Missing, Stale } from '../../store/errors.ts';
+import { outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Write } from '../../store/table/write.ts';
 import { signedIn } from '../access/permissions.ts';
@@ -51,7 +52,7 @@ export async function getAward(
 }
 
 /**
- * Awards an emoji. Whoever may comment may award.
+ * Awards an emoji. Whoever may comment may award, and has then nothing left to do about the object.
  * @throws 404 with the API's text for a name that is none, for what one has awarded already, and for who may not
  */
 export async function addAward(
@@ -66,10 +67,12 @@ export async function addAward(
   if (!mayComment(on)) throw notFound('Award Emoji');
   if (note?.system !== undefined) throw notFound('Award Emoji Awardable cannot be awarded emoji reactions');
   if (!(await isEmoji(name))) throw notFound('Award Emoji Name is not a valid emoji name');
+  const [id, toDo] = await Promise.all([deps.store.awards.nextId(), on.toDo?.(user.id, '')]);
+  const messages = toDo?.(note?.id ?? 0) ?? [];
   const at = deps.now().toISOString();
   const award: AwardRecord = {
     ...awardable,
-    id: await deps.store.awards.nextId(),
+    id,
     name: awardedName(name),
     author: { id: user.id, username: user.username, name: user.name },
     createdAt: at,
@@ -78,11 +81,13 @@ export async function addAward(
   const createdAt = note?.createdAt ?? on.awards!.createdAt;
   const joins = deps.store.threads.joinWrite({ projectId: on.projectId, noteable: on.noteable }, user.id);
   try {
-    await retryOnConflict(() => deps.store.awards.add(award, createdAt, [...vote(award, 1), joins]), isStale);
+    const alongside = [...vote(award, 1), joins, ...messages.map(outboxWrite)];
+    await retryOnConflict(() => deps.store.awards.add(award, createdAt, alongside), isStale);
   } catch (error) {
     if (error instanceof AlreadyExists) throw notFound('Award Emoji Name has already been taken');
     throw error instanceof Missing ? notFound('Award Emoji') : error;
   }
+  await deps.store.outbox.deliver(messages);
   return { award, author: user };
 }
 

@@ -113,6 +113,23 @@ describe('a to-do', () => {
     expect((await call(stranger, 'POST', `/todos/${second.id}/mark_as_done`)).status).toBe(404);
   });
 
+  test('is done because its user awards an emoji, to the issue or to a note on it', async () => {
+    const { owner, members, issues, issue } = await team(30);
+    const [member] = members as [Person];
+    const made = [];
+    for (const title of ['Liked', 'Discussed', 'Left'])
+      made.push(await issue({ title, assignee_ids: [member.id] }));
+    const [liked, discussed] = made;
+    await settled();
+    const note = await call(owner, 'POST', `${issues}/${discussed.iid}/notes`, { body: 'Well' });
+    await call(member, 'POST', `${issues}/${liked.iid}/award_emoji`, { name: 'thumbsup' });
+    const onNote = `${issues}/${discussed.iid}/notes/${note.body.id}/award_emoji`;
+    await call(member, 'POST', onNote, { name: 'thumbsup' });
+    // Another's award changes nothing.
+    await call(owner, 'POST', `${issues}/${made[2].iid}/award_emoji`, { name: 'thumbsup' });
+    expect(await actionsOf(member)).toEqual([['assigned', 'Left']]);
+  });
+
   test('of more than one request marks is done by a worker', async () => {
     const { owner, issues, issue } = await team();
     for (let i = 0; i < 155; i++) {
