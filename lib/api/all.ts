@@ -12,25 +12,14 @@ import { commitEndpoints } from './commits/endpoints.ts';
 import { customAttributeEndpoints } from './custom-attributes/endpoints.ts';
 import { emailEndpoints } from './emails/endpoints.ts';
 import type { ApiDeps } from './endpoint.ts';
-import { epicEndpoints } from './epics/endpoints.ts';
-import { epicNoteEndpoints } from './epics/notes.ts';
 import { eventEndpoints } from './events/endpoints.ts';
 import { fileEndpoints } from './files/endpoints.ts';
 import { forkEndpoints } from './forks/endpoints.ts';
 import { groupSsoEndpoints } from './group-sso/endpoints.ts';
 import { groupEndpoints } from './groups/endpoints.ts';
 import { invitationEndpoints } from './invitations/endpoints.ts';
-import { issueEndpoints } from './issues/endpoints.ts';
-import { issueLinkEndpoints } from './issues/links.ts';
-import { issueMergeRequestEndpoints } from './issues/merge-requests.ts';
-import { issueMoveEndpoints } from './issues/moves.ts';
-import { issueNoteEndpoints } from './issues/notes.ts';
-import { epicIssueEndpoints } from './issues/of-epics.ts';
+import { issueAndEpicEndpoints } from './issues/all.ts';
 import { milestoneIssueEndpoints } from './issues/of-milestones.ts';
-import { issuePeopleEndpoints } from './issues/people.ts';
-import { issueReorderEndpoints } from './issues/reorder.ts';
-import { issueTimeEndpoints } from './issues/time-tracking.ts';
-import { userAgentEndpoint } from './issues/user-agent.ts';
 import { iterationEndpoints } from './iterations/endpoints.ts';
 import { keyEndpoints } from './keys/endpoints.ts';
 import { labelEndpoints } from './labels/endpoints.ts';
@@ -90,19 +79,8 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...milestoneEndpoints,
   ...milestoneIssueEndpoints,
   ...iterationEndpoints,
-  ...issueEndpoints,
-  ...issueMoveEndpoints,
-  ...issueReorderEndpoints,
-  ...issueNoteEndpoints,
-  ...issueLinkEndpoints,
-  ...issueMergeRequestEndpoints,
-  userAgentEndpoint,
-  ...issuePeopleEndpoints,
-  ...issueTimeEndpoints,
+  ...issueAndEpicEndpoints,
   ...issueTodoEndpoints,
-  ...epicEndpoints,
-  ...epicNoteEndpoints,
-  ...epicIssueEndpoints,
   ...todoEndpoints,
   ...eventEndpoints,
   ...approvalEndpoints,
