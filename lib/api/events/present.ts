@@ -37,6 +37,7 @@ function actionName({ action, push, imported, target }: EventRecord): string {
 const PUSHES = { created: 'pushed new', pushed: 'pushed to', removed: 'deleted' } as const;
 const ACTIONS: Readonly<Partial<Record<EventRecord['action'], string>>> = {
   commented: 'commented on',
+  merged: 'accepted',
   expired: 'removed due to membership expiration from',
 };
 

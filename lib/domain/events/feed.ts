@@ -87,10 +87,11 @@ async function feed(
     const noteable = target === null ? undefined : notedBy(target);
     return target === null || noteable === undefined ? [] : [{ projectId, id: target.id, noteable }];
   });
-  const [authors, commentNotes, hidden] = await Promise.all([
+  const [authors, commentNotes, hidden, deleted] = await Promise.all([
     users.getMany(page.items.map(({ authorId }) => authorId)),
     notes.getMany(commented),
     hiddenIssues(deps, actor, page.items),
+    ofDeletedMergeRequests(deps, page.items),
   ]);
   const kept = commentNotes.filter((note) => note !== undefined);
   const bodies = await textsOf(
@@ -105,16 +106,30 @@ async function feed(
     const note = isNote ? notesById.get(target.id) : undefined;
     // The event is about to be deleted together with its author or its note.
     if (author === undefined || (isNote && note === undefined)) return [];
-    if (hidden.has(event.id)) return [];
+    if (hidden.has(event.id) || deleted.has(event.id)) return [];
     return [{ event, author, note }];
   });
   return { ...page, items };
 }
 
 /** What a note is on that is the target of an event. */
-function notedBy({ commit, issue }: EventTarget): Noteable | undefined {
+function notedBy({ commit, issue, mergeRequest }: EventTarget): Noteable | undefined {
   if (commit !== undefined) return { kind: 'commit', id: commit };
+  if (mergeRequest !== undefined) return { kind: 'merge-request', id: mergeRequest.id };
   return issue && { kind: 'issue', id: issue.id };
+}
+
+/** Events about merge requests, and notes on them, that are deleted by now. @returns ids of the events */
+async function ofDeletedMergeRequests(
+  { store }: Deps,
+  events: readonly EventRecord[],
+): Promise<ReadonlySet<number>> {
+  const about = events.flatMap(({ id, projectId, target }) => {
+    const iid = target?.mergeRequest?.iid ?? (target?.type === 'MergeRequest' ? target.iid : undefined);
+    return iid === undefined ? [] : [{ id, projectId, iid }];
+  });
+  const found = about.length === 0 ? [] : await store.mergeRequests.getMany(about);
+  return new Set(about.filter((_, i) => found[i] === undefined).map(({ id }) => id));
 }
 
 /**
@@ -171,6 +186,7 @@ function viewOf(actor: Actor, access: ProjectAccess, query: FeedQuery): FeedView
 
 /** The ability that reading an event of a facet needs, beside that of its project. */
 function abilityOf({ action, target, about }: EventFacet): ProjectAbility | undefined {
+  if (target === 'merge_request' || about === 'merge-request') return 'read_merge_requests';
   if (about !== undefined) return about === 'issue' ? 'read_issues' : 'read_confidential_issues';
   if (action === 'pushed' || target === 'note') return 'read_code';
   if (target === 'issue') return 'read_issues';

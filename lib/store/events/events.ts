@@ -25,6 +25,8 @@ export interface EventTarget {
   readonly commit?: string;
   /** Of a note: the issue that it is on, and whether only readers of confidential issues might read it then. */
   readonly issue?: { readonly id: number; readonly iid: number; readonly confidential: boolean };
+  /** Of a note: the merge request that it is on. */
+  readonly mergeRequest?: { readonly id: number; readonly iid: number };
 }
 
 /** The ref that was pushed to; for many refs at once, their number. */
@@ -151,6 +153,7 @@ export function eventWrite(event: EventRecord): Put {
     action,
     target: target && TARGET_TYPES[target.type],
     ...(target?.issue === undefined ? {} : { about: target.issue.confidential ? 'confidential' : 'issue' }),
+    ...(target?.mergeRequest === undefined ? {} : { about: 'merge-request' }),
   });
   const key = eventKey(projectId, createdAt, id, facet);
   const byFacet = eventFacetSort(facet, createdAt, id);

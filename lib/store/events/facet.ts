@@ -27,6 +27,6 @@ export type EventTargetType =
 export interface EventFacet {
   readonly action: EventAction;
   readonly target: EventTargetType | null;
-  /** Of a note: that it is on an issue; `confidential` where the issue is, or the note is internal. */
-  readonly about?: 'issue' | 'confidential';
+  /** Of a note: that it is on an issue or a merge request; `confidential` where the issue is, or the note is internal. */
+  readonly about?: 'issue' | 'confidential' | 'merge-request';
 }

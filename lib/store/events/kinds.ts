@@ -4,6 +4,7 @@ import type { EventFacet } from './facet.ts';
 import { pushEvents } from './kinds/git.ts';
 import { issueEvents, issueTargets } from './kinds/issues.ts';
 import { memberEvents } from './kinds/members.ts';
+import { mergeRequestEvents, mergeRequestTargets } from './kinds/merge-requests.ts';
 import { milestoneEvents, milestoneTargets } from './kinds/milestones.ts';
 import { noteEvents, noteTargets } from './kinds/notes.ts';
 import { projectEvents } from './kinds/projects.ts';
@@ -16,13 +17,14 @@ export const EVENT_FACETS: readonly EventFacet[] = [
   ...memberEvents,
   ...milestoneEvents,
   ...issueEvents,
+  ...mergeRequestEvents,
 ];
 
 /** What counts as a contribution to a project. */
 export const CONTRIBUTIONS: readonly EventFacet[] = [...pushEvents, ...noteEvents];
 
 /** The filter that finds each type of target. */
-export const TARGET_TYPES = { ...noteTargets, ...milestoneTargets, ...issueTargets };
+export const TARGET_TYPES = { ...noteTargets, ...milestoneTargets, ...issueTargets, ...mergeRequestTargets };
 
 /** A type of target as named in responses; one filter name may cover several. */
 export type TargetType = keyof typeof TARGET_TYPES;

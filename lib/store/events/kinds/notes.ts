@@ -5,6 +5,7 @@ export const noteEvents: readonly EventFacet[] = [
   { action: 'commented', target: 'note' },
   { action: 'commented', target: 'note', about: 'issue' },
   { action: 'commented', target: 'note', about: 'confidential' },
+  { action: 'commented', target: 'note', about: 'merge-request' },
 ];
 
 /** The target types of comments in responses, and the filter that finds them. */
