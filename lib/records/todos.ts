@@ -9,7 +9,7 @@ export type TodoState = (typeof TODO_STATES)[number];
 
 /** What a to-do is about. A user has one pending to-do about it at most. */
 export interface TodoTarget {
-  readonly kind: 'issue';
+  readonly kind: 'issue' | 'merge-request';
   readonly id: number;
   readonly projectId: number;
   readonly iid: number;

@@ -9,7 +9,9 @@ import { targetOf } from '../todos/todos.ts';
 import { all, type IssueAction, type IssueContext, mayComment, stored } from './issue-action.ts';
 
 const pendingTodo = ({ deps, actor, issue }: IssueContext) =>
-  issue.stored === undefined ? undefined : deps.store.todos.about(actor.user.id, targetOf(issue.stored));
+  issue.stored === undefined
+    ? undefined
+    : deps.store.todos.about(actor.user.id, targetOf('issue', issue.stored));
 
 const subscription = ({ deps, actor, access, issue }: IssueContext) =>
   isSubscribed(deps, actor, conversationOf({ issue: issue.stored!, access }));
@@ -38,7 +40,7 @@ export const USER_ACTIONS: readonly IssueAction[] = [
       finish: async (issue) => {
         const { id } = actor.user;
         const createdAt = deps.now().toISOString();
-        const target = targetOf(issue);
+        const target = targetOf('issue', issue);
         await deps.store.todos.add({ userId: id, authorId: id, action: 'marked', target, createdAt });
       },
     }),

@@ -1,9 +1,13 @@
 /** What makes to-dos: users are assigned, mentioned, or addressed at the beginning of a text. */
 import type { FormerMentions } from '../../records/notifications.ts';
-import type { TodoAction } from '../../records/todos.ts';
+import type { TodoAction, TodoTarget } from '../../records/todos.ts';
+import type { TrackedRecord } from '../../records/tracked.ts';
 import { MembershipCache } from '../access/effective-level.ts';
 import { projectAccess } from '../access/open-request.ts';
+import { can } from '../access/permissions.ts';
+import type { ProjectAccess } from '../access/types.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';
+import type { Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { formerNames } from '../notifications/former-mentions.ts';
 import { mentionsIn } from '../notifications/mentions.ts';
@@ -13,10 +17,14 @@ import { targetOf } from './todos.ts';
 const MAX_MENTIONED = 100;
 
 interface Cause {
+  /** Absent in messages of earlier releases: an issue. */
+  readonly kind?: TodoTarget['kind'];
   readonly projectId: number;
   readonly iid: number;
   readonly authorId: number;
   readonly assignedIds: readonly number[];
+  readonly reviewerIds?: readonly number[];
+  readonly unmergeable?: boolean;
   readonly described: boolean;
   readonly finished: boolean;
   /** The note with the new text; otherwise that is the description. */
@@ -25,27 +33,24 @@ interface Cause {
 }
 
 /**
- * Creates the to-dos that a change of an issue or a note on it causes, for those who may see it as it is now; who is mentioned takes part
- * in its conversation. Groups that are mentioned get none. May run twice.
+ * Creates the to-dos that a change of an issue or a merge request, or a note on it, causes, for those who may see it as it
+ * is now; who is mentioned takes part in its conversation. Groups that are mentioned get none. May run twice.
  */
-export async function addIssueTodos(deps: Deps, cause: Cause, messageId: string): Promise<void> {
+export async function addTodos(deps: Deps, cause: Cause, messageId: string): Promise<void> {
   const { store } = deps;
-  const { projectId, iid, authorId, assignedIds, finished, noteId } = cause;
-  const [issue, project] = await Promise.all([
-    store.issues.get({ projectId, iid }),
-    store.projects.get(projectId),
-  ]);
-  if (issue === undefined || project === undefined) return;
-  const target = targetOf(issue);
+  const { projectId, authorId, finished, noteId } = cause;
+  const [about, project] = await Promise.all([subjectOf(deps, cause), store.projects.get(projectId)]);
+  if (about === undefined || project === undefined) return;
+  const { target, record } = about;
   if (finished) {
     const todo = await store.todos.about(authorId, target);
     if (todo?.state === 'pending') await store.todos.finish([todo], deps.now());
   }
   const actions = new Map<number, TodoAction>();
   const mentionedIds = new Set<number>();
-  const thread = { projectId, noteable: { kind: 'issue', id: issue.id } } as const;
+  const thread = { projectId, noteable: { kind: target.kind, id: target.id } } as const;
   const note = noteId === undefined ? undefined : await store.notes.get({ ...thread, id: noteId });
-  const text = cause.described ? (noteId === undefined ? issue.description : (note?.body ?? null)) : null;
+  const text = cause.described ? (noteId === undefined ? record.description : (note?.body ?? null)) : null;
   if (text !== null) {
     const former = await formerNames(deps, cause.former ?? []);
     const { addressed, mentioned } = await mentionedUsers(deps, await store.texts.read(text), former);
@@ -55,17 +60,15 @@ export async function addIssueTodos(deps: Deps, cause: Cause, messageId: string)
     }
     for (const id of addressed) actions.set(id, 'directly_addressed');
   }
-  for (const id of assignedIds) if (issue.assigneeIds.includes(id)) actions.set(id, 'assigned');
+  for (const [id, action] of about.asked) actions.set(id, action);
   // Authors know what they wrote; assigning oneself is a wish to be reminded.
-  if (actions.get(authorId) !== 'assigned') actions.delete(authorId);
+  if (!about.asked.has(authorId)) actions.delete(authorId);
   const ids = [...actions.keys()];
   for (const user of await store.users.getMany(ids)) {
     if (user === undefined || user.state !== 'active') continue;
     const viewer = { kind: 'user', user } as const;
     const access = await projectAccess(viewer, project, new MembershipCache(deps));
-    // An internal note is for those who may see the issue if it is confidential.
-    const confidential = issue.confidential || note?.internal === true;
-    if (access === undefined || !maySeeIssue(viewer, access, { ...issue, confidential })) continue;
+    if (access === undefined || !about.mayBeSeen(viewer, access, note?.internal === true)) continue;
     if (mentionedIds.has(user.id)) await store.threads.join(thread, user.id);
     const todo = {
       ...{ userId: user.id, authorId, action: actions.get(user.id)!, target },
@@ -74,6 +77,53 @@ export async function addIssueTodos(deps: Deps, cause: Cause, messageId: string)
     const once = store.processed.mark(`todos:${user.id}`, messageId, deps.now());
     await store.todos.add({ ...todo, createdAt: deps.now().toISOString() }, [once]);
   }
+}
+
+/** What to-dos are about, as it is now. */
+interface Subject {
+  readonly target: TodoTarget;
+  readonly record: TrackedRecord;
+  /** Who is asked to do something, whatever texts say. */
+  readonly asked: ReadonlyMap<number, TodoAction>;
+  readonly mayBeSeen: (viewer: Viewer, access: ProjectAccess, internal: boolean) => boolean;
+}
+
+async function subjectOf({ store }: Deps, cause: Cause): Promise<Subject | undefined> {
+  const { kind = 'issue', assignedIds, reviewerIds = [], unmergeable = false } = cause;
+  const assigned = (record: TrackedRecord) =>
+    assignedIds
+      .filter((id) => record.assigneeIds.includes(id))
+      .map((id): [number, TodoAction] => [id, 'assigned']);
+  if (kind === 'issue') {
+    const issue = await store.issues.get(cause);
+    return (
+      issue && {
+        target: targetOf(kind, issue),
+        record: issue,
+        asked: new Map(assigned(issue)),
+        // An internal note is for those who may see the issue if it is confidential.
+        mayBeSeen: (viewer, access, internal) =>
+          maySeeIssue(viewer, access, { ...issue, confidential: issue.confidential || internal }),
+      }
+    );
+  }
+  const record = await store.mergeRequests.get(cause);
+  return (
+    record && {
+      target: targetOf(kind, record),
+      record,
+      asked: new Map([
+        ...(unmergeable ? [[record.author.id, 'unmergeable'] as const] : []),
+        ...reviewerIds
+          .filter((id) => record.reviewerIds.includes(id))
+          .map((id) => [id, 'review_requested'] as const),
+        ...assigned(record),
+      ]),
+      mayBeSeen: (viewer, access, internal) =>
+        can(viewer, access, 'read_merge_requests') &&
+        (!internal || can(viewer, access, 'read_confidential_issues')),
+    }
+  );
 }
 
 /** Users whom a text mentions; those are addressed whose names it begins with. */

@@ -3,23 +3,26 @@ import { ADD_TODOS_JOB, FINISH_TODOS_JOB } from '../../store/todos/todos.ts';
 import { defineJob } from '../job.ts';
 import { idField } from '../job-fields.ts';
 import { formerField } from '../notifications/former-field.ts';
-import { addIssueTodos } from './causes.ts';
+import { addTodos } from './causes.ts';
 
 export const jobs = [
   defineJob({
     name: ADD_TODOS_JOB,
     body: () =>
       z.object({
+        kind: z.exactOptional(z.enum(['issue', 'merge-request'])),
         projectId: idField(),
         iid: idField(),
         authorId: idField(),
         assignedIds: z.array(idField()),
+        reviewerIds: z.exactOptional(z.array(idField())),
+        unmergeable: z.exactOptional(z.boolean()),
         described: z.boolean(),
         finished: z.boolean(),
         noteId: z.exactOptional(idField()),
         former: z.exactOptional(formerField()),
       }),
-    run: (deps, body, { messageId }) => addIssueTodos(deps, body, messageId),
+    run: (deps, body, { messageId }) => addTodos(deps, body, messageId),
   }),
   defineJob({
     name: FINISH_TODOS_JOB,

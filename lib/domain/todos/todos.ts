@@ -1,6 +1,5 @@
 /** To-dos: what a user has to look at, why, and when it is done. */
-import type { IssueRecord } from '../../records/issues.ts';
-import type { TodoAction, TodoRecord, TodoState } from '../../records/todos.ts';
+import type { TodoAction, TodoRecord, TodoState, TodoTarget } from '../../records/todos.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { cutPage, MAX_TOTAL, type Page, type PageRequest } from '../../store/table/paging.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
@@ -121,14 +120,16 @@ export async function markIssue(
     userId: actor.user.id,
     authorId: actor.user.id,
     action: 'marked',
-    target: targetOf(issue),
+    target: targetOf('issue', issue),
     createdAt: deps.now().toISOString(),
   });
   return todo && { todo, issue, access, author: actor.user };
 }
 
-export const targetOf = ({ id, projectId, iid }: IssueRecord) =>
-  ({ kind: 'issue', id, projectId, iid }) as const;
+export const targetOf = <K extends TodoTarget['kind']>(
+  kind: K,
+  { id, projectId, iid }: Pick<TodoTarget, 'id' | 'projectId' | 'iid'>,
+) => ({ kind, id, projectId, iid });
 
 /** Marks a to-do as done; one that is done stays so. @throws `404 Not found` */
 export async function finishTodo(deps: Deps, actor: SignedIn, id: number): Promise<ShownTodo> {

@@ -3,9 +3,9 @@
  * one a row that names it by what it is about, so that there is one at most.
  */
 
-import type { IssueRecord } from '../../records/issues.ts';
 import type { FormerMentions } from '../../records/notifications.ts';
 import type { TodoRecord, TodoState, TodoTarget } from '../../records/todos.ts';
+import type { TrackedAddress } from '../../records/tracked.ts';
 import { TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import { todoKey, todoPrefix, todosPartition, todoTargetKey } from '../row-keys/todos.ts';
@@ -15,16 +15,20 @@ import { deletePage } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
 
-/** Creates the to-dos that a change of an issue causes. */
+/** Creates the to-dos that a change of an issue or a merge request causes. */
 export const ADD_TODOS_JOB = 'todos.add';
 /** Marks a user's to-dos as done: `{ userId, upTo }`, up to that id. */
 export const FINISH_TODOS_JOB = 'todos.finish';
 
-/** What a change of an issue, or a note on it, means for to-dos. */
-export interface IssueTodos {
+/** What a change of an issue or a merge request, or a note on it, means for to-dos. */
+export interface TodoCauses {
   readonly authorId: number;
   /** Users who were assigned. */
   readonly assignedIds?: readonly number[];
+  /** Users who were asked for a review. */
+  readonly reviewerIds?: readonly number[];
+  /** Whether its author has to see to it that it can be merged. */
+  readonly unmergeable?: boolean;
   /** Whether there is a new text that may mention users: of the note, otherwise the description. */
   readonly described?: boolean;
   readonly noteId?: number | undefined;
@@ -35,13 +39,29 @@ export interface IssueTodos {
 }
 
 /** The message for the transaction of the change; none where the change means nothing for to-dos. */
-export function issueTodos(
-  { projectId, iid }: Pick<IssueRecord, 'projectId' | 'iid'>,
-  { authorId, assignedIds = [], described = false, finished = false, noteId, former }: IssueTodos,
+export const issueTodos = (issue: TrackedAddress, causes: TodoCauses): OutboxMessage[] =>
+  todosMessage('issue', issue, causes);
+
+export const mergeRequestTodos = (mergeRequest: TrackedAddress, causes: TodoCauses): OutboxMessage[] =>
+  todosMessage('merge-request', mergeRequest, causes);
+
+function todosMessage(
+  kind: TodoTarget['kind'],
+  { projectId, iid }: TrackedAddress,
+  {
+    authorId,
+    assignedIds = [],
+    reviewerIds = [],
+    unmergeable = false,
+    described = false,
+    finished = false,
+    noteId,
+    former,
+  }: TodoCauses,
 ): OutboxMessage[] {
-  if (assignedIds.length === 0 && !described && !finished) return [];
+  if (assignedIds.length + reviewerIds.length === 0 && !unmergeable && !described && !finished) return [];
   const body = {
-    ...{ projectId, iid, authorId, assignedIds, described, finished },
+    ...{ kind, projectId, iid, authorId, assignedIds, reviewerIds, unmergeable, described, finished },
     ...(described && noteId !== undefined ? { noteId } : {}),
     ...(described && former !== undefined ? { former } : {}),
   };
