@@ -71,13 +71,13 @@ export interface NoteRecord {
  */
 export type NotedChange =
   | { readonly kind: 'label'; readonly added: readonly number[]; readonly removed: readonly number[] }
-  | { readonly kind: 'state'; readonly state: 'closed' | 'reopened' }
+  | { readonly kind: 'state'; readonly state: 'closed' | 'reopened' | 'merged' }
   | {
       readonly kind: 'milestone';
       readonly milestoneId: number;
       readonly action: 'add' | 'remove';
       /** The state that the object had. */
-      readonly state: 'opened' | 'closed';
+      readonly state: 'opened' | 'closed' | 'merged';
     }
   | { readonly kind: 'iteration'; readonly iterationId: number; readonly action: 'add' | 'remove' }
   | { readonly kind: 'weight'; readonly weight: number | null };

@@ -1,7 +1,7 @@
 import type { FoundEpic } from '../../domain/epics/related.ts';
-import { humanDuration } from '../../domain/issues/durations.ts';
 import type { ShownIssue } from '../../domain/issues/related.ts';
 import type { TrackedTime } from '../../domain/issues/time-tracking.ts';
+import { humanDuration } from '../../domain/tracked/durations.ts';
 import { epicUrl } from '../epics/present.ts';
 import { labelDetails } from '../labels/present.ts';
 import { projectUrl } from '../projects/present.ts';

@@ -7,7 +7,7 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import { forkRoot } from '../../store/forks/forks.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
-import { openRepository, type Pusher } from '../repository/open.ts';
+import { openRepository, type Pusher, type Together } from '../repository/open.ts';
 
 /** Whether two projects are forks of one root, or one is a fork of the other. */
 export const related = (a: ProjectRecord, b: ProjectRecord): boolean =>
@@ -15,6 +15,13 @@ export const related = (a: ProjectRecord, b: ProjectRecord): boolean =>
 
 /** Maximum number of objects copied within a request. */
 const MAX_COPIED = 50_000;
+
+interface AlternateOptions {
+  /** Objects that a write copies at most. */
+  readonly maxResurrected?: number | undefined;
+  /** What happens if and only if refs of the project move. */
+  readonly together?: Together;
+}
 
 /**
  * Opens a project's repository with another one as an alternate, whose objects it can read. A write that refers to
@@ -27,9 +34,11 @@ export function codeWithAlternate(
   own: ProjectAccess,
   other: ProjectAccess,
   pusher?: Pusher,
-  maxResurrected = MAX_COPIED,
+  { maxResurrected = MAX_COPIED, together }: AlternateOptions = {},
 ): GitRepository {
-  const [mine, theirs] = [openRepository(deps, own.project, { pusher }), openRepository(deps, other.project)];
+  const repository = openRepository(deps, own.project, { pusher });
+  const mine = together === undefined ? repository : repository.together(together);
+  const theirs = openRepository(deps, other.project);
   const ports = withAlternate(deps, mine, theirs);
   // Without the history cache, which may hold commits of this repository only.
   return new GitRepository({ ...ports, maxResurrected });

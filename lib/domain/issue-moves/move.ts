@@ -15,13 +15,14 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, notFound, refused } from '../errors.ts';
 import { addBeside } from '../issues/change.ts';
-import { assignable } from '../issues/input.ts';
-import { type FoundIssue, labelsOf, milestonesOf } from '../issues/related.ts';
+import type { FoundIssue } from '../issues/related.ts';
 import { withAbove } from '../labels/containers.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
 import { dropRefused } from '../long-texts.ts';
 import { ISSUES, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
+import { assignable } from '../tracked/input.ts';
+import { labelsOf, milestonesOf } from '../tracked/related.ts';
 import { rewritten } from './rewrite.ts';
 
 /** @throws `404 Issue Not Found`, `404 Project Not Found`, 400 where it may not be moved, 409 when others keep changing it */
@@ -118,7 +119,7 @@ async function bring(
     store.issues.allocate(target.project.id),
     keptDescription(deps, actor, before, source, target),
     titledAlike(deps, before, target),
-    assignable(deps, target, before.assigneeIds),
+    assignable(deps, target, before.assigneeIds, 'read_issues'),
     isMove ? presentAuthor(deps, before) : undefined,
     how.withNotes ? store.notes.countIds(source.project.id, noteableOf(before)) : 0,
   ]);

@@ -5,7 +5,7 @@
  */
 
 import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issues.ts';
-import { AlreadyExists, Missing, Stale } from '../../store/errors.ts';
+import { AlreadyExists, Missing } from '../../store/errors.ts';
 import { mentionsMessage } from '../../store/notes/mentions.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
@@ -21,10 +21,11 @@ import { mayNameIssues } from '../markdown/references.ts';
 import type { NoteCounts } from '../notes/noteable.ts';
 import { enqueueNotification, moverOf } from '../notifications/enqueue.ts';
 import { formerMentions } from '../notifications/former-mentions.ts';
-import { retryOnConflict } from '../retry-on-conflict.ts';
+import { type Known, surroundingsOf } from '../tracked/related.ts';
+import { retryWhileStale } from '../tracked/retry.ts';
+import type { NoteIds, SystemNote } from '../tracked/system-notes.ts';
 import { toldChanges } from './mails.ts';
-import { type Known, surroundingsOf } from './related.ts';
-import { type NoteIds, type SystemNote, systemNotes } from './system-notes.ts';
+import { systemNotes } from './system-notes.ts';
 
 export interface IssueChange {
   readonly actor: Actor;
@@ -165,16 +166,6 @@ export function changeIssue(
       ...(note === undefined ? {} : { add: { userNotesCount: note.change }, within: note.write }),
     });
   });
-}
-
-/** Runs an attempt again while other writers are first. @throws `404 Not found` for a missing issue; 409 in the end */
-export async function retryWhileStale<T>(attempt: () => Promise<T>): Promise<T> {
-  try {
-    return await retryOnConflict(attempt, (error) => error instanceof Stale);
-  } catch (error) {
-    if (error instanceof Missing) throw recordNotFound();
-    throw error instanceof Stale ? conflict('409 Conflict: Resource lock') : error;
-  }
 }
 
 async function consequencesOf(deps: Deps, change: IssueChange) {

@@ -12,7 +12,8 @@ import { dayIn, dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import type { FoundEpic } from '../epics/related.ts';
 import { isExpired } from '../milestones/milestones.ts';
-import { epicsOf, iterationsOf, labelsOf, milestonesOf } from './related.ts';
+import { labelsOf, milestonesOf } from '../tracked/related.ts';
+import { epicsOf, iterationsOf } from './related.ts';
 
 /** One of many, none of them, or any. */
 export type Choice<T> = T | 'none' | 'any';

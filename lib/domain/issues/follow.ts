@@ -7,7 +7,7 @@ import type { IssueFacet } from '../../store/row-keys/issues.ts';
 import { mapLimit } from '../../store/table/map-limit.ts';
 import type { Deps } from '../deps.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
-import { rootOf, surroundingsOf } from './related.ts';
+import { rootOf, surroundingsOf } from '../tracked/related.ts';
 
 export interface Following extends Container {
   readonly facet: Exclude<IssueFacet, 'author' | 'assignee'>;

@@ -1,5 +1,4 @@
 import type { IssueFields, IssueRecord } from '../../records/issues.ts';
-import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { StoredText } from '../../records/texts.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
@@ -8,17 +7,19 @@ import { isOwn, maySeeIssue } from '../access/visible-issues.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { epicFor } from '../epics/for-issues.ts';
-import { forbidden, invalid, notFound, recordNotFound } from '../errors.ts';
+import { forbidden, notFound, recordNotFound } from '../errors.ts';
 import { iterationFor } from '../iterations/iterations.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
 import { dropRefused, dropReplaced } from '../long-texts.ts';
-import { milestoneFor } from '../milestones/milestones.ts';
 import { ISSUES, requireRate } from '../rate-limits/action-limits.ts';
-import { addIssue, changeIssue, retryWhileStale } from './change.ts';
-import { assignable, type IssueMetadata, type IssueTexts, MAX_LABELS, requireValid } from './input.ts';
-import { type FoundIssue, surroundingsOf } from './related.ts';
+import { assignable, keptText, labelChange, usableMilestone } from '../tracked/input.ts';
+import { surroundingsOf } from '../tracked/related.ts';
+import { retryWhileStale } from '../tracked/retry.ts';
+import { tasksOf } from '../tracked/tasks.ts';
+import { addIssue, changeIssue } from './change.ts';
+import { type IssueMetadata, type IssueTexts, requireValid } from './input.ts';
+import type { FoundIssue } from './related.ts';
 import { noteIdsOf } from './system-notes.ts';
-import { tasksOf } from './tasks.ts';
 
 /** Finds an issue by its number. @throws `404 Not found`, also for one that is hidden from the actor */
 export async function getIssue(
@@ -95,7 +96,7 @@ export async function createIssue(
   const noteCount = noteIdsOf(metadata.labels?.length ?? 0, metadata);
   const [{ id, iid }, assignees, labels, milestone, lastNoteId, iterationId, epic] = await Promise.all([
     deps.store.issues.allocate(project.id, chosen.iid),
-    assignable(deps, access, metadata.assigneeIds ?? []),
+    assignable(deps, access, metadata.assigneeIds ?? [], 'read_issues'),
     findOrCreateLabels(deps, access, metadata.labels ?? [], { create: true }),
     usableMilestone(deps, access, metadata.milestoneId),
     noteCount === 0 ? 0 : deps.store.notes.reserveIds(noteCount),
@@ -181,7 +182,9 @@ export async function updateIssue(
   const metadata: Omit<IssueUpdateInput, keyof IssueTexts> = all ? input : {};
   const labelsAfter = await labelChange(deps, access, metadata);
   const assignees =
-    metadata.assigneeIds === undefined ? undefined : await assignable(deps, access, metadata.assigneeIds);
+    metadata.assigneeIds === undefined
+      ? undefined
+      : await assignable(deps, access, metadata.assigneeIds, 'read_issues');
   const milestone = await usableMilestone(deps, access, metadata.milestoneId);
   const iterationId = await usableIteration(deps, access, metadata.iterationId);
   const epic = await epicFor(deps, actor, access.project, metadata);
@@ -254,16 +257,6 @@ export async function deleteIssue(
   });
 }
 
-/** A milestone of the project or of a group above; others count as none. @returns undefined where it stays as it is */
-async function usableMilestone(
-  deps: Deps,
-  access: ProjectAccess,
-  id: number | null | undefined,
-): Promise<MilestoneRecord | null | undefined> {
-  if (id === undefined) return undefined;
-  return id === null || id <= 0 ? null : ((await milestoneFor(deps, access, id)) ?? null);
-}
-
 /** @returns undefined where it stays as it is @throws 404 for one that is of no group above */
 async function usableIteration(
   deps: Deps,
@@ -275,28 +268,6 @@ async function usableIteration(
   const iteration = await iterationFor(deps, access, id);
   if (iteration === undefined) throw notFound('Iteration');
   return iteration.id;
-}
-
-/** Finds the labels of a change. @returns what it makes of those that the issue has @throws 400 for too many */
-async function labelChange(
-  deps: Deps,
-  access: ProjectAccess,
-  { labels, addLabels = [], removeLabels = [] }: Omit<IssueUpdateInput, keyof IssueTexts>,
-): Promise<(before: IssueRecord) => Partial<IssueFields>> {
-  if (labels === undefined && addLabels.length + removeLabels.length === 0) return () => ({});
-  const idsOf = async (titles: readonly string[], create: boolean) =>
-    (await findOrCreateLabels(deps, access, titles, { create })).map(({ id }) => id);
-  const [set, added, removed] = await Promise.all([
-    labels && idsOf(labels, true),
-    idsOf(addLabels, true),
-    idsOf(removeLabels, false),
-  ]);
-  return (before) => {
-    const labelIds = [...new Set([...(set ?? before.labelIds), ...added])];
-    const left = labelIds.filter((id) => !removed.includes(id));
-    if (left.length > MAX_LABELS) throw invalid({ labels: [`are too many (maximum is ${MAX_LABELS})`] });
-    return { labelIds: left };
-  };
 }
 
 /** Closing a closed issue, or reopening an open one, changes nothing. */
@@ -315,9 +286,3 @@ export function stateAfter(
 
 const given = <K extends keyof IssueFields>(name: K, value: IssueFields[K] | undefined) =>
   value === undefined ? {} : { [name]: value };
-
-const keptText = async (
-  { store }: Deps,
-  projectId: number,
-  text: string | null,
-): Promise<StoredText | null> => (text === null ? null : store.texts.keep(projectId, text));

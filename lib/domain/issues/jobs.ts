@@ -5,9 +5,9 @@ import { SETTLE_JOB } from '../../store/labels/settle.ts';
 import { FOLLOW_JOB } from '../../store/labels/uses.ts';
 import { continuedWith, defineJob } from '../job.ts';
 import { idField, sourceKindField, textField } from '../job-fields.ts';
+import { surroundingsOf } from '../tracked/related.ts';
 import { DUE_JOB, tellDue } from './due.ts';
 import { follow } from './follow.ts';
-import { surroundingsOf } from './related.ts';
 import { settle } from './settle.ts';
 
 /** Milliseconds until issues are looked at again that were being changed during the first run. */

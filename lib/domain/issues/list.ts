@@ -19,8 +19,9 @@ import { visibleEpics } from '../epics/related.ts';
 import { unauthorized } from '../errors.ts';
 import { iterationGroups } from '../iterations/iterations.ts';
 import { withAbove } from '../labels/containers.ts';
+import { labelsOf, milestonesOf } from '../tracked/related.ts';
 import { type IssueFilter, matcherOf } from './conditions.ts';
-import { type FoundIssue, labelsOf, milestonesOf } from './related.ts';
+import type { FoundIssue } from './related.ts';
 
 export const ISSUE_ORDERS = [
   ...(['created_at', 'updated_at', 'due_date', 'label_priority', 'milestone_due', 'popularity'] as const),

@@ -12,9 +12,9 @@ import { conflict, forbidden, recordNotFound } from '../errors.ts';
 import type { NoteCounts, NotedObject } from '../notes/noteable.ts';
 import { formerMentions } from '../notifications/former-mentions.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
+import { rootOf } from '../tracked/related.ts';
 import { getIssue } from './issues.ts';
 import { readableMentions } from './mentions.ts';
-import { rootOf } from './related.ts';
 
 /**
  * An issue as an object of notes. Internal notes are for those who may read confidential issues, and for its author and

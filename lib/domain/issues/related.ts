@@ -4,15 +4,14 @@ import type { IssueRecord } from '../../records/issues.ts';
 import type { IterationRecord } from '../../records/iterations.ts';
 import type { LabelRecord } from '../../records/labels.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
-import type { ProjectRecord } from '../../records/projects.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { compareText } from '../../store/table/text-order.ts';
-import type { Surroundings } from '../../store/tracked/kind.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { type FoundEpic, visibleEpics } from '../epics/related.ts';
 import { textsOf } from '../long-texts.ts';
+import { labelsOf, milestonesOf } from '../tracked/related.ts';
 
 /** An issue that the caller may see, with the project that it is in. */
 export interface FoundIssue {
@@ -76,37 +75,6 @@ export async function shownIssues(
   }));
 }
 
-/** The top-level group of a project, or its personal namespace. */
-export const rootOf = ({ ancestorIds, namespaceId }: ProjectRecord): number => ancestorIds[0] ?? namespaceId;
-
-/** What was read of an issue before it changes. */
-export interface Known {
-  readonly labels: readonly LabelRecord[];
-  readonly milestone: MilestoneRecord | undefined;
-}
-
-/** What the rows of lists say about an issue beside its record. @param known is not read again */
-export async function surroundingsOf(
-  deps: Deps,
-  project: ProjectRecord,
-  { labelIds, milestoneId }: Pick<IssueRecord, 'labelIds' | 'milestoneId'>,
-  { labels, milestone }: Known = { labels: [], milestone: undefined },
-): Promise<Surroundings> {
-  const labelTitles = new Map(labels.map(({ id, title }) => [id, title]));
-  const isKnown = milestoneId === null || milestone?.id === milestoneId;
-  const [others, milestones] = await Promise.all([
-    labelsOf(deps, [{ labelIds: labelIds.filter((id) => !labelTitles.has(id)) }]),
-    isKnown ? undefined : milestonesOf(deps, [{ milestoneId }]),
-  ]);
-  for (const { id, title } of others.values()) labelTitles.set(id, title);
-  return {
-    rootId: rootOf(project),
-    milestoneTitle:
-      milestoneId === null ? undefined : isKnown ? milestone?.title : milestones?.get(milestoneId)?.title,
-    labelTitles,
-  };
-}
-
 /** The epics of issues that the actor may see, by id: one batch each for them, their groups and memberships. */
 export const epicsOf = (
   deps: Deps,
@@ -134,24 +102,4 @@ export async function iterationsOf(
   const ids = [...new Set(issues.flatMap(({ iterationId }) => iterationId ?? []))];
   const found = ids.length === 0 ? [] : await store.iterations.getMany(ids);
   return new Map(found.flatMap((record) => (record === undefined ? [] : [[record.id, record] as const])));
-}
-
-/** The milestones of issues by id, read in one batch. */
-export async function milestonesOf(
-  { store }: Deps,
-  issues: readonly Pick<IssueRecord, 'milestoneId'>[],
-): Promise<Map<number, MilestoneRecord>> {
-  const ids = [...new Set(issues.flatMap(({ milestoneId }) => milestoneId ?? []))];
-  const found = ids.length === 0 ? [] : await store.milestones.getMany(ids);
-  return new Map(found.flatMap((record) => (record === undefined ? [] : [[record.id, record] as const])));
-}
-
-/** The labels of issues by id, read in one batch. */
-export async function labelsOf(
-  { store }: Deps,
-  issues: readonly Pick<IssueRecord, 'labelIds'>[],
-): Promise<Map<number, LabelRecord>> {
-  const ids = [...new Set(issues.flatMap(({ labelIds }) => labelIds))];
-  const labels = ids.length === 0 ? [] : await store.labels.getMany(ids);
-  return new Map(labels.flatMap((label) => (label === undefined ? [] : [[label.id, label] as const])));
 }

@@ -12,8 +12,8 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import { AlreadyExists, LimitReached } from '../../store/errors.ts';
 import type { Deps } from '../deps.ts';
 import { above, sameContainer, withAbove } from '../labels/containers.ts';
+import { rootOf } from '../tracked/related.ts';
 import { follow } from './follow.ts';
-import { rootOf } from './related.ts';
 
 export interface Settling {
   readonly projectId: number;

@@ -6,8 +6,8 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, invalid } from '../errors.ts';
+import { workingTime } from '../tracked/durations.ts';
 import { changeIssue } from './change.ts';
-import { workingTime } from './durations.ts';
 
 /** Seconds. */
 export interface TrackedTime {

@@ -1,8 +1,8 @@
 /** Quick actions that give an issue labels and assignees, and take them. */
 
 import type { IssueRecord } from '../../records/issues.ts';
-import { assignable } from '../issues/input.ts';
-import { sentence } from '../issues/system-notes.ts';
+import { assignable } from '../tracked/input.ts';
+import { sentence } from '../tracked/system-notes.ts';
 import { labelReference, labelsIn, usersIn } from './arguments.ts';
 import type { Changes } from './interpret.ts';
 import {
@@ -33,6 +33,7 @@ const assigning =
       deps,
       access,
       named.map(({ id }) => id),
+      'read_issues',
     );
     if (users.length === 0) return { summary: 'Failed to assign a user because no user was found.' };
     const ids = users.map(({ id }) => id);

@@ -8,7 +8,7 @@ import { cloneIssue, moveIssue } from '../issue-moves/move.ts';
 import { stateAfter } from '../issues/issues.ts';
 import { DUPLICATE, RELATED, relate } from '../issues/links.ts';
 import type { FoundIssue } from '../issues/related.ts';
-import { sentence } from '../issues/system-notes.ts';
+import { sentence } from '../tracked/system-notes.ts';
 import { issueReference, issuesIn, projectsAt } from './arguments.ts';
 import { notApplied } from './interpret.ts';
 import {

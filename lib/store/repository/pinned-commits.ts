@@ -66,6 +66,13 @@ export class PinnedCommits {
   }
 }
 
+/**
+ * The rows of pinned commits, for a transaction that also moves refs, whose conditions tell whether a garbage collection
+ * began since the commits were read.
+ */
+export const pinRows = (repositoryId: string, oids: readonly Oid[]): Write[] =>
+  [...new Set(oids)].map((oid) => ({ put: { ...pinnedCommitKey(repositoryId, oid) } }));
+
 /** Yields all pinned commits, by id. */
 export async function* pinnedIn(table: Table, repositoryId: string): AsyncGenerator<Oid> {
   const rows = { partition: repositoryPartition(repositoryId), prefix: PINNED, only: ['sk'] };

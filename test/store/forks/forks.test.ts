@@ -559,7 +559,9 @@ describe('a fork', () => {
     const { oid } = (await other.ground.open().refs.all()).refs[0]!;
     const person = { name: 'A', email: 'a@example.com', seconds: 1, timezone: '+0000' };
     const commit = (most?: number) =>
-      codeWithAlternate(yard.deps(), accessOf(own), accessOf(other), undefined, most).commitChanges({
+      codeWithAlternate(yard.deps(), accessOf(own), accessOf(other), undefined, {
+        maxResurrected: most,
+      }).commitChanges({
         branch: 'refs/heads/other' as RefName,
         expected: ZERO_OID,
         parent: oid,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { humanDuration, workingTime } from '../../../lib/domain/issues/durations.ts';
+import { humanDuration, workingTime } from '../../../lib/domain/tracked/durations.ts';
 
 const HOUR = 3600;
 

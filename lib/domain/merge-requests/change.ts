@@ -1,0 +1,158 @@
+/**
+ * The one way in which merge requests are created and changed: the change and what follows from it are one transaction,
+ * of at most 100 items (DynamoDB, `TransactWriteItems`).
+ */
+
+import type { MergeRequestFields, MergeRequestRecord } from '../../records/merge-requests.ts';
+import { AlreadyExists, Missing, TransactionRefused } from '../../store/errors.ts';
+import type { OutboxMessage } from '../../store/outbox/outbox.ts';
+import type { Write } from '../../store/table/write.ts';
+import { can } from '../access/permissions.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, DomainError, notFound, recordNotFound } from '../errors.ts';
+import { surroundingsOf } from '../tracked/related.ts';
+import { retryWhileStale } from '../tracked/retry.ts';
+import type { SystemNote } from '../tracked/system-notes.ts';
+import { systemNotes } from './system-notes.ts';
+
+export interface MergeRequestChange {
+  readonly actor: Actor;
+  /** The project of the target branch. */
+  readonly access: ProjectAccess;
+  /** Undefined: it is new. */
+  readonly before: MergeRequestRecord | undefined;
+  readonly after: MergeRequestRecord;
+  /** The new text of its description; undefined where that stays as it is. */
+  readonly description: string | null | undefined;
+  /** System notes that do not follow from the fields. */
+  readonly notes?: readonly SystemNote[];
+}
+
+/** What a change brings with it in the same transaction. */
+export interface Consequences {
+  readonly writes?: readonly Write[];
+  readonly messages?: readonly OutboxMessage[];
+}
+
+/** What follows from changes of merge requests, whoever makes them and however. */
+const CONSEQUENCES: readonly ((deps: Deps, change: MergeRequestChange) => Promise<Consequences>)[] = [
+  toldInNotes,
+];
+
+/** Commits the writes of a change, with others: where refs move too. */
+export type Within = (writes: readonly Write[]) => Promise<void>;
+
+/**
+ * Creates a merge request.
+ * @throws `404 Project Not Found` when the project is deleted meanwhile; 409 where the source branch has an open one
+ */
+export async function addMergeRequest(
+  deps: Deps,
+  created: Omit<MergeRequestChange, 'before'>,
+  within: Within,
+): Promise<void> {
+  const { access, after } = created;
+  const [around, following] = await Promise.all([
+    surroundingsOf(deps, access.project, after),
+    consequencesOf(deps, { ...created, before: undefined }),
+  ]);
+  try {
+    await deps.store.mergeRequests.create(after, around, { ...following, within });
+  } catch (error) {
+    if (error instanceof AlreadyExists) throw conflict('Duplicated merge request');
+    if (error instanceof Missing) throw notFound('Project');
+    throw takenBranch(error) ?? error;
+  }
+}
+
+/** A change of the merge request as it is by then; it may throw to refuse. */
+export type ChangeOf = (before: MergeRequestRecord) => Partial<MergeRequestFields>;
+
+/** What a change has beside the fields. */
+export interface ChangeOptions {
+  /** The new text of the description, which the fields name as it is stored. */
+  readonly description?: string | null | undefined;
+  /** System notes that do not follow from the fields. */
+  readonly notes?: readonly SystemNote[];
+  /** Further writes of the same transaction. */
+  readonly alongside?: readonly Write[];
+  readonly messages?: readonly OutboxMessage[];
+  /** The note by a user that comes (1) or goes (-1) with the change. */
+  readonly userNotes?: 1 | -1;
+  /** Commits the writes of the change, as it is by then. */
+  readonly within?: (writes: readonly Write[], before: MergeRequestRecord) => Promise<void>;
+}
+
+/**
+ * Applies a change to the merge request as it is, again when another writer was first.
+ * @throws `404 Not found`, also for one that the actor may not see; 409 when others keep changing it, or where the source
+ *   branch has another open one to the same target
+ */
+export async function changeMergeRequest(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  iid: number,
+  change: ChangeOf,
+  options: ChangeOptions = {},
+): Promise<MergeRequestRecord> {
+  const { description, notes = [], alongside = [], messages = [], userNotes, within } = options;
+  try {
+    return await retryWhileStale(async () => {
+      const { mergeRequest: before } = await getMergeRequest(deps, actor, access, iid);
+      const changes = change(before);
+      const after = { ...before, ...changes };
+      const [around, following] = await Promise.all([
+        surroundingsOf(deps, access.project, after),
+        consequencesOf(deps, { actor, access, before, after, description, notes }),
+      ]);
+      return deps.store.mergeRequests.update(before, changes, around, {
+        alongside: [...following.alongside, ...alongside],
+        messages: [...following.messages, ...messages],
+        ...(userNotes === undefined ? {} : { add: { userNotesCount: userNotes } }),
+        ...(within === undefined ? {} : { within: (writes) => within(writes, before) }),
+      });
+    });
+  } catch (error) {
+    throw takenBranch(error) ?? error;
+  }
+}
+
+/** Finds a merge request by its number. @throws `404 Not found`, also for one that is hidden from the actor */
+export async function getMergeRequest(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  iid: number,
+): Promise<{ readonly mergeRequest: MergeRequestRecord; readonly access: ProjectAccess }> {
+  const mergeRequest = await deps.store.mergeRequests.get({ projectId: access.project.id, iid });
+  if (mergeRequest === undefined || !can(actor, access, 'read_merge_requests')) throw recordNotFound();
+  return { mergeRequest, access };
+}
+
+/** The source branch already has an open merge request to the target branch. */
+function takenBranch(error: unknown): DomainError | undefined {
+  if (!(error instanceof TransactionRefused)) return undefined;
+  const iid = error.get('claim')?.item?.['iid'];
+  if (iid === undefined) return undefined;
+  return new DomainError('conflict', [
+    `Another open merge request already exists for this source branch: !${iid}`,
+  ]);
+}
+
+async function consequencesOf(deps: Deps, change: MergeRequestChange) {
+  const all = await Promise.all(CONSEQUENCES.map((follow) => follow(deps, change)));
+  return {
+    alongside: all.flatMap(({ writes = [] }) => writes),
+    messages: all.flatMap(({ messages = [] }) => messages),
+  };
+}
+
+async function toldInNotes(
+  deps: Deps,
+  { actor, before, after, notes }: MergeRequestChange,
+): Promise<Consequences> {
+  return { writes: await systemNotes(deps, actor, before, after, notes) };
+}

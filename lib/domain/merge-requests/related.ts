@@ -1,0 +1,72 @@
+/** What answers about merge requests show beside their records, read in batches. */
+
+import type { LabelRecord } from '../../records/labels.ts';
+import type { MergeRequestRecord } from '../../records/merge-requests.ts';
+import type { MilestoneRecord } from '../../records/milestones.ts';
+import type { UserRecord } from '../../records/users.ts';
+import { compareText } from '../../store/table/text-order.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { textsOf } from '../long-texts.ts';
+import { labelsOf, milestonesOf } from '../tracked/related.ts';
+
+/** A merge request that the caller may see, with the project of its target branch. */
+export interface FoundMergeRequest {
+  readonly mergeRequest: MergeRequestRecord;
+  readonly access: ProjectAccess;
+}
+
+export interface ShownMergeRequest extends FoundMergeRequest {
+  readonly description: string | null;
+  /** Undefined: the account is deleted. */
+  readonly author: UserRecord | undefined;
+  readonly assignees: readonly UserRecord[];
+  readonly reviewers: readonly UserRecord[];
+  /** Null: not closed, or the account is deleted. */
+  readonly closedBy: UserRecord | null;
+  readonly mergedBy: UserRecord | null;
+  /** Who asked for it to be merged when its pipeline succeeds. */
+  readonly autoMergedBy: UserRecord | null;
+  /** By title; without deleted ones. */
+  readonly labels: readonly LabelRecord[];
+  readonly milestone: MilestoneRecord | undefined;
+}
+
+/** @throws 413 when the descriptions are too long together */
+export async function shownMergeRequests(
+  deps: Deps,
+  found: readonly FoundMergeRequest[],
+): Promise<ShownMergeRequest[]> {
+  const records = found.map(({ mergeRequest }) => mergeRequest);
+  const ids = records.flatMap(({ author, assigneeIds, reviewerIds, closedById, mergedById, autoMerge }) =>
+    [author.id, ...assigneeIds, ...reviewerIds, closedById, mergedById, autoMerge?.userId ?? null].filter(
+      (id) => id !== null,
+    ),
+  );
+  const [users, labels, milestones, descriptions] = await Promise.all([
+    deps.store.users.getMany([...new Set(ids)]),
+    labelsOf(deps, records),
+    milestonesOf(deps, records),
+    textsOf(
+      deps,
+      records.map(({ description }) => description ?? ''),
+    ),
+  ]);
+  const byId = new Map(users.flatMap((user) => (user === undefined ? [] : [[user.id, user] as const])));
+  const user = (id: number | null | undefined) => (id == null ? null : (byId.get(id) ?? null));
+  return found.map(({ mergeRequest, access }, i) => ({
+    mergeRequest,
+    access,
+    description: mergeRequest.description === null ? null : descriptions[i]!,
+    author: byId.get(mergeRequest.author.id),
+    assignees: mergeRequest.assigneeIds.flatMap((id) => byId.get(id) ?? []),
+    reviewers: mergeRequest.reviewerIds.flatMap((id) => byId.get(id) ?? []),
+    closedBy: user(mergeRequest.closedById),
+    mergedBy: user(mergeRequest.mergedById),
+    autoMergedBy: user(mergeRequest.autoMerge?.userId),
+    labels: mergeRequest.labelIds
+      .flatMap((id) => labels.get(id) ?? [])
+      .toSorted((a, b) => compareText(a.title, b.title)),
+    milestone: milestones.get(mergeRequest.milestoneId ?? 0),
+  }));
+}

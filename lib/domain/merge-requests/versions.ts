@@ -1,0 +1,109 @@
+/** Versions of what merge requests propose, and the ref by which the target's repository has their head. */
+
+import { type Oid, ZERO_OID } from '../../git/oid.ts';
+import { branchRef, type RefName } from '../../git/refname.ts';
+import { GitRepository } from '../../git/repository.ts';
+import type { DiffVersion, MergeRequestAddress } from '../../records/merge-requests.ts';
+import { pinRows } from '../../store/repository/pinned-commits.ts';
+import type { Write } from '../../store/table/write.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { codeWithAlternate } from '../forks/network.ts';
+import { openRepository } from '../repository/open.ts';
+import { bounded, codeOf } from '../repository/read.ts';
+
+/** The head of a merge request in the repository of its target, which `git fetch` gets. */
+export const headRef = (iid: number): RefName => `refs/merge-requests/${iid}/head` as RefName;
+
+/** Both sides of a merge request. The actor may read the code of both projects. */
+export interface Sides {
+  readonly target: ProjectAccess;
+  /** The same as `target`, where the branch is no fork's. */
+  readonly source: ProjectAccess;
+}
+
+/** What a version says beside its number. */
+export type Proposed = Pick<DiffVersion, 'headSha' | 'baseSha' | 'startSha'>;
+
+/** A missing branch. */
+export interface MissingBranch {
+  readonly missing: 'source' | 'target';
+}
+
+/** Reads what the branches propose now. */
+export async function proposedBy(
+  deps: Deps,
+  sides: Sides,
+  { sourceBranch, targetBranch }: { readonly sourceBranch: string; readonly targetBranch: string },
+): Promise<Proposed | MissingBranch> {
+  const [head, start] = await Promise.all([
+    tipOf(deps, sides.source, sourceBranch),
+    tipOf(deps, sides.target, targetBranch),
+  ]);
+  if (head === undefined) return { missing: 'source' };
+  if (start === undefined) return { missing: 'target' };
+  return proposalOf(deps, sides, head, start);
+}
+
+/** The tip of a branch. */
+export async function tipOf(deps: Deps, access: ProjectAccess, branch: string): Promise<Oid | undefined> {
+  const name = branchRef(branch);
+  return name === undefined ? undefined : (await codeOf(deps, access).ref(name))?.oid;
+}
+
+/** What a head proposes to a target that is at `start`. */
+export async function proposalOf(deps: Deps, sides: Sides, head: Oid, start: Oid): Promise<Proposed> {
+  const git = gitOf(deps, sides);
+  const [base] = await bounded(() => git.history.mergeBases(head, [start]));
+  return { headSha: head, startSha: start, baseSha: base?.oid ?? null };
+}
+
+const isFork = ({ target, source }: Sides): boolean =>
+  target.project.repositoryId !== source.project.repositoryId;
+
+/** Reads the objects of both sides. */
+const gitOf = (deps: Deps, sides: Sides): GitRepository =>
+  isFork(sides) ? codeWithAlternate(deps, sides.target, sides.source) : codeOf(deps, sides.target);
+
+/** The versions before and after a change; undefined: there was none before. */
+export interface VersionStep {
+  readonly before: DiffVersion | undefined;
+  readonly after: DiffVersion;
+}
+
+/**
+ * Commits the writes of a change that makes a version the latest, together with the ref of the head. What a fork has and
+ * the target lacks is copied, and earlier heads and the start are pinned, so that every version can be shown for good.
+ * @throws ObjectMissing where too much would have to be copied; RefConflict, what `writes` are refused with
+ */
+export async function commitVersion(
+  deps: Deps,
+  sides: Sides,
+  merging: MergeRequestAddress,
+  { before, after }: VersionStep,
+  writes: readonly Write[],
+): Promise<void> {
+  const { target } = sides;
+  const kept = [after.startSha, ...(before === undefined ? [] : [before.headSha])] as Oid[];
+  const together = {
+    writes: [
+      ...writes,
+      deps.store.mergeRequests.versionWrite(merging, after),
+      ...pinRows(target.project.repositoryId, kept),
+    ],
+  };
+  const git = isFork(sides)
+    ? codeWithAlternate(deps, target, sides.source, undefined, { together })
+    : new GitRepository(
+        openRepository(deps, target.project).together(together),
+        deps.histories.of(target.project.repositoryId),
+      );
+  const head = after.headSha as Oid;
+  const update = {
+    name: headRef(merging.iid),
+    from: (before?.headSha ?? ZERO_OID) as Oid,
+    to: head,
+    forced: before !== undefined && before.headSha !== head,
+  };
+  await git.publish([], [update], { uses: [head, after.startSha as Oid] });
+}

@@ -1,0 +1,59 @@
+/** What issues and merge requests are shown and listed with beside their records, read in batches. */
+
+import type { LabelRecord } from '../../records/labels.ts';
+import type { MilestoneRecord } from '../../records/milestones.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { TrackedRecord } from '../../records/tracked.ts';
+import type { Surroundings } from '../../store/tracked/kind.ts';
+import type { Deps } from '../deps.ts';
+
+/** The top-level group of a project, or its personal namespace. */
+export const rootOf = ({ ancestorIds, namespaceId }: ProjectRecord): number => ancestorIds[0] ?? namespaceId;
+
+/** What was read of a record before it changes. */
+export interface Known {
+  readonly labels: readonly LabelRecord[];
+  readonly milestone: MilestoneRecord | undefined;
+}
+
+/** What the rows of lists say about a record beside it. @param known is not read again */
+export async function surroundingsOf(
+  deps: Deps,
+  project: ProjectRecord,
+  { labelIds, milestoneId }: Pick<TrackedRecord, 'labelIds' | 'milestoneId'>,
+  { labels, milestone }: Known = { labels: [], milestone: undefined },
+): Promise<Surroundings> {
+  const labelTitles = new Map(labels.map(({ id, title }) => [id, title]));
+  const isKnown = milestoneId === null || milestone?.id === milestoneId;
+  const [others, milestones] = await Promise.all([
+    labelsOf(deps, [{ labelIds: labelIds.filter((id) => !labelTitles.has(id)) }]),
+    isKnown ? undefined : milestonesOf(deps, [{ milestoneId }]),
+  ]);
+  for (const { id, title } of others.values()) labelTitles.set(id, title);
+  return {
+    rootId: rootOf(project),
+    milestoneTitle:
+      milestoneId === null ? undefined : isKnown ? milestone?.title : milestones?.get(milestoneId)?.title,
+    labelTitles,
+  };
+}
+
+/** The milestones of records by id, read in one batch. */
+export async function milestonesOf(
+  { store }: Deps,
+  records: readonly Pick<TrackedRecord, 'milestoneId'>[],
+): Promise<Map<number, MilestoneRecord>> {
+  const ids = [...new Set(records.flatMap(({ milestoneId }) => milestoneId ?? []))];
+  const found = ids.length === 0 ? [] : await store.milestones.getMany(ids);
+  return new Map(found.flatMap((record) => (record === undefined ? [] : [[record.id, record] as const])));
+}
+
+/** The labels of records by id, read in one batch. */
+export async function labelsOf(
+  { store }: Deps,
+  records: readonly Pick<TrackedRecord, 'labelIds'>[],
+): Promise<Map<number, LabelRecord>> {
+  const ids = [...new Set(records.flatMap(({ labelIds }) => labelIds))];
+  const labels = ids.length === 0 ? [] : await store.labels.getMany(ids);
+  return new Map(labels.flatMap((label) => (label === undefined ? [] : [[label.id, label] as const])));
+}
