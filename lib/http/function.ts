@@ -58,7 +58,7 @@ export type Page<D> = (
 
 export interface ApiFunctionOptions<D extends HttpDeps> {
   readonly endpoints: readonly Endpoint<D>[];
-  /** Called once, at the first request. */
+  /** Called for each request: it keeps what it has made. */
   readonly deps: () => D | Promise<D>;
   /** Pages outside `/api/v4` by exact path, for `GET`; the key `POST /path` handles the form of a page. */
   readonly pages?: Readonly<Record<string, Page<D>>>;
@@ -69,15 +69,7 @@ export interface ApiFunctionOptions<D extends HttpDeps> {
 
 export function apiFunction<D extends HttpDeps>(options: ApiFunctionOptions<D>): HttpFunction {
   let router: Router<D> | undefined;
-  let dependencies: Promise<D> | undefined;
-  // A failure is not cached: the next request tries again.
-  const deps = () =>
-    (dependencies ??= Promise.resolve()
-      .then(options.deps)
-      .catch((error: unknown) => {
-        dependencies = undefined;
-        throw error;
-      }));
+  const deps = async () => options.deps();
 
   return rawFunction(
     throttled(deps, async (request, facts, admission) => {

@@ -289,7 +289,7 @@ describe('a buffered response', () => {
     const service = apiFunction({
       endpoints,
       deps: () => {
-        if (++tries === 1) throw new Error('no table yet');
+        if (tries++ === 0) throw new Error('no table yet');
         return { access: new MemoryAccess() };
       },
     });
@@ -300,7 +300,6 @@ describe('a buffered response', () => {
     ];
     written.mockRestore();
     expect(statuses.map((answer) => answer.statusCode)).toEqual([500, 204, 204]);
-    expect(tries).toBe(2);
   });
 });
 
