@@ -15,6 +15,9 @@ const projects = [
   'hostile',
 ] as const;
 
+/** Their files run one after another in the same few processes: the service is loaded once in each, not for every file. */
+const SHARING: ReadonlySet<string> = new Set(['scenarios']);
+
 export default defineConfig({
   test: {
     projects: projects.map((name) => ({
@@ -22,6 +25,7 @@ export default defineConfig({
       test: {
         name,
         include: [`test/${name}/**/*.test.ts`],
+        ...(SHARING.has(name) ? { isolate: false, setupFiles: ['test/harness/shared-process.ts'] } : {}),
         // Dozens of requests for one repository, each expensive.
         ...(name === 'hostile' ? { testTimeout: 120_000 } : {}),
       },

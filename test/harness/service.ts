@@ -45,13 +45,16 @@ export const ROOT_TOKEN = 'root-token-for-tests-only';
 
 let running = false;
 
-/** One service per process and so per test file: functions make their clients once, as in Lambda. */
+/** One service at a time in a process: the functions have one set of clients, as in Lambda. A test file shares its own. */
 export async function startService(options: Partial<HostOptions> = {}): Promise<Service> {
-  if (running) throw new Error('this process had its service already: share one per test file');
+  if (running) throw new Error('this process has a service, which was not stopped: share one per test file');
   running = true;
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'lemnos-test-'));
   const mailDir = join(dataDir, MAIL_DIR);
-  const host = await startHost({ port: 0, host: '127.0.0.1', ...options, dataDir });
+  const host = await startHost({ port: 0, host: '127.0.0.1', ...options, dataDir }).catch((error) => {
+    running = false;
+    throw error;
+  });
   await host.invoke('first-administrator', { token: ROOT_TOKEN });
   const call = async (
     method: string,
@@ -99,6 +102,7 @@ export async function startService(options: Partial<HostOptions> = {}): Promise<
     mailTo: (address, count) => mailTo(mailDir, address, count),
     async stop() {
       await host.stop();
+      running = false;
       if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
     },
   };
