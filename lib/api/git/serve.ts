@@ -5,8 +5,7 @@ import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { movedNotice } from '../../domain/git/moved-notice.ts';
 import { packUrl } from '../../domain/git/pack-url.ts';
-import { pushAnswer } from '../../domain/git/push-answer.ts';
-import { pushPolicy } from '../../domain/git/push-policy.ts';
+import { pushRules } from '../../domain/git/push-answer.ts';
 import type { Admission } from '../../domain/rate-limits/request-counting.ts';
 import { isFetchable, isPushable } from '../../domain/refs/hidden-refs.ts';
 import { defaultBranchName } from '../../domain/repository/default-branch-name.ts';
@@ -116,13 +115,7 @@ export async function serveGit(
         packUrl: (pack) => packUrl(deps, pack),
         pushable: isPushable,
         defaultBranch: await defaultBranchName(deps),
-        ...(pushing
-          ? {
-              authorize: pushPolicy(deps, access),
-              policyName: deps.environment.serviceName,
-              conclude: async (outcome) => onTerminal(await pushAnswer(outcome)),
-            }
-          : {}),
+        ...(pushing ? { ...pushRules(deps, access), policyName: deps.environment.serviceName } : {}),
         ...(notice === undefined ? {} : { notice }),
         onError,
         onPack: () => {
@@ -193,10 +186,6 @@ function prefetchOf(
   if (rest !== 'info/refs' || !(listsRefs || measured)) return undefined;
   return { ...(listsRefs && { under: [''] as const }), packs: measured };
 }
-
-/** Lines for the terminal, with an empty one before and after them. */
-const onTerminal = (lines: readonly string[]): string =>
-  lines.length === 0 ? '' : `\n${lines.join('\n')}\n\n`;
 
 function toFront(front: string, pathname: string, service: Service): Reply {
   const Location = `${front}${pathname}?service=${service}`;

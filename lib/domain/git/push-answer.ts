@@ -1,7 +1,84 @@
-import type { PushOutcome } from '../../git/wire/receive-pack.ts';
+import type { RefName } from '../../git/refname.ts';
+import { shortName } from '../../git/refname.ts';
+import type { PushOutcome, ReceivePackOptions } from '../../git/wire/receive-pack.ts';
+import type { ProposedBranch } from '../../store/merge-requests/merge-requests.ts';
+import { can } from '../access/permissions.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
+import type { GitAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { started } from '../started.ts';
 import { parsePushOptions } from './push-options.ts';
+import { pushPolicy } from './push-policy.ts';
 
-/** Lines that a push is answered with beside its report, once its refs have moved. */
-export async function pushAnswer({ pushOptions }: PushOutcome): Promise<string[]> {
-  return [...parsePushOptions(pushOptions).warnings];
+/** Branches of one push whose merge requests are told. */
+const MAX_TOLD = 5;
+/** Merge requests told of one branch. */
+const MAX_OF_BRANCH = 5;
+
+/**
+ * What decides about the updates of a push to a project, and what the push is answered with when its refs have moved:
+ * options that are not understood, and where its branches are proposed, or can be. Merge requests are looked up while the
+ * push is stored.
+ */
+export function pushRules(
+  deps: Deps,
+  access: GitAccess,
+): Required<Pick<ReceivePackOptions, 'authorize' | 'conclude'>> {
+  const policy = pushPolicy(deps, access);
+  const proposals = new Map<RefName, Promise<readonly ProposedBranch[]>>();
+  const isTold = isToldOf(access);
+  return {
+    authorize: (update) => {
+      if (isTold(update) && proposals.size < MAX_TOLD) {
+        const source = { projectId: access.project.project.id, branch: shortName(update.name) };
+        proposals.set(update.name, started(deps.store.mergeRequests.openFrom(source, MAX_OF_BRANCH)));
+      }
+      return policy(update);
+    },
+    conclude: async ({ updated, pushOptions }) => {
+      const told = updated.filter(({ name }) => proposals.has(name));
+      const lines = await Promise.all(
+        told.map(async ({ name }) => linesOf(deps, access, shortName(name), await proposals.get(name)!)),
+      );
+      return onTerminal([...parsePushOptions(pushOptions).warnings, ...lines.flat()]);
+    },
+  };
+}
+
+/** Lines for the terminal, with an empty one before and after them. */
+const onTerminal = (lines: readonly string[]): string =>
+  lines.length === 0 ? '' : `\n${lines.join('\n')}\n\n`;
+
+/** Whether an answer tells of the merge requests of a branch: of none of the default branch, into which others go. */
+function isToldOf({ actor, project: access }: GitAccess) {
+  const { settings, defaultBranch } = access.project;
+  const tells =
+    settings['printing_merge_request_link_enabled'] !== false &&
+    defaultBranch !== null &&
+    can(actor, access, 'read_merge_requests');
+  return ({ name, kind }: PushOutcome['updated'][number]): boolean =>
+    tells && kind !== 'delete' && name.startsWith('refs/heads/') && shortName(name) !== defaultBranch;
+}
+
+async function linesOf(
+  deps: Deps,
+  { actor, project: { project } }: GitAccess,
+  branch: string,
+  open: readonly ProposedBranch[],
+): Promise<string[]> {
+  const baseUrl = actor.origin?.baseUrl ?? deps.environment.baseUrl;
+  if (baseUrl === undefined) return [];
+  const targetIds = [...new Set(open.map(({ projectId }) => projectId))];
+  const targets = targetIds.length === 0 ? [] : await projectAccesses(deps, actor, targetIds);
+  const views = open.flatMap(({ projectId, iid }) => {
+    const target = targets[targetIds.indexOf(projectId)];
+    if (target === undefined || !can(actor, target, 'read_merge_requests')) return [];
+    return [`  ${baseUrl}/${target.project.fullPath}/-/merge_requests/${iid}`];
+  });
+  if (views.length > 0) return [`View merge request for ${branch}:`, ...views];
+  const query = new URLSearchParams({ 'merge_request[source_branch]': branch });
+  return [
+    `To create a merge request for ${branch}, visit:`,
+    `  ${baseUrl}/${project.fullPath}/-/merge_requests/new?${query}`,
+  ];
 }

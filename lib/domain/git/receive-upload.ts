@@ -16,8 +16,7 @@ import { isPushable } from '../refs/hidden-refs.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
 import { openRepository } from '../repository/open.ts';
 import { MAX_PUSH_BYTES } from '../repository/size-limits.ts';
-import { pushAnswer } from './push-answer.ts';
-import { pushPolicy } from './push-policy.ts';
+import { pushRules } from './push-answer.ts';
 
 /** A push that was uploaded to the staging area. */
 export interface StagedPush {
@@ -48,24 +47,26 @@ export async function ingest(
 ): Promise<PushReport> {
   const failures: unknown[] = [];
   const { receivePack } = await import('../../git/wire/receive-pack.ts');
-  let answer: readonly string[] = [];
+  const rules = pushRules(deps, access);
+  let answer = '';
   const { body, outcome } = receivePack(repository, new PktReader(concatenated(push)), {
-    authorize: pushPolicy(deps, access),
+    authorize: rules.authorize,
     defaultBranch: await defaultBranchName(deps),
     ...options,
     pushable: isPushable,
     limits: { maxRequestBytes: MAX_PUSH_BYTES },
     onError: (cause) => failures.push(cause),
     failureText: (cause) => (cause instanceof DomainError ? cause.text : undefined),
+    // The report has all that the pusher is told.
     conclude: async (moved) => {
-      answer = await pushAnswer(moved);
+      answer = (await rules.conclude(moved)) ?? '';
       return undefined;
     },
   });
   const report = await readPushReport(body);
   await outcome;
   if (failures.length > 0) throw failures[0];
-  return { ...report, messages: [...report.messages, ...answer] };
+  return { ...report, messages: [...report.messages, ...answer.split('\n').filter((line) => line !== '')] };
 }
 
 async function* concatenated({ request, pack }: StagedPush): AsyncGenerator<Uint8Array> {

@@ -30,11 +30,10 @@ export type ChangeOfIssue =
 /** What happened to a merge request. */
 export type ChangeOfMergeRequest =
   | ChangeOfTracked
-  | { readonly what: 'merged' | 'approved' | 'unapproved' | 'auto-merge' }
+  /** `pushed`: its source branch has moved. */
+  | { readonly what: 'merged' | 'approved' | 'unapproved' | 'auto-merge' | 'pushed' }
   /** Of `formerIds`: all who were asked for a review before. */
-  | { readonly what: 'reviewers'; readonly formerIds: readonly number[] }
-  /** Its source branch has that many more commits. */
-  | { readonly what: 'pushed'; readonly commits: number };
+  | { readonly what: 'reviewers'; readonly formerIds: readonly number[] };
 
 /** An event to notify about. Contains IDs only: the worker reads the current records. */
 export type DomainEvent =

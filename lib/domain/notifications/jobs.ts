@@ -93,7 +93,6 @@ const changeOfIssueField = (): z.ZodMiniType<ChangeOfIssue> =>
 const changeOfMergeRequestField = (): z.ZodMiniType<ChangeOfMergeRequest> =>
   z.discriminatedUnion('what', [
     ...changesOfTracked(),
-    z.object({ what: z.enum(['merged', 'approved', 'unapproved', 'auto-merge']) }),
+    z.object({ what: z.enum(['merged', 'approved', 'unapproved', 'auto-merge', 'pushed']) }),
     z.object({ what: z.literal('reviewers'), formerIds: z.array(idField()) }),
-    z.object({ what: z.literal('pushed'), commits: z.number() }),
   ]);

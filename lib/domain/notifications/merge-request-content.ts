@@ -77,12 +77,7 @@ const TOLD: {
   relabelled: relabelled('relabel_merge_request'),
   replanned: replanned('change_milestone_of_merge_request'),
   described: described('mention_in_merge_request'),
-  pushed: async (_deps, { called, actor, change: { commits } }) => ({
-    event: 'push_to_merge_request',
-    tell: [
-      `${named(actor)} pushed ${commits === 1 ? 'a new commit' : `${commits} new commits`} to ${called}.`,
-    ],
-  }),
+  pushed: plainly('push_to_merge_request', 'pushed to the source branch of'),
   reviewers: async (deps, { record, called, actor, change: { formerIds } }) => {
     const [before, after] = await Promise.all([usersOf(deps, formerIds), usersOf(deps, record.reviewerIds)]);
     return {
