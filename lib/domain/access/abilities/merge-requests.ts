@@ -11,6 +11,8 @@ export const project = {
   comment_on_merge_requests: { level: REPORTER, reader: 'signed-in', writes: true, features },
   /** Everything about a merge request, not only one's own. */
   update_merge_request: { level: DEVELOPER, reader: 'nobody', writes: true, features },
+  /** Where a rule lets them; without one from Developers on. */
+  approve_merge_request: { level: REPORTER, reader: 'nobody', writes: true, features },
   /** Labels, milestones, assignees and reviewers. */
   organize_merge_requests: { level: REPORTER, reader: 'nobody', writes: true, features },
   delete_merge_request: { level: OWNER, reader: 'nobody', writes: true, features },
