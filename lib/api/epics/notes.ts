@@ -1,5 +1,6 @@
 import type { GroupAccess } from '../../domain/access/types.ts';
 import { epicWithNotes } from '../../domain/epics/noted.ts';
+import { readableMentions } from '../../domain/issues/mentions.ts';
 import { group } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { discussionEndpoints, type NotedPath } from '../notes/discussions.ts';
@@ -12,7 +13,10 @@ const onEpic: NotedPath<GroupAccess> = {
   missing: 'Epic',
   access: group('read_group'),
   params: () => ({ epic_id: p.integer({ required: true, description: 'ID of the epic' }) }),
-  open: (deps, actor, access, { epic_id }) => epicWithNotes(deps, actor, access, Number(epic_id)),
+  open: async (deps, actor, access, { epic_id }) => ({
+    ...(await epicWithNotes(deps, actor, access, Number(epic_id))),
+    readable: (notes) => readableMentions(deps, actor, notes),
+  }),
 };
 
 export const epicNoteEndpoints = [...noteEndpoints(onEpic), ...discussionEndpoints(onEpic)];

@@ -1,11 +1,11 @@
 /**
  * The one way in which issues are created and changed: the change and what follows from it are one transaction. It has
  * 100 items (DynamoDB, `TransactWriteItems`), of which what follows writes no more than 80, promises included; where it
- * needs the room, `store/issues` leaves rows of lists to a job. The service's notes are 52 when everything changes.
+ * needs the room, `store/issues` leaves rows of lists to a job. The service's notes are 62 when everything changes.
  */
 
 import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issues.ts';
-import { AlreadyExists, Missing } from '../../store/errors.ts';
+import { AlreadyExists, Missing, Stale, TransactionRefused } from '../../store/errors.ts';
 import { mentionsMessage } from '../../store/notes/mentions.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
@@ -24,6 +24,7 @@ import { formerMentions } from '../notifications/former-mentions.ts';
 import { type Known, surroundingsOf } from '../tracked/related.ts';
 import { retryWhileStale } from '../tracked/retry.ts';
 import type { NoteIds, SystemNote } from '../tracked/system-notes.ts';
+import { toldInEpics } from './epic-notes.ts';
 import { toldChanges } from './mails.ts';
 import { systemNotes } from './system-notes.ts';
 
@@ -53,6 +54,7 @@ export interface Consequences {
 /** What follows from changes of issues, whoever makes them and however. */
 const CONSEQUENCES: readonly ((deps: Deps, change: IssueChange) => Promise<Consequences>)[] = [
   toldInNotes,
+  toldInEpics,
   toldInFeeds,
   toldByMail,
   toDo,
@@ -78,6 +80,7 @@ export async function addIssue(deps: Deps, created: Omit<IssueChange, 'before'>)
     });
   } catch (error) {
     if (error instanceof AlreadyExists) throw conflict('Duplicated issue');
+    if (isWithoutEpic(error)) throw recordNotFound();
     throw error instanceof Missing ? notFound('Project') : error;
   }
 }
@@ -160,13 +163,19 @@ export function changeIssue(
       surroundingsOf(deps, access.project, after),
       consequencesOf(deps, { actor, access, before, after, description, notes }),
     ]);
-    return deps.store.issues.update(before, changes, around, {
+    const options = {
       ...following,
       alongside: [...following.alongside, ...alongside],
       ...(note === undefined ? {} : { add: { userNotesCount: note.change }, within: note.write }),
+    };
+    return deps.store.issues.update(before, changes, around, options).catch((error: unknown) => {
+      throw isWithoutEpic(error) ? new Stale('epic') : error;
     });
   });
 }
+
+/** Whether an epic that the issue gets or loses was deleted meanwhile. */
+const isWithoutEpic = (error: unknown): boolean => error instanceof TransactionRefused && error.has('epic');
 
 async function consequencesOf(deps: Deps, change: IssueChange) {
   const all = await Promise.all(CONSEQUENCES.map((follow) => follow(deps, change)));

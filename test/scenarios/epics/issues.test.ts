@@ -98,6 +98,18 @@ describe('an issue', () => {
       'changed epic to &1',
       'removed from epic &1',
     ]);
+    const onEpic = async (epic: string, group: string, who = 'root') =>
+      (await as(who, 'GET', `/groups/${ids[group]}/epics/${ids[epic]}/notes?sort=asc`)).body
+        .map(({ body }: { body: string }) => body)
+        .filter((body: string) => body.endsWith(created.references.full));
+    expect(await onEpic('&plan', 'plan')).toEqual([
+      `added issue ${created.references.full}`,
+      `removed issue ${created.references.full}`,
+    ]);
+    expect(await onEpic('&sub', 'sub')).toHaveLength(2);
+    await as('root', 'PUT', pathOf(created), { confidential: true });
+    expect(await onEpic('&plan', 'plan')).toHaveLength(2);
+    expect(await onEpic('&plan', 'plan', 'lone')).toEqual([]);
     const cleared = await issue('app', { epic_id: ids['&plan'] });
     expect((await as('root', 'PUT', pathOf(cleared), { epic_id: null })).body.epic).toBeNull();
   });
