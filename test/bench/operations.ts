@@ -40,6 +40,7 @@ export function operationsOn(directory: string): readonly Operation[] {
     .slice(0, 20)
     .map((merge) => [oidOf(directory, `${merge}^1`), oidOf(directory, `${merge}^2`)]);
   const before = oidOf(directory, `${merges.at(-1)}^1`);
+  const farther = commitBefore(directory, head, 200);
   const [largest, smaller] = filesToBlame(directory, head);
 
   const blame = async (path: string) => {
@@ -75,6 +76,15 @@ export function operationsOn(directory: string): readonly Operation[] {
       git: () => mergeTrees(directory, sides),
     },
     {
+      name: 'verdict on a merge, twenty',
+      runs: 3,
+      target: 1.5,
+      ours: async () => {
+        for (const [target, source] of sides) await (await open().merging()).check(target!, source!);
+      },
+      git: () => mergeTrees(directory, sides),
+    },
+    {
       name: 'cherry-pick, twenty',
       runs: 3,
       ours: async () => {
@@ -86,6 +96,13 @@ export function operationsOn(directory: string): readonly Operation[] {
       runs: 3,
       ours: async () => (await open().diff(before, head, UNLIMITED)).files.map(formatPatch),
       git: () => git(directory, 'diff', '-M', before, head),
+    },
+    {
+      name: 'diff of 200 files or more, as patches',
+      runs: 7,
+      target: 1.5,
+      ours: async () => (await open().diff(farther, head, UNLIMITED)).files.map(formatPatch),
+      git: () => git(directory, 'diff', '-M', farther, head),
     },
     {
       name: 'zip archive',
@@ -100,6 +117,16 @@ export function operationsOn(directory: string): readonly Operation[] {
       git: () => git(directory, 'archive', '--format=zip', '--prefix=x/', head),
     },
   ];
+}
+
+/** A commit of the main line, not much older than needed, from which so many files have changed since. */
+function commitBefore(directory: string, head: Oid, files: number): Oid {
+  const line = lines(directory, 'rev-list', '--first-parent', head) as Oid[];
+  for (let back = 8; ; back = Math.ceil(back * 1.3)) {
+    const commit = line[Math.min(back, line.length - 1)]!;
+    const changed = lines(directory, 'diff', '--name-only', commit, head).length;
+    if (changed >= files || back >= line.length) return commit;
+  }
 }
 
 /** Writes objects to another directory. A conflict is a valid result. */

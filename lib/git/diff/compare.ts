@@ -7,7 +7,7 @@ import { diffTrees } from './tree-diff.ts';
 
 export interface DiffOptions extends DiffLimits {
   /** Absent for git's default; `false` shows a moved file as deleted and added. */
-  readonly renames?: Omit<RenameOptions, 'signal'> | false;
+  readonly renames?: Omit<RenameOptions, 'signal' | 'guide'> | false;
 }
 
 export interface TreeDiffs extends FileDiffs {
