@@ -16,7 +16,7 @@ const projects = [
 ] as const;
 
 /** Their files run one after another in the same few processes: the service is loaded once in each, not for every file. */
-const SHARING: ReadonlySet<string> = new Set(['scenarios']);
+const SHARING: ReadonlySet<string> = new Set(['scenarios', 'clients']);
 
 export default defineConfig({
   test: {
