@@ -7,11 +7,13 @@ import {
   NOTE_CLASSES,
   type Noteable,
   type NoteRecord,
+  unresolvedBy,
 } from '../../lib/records/notes.ts';
 import { wordRowsOf } from '../../lib/store/notes/words.ts';
 import { groupKey } from '../../lib/store/row-keys/groups.ts';
 import { ISSUE } from '../../lib/store/row-keys/issues.ts';
 import { idOf } from '../../lib/store/row-keys/key.ts';
+import { mergeRequestKeys } from '../../lib/store/row-keys/merge-requests.ts';
 import {
   discussionKey,
   mentionKey,
@@ -103,15 +105,30 @@ export const noteLists = rowCheck(['listed-note', 'discussion', 'note-count'], f
           yield `${keyText(row)} counts ${row[attribute]} ${attribute} of ${counted[what] ?? 0}`;
   }
   for (const key of counts.keys()) yield `${key} does not exist`;
-  const ofPeople = new Map<number, number>();
-  for (const { noteable, system } of notesOf(rows))
-    if (noteable.kind === 'issue' && system === undefined)
-      ofPeople.set(noteable.id, (ofPeople.get(noteable.id) ?? 0) + 1);
-  for (const row of rows.of('ISSUES#').filter(({ sk }) => sk.startsWith(ISSUE))) {
-    const [id, count] = [row['id'] as number, row['userNotesCount']];
-    if (count !== (ofPeople.get(id) ?? 0))
-      yield `issue ${id} counts ${count} notes of ${ofPeople.get(id) ?? 0}`;
+  const ofPeople = new Map<string, number>();
+  const unresolved = new Map<number, number>();
+  for (const { noteable, system } of notesOf(rows)) {
+    const place = `${noteable.kind} ${noteable.id}`;
+    if (system === undefined) ofPeople.set(place, (ofPeople.get(place) ?? 0) + 1);
   }
+  for (const discussion of discussionsOf(rows)) {
+    const { noteable } = discussion;
+    if (noteable.kind === 'merge-request')
+      unresolved.set(noteable.id, (unresolved.get(noteable.id) ?? 0) + unresolvedBy(undefined, discussion));
+  }
+  for (const [kind, partitions, prefix] of [
+    ['issue', 'ISSUES#', ISSUE],
+    ['merge-request', 'MRS#', mergeRequestKeys.recordPrefix],
+  ] as const)
+    for (const row of rows.of(partitions).filter(({ sk }) => sk.startsWith(prefix))) {
+      const id = row['id'] as number;
+      const count = ofPeople.get(`${kind} ${id}`) ?? 0;
+      if (row['userNotesCount'] !== count)
+        yield `${kind} ${id} counts ${row['userNotesCount']} notes of ${count}`;
+      const open = unresolved.get(id) ?? 0;
+      if (kind === 'merge-request' && row['unresolvedCount'] !== open)
+        yield `merge request ${id} counts ${row['unresolvedCount']} unresolved discussions of ${open}`;
+    }
 });
 
 /** Searches find each note that people wrote by its words, and nothing else. */

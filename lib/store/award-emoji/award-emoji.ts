@@ -17,7 +17,7 @@ import {
   awardsPrefix,
   reactionPrefix,
 } from '../row-keys/award-emoji.ts';
-import { issueKey } from '../row-keys/issues.ts';
+import { countingKey } from '../row-keys/noteables.ts';
 import { noteKey } from '../row-keys/notes.ts';
 import { trackedPlace } from '../row-keys/tracked.ts';
 import { userPartition } from '../row-keys/users.ts';
@@ -106,13 +106,13 @@ export class Awards {
     const item = await this.#table.get(key);
     if (item === undefined) return;
     const award = fromItem(item);
-    const { projectId, iid } = award;
     const votes = votesOf(award, -1);
-    const issue = iid === undefined ? undefined : issueKey({ projectId, iid });
-    const counted = issue !== undefined && Object.keys(votes).length > 0 && (await this.#table.get(issue));
+    const record = countingKey(award);
+    const counted =
+      record !== undefined && Object.keys(votes).length > 0 && (await this.#table.get(record));
     const writes: Write[] = [
       { delete: awardKey(award, award.id), if: PRESENT, reason: 'gone' },
-      ...(counted ? [{ update: issue, add: votes, if: PRESENT, reason: 'issue' }] : []),
+      ...(counted ? [{ update: record, add: votes, if: PRESENT, reason: award.noteable.kind }] : []),
     ];
     await this.#transact(writes).catch((error: unknown) => {
       if (!(error instanceof Missing)) throw error;
@@ -145,7 +145,7 @@ export class Awards {
       await this.#table.transact(writes);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
-      for (const what of ['project', 'note', 'issue', 'gone'])
+      for (const what of ['project', 'note', 'issue', 'merge-request', 'gone'])
         if (error.has(what)) throw new Missing(what === 'gone' ? 'award' : what);
       if (error.has('names')) throw new Stale('awards');
       throw error;

@@ -1,15 +1,16 @@
 import type { Container } from '../../records/labels.ts';
+import { type DiscussionRecord, unresolvedBy } from '../../records/notes.ts';
 import type { Remover } from '../deletion/remover.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { outboxWrite } from '../outbox/outbox.ts';
-import { issueKey } from '../row-keys/issues.ts';
 import type { Key } from '../row-keys/key.ts';
+import { countingKey } from '../row-keys/noteables.ts';
 import { deleteRow, untilNoneLeft } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
 import { PRESENT, type Update } from '../table/write.ts';
 import type { Texts } from '../texts/texts.ts';
 import { anonymize } from './anonymize.ts';
-import type { Discussions } from './discussions.ts';
+import { type Discussions, leftOf } from './discussions.ts';
 import { type NoteRecord, type Notes, noteRemovedMessages } from './notes.ts';
 import type { Threads } from './participants.ts';
 
@@ -53,7 +54,7 @@ async function removeNote({ table, notes, discussions, texts }: Stores, key: Key
     try {
       const messages = noteRemovedMessages(note).map(outboxWrite);
       const discussion = await discussions.ofNote(note);
-      await notes.remove(note, discussion, [...(await uncounted(table, note)), ...messages]);
+      await notes.remove(note, discussion, [...(await uncounted(table, note, discussion)), ...messages]);
       break;
     } catch (error) {
       if (error instanceof Missing) break;
@@ -64,10 +65,16 @@ async function removeNote({ table, notes, discussions, texts }: Stores, key: Key
   await texts.drop(note.body);
 }
 
-/** What takes a note off the count of its issue, if that is there. */
-async function uncounted(table: Table, { projectId, iid, system }: NoteRecord): Promise<Update[]> {
-  if (iid === undefined || system !== undefined) return [];
-  const key = issueKey({ projectId, iid });
+/** What takes a note off the counts of what it is on, if that is there. */
+async function uncounted(
+  table: Table,
+  note: NoteRecord,
+  discussion: DiscussionRecord | undefined,
+): Promise<Update[]> {
+  const key = countingKey(note);
+  if (key === undefined || note.system !== undefined) return [];
   if ((await table.get(key)) === undefined) return [];
-  return [{ update: key, add: { userNotesCount: -1 }, if: PRESENT, reason: 'issue' }];
+  const unresolved = unresolvedBy(discussion, discussion && leftOf(discussion, note.id));
+  const add = { userNotesCount: -1, ...(unresolved === 0 ? {} : { unresolvedCount: unresolved }) };
+  return [{ update: key, add, if: PRESENT, reason: note.noteable.kind }];
 }
