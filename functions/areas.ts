@@ -196,11 +196,12 @@ export const areas: readonly Area[] = [
   api(
     'merge-requests',
     [
+      ...inProject('merge_requests'),
       ...inProject('approval_rules'),
       ...['approvals', 'merge_request_approval_setting'].map(oneInProject),
       '/api/v4/groups/{id}/merge_request_approval_setting',
     ],
-    writes,
+    writesObjects,
   ),
   api('settings', ['/api/v4/application/settings'], {
     ...writes,

@@ -25,6 +25,7 @@ import { keyEndpoints } from './keys/endpoints.ts';
 import { labelEndpoints } from './labels/endpoints.ts';
 import { markdownEndpoints } from './markdown/endpoints.ts';
 import { groupMemberEndpoints, projectMemberEndpoints } from './members/endpoints.ts';
+import { mergeRequestNoteEndpoints } from './merge-requests/notes.ts';
 import { metaEndpoints } from './meta/endpoints.ts';
 import { milestoneEndpoints } from './milestones/endpoints.ts';
 import { namespaceEndpoints } from './namespaces/endpoints.ts';
@@ -84,6 +85,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...todoEndpoints,
   ...eventEndpoints,
   ...approvalEndpoints,
+  ...mergeRequestNoteEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,
   ...statusEndpoints,

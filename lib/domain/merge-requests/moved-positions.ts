@@ -15,14 +15,16 @@ const MAX_TRACED = 30;
 /**
  * Returns the positions in the order given, in the latest version where the same lines are still there; otherwise as they
  * were written: the commits then tell that they are outdated.
+ * @param open opens the repository, where one of them has to be traced
  */
 export async function latestPositions<P extends NotePosition | undefined>(
-  git: GitRepository,
+  open: () => GitRepository,
   latest: DiffVersion,
   positions: readonly P[],
 ): Promise<(NotePosition | P)[]> {
   const { baseSha } = latest;
   if (baseSha === null || !positions.some((each) => isFormer(each, latest))) return [...positions];
+  const git = open();
   const refs: DiffRefs = { baseSha, startSha: latest.startSha, headSha: latest.headSha };
   const files = await bounded(() => git.changedFiles(baseSha as Oid, latest.headSha as Oid));
   const paths = (file: ChangedFile) => ({

@@ -108,8 +108,7 @@ export class Awards {
     const award = fromItem(item);
     const votes = votesOf(award, -1);
     const record = countingKey(award);
-    const counted =
-      record !== undefined && Object.keys(votes).length > 0 && (await this.#table.get(record));
+    const counted = record !== undefined && Object.keys(votes).length > 0 && (await this.#table.get(record));
     const writes: Write[] = [
       { delete: awardKey(award, award.id), if: PRESENT, reason: 'gone' },
       ...(counted ? [{ update: record, add: votes, if: PRESENT, reason: award.noteable.kind }] : []),

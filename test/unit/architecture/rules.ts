@@ -226,6 +226,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'issues',
       'todos',
       'approvals',
+      'merge-requests',
       'search',
     ],
   ],

@@ -1,0 +1,33 @@
+import type { ProjectAccess } from '../../domain/access/types.ts';
+import { mergeRequestWithNotes } from '../../domain/merge-requests/noted.ts';
+import { project } from '../../http/access.ts';
+import * as p from '../../http/params.ts';
+import { awardEndpoints } from '../award-emoji/endpoints.ts';
+import { discussionEndpoints, type NotedPath } from '../notes/discussions.ts';
+import { noteEndpoints } from '../notes/notes.ts';
+import { resourceEventEndpoints } from '../notes/resource-events.ts';
+
+/** What is served below a merge request, the same as below other objects that people talk about. */
+export const onMergeRequest: NotedPath<ProjectAccess> = {
+  path: '/projects/:id/merge_requests/:merge_request_iid',
+  area: 'merge-requests',
+  object: 'a merge request',
+  missing: 'Merge request',
+  hasDiff: true,
+  access: project('read_merge_requests'),
+  params: () => ({
+    merge_request_iid: p.integer({
+      required: true,
+      description: 'Number of the merge request in the project',
+    }),
+  }),
+  open: (deps, actor, access, { merge_request_iid }) =>
+    mergeRequestWithNotes(deps, actor, access, Number(merge_request_iid)),
+};
+
+export const mergeRequestNoteEndpoints = [
+  ...noteEndpoints(onMergeRequest),
+  ...discussionEndpoints(onMergeRequest),
+  ...awardEndpoints(onMergeRequest),
+  ...resourceEventEndpoints(onMergeRequest, ['label', 'state', 'milestone']),
+];

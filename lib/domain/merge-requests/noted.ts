@@ -1,0 +1,108 @@
+import type { MergeRequestRecord } from '../../records/merge-requests.ts';
+import { TransactionRefused } from '../../store/errors.ts';
+import type { Write } from '../../store/table/write.ts';
+import { mergeRequestTodos } from '../../store/todos/todos.ts';
+import { can, requireAbility } from '../access/permissions.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import { type Actor, isAdministrator } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, forbidden, recordNotFound } from '../errors.ts';
+import { readableMentions } from '../issues/mentions.ts';
+import type { NoteCounts, NotedObject } from '../notes/noteable.ts';
+import { formerMentions } from '../notifications/former-mentions.ts';
+import { codeOf } from '../repository/read.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
+import { rootOf } from '../tracked/related.ts';
+import { getMergeRequest } from './change.ts';
+import { latestPositions } from './moved-positions.ts';
+import { positionOf } from './positions.ts';
+
+/** A merge request as an object of notes. It has no internal notes. @throws `404 Not found` */
+export async function mergeRequestWithNotes(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  iid: number,
+): Promise<NotedObject> {
+  const { mergeRequest } = await getMergeRequest(deps, actor, access, iid);
+  const { id, title, projectId, author, diff } = mergeRequest;
+  const isAuthor = actor.kind === 'user' && author.id === actor.user.id;
+  // All versions, also of a fork's branch, are in the repository that it belongs to.
+  const git = () => codeOf(deps, access);
+  return {
+    access,
+    projectId,
+    noteable: { kind: 'merge-request', id },
+    iid,
+    classes: ['comment', 'system'],
+    takesReplies: true,
+    requireComment: (internal) => {
+      requireAbility(actor, access, 'comment_on_merge_requests');
+      const isOutsider = access.level === 0 && !isAdministrator(actor);
+      if (internal || (mergeRequest.discussionLocked === true && isOutsider)) throw forbidden();
+    },
+    moderates: can(actor, access, 'moderate_notes'),
+    resolves:
+      can(actor, access, 'update_merge_request') ||
+      (isAuthor && can(actor, access, 'comment_on_merge_requests')),
+    positions: {
+      find: (request) => positionOf(deps, git(), mergeRequest, request),
+      latest: (positions) => latestPositions(git, diff, positions),
+    },
+    backdates: can(actor, access, 'backdate_notes'),
+    readable: (notes) => readableMentions(deps, actor, notes),
+    within: (counts, write) => counting(deps, mergeRequest, access, counts, write),
+    awards: {
+      createdAt: mergeRequest.createdAt,
+      vote: (votes) => deps.store.mergeRequests.voteWrite(mergeRequest, votes),
+    },
+    toDo: async (authorId, text, former) => {
+      const target = { kind: 'merge-request', id } as const;
+      const finished = former === undefined && (await deps.store.todos.isPending(authorId, target));
+      return (noteId) =>
+        mergeRequestTodos(mergeRequest, {
+          ...{ authorId, noteId, finished },
+          described: text.includes('@'),
+          ...(former === undefined ? {} : { former: formerMentions(former) }),
+        });
+    },
+    eventTarget: (note) => ({
+      type: note.position !== undefined ? 'DiffNote' : note.discussed === true ? 'DiscussionNote' : 'Note',
+      id: note.id,
+      title,
+      mergeRequest: { id, iid },
+    }),
+    notification: (note) => ({ kind: 'merge-request-note', projectId, iid, noteId: note.id }),
+  };
+}
+
+/** What a note adds to the counts of a merge request. */
+export const countsOf = ({ notes, unresolved }: NoteCounts): Readonly<Record<string, number>> => ({
+  ...(notes === 0 ? {} : { userNotesCount: notes }),
+  ...(unresolved === 0 ? {} : { unresolvedCount: unresolved }),
+});
+
+/**
+ * Counts in the record, as it is by then. @param read how it was: most often nothing has changed
+ * @throws 404, 409 when others keep changing it
+ */
+function counting(
+  { store, now }: Deps,
+  read: MergeRequestRecord,
+  { project }: ProjectAccess,
+  counts: NoteCounts,
+  write: (alongside: readonly Write[]) => Promise<void>,
+): Promise<void> {
+  let known: MergeRequestRecord | undefined = read;
+  const attempt = async () => {
+    const record = known ?? (await store.mergeRequests.get(read));
+    known = undefined;
+    if (record === undefined) throw recordNotFound();
+    await write(store.mergeRequests.touch(record, now(), countsOf(counts), rootOf(project)));
+  };
+  return retryOnConflict(attempt, isStale).catch((error: unknown) => {
+    throw isStale(error) ? conflict('409 Conflict: Resource lock') : error;
+  });
+}
+
+const isStale = (error: unknown): boolean => error instanceof TransactionRefused && error.has('version');
