@@ -209,6 +209,49 @@ describe('kinds of conflicts', () => {
   });
 });
 
+test('thirty merge bases are merged into one, as by git', async () => {
+  using fixture = new GitFixture();
+  const lines = (changed: (n: number) => boolean, first = 'line 0') =>
+    Array.from(
+      { length: 300 },
+      (_, n) => `${n === 0 ? first : `line ${n}`}${changed(n) ? ' changed' : ''}\n`,
+    ).join('');
+  let [stream, clock] = ['', 1_700_000_000];
+  const commit = (branch: string, parents: readonly string[], data: string) => {
+    stream += `commit refs/heads/${branch}\ncommitter C <c@example.com> ${clock++} +0000\ndata 0\n\n`;
+    for (const [i, parent] of parents.entries())
+      stream += `${i === 0 ? 'from' : 'merge'} refs/heads/${parent}\n`;
+    stream += `M 100644 inline f\ndata ${data.length}\n${data}\n`;
+  };
+  commit(
+    'base',
+    [],
+    lines(() => false),
+  );
+  const sides = Array.from({ length: 30 }, (_, i) => `side${i}`);
+  for (const [i, side] of sides.entries())
+    commit(
+      side,
+      ['base'],
+      lines((n) => n === 9 * i + 9),
+    );
+  const all = (n: number) => n > 0 && n <= 270 && n % 9 === 0;
+  // One changes what the oldest bases have changed before, which is no conflict for who knows those bases.
+  commit(
+    'ours',
+    sides,
+    lines((n) => all(n) && n > 90),
+  );
+  commit('theirs', sides, lines(all, 'top'));
+  fixture.feed(stream, 'fast-import', '--quiet');
+  const { store } = await fixture.load();
+  const [ours, theirs] = [fixture.oid('ours'), fixture.oid('theirs')];
+  const merged = await mergeCommits(store, new History(store), ours, theirs);
+  expect(merged.bases).toHaveLength(30);
+  expect(merged.conflicts).toEqual([]);
+  expect({ clean: true, tree: merged.tree }).toEqual(gitMergeTree(fixture, 'ours', 'theirs'));
+});
+
 test('a merge is committed with all objects of its tree; the loser of a race is refused', async () => {
   using fixture = new GitFixture();
   const text = (n: number) =>

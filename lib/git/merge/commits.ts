@@ -5,6 +5,7 @@ import type { History, WalkBounds } from '../history.ts';
 import type { ObjectStore } from '../objects.ts';
 import { EMPTY_TREE, type Oid } from '../oid.ts';
 import { parseCommitLinks } from '../parse.ts';
+import { LimitExceeded } from '../work.ts';
 import type { Labels, MergeConflict } from './conflict.ts';
 import { Overlay } from './overlay.ts';
 import { mergeTrees } from './trees.ts';
@@ -26,10 +27,8 @@ export interface MergeOptions {
   readonly bounds?: WalkBounds;
 }
 
-/** Merge bases merged into one; if there are more, the oldest are left out. */
-const MAX_BASES = 16;
-/** Nesting of merges of merge bases. */
-const MAX_DEPTH = 16;
+/** Merges of merge bases, and of theirs: real histories need some 30, and crafted ones more than anyone can wait for. */
+const MAX_BASE_MERGES = 500;
 /** Steps for aligning all files of a merge. */
 const MAX_STEPS = 3 * MAX_DIFF_STEPS;
 
@@ -37,7 +36,7 @@ const MAX_STEPS = 3 * MAX_DIFF_STEPS;
  * Merges two commits without touching refs. The tree is the one of `git merge-tree --write-tree`. Several merge bases are
  * merged into one first, as git does.
  *
- * @throws ObjectMissing, CorruptData, HistoryLimit
+ * @throws ObjectMissing, CorruptData, LimitExceeded
  */
 export async function mergeCommits(
   store: ObjectStore,
@@ -85,6 +84,7 @@ class RecursiveMerge {
   readonly budget: StepBudget = { steps: MAX_STEPS };
   readonly #history: History;
   readonly #bounds: WalkBounds;
+  #baseMerges = 0;
 
   constructor(store: ObjectStore, history: History, bounds: WalkBounds) {
     this.store = new Overlay(store);
@@ -94,11 +94,13 @@ class RecursiveMerge {
 
   /** The tree of all bases merged, oldest first, including conflict markers. */
   async virtualBase(bases: readonly Oid[], depth: number): Promise<Oid> {
-    const [first, ...rest] = bases.slice(0, MAX_BASES).reverse();
+    const [first, ...rest] = [...bases].reverse();
     if (first === undefined) return EMPTY_TREE;
     let tree = await this.treeOf(first);
     const merged = [first];
-    for (const next of depth > MAX_DEPTH ? [] : rest) {
+    for (const next of rest) {
+      if (++this.#baseMerges > MAX_BASE_MERGES)
+        throw new LimitExceeded(`more than ${MAX_BASE_MERGES} merges of merge bases`);
       const common = await this.#history.mergeBases(next, merged, this.#bounds);
       const trees = {
         base: await this.virtualBase(
