@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { request } from '../harness/service.ts';
+import { NO_ISSUE } from './check-issue-work.ts';
 import { WorkTree } from './client.ts';
 import { type ExpectedState, GONE } from './expected-state.ts';
 import { ROOT_TOKEN } from './host.ts';
@@ -15,6 +16,9 @@ interface Listed {
   readonly namespace?: { readonly id: number };
   readonly path_with_namespace?: string;
   readonly revoked?: boolean;
+  readonly title?: string;
+  readonly state?: string;
+  readonly moved_to_id?: number | null;
   readonly note?: { readonly body: string };
 }
 
@@ -74,7 +78,13 @@ async function subjectProblems(
     const above = group.parent_id == null ? '' : `${pathOf(group.parent_id)}/`;
     return `${above}${group.path}`;
   };
+  const issues = await whole(url, `/projects/${shared.id}/issues`, problems);
   const seen: Record<string, (id: number, name: string) => string> = {
+    issue: (_, name) => {
+      const issue = [...issues.values()].find(({ title }) => title === name);
+      if (issue === undefined) return NO_ISSUE;
+      return issue.moved_to_id == null ? issue.state! : 'moved';
+    },
     group: (id) => {
       const group = groups.get(id);
       if (group !== undefined && group.full_path !== pathOf(id))

@@ -2,6 +2,7 @@ import { groupKey } from '../../lib/store/row-keys/groups.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import { settingsKey } from '../../lib/store/row-keys/settings.ts';
 import { tokenIdKey, tokenKey } from '../../lib/store/row-keys/tokens.ts';
+import { issueState } from './check-issue-work.ts';
 import { type Asked, type ExpectedState, GONE } from './expected-state.ts';
 import type { Row, Rows } from './rows.ts';
 
@@ -17,6 +18,7 @@ const READERS: Readonly<Record<string, (rows: Rows, id: string) => string>> = {
     const token = hash === undefined ? undefined : rows.get(tokenKey(hash));
     return token === undefined ? ABSENT : token['revoked'] === true ? 'revoked' : 'active';
   },
+  issue: issueState,
   setting: (rows, name) => {
     const values = (['effective', 'kept'] as const).map((row) => rows.get(settingsKey(row))?.['values']);
     const value = values.map((each) => (each as Record<string, unknown> | undefined)?.[name]).find(Boolean);

@@ -10,6 +10,7 @@ import { STAGING } from '../../lib/store/table/schema.ts';
 import { TEXTS } from '../../lib/store/texts/texts.ts';
 import { pushEventProblems } from './check-events.ts';
 import { checkRepository } from './check-git.ts';
+import { issueWorkProblems } from './check-issue-work.ts';
 import { invariants, settledInvariants } from './check-rows.ts';
 import { stateProblems } from './check-states.ts';
 import type { Data } from './data.ts';
@@ -53,6 +54,7 @@ export async function check(
   for (const [name, { run }] of Object.entries(checks)) note(name, run(rows, settledAt, now));
   note('acknowledged', await missing(data, expectedState));
   note('states', stateProblems(rows, expectedState));
+  note('work on issues', issueWorkProblems(rows, expectedState, settled !== false));
   note('push events', pushEventProblems(rows, expectedState));
   const repositories = livingOf(rows).values();
   const checkNext = async () => {

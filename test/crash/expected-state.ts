@@ -56,6 +56,8 @@ export class ExpectedState {
   readonly states = new Map<string, Fact<string>>();
   /** Names that were asked for, whatever the answer. */
   readonly asked = new Map<Asked, Set<string>>();
+  /** Notes on issues that were answered, by their text; their issues are in {@link states}, by their titles. */
+  readonly remarks = new Set<string>();
   /** Comments that were answered, by their text. */
   readonly comments = new Set<string>();
   /** `<branch> <commit>` that a push or commit of this project was acknowledged for, by project id: each has an event. */

@@ -79,13 +79,16 @@ export async function kills(
     await settle(dataDir);
     await checked(dataDir, expectedState, true);
   });
-  await tally.step('each comment was mailed; again only where the host died as it sent it', async () => {
-    await using data = await openData(dataDir);
-    const ends = KILLS + STOPS + MAINTAINED_KILLS + MAINTENANCE_KILLS;
-    const address = `${fixtures.reader.username}@example.com`;
-    const problems = await mailProblems(dataDir, await readRows(data), address, ends);
-    expect(problems.length === 0, `${problems.length} problems\n${problems.slice(0, 10).join('\n')}`);
-  });
+  await tally.step(
+    'each comment and issue was mailed; again only where the host died as it sent it',
+    async () => {
+      await using data = await openData(dataDir);
+      const ends = KILLS + STOPS + MAINTAINED_KILLS + MAINTENANCE_KILLS;
+      const address = `${fixtures.reader.username}@example.com`;
+      const problems = await mailProblems(dataDir, await readRows(data), address, ends);
+      expect(problems.length === 0, `${problems.length} problems\n${problems.slice(0, 10).join('\n')}`);
+    },
+  );
   await tally.step('lists, their totals and the statistics say what is there', async () => {
     const host = await Host.start(dataDir);
     const problems = await listProblems(host.url, expectedState, fixtures.shared, folder);

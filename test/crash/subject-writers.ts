@@ -5,7 +5,7 @@ import { type Host, ROOT_TOKEN } from './host.ts';
 import type { Fixtures } from './writers.ts';
 
 /** One piece of work under a name of its own. */
-type Step = (name: string) => Promise<Outcome<unknown>>;
+export type Step = (name: string) => Promise<Outcome<unknown>>;
 
 /** A group in so many stays. */
 const KEPT = 3;
@@ -148,7 +148,7 @@ async function making(
 }
 
 /** @throws Error as `done()` does */
-async function changing(
+export async function changing(
   expectedState: ExpectedState,
   key: string,
   to: string,
@@ -162,7 +162,7 @@ async function changing(
 }
 
 /** A step of several calls, which ends with the first that is not done. */
-const steps =
+export const steps =
   (run: (name: string) => Promise<void>): Step =>
   async (name) => {
     try {

@@ -4,6 +4,7 @@ import { call, commitFile, done, installLargePush, type Outcome, WorkTree } from
 import { cloning, forking, uploading } from './content-writers.ts';
 import { type ExpectedState, Fact } from './expected-state.ts';
 import type { Host } from './host.ts';
+import { tracking } from './issue-writers.ts';
 import { type Person, type Project, person, startedProject } from './people.ts';
 import { pushTogether } from './push-together.ts';
 import { commenting, configuring, grouping, outcomeOf, tokening } from './subject-writers.ts';
@@ -18,6 +19,8 @@ export interface Fixtures {
   readonly ada: Person;
   readonly bob: Person;
   readonly shared: Project;
+  /** Where issues move to. */
+  readonly tracked: Project;
   readonly trees: readonly WorkTree[];
   /** Pushes refs that are made and deleted again. */
   readonly refTree: WorkTree;
@@ -42,6 +45,7 @@ export async function introduce(
   const ada = await person(url, 'ada', expectedState);
   const bob = await person(url, 'bob', expectedState);
   const shared = await startedProject(url, ada, 'shared', expectedState);
+  const tracked = await startedProject(url, ada, 'tracked', expectedState);
   const remote = { url, token: ada.token, fullPath: shared.fullPath };
   const trees: WorkTree[] = [];
   for (let i = 0; i < PUSHERS + 3; i++) trees.push(await WorkTree.clone(join(folder, `tree-${i}`), remote));
@@ -68,12 +72,12 @@ export async function introduce(
   await installLargePush(url, folder);
   const [refTree, bulkTree, uploadTree, ...others] = trees as [WorkTree, WorkTree, WorkTree];
   return {
-    ...{ ada, bob, shared, trees: others, refTree, bulkTree, uploadTree, uploaders },
+    ...{ ada, bob, shared, tracked, trees: others, refTree, bulkTree, uploadTree, uploaders },
     ...{ reader, talkedOf, folder },
   };
 }
 
-/** Whether users, groups, tokens, settings and comments are written in this round, and not refs. */
+/** Whether users, groups, tokens, settings, comments and issues are written in this round, and not refs. */
 const ofSubjects = (round: number): boolean => round % 2 === 0;
 
 /** Everybody whose turn it is writes until the host is gone. Resolves when the last of them has noticed. */
@@ -203,13 +207,17 @@ export async function write(
   const tokens = () => until('tokens', tokening(host, fixtures, expectedState));
   const settings = () => until('settings', configuring(host, fixtures, expectedState));
   const comments = () => until('comments', commenting(host, fixtures, expectedState));
+  const issues = () => {
+    const counted = (outcome: Outcome<unknown>) => note('issues', outcome);
+    return until('issues', tracking(host, fixtures, expectedState, counted));
+  };
   const forks = () => until('forks', forking(host, fixtures, expectedState));
   const clones = () => until('clones', cloning(host, fixtures, expectedState));
   const uploads = () => until('uploads', uploading(host, fixtures, expectedState, round));
 
   // In turns, or on a busy machine nobody gets anything done before the next kill.
   const inTurn = ofSubjects(round)
-    ? [...commits.slice(0, 2), people, projects, members, groups, tokens, settings, comments]
+    ? [...commits.slice(0, 2), people, projects, members, groups, tokens, settings, comments, issues]
     : [...commits, ...pushes, bulk, refs, forks, clones, uploads];
   await Promise.all(inTurn.map((writer) => writer()));
 }
