@@ -195,13 +195,27 @@ export const areas: readonly Area[] = [
   ),
   api(
     'merge-requests',
+    ['', '/{iid}', '/{iid}/{proxy+}'].map((rest) => `/api/v4/projects/{id}/merge_requests${rest}`),
+    writesObjects,
+  ),
+  api(
+    'merge-request-approvals',
     [
-      ...inProject('merge_requests'),
+      ...['approvals', 'approve', 'unapprove', 'reset_approvals', 'approval_state', 'approval_rules'],
+      'approval_rules/{proxy+}',
+    ].map((name) => `/api/v4/projects/{id}/merge_requests/{iid}/${name}`),
+    // The authors of commits are read from the repository.
+    writesObjects,
+    repository,
+  ),
+  api(
+    'approvals',
+    [
       ...inProject('approval_rules'),
       ...['approvals', 'merge_request_approval_setting'].map(oneInProject),
       '/api/v4/groups/{id}/merge_request_approval_setting',
     ],
-    writesObjects,
+    writes,
   ),
   api('settings', ['/api/v4/application/settings'], {
     ...writes,

@@ -3,6 +3,7 @@ import { document } from '../http/openapi.ts';
 import type { OpenApiDocument } from '../http/openapi-document.ts';
 import { accessRequestEndpoints } from './access-requests/endpoints.ts';
 import { approvalEndpoints } from './approvals/endpoints.ts';
+import { mergeRequestApprovalEndpoints } from './approvals/of-merge-requests.ts';
 import { auditEventEndpoints } from './audit-events/endpoints.ts';
 import { uploadEndpoints } from './avatars/endpoints.ts';
 import { billableEndpoints } from './billable-members/endpoints.ts';
@@ -85,6 +86,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...todoEndpoints,
   ...eventEndpoints,
   ...approvalEndpoints,
+  ...mergeRequestApprovalEndpoints,
   ...mergeRequestNoteEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,

@@ -4,13 +4,14 @@ import * as rules from '../../domain/approvals/rules.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
-import { APPROVAL_RULE_TYPES, type ApprovalRule, MAX_APPROVALS } from '../../records/approvals.ts';
+import { APPROVAL_RULE_TYPES, type ApprovalRule } from '../../records/approvals.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
+import { approvalsRequired, approverFields, approversOf } from './params.ts';
 import { projectRules } from './present.ts';
 import { approvalSettingEndpoints } from './settings.ts';
 import * as shapes from './shapes.ts';
 
-const area = 'merge-requests';
+const area = 'approvals';
 const access = project('admin_project');
 const path = '/projects/:id/approval_rules';
 
@@ -27,18 +28,7 @@ const ruleId = () =>
 
 /** Whom and what a rule is for. */
 const ruleFields = () => ({
-  user_ids: p.list(p.integer(), {
-    maxItems: rules.MAX_USERS,
-    description: 'IDs of members of the project who may approve',
-  }),
-  usernames: p.list(p.string(), {
-    maxItems: rules.MAX_USERS,
-    description: 'Usernames of members of the project, besides `user_ids`',
-  }),
-  group_ids: p.list(p.integer(), {
-    maxItems: rules.MAX_GROUPS,
-    description: 'IDs of groups whose direct members may approve',
-  }),
+  ...approverFields(),
   protected_branch_ids: p.list(p.integer(), {
     maxItems: 100,
     description: 'IDs of the protected branches that the rule is for; none: every branch',
@@ -48,24 +38,14 @@ const ruleFields = () => ({
   }),
 });
 
-const approvalsRequired = <const R extends { required?: true }>(rule: R) =>
-  p.integer({ ...rule, min: 0, max: MAX_APPROVALS, description: 'Number of approvals required' });
-
-interface GivenRule {
-  readonly user_ids?: readonly number[];
-  readonly usernames?: readonly string[];
-  readonly group_ids?: readonly number[];
+const inputOf = ({
+  protected_branch_ids: protectedBranchIds,
+  applies_to_all_protected_branches: allProtectedBranches,
+  ...body
+}: Parameters<typeof approversOf>[0] & {
   readonly protected_branch_ids?: readonly number[];
   readonly applies_to_all_protected_branches?: boolean;
-}
-
-const inputOf = (body: GivenRule) => ({
-  userIds: body.user_ids,
-  usernames: body.usernames,
-  groupIds: body.group_ids,
-  protectedBranchIds: body.protected_branch_ids,
-  allProtectedBranches: body.applies_to_all_protected_branches,
-});
+}) => ({ ...approversOf(body), protectedBranchIds, allProtectedBranches });
 
 const shown = async (
   deps: ApiDeps,

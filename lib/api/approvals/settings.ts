@@ -8,7 +8,7 @@ import { MAX_APPROVALS } from '../../records/approvals.ts';
 import { endpoint } from '../endpoint.ts';
 import * as shapes from './shapes.ts';
 
-const area = 'merge-requests';
+const area = 'approvals';
 const maintainers = project('admin_project');
 const owners = group('admin_group');
 

@@ -3,7 +3,7 @@ import { shape } from '../../http/shape.ts';
 import { APPROVAL_RULE_TYPES } from '../../records/approvals.ts';
 import { protectedBranches } from '../branches/shapes.ts';
 import { group } from '../groups/shapes.ts';
-import { userBasic } from '../users/shapes.ts';
+import { time, userBasic } from '../users/shapes.ts';
 
 export const configuration = shape(() =>
   z
@@ -71,3 +71,77 @@ export const projectRule = shape(() =>
     .meta({ id: 'ProjectApprovalRule' }),
 );
 export const projectRules = shape(() => z.array(projectRule()));
+
+const merged = () => ({
+  id: z.int(),
+  iid: z.int(),
+  project_id: z.int(),
+  title: z.string(),
+  description: z.string().nullable(),
+  state: z.string(),
+  created_at: time(),
+  updated_at: time(),
+});
+
+export const approvals = shape(() =>
+  z
+    .object({
+      ...merged(),
+      merge_status: z.string(),
+      approved: z.boolean().describe('Whether it has all approvals that it needs'),
+      approvals_required: z.int().describe('The sum of all rules'),
+      approvals_left: z.int(),
+      require_password_to_approve: z.boolean(),
+      approved_by: z
+        .array(z.object({ user: userBasic() }))
+        .describe('Everybody who approved, earliest first'),
+      suggested_approvers: z.array(z.unknown()).describe('Always empty'),
+      approvers: z.array(z.unknown()).describe('Always empty: see the approval rules'),
+      approver_groups: z.array(z.unknown()).describe('Always empty: see the approval rules'),
+      user_has_approved: z.boolean(),
+      user_can_approve: z.boolean(),
+      approval_rules_left: z.array(
+        z.object({ id: z.int().nullable(), name: z.string(), rule_type: z.enum(APPROVAL_RULE_TYPES) }),
+      ),
+      has_approval_rules: z.boolean(),
+      merge_request_approvers_available: z.boolean(),
+      multiple_approval_rules_available: z.boolean(),
+    })
+    .meta({ id: 'MergeRequestApprovals' }),
+);
+
+export const ownRule = shape(() =>
+  z
+    .object({
+      ...ruleFields(),
+      source_rule: z
+        .object({ id: z.int(), name: z.string(), approvals_required: z.int() })
+        .nullable()
+        .describe('The rule of the project that it stands for'),
+      overridden: z.boolean().describe('Whether it differs from that rule'),
+    })
+    .meta({ id: 'MergeRequestApprovalRule' }),
+);
+export const ownRules = shape(() => z.array(ownRule()));
+
+export const approvalState = shape(() =>
+  z
+    .object({
+      approval_rules_overwritten: z.boolean().describe('Whether the merge request has rules of its own'),
+      rules: z.array(
+        z
+          .object({
+            ...ruleFields(),
+            id: z.int().nullable().describe('Null: what `approvals_before_merge` asks for'),
+            source_rule: z.object({ id: z.int(), name: z.string(), approvals_required: z.int() }).nullable(),
+            overridden: z.boolean(),
+            section: z.null(),
+            code_owner: z.boolean(),
+            approved: z.boolean(),
+            approved_by: z.array(userBasic()).describe('Those whose approvals count for the rule'),
+          })
+          .meta({ id: 'ApprovalRuleState' }),
+      ),
+    })
+    .meta({ id: 'ApprovalState' }),
+);

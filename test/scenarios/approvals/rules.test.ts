@@ -182,7 +182,10 @@ describe('a rule', () => {
     const events = await done('GET', `/projects/${project}/audit_events?per_page=100`);
     const told = events
       .map(({ details }: Answer['body']) => details)
-      .filter((details: Answer['body']) => details.target_id === id)
+      .filter(
+        (details: Answer['body']) =>
+          details.target_type === 'ApprovalProjectRule' && details.target_id === id,
+      )
       .map(({ add, change, from, to, remove }: Answer['body']) => add ?? remove ?? [change, from, to]);
     expect(told.reverse()).toEqual([
       'approval_rule',

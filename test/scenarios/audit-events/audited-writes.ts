@@ -141,6 +141,15 @@ export const AUDITED: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
+  'Approvals are noted on the merge request, and its own rules are shown with it.': [
+    'POST /projects/:id/merge_requests/:merge_request_iid/approvals',
+    'POST /projects/:id/merge_requests/:merge_request_iid/approve',
+    'POST /projects/:id/merge_requests/:merge_request_iid/unapprove',
+    'PUT /projects/:id/merge_requests/:merge_request_iid/reset_approvals',
+    'POST /projects/:id/merge_requests/:merge_request_iid/approval_rules',
+    'PUT /projects/:id/merge_requests/:merge_request_iid/approval_rules/:approval_rule_id',
+    'DELETE /projects/:id/merge_requests/:merge_request_iid/approval_rules/:approval_rule_id',
+  ],
   'Issues, notes and awards tell themselves who wrote, closed and gave them.': [
     'POST /projects/:id/issues',
     'PUT /projects/:id/issues/:issue_iid',
