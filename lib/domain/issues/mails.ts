@@ -1,9 +1,8 @@
 /** Which changes of an issue people are told of by mail. */
 
-import { isDeepStrictEqual } from 'node:util';
 import type { IssueRecord } from '../../records/issues.ts';
 import type { ChangeOfIssue } from '../notifications/enqueue.ts';
-import { formerMentions } from '../notifications/former-mentions.ts';
+import { toldOfFields } from '../tracked/told-changes.ts';
 
 /**
  * Each is a mail of its own.
@@ -16,27 +15,14 @@ export function toldChanges(
   description: string | null | undefined,
 ): ChangeOfIssue[] {
   if (before === undefined) return [{ what: 'opened' }];
-  const labelIds = after.labelIds.filter((id) => !before.labelIds.includes(id));
-  const mentions =
-    description?.includes('@') === true && !isDeepStrictEqual(before.description, after.description);
   return [
     // An issue that moved is closed by that.
     ...(before.movedTo === null && after.movedTo !== null
       ? [{ what: 'moved' } as const]
       : stateTold(before, after)),
-    ...(sameIds(before.assigneeIds, after.assigneeIds)
-      ? []
-      : [{ what: 'reassigned', formerIds: before.assigneeIds } as const]),
-    ...(before.milestoneId === after.milestoneId
-      ? []
-      : [{ what: 'replanned', milestoneId: after.milestoneId } as const]),
-    ...(mentions ? [{ what: 'described', former: formerMentions(before.description) } as const] : []),
-    ...(labelIds.length === 0 ? [] : [{ what: 'relabelled', labelIds } as const]),
+    ...toldOfFields(before, after, description),
   ];
 }
 
 const stateTold = (before: IssueRecord, after: IssueRecord): ChangeOfIssue[] =>
   before.state === after.state ? [] : [{ what: after.state === 'closed' ? 'closed' : 'reopened' }];
-
-const sameIds = (some: readonly number[], others: readonly number[]): boolean =>
-  some.length === others.length && some.every((id) => others.includes(id));

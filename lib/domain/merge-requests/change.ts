@@ -16,6 +16,7 @@ import { surroundingsOf } from '../tracked/related.ts';
 import { retryWhileStale } from '../tracked/retry.ts';
 import type { SystemNote } from '../tracked/system-notes.ts';
 import { systemNotes } from './system-notes.ts';
+import { toDo, toldByMail, toldInFeeds } from './told.ts';
 
 export interface MergeRequestChange {
   readonly actor: Actor;
@@ -39,6 +40,9 @@ export interface Consequences {
 /** What follows from changes of merge requests, whoever makes them and however. */
 const CONSEQUENCES: readonly ((deps: Deps, change: MergeRequestChange) => Promise<Consequences>)[] = [
   toldInNotes,
+  toldInFeeds,
+  toldByMail,
+  toDo,
 ];
 
 /** Commits the writes of a change, with others: where refs move too. */

@@ -1,0 +1,100 @@
+/** Where changes of merge requests are told: in feeds, by mail, as to-dos. */
+
+import type { MergeRequestRecord } from '../../records/merge-requests.ts';
+import type { EventAction } from '../../store/events/facet.ts';
+import type { OutboxMessage } from '../../store/outbox/outbox.ts';
+import type { Write } from '../../store/table/write.ts';
+import { mergeRequestTodos } from '../../store/todos/todos.ts';
+import { signedIn } from '../access/permissions.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { activity } from '../events/record.ts';
+import { type ChangeOfMergeRequest, enqueueNotification } from '../notifications/enqueue.ts';
+import { formerMentions } from '../notifications/former-mentions.ts';
+import { sameIds, toldOfFields } from '../tracked/told-changes.ts';
+
+interface Change {
+  readonly actor: Actor;
+  /** Undefined: it is new. */
+  readonly before: MergeRequestRecord | undefined;
+  readonly after: MergeRequestRecord;
+  /** The new text of its description; undefined where that stays as it is. */
+  readonly description: string | null | undefined;
+}
+
+/** Feeds tell of new merge requests, of states, and of approvals. */
+export async function toldInFeeds(
+  deps: Deps,
+  { actor, before, after }: Change,
+): Promise<{ readonly writes: readonly Write[] }> {
+  const { projectId, id, iid, title } = after;
+  const actions: EventAction[] = [];
+  if (before?.state !== after.state) actions.push(before === undefined ? 'created' : stateAction(after));
+  if (newApprovals(before, after).length > 0) actions.push('approved');
+  const authorId = actions.length === 0 ? 0 : signedIn(actor).user.id;
+  const target = { type: 'MergeRequest', id, iid, title } as const;
+  return {
+    writes: await Promise.all(
+      actions.map((action) => activity(deps, { authorId, projectId, action, target })),
+    ),
+  };
+}
+
+export async function toldByMail(
+  deps: Deps,
+  { actor, before, after, description }: Change,
+): Promise<{ readonly messages?: readonly OutboxMessage[] }> {
+  const changes = toldChanges(before, after, description);
+  if (changes.length === 0) return {};
+  const { projectId, iid } = after;
+  return { messages: [enqueueNotification(deps, actor, { kind: 'merge-request', projectId, iid, changes })] };
+}
+
+export async function toDo(
+  _deps: Deps,
+  { actor, before, after, description }: Change,
+): Promise<{ readonly messages?: readonly OutboxMessage[] }> {
+  const isNew = (ids: readonly number[] | undefined) => (id: number) => ids?.includes(id) !== true;
+  const ended = before !== undefined && before.state === 'opened' && after.state !== 'opened';
+  return {
+    messages: mergeRequestTodos(after, {
+      authorId: actor.kind === 'user' ? actor.user.id : after.author.id,
+      assignedIds: after.assigneeIds.filter(isNew(before?.assigneeIds)),
+      reviewerIds: after.reviewerIds.filter(isNew(before?.reviewerIds)),
+      // It may mention users: a worker finds out whom.
+      described: description?.includes('@') ?? false,
+      former: before === undefined ? undefined : formerMentions(before.description),
+      finished: ended || newApprovals(before, after).length > 0,
+    }),
+  };
+}
+
+const stateAction = ({ state }: MergeRequestRecord): 'reopened' | 'closed' | 'merged' =>
+  state === 'opened' ? 'reopened' : state;
+
+/** Each is a mail of its own. */
+function toldChanges(
+  before: MergeRequestRecord | undefined,
+  after: MergeRequestRecord,
+  description: string | null | undefined,
+): ChangeOfMergeRequest[] {
+  if (before === undefined) return [{ what: 'opened' }];
+  const isPushed = before.diff.headSha !== after.diff.headSha;
+  // Those that a push takes back are no decision of anybody.
+  const isUnapproved = !isPushed && newApprovals(after, before).length > 0;
+  return [
+    ...(before.state === after.state ? [] : [{ what: stateAction(after) }]),
+    ...(isPushed && after.state === 'opened' ? [{ what: 'pushed' } as const] : []),
+    ...(newApprovals(before, after).length === 0 ? [] : [{ what: 'approved' } as const]),
+    ...(isUnapproved ? [{ what: 'unapproved' } as const] : []),
+    ...(before.autoMerge === null && after.autoMerge !== null ? [{ what: 'auto-merge' } as const] : []),
+    ...(sameIds(before.reviewerIds, after.reviewerIds)
+      ? []
+      : [{ what: 'reviewers', formerIds: before.reviewerIds } as const]),
+    ...toldOfFields(before, after, description),
+  ];
+}
+
+/** Approvals that were added. */
+const newApprovals = (before: MergeRequestRecord | undefined, after: MergeRequestRecord) =>
+  after.approvals.filter(({ userId }) => !before?.approvals.some((approval) => approval.userId === userId));
