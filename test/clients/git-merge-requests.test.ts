@@ -1,14 +1,16 @@
 /** What git is told about merge requests when it pushes, and what it asks for with push options. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { deps } from '../../functions/deps.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { GitCli, withToken } from './git-cli.ts';
 
 const git = new GitCli();
 let service: Service;
 let token: string;
+let adaId: number;
 beforeAll(async () => {
   service = await startService();
-  ({ token } = await service.user('ada'));
+  ({ token, id: adaId } = await service.user('ada'));
 });
 afterAll(async () => {
   await service.stop();
@@ -16,7 +18,7 @@ afterAll(async () => {
 });
 
 const call = async (method: string, path: string, json?: object) =>
-  (await service.call(method, path, { token, ...(json && { json }) })).body as never as Record<string, never>;
+  (await service.call(method, path, { token, ...(json && { json }) })).body as never as { id: number };
 
 /** A clone of a new project, and what git prints after `remote:` when it pushes. */
 async function projectOf(name: string, settings: object = {}) {
@@ -69,4 +71,78 @@ test('options that are not understood are told beside it', async () => {
   const told = await push('-o', 'merge_request.craete', '-o', 'ci.skip', 'origin', 'HEAD:refs/heads/topic');
   expect(told[0]).toBe("warning: push option 'merge_request.craete' is unknown");
   expect(told).toHaveLength(3);
+});
+
+const recordOf = (projectId: number, iid: number) => deps().store.mergeRequests.get({ projectId, iid });
+
+test('options propose the branch that is pushed, and change its merge request later', async () => {
+  const { id, at, push, commit, url } = await projectOf('proposals');
+  await call('POST', `${at}/milestones`, { title: 'v1' });
+  await commit('Say hello');
+  const viewing = ['View merge request for topic:', `  ${url}/-/merge_requests/1`];
+  const created = await push(
+    ...['-o', 'merge_request.create', '-o', 'merge_request.description=Because', '-o', 'merge_request.draft'],
+    ...[
+      '-o',
+      'merge_request.label=bug',
+      '-o',
+      'merge_request.label=urgent',
+      '-o',
+      'merge_request.assign=ada',
+    ],
+    ...['-o', 'merge_request.milestone=v1', '-o', 'merge_request.squash'],
+    ...['-o', 'merge_request.remove_source_branch=false', 'origin', 'HEAD:refs/heads/topic'],
+  );
+  expect(created).toEqual(viewing);
+  expect(await recordOf(id, 1)).toMatchObject({
+    title: 'Draft: Say hello',
+    description: 'Because',
+    source: { projectId: id, branch: 'topic' },
+    targetBranch: 'main',
+    assigneeIds: [adaId],
+    labelIds: [expect.any(Number), expect.any(Number)],
+    milestoneId: expect.any(Number),
+    squash: true,
+    forceRemoveSource: false,
+  });
+  await commit('More');
+  expect(await push('origin', 'HEAD:refs/heads/topic')).toEqual(viewing);
+  await commit('And more');
+  const changes = ['-o', 'merge_request.title=Greet', '-o', 'merge_request.unlabel=bug'];
+  expect(
+    await push(...changes, '-o', 'merge_request.unassign=@ada', 'origin', 'HEAD:refs/heads/topic'),
+  ).toEqual(viewing);
+  expect(await recordOf(id, 1)).toMatchObject({
+    title: 'Greet',
+    assigneeIds: [],
+    labelIds: [expect.any(Number)],
+  });
+  const events = (await call('GET', `${at}/events?target_type=merge_request`)) as never as object[];
+  expect(events).toMatchObject([{ action_name: 'opened', target_type: 'MergeRequest', target_iid: 1 }]);
+});
+
+test('what options ask and cannot be done is told, and the push stands', async () => {
+  const { id, push, commit } = await projectOf('warnings');
+  await commit('one');
+  const told = async (...options: string[]) =>
+    (
+      await push(
+        ...options.flatMap((option) => ['-o', `merge_request.${option}`]),
+        'origin',
+        'HEAD:refs/heads/t',
+      )
+    ).filter((line) => line.startsWith('warning'));
+  expect(await told('title=Only this')).toEqual([
+    "warning: merge request of t: needs the push option 'merge_request.create'",
+  ]);
+  for (const [option, warning] of [
+    ['target=absent', /^warning: merge request of t: target_branch does not exist$/],
+    ['target_project=ada/absent', /^warning: merge request: Project Not Found/],
+    ['assign=nobody-known', /^warning: merge request: User Not Found/],
+    ['milestone=none', /^warning: merge request: Milestone Not Found/],
+  ] as const) {
+    await commit(option);
+    expect(await told('create', option)).toEqual([expect.stringMatching(warning)]);
+  }
+  expect(await recordOf(id, 1)).toBeUndefined();
 });

@@ -5,7 +5,7 @@ import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { movedNotice } from '../../domain/git/moved-notice.ts';
 import { packUrl } from '../../domain/git/pack-url.ts';
-import { pushRules } from '../../domain/git/push-answer.ts';
+import { type Propose, pushRules } from '../../domain/git/push-answer.ts';
 import type { Admission } from '../../domain/rate-limits/request-counting.ts';
 import { isFetchable, isPushable } from '../../domain/refs/hidden-refs.ts';
 import { defaultBranchName } from '../../domain/repository/default-branch-name.ts';
@@ -115,7 +115,7 @@ export async function serveGit(
         packUrl: (pack) => packUrl(deps, pack),
         pushable: isPushable,
         defaultBranch: await defaultBranchName(deps),
-        ...(pushing ? { ...pushRules(deps, access), policyName: deps.environment.serviceName } : {}),
+        ...(pushing ? { ...pushRules(deps, access, propose), policyName: deps.environment.serviceName } : {}),
         ...(notice === undefined ? {} : { notice }),
         onError,
         onPack: () => {
@@ -136,6 +136,10 @@ export async function serveGit(
     return plainTextError(error);
   }
 }
+
+/** Loaded when it is called for, because few pushes have options. */
+const propose: Propose = async (...push) =>
+  (await import('../../domain/merge-requests/of-pushes.ts')).proposePushed(...push);
 
 /** Serves the paths of web pages that are not Git's. */
 async function serveBesideGit(

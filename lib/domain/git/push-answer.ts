@@ -1,13 +1,13 @@
-import type { RefName } from '../../git/refname.ts';
-import { shortName } from '../../git/refname.ts';
+import type { Oid } from '../../git/oid.ts';
+import { type RefName, shortName } from '../../git/refname.ts';
 import type { PushOutcome, ReceivePackOptions } from '../../git/wire/receive-pack.ts';
-import type { ProposedBranch } from '../../store/merge-requests/merge-requests.ts';
+import type { MergeRequestReference } from '../../records/merge-requests.ts';
 import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { GitAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { started } from '../started.ts';
-import { parsePushOptions } from './push-options.ts';
+import { type MergeRequestOptions, parsePushOptions } from './push-options.ts';
 import { pushPolicy } from './push-policy.ts';
 
 /** Branches of one push whose merge requests are told. */
@@ -15,17 +15,43 @@ const MAX_TOLD = 5;
 /** Merge requests told of one branch. */
 const MAX_OF_BRANCH = 5;
 
+/** A branch that was created or moved. */
+export interface PushedTip {
+  readonly branch: string;
+  readonly tip: Oid;
+}
+
+/** Does what push options ask for merge requests. @returns those of branches, by name; what could not be done, as lines */
+export type Propose = (
+  deps: Deps,
+  access: GitAccess,
+  pushed: readonly PushedTip[],
+  options: MergeRequestOptions,
+) => Promise<{
+  readonly open: ReadonlyMap<string, readonly MergeRequestReference[]>;
+  readonly warnings: readonly string[];
+}>;
+
+const NOTHING_PROPOSED: Awaited<ReturnType<Propose>> = { open: new Map(), warnings: [] };
+
+const tipsOf = (updated: PushOutcome['updated']): PushedTip[] =>
+  updated.flatMap(({ name, kind, to }) =>
+    kind !== 'delete' && name.startsWith('refs/heads/') ? [{ branch: shortName(name), tip: to }] : [],
+  );
+
 /**
  * What decides about the updates of a push to a project, and what the push is answered with when its refs have moved:
  * options that are not understood, and where its branches are proposed, or can be. Merge requests are looked up while the
  * push is stored.
+ * @param propose what does as its options ask; without it they are read alone
  */
 export function pushRules(
   deps: Deps,
   access: GitAccess,
+  propose?: Propose,
 ): Required<Pick<ReceivePackOptions, 'authorize' | 'conclude'>> {
   const policy = pushPolicy(deps, access);
-  const proposals = new Map<RefName, Promise<readonly ProposedBranch[]>>();
+  const proposals = new Map<RefName, Promise<readonly MergeRequestReference[]>>();
   const isTold = isToldOf(access);
   return {
     authorize: (update) => {
@@ -36,11 +62,19 @@ export function pushRules(
       return policy(update);
     },
     conclude: async ({ updated, pushOptions }) => {
-      const told = updated.filter(({ name }) => proposals.has(name));
+      const options = parsePushOptions(pushOptions);
+      const { open, warnings } =
+        propose === undefined || options.mergeRequest === undefined
+          ? NOTHING_PROPOSED
+          : await propose(deps, access, tipsOf(updated), options.mergeRequest);
+      const told = updated.flatMap(({ name }) => {
+        const found = open.get(shortName(name)) ?? proposals.get(name);
+        return found === undefined ? [] : [{ branch: shortName(name), found }];
+      });
       const lines = await Promise.all(
-        told.map(async ({ name }) => linesOf(deps, access, shortName(name), await proposals.get(name)!)),
+        told.map(async ({ branch, found }) => linesOf(deps, access, branch, await found)),
       );
-      return onTerminal([...parsePushOptions(pushOptions).warnings, ...lines.flat()]);
+      return onTerminal([...options.warnings, ...warnings, ...lines.flat()]);
     },
   };
 }
@@ -64,7 +98,7 @@ async function linesOf(
   deps: Deps,
   { actor, project: { project } }: GitAccess,
   branch: string,
-  open: readonly ProposedBranch[],
+  open: readonly MergeRequestReference[],
 ): Promise<string[]> {
   const baseUrl = actor.origin?.baseUrl ?? deps.environment.baseUrl;
   if (baseUrl === undefined) return [];

@@ -7,6 +7,7 @@ import { openGit } from '../access/git-access.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../errors.ts';
 import { openRepository } from '../repository/open.ts';
+import type { Propose } from './push-answer.ts';
 import { ingest, readPushRequest } from './receive-upload.ts';
 
 /** Renewed while the worker runs; after it, the upload of a crashed worker can be claimed again. */
@@ -21,7 +22,7 @@ const MAX_ATTEMPTS = 4;
  * worker's transaction was committed exactly if its pack is in the list of packs.
  * @throws any failure, so that the message is redelivered
  */
-export async function ingestUpload(deps: Deps, id: string): Promise<void> {
+export async function ingestUpload(deps: Deps, id: string, propose?: Propose): Promise<void> {
   const { pushUploads, staging } = deps.store;
   const upload = await pushUploads.claim(id, LEASE_SECONDS, deps.now());
   if (upload === 'over') return;
@@ -31,7 +32,7 @@ export async function ingestUpload(deps: Deps, id: string): Promise<void> {
   }
   let failure: string | null = null;
   try {
-    const report = await process(deps, upload);
+    const report = await process(deps, upload, propose);
     await staging.note(id, 'report', Buffer.from(JSON.stringify(report)));
   } catch (error) {
     failure = await failureOf(deps, upload, error);
@@ -51,7 +52,7 @@ async function failureOf(deps: Deps, upload: PushUpload, error: unknown): Promis
   return 'internal error';
 }
 
-async function process(deps: Deps, upload: PushUpload): Promise<PushReport> {
+async function process(deps: Deps, upload: PushUpload, propose: Propose | undefined): Promise<PushReport> {
   const { staging, pushUploads } = deps.store;
   // Checked again: token, user, role and project may have changed since the upload was created.
   const credential = { kind: 'known-token', id: upload.tokenId } as const;
@@ -82,6 +83,7 @@ async function process(deps: Deps, upload: PushUpload): Promise<PushReport> {
           (phase) => reporter.enter(phase),
         ),
         onUnpack: (state) => reporter.set(state),
+        ...(propose === undefined ? {} : { propose }),
       },
     );
     // A worker that was considered dead may have committed first.

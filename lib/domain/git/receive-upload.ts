@@ -16,7 +16,7 @@ import { isPushable } from '../refs/hidden-refs.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
 import { openRepository } from '../repository/open.ts';
 import { MAX_PUSH_BYTES } from '../repository/size-limits.ts';
-import { pushRules } from './push-answer.ts';
+import { type Propose, pushRules } from './push-answer.ts';
 
 /** A push that was uploaded to the staging area. */
 export interface StagedPush {
@@ -29,6 +29,8 @@ export interface IngestOptions
   extends Pick<ReceivePackOptions, 'authorize' | 'defaultBranch' | 'onUnpack' | 'packLimits' | 'scratchDir'> {
   /** Default: the project's repository, with its ref rules. */
   readonly repository?: Repository;
+  /** Does what options of the push ask. Default: they are read alone. */
+  readonly propose?: Propose;
 }
 
 /**
@@ -42,12 +44,13 @@ export async function ingest(
   push: StagedPush,
   {
     repository = openRepository(deps, access.project.project, { pusher: access.actor }),
+    propose,
     ...options
   }: IngestOptions = {},
 ): Promise<PushReport> {
   const failures: unknown[] = [];
   const { receivePack } = await import('../../git/wire/receive-pack.ts');
-  const rules = pushRules(deps, access);
+  const rules = pushRules(deps, access, propose);
   let answer = '';
   const { body, outcome } = receivePack(repository, new PktReader(concatenated(push)), {
     authorize: rules.authorize,

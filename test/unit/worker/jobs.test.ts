@@ -9,6 +9,7 @@ import { ingestJobs as pushJobs } from '../../../lib/domain/git/jobs.ts';
 import { ingestJobs as importJobs } from '../../../lib/domain/imports/jobs.ts';
 import { defineJob, type Job, type JobContext, type JobOutcome } from '../../../lib/domain/job.ts';
 import { mailJobs } from '../../../lib/domain/mail/jobs.ts';
+import { proposePushed } from '../../../lib/domain/merge-requests/of-pushes.ts';
 import { maintenanceJobs } from '../../../lib/domain/worker/dispatch.ts';
 import { jobReader, jobRunner } from '../../../lib/domain/worker/run-job.ts';
 import { type OutboxMessage, writtenAt } from '../../../lib/store/outbox/outbox.ts';
@@ -138,7 +139,14 @@ describe('messages of the release before', () => {
 });
 
 test('kinds of jobs are counted in the manual, because each has metrics that cost', () => {
-  const all = [...maintenanceJobs, ...forkJobs, ...pushJobs, ...importJobs, ...mailJobs, importFetchJob];
+  const all = [
+    ...maintenanceJobs,
+    ...forkJobs,
+    ...pushJobs(proposePushed),
+    ...importJobs,
+    ...mailJobs,
+    importFetchJob,
+  ];
   const names = new Set(all.map(({ name }) => name));
   expect(names.size).toBe(all.length);
   const manual = readFileSync(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
