@@ -40,6 +40,13 @@ export interface MergeVerdict {
 
 export const MAX_CONFLICTS = 100;
 
+/** What a worker was told to check. */
+export interface RequestedCheck {
+  readonly headSha: string;
+  readonly targetSha: string;
+  readonly at: string;
+}
+
 /** How a merge is to be done, as its caller chose. Null: as the settings say. */
 export interface MergeChoices {
   readonly mergeMessage: string | null;
@@ -107,6 +114,8 @@ export interface MergeRequestRecord extends MergeRequestFields {
   readonly createdAt: string;
   /** The latest answer of a check. Changed without a new version. */
   readonly verdict: MergeVerdict | null;
+  /** The latest check that a worker was told to make. Changed without a new version; absent: there was none. */
+  readonly check?: RequestedCheck;
   /** Notes by users; awards. Changed by adding, without a new version. */
   readonly userNotesCount: number;
   readonly upvotes: number;

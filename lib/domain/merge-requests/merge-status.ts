@@ -22,12 +22,18 @@ export type DetailedMergeStatus =
   | 'need_rebase'
   | 'mergeable';
 
+/** Milliseconds after which a rebase is taken for dead. */
+const LEASE_MS = 30 * 60_000;
+
+/** Whether a worker may be about to rebase the source branch. */
+export const isRebasing = ({ rebase }: Pick<MergeRequestRecord, 'rebase'>, now: Date): boolean =>
+  rebase !== null && now.getTime() - Date.parse(rebase.at) < LEASE_MS;
+
 /** What decides whether a merge request can be merged. */
 export interface MergeSituation {
-  readonly record: Pick<
-    MergeRequestRecord,
-    'state' | 'title' | 'diff' | 'verdict' | 'unresolvedCount' | 'rebase'
-  >;
+  readonly record: Pick<MergeRequestRecord, 'state' | 'title' | 'diff' | 'verdict' | 'unresolvedCount'>;
+  /** A worker may be about to move the source branch. */
+  readonly rebasing: boolean;
   readonly settings: Pick<
     MergeSettings,
     'method' | 'pipelineMustSucceed' | 'skippedSuffices' | 'discussionsMustBeResolved'
@@ -98,10 +104,10 @@ function unreadyReason(
 
 /** Why its commits cannot be merged into the target as it is. */
 function unmergeableReason(
-  { settings, record }: Pick<MergeSituation, 'settings' | 'record'>,
+  { settings, rebasing }: Pick<MergeSituation, 'settings' | 'rebasing'>,
   verdict: MergeVerdict | undefined,
 ): DetailedMergeStatus | undefined {
-  if (verdict === undefined || record.rebase !== null) return 'checking';
+  if (verdict === undefined || rebasing) return 'checking';
   if (!verdict.mergeable) return verdict.conflicts.length > 0 ? 'conflict' : 'broken_status';
   return settings.method !== 'merge' && !verdict.fastForward ? 'need_rebase' : undefined;
 }
@@ -143,7 +149,7 @@ export function requireReady(situation: MergeSituation, demand: MergeDemand): 'n
  * @throws 406 for conflicts, and where a rebase is needed or under way; 409 for another head than the merger has seen
  */
 export function requireMergeable(
-  situation: Pick<MergeSituation, 'record' | 'settings' | 'targetSha'>,
+  situation: Pick<MergeSituation, 'record' | 'rebasing' | 'settings' | 'targetSha'>,
   { sha }: Pick<MergeDemand, 'sha'>,
 ): void {
   const { headSha } = situation.record.diff;

@@ -2,7 +2,8 @@ import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { LimitReached, Missing, Stale } from '../../store/errors.ts';
-import { outboxWrite } from '../../store/outbox/outbox.ts';
+import { AUTO_MERGE_JOB } from '../../store/merge-requests/merge-requests.ts';
+import { MAINTENANCE, message, type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
 import type {
   CommitStatusRecord,
   PipelineRecord,
@@ -92,7 +93,10 @@ export async function reportStatus(
     if (!protection.mayUpdate(actor, ref)) throw forbidden();
     requireValidReport(report, ref);
     const write = await statusWrite(deps, access, { commit, ref, report, user, previous: existing });
-    const notifications = pipelineEvents(write).map((event) => enqueueNotification(deps, actor, event));
+    const notifications = [
+      ...pipelineEvents(write).map((event) => enqueueNotification(deps, actor, event)),
+      ...(await waitingMerges(deps, actor, write)),
+    ];
     await pinCommit(deps, access.project, commit, (pinWrites) =>
       deps.store.pipelines.write({ ...write, alongside: [...pinWrites, ...notifications.map(outboxWrite)] }),
     );
@@ -234,4 +238,20 @@ function refusal(error: unknown): unknown {
   if (error instanceof Missing) return notFound('Project');
   if (error instanceof LimitReached) return unprocessable('The number of jobs has exceeded the limit');
   return error instanceof Stale ? conflict('Another update to this commit status is in progress') : error;
+}
+
+/** Merge requests of one branch that may wait for its pipeline. */
+const MAX_WAITING = 20;
+
+/** Messages about the merge requests of the branch whose pipeline has just succeeded: they may wait for that. */
+async function waitingMerges(
+  { store, environment }: Deps,
+  actor: Actor,
+  { pipeline, previous }: StatusWrite,
+): Promise<OutboxMessage[]> {
+  const { projectId, ref, status } = pipeline;
+  if (status !== 'success' || status === previous?.status) return [];
+  const open = await store.mergeRequests.openFrom({ projectId, branch: ref }, MAX_WAITING);
+  const baseUrl = actor.origin?.baseUrl ?? environment.baseUrl ?? '';
+  return open.map(({ projectId, iid }) => message(MAINTENANCE, AUTO_MERGE_JOB, { projectId, iid, baseUrl }));
 }

@@ -14,6 +14,7 @@ import type { JobDefinition } from '../job.ts';
 import { jobs as labels } from '../labels/jobs.ts';
 import { jobs as maintenance } from '../maintenance/jobs.ts';
 import { jobs as members } from '../members/jobs.ts';
+import { jobs as mergeRequests } from '../merge-requests/jobs.ts';
 import { jobs as milestones } from '../milestones/jobs.ts';
 import { jobs as namespaces } from '../namespaces/jobs.ts';
 import { jobs as notes } from '../notes/jobs.ts';
@@ -43,6 +44,7 @@ export const maintenanceJobs: readonly JobDefinition<unknown, Deps>[] = [
   ...labels,
   ...maintenance,
   ...members,
+  ...mergeRequests,
   ...milestones,
   ...namespaces,
   ...notes,

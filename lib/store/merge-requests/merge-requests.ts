@@ -8,9 +8,10 @@ import type {
   MergeRequestReference,
   MergeRequestState,
   MergeVerdict,
+  RequestedCheck,
 } from '../../records/merge-requests.ts';
-import { ConditionFailed } from '../errors.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import { ConditionFailed, TransactionRefused } from '../errors.ts';
+import { MAINTENANCE, message, type Outbox } from '../outbox/outbox.ts';
 import {
   diffVersionKey,
   diffVersionPrefix,
@@ -26,6 +27,21 @@ import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Put } from '../table/write.ts';
 import { TrackedRecords } from '../tracked/records.ts';
 import { MERGE_REQUEST_KIND } from './kind.ts';
+
+/** Makes the next version where the source branch has moved: `{ projectId, iid, userId, baseUrl }`. */
+export const REFRESH_MERGE_REQUEST_JOB = 'merge_request.refresh';
+
+/** Rebases a source branch: `{ projectId, iid, id, baseUrl }`. */
+export const REBASE_JOB = 'merge_request.rebase';
+
+/** Merges one that waited for its pipeline: `{ projectId, iid, baseUrl }`. */
+export const AUTO_MERGE_JOB = 'merge_request.auto-merge';
+
+/** Removes the source branch of a merged one in a fork: `{ projectId, branch, sha, userId, baseUrl }`. */
+export const REMOVE_SOURCE_JOB = 'merge_request.remove-source';
+
+/** Finds out whether a merge request can be merged: `{ projectId, iid }`. */
+export const CHECK_MERGE_REQUEST_JOB = 'merge_request.check';
 
 /** An open merge request as its source branch leads to it. */
 export interface ProposedBranch extends MergeRequestReference {
@@ -107,6 +123,43 @@ export class MergeRequests extends TrackedRecords<MergeRequestRecord, MergeReque
       return true;
     } catch (error) {
       if (error instanceof ConditionFailed) return false;
+      throw error;
+    }
+  }
+
+  /** Ends a rebase for whom nobody can be told. */
+  async endRebase(record: MergeRequestAddress, id: string): Promise<void> {
+    const end = {
+      update: mergeRequestKeys.record(record),
+      set: { rebase: null },
+      if: `${PRESENT} AND #rebase.#id = :id`,
+      values: { id },
+    };
+    await this.table.update(end).catch((error: unknown) => {
+      if (!(error instanceof ConditionFailed)) throw error;
+    });
+  }
+
+  /**
+   * Lets a worker check a merge request, unless it was told so for the same heads.
+   * @param before ISO 8601: one that was told earlier is told again
+   * @returns whether it was told
+   */
+  async requestCheck(record: MergeRequestRecord, check: RequestedCheck, before: string): Promise<boolean> {
+    const other = '#check.#headSha <> :headSha OR #check.#targetSha <> :targetSha OR #check.#at < :before';
+    const wanted = {
+      update: mergeRequestKeys.record(record),
+      set: { check },
+      if: `${PRESENT} AND (attribute_not_exists(#check) OR ${other})`,
+      values: { headSha: check.headSha, targetSha: check.targetSha, before },
+      reason: 'check',
+    };
+    const { projectId, iid } = record;
+    try {
+      await this.outbox.commit([wanted], [message(MAINTENANCE, CHECK_MERGE_REQUEST_JOB, { projectId, iid })]);
+      return true;
+    } catch (error) {
+      if (error instanceof TransactionRefused) return false;
       throw error;
     }
   }

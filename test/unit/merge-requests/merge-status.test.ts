@@ -21,11 +21,11 @@ const ready: MergeSituation = {
     diff: { id: 1, number: 1, headSha: HEAD, baseSha: TARGET, startSha: TARGET, createdAt: '' },
     verdict,
     unresolvedCount: 0,
-    rebase: null,
   },
   settings: mergeSettingsOf({ settings: {} }),
   targetSha: TARGET,
   sourceExists: true,
+  rebasing: false,
   pipeline: undefined,
   approved: true,
   checking: false,
@@ -226,14 +226,7 @@ const ROWS: Row[] = [
     false,
   ],
   ['unapproved', { ...ready, approved: false }, 'not_approved', 'can_be_merged', 'method-not-allowed', false],
-  [
-    'during a rebase',
-    withRecord({ rebase: { id: 'r', at: '', userId: 1 } }),
-    'checking',
-    'can_be_merged',
-    'not-acceptable',
-    false,
-  ],
+  ['during a rebase', { ...ready, rebasing: true }, 'checking', 'can_be_merged', 'not-acceptable', false],
 ];
 
 test.each(ROWS)('a merge request %s is %s', (_, situation, detailed, status, merging, conflicting) => {

@@ -1,0 +1,52 @@
+import * as z from 'zod/mini';
+import {
+  AUTO_MERGE_JOB,
+  CHECK_MERGE_REQUEST_JOB,
+  REBASE_JOB,
+  REFRESH_MERGE_REQUEST_JOB,
+  REMOVE_SOURCE_JOB,
+} from '../../store/merge-requests/merge-requests.ts';
+import { defineJob } from '../job.ts';
+import { idField, textField } from '../job-fields.ts';
+import { mergeAfterPipeline, removeSourceBranch } from './auto-merge.ts';
+import { checkMergeRequest } from './mergeability.ts';
+import { rebaseMergeRequest } from './rebase.ts';
+import { refreshMergeRequest } from './refresh.ts';
+
+const address = () => ({ projectId: idField(), iid: idField() });
+
+export const jobs = [
+  defineJob({
+    name: CHECK_MERGE_REQUEST_JOB,
+    body: () => z.object(address()),
+    run: (deps, body, { deadline }) => checkMergeRequest(deps, body, deadline),
+  }),
+  defineJob({
+    name: REFRESH_MERGE_REQUEST_JOB,
+    body: () => z.object({ ...address(), userId: idField(), baseUrl: z.string() }),
+    run: refreshMergeRequest,
+  }),
+  defineJob({
+    name: REBASE_JOB,
+    body: () => z.object({ ...address(), id: textField(), baseUrl: z.string() }),
+    run: (deps, body, { deadline, lastDelivery }) =>
+      rebaseMergeRequest(deps, body, { deadline, last: lastDelivery }),
+  }),
+  defineJob({
+    name: AUTO_MERGE_JOB,
+    body: () => z.object({ ...address(), baseUrl: z.string() }),
+    run: mergeAfterPipeline,
+  }),
+  defineJob({
+    name: REMOVE_SOURCE_JOB,
+    body: () =>
+      z.object({
+        projectId: idField(),
+        branch: textField(),
+        sha: textField(),
+        userId: idField(),
+        baseUrl: z.string(),
+      }),
+    run: removeSourceBranch,
+  }),
+];

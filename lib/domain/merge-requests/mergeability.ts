@@ -1,0 +1,186 @@
+/** What decides now whether a merge request can be merged: heads, the verdict on them, pipeline and approvals. */
+
+import { CorruptData } from '../../git/corrupt-data.ts';
+import type { Mergeability } from '../../git/merge/merging.ts';
+import { ObjectMissing } from '../../git/objects.ts';
+import type { Oid } from '../../git/oid.ts';
+import { branchRef } from '../../git/refname.ts';
+import type { GitRepository } from '../../git/repository.ts';
+import { decodePath } from '../../git/tree/path.ts';
+import { MAX_CONFLICTS, type MergeRequestRecord, type MergeVerdict } from '../../records/merge-requests.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { PipelineRecord } from '../../store/pipelines/pipelines.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import { evaluateApprovals } from '../approvals/evaluate.ts';
+import type { Deps } from '../deps.ts';
+import { openRepository } from '../repository/open.ts';
+import { codeOf } from '../repository/read.ts';
+import { mergeSettingsOf } from './merge-settings.ts';
+import { currentVerdict, isRebasing, type MergeSituation } from './merge-status.ts';
+
+/** Milliseconds of work that a request does to find out; more is left to a worker. */
+const INLINE_MS = 2_000;
+/** Milliseconds after which a check that was asked for is asked for again. */
+const CHECK_AGAIN_MS = 600_000;
+
+/** Where branches are now. */
+export interface Heads {
+  readonly targetSha: Oid | undefined;
+  readonly sourceSha: Oid | undefined;
+}
+
+/** The record, with the verdict that was found, and what else decides. */
+export type Judged = MergeSituation & { readonly record: MergeRequestRecord; readonly heads: Heads };
+
+/**
+ * Finds out whether a merge request can be merged: at once where little work is needed, else a worker is told to.
+ */
+export async function situationOf(
+  deps: Deps,
+  access: ProjectAccess,
+  read: MergeRequestRecord,
+): Promise<Judged> {
+  const [heads, pipeline, approved] = await Promise.all([
+    headsOf(deps, access, read),
+    headPipeline(deps, read),
+    isApproved(deps, access, read),
+  ]);
+  const { record, checking } = await verdictOf(deps, access, read, heads);
+  return {
+    record,
+    heads,
+    rebasing: isRebasing(record, deps.now()),
+    settings: mergeSettingsOf(access.project),
+    targetSha: heads.targetSha,
+    sourceExists: heads.sourceSha !== undefined,
+    pipeline: pipeline?.status,
+    approved,
+    checking,
+  };
+}
+
+/** Where the branches of a merge request are now. That of a fork is found whoever may see the fork. */
+export async function headsOf(
+  deps: Deps,
+  access: ProjectAccess,
+  { source, targetBranch }: Pick<MergeRequestRecord, 'source' | 'targetBranch'>,
+): Promise<Heads> {
+  const [target, from] = [branchRef(targetBranch), branchRef(source.branch)];
+  const names = [target, from].filter((name) => name !== undefined);
+  const own = source.projectId === access.project.id;
+  const [refs, foreign] = await Promise.all([
+    openRepository(deps, access.project).refs.get(names),
+    own ? undefined : deps.store.projects.get(source.projectId),
+  ]);
+  const sources =
+    foreign === undefined || foreign.deletedAt !== null
+      ? undefined
+      : await openRepository(deps, foreign).refs.get(names);
+  const found = own ? refs : sources;
+  return {
+    targetSha: target && refs.get(target)?.oid,
+    sourceSha: from && found?.get(from)?.oid,
+  };
+}
+
+/** The newest pipeline of the head: of its own project, else of the target's. */
+export async function headPipeline(
+  { store }: Deps,
+  { projectId, source, diff }: Pick<MergeRequestRecord, 'projectId' | 'source' | 'diff'>,
+): Promise<PipelineRecord | undefined> {
+  const projects = [...new Set([source.projectId, projectId])];
+  const found = await Promise.all(projects.map((id) => store.pipelines.newest(id, diff.headSha)));
+  return found.find((pipeline) => pipeline !== undefined);
+}
+
+async function isApproved(deps: Deps, access: ProjectAccess, record: MergeRequestRecord): Promise<boolean> {
+  const { state } = await evaluateApprovals(deps, access, record, []);
+  return state.approved;
+}
+
+/** The record with a verdict on its heads as far as there is one, and whether a worker is about to find it. */
+async function verdictOf(
+  deps: Deps,
+  access: ProjectAccess,
+  record: MergeRequestRecord,
+  { targetSha }: Heads,
+): Promise<{ readonly record: MergeRequestRecord; readonly checking: boolean }> {
+  const known = record.state !== 'opened' || targetSha === undefined;
+  if (known || currentVerdict({ record, targetSha }) !== undefined) return { record, checking: false };
+  const git = codeOf(deps, access);
+  const verdict = await checked(git, record, targetSha, AbortSignal.timeout(INLINE_MS));
+  if (verdict !== undefined) {
+    await deps.store.mergeRequests.keepVerdict(record, verdict);
+    return { record: { ...record, verdict }, checking: false };
+  }
+  await askForCheck(deps, record, targetSha);
+  return { record, checking: true };
+}
+
+/** Lets a worker check a merge request, once for the same heads. */
+export async function askForCheck(deps: Deps, record: MergeRequestRecord, targetSha: Oid): Promise<void> {
+  const now = deps.now();
+  await deps.store.mergeRequests.requestCheck(
+    record,
+    { headSha: record.diff.headSha, targetSha, at: now.toISOString() },
+    new Date(now.getTime() - CHECK_AGAIN_MS).toISOString(),
+  );
+}
+
+/** The work of the job. It may run twice, and does nothing for a verdict that is known. */
+export async function checkMergeRequest(
+  deps: Deps,
+  { projectId, iid }: { readonly projectId: number; readonly iid: number },
+  deadline: number,
+): Promise<void> {
+  const [project, record] = await Promise.all([
+    deps.store.projects.get(projectId),
+    deps.store.mergeRequests.get({ projectId, iid }),
+  ]);
+  if (project === undefined || record?.state !== 'opened') return;
+  const { targetSha } = await headsOf(deps, accessOf(project), record);
+  if (targetSha === undefined || currentVerdict({ record, targetSha }) !== undefined) return;
+  const git = codeOf(deps, accessOf(project));
+  const signal = AbortSignal.timeout(Math.max(1, deadline - Date.now()));
+  const verdict = await checked(git, record, targetSha, signal);
+  // What takes longer than a worker has is not merged here.
+  await deps.store.mergeRequests.keepVerdict(record, verdict ?? refusal(record, targetSha));
+}
+
+/** Of a worker, which asks for nobody's rights. */
+const accessOf = (project: ProjectRecord): ProjectAccess => ({ project, level: 0 });
+
+/** @returns undefined when the signal ended the work */
+async function checked(
+  git: GitRepository,
+  record: MergeRequestRecord,
+  targetSha: Oid,
+  signal: AbortSignal,
+): Promise<MergeVerdict | undefined> {
+  try {
+    const merging = await git.merging();
+    const found = await merging.check(targetSha, record.diff.headSha as Oid, { signal });
+    return { ...refusal(record, targetSha), ...outcomeOf(found) };
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    // What is damaged cannot be merged.
+    if (error instanceof ObjectMissing || error instanceof CorruptData) return refusal(record, targetSha);
+    throw error;
+  }
+}
+
+const refusal = ({ diff }: Pick<MergeRequestRecord, 'diff'>, targetSha: Oid): MergeVerdict => ({
+  headSha: diff.headSha,
+  targetSha,
+  mergeable: false,
+  fastForward: false,
+  conflicts: [],
+});
+
+function outcomeOf(found: Mergeability): Partial<MergeVerdict> {
+  if (found.kind === 'mergeable')
+    return { mergeable: found.bases.length > 0, fastForward: found.fastForward };
+  if (found.kind !== 'conflict') return {};
+  const paths = new Set(found.conflicts.map(({ path }) => decodePath(path)));
+  return { conflicts: [...paths].slice(0, MAX_CONFLICTS) };
+}

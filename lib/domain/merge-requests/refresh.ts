@@ -1,0 +1,130 @@
+/** Brings merge requests in line with their source branches. */
+
+import { ObjectMissing } from '../../git/objects.ts';
+import type { Oid } from '../../git/oid.ts';
+import { RefConflict } from '../../git/ports.ts';
+import type { GitRepository } from '../../git/repository.ts';
+import type { DiffVersion, MergeRequestFields, MergeRequestRecord } from '../../records/merge-requests.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import { type Actor, actingFor } from '../actor.ts';
+import { approvalSettings } from '../approvals/settings.ts';
+import { approvalsAfterPush } from '../approvals/state.ts';
+import type { Deps } from '../deps.ts';
+import { bounded, codeOf } from '../repository/read.ts';
+import type { SystemNote } from '../tracked/system-notes.ts';
+import { changeMergeRequest } from './change.ts';
+import { headsOf } from './mergeability.ts';
+import { commitVersion, proposalOf, type Sides } from './versions.ts';
+
+/** New commits that a note names: the newest. */
+const MAX_NAMED = 100;
+
+/**
+ * The merge request with the head that its source branch has now, as its next version; as it is where the branch is gone
+ * or has not moved, or the merge request is not open.
+ * @param actor who is told to have added the commits: who pushed them, else who asked
+ */
+export async function refreshed(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  record: MergeRequestRecord,
+): Promise<MergeRequestRecord> {
+  if (record.state !== 'opened') return record;
+  const { targetSha, sourceSha } = await headsOf(deps, access, record);
+  if (sourceSha === undefined || targetSha === undefined || sourceSha === record.diff.headSha) return record;
+  const source =
+    record.source.projectId === access.project.id
+      ? access.project
+      : await deps.store.projects.get(record.source.projectId);
+  if (source === undefined) return record;
+  const sides: Sides = { target: access, source: { project: source, level: 0 } };
+  const [proposed, id, approvals] = await Promise.all([
+    proposalOf(deps, sides, sourceSha, targetSha),
+    deps.store.mergeRequests.nextVersionId(),
+    approvalsOf(deps, access, record),
+  ]);
+  const at = deps.now().toISOString();
+  let after: DiffVersion;
+  const change = (before: MergeRequestRecord): Partial<MergeRequestFields> => {
+    if (before.diff.id !== record.diff.id || before.state !== 'opened') throw new Refreshed();
+    after = { ...proposed, id, number: before.diff.number + 1, createdAt: at };
+    return { diff: after, ...approvals, autoMerge: null, mergeError: null, updatedAt: at };
+  };
+  const notes = await newCommits(codeOf(deps, sides.source), record, { sourceSha, targetSha });
+  try {
+    return await changeMergeRequest(deps, actor, access, record.iid, change, {
+      notes: [...notes, ...(record.autoMerge === null ? [] : [ABORTED])],
+      within: (writes, before) => commitVersion(deps, sides, before, { before: before.diff, after }, writes),
+    });
+  } catch (error) {
+    // Another writer was first, or the branch is too large to be copied: it stays as it is.
+    if (error instanceof Refreshed || error instanceof RefConflict) return current(deps, record);
+    if (error instanceof ObjectMissing) return record;
+    throw error;
+  }
+}
+
+class Refreshed extends Error {
+  constructor() {
+    super('another writer has made the next version');
+    this.name = 'Refreshed';
+  }
+}
+
+const ABORTED: SystemNote = {
+  action: 'merge',
+  text: 'aborted the automatic merge because source branch was updated',
+};
+
+const current = async (deps: Deps, record: MergeRequestRecord): Promise<MergeRequestRecord> =>
+  (await deps.store.mergeRequests.get(record)) ?? record;
+
+async function approvalsOf(deps: Deps, access: ProjectAccess, record: MergeRequestRecord) {
+  if (record.approvals.length === 0) return {};
+  return { approvals: approvalsAfterPush(await approvalSettings(deps, access), record) };
+}
+
+async function newCommits(
+  git: GitRepository,
+  { diff }: MergeRequestRecord,
+  { sourceSha, targetSha }: { readonly sourceSha: Oid; readonly targetSha: Oid },
+): Promise<SystemNote[]> {
+  const exclude = [diff.headSha as Oid, targetSha];
+  const present = await Promise.all(exclude.map(async (oid) => ((await git.resolve(oid)) ? [oid] : [])));
+  const commits = await bounded(() =>
+    git.history.log({ tips: [sourceSha], exclude: present.flat(), limit: MAX_NAMED + 1 }),
+  );
+  if (commits.length === 0) return [];
+  const count = commits.length > MAX_NAMED ? `more than ${MAX_NAMED}` : String(commits.length);
+  const names = commits.slice(0, MAX_NAMED).map(({ oid }) => `* ${oid.slice(0, 8)}`);
+  const text = `added ${count} commit${commits.length === 1 ? '' : 's'}\n\n${names.join('\n')}`;
+  return [{ action: 'commit', text }];
+}
+
+/** The work of the job. */
+export async function refreshMergeRequest(
+  deps: Deps,
+  {
+    projectId,
+    iid,
+    userId,
+    baseUrl,
+  }: {
+    readonly projectId: number;
+    readonly iid: number;
+    /** Who pushed. */
+    readonly userId: number;
+    readonly baseUrl: string;
+  },
+): Promise<void> {
+  const [user, record] = await Promise.all([
+    deps.store.users.get(userId),
+    deps.store.mergeRequests.get({ projectId, iid }),
+  ]);
+  if (user === undefined || record === undefined) return;
+  const actor = actingFor(user, baseUrl);
+  const [access] = await projectAccesses(deps, actor, [projectId]);
+  if (access !== undefined) await refreshed(deps, actor, access, record);
+}
