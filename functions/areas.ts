@@ -195,8 +195,22 @@ export const areas: readonly Area[] = [
   ),
   api(
     'merge-requests',
-    ['', '/{iid}', '/{iid}/{proxy+}'].map((rest) => `/api/v4/projects/{id}/merge_requests${rest}`),
+    [
+      ...['', '/{iid}', '/{iid}/{proxy+}'].map((rest) => `/api/v4/projects/{id}/merge_requests${rest}`),
+      '/api/v4/groups/{id}/merge_requests',
+      '/api/v4/merge_requests',
+    ],
     writesObjects,
+    repository,
+  ),
+  api(
+    'merge-request-notes',
+    [
+      ...['notes', 'discussions', 'award_emoji'].flatMap(collection),
+      ...['label', 'state', 'milestone'].flatMap((kind) => collection(`resource_${kind}_events`)),
+    ].map((path) => `/api/v4/projects/{id}/merge_requests/{iid}/${path}`),
+    writesObjects,
+    repository,
   ),
   api(
     'merge-request-approvals',
@@ -215,7 +229,7 @@ export const areas: readonly Area[] = [
       ...['approvals', 'merge_request_approval_setting'].map(oneInProject),
       '/api/v4/groups/{id}/merge_request_approval_setting',
     ],
-    writes,
+    writesObjects,
   ),
   api('settings', ['/api/v4/application/settings'], {
     ...writes,

@@ -26,6 +26,7 @@ import { keyEndpoints } from './keys/endpoints.ts';
 import { labelEndpoints } from './labels/endpoints.ts';
 import { markdownEndpoints } from './markdown/endpoints.ts';
 import { groupMemberEndpoints, projectMemberEndpoints } from './members/endpoints.ts';
+import { mergeRequestEndpoints } from './merge-requests/endpoints.ts';
 import { mergeRequestNoteEndpoints } from './merge-requests/notes.ts';
 import { metaEndpoints } from './meta/endpoints.ts';
 import { milestoneEndpoints } from './milestones/endpoints.ts';
@@ -85,6 +86,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...issueTodoEndpoints,
   ...todoEndpoints,
   ...eventEndpoints,
+  ...mergeRequestEndpoints,
   ...approvalEndpoints,
   ...mergeRequestApprovalEndpoints,
   ...mergeRequestNoteEndpoints,

@@ -1,24 +1,22 @@
 /** The parameters that filter and order lists of issues, and what they ask of the domain. */
 
-import type { Choice, IssueFilter, MilestoneChoice, Selection } from '../../domain/issues/conditions.ts';
+import type { IssueFilter, Selection } from '../../domain/issues/conditions.ts';
 import { DUE_DATES } from '../../domain/issues/conditions.ts';
 import { ISSUE_ORDERS } from '../../domain/issues/list.ts';
 import * as p from '../../http/params.ts';
 import { HEALTH_STATUSES, ISSUE_STATES, ISSUE_TYPES } from '../../records/issues.ts';
 import type { ApiDeps } from '../endpoint.ts';
+import {
+  choiceOf,
+  labelsOf,
+  milestoneOf,
+  names,
+  numberOrWord,
+  peopleOf,
+  searchedIn,
+} from '../tracked/filters.ts';
 
-const WORDS = /^(none|any)$/i;
 const ITERATION = /^(none|any|current|\d{1,15})$/i;
-/** A number, `None` or `Any`. */
-const numberOrWord = (description: string) =>
-  p.numberOrText({
-    description: `${description}; \`None\` or \`Any\` are allowed`,
-    check: (value) =>
-      value.trim() === '' || WORDS.test(value) || /^\d{1,15}$/.test(value)
-        ? undefined
-        : `should be an integer, 'None' or 'Any', however got '${value.slice(0, 100)}'`,
-  });
-const names = (description: string) => p.list(p.string(), { maxItems: 100, description });
 const MILESTONE_WORDS = /^(none|any|upcoming|started|\d{1,15})$/i;
 
 /** What may also be excluded. */
@@ -85,14 +83,7 @@ const filterFields = () => ({
     description: 'Return only issues with this health status',
   }),
   search: p.string({ description: 'Return only issues that contain these words' }),
-  in: p.string({
-    default: 'title,description',
-    description: 'Where the words are searched for: `title`, `description` or both',
-    check: (value) =>
-      value.split(',').every((part) => ['title', 'description'].includes(part.trim()))
-        ? undefined
-        : 'does not have a valid value',
-  }),
+  in: searchedIn(),
   non_archived: p.boolean({ default: true, description: 'Leave out issues of archived projects' }),
 });
 
@@ -169,20 +160,10 @@ async function selectionOf(deps: ApiDeps, given: GivenSelection): Promise<Select
   if (users.some((user) => user === undefined)) return undefined;
   const ids = users.map((user) => user!.id);
   const assignees = ids.slice(0, assigneeNames.length);
-  const assigneeId = choiceOf(given.assignee_id, Number);
   return {
     iids: given.iids,
     authorId: given.author_id ?? (authorName ? ids.at(-1) : undefined),
-    assigneeIds:
-      assignees.length > 0
-        ? assignees
-        : assigneeId === 0 || assigneeId === 'none'
-          ? 'none'
-          : assigneeId === 'any'
-            ? 'any'
-            : assigneeId === undefined
-              ? undefined
-              : [assigneeId],
+    assigneeIds: peopleOf(given.assignee_id, assignees),
     labels: labelsOf(given.labels),
     milestone: milestoneOf(given),
     iterationId: choiceOf(given.iteration_id, (text) => (/^current$/i.test(text) ? 'current' : Number(text))),
@@ -191,29 +172,4 @@ async function selectionOf(deps: ApiDeps, given: GivenSelection): Promise<Select
     weight: choiceOf(given.weight, Number),
     reaction: choiceOf(given.my_reaction_emoji, (text) => text),
   };
-}
-
-function labelsOf(titles: readonly string[] | undefined): Choice<readonly string[]> | undefined {
-  if (titles === undefined || titles.length === 0) return undefined;
-  const [first] = titles;
-  if (titles.length === 1 && /^(none|no label)$/i.test(first!)) return 'none';
-  return titles.length === 1 && /^any$/i.test(first!) ? 'any' : titles;
-}
-
-function milestoneOf({ milestone, milestone_id: id }: GivenSelection): Choice<MilestoneChoice> | undefined {
-  const text = milestone?.trim() || id?.trim();
-  if (text === undefined || text === '') return undefined;
-  const word = text.toLowerCase();
-  if (word === 'none' || word === 'no milestone') return 'none';
-  if (word === 'any' || word === 'any milestone') return 'any';
-  const when = /^#?(upcoming|started)$/.exec(word)?.[1] as 'upcoming' | 'started' | undefined;
-  if (when !== undefined && (milestone === undefined || word.startsWith('#'))) return { when };
-  return milestone === undefined ? { id: Number(text) } : { title: text };
-}
-
-function choiceOf<T>(text: string | undefined, read: (text: string) => T): Choice<T> | undefined {
-  const given = text?.trim();
-  if (given === undefined || given === '') return undefined;
-  const word = given.toLowerCase();
-  return word === 'none' || word === 'any' ? word : read(given);
 }

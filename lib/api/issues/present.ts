@@ -1,17 +1,10 @@
 import type { FoundEpic } from '../../domain/epics/related.ts';
 import type { ShownIssue } from '../../domain/issues/related.ts';
-import type { TrackedTime } from '../../domain/issues/time-tracking.ts';
-import { humanDuration } from '../../domain/tracked/durations.ts';
 import { epicUrl } from '../epics/present.ts';
 import { labelDetails } from '../labels/present.ts';
 import { projectUrl } from '../projects/present.ts';
+import { type AskedIn, references, timeStats } from '../tracked/present.ts';
 import { author, userBasic } from '../users/present.ts';
-
-/** What a list or an issue was asked for in; references are shown relative to it. */
-export type AskedIn =
-  | { readonly kind: 'project'; readonly id: number }
-  | { readonly kind: 'group'; readonly fullPath: string }
-  | { readonly kind: 'instance' };
 
 export function presentIssue(
   shown: ShownIssue,
@@ -67,7 +60,7 @@ export function presentIssue(
     epic: shown.epic === undefined ? null : epicOfIssue(shown.epic),
     epic_iid: shown.epic?.epic.iid ?? null,
     iteration: options.iterations?.get(shown.iteration?.id ?? 0) ?? null,
-    references: references(shown, askedIn),
+    references: references(`#${issue.iid}`, project, askedIn),
     moved_to_id: issue.movedTo?.id ?? null,
     service_desk_reply_to: null,
     _links: { self, notes: `${self}/notes`, award_emoji: `${self}/award_emoji`, project: api },
@@ -82,19 +75,3 @@ const epicOfIssue = ({ epic, access: { group } }: FoundEpic) => ({
   url: epicUrl(epic, group, ''),
   group_id: group.id,
 });
-
-export const timeStats = ({ timeEstimate, timeSpent }: TrackedTime) => ({
-  time_estimate: timeEstimate,
-  total_time_spent: timeSpent,
-  human_time_estimate: humanDuration(timeEstimate),
-  human_total_time_spent: humanDuration(timeSpent),
-});
-
-function references({ issue, access: { project } }: ShownIssue, askedIn: AskedIn) {
-  const short = `#${issue.iid}`;
-  const full = `${project.fullPath}${short}`;
-  if (askedIn.kind === 'project') return { short, relative: askedIn.id === project.id ? short : full, full };
-  const above = askedIn.kind === 'group' ? `${askedIn.fullPath.toLowerCase()}/` : undefined;
-  const isBelow = above !== undefined && project.fullPath.toLowerCase().startsWith(above);
-  return { short, relative: isBelow ? full.slice(above.length) : full, full };
-}

@@ -6,7 +6,8 @@ import { isSubscribed } from '../../domain/notes/subscriptions.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { presentedIterations } from '../iterations/present.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
-import { type AskedIn, presentIssue } from './present.ts';
+import type { AskedIn } from '../tracked/present.ts';
+import { presentIssue } from './present.ts';
 
 /** Issues as responses show them, in their order. @throws 413 when their descriptions are too long together */
 export async function presentedIssues(

@@ -3,8 +3,8 @@ import * as time from '../../domain/issues/time-tracking.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';
+import { timeStats } from '../tracked/present.ts';
 import { ofIssue } from './params.ts';
-import { timeStats } from './present.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'issues';

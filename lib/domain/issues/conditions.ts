@@ -11,12 +11,17 @@ import type { Actor } from '../actor.ts';
 import { dayIn, dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import type { FoundEpic } from '../epics/related.ts';
-import { isExpired } from '../milestones/milestones.ts';
+import {
+  type Choice,
+  chosen,
+  contains,
+  hasAll,
+  isPlannedFor,
+  type MilestoneChoice,
+  wordsOf,
+} from '../tracked/conditions.ts';
 import { labelsOf, milestonesOf } from '../tracked/related.ts';
 import { epicsOf, iterationsOf } from './related.ts';
-
-/** One of many, none of them, or any. */
-export type Choice<T> = T | 'none' | 'any';
 
 /** Filters that may also be negated: then none of the values may hold. */
 export interface Selection {
@@ -35,11 +40,6 @@ export interface Selection {
   /** An emoji that the caller awarded. */
   readonly reaction?: Choice<string> | undefined;
 }
-
-export type MilestoneChoice =
-  | { readonly title: string }
-  | { readonly id: number }
-  | { readonly when: 'upcoming' | 'started' };
 
 export const DUE_DATES = [
   ...(['0', 'any', 'today', 'tomorrow', 'overdue', 'week', 'month'] as const),
@@ -147,7 +147,12 @@ function selected(selection: Selection): Condition[] {
     const titles = issue.labelIds.flatMap((id) => known.get(id)?.title ?? []);
     return hasAll(wanted, titles);
   });
-  add(milestone, plannedFor);
+  add(
+    milestone,
+    (wanted) =>
+      ({ milestoneId }, { milestones, now }) =>
+        isPlannedFor(wanted, milestones.get(milestoneId ?? 0), now),
+  );
   add(iterationId, (wanted) => (issue, { iterations, now }) => {
     const iteration = iterations.get(issue.iterationId ?? 0);
     if (wanted !== 'current') return chosen(wanted, iteration?.id ?? null);
@@ -194,35 +199,6 @@ function apart(selection: Selection): Selection[] {
   });
 }
 
-const chosen = <T>(wanted: Choice<T>, value: T | null): boolean =>
-  wanted === 'none' ? value === null : wanted === 'any' ? value !== null : value === wanted;
-
-const hasAll = <T>(wanted: Choice<readonly T[]>, values: readonly T[]): boolean =>
-  wanted === 'none'
-    ? values.length === 0
-    : wanted === 'any'
-      ? values.length > 0
-      : wanted.every((one) => values.includes(one));
-
-const plannedFor =
-  (wanted: Choice<MilestoneChoice>): Condition =>
-  (issue, { milestones, now }) => {
-    const milestone = issue.milestoneId === null ? undefined : milestones.get(issue.milestoneId);
-    if (wanted === 'none') return milestone === undefined;
-    if (milestone === undefined) return false;
-    if (wanted === 'any') return true;
-    if ('title' in wanted) return milestone.title === wanted.title;
-    if ('id' in wanted) return milestone.id === wanted.id;
-    const { startDate, dueDate } = milestone;
-    const today = dayOf(now);
-    if (milestone.state !== 'active') return false;
-    return wanted.when === 'upcoming'
-      ? startDate !== null
-        ? startDate > today
-        : dueDate !== null && dueDate > today
-      : startDate !== null && startDate <= today && !isExpired(milestone, now);
-  };
-
 function due(wanted: DueDate): Condition {
   return ({ dueDate, state }, { now }) => {
     if (wanted === '0') return dueDate === null;
@@ -251,26 +227,4 @@ function due(wanted: DueDate): Condition {
       }
     }
   };
-}
-
-const wordsOf = (search: string | undefined): string[] =>
-  (search ?? '')
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '')
-    .slice(0, 20);
-
-/** Whether every word of a search is in the title or in the description. */
-async function contains(
-  deps: Deps,
-  issue: IssueRecord,
-  words: readonly string[],
-  places: IssueFilter['searchIn'] = ['title', 'description'],
-): Promise<boolean> {
-  const title = places.includes('title') ? issue.title.toLowerCase() : '';
-  const left = words.filter((word) => !title.includes(word));
-  if (left.length === 0) return true;
-  if (!places.includes('description') || issue.description === null) return false;
-  const description = (await deps.store.texts.read(issue.description)).toLowerCase();
-  return left.every((word) => description.includes(word));
 }

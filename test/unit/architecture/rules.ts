@@ -224,6 +224,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'epics',
       'tracked',
       'issues',
+      'merge-requests',
       'todos',
       'approvals',
       'merge-requests',

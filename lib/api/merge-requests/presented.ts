@@ -1,0 +1,87 @@
+import type { Actor } from '../../domain/actor.ts';
+import { conversationOf } from '../../domain/merge-requests/conversation.ts';
+import type { MergeRequestScope } from '../../domain/merge-requests/list.ts';
+import { listedStatuses } from '../../domain/merge-requests/listed-status.ts';
+import { type FoundMergeRequest, shownMergeRequests } from '../../domain/merge-requests/related.ts';
+import { isSubscribed } from '../../domain/notes/subscriptions.ts';
+import { branchProtection } from '../../domain/refs/protection.ts';
+import type { ApiDeps } from '../endpoint.ts';
+import { presentedMilestones } from '../milestones/presented.ts';
+import type { AskedIn } from '../tracked/present.ts';
+import { presentMergeRequest, presentSimple, type ShownStatus } from './present.ts';
+
+/** Merge requests as lists show them, in their order. @throws 413 when their descriptions are too long together */
+export async function presentedMergeRequests(
+  deps: ApiDeps,
+  found: readonly FoundMergeRequest[],
+  baseUrl: string,
+  askedIn: AskedIn,
+  options: { readonly labelDetails?: boolean; readonly statuses?: readonly ShownStatus[] } = {},
+) {
+  const [shown, statuses] = await Promise.all([
+    shownMergeRequests(deps, found),
+    options.statuses ?? listedStatuses(deps, found),
+  ]);
+  const records = new Map(shown.flatMap(({ milestone }) => (milestone ? [[milestone.id, milestone]] : [])));
+  const projects = found.map(({ access }) => access.project);
+  const ofMilestones =
+    records.size === 0 ? [] : await presentedMilestones(deps, [...records.values()], baseUrl, projects);
+  const milestones = new Map(ofMilestones.map((milestone) => [milestone.id, milestone]));
+  return shown.map((each, i) =>
+    presentMergeRequest(each, statuses[i]!, baseUrl, askedIn, { ...options, milestones }),
+  );
+}
+
+/** The same with few fields. */
+export async function simpleMergeRequests(
+  deps: ApiDeps,
+  found: readonly FoundMergeRequest[],
+  baseUrl: string,
+) {
+  return (await shownMergeRequests(deps, found)).map((shown) => presentSimple(shown, baseUrl));
+}
+
+/** One merge request, as it is shown when it is asked for alone. */
+export async function presentedMergeRequest(
+  deps: ApiDeps,
+  actor: Actor,
+  found: FoundMergeRequest,
+  baseUrl: string,
+  status?: ShownStatus,
+) {
+  const { mergeRequest, access } = found;
+  const { baseSha, headSha, startSha } = mergeRequest.diff;
+  const [[shown], subscribed, protection, pipeline] = await Promise.all([
+    presentedMergeRequests(
+      deps,
+      [found],
+      baseUrl,
+      { kind: 'project', id: mergeRequest.projectId },
+      status === undefined ? {} : { statuses: [status] },
+    ),
+    isSubscribed(deps, actor, conversationOf(found)),
+    branchProtection(deps, access, actor),
+    undefined,
+  ]);
+  return {
+    ...shown!,
+    subscribed,
+    changes_count: null as string | null,
+    latest_build_started_at: null,
+    latest_build_finished_at: null,
+    first_deployed_to_production_at: null,
+    pipeline: pipeline ?? null,
+    head_pipeline: null,
+    diff_refs: { base_sha: baseSha, head_sha: headSha, start_sha: startSha },
+    merge_error: mergeRequest.mergeError,
+    first_contribution: false,
+    user: { can_merge: protection.mayPush(actor, mergeRequest.targetBranch) },
+  };
+}
+
+export const askedIn = (scope: MergeRequestScope): AskedIn =>
+  scope.kind === 'project'
+    ? { kind: 'project', id: scope.access.project.id }
+    : scope.kind === 'group'
+      ? { kind: 'group', fullPath: scope.access.group.fullPath }
+      : scope;

@@ -1,0 +1,245 @@
+/** Lists of merge requests: of a project, of a group with all below it, and of the instance. */
+
+import { awardedName, EMOJI_NAME } from '../../records/award-emoji.ts';
+import {
+  MERGE_REQUEST_STATES,
+  type MergeRequestRecord,
+  type MergeRequestState,
+} from '../../records/merge-requests.ts';
+import { mergeRequestRanges as rangesIn } from '../../store/merge-requests/kind.ts';
+import type { Page, PageRequest } from '../../store/table/paging.ts';
+import type { Listable, SearchedIn } from '../../store/tracked/list.ts';
+import type { PlaceRange } from '../../store/tracked/places.ts';
+import { rangesOfReaction } from '../../store/tracked/ranges.ts';
+import { can } from '../access/permissions.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
+import type { GroupAccess, ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { unauthorized } from '../errors.ts';
+import { withAbove } from '../labels/containers.ts';
+import { type MergeRequestFilter, matcherOf } from './conditions.ts';
+import type { FoundMergeRequest } from './related.ts';
+
+export const MERGE_REQUEST_ORDERS = ['created_at', 'updated_at', 'title'] as const;
+export type MergeRequestOrder = (typeof MERGE_REQUEST_ORDERS)[number];
+
+export type MergeRequestScope =
+  | { readonly kind: 'project'; readonly access: ProjectAccess }
+  | { readonly kind: 'group'; readonly access: GroupAccess }
+  | { readonly kind: 'instance' };
+
+export interface MergeRequestListInput extends MergeRequestFilter {
+  readonly scope: MergeRequestScope;
+  /** The caller's own, those assigned to them, or those that they are to review. */
+  readonly mine?: 'author' | 'assignee' | 'reviewer' | undefined;
+  /** `locked`: there are none. */
+  readonly state?: MergeRequestState | 'locked' | undefined;
+  /** Leaves out those of archived projects; of a single project it says nothing. */
+  readonly nonArchived?: boolean | undefined;
+}
+
+/** Filters whose conditions the ranges make true, if they are among the sources. */
+type Covered = Set<keyof MergeRequestFilter>;
+
+/** @throws 401 where the caller's own are asked for without a caller */
+export async function listMergeRequests(
+  deps: Deps,
+  actor: Actor,
+  input: MergeRequestListInput,
+  page: PageRequest & { readonly order: MergeRequestOrder; readonly direction: 'asc' | 'desc' },
+): Promise<Page<FoundMergeRequest>> {
+  const { scope, state } = input;
+  const nothing = { items: [], total: 0, more: false };
+  const filter = ownOf(actor, input);
+  if (filter === undefined || state === 'locked') return nothing;
+  const states = state === undefined ? MERGE_REQUEST_STATES : [state];
+  const accesses = new Map<number, ProjectAccess | undefined>();
+  const covered: Covered = new Set();
+  const sources = await sourcesOf(deps, actor, filter, scope, states, covered);
+  if (sources === undefined) return nothing;
+  const { order, direction } = page;
+  const inOrder =
+    order === 'created_at' || (order === 'updated_at' && sources.length === 0 && hasChangedOrder(scope));
+  const residual = Object.entries(filter).some(
+    ([name, value]) => value !== undefined && !covered.has(name as keyof MergeRequestFilter),
+  );
+  // Rows of words and of reactions do not tell the state.
+  const isExact = filter.terms === undefined && filter.reaction === undefined;
+  const matches = matcherOf(deps, actor, filter, states);
+  const isPlain = scope.kind === 'project' && sources.length === 0 && !residual;
+  const total = isPlain ? totalOf(deps, scope.access.project.id, states) : undefined;
+  total?.catch(() => {});
+  const found = await deps.store.mergeRequestList.page({
+    sources: sources.length > 0 ? sources : [baseOf(scope, states, inOrder ? order : 'created_at')],
+    page: page.page,
+    perPage: page.perPage,
+    ...(page.count === undefined ? {} : { count: page.count }),
+    direction,
+    ...(scope.kind === 'project' && isExact ? {} : { listable: listableIn(deps, actor, input, accesses) }),
+    ...(residual || !isExact ? { matches } : {}),
+    ...(total === undefined ? {} : { total }),
+    ...(inOrder
+      ? {}
+      : {
+          sortBy: async (records: readonly MergeRequestRecord[]) =>
+            records.map((record) => (order === 'title' ? record.title.toLowerCase() : record.updatedAt)),
+        }),
+  });
+  const items = found.items.flatMap((mergeRequest): FoundMergeRequest[] => {
+    const access = scope.kind === 'project' ? scope.access : accesses.get(mergeRequest.projectId);
+    // An index may be late: the record decides.
+    const isShown = access !== undefined && states.includes(mergeRequest.state);
+    return isShown ? [{ mergeRequest, access }] : [];
+  });
+  return { ...found, items };
+}
+
+/** The filter with what "mine" asks for. @returns undefined where nothing can be found @throws 401 */
+function ownOf(actor: Actor, input: MergeRequestListInput): MergeRequestFilter | undefined {
+  const { scope: _s, mine, state: _t, nonArchived: _n, ...filter } = input;
+  const me = actor.kind === 'user' ? actor.user.id : undefined;
+  if (mine === undefined) return me === undefined ? { ...filter, reaction: undefined } : filter;
+  if (me === undefined) throw unauthorized();
+  if (mine === 'author')
+    return filter.authorId === undefined || filter.authorId === me ? { ...filter, authorId: me } : undefined;
+  return mine === 'assignee'
+    ? { ...filter, assigneeIds: filter.assigneeIds ?? [me] }
+    : { ...filter, reviewerIds: filter.reviewerIds ?? [me] };
+}
+
+/** The ranges of filters that have rows of their own. @returns undefined where a filter names what does not exist */
+async function sourcesOf(
+  deps: Deps,
+  actor: Actor,
+  filter: MergeRequestFilter,
+  scope: MergeRequestScope,
+  states: readonly MergeRequestState[],
+  covered: Covered,
+): Promise<PlaceRange[][] | undefined> {
+  const sources: PlaceRange[][] = [];
+  const projectId = scope.kind === 'project' ? scope.access.project.id : undefined;
+  const rootId =
+    scope.kind === 'group' ? (scope.access.group.ancestorIds[0] ?? scope.access.group.id) : undefined;
+  const people = (facet: 'author' | 'assignee' | 'reviewer' | 'approver', ids: readonly number[]) => {
+    for (const id of ids)
+      sources.push(
+        projectId === undefined
+          ? rangesIn.ofPerson(facet, id, states, false)
+          : rangesIn.by(projectId, facet, id, states),
+      );
+  };
+  const { authorId, assigneeIds, reviewerIds, approvedByIds, labels, milestone, reaction, terms } = filter;
+  if (authorId !== undefined) {
+    people('author', [authorId]);
+    covered.add('authorId');
+  }
+  for (const [name, facet, ids] of [
+    ['assigneeIds', 'assignee', assigneeIds],
+    ['reviewerIds', 'reviewer', reviewerIds],
+    ['approvedByIds', 'approver', approvedByIds],
+  ] as const) {
+    if (typeof ids !== 'object' || ids.length === 0) continue;
+    people(facet, ids);
+    covered.add(name);
+  }
+  if (projectId !== undefined)
+    for (const [name, facet] of [
+      ['sourceBranch', 'source'],
+      ['targetBranch', 'target'],
+    ] as const) {
+      const branch = filter[name];
+      if (branch === undefined) continue;
+      sources.push(rangesIn.by(projectId, facet, branch, states));
+      covered.add(name);
+    }
+  if (typeof labels === 'object' && labels.length > 0 && scope.kind !== 'instance') {
+    const titles = [...new Set(labels)];
+    const ids =
+      scope.kind === 'project' ? await deps.store.labels.idsOf(withAbove(scope.access), titles) : [];
+    for (const [i, title] of titles.entries()) {
+      if (projectId !== undefined && ids[i] === undefined) return undefined;
+      sources.push(
+        projectId === undefined
+          ? rangesIn.ofRootBy(rootId!, 'label', title, states)
+          : rangesIn.by(projectId, 'label', ids[i]!, states),
+      );
+    }
+    covered.add('labels');
+  }
+  if (typeof milestone === 'object' && 'title' in milestone && scope.kind !== 'instance') {
+    const { title } = milestone;
+    const ids =
+      scope.kind === 'project' ? await deps.store.milestones.titled(withAbove(scope.access), title) : [];
+    if (projectId !== undefined && ids.length === 0) return undefined;
+    sources.push(
+      projectId === undefined
+        ? rangesIn.ofRootBy(rootId!, 'milestone', title, states)
+        : ids.flatMap((id) => rangesIn.by(projectId, 'milestone', id, states)),
+    );
+    covered.add('milestone');
+  }
+  if (reaction !== undefined && reaction !== 'none' && actor.kind === 'user') {
+    if (!EMOJI_NAME.test(reaction)) return undefined;
+    const name = reaction === 'any' ? undefined : awardedName(reaction);
+    sources.push(rangesOfReaction('merge-request', actor.user.id, name));
+    covered.add('reaction');
+  }
+  if (terms !== undefined) {
+    const where: SearchedIn =
+      projectId !== undefined
+        ? { kind: 'project', id: projectId }
+        : rootId !== undefined
+          ? { kind: 'root', id: rootId }
+          : { kind: 'all' };
+    const unions = await deps.store.mergeRequestList.rangesOfWords(where, terms);
+    if (unions === undefined) return undefined;
+    sources.push(...unions);
+    covered.add('terms');
+  }
+  return sources;
+}
+
+const hasChangedOrder = (scope: MergeRequestScope): boolean => scope.kind !== 'instance';
+
+function baseOf(
+  scope: MergeRequestScope,
+  states: readonly MergeRequestState[],
+  order: MergeRequestOrder,
+): PlaceRange[] {
+  const byChange = order === 'updated_at';
+  if (scope.kind === 'instance') return rangesIn.ofAll(states);
+  if (scope.kind === 'project') {
+    const { id } = scope.access.project;
+    return byChange ? rangesIn.changedOfProject(id, states) : rangesIn.ofProject(id, states);
+  }
+  const { group } = scope.access;
+  return rangesIn.ofRoot(group.ancestorIds[0] ?? group.id, states, byChange ? 'byUpdated' : 'byId');
+}
+
+/** Decides, by project, what a list may show of what its ranges find. */
+function listableIn(
+  deps: Deps,
+  actor: Actor,
+  { scope, nonArchived }: MergeRequestListInput,
+  accesses: Map<number, ProjectAccess | undefined>,
+): (ids: readonly number[]) => Promise<Listable[]> {
+  if (scope.kind === 'project')
+    return async (ids) => ids.map((id) => (id === scope.access.project.id ? 'all' : 'none'));
+  return async (ids) => {
+    const found = await projectAccesses(deps, actor, ids);
+    return ids.map((id, i) => {
+      const access = found[i];
+      accesses.set(id, access);
+      if (access === undefined || !can(actor, access, 'read_merge_requests')) return 'none';
+      const { project } = access;
+      if (scope.kind === 'group' && !project.ancestorIds.includes(scope.access.group.id)) return 'none';
+      return nonArchived !== false && project.archived ? 'none' : 'all';
+    });
+  };
+}
+
+async function totalOf(deps: Deps, projectId: number, states: readonly MergeRequestState[]): Promise<number> {
+  const [counts] = await deps.store.mergeRequests.counts([projectId]);
+  return states.reduce((sum, state) => sum + counts![state], 0);
+}

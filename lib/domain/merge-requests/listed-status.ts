@@ -1,0 +1,72 @@
+/** What lists tell about merging: what is known of the heads as they are now. Nothing is checked for a list. */
+
+import { branchRef } from '../../git/refname.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { Deps } from '../deps.ts';
+import { openRepository } from '../repository/open.ts';
+import { mergeSettingsOf } from './merge-settings.ts';
+import {
+  type DetailedMergeStatus,
+  detailedMergeStatus,
+  hasConflicts,
+  type MergeStatus,
+  mergeStatus,
+} from './merge-status.ts';
+import type { FoundMergeRequest } from './related.ts';
+
+export interface ListedStatus {
+  readonly status: MergeStatus;
+  readonly detailed: DetailedMergeStatus;
+  readonly hasConflicts: boolean;
+}
+
+/** Reads the target branches of all: one batch for each project. */
+export async function listedStatuses(
+  deps: Deps,
+  found: readonly FoundMergeRequest[],
+): Promise<ListedStatus[]> {
+  const open = found.filter(({ mergeRequest }) => mergeRequest.state === 'opened');
+  const byProject = Map.groupBy(open, ({ access }) => access.project.id);
+  const tips = new Map<string, string>();
+  await Promise.all(
+    [...byProject.values()].map(async (group) => {
+      const branches = group.map(({ mergeRequest }) => mergeRequest.targetBranch);
+      await readTips(deps, group[0]!.access.project, [...new Set(branches)], tips);
+    }),
+  );
+  return found.map(({ mergeRequest: record, access: { project } }) => {
+    const targetSha = tips.get(`${project.id} ${record.targetBranch}`);
+    const situation = {
+      record,
+      settings: mergeSettingsOf(project),
+      targetSha,
+      sourceExists: true,
+      rebasing: record.rebase !== null,
+      pipeline: undefined,
+      approved: true,
+      checking: false,
+    };
+    const detailed = detailedMergeStatus(situation);
+    return {
+      status: mergeStatus(situation),
+      // Approvals and the pipeline are not read for a list.
+      detailed: detailed === 'mergeable' ? 'unchecked' : detailed,
+      hasConflicts: hasConflicts(situation),
+    };
+  });
+}
+
+async function readTips(
+  deps: Deps,
+  project: ProjectRecord,
+  branches: readonly string[],
+  tips: Map<string, string>,
+): Promise<void> {
+  const names = branches.flatMap((branch) => branchRef(branch) ?? []);
+  const refs = await openRepository(deps, project).refs.get(names);
+  for (const branch of branches) {
+    const name = branchRef(branch);
+    const tip = name && refs.get(name)?.oid;
+    if (tip !== undefined) tips.set(`${project.id} ${branch}`, tip);
+  }
+}

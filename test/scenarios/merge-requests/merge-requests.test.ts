@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectSchema } from '../../harness/schemas.ts';
+import { type Service, startService } from '../../harness/service.ts';
+import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
+
+let service: Service;
+let world: World;
+beforeAll(async () => {
+  service = await startService();
+  world = await makeWorld(service);
+  for (const project of ['public', 'private']) {
+    await commit(project, 'main', undefined, { 'a.txt': 'one\n' });
+    await commit(project, 'topic', 'main', { 'b.txt': 'two\n' });
+    await commit(project, 'other', 'main', { 'c.txt': 'three\n' });
+  }
+});
+afterAll(() => service.stop());
+
+const as = (who: Who, method: string, path: string, json?: unknown) => ask(world, who, method, path, json);
+const of = (project: string) => `/projects/${world.ids[project]}/merge_requests`;
+
+async function commit(
+  project: string,
+  branch: string,
+  start: string | undefined,
+  files: Record<string, string>,
+): Promise<string> {
+  const actions = Object.entries(files).map(([file_path, content]) => ({
+    action: 'create',
+    file_path,
+    content,
+  }));
+  const json = {
+    branch,
+    commit_message: `Write ${branch}`,
+    actions,
+    ...(start === undefined ? {} : { start_branch: start }),
+  };
+  const { status, body } = await as(
+    'maintainer',
+    'POST',
+    `/projects/${world.ids[project]}/repository/commits`,
+    json,
+  );
+  expect(status, JSON.stringify(body)).toBe(201);
+  return body.id;
+}
+
+let branches = 0;
+/** A new branch with a commit of its own. */
+async function branch(project = 'public'): Promise<string> {
+  const name = `branch-${++branches}`;
+  await commit(project, name, 'main', { [`${name}.txt`]: name });
+  return name;
+}
+
+async function proposed(json: object = {}, who: Who = 'developer', project = 'public') {
+  const source = await branch(project);
+  const given = { title: `Merge ${source}`, source_branch: source, target_branch: 'main', ...json };
+  const { status, body } = await as(who, 'POST', of(project), given);
+  expect(status, JSON.stringify(body)).toBe(201);
+  return body;
+}
+
+const later = (body: unknown) =>
+  JSON.parse(JSON.stringify(body), (_, value) =>
+    value?.username === undefined ? value : { ...value, locked: false, avatar_url: 'http://localhost/a.png' },
+  );
+
+describe('a merge request', () => {
+  test('is proposed with all that a Developer says, and read again', async () => {
+    const label = `door-${Date.now()}`;
+    const body = await proposed({
+      title: '  Draft: Mend the door ',
+      description: '- [ ] buy a hinge\n- [x] find the screws',
+      assignee_ids: [world.ids['developer'], world.ids['maintainer']],
+      reviewer_ids: [world.ids['maintainer']],
+      labels: label,
+      squash: true,
+      remove_source_branch: true,
+    });
+    expect(body).toMatchObject({
+      ...{ title: 'Draft: Mend the door', draft: true, work_in_progress: true, state: 'opened' },
+      ...{ target_branch: 'main', squash: true, force_remove_source_branch: true, labels: [label] },
+      ...{ source_project_id: world.ids['public'], target_project_id: world.ids['public'] },
+      ...{ merged_by: null, merged_at: null, merge_commit_sha: null, head_pipeline: null, pipeline: null },
+      assignees: [{ username: 'developer' }, { username: 'maintainer' }],
+      reviewers: [{ username: 'maintainer' }],
+      task_completion_status: { count: 2, completed_count: 1 },
+      references: { short: `!${body.iid}`, relative: `!${body.iid}` },
+    });
+    expect(body.sha).toMatch(/^[0-9a-f]{40}$/);
+    expect(body.diff_refs).toMatchObject({ head_sha: body.sha });
+    const read = await as('guest', 'GET', `${of('public')}/${body.iid}`);
+    expect(read.status).toBe(200);
+    expectSchema('merge_request', { ...later(read.body), changes_count: '1', closed_by: later(body.author) });
+  });
+
+  test('is the only open one of its branches, until it is closed', async () => {
+    const first = await proposed();
+    const json = { title: 'again', source_branch: first.source_branch, target_branch: 'main' };
+    const second = await as('developer', 'POST', of('public'), json);
+    expect(second.status).toBe(409);
+    expect(second.body.message).toEqual([
+      `Another open merge request already exists for this source branch: !${first.iid}`,
+    ]);
+    expect(
+      (await as('developer', 'PUT', `${of('public')}/${first.iid}`, { state_event: 'close' })).body,
+    ).toMatchObject({
+      state: 'closed',
+      closed_by: { username: 'developer' },
+    });
+    expect((await as('developer', 'POST', of('public'), json)).status).toBe(201);
+    const reopened = await as('developer', 'PUT', `${of('public')}/${first.iid}`, { state_event: 'reopen' });
+    expect(reopened.status).toBe(409);
+  });
+
+  test('of ten that are proposed at once one is made', async () => {
+    const source_branch = await branch();
+    const json = { title: 'race', source_branch, target_branch: 'main' };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => as('developer', 'POST', of('public'), json)),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
+  });
+
+  test.each<[string, Who, object, number, unknown]>([
+    ['no title', 'developer', { source_branch: 'topic', target_branch: 'main' }, 400, 'title is missing'],
+    [
+      'the same branch',
+      'developer',
+      { title: 't', source_branch: 'main', target_branch: 'main' },
+      422,
+      undefined,
+    ],
+    [
+      'a missing source',
+      'developer',
+      { title: 't', source_branch: 'none', target_branch: 'main' },
+      400,
+      undefined,
+    ],
+    [
+      'a missing target',
+      'developer',
+      { title: 't', source_branch: 'topic', target_branch: 'none' },
+      400,
+      undefined,
+    ],
+    [
+      'an invalid branch',
+      'developer',
+      { title: 't', source_branch: 'a..b', target_branch: 'main' },
+      400,
+      undefined,
+    ],
+    ['a Guest', 'guest', { title: 't', source_branch: 'topic', target_branch: 'main' }, 403, undefined],
+    ['nobody', 'anonymous', { title: 't', source_branch: 'topic', target_branch: 'main' }, 401, undefined],
+    [
+      'an unrelated project',
+      'developer',
+      { title: 't', source_branch: 'topic', target_branch: 'main', target_project_id: 'private' },
+      422,
+      undefined,
+    ],
+  ])('is not proposed with %s', async (_, who, json, status, error) => {
+    const given = 'target_project_id' in json ? { ...json, target_project_id: world.ids['private'] } : json;
+    const answer = await as(who, 'POST', of('public'), given);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(status);
+    if (error !== undefined) expect(answer.body.error).toBe(error);
+  });
+
+  test('has another version when its target changes', async () => {
+    const body = await proposed();
+    await commit('public', 'stable', 'main', { 'stable.txt': 'x' }).catch(() => {});
+    const { status, body: moved } = await as('developer', 'PUT', `${of('public')}/${body.iid}`, {
+      target_branch: 'stable',
+    });
+    expect(status, JSON.stringify(moved)).toBe(200);
+    expect(moved).toMatchObject({ target_branch: 'stable', sha: body.sha });
+    expect(moved.diff_refs.start_sha).not.toBe(body.diff_refs.start_sha);
+  });
+
+  test('is deleted by owners alone', async () => {
+    const { iid } = await proposed({}, 'developer');
+    expect((await as('developer', 'DELETE', `${of('public')}/${iid}`)).status).toBe(403);
+    expect((await as('owner', 'DELETE', `${of('public')}/${iid}`)).status).toBe(204);
+    expect((await as('owner', 'GET', `${of('public')}/${iid}`)).status).toBe(404);
+  });
+
+  test('of a private project is hidden from strangers', async () => {
+    const { iid } = await proposed({}, 'developer', 'private');
+    expect((await as('stranger', 'GET', `${of('private')}/${iid}`)).status).toBe(404);
+    expect((await as('anonymous', 'GET', `${of('public')}/${iid}`)).status).toBe(401);
+  });
+});
+
+describe('a list of merge requests', () => {
+  const iids = async (who: Who, path: string) => {
+    const { status, body } = await as(who, 'GET', path);
+    expect(status, JSON.stringify(body)).toBe(200);
+    return (body as { iid: number }[]).map(({ iid }) => iid);
+  };
+
+  test('finds by branch, state, person, label, draft and words', async () => {
+    const label = `listed-${Date.now()}`;
+    const one = await proposed({
+      title: 'Draft: Zebra crossing',
+      labels: label,
+      assignee_id: world.ids['developer'],
+      reviewer_ids: [world.ids['maintainer']],
+    });
+    const list = of('public');
+    for (const query of [
+      `source_branch=${one.source_branch}`,
+      `labels=${label}`,
+      `labels=${label}&wip=yes&state=opened`,
+      `labels=${label}&assignee_id=${world.ids['developer']}`,
+      `reviewer_username=maintainer&source_branch=${one.source_branch}`,
+      `search=zebra&source_branch=${one.source_branch}`,
+      `iids[]=${one.iid}`,
+      `labels=${label}&order_by=updated_at&sort=asc`,
+      `labels=${label}&view=simple`,
+    ])
+      expect(await iids('guest', `${list}?${query}`), query).toEqual([one.iid]);
+    for (const query of [
+      `labels=${label}&wip=no`,
+      `labels=${label}&state=merged`,
+      `labels=${label}&state=locked`,
+      `labels=${label}&not[author_username]=developer`,
+      `labels=${label}&target_branch=none`,
+      `labels=${label}&author_username=nobody-of-this-name`,
+    ])
+      expect(await iids('guest', `${list}?${query}`), query).toEqual([]);
+  });
+
+  test('of the instance shows the caller their own, and nothing hidden', async () => {
+    const hidden = await proposed({}, 'developer', 'private');
+    const all = await as('stranger', 'GET', '/merge_requests?scope=all&per_page=100');
+    expect(all.status).toBe(200);
+    expect(all.body.some(({ id }: { id: number }) => id === hidden.id)).toBe(false);
+    expect((await as('anonymous', 'GET', '/merge_requests?scope=all')).status).toBe(401);
+    const own = await as('developer', 'GET', '/merge_requests?per_page=100');
+    expect(own.body.some(({ id }: { id: number }) => id === hidden.id)).toBe(true);
+    const ofOthers = await as('maintainer', 'GET', '/merge_requests');
+    expect(
+      ofOthers.body.every(({ author }: { author: { username: string } }) => author.username === 'maintainer'),
+    ).toBe(true);
+  });
+});
