@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type EditAction, editTree, type NewObject, touchedPaths } from './edit.ts';
-import { Fsck, type FsckFinding } from './fsck.ts';
+import { NothingToCommit, UnsoundObjects } from './edit-errors.ts';
+import { Fsck } from './fsck.ts';
 import { EMPTY_TREE, type Oid, oidBytes, ZERO_OID } from './oid.ts';
 import { buildPack } from './pack/build-pack.ts';
 import { typeCode } from './pack/entry.ts';
@@ -58,24 +59,6 @@ export interface Committed {
   /** What the branch pointed to before; ZERO_OID for a new branch. */
   readonly previous: Oid;
   readonly attempts: number;
-}
-
-/** The actions leave the tree as it was. */
-export class NothingToCommit extends Error {
-  constructor() {
-    super('the actions change nothing');
-    this.name = 'NothingToCommit';
-  }
-}
-
-/** The new objects would fail the checks of a push: a malicious `.gitmodules`, an impossible time zone. */
-export class UnsoundObjects extends Error {
-  readonly findings: readonly FsckFinding[];
-  constructor(findings: readonly FsckFinding[]) {
-    super(findings.map(({ oid, id, message }) => `object ${oid}: ${id}: ${message}`).join('\n'));
-    this.name = 'UnsoundObjects';
-    this.findings = findings;
-  }
 }
 
 const MAX_ATTEMPTS = 64;

@@ -1,4 +1,5 @@
 import { Directory } from './edit/directory.ts';
+import { EditError, type EditErrorCode } from './edit-errors.ts';
 import type { ObjectStore, ObjectType } from './objects.ts';
 import type { Oid } from './oid.ts';
 import { hashObject } from './parse.ts';
@@ -22,37 +23,6 @@ export type EditAction =
   /** Moves a file with its mode, and with its content unless new content is given. */
   | { readonly action: 'move'; readonly path: string; readonly from: string; readonly content?: Uint8Array }
   | { readonly action: 'chmod'; readonly path: string; readonly executable: boolean };
-
-export type EditErrorCode =
-  /** create or move: a file already exists there */
-  | 'exists'
-  /** create or move: a directory already exists there */
-  | 'directory-exists'
-  /** update, delete or move: there is no such file */
-  | 'missing'
-  /** a parent of the path is a file */
-  | 'parent-is-file'
-  /** the content of a submodule, or the mode of a symlink or submodule, cannot be set */
-  | 'not-a-regular-file'
-  | 'invalid-path';
-
-/** Why an edit was refused; nothing was changed. */
-export class EditError extends Error {
-  readonly code: EditErrorCode;
-  readonly path: string;
-  /** Index of the action. */
-  readonly index: number;
-  /** For `invalid-path`. */
-  readonly problem: PathProblem | undefined;
-  constructor(code: EditErrorCode, path: string, index: number, problem?: PathProblem) {
-    super(`action ${index}: ${problem ?? code}: ${JSON.stringify(path)}`);
-    this.name = 'EditError';
-    this.code = code;
-    this.path = path;
-    this.index = index;
-    this.problem = problem;
-  }
-}
 
 export interface NewObject {
   readonly type: ObjectType;

@@ -1,14 +1,7 @@
 import type { AttributeName } from './archive/attributes.ts';
 import { batchMisses } from './batch-misses.ts';
-import {
-  type CommitRequest,
-  type Committed,
-  commitChanges,
-  type Ports,
-  publish,
-  retryAfterCollection,
-} from './commit-changes.ts';
-import { commitTree, type TreeCommit } from './commit-tree.ts';
+import type { CommitRequest, Committed, Ports } from './commit-changes.ts';
+import type { TreeCommit } from './commit-tree.ts';
 import type { FileChange } from './diff/changes.ts';
 import type { DiffOptions, TreeDiffs } from './diff/compare.ts';
 import type { LineMap } from './diff/line-map.ts';
@@ -49,7 +42,7 @@ import { type RefName, type RefSpace, shortName, spacePrefix } from './refname.t
 import { peelToCommit, type Resolved, resolveRevision } from './revision.ts';
 import { eachInTurns } from './slices.ts';
 import { TextBudget } from './text-budget.ts';
-import { fileSizes, type SizedFile } from './tree/file-sizes.ts';
+import type { SizedFile } from './tree/file-sizes.ts';
 import { lookupPath } from './tree/path.ts';
 import { listTree, recordAt, type TreeListing, type TreePage, type TreeRecord } from './tree.ts';
 
@@ -101,7 +94,7 @@ export interface Comparison extends TreeDiffs {
  * Reads throw ObjectMissing and CorruptData where the repository itself is damaged, and return undefined for what
  * does not exist.
  *
- * The code of diffs and merges is loaded when it is called for: most functions never do.
+ * The code of diffs, merges and writes is loaded when it is called for: most requests never do.
  */
 export class GitRepository {
   readonly #ports: Ports;
@@ -386,6 +379,7 @@ export class GitRepository {
   ): AsyncGenerator<SizedFile> {
     const { store } = this.#ports;
     const { tree } = await store.run((objects) => parseCommitLinks(objects.read(commit).data));
+    const { fileSizes } = await import('./tree/file-sizes.ts');
     yield* fileSizes(store, tree, names, wanted);
   }
 
@@ -400,12 +394,14 @@ export class GitRepository {
   // ── writes ────────────────────────────────────────────────────────────────────────────────
 
   /** One commit from many actions: see {@link commitChanges}. */
-  commitChanges(request: CommitRequest): Promise<Committed> {
+  async commitChanges(request: CommitRequest): Promise<Committed> {
+    const { commitChanges } = await import('./commit-changes.ts');
     return commitChanges(this.#ports, request);
   }
 
   /** One commit of the tree that a merge or cherry-pick made: see {@link commitTree}. */
-  commitTree(request: TreeCommit): Promise<Oid> {
+  async commitTree(request: TreeCommit): Promise<Oid> {
+    const { commitTree } = await import('./commit-tree.ts');
     return commitTree(this.#ports, request);
   }
 
@@ -415,11 +411,12 @@ export class GitRepository {
    * @param uses stored objects that the new ones or the refs point to, and that no ref may reach yet
    * @throws RefConflict, UnsoundObjects; ObjectMissing. Nothing is changed then.
    */
-  publish(
+  async publish(
     objects: readonly NewObject[],
     updates: readonly RefUpdate[],
     options: { readonly uses?: readonly Oid[]; readonly packs?: readonly PackDescription[] } = {},
   ): Promise<void> {
+    const { publish, retryAfterCollection } = await import('./commit-changes.ts');
     return retryAfterCollection(this.#ports.store, () => publish(this.#ports, objects, updates, options));
   }
 
@@ -429,6 +426,7 @@ export class GitRepository {
    */
   async createRef(name: RefName, oid: Oid): Promise<void> {
     const { store } = this.#ports;
+    const { publish, retryAfterCollection } = await import('./commit-changes.ts');
     await retryAfterCollection(store, async () => {
       const peeled = await store.run((objects) => peelToCommit(objects, oid));
       const isTag = peeled !== undefined && peeled.commit !== oid;
@@ -472,6 +470,7 @@ export class GitRepository {
       peeled: peeled?.commit ?? tag.target,
       committed: await this.#committed(peeled?.commit),
     };
+    const { publish, retryAfterCollection } = await import('./commit-changes.ts');
     await retryAfterCollection(store, () =>
       publish(this.#ports, [{ type: 'tag', oid, data }], [update], { uses: [tag.target] }),
     );

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type EditAction, EditError, type EditErrorCode, editTree } from '../../lib/git/edit.ts';
+import { type EditAction, editTree } from '../../lib/git/edit.ts';
+import { EditError, type EditErrorCode } from '../../lib/git/edit-errors.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import { EMPTY_TREE, type Oid } from '../../lib/git/oid.ts';
 import { buildPack } from '../../lib/git/pack/build-pack.ts';

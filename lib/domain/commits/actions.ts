@@ -1,5 +1,5 @@
-import { NothingToCommit, UnsoundObjects } from '../../git/commit-changes.ts';
-import { type EditAction, EditError } from '../../git/edit.ts';
+import type { EditAction } from '../../git/edit.ts';
+import { EditError, NothingToCommit, UnsoundObjects } from '../../git/edit-errors.ts';
 import { ObjectMissing } from '../../git/objects.ts';
 import { type Oid, parseOid, ZERO_OID } from '../../git/oid.ts';
 import type { Identity } from '../../git/parse.ts';

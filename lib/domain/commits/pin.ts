@@ -1,7 +1,6 @@
 import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { PackDescription } from '../../git/ports.ts';
-import { resurrect } from '../../git/resurrect.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, TransactionRefused } from '../../store/errors.ts';
 import { PIN_REFUSED } from '../../store/repository/pinned-commits.ts';
@@ -39,8 +38,10 @@ export async function pinCommits<T>(
     const repository = openRepository(deps, project);
     let resurrected: PackDescription | undefined;
     try {
-      resurrected =
-        snapshot.unpinned.length === 0 ? undefined : await resurrect(repository, snapshot.unpinned);
+      if (snapshot.unpinned.length > 0) {
+        const { resurrect } = await import('../../git/resurrect.ts');
+        resurrected = await resurrect(repository, snapshot.unpinned);
+      }
     } catch (error) {
       throw error instanceof ObjectMissing ? notFound('Commit') : error;
     }
