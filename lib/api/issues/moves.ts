@@ -1,4 +1,3 @@
-import { cloneIssue, moveIssue } from '../../domain/issue-moves/move.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';
@@ -30,6 +29,7 @@ const move = endpoint({
   returns: { status: 201, body: shapes.issue },
   errors,
   handle: async ({ actor, project, params, body, request }, deps) => {
+    const { moveIssue } = await import('../../domain/issue-moves/move.ts');
     const found = await moveIssue(deps, actor, project, params.issue_iid, body.to_project_id);
     return presentedIssue(deps, actor, found, request.baseUrl);
   },
@@ -52,6 +52,7 @@ const clone = endpoint({
   errors,
   handle: async ({ actor, project, params, body, request }, deps) => {
     const options = { withNotes: body.with_notes };
+    const { cloneIssue } = await import('../../domain/issue-moves/move.ts');
     const found = await cloneIssue(deps, actor, project, params.issue_iid, body.to_project_id, options);
     return presentedIssue(deps, actor, found, request.baseUrl);
   },
