@@ -1,4 +1,4 @@
-/** Finds issues, labels and milestones that texts refer to. */
+/** Finds issues, merge requests, labels and milestones that texts refer to. */
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { can } from '../access/permissions.ts';
@@ -28,24 +28,68 @@ export async function issuesAt(
   });
 }
 
-export const findIssues: Finder<NumberedReference> = async (deps, targets, reading) => {
-  const links = new Map<string, ReferenceLink>();
-  for (const { issue, access, reference } of await issuesAt(deps, targets, reading)) {
-    const { project } = access;
-    const { source, note } = reference;
-    const here = project.id === reading.project?.project.id;
-    const isUrl = source.startsWith(reading.baseUrl);
-    const short = `${here ? '' : project.fullPath}#${issue.iid}${note === undefined ? '' : ` (comment ${note})`}`;
-    links.set(source, {
-      href: isUrl ? source : `${reading.baseUrl}/${project.fullPath}/-/issues/${issue.iid}`,
-      ...(isUrl ? { text: short } : {}),
-      title: issue.title,
-      class: 'issue',
-      data: { 'reference-type': 'issue', project: project.id, issue: issue.id, iid: issue.iid },
-    });
-  }
-  return links;
+export const findIssues: Finder<NumberedReference> = async (deps, targets, reading) =>
+  new Map(
+    (await issuesAt(deps, targets, reading)).map(({ issue, access, reference }) =>
+      numberedLink(
+        { kind: 'issue', sign: '#', place: 'issues', ...issue },
+        { issue: issue.id },
+        access.project,
+        reference,
+        reading,
+      ),
+    ),
+  );
+
+/** One batch for all. */
+export const findMergeRequests: Finder<NumberedReference> = async ({ store }, targets, reading) => {
+  const asked = targets
+    .filter(({ access }) => can(reading.actor, access, 'read_merge_requests'))
+    .flatMap(({ access, references }) => references.map((reference) => ({ access, reference })));
+  const found = await store.mergeRequests.getMany(
+    asked.map(({ access, reference }) => ({ projectId: access.project.id, iid: reference.number })),
+  );
+  return new Map(
+    asked.flatMap(({ access, reference }, i) => {
+      const mergeRequest = found[i];
+      if (mergeRequest === undefined) return [];
+      const named = { kind: 'merge_request', sign: '!', place: 'merge_requests', ...mergeRequest } as const;
+      const data = { 'merge-request': mergeRequest.id };
+      return [numberedLink(named, data, access.project, reference, reading)];
+    }),
+  );
 };
+
+/** The link of something with a number in a project, by what was written. */
+function numberedLink(
+  named: {
+    readonly kind: 'issue' | 'merge_request';
+    readonly sign: string;
+    /** Of its kind in URLs. */
+    readonly place: string;
+    readonly iid: number;
+    readonly title: string;
+  },
+  data: Readonly<Record<string, number>>,
+  project: ProjectRecord,
+  { source, note }: NumberedReference,
+  reading: Reading,
+): [string, ReferenceLink] {
+  const { kind, sign, place, iid, title } = named;
+  const here = project.id === reading.project?.project.id;
+  const isUrl = source.startsWith(reading.baseUrl);
+  const short = `${here ? '' : project.fullPath}${sign}${iid}${note === undefined ? '' : ` (comment ${note})`}`;
+  return [
+    source,
+    {
+      href: isUrl ? source : `${reading.baseUrl}/${project.fullPath}/-/${place}/${iid}`,
+      ...(isUrl ? { text: short } : {}),
+      title,
+      class: kind,
+      data: { 'reference-type': kind, project: project.id, ...data, iid },
+    },
+  ];
+}
 
 /** Projects whose labels or milestones one text can name: each costs a batch of reads. */
 const MAX_PROJECTS = 10;

@@ -147,6 +147,33 @@ test('epics are links for those who see them, from the group of the project and 
   expect(links(await render(text, { gfm: true }, 'stranger'))).toEqual([]);
 });
 
+test('merge requests are links for those who may read the code, by number, path and URL', async () => {
+  const about = { initialize_with_readme: true, visibility: 'public', repository_access_level: 'private' };
+  const { body: project } = await as('owner', 'POST', '/projects', { name: 'Proposals', ...about });
+  const at = `/projects/${project.id}`;
+  const actions = [{ action: 'create', file_path: 'a', content: 'a' }];
+  const side = { branch: 'side', start_branch: 'main', commit_message: 'a', actions };
+  expect((await as('owner', 'POST', `${at}/repository/commits`, side)).status).toBe(201);
+  const merge = { title: 'Mend & paint', source_branch: 'side', target_branch: 'main' };
+  expect((await as('owner', 'POST', `${at}/merge_requests`, merge)).status).toBe(201);
+  const path = project.path_with_namespace;
+  const url = `${project.web_url}/-/merge_requests/1`;
+  const text = `!1 ${path}!1 ${url} ${url}#note_3 !2`;
+  const links = (html: string) =>
+    [...html.matchAll(/<a href="([^"]*)"[^>]*title="([^"]*)" class="gfm gfm-merge_request">([^<]*)</g)].map(
+      (m) => m.slice(1),
+    );
+  const title = 'Mend &amp; paint';
+  expect(links(await render(text, { gfm: true, project: path }))).toEqual([
+    [url, title, '!1'],
+    [url, title, `${path}!1`],
+    [url, title, '!1'],
+    [`${url}#note_3`, title, '!1 (comment 3)'],
+  ]);
+  expect(links(await render(text, { gfm: true }))).toHaveLength(3);
+  expect(links(await render(text, { gfm: true, project: path }, 'stranger'))).toEqual([]);
+});
+
 test('a confidential issue is a link for its own people alone', async () => {
   const { body: project } = await as('owner', 'POST', '/projects', { name: 'Conf', visibility: 'public' });
   const secret = { title: 'Secret title', confidential: true };
