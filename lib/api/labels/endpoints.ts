@@ -2,6 +2,7 @@ import { labelCounts } from '../../domain/issues/label-counts.ts';
 import type { IssueStatistics } from '../../domain/issues/list.ts';
 import type { ContainerAccess } from '../../domain/labels/containers.ts';
 import * as labels from '../../domain/labels/labels.ts';
+import { openWithLabels } from '../../domain/merge-requests/label-counts.ts';
 import { group, project, type SignedInActor } from '../../http/access.ts';
 import type { Field } from '../../http/params.ts';
 import * as p from '../../http/params.ts';
@@ -66,10 +67,10 @@ const nameFields = () => ({
   name: p.string({ description: 'Name of the label' }),
 });
 
-const withCounts = ({ opened, closed }: IssueStatistics) => ({
+const withCounts = ({ opened, closed }: IssueStatistics, mergeRequests: number) => ({
   open_issues_count: opened,
   closed_issues_count: closed,
-  open_merge_requests_count: 0,
+  open_merge_requests_count: mergeRequests,
 });
 
 interface Change {
@@ -159,8 +160,12 @@ const of = (kind: Kind) => {
         });
         const items = await presented(deps, actor, access, listed.items);
         if (!query.with_counts) return { ...listed, items };
-        const counts = await labelCounts(deps, actor, access, listed.items);
-        return { ...listed, items: items.map((item, i) => ({ ...item, ...withCounts(counts[i]!) })) };
+        const [issues, mergeRequests] = await Promise.all([
+          labelCounts(deps, actor, access, listed.items),
+          openWithLabels(deps, actor, access, listed.items),
+        ]);
+        const shown = items.map((item, i) => ({ ...item, ...withCounts(issues[i]!, mergeRequests[i]!) }));
+        return { ...listed, items: shown };
       },
     }),
     endpoint({

@@ -2,16 +2,24 @@ import type { GroupAccess, ProjectAccess } from '../../domain/access/types.ts';
 import { refused } from '../../domain/errors.ts';
 import { listGroups } from '../../domain/groups/lists.ts';
 import type { IssueScope } from '../../domain/issues/list.ts';
+import type { MergeRequestScope } from '../../domain/merge-requests/list.ts';
 import { SEARCHES, withinRate } from '../../domain/rate-limits/action-limits.ts';
 import { searchMilestones } from '../../domain/search/milestones.ts';
 import { searchNotes } from '../../domain/search/notes.ts';
-import { type Searched, searchIssues, searchProjects, searchUsers } from '../../domain/search/search.ts';
+import {
+  type Searched,
+  searchIssues,
+  searchMergeRequests,
+  searchProjects,
+  searchUsers,
+} from '../../domain/search/search.ts';
 import { group, project, type SignedInActor, signedIn } from '../../http/access.ts';
 import type { OffsetPage } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { group as presentedGroup } from '../groups/present.ts';
 import { askedIn, presentedIssues } from '../issues/presented.ts';
+import { presentedMergeRequests } from '../merge-requests/presented.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
 import { noteOf } from '../notes/present.ts';
 import { presented } from '../projects/presented.ts';
@@ -23,7 +31,7 @@ const area = 'search';
 /** Scopes that need a full-text index, which does not exist. */
 const INDEXED = ['blobs', 'commits', 'wiki_blobs'] as const;
 /** Scopes of objects that do not exist yet: they find nothing. */
-const EMPTY = ['merge_requests', 'snippet_titles'] as const;
+const EMPTY = ['snippet_titles'] as const;
 
 const params = <const S extends string>(scopes: readonly S[]) =>
   p.params({
@@ -39,7 +47,7 @@ const params = <const S extends string>(scopes: readonly S[]) =>
 
 const described = {
   description:
-    'Finds projects and groups by part of their name or path, users by part of their name or username or by a complete email address, and issues by the words of their title and of the beginning of their description, or by `#` and their number. A word of three characters or more also finds words that begin with it. Milestones are found by a part of their title or description: in a group those of its 100 newest projects, everywhere those of the 100 newest projects that the caller is a member of. Notes are found in the same projects, by the first 16 different words of three characters and more.',
+    'Finds projects and groups by part of their name or path, users by part of their name or username or by a complete email address, and issues by the words of their title and of the beginning of their description, or by `#` and their number. Merge requests are found likewise, by `!` and their number. A word of three characters or more also finds words that begin with it. Milestones are found by a part of their title or description: in a group those of its 100 newest projects, everywhere those of the 100 newest projects that the caller is a member of. Notes are found in the same projects, by the first 16 different words of three characters and more.',
   returns: { body: shapes.found },
   paginate: 'offset',
   errors: [
@@ -55,7 +63,18 @@ const everywhere = endpoint({
   area,
   summary: 'Search the instance',
   access: signedIn(),
-  query: () => params(['projects', 'groups', 'users', 'issues', 'milestones', 'notes', ...EMPTY, ...INDEXED]),
+  query: () =>
+    params([
+      'projects',
+      'groups',
+      'users',
+      'issues',
+      'merge_requests',
+      'milestones',
+      'notes',
+      ...EMPTY,
+      ...INDEXED,
+    ]),
   handle: ({ actor, query, page, request }, deps) => search(deps, actor, query, page, request.baseUrl),
 });
 
@@ -66,7 +85,8 @@ const inGroup = endpoint({
   area,
   summary: 'Search a group',
   access: group('read_group'),
-  query: () => params(['projects', 'users', 'issues', 'milestones', 'notes', ...EMPTY, ...INDEXED]),
+  query: () =>
+    params(['projects', 'users', 'issues', 'merge_requests', 'milestones', 'notes', ...EMPTY, ...INDEXED]),
   handle: ({ actor, group: within, query, page, request }, deps) =>
     search(deps, actor, query, page, request.baseUrl, within),
 });
@@ -78,7 +98,7 @@ const inProject = endpoint({
   area,
   summary: 'Search a project',
   access: project('read_project'),
-  query: () => params(['users', 'issues', 'milestones', 'notes', ...EMPTY, ...INDEXED]),
+  query: () => params(['users', 'issues', 'merge_requests', 'milestones', 'notes', ...EMPTY, ...INDEXED]),
   handle: ({ actor, project: within, query, page, request }, deps) =>
     search(deps, actor, query, page, request.baseUrl, within),
 });
@@ -130,12 +150,21 @@ async function found(
       // None is merged.
       if (state === 'merged') return { items: [], total: 0, more: false };
       const found = await searchIssues(deps, actor, searched, {
-        scope: issueScope(within),
+        scope: scopeOf(within),
         state: state === 'all' ? undefined : state,
         confidential,
       });
-      const scope = askedIn(issueScope(within));
+      const scope = askedIn(scopeOf(within));
       const items = await presentedIssues(deps, actor, found.items, baseUrl, scope);
+      return { ...found, items };
+    }
+    case 'merge_requests': {
+      const scope = scopeOf(within);
+      const found = await searchMergeRequests(deps, actor, searched, {
+        scope,
+        state: state === 'all' ? undefined : state,
+      });
+      const items = await presentedMergeRequests(deps, found.items, baseUrl, askedIn(scope));
       return { ...found, items };
     }
     case 'milestones': {
@@ -153,7 +182,7 @@ async function found(
   }
 }
 
-const issueScope = (within: GroupAccess | ProjectAccess | undefined): IssueScope =>
+const scopeOf = (within: GroupAccess | ProjectAccess | undefined): IssueScope & MergeRequestScope =>
   within === undefined
     ? { kind: 'instance' }
     : 'project' in within

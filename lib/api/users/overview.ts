@@ -2,6 +2,7 @@
 
 import { countWrittenIssues } from '../../domain/issues/counts.ts';
 import { countMemberships, listMemberships } from '../../domain/members/user-memberships.ts';
+import { countWrittenMergeRequests } from '../../domain/merge-requests/counts.ts';
 import { activeSince } from '../../domain/users/users.ts';
 import { administrator, signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
@@ -70,9 +71,14 @@ const associations = endpoint({
   ],
   handle: async ({ actor, params }, deps) => {
     const { group, project } = await countMemberships(deps, actor, params.id);
-    const issues = await countWrittenIssues(deps, params.id);
-    // Merge requests do not exist yet.
-    return { groups_count: group, projects_count: project, issues_count: issues, merge_requests_count: 0 };
+    const [issues, mergeRequests] = await Promise.all([
+      countWrittenIssues(deps, params.id),
+      countWrittenMergeRequests(deps, params.id),
+    ]);
+    return {
+      ...{ groups_count: group, projects_count: project },
+      ...{ issues_count: issues, merge_requests_count: mergeRequests },
+    };
   },
 });
 

@@ -2,6 +2,7 @@
 
 import { userNamed } from '../../domain/accounts/accounts.ts';
 import { countAssignedIssues } from '../../domain/issues/counts.ts';
+import { countWaitingMergeRequests } from '../../domain/merge-requests/counts.ts';
 import {
   CLEAR_AFTER,
   type ClearAfter,
@@ -138,17 +139,17 @@ const counts = endpoint({
   summary: 'Count your open issues, merge requests and to-dos',
   access: signedIn(),
   returns: { body: shapes.counts },
-  // Merge requests do not exist yet.
   handle: async ({ actor: { user } }, deps) => {
-    const [issues, todos] = await Promise.all([
+    const [issues, { assigned, toReview }, todos] = await Promise.all([
       countAssignedIssues(deps, user.id),
+      countWaitingMergeRequests(deps, user.id),
       deps.store.todos.count(user.id, 'pending', MAX_TODOS),
     ]);
     return {
-      merge_requests: 0,
+      merge_requests: assigned,
       assigned_issues: issues,
-      assigned_merge_requests: 0,
-      review_requested_merge_requests: 0,
+      assigned_merge_requests: assigned,
+      review_requested_merge_requests: toReview,
       todos: todos ?? MAX_TODOS,
     };
   },

@@ -8,7 +8,7 @@ import {
 } from '../../records/merge-requests.ts';
 import { mergeRequestRanges as rangesIn } from '../../store/merge-requests/kind.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
-import type { Listable, SearchedIn } from '../../store/tracked/list.ts';
+import type { Listable, SearchedIn, TrackedQuery } from '../../store/tracked/list.ts';
 import type { PlaceRange } from '../../store/tracked/places.ts';
 import { rangesOfReaction } from '../../store/tracked/ranges.ts';
 import { can } from '../access/permissions.ts';
@@ -49,37 +49,19 @@ export async function listMergeRequests(
   input: MergeRequestListInput,
   page: PageRequest & { readonly order: MergeRequestOrder; readonly direction: 'asc' | 'desc' },
 ): Promise<Page<FoundMergeRequest>> {
-  const { scope, state } = input;
-  const nothing = { items: [], total: 0, more: false };
-  const filter = ownOf(actor, input);
-  if (filter === undefined || state === 'locked') return nothing;
-  const states = state === undefined ? MERGE_REQUEST_STATES : [state];
-  const accesses = new Map<number, ProjectAccess | undefined>();
-  const covered: Covered = new Set();
-  const sources = await sourcesOf(deps, actor, filter, scope, states, covered);
-  if (sources === undefined) return nothing;
+  const { scope } = input;
   const { order, direction } = page;
-  const inOrder =
-    order === 'created_at' || (order === 'updated_at' && sources.length === 0 && hasChangedOrder(scope));
-  const residual = Object.entries(filter).some(
-    ([name, value]) => value !== undefined && !covered.has(name as keyof MergeRequestFilter),
-  );
-  // Rows of words and of reactions do not tell the state.
-  const isExact = filter.terms === undefined && filter.reaction === undefined;
-  const matches = matcherOf(deps, actor, filter, states);
-  const isPlain = scope.kind === 'project' && sources.length === 0 && !residual;
-  const total = isPlain ? totalOf(deps, scope.access.project.id, states) : undefined;
-  total?.catch(() => {});
+  const accesses: Accesses = new Map();
+  const planned = await plan(deps, actor, input, accesses, order);
+  if (planned === undefined) return { items: [], total: 0, more: false };
+  const { query, states, isInOrder } = planned;
   const found = await deps.store.mergeRequestList.page({
-    sources: sources.length > 0 ? sources : [baseOf(scope, states, inOrder ? order : 'created_at')],
+    ...query,
     page: page.page,
     perPage: page.perPage,
     ...(page.count === undefined ? {} : { count: page.count }),
     direction,
-    ...(scope.kind === 'project' && isExact ? {} : { listable: listableIn(deps, actor, input, accesses) }),
-    ...(residual || !isExact ? { matches } : {}),
-    ...(total === undefined ? {} : { total }),
-    ...(inOrder
+    ...(isInOrder
       ? {}
       : {
           sortBy: async (records: readonly MergeRequestRecord[]) =>
@@ -93,6 +75,72 @@ export async function listMergeRequests(
     return isShown ? [{ mergeRequest, access }] : [];
   });
   return { ...found, items };
+}
+
+/** Counts what a list would show, at most {@link MAX_COUNTED}. */
+export async function countMergeRequests(
+  deps: Deps,
+  actor: Actor,
+  input: MergeRequestListInput,
+): Promise<number> {
+  const planned = await plan(deps, actor, input, new Map(), 'created_at');
+  if (planned === undefined) return 0;
+  const query = { ...planned.query, page: 1, perPage: 20, direction: 'desc' } as const;
+  return deps.store.mergeRequestList.count(query, MAX_COUNTED);
+}
+
+/** Merge requests counted by walking through them. */
+const MAX_COUNTED = 10_000;
+/** Hits of a search that are judged for its total. */
+const COUNTED_HITS = 200;
+
+type Accesses = Map<number, ProjectAccess | undefined>;
+
+interface Plan {
+  readonly query: Omit<TrackedQuery<MergeRequestRecord>, 'direction' | 'sortBy' | keyof PageRequest>;
+  readonly states: readonly MergeRequestState[];
+  /** Whether the ranges have the order that is asked for. */
+  readonly isInOrder: boolean;
+}
+
+/** @returns undefined where nothing can be found */
+async function plan(
+  deps: Deps,
+  actor: Actor,
+  input: MergeRequestListInput,
+  accesses: Accesses,
+  order: MergeRequestOrder,
+): Promise<Plan | undefined> {
+  const { scope, state } = input;
+  const filter = ownOf(actor, input);
+  if (scope.kind === 'project' && !can(actor, scope.access, 'read_merge_requests')) return undefined;
+  if (filter === undefined || state === 'locked') return undefined;
+  const states = state === undefined ? MERGE_REQUEST_STATES : [state];
+  const covered: Covered = new Set();
+  const sources = await sourcesOf(deps, actor, filter, scope, states, covered);
+  if (sources === undefined) return undefined;
+  const isInOrder =
+    order === 'created_at' || (order === 'updated_at' && sources.length === 0 && hasChangedOrder(scope));
+  const residual = Object.entries(filter).some(
+    ([name, value]) => value !== undefined && !covered.has(name as keyof MergeRequestFilter),
+  );
+  // Rows of words and of reactions do not tell the state.
+  const isExact = filter.terms === undefined && filter.reaction === undefined;
+  const isPlain = scope.kind === 'project' && sources.length === 0 && !residual;
+  // Read beside the page; its failure is thrown where it is awaited.
+  const total = isPlain ? totalOf(deps, scope.access.project.id, states) : undefined;
+  total?.catch(() => {});
+  return {
+    states,
+    isInOrder,
+    query: {
+      sources: sources.length > 0 ? sources : [baseOf(scope, states, isInOrder ? order : 'created_at')],
+      ...(scope.kind === 'project' && isExact ? {} : { listable: listableIn(deps, actor, input, accesses) }),
+      ...(residual || !isExact ? { matches: matcherOf(deps, actor, filter, states) } : {}),
+      ...(filter.terms === undefined ? {} : { countWalk: COUNTED_HITS }),
+      ...(total === undefined ? {} : { total }),
+    },
+  };
 }
 
 /** The filter with what "mine" asks for. @returns undefined where nothing can be found @throws 401 */
@@ -222,7 +270,7 @@ function listableIn(
   deps: Deps,
   actor: Actor,
   { scope, nonArchived }: MergeRequestListInput,
-  accesses: Map<number, ProjectAccess | undefined>,
+  accesses: Accesses,
 ): (ids: readonly number[]) => Promise<Listable[]> {
   if (scope.kind === 'project')
     return async (ids) => ids.map((id) => (id === scope.access.project.id ? 'all' : 'none'));

@@ -13,6 +13,8 @@ import { listGroupProjects } from '../groups/lists.ts';
 import { type IssueListInput, type IssueScope, listIssues } from '../issues/list.ts';
 import type { FoundIssue } from '../issues/related.ts';
 import { listMembers } from '../members/list.ts';
+import { listMergeRequests, type MergeRequestListInput } from '../merge-requests/list.ts';
+import type { FoundMergeRequest } from '../merge-requests/related.ts';
 import { listProjects } from '../projects/projects.ts';
 import { listUsers, seesAll } from '../users/users.ts';
 
@@ -80,7 +82,20 @@ export async function searchIssues(
   { scope, ...filter }: Pick<IssueListInput, 'state' | 'confidential'> & { readonly scope: IssueScope },
 ): Promise<Page<FoundIssue>> {
   demandTerm(term);
-  const terms = termsOf(term);
+  const terms = termsOf(term, '#');
   if (terms.words.length === 0 && terms.number === undefined) return { items: [], total: 0, more: false };
   return listIssues(deps, actor, { ...filter, scope, terms }, { ...page, direction, order: 'created_at' });
+}
+
+/** The same of merge requests, whose numbers come after `!`. */
+export async function searchMergeRequests(
+  deps: Deps,
+  actor: Actor,
+  { term, direction, ...page }: Searched,
+  within: Pick<MergeRequestListInput, 'state' | 'scope'>,
+): Promise<Page<FoundMergeRequest>> {
+  demandTerm(term);
+  const terms = termsOf(term, '!');
+  if (terms.words.length === 0 && terms.number === undefined) return { items: [], total: 0, more: false };
+  return listMergeRequests(deps, actor, { ...within, terms }, { ...page, direction, order: 'created_at' });
 }

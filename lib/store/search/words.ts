@@ -67,17 +67,19 @@ export function indexedWords(title: string, text: string, limit = WORDS_OF_TEXT)
   return [...words];
 }
 
+const ENDS_IN_NUMBER = { '#': /#(\d{1,12})\s*$/, '!': /!(\d{1,12})\s*$/ } as const;
+
 /** What a search asks for: words, and numbers of what is numbered. */
 export interface Terms {
   /** The longest first. */
   readonly words: readonly string[];
-  /** Asked for as `#12`, or as `12` beside the word. */
+  /** Asked for as `#12` or `!12`, or as `12` beside the word. */
   readonly number: number | undefined;
 }
 
-/** A search that ends in `#` and a number asks for that number alone. */
-export function termsOf(search: string): Terms {
-  const [, named] = /#(\d{1,12})\s*$/.exec(search) ?? [];
+/** A search that ends in the sign of what is searched and a number asks for that number alone. */
+export function termsOf(search: string, sign: '#' | '!'): Terms {
+  const [, named] = ENDS_IN_NUMBER[sign].exec(search) ?? [];
   if (named !== undefined) return { words: [], number: Number(named) };
   const all = wordsOf(search);
   const telling = all.filter((word) => !COMMON.has(word));

@@ -82,7 +82,7 @@ describe('search finds', () => {
   });
 
   test('nothing in scopes without any content', async () => {
-    await settled('/search?scope=merge_requests&search=zebra', owner.token, []);
+    await settled('/search?scope=snippet_titles&search=zebra', owner.token, []);
   });
 });
 
