@@ -1,4 +1,4 @@
-import { getMergeRequest } from '../../domain/merge-requests/change.ts';
+import { getMergeRequest } from '../../domain/merge-requests/find.ts';
 import * as mergeRequests from '../../domain/merge-requests/merge-requests.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';

@@ -18,7 +18,8 @@ import { approvalSettings } from '../approvals/settings.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid } from '../errors.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
-import { changeMergeRequest, getMergeRequest } from './change.ts';
+import { changeMergeRequest } from './change.ts';
+import { getMergeRequest } from './find.ts';
 
 /** Oldest first. @throws `404 Not found` */
 export async function listOwnRules(

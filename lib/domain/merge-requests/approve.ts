@@ -13,7 +13,8 @@ import { conflict, notFound, unauthorized } from '../errors.ts';
 import { type ActionLimit, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import type { SystemNote } from '../tracked/system-notes.ts';
-import { changeMergeRequest, getMergeRequest } from './change.ts';
+import { changeMergeRequest } from './change.ts';
+import { getMergeRequest } from './find.ts';
 
 export interface ApprovalInput {
   /** The head that is approved; undefined: whatever it is. */

@@ -7,14 +7,14 @@ import type { MergeRequestFields, MergeRequestRecord } from '../../records/merge
 import { AlreadyExists, Missing, TransactionRefused } from '../../store/errors.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
-import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { conflict, DomainError, notFound, recordNotFound } from '../errors.ts';
+import { conflict, DomainError, notFound } from '../errors.ts';
 import { surroundingsOf } from '../tracked/related.ts';
 import { retryWhileStale } from '../tracked/retry.ts';
 import type { SystemNote } from '../tracked/system-notes.ts';
+import { getMergeRequest } from './find.ts';
 import { systemNotes } from './system-notes.ts';
 import { toDo, toldByMail, toldInFeeds } from './told.ts';
 
@@ -122,18 +122,6 @@ export async function changeMergeRequest(
   } catch (error) {
     throw takenBranch(error) ?? error;
   }
-}
-
-/** Finds a merge request by its number. @throws `404 Not found`, also for one that is hidden from the actor */
-export async function getMergeRequest(
-  deps: Deps,
-  actor: Actor,
-  access: ProjectAccess,
-  iid: number,
-): Promise<{ readonly mergeRequest: MergeRequestRecord; readonly access: ProjectAccess }> {
-  const mergeRequest = await deps.store.mergeRequests.get({ projectId: access.project.id, iid });
-  if (mergeRequest === undefined || !can(actor, access, 'read_merge_requests')) throw recordNotFound();
-  return { mergeRequest, access };
 }
 
 /** The source branch already has an open merge request to the target branch. */

@@ -26,7 +26,8 @@ import {
 import { surroundingsOf } from '../tracked/related.ts';
 import { retryWhileStale } from '../tracked/retry.ts';
 import { tasksOf } from '../tracked/tasks.ts';
-import { addMergeRequest, changeMergeRequest, getMergeRequest } from './change.ts';
+import { addMergeRequest, changeMergeRequest } from './change.ts';
+import { getMergeRequest } from './find.ts';
 import type { FoundMergeRequest } from './related.ts';
 import { commitVersion, proposalOf, proposedBy, type Sides, tipOf } from './versions.ts';
 

@@ -13,7 +13,7 @@ import { formerMentions } from '../notifications/former-mentions.ts';
 import { codeOf } from '../repository/read.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { rootOf } from '../tracked/related.ts';
-import { getMergeRequest } from './change.ts';
+import { getMergeRequest } from './find.ts';
 import { latestPositions } from './moved-positions.ts';
 import { positionOf } from './positions.ts';
 

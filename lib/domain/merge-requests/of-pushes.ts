@@ -16,7 +16,7 @@ import type { Propose, PushedTip } from '../git/push-answer.ts';
 import type { MergeRequestOptions } from '../git/push-options.ts';
 import { withAbove } from '../labels/containers.ts';
 import { codeOf } from '../repository/read.ts';
-import { getMergeRequest } from './change.ts';
+import { getMergeRequest } from './find.ts';
 import { createMergeRequest, updateMergeRequest } from './merge-requests.ts';
 import { tipOf } from './versions.ts';
 
