@@ -204,6 +204,15 @@ export const areas: readonly Area[] = [
     repository,
   ),
   api(
+    'merge-request-changes',
+    [
+      ...['commits', 'changes', 'diffs', 'versions', 'versions/{proxy+}', 'participants', 'reviewers'],
+      ...['pipelines', 'subscribe', 'unsubscribe'],
+    ].map((name) => `/api/v4/projects/{id}/merge_requests/{iid}/${name}`),
+    { ...writes, objects: 'read' },
+    repository,
+  ),
+  api(
     'merge-request-notes',
     [
       ...['notes', 'discussions', 'award_emoji'].flatMap(collection),

@@ -26,8 +26,10 @@ import { keyEndpoints } from './keys/endpoints.ts';
 import { labelEndpoints } from './labels/endpoints.ts';
 import { markdownEndpoints } from './markdown/endpoints.ts';
 import { groupMemberEndpoints, projectMemberEndpoints } from './members/endpoints.ts';
+import { mergeRequestChangeEndpoints } from './merge-requests/changes.ts';
 import { mergeRequestEndpoints } from './merge-requests/endpoints.ts';
 import { mergeRequestNoteEndpoints } from './merge-requests/notes.ts';
+import { mergeRequestPeopleEndpoints } from './merge-requests/people.ts';
 import { metaEndpoints } from './meta/endpoints.ts';
 import { milestoneEndpoints } from './milestones/endpoints.ts';
 import { namespaceEndpoints } from './namespaces/endpoints.ts';
@@ -90,6 +92,8 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...approvalEndpoints,
   ...mergeRequestApprovalEndpoints,
   ...mergeRequestNoteEndpoints,
+  ...mergeRequestChangeEndpoints,
+  ...mergeRequestPeopleEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,
   ...statusEndpoints,

@@ -24,8 +24,12 @@ export interface DiffVersion {
   readonly baseSha: string | null;
   /** The head of the target branch when the version was made. */
   readonly startSha: string;
+  /** Files that it changes, counted up to one above {@link MAX_COUNTED_FILES}. Absent: there is no merge base. */
+  readonly fileCount?: number;
   readonly createdAt: string;
 }
+
+export const MAX_COUNTED_FILES = 1_000;
 
 /** Whether a head can be merged into the head of a target. It says nothing of any other two commits. */
 export interface MergeVerdict {

@@ -67,7 +67,7 @@ export function commitDetail(
   };
 }
 
-function pipelineBasic(pipeline: PipelineRecord, projectUrl: string) {
+export function pipelineBasic(pipeline: PipelineRecord, projectUrl: string) {
   return {
     id: pipeline.id,
     iid: pipeline.iid,

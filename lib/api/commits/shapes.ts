@@ -29,7 +29,7 @@ export const commits = shape(() =>
   z.array(z.object({ ...basicFields(), stats: commitStats().optional() }).meta({ id: 'ListedCommit' })),
 );
 
-const pipeline = shape(() =>
+export const pipeline = shape(() =>
   z
     .object({
       id: z.int(),
@@ -60,7 +60,7 @@ export const commitDetail = shape(() =>
     .meta({ id: 'CommitDetail' }),
 );
 
-const fileDiff = shape(() =>
+export const fileDiff = shape(() =>
   z
     .object({
       old_path: z.string(),

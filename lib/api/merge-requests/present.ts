@@ -1,6 +1,6 @@
 import type { DetailedMergeStatus, MergeStatus } from '../../domain/merge-requests/merge-status.ts';
 import type { ShownMergeRequest } from '../../domain/merge-requests/related.ts';
-import { isDraft } from '../../records/merge-requests.ts';
+import { type DiffVersion, isDraft, MAX_COUNTED_FILES } from '../../records/merge-requests.ts';
 import { labelDetails } from '../labels/present.ts';
 import { projectUrl } from '../projects/present.ts';
 import { type AskedIn, references, timeStats } from '../tracked/present.ts';
@@ -12,6 +12,14 @@ export interface ShownStatus {
   readonly detailed: DetailedMergeStatus;
   readonly hasConflicts: boolean;
 }
+
+/** How many files a version changes; `1000+` above that. */
+export const countOfFiles = ({ fileCount }: DiffVersion): string | null =>
+  fileCount === undefined
+    ? null
+    : fileCount > MAX_COUNTED_FILES
+      ? `${MAX_COUNTED_FILES}+`
+      : String(fileCount);
 
 export function presentSimple({ mergeRequest, access, description }: ShownMergeRequest, baseUrl: string) {
   const { id, iid, projectId, title, state, createdAt, updatedAt } = mergeRequest;

@@ -8,7 +8,7 @@ import { branchProtection } from '../../domain/refs/protection.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
 import type { AskedIn } from '../tracked/present.ts';
-import { presentMergeRequest, presentSimple, type ShownStatus } from './present.ts';
+import { countOfFiles, presentMergeRequest, presentSimple, type ShownStatus } from './present.ts';
 
 /** Merge requests as lists show them, in their order. @throws 413 when their descriptions are too long together */
 export async function presentedMergeRequests(
@@ -66,7 +66,7 @@ export async function presentedMergeRequest(
   return {
     ...shown!,
     subscribed,
-    changes_count: null as string | null,
+    changes_count: countOfFiles(mergeRequest.diff),
     latest_build_started_at: null,
     latest_build_finished_at: null,
     first_deployed_to_production_at: null,

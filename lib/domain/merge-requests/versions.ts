@@ -3,7 +3,11 @@
 import { type Oid, ZERO_OID } from '../../git/oid.ts';
 import { branchRef, type RefName } from '../../git/refname.ts';
 import { GitRepository } from '../../git/repository.ts';
-import type { DiffVersion, MergeRequestAddress } from '../../records/merge-requests.ts';
+import {
+  type DiffVersion,
+  MAX_COUNTED_FILES,
+  type MergeRequestAddress,
+} from '../../records/merge-requests.ts';
 import { pinRows } from '../../store/repository/pinned-commits.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -23,7 +27,7 @@ export interface Sides {
 }
 
 /** What a version says beside its number. */
-export type Proposed = Pick<DiffVersion, 'headSha' | 'baseSha' | 'startSha'>;
+export type Proposed = Pick<DiffVersion, 'headSha' | 'baseSha' | 'startSha' | 'fileCount'>;
 
 /** A missing branch. */
 export interface MissingBranch {
@@ -55,7 +59,18 @@ export async function tipOf(deps: Deps, access: ProjectAccess, branch: string): 
 export async function proposalOf(deps: Deps, sides: Sides, head: Oid, start: Oid): Promise<Proposed> {
   const git = gitOf(deps, sides);
   const [base] = await bounded(() => git.history.mergeBases(head, [start]));
-  return { headSha: head, startSha: start, baseSha: base?.oid ?? null };
+  const shas = { headSha: head, startSha: start };
+  if (base === undefined) return { ...shas, baseSha: null };
+  return { ...shas, baseSha: base.oid, fileCount: await countFiles(git, base.oid, head) };
+}
+
+async function countFiles(git: GitRepository, base: Oid, head: Oid): Promise<number> {
+  // Whether there are too many is known before renames are looked for.
+  const { changes, truncated } = await git.changes(base, head, { limit: 2 * MAX_COUNTED_FILES });
+  if (truncated) return MAX_COUNTED_FILES + 1;
+  if (changes.length === 0) return 0;
+  const files = await bounded(() => git.changedFiles(base, head));
+  return Math.min(files.length, MAX_COUNTED_FILES + 1);
 }
 
 const isFork = ({ target, source }: Sides): boolean =>

@@ -10,6 +10,7 @@ import { issueWrites } from './issue-endpoints.ts';
 import { iterationWrites } from './iteration-endpoints.ts';
 import { keyWrites } from './key-endpoints.ts';
 import { labelWrites } from './label-endpoints.ts';
+import { mergeRequestConversationWrites } from './merge-request-conversation-endpoints.ts';
 import { milestoneWrites } from './milestone-endpoints.ts';
 import { noteWrites } from './note-endpoints.ts';
 import { notificationWrites } from './notification-endpoints.ts';
@@ -46,6 +47,7 @@ export const writes: readonly Operation[] = [
   ...iterationWrites,
   ...epicWrites,
   ...noteWrites,
+  ...mergeRequestConversationWrites,
   ...todoWrites,
   ...notificationWrites,
   endpoint('POST /projects', async (fixtures) => {

@@ -223,6 +223,8 @@ export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
     'POST /projects/:id/issues/:issue_iid/todo',
     'POST /projects/:id/issues/:issue_iid/subscribe',
     'POST /projects/:id/issues/:issue_iid/unsubscribe',
+    'POST /projects/:id/merge_requests/:merge_request_iid/subscribe',
+    'POST /projects/:id/merge_requests/:merge_request_iid/unsubscribe',
     'POST /todos/:id/mark_as_done',
     'POST /todos/mark_as_done',
     'PUT /user/status',

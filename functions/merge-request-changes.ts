@@ -1,0 +1,9 @@
+import { mergeRequestChangeEndpoints } from '../lib/api/merge-requests/changes.ts';
+import { mergeRequestPeopleEndpoints } from '../lib/api/merge-requests/people.ts';
+import { apiFunction } from '../lib/http/function.ts';
+import { deps } from './deps.ts';
+
+export const { handler, fetch } = apiFunction({
+  endpoints: [...mergeRequestChangeEndpoints, ...mergeRequestPeopleEndpoints],
+  deps,
+});

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Service, startService } from '../../harness/service.ts';
+import { ask, makeWorld, type World } from '../../harness/world.ts';
+import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
+
+let service: Service;
+let world: World;
+let project: Pushed;
+/** With three commits, which change, rename, delete and add a file. */
+let topic: string;
+/** With 1,001 files. */
+let large: string;
+
+const commit = (branch: string, from: string, at: number, changes: readonly string[]) =>
+  `commit refs/heads/${branch}\ncommitter C <c@example.com> ${1600000000 + at} +0000\ndata 1\nx\n` +
+  `${from === '' ? '' : `from ${from}\n`}${changes.join('')}`;
+const file = (name: string, text: string) =>
+  `M 100644 inline ${name}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
+const lines = (count: number) => Array.from({ length: count }, (_, i) => `line ${i}\n`).join('');
+
+const get = (path: string) => ask(world, 'owner', 'GET', path);
+const post = (path: string, json?: unknown) => ask(world, 'owner', 'POST', path, json);
+
+async function proposed(source_branch: string, json: object = {}): Promise<string> {
+  const path = `/projects/${project.id}/merge_requests`;
+  const given = { title: source_branch, source_branch, target_branch: 'main', ...json };
+  const { status, body } = await post(path, given);
+  expect(status, JSON.stringify(body)).toBe(201);
+  return `${path}/${body.iid}`;
+}
+
+beforeAll(async () => {
+  service = await startService();
+  world = await makeWorld(service);
+  project = await pushedProject(
+    service,
+    { username: 'owner', token: world.tokens.owner! },
+    'shown',
+    (git) => {
+      const many = Array.from({ length: 1001 }, (_, i) => file(`many/${i}`, `${i}\n`));
+      git.feed(
+        [
+          commit('base', '', 0, [file('kept', lines(9)), file('moved', lines(40)), file('gone', 'x\n')]),
+          commit('topic', 'refs/heads/base', 1, [file('kept', lines(10))]),
+          commit('topic', '', 2, ['R moved new/moved\n', 'D gone\n']),
+          commit('topic', '', 3, [file('added', 'new\n')]),
+          commit('large', 'refs/heads/base', 1, many),
+          commit('main', 'refs/heads/base', 4, [file('beside', 'main\n')]),
+          'reset refs/heads/nothing\nfrom refs/heads/base\n\n',
+        ].join(''),
+        'fast-import',
+        '--quiet',
+      );
+    },
+  );
+  topic = await proposed('topic');
+  large = await proposed('large');
+});
+afterAll(() => service.stop());
+
+describe('a merge request shows', () => {
+  test('its commits, the newest first, as git lists them', async () => {
+    const expected = project.git.lines('rev-list', 'main..topic');
+    const { body, headers } = await get(`${topic}/commits`);
+    expect(body.map(({ id }: { id: string }) => id)).toEqual(expected);
+    expect(headers.get('x-total')).toBe('3');
+    const second = await get(`${topic}/commits?per_page=1&page=2`);
+    expect(second.body.map(({ id }: { id: string }) => id)).toEqual([expected[1]]);
+  });
+
+  test('its changes since the merge base, and itself', async () => {
+    const { status, body } = await get(`${topic}/changes`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ title: 'topic', changes_count: '4', overflow: false });
+    const named = body.changes.map((each: Record<string, unknown>) => [
+      each['old_path'],
+      each['new_path'],
+      ['new_file', 'renamed_file', 'deleted_file'].filter((name) => each[name]),
+    ]);
+    expect(named).toEqual([
+      ['added', 'added', ['new_file']],
+      ['gone', 'gone', ['deleted_file']],
+      ['kept', 'kept', []],
+      ['moved', 'new/moved', ['renamed_file']],
+    ]);
+    expect(body.changes[2].diff).toBe('@@ -7,3 +7,4 @@ line 5\n line 6\n line 7\n line 8\n+line 9\n');
+  });
+
+  test('its changed files by page, and which texts are left out', async () => {
+    const { body, headers } = await get(`${topic}/diffs?per_page=2&page=2`);
+    expect(headers.get('x-total')).toBe('4');
+    expect(body).toMatchObject([
+      { new_path: 'kept', collapsed: false, too_large: false },
+      { new_path: 'new/moved' },
+    ]);
+  });
+
+  test('that it has more files than are shown, and all of them where they are asked for', async () => {
+    const cut = (await get(`${large}/changes`)).body;
+    expect(cut).toMatchObject({ changes_count: '1000+', overflow: true });
+    expect(cut.changes).toHaveLength(1000);
+    const whole = (await get(`${large}/changes?access_raw_diffs=true`)).body;
+    expect(whole.overflow).toBe(false);
+    expect(whole.changes).toHaveLength(1001);
+  });
+
+  test('that it has none', async () => {
+    const empty = await proposed('nothing');
+    expect((await get(`${empty}/changes`)).body).toMatchObject({ changes_count: '0', changes: [] });
+    expect((await get(`${empty}/commits`)).body).toEqual([]);
+    expect((await get(`${empty}/versions`)).body).toMatchObject([{ state: 'empty', real_size: '0' }]);
+  });
+});
+
+describe('versions', () => {
+  test('are listed, the newest first, and shown as they were', async () => {
+    const { body: before } = await get(topic);
+    const retargeted = await ask(world, 'owner', 'PUT', topic, { target_branch: 'base' });
+    expect(retargeted.status, JSON.stringify(retargeted.body)).toBe(200);
+    const { body, headers } = await get(`${topic}/versions`);
+    expect(headers.get('x-total')).toBe('2');
+    expect(body).toMatchObject([
+      { start_commit_sha: project.git.oid('base'), real_size: '4' },
+      {
+        merge_request_id: before.id,
+        head_commit_sha: before.sha,
+        base_commit_sha: before.diff_refs.base_sha,
+        start_commit_sha: before.diff_refs.start_sha,
+        state: 'collected',
+        real_size: '4',
+      },
+    ]);
+    const [second] = (await get(`${topic}/versions?per_page=1&page=2`)).body;
+    expect(second).toEqual(body[1]);
+    expect((await get(`${topic}/versions?page=3&per_page=1`)).body).toEqual([]);
+    const shown = (await get(`${topic}/versions/${second.id}`)).body;
+    expect(shown).toMatchObject(second);
+    expect(shown.commits).toHaveLength(3);
+    expect(shown.diffs).toHaveLength(4);
+  });
+
+  test('of another merge request are not found', async () => {
+    const [{ id }] = (await get(`${large}/versions`)).body;
+    expect((await get(`${topic}/versions/${id}`)).status).toBe(404);
+    expect((await get(`${topic}/versions/99999999`)).status).toBe(404);
+  });
+});
+
+describe('who takes part', () => {
+  test('is its author, who is asked to review it, and who comments', async () => {
+    const path = await proposed('topic', { target_branch: 'large', reviewer_ids: [world.ids['owner']] });
+    const { body } = await get(`${path}/participants`);
+    expect(body.map(({ username }: { username: string }) => username)).toEqual(['owner']);
+    expect((await get(`${path}/reviewers`)).body).toMatchObject([
+      { user: { username: 'owner' }, state: 'unreviewed', created_at: null },
+    ]);
+  });
+
+  test('subscribes and unsubscribes, each once', async () => {
+    expect((await post(`${large}/subscribe`)).status).toBe(304);
+    const { status, body } = await post(`${large}/unsubscribe`);
+    expect([status, body.subscribed]).toEqual([201, false]);
+    expect((await post(`${large}/unsubscribe`)).status).toBe(304);
+    expect((await post(`${large}/subscribe`)).body.subscribed).toBe(true);
+  });
+});
+
+test('the pipelines of its heads are listed', async () => {
+  expect((await get(`${large}/pipelines`)).body).toEqual([]);
+  const { sha } = (await get(large)).body;
+  const reported = { state: 'success', ref: 'large' };
+  expect((await post(`/projects/${project.id}/statuses/${sha}`, reported)).status).toBe(201);
+  expect((await get(`${large}/pipelines`)).body).toMatchObject([{ sha, ref: 'large', status: 'success' }]);
+  expect((await post(`${large}/pipelines`)).status).toBe(405);
+});
