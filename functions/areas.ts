@@ -185,13 +185,18 @@ export const areas: readonly Area[] = [
         '/api/v4/groups/{id}/issues',
         '/api/v4/groups/{id}/epics',
         '/api/v4/issues',
-        '/api/v4/todos',
       ].flatMap(collection),
       ...['/api/v4/projects/{id}', '/api/v4/groups/{id}', '/api/v4'].map(
         (path) => `${path}/issues_statistics`,
       ),
     ],
     writesObjects,
+  ),
+  api(
+    'todos',
+    collection('/api/v4/todos'),
+    // Long descriptions of what they are about are in the bucket.
+    { ...writes, objects: 'read' },
   ),
   api(
     'merge-requests',

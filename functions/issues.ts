@@ -1,9 +1,9 @@
 import { issueAndEpicEndpoints } from '../lib/api/issues/all.ts';
-import { issueTodoEndpoints, todoEndpoints } from '../lib/api/todos/endpoints.ts';
+import { issueTodoEndpoints } from '../lib/api/todos/of-issues.ts';
 import { apiFunction } from '../lib/http/function.ts';
 import { deps } from './deps.ts';
 
 export const { handler, fetch } = apiFunction({
-  endpoints: [...issueAndEpicEndpoints, ...issueTodoEndpoints, ...todoEndpoints],
+  endpoints: [...issueAndEpicEndpoints, ...issueTodoEndpoints],
   deps,
 });

@@ -30,6 +30,7 @@ import { mergeRequestChangeEndpoints } from './merge-requests/changes.ts';
 import { mergeRequestEndpoints } from './merge-requests/endpoints.ts';
 import { mergeRequestNoteEndpoints } from './merge-requests/notes.ts';
 import { mergeRequestPeopleEndpoints } from './merge-requests/people.ts';
+import { mergeRequestTimeEndpoints } from './merge-requests/time-tracking.ts';
 import { metaEndpoints } from './meta/endpoints.ts';
 import { milestoneEndpoints } from './milestones/endpoints.ts';
 import { namespaceEndpoints } from './namespaces/endpoints.ts';
@@ -47,7 +48,9 @@ import { starEndpoints } from './stars/endpoints.ts';
 import { fetchEndpoints, statisticsEndpoints } from './statistics/endpoints.ts';
 import { tagEndpoints } from './tags/endpoints.ts';
 import { projectTemplateEndpoints, templateEndpoints } from './templates/endpoints.ts';
-import { issueTodoEndpoints, todoEndpoints } from './todos/endpoints.ts';
+import { todoEndpoints } from './todos/endpoints.ts';
+import { issueTodoEndpoints } from './todos/of-issues.ts';
+import { mergeRequestTodoEndpoints } from './todos/of-merge-requests.ts';
 import { tokenEndpoints } from './tokens/endpoints.ts';
 import { topicEndpoints } from './topics/endpoints.ts';
 import { projectUploadEndpoints } from './uploads/endpoints.ts';
@@ -86,6 +89,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...iterationEndpoints,
   ...issueAndEpicEndpoints,
   ...issueTodoEndpoints,
+  ...mergeRequestTodoEndpoints,
   ...todoEndpoints,
   ...eventEndpoints,
   ...mergeRequestEndpoints,
@@ -94,6 +98,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...mergeRequestNoteEndpoints,
   ...mergeRequestChangeEndpoints,
   ...mergeRequestPeopleEndpoints,
+  ...mergeRequestTimeEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,
   ...statusEndpoints,

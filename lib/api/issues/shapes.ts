@@ -10,18 +10,8 @@ import {
 import { epic } from '../epics/shapes.ts';
 import { iteration } from '../iterations/shapes.ts';
 import { labelDetails } from '../labels/shapes.ts';
+import { timeStats } from '../tracked/shapes.ts';
 import { day, time, userBasic } from '../users/shapes.ts';
-
-export const timeStats = shape(() =>
-  z
-    .object({
-      time_estimate: z.int().describe('Seconds'),
-      total_time_spent: z.int().describe('Seconds'),
-      human_time_estimate: z.string().nullable(),
-      human_total_time_spent: z.string().nullable(),
-    })
-    .meta({ id: 'TimeStats' }),
-);
 
 const fields = () => ({
   id: z.int(),

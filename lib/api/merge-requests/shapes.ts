@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
-import { timeStats } from '../issues/shapes.ts';
 import { labelDetails } from '../labels/shapes.ts';
+import { timeStats } from '../tracked/shapes.ts';
 import { time, userBasic } from '../users/shapes.ts';
 
 const simple = () => ({

@@ -1,57 +1,11 @@
-/** Time that work is estimated to take, and that was spent on it: the same for everything that people work on. */
-
 import type { IssueRecord } from '../../records/issues.ts';
 import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { forbidden, invalid } from '../errors.ts';
-import { workingTime } from '../tracked/durations.ts';
+import { forbidden } from '../errors.ts';
+import type { TimeChange } from '../tracked/time.ts';
 import { changeIssue } from './change.ts';
-
-/** Seconds. */
-export interface TrackedTime {
-  readonly timeEstimate: number;
-  readonly timeSpent: number;
-}
-
-/** Seconds; some 68 years. Clients read four bytes. */
-export const MAX_TIME = 2 ** 31 - 1;
-
-export type TimeChange = (before: TrackedTime) => Partial<TrackedTime>;
-
-/** @param duration as people write it: `3h 30m`. @throws 400 for another text */
-export const estimate =
-  (duration: string): TimeChange =>
-  () => {
-    const timeEstimate = workingTime(duration);
-    if (timeEstimate === undefined || timeEstimate < 0 || timeEstimate > MAX_TIME)
-      throw invalid({ time_estimate: ['must have a valid format and be greater than or equal to zero.'] });
-    return { timeEstimate };
-  };
-
-/** @param duration as people write it; with a minus it is subtracted. @throws 400 for another text, and below zero */
-export const spend =
-  (duration: string): TimeChange =>
-  (before) => {
-    const seconds = workingTime(duration);
-    if (seconds === undefined)
-      throw invalid({ base: ['Time spent must be formatted correctly. For example: 1h 30m.'] });
-    return spendSeconds(seconds)(before);
-  };
-
-/** @throws 400 below zero */
-export const spendSeconds =
-  (seconds: number): TimeChange =>
-  (before) => {
-    const timeSpent = before.timeSpent + seconds;
-    if (timeSpent < 0) throw invalid({ base: ['Time to subtract exceeds the total time spent'] });
-    if (timeSpent > MAX_TIME) throw invalid({ base: ['Time spent is too long'] });
-    return { timeSpent };
-  };
-
-export const resetEstimate: TimeChange = () => ({ timeEstimate: 0 });
-export const resetSpent: TimeChange = () => ({ timeSpent: 0 });
 
 /** Changes the time of an issue. @throws `404 Not found`, 403, 400, 409 when others keep changing it */
 export const trackTime = (

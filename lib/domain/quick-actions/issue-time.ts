@@ -1,7 +1,7 @@
 /** Quick actions about the time that an issue takes. */
 
-import { MAX_TIME, spendSeconds } from '../issues/time-tracking.ts';
 import { humanDuration, workingTime } from '../tracked/durations.ts';
+import { MAX_TIME, spendSeconds } from '../tracked/time.ts';
 import { dayFrom } from './days.ts';
 import { notApplied } from './interpret.ts';
 import { all, type IssueAction, maySet, setting, stored } from './issue-action.ts';

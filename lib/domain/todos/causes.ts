@@ -4,14 +4,13 @@ import type { TodoAction, TodoTarget } from '../../records/todos.ts';
 import type { TrackedRecord } from '../../records/tracked.ts';
 import { MembershipCache } from '../access/effective-level.ts';
 import { projectAccess } from '../access/open-request.ts';
-import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';
 import type { Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { formerNames } from '../notifications/former-mentions.ts';
 import { mentionsIn } from '../notifications/mentions.ts';
-import { targetOf } from './todos.ts';
+import { maySeeMergeRequest, targetOf } from './todos.ts';
 
 /** Users of one text who get a to-do. */
 const MAX_MENTIONED = 100;
@@ -119,9 +118,7 @@ async function subjectOf({ store }: Deps, cause: Cause): Promise<Subject | undef
           .map((id) => [id, 'review_requested'] as const),
         ...assigned(record),
       ]),
-      mayBeSeen: (viewer, access, internal) =>
-        can(viewer, access, 'read_merge_requests') &&
-        (!internal || can(viewer, access, 'read_confidential_issues')),
+      mayBeSeen: maySeeMergeRequest,
     }
   );
 }

@@ -2,22 +2,25 @@
 import type { TodoAction, TodoRecord, TodoState, TodoTarget } from '../../records/todos.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { cutPage, MAX_TOTAL, type Page, type PageRequest } from '../../store/table/paging.ts';
+import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';
-import type { Actor } from '../actor.ts';
+import type { Actor, Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { recordNotFound } from '../errors.ts';
-import { getIssue } from '../issues/issues.ts';
 import type { FoundIssue } from '../issues/related.ts';
+import type { FoundMergeRequest } from '../merge-requests/related.ts';
 
 type SignedIn = Extract<Actor, { kind: 'user' }>;
 
+/** What a to-do is about, which its user may see. */
+export type FoundTarget =
+  | (FoundIssue & { readonly kind: 'issue' })
+  | (FoundMergeRequest & { readonly kind: 'merge-request' });
+
 /** A to-do whose target its user may see, with what is shown of it. */
-export interface ShownTodo extends FoundIssue {
-  readonly todo: TodoRecord;
-  readonly author: UserRecord;
-}
+export type ShownTodo = FoundTarget & { readonly todo: TodoRecord; readonly author: UserRecord };
 
 export interface TodoQuery extends PageRequest {
   readonly state: TodoState;
@@ -25,16 +28,16 @@ export interface TodoQuery extends PageRequest {
   readonly authorId?: number | undefined;
   readonly projectId?: number | undefined;
   readonly groupId?: number | undefined;
-  /** Kinds of targets other than issues have no to-dos. */
-  readonly none?: boolean;
+  /** Kind of the target; `none`: one that has no to-dos. */
+  readonly kind?: TodoTarget['kind'] | 'none' | undefined;
 }
 
 const PAGE_ROWS = 200;
 
 /** Returns a user's to-dos, the newest first, without those about what they may no longer see. */
 export async function listTodos(deps: Deps, actor: SignedIn, query: TodoQuery): Promise<Page<ShownTodo>> {
-  if (query.none === true) return { items: [], total: 0, more: false };
-  const { state, action, authorId, projectId, groupId } = query;
+  if (query.kind === 'none') return { items: [], total: 0, more: false };
+  const { state, action, authorId, projectId, groupId, kind } = query;
   const userId = actor.user.id;
   const rows = new Map<number, TodoRecord>();
   async function* positions() {
@@ -43,9 +46,10 @@ export async function listTodos(deps: Deps, actor: SignedIn, query: TodoQuery): 
       yield { sort: '', id: todo.id };
     }
   }
-  const filtered = [action, authorId, projectId, groupId].some((filter) => filter !== undefined);
+  const filtered = [action, authorId, projectId, groupId, kind].some((filter) => filter !== undefined);
   const matches = ({ todo, access: { project } }: ShownTodo) =>
     (action === undefined || todo.action === action) &&
+    (kind === undefined || todo.target.kind === kind) &&
     (authorId === undefined || todo.authorId === authorId) &&
     (projectId === undefined || todo.target.projectId === projectId) &&
     (groupId === undefined || project.ancestorIds.includes(groupId));
@@ -62,29 +66,50 @@ export async function listTodos(deps: Deps, actor: SignedIn, query: TodoQuery): 
   return filtered ? page : { ...page, total };
 }
 
-/** One batch each for projects, issues and authors. @returns undefined for what the user may not see */
+/** One batch each for projects, issues, merge requests and authors. @returns undefined for what the user may not see */
 async function shownTodos(
   deps: Deps,
   actor: SignedIn,
   todos: readonly TodoRecord[],
 ): Promise<(ShownTodo | undefined)[]> {
   const projectIds = [...new Set(todos.map(({ target }) => target.projectId))];
-  const [accesses, issues, authors] = await Promise.all([
+  const ofKind = (kind: TodoTarget['kind']) =>
+    todos.filter(({ target }) => target.kind === kind).map(({ target }) => target);
+  const [accesses, issues, mergeRequests, authors] = await Promise.all([
     projectAccesses(deps, actor, projectIds),
-    deps.store.issues.getMany(todos.map(({ target }) => target)),
+    deps.store.issues.getMany(ofKind('issue')),
+    deps.store.mergeRequests.getMany(ofKind('merge-request')),
     deps.store.users.getMany(todos.map(({ authorId }) => authorId)),
   ]);
+  const issueOf = byId(issues);
+  const mergeRequestOf = byId(mergeRequests);
   return todos.map((todo, i) => {
     const access = accesses[projectIds.indexOf(todo.target.projectId)];
-    const [issue, author] = [issues[i], authors[i]];
-    if (access === undefined || issue === undefined || author === undefined) return undefined;
-    // An internal note is for those who may see the issue if it is confidential.
-    const confidential = issue.confidential || todo.note?.internal === true;
-    return maySeeIssue(actor, access, { ...issue, confidential })
-      ? { todo, issue, access, author }
+    const author = authors[i];
+    if (access === undefined || author === undefined) return undefined;
+    const internal = todo.note?.internal === true;
+    if (todo.target.kind === 'issue') {
+      const issue = issueOf.get(todo.target.id);
+      // An internal note is for those who may see the issue if it is confidential.
+      return issue !== undefined &&
+        maySeeIssue(actor, access, { ...issue, confidential: issue.confidential || internal })
+        ? { kind: 'issue', todo, issue, access, author }
+        : undefined;
+    }
+    const mergeRequest = mergeRequestOf.get(todo.target.id);
+    return mergeRequest !== undefined && maySeeMergeRequest(actor, access, internal)
+      ? { kind: 'merge-request', todo, mergeRequest, access, author }
       : undefined;
   });
 }
+
+const byId = <T extends { readonly id: number }>(records: readonly (T | undefined)[]) =>
+  new Map(records.flatMap((record) => (record === undefined ? [] : [[record.id, record]])));
+
+/** Whether a user may see merge requests of a project, and internal notes on them where the to-do is about one. */
+export const maySeeMergeRequest = (viewer: Viewer, access: ProjectAccess, internal: boolean): boolean =>
+  can(viewer, access, 'read_merge_requests') &&
+  (!internal || can(viewer, access, 'read_confidential_issues'));
 
 /**
  * Returns what the notes say that caused to-dos, in the order of these; undefined where none did, or the note is gone or
@@ -108,23 +133,19 @@ export async function notesOf(
   });
 }
 
-/** Adds a to-do about an issue for the caller. @returns undefined if there is one @throws `404 Not found` */
-export async function markIssue(
+/** Adds a to-do for the caller about what they may see. @returns undefined if there is one */
+export const markTarget = (
   deps: Deps,
   actor: SignedIn,
-  access: ProjectAccess,
-  iid: number,
-): Promise<ShownTodo | undefined> {
-  const { issue } = await getIssue(deps, actor, access, iid);
-  const todo = await deps.store.todos.add({
+  target: TodoTarget,
+): Promise<TodoRecord | undefined> =>
+  deps.store.todos.add({
     userId: actor.user.id,
     authorId: actor.user.id,
     action: 'marked',
-    target: targetOf('issue', issue),
+    target,
     createdAt: deps.now().toISOString(),
   });
-  return todo && { todo, issue, access, author: actor.user };
-}
 
 export const targetOf = <K extends TodoTarget['kind']>(
   kind: K,

@@ -1,6 +1,6 @@
 import type { Operation } from './driver.ts';
 import type { Fixtures } from './fixtures.ts';
-import { countOf, endpoint, flip, found } from './sent.ts';
+import { countOf, endpoint, flip, found, tracked } from './sent.ts';
 
 /** Writes of issues. */
 export const issueWrites: readonly Operation[] = [
@@ -147,14 +147,6 @@ async function issue(fixtures: Fixtures, ground?: Awaited<ReturnType<Fixtures['g
   const json = { title: 'sooner', assignee_ids: [owner.id] };
   const { iid } = await fixtures.done('POST', `/projects/${id}/issues`, { token: owner.token, json });
   return { path: `/projects/${id}/issues/${iid}`, token: owner.token, iid };
-}
-
-/** Whether there is an hour. */
-async function tracked(fixtures: Fixtures, path: string, token: string) {
-  const { time_estimate, total_time_spent } = await fixtures.done('GET', `${path}/time_stats`, { token });
-  const seconds = time_estimate + total_time_spent;
-  if (seconds !== 0 && seconds !== 3600) return `half: ${seconds}`;
-  return seconds === 0 ? 'before' : 'after';
 }
 
 type Issue = Awaited<ReturnType<typeof issue>>;

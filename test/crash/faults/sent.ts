@@ -58,3 +58,11 @@ export async function found({ service }: Fixtures, path: string, token: string):
 export async function counted(fixtures: Fixtures, path: string, token: string): Promise<string> {
   return countOf(await fixtures.done('GET', path, { token }));
 }
+
+/** Whether an hour is tracked on what is at a path. */
+export async function tracked(fixtures: Fixtures, path: string, token: string) {
+  const { time_estimate, total_time_spent } = await fixtures.done('GET', `${path}/time_stats`, { token });
+  const seconds = time_estimate + total_time_spent;
+  if (seconds !== 0 && seconds !== 3600) return `half: ${seconds}`;
+  return seconds === 0 ? 'before' : 'after';
+}

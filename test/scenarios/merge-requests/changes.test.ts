@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Service, startService } from '../../harness/service.ts';
+import { settled } from '../../harness/settled.ts';
 import { ask, makeWorld, type World } from '../../harness/world.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
@@ -172,4 +173,71 @@ test('the pipelines of its heads are listed', async () => {
   expect((await post(`/projects/${project.id}/statuses/${sha}`, reported)).status).toBe(201);
   expect((await get(`${large}/pipelines`)).body).toMatchObject([{ sha, ref: 'large', status: 'success' }]);
   expect((await post(`${large}/pipelines`)).status).toBe(405);
+});
+
+test('time is tracked on it by Developers', async () => {
+  const estimated = await post(`${large}/time_estimate`, { duration: '3h 30m' });
+  expect(estimated.status).toBe(200);
+  expect(estimated.body).toMatchObject({ time_estimate: 12_600, human_time_estimate: '3h 30m' });
+  expect((await post(`${large}/add_spent_time`, { duration: '1h' })).status).toBe(201);
+  expect((await post(`${large}/add_spent_time`, { duration: '-2h' })).status).toBe(400);
+  expect((await get(`${large}/time_stats`)).body).toMatchObject({ total_time_spent: 3600 });
+  expect((await get(large)).body.time_stats).toMatchObject({ time_estimate: 12_600, total_time_spent: 3600 });
+  const notes = (await get(`${large}/notes?sort=asc`)).body.map(({ body }: { body: string }) => body);
+  expect(notes).toEqual(expect.arrayContaining([expect.stringContaining('3h 30m')]));
+  expect((await post(`${large}/reset_time_estimate`)).status).toBe(200);
+  expect((await post(`${large}/reset_spent_time`)).body).toMatchObject({ total_time_spent: 0 });
+  expect((await ask(world, 'stranger', 'POST', `${large}/time_estimate`, { duration: '1h' })).status).toBe(
+    403,
+  );
+});
+
+describe('to-dos about merge requests', () => {
+  const titles = async (who: 'owner' | 'stranger' | 'maintainer', query = '') =>
+    (await ask(world, who, 'GET', `/todos${query}`)).body.map(
+      (todo: { target_type: string; action_name: string; target: { title: string } }) => [
+        todo.target_type,
+        todo.action_name,
+        todo.target.title,
+      ],
+    );
+
+  test('are created by the caller, once, listed with those about issues, and done', async () => {
+    await settled();
+    await post('/todos/mark_as_done');
+    const issues = `/projects/${project.id}/issues`;
+    const { iid } = (await post(issues, { title: 'Work' })).body;
+    expect((await post(`${issues}/${iid}/todo`)).status).toBe(201);
+    const { status, body } = await post(`${large}/todo`);
+    expect([status, body.target_type, body.target.title]).toEqual([201, 'MergeRequest', 'large']);
+    expect(body.target_url).toMatch(/\/-\/merge_requests\/\d+$/);
+    expect((await post(`${large}/todo`)).status).toBe(304);
+    expect(await titles('owner')).toEqual([
+      ['MergeRequest', 'marked', 'large'],
+      ['Issue', 'marked', 'Work'],
+    ]);
+    expect(await titles('owner', '?type=MergeRequest')).toEqual([['MergeRequest', 'marked', 'large']]);
+    expect(await titles('owner', '?type=Issue')).toEqual([['Issue', 'marked', 'Work']]);
+    const done = await post(`/todos/${body.id}/mark_as_done`);
+    expect(done.body).toMatchObject({ state: 'done', target_type: 'MergeRequest' });
+    expect(await titles('owner', '?type=MergeRequest')).toEqual([]);
+  });
+
+  test('are made for who is asked for a review', async () => {
+    const path = await proposed('topic', {
+      target_branch: 'nothing',
+      reviewer_ids: [world.ids['maintainer']],
+    });
+    await settled();
+    expect(await titles('maintainer')).toEqual([['MergeRequest', 'review_requested', 'topic']]);
+    expect((await get(`${path}/reviewers`)).body).toHaveLength(1);
+  });
+
+  test('are not shown to who may no longer see the merge request', async () => {
+    expect((await ask(world, 'stranger', 'POST', `${large}/todo`)).status).toBe(201);
+    expect(await titles('stranger')).toHaveLength(1);
+    await ask(world, 'owner', 'PUT', `/projects/${project.id}`, { visibility: 'private' });
+    expect(await titles('stranger')).toEqual([]);
+    expect((await ask(world, 'stranger', 'POST', `${large}/todo`)).status).toBe(404);
+  });
 });

@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { shape } from '../../http/shape.ts';
+import { TODO_ACTIONS } from '../../records/todos.ts';
+import * as issueShapes from '../issues/shapes.ts';
+import * as mergeRequestShapes from '../merge-requests/shapes.ts';
+import * as userShapes from '../users/shapes.ts';
+
+export const todo = shape(() =>
+  z
+    .object({
+      id: z.int(),
+      project: z.object({
+        id: z.int(),
+        description: z.string().nullable(),
+        name: z.string(),
+        name_with_namespace: z.string(),
+        path: z.string(),
+        path_with_namespace: z.string(),
+        created_at: z.string(),
+      }),
+      author: userShapes.userBasic(),
+      action_name: z.enum(TODO_ACTIONS),
+      target_type: z.enum(['Issue', 'MergeRequest']),
+      target: z.union([issueShapes.issueBasic(), mergeRequestShapes.mergeRequestBasic()]),
+      target_url: z.string(),
+      body: z
+        .string()
+        .describe(
+          'Text of the note that caused it; otherwise, and for a note above 32 KB, the title of its target',
+        ),
+      state: z.enum(['pending', 'done']),
+      created_at: z.string(),
+      updated_at: z.string(),
+    })
+    .meta({ id: 'Todo' }),
+);
+export const todos = shape(() => z.array(todo()));

@@ -1,0 +1,21 @@
+import type { MergeRequestRecord } from '../../records/merge-requests.ts';
+import { can } from '../access/permissions.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { forbidden } from '../errors.ts';
+import type { TimeChange } from '../tracked/time.ts';
+import { changeMergeRequest } from './change.ts';
+
+/** Changes the time of a merge request. @throws `404 Not found`, 403, 400, 409 when others keep changing it */
+export const trackTime = (
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  iid: number,
+  change: TimeChange,
+): Promise<MergeRequestRecord> =>
+  changeMergeRequest(deps, actor, access, iid, (before) => {
+    if (!can(actor, access, 'update_merge_request')) throw forbidden();
+    return { ...change(before), updatedAt: deps.now().toISOString() };
+  });
