@@ -89,9 +89,13 @@ export const eventsOfChange = (change: NotedChange): number =>
 export const idsOfNote = ({ change }: Pick<NoteRecord, 'change'>): number =>
   change === undefined ? 1 : eventsOfChange(change);
 
-/** Where a noteable was mentioned: in the texts of an issue, in notes on it, in the message of a commit or notes on that. */
+/**
+ * Where a noteable was mentioned: in the texts of an issue or a merge request, in notes on it, in the message of a commit
+ * or notes on that.
+ */
 export type MentionSource =
   | { readonly kind: 'issue'; readonly projectId: number; readonly iid: number }
+  | { readonly kind: 'merge-request'; readonly projectId: number; readonly iid: number }
   | { readonly kind: 'commit'; readonly projectId: number; readonly sha: string };
 
 /** Another place that a system note names. */

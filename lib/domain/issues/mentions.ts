@@ -32,6 +32,7 @@ export async function readableMentions(
     if (source.kind === 'epic') return epics.has(source.id);
     const access = accesses.get(source.projectId);
     if (access === undefined) return false;
+    if (source.kind === 'merge-request') return can(actor, access, 'read_merge_requests');
     if (source.kind === 'commit') return can(actor, access, 'read_history');
     const issue = issues.get(source);
     return issue !== undefined && maySeeIssue(actor, access, issue);

@@ -5,12 +5,15 @@
 
 import type { MergeRequestFields, MergeRequestRecord } from '../../records/merge-requests.ts';
 import { AlreadyExists, Missing, TransactionRefused } from '../../store/errors.ts';
+import { mentionsMessage, mergedMessage } from '../../store/notes/mentions.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, DomainError, notFound } from '../errors.ts';
+import { mayNameIssues } from '../markdown/references.ts';
+import { moverOf } from '../notifications/enqueue.ts';
 import { surroundingsOf } from '../tracked/related.ts';
 import { retryWhileStale } from '../tracked/retry.ts';
 import type { SystemNote } from '../tracked/system-notes.ts';
@@ -43,6 +46,8 @@ const CONSEQUENCES: readonly ((deps: Deps, change: MergeRequestChange) => Promis
   toldInFeeds,
   toldByMail,
   toDo,
+  toldWhereNamed,
+  closesIssuesThen,
 ];
 
 /** Commits the writes of a change, with others: where refs move too. */
@@ -140,6 +145,30 @@ async function consequencesOf(deps: Deps, change: MergeRequestChange) {
     alongside: all.flatMap(({ writes = [] }) => writes),
     messages: all.flatMap(({ messages = [] }) => messages),
   };
+}
+
+/** New texts may name issues: a worker tells there. */
+async function toldWhereNamed(
+  deps: Deps,
+  { actor, before, after, description }: MergeRequestChange,
+): Promise<Consequences> {
+  const { projectId, iid, title } = after;
+  const named = mayNameIssues(description) || (title !== before?.title && mayNameIssues(title));
+  if (!named) return {};
+  return { messages: [mentionsMessage({ kind: 'merge-request', projectId, iid }, moverOf(deps, actor))] };
+}
+
+/** Merged into the default branch it closes the issues that it says it closes: a worker does. */
+async function closesIssuesThen(
+  deps: Deps,
+  { actor, access, before, after }: MergeRequestChange,
+): Promise<Consequences> {
+  const { projectId, iid, state, targetBranch, title, description } = after;
+  const merged = state === 'merged' && before?.state !== 'merged';
+  if (!merged || targetBranch !== access.project.defaultBranch) return {};
+  const isLong = description !== null && typeof description !== 'string';
+  if (!isLong && !mayNameIssues(title) && !mayNameIssues(description)) return {};
+  return { messages: [mergedMessage({ projectId, iid }, moverOf(deps, actor))] };
 }
 
 async function toldInNotes(

@@ -157,7 +157,10 @@ async function mergeNow(
     {
       messages,
       within: (writes) => {
-        const repository = openRepository(deps, project, { pusher: actor }).together({ writes });
+        const repository = openRepository(deps, project, { pusher: actor }).together({
+          writes,
+          merged: record.iid,
+        });
         const git = new GitRepository(repository, deps.histories.of(project.repositoryId));
         return git.publish(built.objects, [target, ...updates], { uses: [record.diff.headSha as Oid] });
       },

@@ -1,7 +1,9 @@
 /** Notes on issues that they are mentioned somewhere: once for each pair, whatever is written there later. */
+import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { MentionSource, NoteRecord } from '../../records/notes.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { NamingText, Writer } from '../../store/notes/mentions.ts';
+import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';
@@ -65,13 +67,28 @@ async function textOf(
     const description = issue.description === null ? '' : await store.texts.read(issue.description);
     return { text: `${issue.title}\n\n${description}`, source: { ...of, kind: 'issue' } };
   }
+  if (of.kind === 'merge-request') {
+    const mergeRequest = await store.mergeRequests.get(of);
+    if (mergeRequest === undefined || !can(actor, project, 'read_merge_requests')) return undefined;
+    return { text: await textOfMergeRequest(store, mergeRequest), source: { ...of, kind: 'merge-request' } };
+  }
   const { noteable, noteId: id } = of;
   const note = await store.notes.get({ projectId, noteable, id });
   // That an internal note names something is for the readers of internal notes.
   if (note === undefined || note.internal === true) return undefined;
   const text = await store.texts.read(note.body);
   if (noteable.kind === 'commit') return { text, source: { kind: 'commit', projectId, sha: noteable.id } };
-  return note.iid === undefined ? undefined : { text, source: { kind: 'issue', projectId, iid: note.iid } };
+  const { kind } = noteable;
+  if (kind === 'epic' || note.iid === undefined) return undefined;
+  return { text, source: { kind, projectId, iid: note.iid } };
+}
+
+/** What a merge request says itself. */
+export async function textOfMergeRequest(
+  store: Deps['store'],
+  { title, description }: Pick<MergeRequestRecord, 'title' | 'description'>,
+): Promise<string> {
+  return `${title}\n\n${description === null ? '' : await store.texts.read(description)}`;
 }
 
 /** @param except ids of issues that are told otherwise. @returns whether it came to the end */
@@ -127,7 +144,7 @@ async function tellIssue(
 }
 
 /**
- * What a source is called in a text of another project: `issue #1`, `commit <id>`, with the path of its project where
+ * What a source is called in a text of another project: `issue #1`, `merge request !1`, `commit <id>`, with the path of its project where
  * that is another, in full where the namespace is another too.
  */
 export function nameOf(
@@ -142,6 +159,7 @@ export function nameOf(
         ? lastOf(fullPath)
         : fullPath;
   if (source.kind === 'issue') return `issue ${place}#${source.iid}`;
+  if (source.kind === 'merge-request') return `merge request ${place}!${source.iid}`;
   return `commit ${place === '' ? '' : `${place}@`}${source.sha}`;
 }
 

@@ -83,6 +83,8 @@ export interface Together {
   /** Each with a `reason`, where it has a condition: not `project`, `rule` or `import`, nor one of the refs themselves. */
   readonly writes: readonly Write[];
   readonly messages?: readonly OutboxMessage[];
+  /** Number of the merge request that is merged so. */
+  readonly merged?: number;
 }
 
 /** Who writes to a repository: an actor, or the requester of a worker's job. */
@@ -217,7 +219,8 @@ class ProjectRefs implements RefDatabase {
     if (this.#finishing || this.#pusher === undefined || naming.length === 0) return [];
     const isDefault = ({ name }: PushedBranch) => shortName(name as RefName) === defaultBranch;
     const inOrder = [...naming].sort((a, b) => Number(isDefault(b)) - Number(isDefault(a)));
-    return [pushedMessage({ projectId, branches: inOrder.slice(0, MAX_NAMING) }, this.#pusher)];
+    const branches = inOrder.slice(0, MAX_NAMING);
+    return [pushedMessage({ projectId, branches, merged: this.#together.merged }, this.#pusher)];
   }
 
   /** The push events of these updates, if there is a pusher. */

@@ -14,9 +14,13 @@ export const MENTIONS_JOB = 'references.text';
 /** The same for the messages of pushed commits; closes the issues that those of the default branch say they close. */
 export const PUSHED_JOB = 'references.push';
 
-/** A new text that may name issues: of an issue, or of a note on something. */
+/** Closes the issues that a merge request says it closes: `{ projectId, iid }`. */
+export const MERGED_JOB = 'references.merge';
+
+/** A new text that may name issues: of an issue or a merge request, or of a note on something. */
 export type NamingText =
   | { readonly kind: 'issue'; readonly projectId: number; readonly iid: number }
+  | { readonly kind: 'merge-request'; readonly projectId: number; readonly iid: number }
   | {
       readonly kind: 'note';
       readonly projectId: number;
@@ -31,6 +35,14 @@ export interface PushedBranch {
   readonly to: string;
 }
 
+/** What was pushed to a project. */
+export interface Push {
+  readonly projectId: number;
+  readonly branches: readonly PushedBranch[];
+  /** Number of the merge request whose merge it is. */
+  readonly merged?: number | undefined;
+}
+
 /** Who wrote it, and the base URL of the instance as they see it. */
 export interface Writer {
   readonly actorId: number | null;
@@ -40,10 +52,13 @@ export interface Writer {
 export const mentionsMessage = (text: NamingText, writer: Writer): OutboxMessage =>
   message(MAINTENANCE, MENTIONS_JOB, { text, ...writer });
 
-export const pushedMessage = (
-  push: { readonly projectId: number; readonly branches: readonly PushedBranch[] },
-  writer: Writer,
-): OutboxMessage => message(MAINTENANCE, PUSHED_JOB, { ...push, ...writer });
+export const pushedMessage = (push: Push, writer: Writer): OutboxMessage =>
+  message(MAINTENANCE, PUSHED_JOB, { ...push, ...writer });
+
+export const mergedMessage = (
+  mergeRequest: { readonly projectId: number; readonly iid: number },
+  merger: Writer,
+): OutboxMessage => message(MAINTENANCE, MERGED_JOB, { ...mergeRequest, ...merger });
 
 /** An issue, and what is to be noted on it. */
 export interface MentionedIssue {

@@ -94,7 +94,7 @@ export const mentionKey = (
   source: MentionSource,
 ): Key => ({
   pk: notesPartition(projectId, noteable),
-  sk: `${mentionPrefix(noteable)}${what}#${source.kind}#${padded(source.projectId)}#${source.kind === 'issue' ? padded(source.iid) : source.sha}`,
+  sk: `${mentionPrefix(noteable)}${what}#${source.kind}#${padded(source.projectId)}#${source.kind === 'commit' ? source.sha : padded(source.iid)}`,
 });
 
 const NOTE_WORDS = 'WORD#';

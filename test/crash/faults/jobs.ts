@@ -5,7 +5,7 @@ import { NOTIFY_JOB } from '../../../lib/domain/notifications/enqueue.ts';
 import type { LongText } from '../../../lib/records/texts.ts';
 import { SETTLE_EPICS_JOB } from '../../../lib/store/epics/settle.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
-import { MENTIONS_JOB, PUSHED_JOB } from '../../../lib/store/notes/mentions.ts';
+import { MENTIONS_JOB, MERGED_JOB, PUSHED_JOB } from '../../../lib/store/notes/mentions.ts';
 import { REMOVE_NOTES_JOB } from '../../../lib/store/notes/notes.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox/outbox.ts';
 import { issueKeys } from '../../../lib/store/row-keys/issues.ts';
@@ -308,6 +308,32 @@ export const jobs: readonly Operation[] = [
       const writer = { actorId: owner.id, baseUrl: fixtures.service.url };
       return job(fixtures, PUSHED_JOB, { projectId, branches, ...writer }, async () => {
         const { state } = (await fixtures.store.issues.get({ projectId, iid }))!;
+        return state === 'closed' ? 'after' : 'before';
+      });
+    },
+  },
+  {
+    name: 'job: a merge request closes an issue',
+    async prepare(fixtures) {
+      const { id: projectId, owner } = await fixtures.ownGround();
+      const { token } = owner;
+      const path = `/projects/${projectId}`;
+      const { iid } = await fixtures.done('POST', `${path}/issues`, {
+        token,
+        json: { title: 'closed then' },
+      });
+      const actions = [{ action: 'create', file_path: 'merged.txt', content: 'x' }];
+      const commit = { branch: 'merged', start_branch: 'main', commit_message: 'x', actions };
+      await fixtures.done('POST', `${path}/repository/commits`, { token, json: commit });
+      const json = { title: `Closes #${iid}`, source_branch: 'merged', target_branch: 'main' };
+      const proposed = await fixtures.done('POST', `${path}/merge_requests`, { token, json });
+      const { mergeRequests, issues } = fixtures.store;
+      const before = (await mergeRequests.get({ projectId, iid: proposed.iid }))!;
+      const around = { rootId: 1, labelTitles: new Map<number, string>() };
+      await mergeRequests.update(before, { state: 'merged' }, around);
+      const writer = { actorId: owner.id, baseUrl: fixtures.service.url };
+      return job(fixtures, MERGED_JOB, { projectId, iid: proposed.iid, ...writer }, async () => {
+        const { state } = (await issues.get({ projectId, iid }))!;
         return state === 'closed' ? 'after' : 'before';
       });
     },

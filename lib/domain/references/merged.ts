@@ -1,0 +1,40 @@
+/** Issues that merge requests say they close. */
+import type { Writer } from '../../store/notes/mentions.ts';
+import { can } from '../access/permissions.ts';
+import type { Deps } from '../deps.ts';
+import { closeIssue, issuesClosedBy } from './closing.ts';
+import { type Mentioning, readingOf, textOfMergeRequest } from './mentions.ts';
+
+/** @param deadline milliseconds since 1970. @returns whether it came to the end; it may run again */
+export async function tellOfMerge(
+  deps: Deps,
+  { projectId, iid, ...merger }: Writer & { readonly projectId: number; readonly iid: number },
+  deadline: number,
+): Promise<boolean> {
+  const reading = await readingOf(deps, projectId, merger);
+  return reading === undefined || closeIssuesOf(deps, reading, iid, deadline);
+}
+
+/**
+ * Closes the issues that a merge request says it closes, as its merger, once it is merged into the default branch.
+ * @returns whether it came to the end
+ */
+export async function closeIssuesOf(
+  deps: Deps,
+  reading: Mentioning['reading'],
+  iid: number,
+  deadline = Number.POSITIVE_INFINITY,
+): Promise<boolean> {
+  const { actor, project } = reading;
+  const { id: projectId, defaultBranch } = project.project;
+  const mergeRequest = await deps.store.mergeRequests.get({ projectId, iid });
+  if (mergeRequest?.state !== 'merged' || mergeRequest.targetBranch !== defaultBranch) return true;
+  if (!can(actor, project, 'read_merge_requests')) return true;
+  const source = { kind: 'merge-request', projectId, iid } as const;
+  const text = await textOfMergeRequest(deps.store, mergeRequest);
+  for (const issue of await issuesClosedBy(deps, text, reading)) {
+    if (Date.now() > deadline) return false;
+    await closeIssue(deps, issue, { reading, source });
+  }
+  return true;
+}

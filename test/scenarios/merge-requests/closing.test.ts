@@ -1,0 +1,138 @@
+/** Issues that merge requests name and close: whom they are told to, when, and once. */
+import { describe, expect, test } from 'vitest';
+import { deps } from '../../../functions/deps.ts';
+import { projectAccesses } from '../../../lib/domain/access/project-accesses.ts';
+import { actingFor } from '../../../lib/domain/actor.ts';
+import { mergeMergeRequest } from '../../../lib/domain/merge-requests/merge.ts';
+import { mergedMessage } from '../../../lib/store/notes/mentions.ts';
+import { ownWorld } from '../../harness/own-world.ts';
+import { settled } from '../../harness/settled.ts';
+
+const { service, someone } = ownWorld();
+
+interface Person {
+  readonly id: number;
+  readonly token: string;
+}
+
+const call = async (who: Person, method: string, path: string, json?: unknown, status?: number) => {
+  const options = { token: who.token, ...(json === undefined ? {} : { json }) };
+  const answer = await service.call(method, path, options);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(status ?? (method === 'POST' ? 201 : 200));
+  return answer.body;
+};
+
+let branches = 0;
+
+/** A public project with three open issues, and what is proposed there. */
+async function projectOf(owner: Person, name: string, more: object = {}) {
+  const made = { name, visibility: 'public', initialize_with_readme: true, ...more };
+  const { id, path_with_namespace: path } = await call(owner, 'POST', '/projects', made);
+  const at = `/projects/${id}`;
+  for (const title of ['one', 'two', 'three']) await call(owner, 'POST', `${at}/issues`, { title });
+  return {
+    id: id as number,
+    at,
+    path: path as string,
+    async propose(json: object): Promise<number> {
+      const branch = `b${++branches}`;
+      const actions = [{ action: 'create', file_path: branch, content: 'x' }];
+      const commit = { branch, start_branch: 'main', commit_message: 'x', actions };
+      await call(owner, 'POST', `${at}/repository/commits`, commit);
+      const given = { title: 'x', source_branch: branch, target_branch: 'main', ...json };
+      return (await call(owner, 'POST', `${at}/merge_requests`, given)).iid;
+    },
+    async merge(iid: number, mergeMessage: string | null = 'Merge'): Promise<void> {
+      const actor = actingFor((await deps().store.users.get(owner.id))!, service.url);
+      const [access] = await projectAccesses(deps(), actor, [id]);
+      const choices = { mergeMessage, squashMessage: null, squash: null, removeSource: null };
+      const input = { ...choices, whenPipelineSucceeds: false };
+      const { mergeRequest } = await mergeMergeRequest(deps(), actor, access!, iid, input);
+      expect(mergeRequest.state).toBe('merged');
+    },
+    /** Number, state and system notes of its issues, as somebody reads them; commits without their ids. */
+    async issues(who = owner) {
+      await settled();
+      const issues = await call(who, 'GET', `${at}/issues?sort=asc`);
+      return Promise.all(
+        issues.map(async ({ iid, state }: { iid: number; state: string }) => {
+          const notes = await call(who, 'GET', `${at}/issues/${iid}/notes?sort=asc`);
+          return [
+            ...[iid, state],
+            ...notes.map(({ body }: { body: string }) => body.replace(/[0-9a-f]{40}/, '<id>')),
+          ];
+        }),
+      );
+    },
+  };
+}
+
+describe('a merge request', () => {
+  test('is told once to the issues that its texts and notes name, for those who may read it', async () => {
+    const [owner, stranger]: Person[] = [await someone(), await someone()];
+    const { at, ...project } = await projectOf(owner!, 'Naming', { merge_requests_access_level: 'private' });
+    const iid = await project.propose({ title: 'As #1', description: '#1, `#2`' });
+    await call(owner!, 'PUT', `${at}/merge_requests/${iid}`, { description: '#1 and #3' });
+    await call(owner!, 'POST', `${at}/merge_requests/${iid}/notes`, { body: '#1 and #2' });
+    expect(await project.issues()).toEqual([
+      [1, 'opened', 'mentioned in merge request !1'],
+      [2, 'opened', 'mentioned in merge request !1'],
+      [3, 'opened', 'mentioned in merge request !1'],
+    ]);
+    expect(await project.issues(stranger)).toEqual([
+      [1, 'opened'],
+      [2, 'opened'],
+      [3, 'opened'],
+    ]);
+  });
+
+  test('closes issues when it is merged, as the merger and before its commits', async () => {
+    const owner: Person = await someone();
+    const { at, ...project } = await projectOf(owner, 'Merging');
+    const iid = await project.propose({ title: 'Mend, closes #1', description: 'Fixes #2. See #3.' });
+    const named = ['mentioned in merge request !1'];
+    expect(await project.issues()).toEqual([1, 2, 3].map((issue) => [issue, 'opened', ...named]));
+    await project.merge(iid, null);
+    const [first, second, third] = (await project.issues()) as [string[], string[], string[]];
+    for (const closed of [first, second]) {
+      expect(closed[1]).toBe('closed');
+      expect(closed.filter((text) => String(text).startsWith('closed via'))).toEqual([
+        'closed via merge request !1',
+      ]);
+    }
+    expect(third.slice(0, 3)).toEqual([3, 'opened', ...named]);
+    expect(await call(owner, 'GET', `${at}/issues/1`)).toMatchObject({ closed_by: { id: owner.id } });
+  });
+
+  test('closes an issue once: when that is opened again it stays so', async () => {
+    const owner: Person = await someone();
+    const { at, id, ...project } = await projectOf(owner, 'Once');
+    const iid = await project.propose({ description: 'Closes #1' });
+    await project.merge(iid);
+    await settled();
+    await call(owner, 'PUT', `${at}/issues/1`, { state_event: 'reopen' });
+    const again = () => mergedMessage({ projectId: id, iid }, { actorId: owner.id, baseUrl: service.url });
+    await deps().store.outbox.commit([], [again(), again()]);
+    const notes = ['mentioned in merge request !1', 'closed via merge request !1', 'reopened'];
+    expect((await project.issues())[0]).toEqual([1, 'opened', ...notes]);
+  });
+
+  test('closes nothing that is merged elsewhere than into the default branch', async () => {
+    const owner: Person = await someone();
+    const { at, ...project } = await projectOf(owner, 'Aside');
+    await call(owner, 'POST', `${at}/repository/branches`, { branch: 'stable', ref: 'main' });
+    const iid = await project.propose({ description: 'Closes #1', target_branch: 'stable' });
+    await project.merge(iid);
+    expect((await project.issues())[0]).toEqual([1, 'opened', 'mentioned in merge request !1']);
+  });
+
+  test('closes no issue where the project has that off, or the merger may not', async () => {
+    const [owner, other]: Person[] = [await someone(), await someone()];
+    const own = await projectOf(owner!, 'Own', { autoclose_referenced_issues: false });
+    const far = await projectOf(other!, 'Far');
+    const iid = await own.propose({ description: `Closes #1 and ${far.path}#1` });
+    await own.merge(iid);
+    expect((await own.issues())[0]).toEqual([1, 'opened', 'mentioned in merge request !1']);
+    expect((await far.issues(other))[0]).toEqual([1, 'opened', `mentioned in merge request ${own.path}!1`]);
+  });
+});
