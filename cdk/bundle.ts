@@ -1,4 +1,5 @@
 import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
@@ -56,7 +57,14 @@ async function bundleOne(area: Area, entry: string, directory: string): Promise<
     outExtension: { '.js': '.mjs' },
     splitting: true,
     ...FORMAT,
-    plugins: [...sdkParts(area), noSchemaDocuments, multipartOnly, documentOfTheBuild, viewerOfTheBuild],
+    plugins: [
+      ...sdkParts(area),
+      noSchemaDocuments,
+      noShapes,
+      multipartOnly,
+      documentOfTheBuild,
+      viewerOfTheBuild,
+    ],
     metafile: true,
   });
   if (Object.keys(result.metafile.inputs).some((path) => path.endsWith('lib/api/meta/remote-helper.ts'))) {
@@ -112,6 +120,17 @@ export { absent as createToJSONSchemaMethod, absent as createStandardJSONSchemaM
     // Used only by the modules replaced above.
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]json-schema-processors\.js$/ }, () => ({
       contents: 'module.exports = {};',
+    }));
+  },
+};
+
+/** The shapes of answers (`lib/http/shape.ts`) are for the OpenAPI document alone: with them goes what only they need. */
+const noShapes: Plugin = {
+  name: 'no-shapes',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]lib[\\/]api[\\/].*shapes\.ts$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replaceAll('= shape(', '= void 0 && shape('),
+      loader: 'ts',
     }));
   },
 };

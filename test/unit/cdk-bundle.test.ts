@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,6 +6,7 @@ import { type Bundle, bundle } from '../../cdk/bundle.ts';
 import type { Area } from '../../functions/areas.ts';
 import { apiDocument } from '../../lib/api/all.ts';
 import { packViewer } from '../../lib/api/meta/viewer/pack.ts';
+import * as shapes from '../../lib/api/projects/shapes.ts';
 
 /** Of entries with less than others. */
 const RIGHTS: Readonly<Record<string, Area['rights']>> = {
@@ -167,6 +168,9 @@ beforeAll(async () => {
       import { z } from 'zod';
       const query = () => z.object({ page: z.coerce.number().int().default(1), search: z.string().optional() });
       export const handler = async () => [query().parse({}), query().safeParse({ page: 'x' }).success];`,
+    shapes: `
+      import * as shapes from ${JSON.stringify(join(import.meta.dirname, '../../lib/api/projects/shapes.ts'))};
+      export const handler = async () => [typeof shapes.project, typeof shapes.projectShown];`,
     document: `
       export const handler = async () =>
         (await import(${JSON.stringify(join(import.meta.dirname, '../../lib/api/all.ts'))})).apiDocument();`,
@@ -211,6 +215,7 @@ test('a missing entry is left out of the bundle', () => {
     'refusals',
     'counts',
     'parameters',
+    'shapes',
     'document',
     'viewer',
   ]);
@@ -288,6 +293,13 @@ test('code loaded on demand is a separate file, and not part of a cold start', a
 
 test('schemas validate without their documentation', async () => {
   expect(await invoke('parameters')).toEqual([{ page: 1 }, false]);
+});
+
+test('the shapes of answers are left out', async () => {
+  expect(await invoke('shapes')).toEqual(['undefined', 'undefined']);
+  const { directory } = bundles.find((built) => built.area.name === 'shapes')!;
+  expect(Object.keys(shapes.project().shape)).toContain('ssh_url_to_repo');
+  expect(readFileSync(join(directory, 'index.mjs'), 'utf8')).not.toContain('ssh_url_to_repo');
 });
 
 test('the OpenAPI document is the one of the build, without the code it was made from', async () => {
