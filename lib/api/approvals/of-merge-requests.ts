@@ -5,9 +5,9 @@ import { shownApprovals } from '../../domain/approvals/merge-request-details.ts'
 import { textsOf } from '../../domain/long-texts.ts';
 import * as own from '../../domain/merge-requests/approval-rules.ts';
 import * as approving from '../../domain/merge-requests/approve.ts';
+import { tipOf } from '../../domain/merge-requests/branch-tip.ts';
 import { getMergeRequest } from '../../domain/merge-requests/find.ts';
 import { mergeStatus } from '../../domain/merge-requests/merge-status.ts';
-import { tipOf } from '../../domain/merge-requests/versions.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { accepted, json, noContent } from '../../http/reply.ts';

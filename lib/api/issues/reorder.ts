@@ -1,4 +1,3 @@
-import { reorderIssue } from '../../domain/issues/reorder.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { endpoint } from '../endpoint.ts';
@@ -34,6 +33,7 @@ const reorder = endpoint({
   ],
   handle: async ({ actor, project, params, body, request }, deps) => {
     const neighbours = { beforeId: body.move_before_id, afterId: body.move_after_id };
+    const { reorderIssue } = await import('../../domain/issues/reorder.ts');
     const found = await reorderIssue(deps, actor, project, params.issue_iid, neighbours);
     return presentedIssue(deps, actor, found, request.baseUrl);
   },

@@ -1,5 +1,4 @@
 import { getMergeRequest } from '../../domain/merge-requests/find.ts';
-import * as mergeRequests from '../../domain/merge-requests/merge-requests.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
@@ -11,6 +10,9 @@ import { presentedMergeRequest } from './presented.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'merge-requests';
+
+/** The rules of creation and change, which read commits: most requests only show. */
+const rules = () => import('../../domain/merge-requests/merge-requests.ts');
 
 const one = endpoint({
   method: 'GET',
@@ -98,7 +100,7 @@ const create = endpoint({
     { status: 422, description: 'The branches are the same, or their projects are not related' },
   ],
   handle: async ({ actor, project, body, request }, deps) => {
-    const found = await mergeRequests.createMergeRequest(deps, actor, project, {
+    const found = await (await rules()).createMergeRequest(deps, actor, project, {
       ...inputOf(body),
       title: body.title,
       sourceBranch: body.source_branch,
@@ -146,7 +148,7 @@ const update = endpoint({
     { status: 422, description: 'It cannot be opened again' },
   ],
   handle: async ({ actor, project, params, body, request }, deps) => {
-    const found = await mergeRequests.updateMergeRequest(deps, actor, project, params.merge_request_iid, {
+    const found = await (await rules()).updateMergeRequest(deps, actor, project, params.merge_request_iid, {
       ...inputOf(body),
       title: body.title,
       targetBranch: body.target_branch,
@@ -173,7 +175,7 @@ const remove = endpoint({
     { status: 412, description: 'It was changed later than `If-Unmodified-Since`' },
   ],
   handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
-    await mergeRequests.deleteMergeRequest(deps, actor, project, params.merge_request_iid, unmodifiedSince);
+    await (await rules()).deleteMergeRequest(deps, actor, project, params.merge_request_iid, unmodifiedSince);
     return noContent();
   },
 });

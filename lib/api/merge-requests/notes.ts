@@ -5,6 +5,7 @@ import * as p from '../../http/params.ts';
 import { awardEndpoints } from '../award-emoji/endpoints.ts';
 import { discussionEndpoints, type NotedPath } from '../notes/discussions.ts';
 import { noteEndpoints } from '../notes/notes.ts';
+import { diffPositions } from '../notes/position.ts';
 import { resourceEventEndpoints } from '../notes/resource-events.ts';
 
 /** What is served below a merge request, the same as below other objects that people talk about. */
@@ -13,7 +14,7 @@ export const onMergeRequest: NotedPath<ProjectAccess> = {
   area: 'merge-request-notes',
   object: 'a merge request',
   missing: 'Merge request',
-  hasDiff: true,
+  inDiff: diffPositions,
   access: project('read_merge_requests'),
   params: () => ({
     merge_request_iid: p.integer({

@@ -12,7 +12,7 @@ import { noContent } from '../../http/reply.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { withParams } from '../with-params.ts';
 import { answered, ONLY_ACTIONS } from './acted.ts';
-import { positionField, positionIn } from './position.ts';
+import type { DiffPositions } from './position.ts';
 import { discussionOf, noteOf } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -26,8 +26,8 @@ export interface NotedPath<A extends ContainerAccess> {
   /** The name of the object in `404 <name> Not Found`. */
   readonly missing: string;
   readonly access: A extends ProjectAccess ? ProjectRule<false> : GroupRule<false>;
-  /** Whether it has a diff: then discussions can be about places in it, and be resolved. */
-  readonly hasDiff?: true;
+  /** Of what has a diff: discussions can be about places in it, and be resolved. */
+  readonly inDiff?: DiffPositions;
   /** The path parameter that names the object. */
   readonly params: () => Readonly<Record<string, p.Field<string | number>>>;
   readonly prefetch?: (params: Readonly<Record<string, string | number>>) => Prefetch;
@@ -68,6 +68,9 @@ export const WRITE_ERRORS = [
   { status: 429, description: 'The rate limit for notes is exceeded' },
 ];
 
+const positionField = (inDiff: DiffPositions | undefined): ReturnType<DiffPositions['field']> =>
+  inDiff === undefined ? ({} as ReturnType<DiffPositions['field']>) : inDiff.field();
+
 /** The endpoints of discussions below an object. */
 export function discussionEndpoints<A extends ContainerAccess>({
   path,
@@ -77,7 +80,7 @@ export function discussionEndpoints<A extends ContainerAccess>({
   access,
   prefetch,
   open,
-  hasDiff,
+  inDiff,
   ...noted
 }: NotedPath<A>) {
   const at = <T extends p.Shape>(rest: T) => withParams(noted.params(), rest);
@@ -121,7 +124,7 @@ export function discussionEndpoints<A extends ContainerAccess>({
     path: `${path}/discussions`,
     summary: `Start a discussion of ${object}`,
     params: () => at({}),
-    body: () => p.params({ body: noteText(), created_at: noteTime(), ...positionField(hasDiff === true) }),
+    body: () => p.params({ body: noteText(), created_at: noteTime(), ...positionField(inDiff) }),
     returns: { body: shapes.discussion, or: ONLY_ACTIONS },
     errors: [...WRITE_ERRORS, absent(missing)],
     handle: async ({ actor, params, body, request, ...found }, deps) => {
@@ -132,7 +135,7 @@ export function discussionEndpoints<A extends ContainerAccess>({
       const input = {
         createdAt: body.created_at?.toISOString(),
         discussed: true,
-        position: await positionIn(on, body),
+        position: await inDiff?.find(on, body),
       };
       const acted = await acting(on, body.body, (noted, text) =>
         notes.startDiscussion(deps, actor, noted, { ...input, body: text }),
@@ -267,5 +270,5 @@ export function discussionEndpoints<A extends ContainerAccess>({
   });
 
   const all = [list, get, create, reply, getNote, change, remove];
-  return hasDiff === true ? [...all, resolve] : all;
+  return inDiff === undefined ? all : [...all, resolve];
 }

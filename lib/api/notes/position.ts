@@ -1,9 +1,7 @@
-import * as z from 'zod';
 import type { NotedObject } from '../../domain/notes/noteable.ts';
 import type { LineRequest } from '../../domain/notes/position-request.ts';
 import * as p from '../../http/params.ts';
-import { shape } from '../../http/shape.ts';
-import type { NotePosition, PlacedLine } from '../../records/notes.ts';
+import type { NotePosition } from '../../records/notes.ts';
 
 const lineNumber = (description: string) => p.integer({ min: 1, description });
 
@@ -16,6 +14,7 @@ const lineFields = () => ({
 
 const pixels = (description: string) => p.number({ description });
 
+/** Where a discussion is in the diff: `position[head_sha]=...`. */
 const field = () => ({
   position: p.object(
     {
@@ -43,10 +42,6 @@ const field = () => ({
   ),
 });
 
-/** Where a discussion is in the diff, `position[head_sha]=...`, of what has one. */
-export const positionField = (hasDiff: boolean): ReturnType<typeof field> =>
-  hasDiff ? field() : ({} as ReturnType<typeof field>);
-
 interface LineBody {
   readonly line_code?: string | undefined;
   readonly type?: string | undefined;
@@ -54,7 +49,7 @@ interface LineBody {
   readonly new_line?: number | undefined;
 }
 
-/** What {@link positionField} takes. */
+/** What {@link field} takes. */
 interface PositionBody {
   readonly base_sha: string;
   readonly start_sha: string;
@@ -72,7 +67,7 @@ interface PositionBody {
 }
 
 /** Finds the place that a body names. @throws 400 where there is none */
-export async function positionIn(
+async function positionIn(
   { positions }: NotedObject,
   body: object & { readonly position?: PositionBody | undefined },
 ): Promise<NotePosition | undefined> {
@@ -95,53 +90,6 @@ const lineOf = ({ line_code, type, old_line, new_line }: LineBody): LineRequest 
   newLine: new_line,
 });
 
-export function shownPosition({ baseSha, startSha, headSha, oldPath, newPath, on }: NotePosition) {
-  const at = {
-    ...{ base_sha: baseSha, start_sha: startSha, head_sha: headSha, old_path: oldPath, new_path: newPath },
-    position_type: on.kind,
-  };
-  if (on.kind === 'file') return at;
-  if (on.kind === 'image') return { ...at, width: on.width, height: on.height, x: on.x, y: on.y };
-  const { line, range } = on;
-  return {
-    ...at,
-    old_line: line.oldLine,
-    new_line: line.newLine,
-    line_range: range === undefined ? null : { start: shownLine(range.start), end: shownLine(range.end) },
-  };
-}
-
-const shownLine = ({ code, oldLine, newLine }: PlacedLine) => ({
-  line_code: code,
-  type: oldLine === null ? 'new' : newLine === null ? 'old' : null,
-  old_line: oldLine,
-  new_line: newLine,
-});
-
-const line = () =>
-  z.object({
-    line_code: z.string(),
-    type: z.enum(['new', 'old']).nullable(),
-    old_line: z.int().nullable(),
-    new_line: z.int().nullable(),
-  });
-
-export const positionShape = shape(() =>
-  z
-    .object({
-      base_sha: z.string(),
-      start_sha: z.string(),
-      head_sha: z.string().describe('Not that of the merge request: the place is outdated'),
-      old_path: z.string(),
-      new_path: z.string(),
-      position_type: z.enum(['text', 'image', 'file']),
-      old_line: z.int().nullable().optional(),
-      new_line: z.int().nullable().optional(),
-      line_range: z.object({ start: line(), end: line() }).nullable().optional(),
-      width: z.number().optional(),
-      height: z.number().optional(),
-      x: z.number().optional(),
-      y: z.number().optional(),
-    })
-    .meta({ id: 'NotePosition' }),
-);
+/** Places in diffs, for notes of what has one. */
+export const diffPositions = { field, find: positionIn };
+export type DiffPositions = typeof diffPositions;

@@ -2,7 +2,7 @@ import type { LoadedNote, Resolution } from '../../domain/notes/loaded.ts';
 import type { Discussion } from '../../domain/notes/notes.ts';
 import { TYPES } from '../noteable-types.ts';
 import { author as authorOf, userBasic } from '../users/present.ts';
-import { shownPosition } from './position.ts';
+import { shownPosition } from './shown-position.ts';
 
 /** @param changes what the note's quick actions changed */
 export function noteOf(

@@ -2,7 +2,34 @@ import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
 import { award } from '../award-emoji/shapes.ts';
 import { time, userBasic } from '../users/shapes.ts';
-import { positionShape } from './position.ts';
+
+const line = () =>
+  z.object({
+    line_code: z.string(),
+    type: z.enum(['new', 'old']).nullable(),
+    old_line: z.int().nullable(),
+    new_line: z.int().nullable(),
+  });
+
+const positionShape = shape(() =>
+  z
+    .object({
+      base_sha: z.string(),
+      start_sha: z.string(),
+      head_sha: z.string().describe('Not that of the merge request: the place is outdated'),
+      old_path: z.string(),
+      new_path: z.string(),
+      position_type: z.enum(['text', 'image', 'file']),
+      old_line: z.int().nullable().optional(),
+      new_line: z.int().nullable().optional(),
+      line_range: z.object({ start: line(), end: line() }).nullable().optional(),
+      width: z.number().optional(),
+      height: z.number().optional(),
+      x: z.number().optional(),
+      y: z.number().optional(),
+    })
+    .meta({ id: 'NotePosition' }),
+);
 
 export const note = shape(() =>
   z

@@ -10,7 +10,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { RuleSet } from '../refs/pattern.ts';
-import { committersOf } from './committers.ts';
+import type { committersOf } from './committers.ts';
 import { type ApprovalSettings, approvalSettings } from './settings.ts';
 import { type ApprovalState, approvalState, type Candidate, type TargetProtection } from './state.ts';
 
@@ -46,7 +46,7 @@ export async function evaluateApprovals(
   const [users, target, committed] = await Promise.all([
     ids.length === 0 ? [] : deps.store.users.getMany(ids),
     targetProtection(deps, record, rules),
-    ids.length === 0 || settings.allow_committer_approval ? () => false : committersOf(deps, access, diff),
+    ids.length === 0 || settings.allow_committer_approval ? () => false : committers(deps, access, diff),
   ]);
   const known = users.flatMap((user) => user ?? []);
   const groupIds = [...new Set(rules.flatMap((rule) => rule.groupIds))];
@@ -62,6 +62,12 @@ export async function evaluateApprovals(
     candidates: new Map(candidates.map((each) => [each.userId, each])),
   });
   return { settings, projectRules, ownRules, state, users: new Map(known.map((user) => [user.id, user])) };
+}
+
+/** The code that reads commits is loaded where writers may not approve: few projects ask for that. */
+async function committers(...version: Parameters<typeof committersOf>): ReturnType<typeof committersOf> {
+  const { committersOf } = await import('./committers.ts');
+  return committersOf(...version);
 }
 
 async function candidateOf(

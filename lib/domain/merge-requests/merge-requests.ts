@@ -26,10 +26,11 @@ import {
 import { surroundingsOf } from '../tracked/related.ts';
 import { retryWhileStale } from '../tracked/retry.ts';
 import { tasksOf } from '../tracked/tasks.ts';
+import { tipOf } from './branch-tip.ts';
 import { addMergeRequest, changeMergeRequest } from './change.ts';
 import { getMergeRequest } from './find.ts';
 import type { FoundMergeRequest } from './related.ts';
-import { commitVersion, proposalOf, proposedBy, type Sides, tipOf } from './versions.ts';
+import { commitVersion, proposalOf, proposedBy, type Sides } from './versions.ts';
 
 /** What every proposer decides. */
 interface Texts {

@@ -6,7 +6,10 @@ import type { GitRepository } from '../../git/repository.ts';
 import { decodePath } from '../../git/tree/path.ts';
 import type { DiffVersion } from '../../records/merge-requests.ts';
 import type { DiffRefs, NotePosition, PlacedLine, PlaceInFile } from '../../records/notes.ts';
-import { bounded } from '../repository/read.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Deps } from '../deps.ts';
+import { bounded, codeOf } from '../repository/read.ts';
+import { isFormer } from './former-position.ts';
 import { type ChangedFile, fileIn, lineCode, lineMapOf } from './positions.ts';
 
 /** Files that are traced for one answer, each in each version that has notes; the notes on others stay where they were written. */
@@ -15,16 +18,16 @@ const MAX_TRACED = 30;
 /**
  * Returns the positions in the order given, in the latest version where the same lines are still there; otherwise as they
  * were written: the commits then tell that they are outdated.
- * @param open opens the repository, where one of them has to be traced
  */
 export async function latestPositions<P extends NotePosition | undefined>(
-  open: () => GitRepository,
+  deps: Deps,
+  access: ProjectAccess,
   latest: DiffVersion,
   positions: readonly P[],
 ): Promise<(NotePosition | P)[]> {
   const { baseSha } = latest;
-  if (baseSha === null || !positions.some((each) => isFormer(each, latest))) return [...positions];
-  const git = open();
+  if (baseSha === null) return [...positions];
+  const git = codeOf(deps, access);
   const refs: DiffRefs = { baseSha, startSha: latest.startSha, headSha: latest.headSha };
   const files = await bounded(() => git.changedFiles(baseSha as Oid, latest.headSha as Oid));
   const paths = (file: ChangedFile) => ({
@@ -61,9 +64,6 @@ export async function latestPositions<P extends NotePosition | undefined>(
   }
   return shown;
 }
-
-const isFormer = (position: NotePosition | undefined, { baseSha, headSha }: DiffVersion): boolean =>
-  position !== undefined && (position.headSha !== headSha || position.baseSha !== baseSha);
 
 /** @returns undefined where a file is no text any more, or too large */
 async function tracing(

@@ -10,12 +10,10 @@ import { conflict, forbidden, recordNotFound } from '../errors.ts';
 import { readableMentions } from '../issues/mentions.ts';
 import type { NoteCounts, NotedObject } from '../notes/noteable.ts';
 import { formerMentions } from '../notifications/former-mentions.ts';
-import { codeOf } from '../repository/read.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { rootOf } from '../tracked/related.ts';
 import { getMergeRequest } from './find.ts';
-import { latestPositions } from './moved-positions.ts';
-import { positionOf } from './positions.ts';
+import { isFormer } from './former-position.ts';
 
 /** A merge request as an object of notes. It has no internal notes. @throws `404 Not found` */
 export async function mergeRequestWithNotes(
@@ -27,8 +25,6 @@ export async function mergeRequestWithNotes(
   const { mergeRequest } = await getMergeRequest(deps, actor, access, iid);
   const { id, title, projectId, author, diff } = mergeRequest;
   const isAuthor = actor.kind === 'user' && author.id === actor.user.id;
-  // All versions, also of a fork's branch, are in the repository that it belongs to.
-  const git = () => codeOf(deps, access);
   return {
     access,
     projectId,
@@ -46,8 +42,15 @@ export async function mergeRequestWithNotes(
       can(actor, access, 'update_merge_request') ||
       (isAuthor && can(actor, access, 'comment_on_merge_requests')),
     positions: {
-      find: (request) => positionOf(deps, git(), mergeRequest, request),
-      latest: (positions) => latestPositions(git, diff, positions),
+      find: async (request) => {
+        const { positionOf } = await import('./positions.ts');
+        return positionOf(deps, access, mergeRequest, request);
+      },
+      latest: async (positions) => {
+        if (!positions.some((each) => isFormer(each, diff))) return positions;
+        const { latestPositions } = await import('./moved-positions.ts');
+        return latestPositions(deps, access, diff, positions);
+      },
     },
     backdates: can(actor, access, 'backdate_notes'),
     readable: (notes) => readableMentions(deps, actor, notes),

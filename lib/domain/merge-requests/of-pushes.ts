@@ -16,9 +16,9 @@ import type { Propose, PushedTip } from '../git/push-answer.ts';
 import type { MergeRequestOptions } from '../git/push-options.ts';
 import { withAbove } from '../labels/containers.ts';
 import { codeOf } from '../repository/read.ts';
+import { tipOf } from './branch-tip.ts';
 import { getMergeRequest } from './find.ts';
 import { createMergeRequest, updateMergeRequest } from './merge-requests.ts';
-import { tipOf } from './versions.ts';
 
 /** Branches of one push that its options are for. */
 const MAX_BRANCHES = 10;

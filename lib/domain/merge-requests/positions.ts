@@ -8,10 +8,11 @@ import type { GitRepository } from '../../git/repository.ts';
 import { decodePath } from '../../git/tree/path.ts';
 import type { DiffVersion, MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { DiffRefs, NotePosition, PlacedLine } from '../../records/notes.ts';
+import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest } from '../errors.ts';
 import type { LineRequest, PositionRequest } from '../notes/position-request.ts';
-import { bounded } from '../repository/read.ts';
+import { bounded, codeOf } from '../repository/read.ts';
 
 /** Versions that are read at once, and looked through in all. */
 const VERSIONS = 100;
@@ -25,10 +26,12 @@ const invalid = (problem: string) => badRequest(`Note {:position=>["${problem}"]
  */
 export async function positionOf(
   deps: Deps,
-  git: GitRepository,
+  access: ProjectAccess,
   record: MergeRequestRecord,
   request: PositionRequest,
 ): Promise<NotePosition> {
+  // All versions, also of a fork's branch, are in the repository that it belongs to.
+  const git = codeOf(deps, access);
   const { kind, oldPath = request.newPath, newPath = request.oldPath } = request;
   const refs = {
     baseSha: request.baseSha.toLowerCase(),

@@ -1,7 +1,7 @@
 /** Versions of what merge requests propose, and the ref by which the target's repository has their head. */
 
 import { type Oid, ZERO_OID } from '../../git/oid.ts';
-import { branchRef, type RefName } from '../../git/refname.ts';
+import type { RefName } from '../../git/refname.ts';
 import { GitRepository } from '../../git/repository.ts';
 import {
   type DiffVersion,
@@ -15,6 +15,7 @@ import type { Deps } from '../deps.ts';
 import { codeWithAlternate } from '../forks/network.ts';
 import { openRepository } from '../repository/open.ts';
 import { bounded, codeOf } from '../repository/read.ts';
+import { tipOf } from './branch-tip.ts';
 
 /** The head of a merge request in the repository of its target, which `git fetch` gets. */
 export const headRef = (iid: number): RefName => `refs/merge-requests/${iid}/head` as RefName;
@@ -47,12 +48,6 @@ export async function proposedBy(
   if (head === undefined) return { missing: 'source' };
   if (start === undefined) return { missing: 'target' };
   return proposalOf(deps, sides, head, start);
-}
-
-/** The tip of a branch. */
-export async function tipOf(deps: Deps, access: ProjectAccess, branch: string): Promise<Oid | undefined> {
-  const name = branchRef(branch);
-  return name === undefined ? undefined : (await codeOf(deps, access).ref(name))?.oid;
 }
 
 /** What a head proposes to a target that is at `start`. */
