@@ -26,6 +26,7 @@ const conversation = conversationEndpoints({
   object: 'a merge request',
   missing: 'Merge request',
   access: project('read_merge_requests'),
+  readers: project('read_merge_requests'),
   params: () => ({
     merge_request_iid: p.integer({
       required: true,

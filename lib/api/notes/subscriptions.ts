@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { type Conversation, listParticipants, setSubscription } from '../../domain/notes/subscriptions.ts';
-import { project } from '../../http/access.ts';
+import type { ProjectRule } from '../../http/access.ts';
 import { json, notModified } from '../../http/reply.ts';
 import { shape } from '../../http/shape.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
@@ -13,6 +13,8 @@ import { absent, type NotedPath } from './discussions.ts';
 
 /** Where subscriptions to a kind of object, and those who take part in its conversation, are served. */
 export interface ConversationPath<T> extends Omit<NotedPath<ProjectAccess>, 'open' | 'prefetch'> {
+  /** Who may read who takes part. */
+  readonly readers: ProjectRule;
   /** Of an answer with the object. */
   readonly shape: () => z.ZodType;
   /** Finds the object. @throws 404 where it is absent, or hidden from the actor */
@@ -35,6 +37,7 @@ export function conversationEndpoints<T>({
   object,
   missing,
   access,
+  readers,
   open,
   conversation,
   present,
@@ -67,7 +70,7 @@ export function conversationEndpoints<T>({
     summary: `List who takes part in the conversation about ${object}`,
     description:
       'Its author and assignees, who commented on it or awarded an emoji, and who is mentioned there; by ID.',
-    access: project(access.ability, { anonymous: true }),
+    access: readers,
     params,
     returns: { body: users },
     paginate: 'offset',
