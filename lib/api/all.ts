@@ -29,6 +29,7 @@ import { groupMemberEndpoints, projectMemberEndpoints } from './members/endpoint
 import { mergeRequestChangeEndpoints } from './merge-requests/changes.ts';
 import { mergeRequestEndpoints } from './merge-requests/endpoints.ts';
 import { mergeRequestNoteEndpoints } from './merge-requests/notes.ts';
+import { mergeRequestOfIssueEndpoints } from './merge-requests/of-issues.ts';
 import { mergeRequestPeopleEndpoints } from './merge-requests/people.ts';
 import { mergeRequestTimeEndpoints } from './merge-requests/time-tracking.ts';
 import { metaEndpoints } from './meta/endpoints.ts';
@@ -99,6 +100,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...mergeRequestChangeEndpoints,
   ...mergeRequestPeopleEndpoints,
   ...mergeRequestTimeEndpoints,
+  ...mergeRequestOfIssueEndpoints,
   ...fileEndpoints,
   ...commitEndpoints,
   ...statusEndpoints,

@@ -2,7 +2,6 @@ import { epicEndpoints } from '../epics/endpoints.ts';
 import { epicNoteEndpoints } from '../epics/notes.ts';
 import { issueEndpoints } from './endpoints.ts';
 import { issueLinkEndpoints } from './links.ts';
-import { issueMergeRequestEndpoints } from './merge-requests.ts';
 import { issueMoveEndpoints } from './moves.ts';
 import { issueNoteEndpoints } from './notes.ts';
 import { epicIssueEndpoints } from './of-epics.ts';
@@ -18,7 +17,6 @@ export const issueAndEpicEndpoints = [
   ...issueReorderEndpoints,
   ...issueNoteEndpoints,
   ...issueLinkEndpoints,
-  ...issueMergeRequestEndpoints,
   userAgentEndpoint,
   ...issuePeopleEndpoints,
   ...issueTimeEndpoints,

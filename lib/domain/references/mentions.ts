@@ -1,5 +1,4 @@
 /** Notes on issues that they are mentioned somewhere: once for each pair, whatever is written there later. */
-import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { MentionSource, NoteRecord } from '../../records/notes.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { NamingText, Writer } from '../../store/notes/mentions.ts';
@@ -11,6 +10,7 @@ import { actingFor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import type { FoundIssue } from '../issues/related.ts';
 import { type NumberedReference, referencesIn } from '../markdown/references.ts';
+import { textOfMergeRequest } from '../merge-requests/of-issues.ts';
 import type { Reading } from './reading.ts';
 import { referredIssues } from './resolve.ts';
 
@@ -81,14 +81,6 @@ async function textOf(
   const { kind } = noteable;
   if (kind === 'epic' || note.iid === undefined) return undefined;
   return { text, source: { kind, projectId, iid: note.iid } };
-}
-
-/** What a merge request says itself. */
-export async function textOfMergeRequest(
-  store: Deps['store'],
-  { title, description }: Pick<MergeRequestRecord, 'title' | 'description'>,
-): Promise<string> {
-  return `${title}\n\n${description === null ? '' : await store.texts.read(description)}`;
 }
 
 /** @param except ids of issues that are told otherwise. @returns whether it came to the end */

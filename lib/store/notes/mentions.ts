@@ -1,10 +1,17 @@
 /** What the service noted on issues about the places that name them, each once: a row for each pair. */
+import type { MergeRequestAddress } from '../../records/merge-requests.ts';
 import type { MentionSource, Noteable, NoteRecord } from '../../records/notes.ts';
 import { TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import { issueKey } from '../row-keys/issues.ts';
-import { mentionKey } from '../row-keys/notes.ts';
+import type { Key } from '../row-keys/key.ts';
+import {
+  mentionKey,
+  namingMergeRequest,
+  namingMergeRequestsPrefix,
+  notesPartition,
+} from '../row-keys/notes.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Put } from '../table/write.ts';
 import { noteWrites } from './notes.ts';
@@ -79,6 +86,19 @@ export class Mentions {
   async known(issues: readonly MentionedIssue[], what: What, source: MentionSource): Promise<boolean[]> {
     const rows = await this.#table.batchGet(issues.map((issue) => keyOf(issue, what, source)));
     return rows.map((row) => row !== undefined);
+  }
+
+  /** Returns where the merge requests are that were noted on an issue as naming it, at most `limit`. */
+  async namingMergeRequests(
+    { projectId, id }: MentionedIssue,
+    limit: number,
+  ): Promise<MergeRequestAddress[]> {
+    const { items } = await this.#table.query({
+      partition: notesPartition(projectId, { kind: 'issue', id }),
+      prefix: namingMergeRequestsPrefix(id),
+      limit,
+    });
+    return items.map((row) => namingMergeRequest(row as unknown as Key));
   }
 
   /** The row, for the transaction of what happens once: refused as `mention` if it has happened. */

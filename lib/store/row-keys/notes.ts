@@ -97,6 +97,16 @@ export const mentionKey = (
   sk: `${mentionPrefix(noteable)}${what}#${source.kind}#${padded(source.projectId)}#${source.kind === 'commit' ? source.sha : padded(source.iid)}`,
 });
 
+/** The merge requests that name an issue. */
+export const namingMergeRequestsPrefix = (issueId: number): string =>
+  `${mentionPrefix({ kind: 'issue', id: issueId })}mentioned#merge-request#`;
+
+/** The merge request of such a row. */
+export function namingMergeRequest({ sk }: Key): { readonly projectId: number; readonly iid: number } {
+  const [projectId, iid] = sk.split('#').slice(-2) as [string, string];
+  return { projectId: idOf(projectId), iid: idOf(iid) };
+}
+
 const NOTE_WORDS = 'WORD#';
 
 /** A note that has a word, in the order of creation. */

@@ -104,6 +104,24 @@ describe('a merge request', () => {
     expect(await call(owner, 'GET', `${at}/issues/1`)).toMatchObject({ closed_by: { id: owner.id } });
   });
 
+  test('is listed with the issues that it names and closes, for those who may read it', async () => {
+    const [owner, stranger]: Person[] = [await someone(), await someone()];
+    const { at, ...project } = await projectOf(owner!, 'Listed', { merge_requests_access_level: 'private' });
+    await project.propose({ title: 'Closes #1', description: 'As #2' });
+    await project.propose({ description: 'Closes listed#1 and #2' });
+    await project.propose({ description: 'Closes elsewhere#1, says #1' });
+    await settled();
+    const listed = async (who: Person, issue: number, list: string) =>
+      (await call(who, 'GET', `${at}/issues/${issue}/${list}`)).map(({ iid }: { iid: number }) => iid);
+    expect(await listed(owner!, 1, 'related_merge_requests')).toEqual([3, 2, 1]);
+    expect(await listed(owner!, 1, 'closed_by')).toEqual([2, 1]);
+    expect(await listed(owner!, 2, 'closed_by')).toEqual([2]);
+    expect(await listed(owner!, 3, 'related_merge_requests')).toEqual([]);
+    expect(await listed(owner!, 1, 'closed_by?per_page=1&page=2')).toEqual([1]);
+    for (const list of ['related_merge_requests', 'closed_by'])
+      expect(await listed(stranger!, 1, list)).toEqual([]);
+  });
+
   test('closes an issue once: when that is opened again it stays so', async () => {
     const owner: Person = await someone();
     const { at, id, ...project } = await projectOf(owner, 'Once');
