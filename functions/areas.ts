@@ -218,6 +218,14 @@ export const areas: readonly Area[] = [
     repository,
   ),
   api(
+    'merge-request-merging',
+    ['merge', 'cancel_merge_when_pipeline_succeeds', 'rebase', 'merge_ref'].map(
+      (name) => `/api/v4/projects/{id}/merge_requests/{iid}/${name}`,
+    ),
+    writesObjects,
+    repository,
+  ),
+  api(
     'merge-request-notes',
     [
       ...['notes', 'discussions', 'award_emoji'].flatMap(collection),

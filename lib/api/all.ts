@@ -28,6 +28,7 @@ import { markdownEndpoints } from './markdown/endpoints.ts';
 import { groupMemberEndpoints, projectMemberEndpoints } from './members/endpoints.ts';
 import { mergeRequestChangeEndpoints } from './merge-requests/changes.ts';
 import { mergeRequestEndpoints } from './merge-requests/endpoints.ts';
+import { mergeRequestMergingEndpoints } from './merge-requests/merging.ts';
 import { mergeRequestNoteEndpoints } from './merge-requests/notes.ts';
 import { mergeRequestOfIssueEndpoints } from './merge-requests/of-issues.ts';
 import { mergeRequestPeopleEndpoints } from './merge-requests/people.ts';
@@ -94,6 +95,7 @@ export const allEndpoints: readonly Endpoint<ApiDeps>[] = [
   ...todoEndpoints,
   ...eventEndpoints,
   ...mergeRequestEndpoints,
+  ...mergeRequestMergingEndpoints,
   ...approvalEndpoints,
   ...mergeRequestApprovalEndpoints,
   ...mergeRequestNoteEndpoints,

@@ -1,4 +1,4 @@
-import { getMergeRequest } from '../../domain/merge-requests/find.ts';
+import { divergedCommits, mergeRequestAsItIs } from '../../domain/merge-requests/as-it-is.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
@@ -6,7 +6,7 @@ import { endpoint } from '../endpoint.ts';
 import { assigneeIdsOf } from '../issues/params.ts';
 import { mergeRequestListEndpoints } from './lists.ts';
 import { ofMergeRequest } from './params.ts';
-import { presentedMergeRequest } from './presented.ts';
+import { presentedMergeRequest, statusOf } from './presented.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'merge-requests';
@@ -35,13 +35,18 @@ const one = endpoint({
     }),
   returns: { body: shapes.mergeRequest },
   errors: [{ status: 404, description: 'Merge request not found' }],
-  handle: async ({ actor, project, params, request }, deps) =>
-    presentedMergeRequest(
-      deps,
-      actor,
-      await getMergeRequest(deps, actor, project, params.merge_request_iid),
-      request.baseUrl,
-    ),
+  handle: async ({ actor, project, params, query, request }, deps) => {
+    const found = await mergeRequestAsItIs(deps, actor, project, params.merge_request_iid);
+    const [shown, diverged] = await Promise.all([
+      presentedMergeRequest(deps, actor, found, request.baseUrl, statusOf(found)),
+      query.include_diverged_commits_count ? divergedCommits(deps, project, found.mergeRequest) : undefined,
+    ]);
+    return {
+      ...shown,
+      ...(query.include_rebase_in_progress ? { rebase_in_progress: found.situation.rebasing } : {}),
+      ...(diverged === undefined ? {} : { diverged_commits_count: diverged }),
+    };
+  },
 });
 
 /** What creation and update have in common. */

@@ -1,12 +1,16 @@
 import type { Actor } from '../../domain/actor.ts';
+import { type AsItIs, visiblePipeline } from '../../domain/merge-requests/as-it-is.ts';
 import { conversationOf } from '../../domain/merge-requests/conversation.ts';
 import type { MergeRequestScope } from '../../domain/merge-requests/list.ts';
 import { listedStatuses } from '../../domain/merge-requests/listed-status.ts';
+import { detailedMergeStatus, hasConflicts, mergeStatus } from '../../domain/merge-requests/merge-status.ts';
 import { type FoundMergeRequest, shownMergeRequests } from '../../domain/merge-requests/related.ts';
 import { isSubscribed } from '../../domain/notes/subscriptions.ts';
 import { branchProtection } from '../../domain/refs/protection.ts';
+import { pipelineBasic } from '../commits/present.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
+import { projectUrl } from '../projects/present.ts';
 import type { AskedIn } from '../tracked/present.ts';
 import { countOfFiles, presentMergeRequest, presentSimple, type ShownStatus } from './present.ts';
 
@@ -61,23 +65,31 @@ export async function presentedMergeRequest(
     ),
     isSubscribed(deps, actor, conversationOf(found)),
     branchProtection(deps, access, actor),
-    undefined,
+    visiblePipeline(deps, actor, access, mergeRequest),
   ]);
+  const ofHead = pipeline === undefined ? null : pipelineBasic(pipeline, projectUrl(access.project, baseUrl));
   return {
     ...shown!,
     subscribed,
     changes_count: countOfFiles(mergeRequest.diff),
-    latest_build_started_at: null,
-    latest_build_finished_at: null,
+    latest_build_started_at: pipeline?.startedAt ?? null,
+    latest_build_finished_at: pipeline?.finishedAt ?? null,
     first_deployed_to_production_at: null,
-    pipeline: pipeline ?? null,
-    head_pipeline: null,
+    pipeline: ofHead,
+    head_pipeline: ofHead,
     diff_refs: { base_sha: baseSha, head_sha: headSha, start_sha: startSha },
     merge_error: mergeRequest.mergeError,
     first_contribution: false,
-    user: { can_merge: protection.mayPush(actor, mergeRequest.targetBranch) },
+    user: { can_merge: protection.mayUpdate(actor, mergeRequest.targetBranch) },
   };
 }
+
+/** What was found out about a merge request that was judged. */
+export const statusOf = ({ situation }: AsItIs): ShownStatus => ({
+  status: mergeStatus(situation),
+  detailed: detailedMergeStatus(situation),
+  hasConflicts: hasConflicts(situation),
+});
 
 export const askedIn = (scope: MergeRequestScope): AskedIn =>
   scope.kind === 'project'

@@ -2,12 +2,14 @@ import * as z from 'zod/mini';
 import {
   AUTO_MERGE_JOB,
   CHECK_MERGE_REQUEST_JOB,
+  FOLLOW_PUSH_JOB,
   REBASE_JOB,
   REFRESH_MERGE_REQUEST_JOB,
   REMOVE_SOURCE_JOB,
 } from '../../store/merge-requests/merge-requests.ts';
 import { defineJob } from '../job.ts';
 import { idField, textField } from '../job-fields.ts';
+import { followPush } from './after-push.ts';
 import { mergeAfterPipeline, removeSourceBranch } from './auto-merge.ts';
 import { checkMergeRequest } from './mergeability.ts';
 import { rebaseMergeRequest } from './rebase.ts';
@@ -25,6 +27,17 @@ export const jobs = [
     name: REFRESH_MERGE_REQUEST_JOB,
     body: () => z.object({ ...address(), userId: idField(), baseUrl: z.string() }),
     run: refreshMergeRequest,
+  }),
+  defineJob({
+    name: FOLLOW_PUSH_JOB,
+    body: () =>
+      z.object({
+        projectId: idField(),
+        branches: z.array(z.object({ name: textField(), from: textField(), to: textField() })),
+        actorId: z.nullable(idField()),
+        baseUrl: z.string(),
+      }),
+    run: (deps, body, { deadline }) => followPush(deps, body, deadline),
   }),
   defineJob({
     name: REBASE_JOB,

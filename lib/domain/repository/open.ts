@@ -2,10 +2,11 @@ import { ZERO_OID } from '../../git/oid.ts';
 import { PackStore } from '../../git/pack/store.ts';
 import { type Ref, RefConflict, type RefPageQuery, type RefUpdate } from '../../git/ports.ts';
 import type { RefDatabase } from '../../git/ref-database.ts';
-import { branchRef, type RefName, shortName } from '../../git/refname.ts';
+import { branchRef, type RefName, shortName, spaceOf } from '../../git/refname.ts';
 import type { Repository } from '../../git/wire/repository.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, TransactionRefused } from '../../store/errors.ts';
+import { followPushMessage } from '../../store/merge-requests/merge-requests.ts';
 import { type PushedBranch, pushedMessage, type Writer } from '../../store/notes/mentions.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import { addRule } from '../../store/refs/protection-rules.ts';
@@ -31,6 +32,8 @@ import { emptyRefs, importFills, isImporting } from './import-state.ts';
 const ACTIVITY_MS = 60_000;
 /** Branches of one push in whose new commits a worker looks for issues. */
 const MAX_NAMING = 20;
+/** Branches of one push whose merge requests a worker brings in line. */
+const MAX_FOLLOWED = 100;
 
 /**
  * Opens the repository of a project for one request. Reads nothing itself.
@@ -168,11 +171,12 @@ class ProjectRefs implements RefDatabase {
   async compareAndSwap(updates: readonly RefUpdate[], options: SwapCompanions = {}): Promise<void> {
     const { projects } = this.#deps.store;
     const { id } = this.#project;
-    const [first, { events, naming }] = await Promise.all([
+    const [first, { events, naming }, following] = await Promise.all([
       this.#firstBranch(updates, options.head),
       this.#pushed(updates, options),
+      this.#following(updates),
     ]);
-    const messages = [...this.#mentions(naming), ...(this.#together.messages ?? [])];
+    const messages = [...this.#mentions(naming), ...following, ...(this.#together.messages ?? [])];
     this.#prefetched?.forget();
     const now = this.#deps.now();
     const change = first === undefined ? {} : { defaultBranch: first };
@@ -221,6 +225,18 @@ class ProjectRefs implements RefDatabase {
     const inOrder = [...naming].sort((a, b) => Number(isDefault(b)) - Number(isDefault(a)));
     const branches = inOrder.slice(0, MAX_NAMING);
     return [pushedMessage({ projectId, branches, merged: this.#together.merged }, this.#pusher)];
+  }
+
+  /** A worker brings open merge requests in line with branches that are created or moved. */
+  async #following(updates: readonly RefUpdate[]): Promise<OutboxMessage[]> {
+    const { id: projectId } = this.#project;
+    const branches = updates.filter(
+      ({ name, from, to }) => spaceOf(name) === 'heads' && to !== ZERO_OID && from !== to,
+    );
+    if (this.#finishing || this.#pusher?.actorId == null || branches.length === 0) return [];
+    if (!(await this.#deps.store.mergeRequests.areOpen(projectId))) return [];
+    const moved = branches.slice(0, MAX_FOLLOWED).map(({ name, from, to }) => ({ name, from, to }));
+    return [followPushMessage({ projectId, branches: moved }, this.#pusher)];
   }
 
   /** The push events of these updates, if there is a pusher. */

@@ -11,7 +11,8 @@ import type {
   RequestedCheck,
 } from '../../records/merge-requests.ts';
 import { ConditionFailed, TransactionRefused } from '../errors.ts';
-import { MAINTENANCE, message, type Outbox } from '../outbox/outbox.ts';
+import type { PushedBranch, Writer } from '../notes/mentions.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import {
   diffVersionKey,
   diffVersionPrefix,
@@ -31,6 +32,9 @@ import { MERGE_REQUEST_KIND } from './kind.ts';
 /** Makes the next version where the source branch has moved: `{ projectId, iid, userId, baseUrl }`. */
 export const REFRESH_MERGE_REQUEST_JOB = 'merge_request.refresh';
 
+/** Brings the open merge requests of pushed branches in line with them: `{ projectId, branches, actorId, baseUrl }`. */
+export const FOLLOW_PUSH_JOB = 'merge_request.follow-push';
+
 /** Rebases a source branch: `{ projectId, iid, id, baseUrl }`. */
 export const REBASE_JOB = 'merge_request.rebase';
 
@@ -42,6 +46,11 @@ export const REMOVE_SOURCE_JOB = 'merge_request.remove-source';
 
 /** Finds out whether a merge request can be merged: `{ projectId, iid }`. */
 export const CHECK_MERGE_REQUEST_JOB = 'merge_request.check';
+
+export const followPushMessage = (
+  push: { readonly projectId: number; readonly branches: readonly PushedBranch[] },
+  writer: Writer,
+): OutboxMessage => message(MAINTENANCE, FOLLOW_PUSH_JOB, { ...push, ...writer });
 
 /** An open merge request as its source branch leads to it. */
 export interface ProposedBranch extends MergeRequestReference {
@@ -109,6 +118,16 @@ export class MergeRequests extends TrackedRecords<MergeRequestRecord, MergeReque
       limit,
     });
     return items as unknown as ProposedBranch[];
+  }
+
+  /** Whether any open merge request is from a project or to it. */
+  async areOpen(projectId: number): Promise<boolean> {
+    const partition = mergeRequestSources(projectId);
+    const [[counts], { items }] = await Promise.all([
+      this.counts([projectId]),
+      this.table.query({ partition, limit: 1 }),
+    ]);
+    return (counts?.opened ?? 0) > 0 || items.length > 0;
   }
 
   /** Keeps the answer of a check, unless the merge request has another head by then. @returns whether it was kept */

@@ -11,6 +11,7 @@ import { iterationWrites } from './iteration-endpoints.ts';
 import { keyWrites } from './key-endpoints.ts';
 import { labelWrites } from './label-endpoints.ts';
 import { mergeRequestConversationWrites } from './merge-request-conversation-endpoints.ts';
+import { mergingWrites } from './merging-endpoints.ts';
 import { milestoneWrites } from './milestone-endpoints.ts';
 import { noteWrites } from './note-endpoints.ts';
 import { notificationWrites } from './notification-endpoints.ts';
@@ -79,6 +80,7 @@ export const writes: readonly Operation[] = [
     };
   }),
   ...approvalWrites,
+  ...mergingWrites,
   ...groupWrites,
   ...invitationWrites,
   ...issueWrites,

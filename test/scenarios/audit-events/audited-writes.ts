@@ -141,6 +141,11 @@ export const AUDITED: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
+  'Merges and rebases are noted on the merge request, and are pushes in the feed.': [
+    'PUT /projects/:id/merge_requests/:merge_request_iid/merge',
+    'POST /projects/:id/merge_requests/:merge_request_iid/cancel_merge_when_pipeline_succeeds',
+    'PUT /projects/:id/merge_requests/:merge_request_iid/rebase',
+  ],
   'Approvals are noted on the merge request, and its own rules are shown with it.': [
     'POST /projects/:id/merge_requests/:merge_request_iid/approvals',
     'POST /projects/:id/merge_requests/:merge_request_iid/approve',

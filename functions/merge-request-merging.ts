@@ -1,0 +1,5 @@
+import { mergeRequestMergingEndpoints } from '../lib/api/merge-requests/merging.ts';
+import { apiFunction } from '../lib/http/function.ts';
+import { deps } from './deps.ts';
+
+export const { handler, fetch } = apiFunction({ endpoints: mergeRequestMergingEndpoints, deps });
