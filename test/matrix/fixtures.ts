@@ -160,6 +160,25 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
     const praise = await made(`${issues}/1/award_emoji`, { name: 'heart' });
     const nod = await made(`${issues}/1/notes/${talk.notes[0].id}/award_emoji`, { name: 'heart' });
     await made(`${issues}/2/notes`, { body: MARKS.confidential });
+    const proposed = `proposed-${code}`;
+    await made(`${repository}/commits`, {
+      branch: proposed,
+      start_branch: branch,
+      commit_message: `Propose ${code}`,
+      actions: [{ action: 'create', file_path: `${code}.md`, content: `${code}\n` }],
+    });
+    const proposals = `/projects/${project.id}/merge_requests`;
+    await made(proposals, { title: `Merge ${code}`, source_branch: proposed, target_branch: branch });
+    const superfluous = {
+      title: `Superfluous ${code}`,
+      source_branch: proposed,
+      target_branch: `side-${code}`,
+    };
+    await made(proposals, superfluous);
+    const review = await made(`${proposals}/1/discussions`, { body: `About ${code}` });
+    const proposalPraise = await made(`${proposals}/1/award_emoji`, { name: 'heart' });
+    const proposalNote = `${proposals}/1/notes/${review.notes[0].id}`;
+    const proposalNod = await made(`${proposalNote}/award_emoji`, { name: 'heart' });
     const discussion = await made(`${repository}/commits/${commit.id}/discussions`, { body: code });
     const record = (await store.projects.get(project.id))!;
     const settings: Record<string, unknown> = { ...record.settings };
@@ -182,6 +201,11 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
       praise: praise.id,
       nod: nod.id,
       weighed: weights[0].id,
+      proposed,
+      proposal_talk: review.id,
+      proposal_said: review.notes[0].id,
+      proposal_praise: proposalPraise.id,
+      proposal_nod: proposalNod.id,
       discussion: discussion.id,
       remark: discussion.notes[0].id,
       blob: root.find((entry: { path: string }) => entry.path === 'README.md').id,

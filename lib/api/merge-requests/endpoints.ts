@@ -81,7 +81,7 @@ const create = endpoint({
   method: 'POST',
   path: '/projects/:id/merge_requests',
   area,
-  summary: 'Propose a branch to be merged',
+  summary: 'Create a merge request',
   description: 'The project of the path is that of the source branch.',
   access: project('read_code'),
   body: () =>

@@ -15,6 +15,7 @@ export const onMergeRequest: NotedPath<ProjectAccess> = {
   object: 'a merge request',
   missing: 'Merge request',
   inDiff: diffPositions,
+  updatesText: true,
   access: project('read_merge_requests'),
   params: () => ({
     merge_request_iid: p.integer({

@@ -28,6 +28,8 @@ export interface NotedPath<A extends ContainerAccess> {
   readonly access: A extends ProjectAccess ? ProjectRule<false> : GroupRule<false>;
   /** Of what has a diff: discussions can be about places in it, and be resolved. */
   readonly inDiff?: DiffPositions;
+  /** Whether a note on it cannot be updated without its text. */
+  readonly updatesText?: true;
   /** The path parameter that names the object. */
   readonly params: () => Readonly<Record<string, p.Field<string | number>>>;
   readonly prefetch?: (params: Readonly<Record<string, string | number>>) => Prefetch;
@@ -49,8 +51,9 @@ export const accessOf = <A extends ContainerAccess>(found: {
   readonly group?: ContainerAccess | undefined;
 }): A => (found.project ?? found.group)! as A;
 
-export const noteText = () =>
-  p.string({ required: true, description: 'Text of the note, at most 1,000,000 characters' });
+const TEXT = 'Text of the note, at most 1,000,000 characters';
+export const noteText = () => p.string({ required: true, description: TEXT });
+export const noteTextOrNone = () => p.string({ blank: false, description: TEXT });
 export const noteTime = () =>
   p.datetime({ description: 'Time of creation, for administrators and owners; ignored for others' });
 
@@ -190,7 +193,7 @@ export function discussionEndpoints<A extends ContainerAccess>({
     body: () =>
       p.params(
         {
-          body: p.string({ blank: false, description: 'Text of the note, at most 1,000,000 characters' }),
+          body: noteTextOrNone(),
           resolved: p.boolean({
             description:
               'Whether the discussion is resolved, with all notes in it; refused where it cannot be',
@@ -244,7 +247,7 @@ export function discussionEndpoints<A extends ContainerAccess>({
     ...common,
     method: 'PUT',
     path: `${path}/discussions/:discussion_id`,
-    summary: `Resolve a discussion of ${object}, or open it again`,
+    summary: `Set whether a discussion of ${object} is resolved`,
     params: () => at(discussionId()),
     body: () =>
       p.params({

@@ -16,6 +16,7 @@ import {
   type NotedPath,
   noteId,
   noteText,
+  noteTextOrNone,
   noteTime,
   WRITE_ERRORS,
 } from './discussions.ts';
@@ -30,6 +31,7 @@ export function noteEndpoints<A extends ContainerAccess>({
   missing,
   access,
   open,
+  updatesText,
   ...noted
 }: NotedPath<A>) {
   const common = { area, access: access as ContainerRule } as const;
@@ -124,7 +126,7 @@ export function noteEndpoints<A extends ContainerAccess>({
     params: () => at(noteId()),
     body: () =>
       p.params({
-        body: p.string({ blank: false, description: 'Text of the note, at most 1,000,000 characters' }),
+        body: updatesText === true ? noteText() : noteTextOrNone(),
         ...internal(),
       }),
     returns: { body: shapes.note, or: ONLY_ACTIONS },

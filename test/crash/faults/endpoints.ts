@@ -11,6 +11,7 @@ import { iterationWrites } from './iteration-endpoints.ts';
 import { keyWrites } from './key-endpoints.ts';
 import { labelWrites } from './label-endpoints.ts';
 import { mergeRequestConversationWrites } from './merge-request-conversation-endpoints.ts';
+import { mergeRequestWrites } from './merge-request-endpoints.ts';
 import { mergingWrites } from './merging-endpoints.ts';
 import { milestoneWrites } from './milestone-endpoints.ts';
 import { noteWrites } from './note-endpoints.ts';
@@ -85,6 +86,7 @@ export const writes: readonly Operation[] = [
   ...invitationWrites,
   ...issueWrites,
   ...keyWrites,
+  ...mergeRequestWrites,
   ...attributeWrites,
   ...settingWrites,
   ...projectWrites,

@@ -1,6 +1,7 @@
 import type { Operation } from './driver.ts';
 import type { Fixtures, Ground } from './fixtures.ts';
-import { counted, countOf, endpoint, flip } from './sent.ts';
+import { proposed } from './merge-request-endpoints.ts';
+import { after, counted, countOf, endpoint, flip } from './sent.ts';
 
 /** @returns the path of what the notes are on */
 type Below = (ground: Ground, fixtures: Fixtures) => Promise<string>;
@@ -20,6 +21,8 @@ const epic: Below = async ({ owner: { token } }, fixtures) => {
   const { id } = await fixtures.done('POST', epics, { token, json: { title: 'talk' } });
   return `${epics}/${id}`;
 };
+
+const mergeRequest: Below = (ground, fixtures) => proposed(fixtures, ground);
 
 /** Writes of discussions, and of notes in them. */
 const discussionWrites = (path: string, below: Below): readonly Operation[] => [
@@ -56,33 +59,35 @@ const changes = (
 ];
 
 /** Writes of notes without regard to discussions. */
-const singleWrites = (path: string, below: Below): readonly Operation[] => [
+const singleWrites = (path: string, below: Below, internal = true): readonly Operation[] => [
   endpoint(`POST ${path}/notes`, async (fixtures) => {
     const { on, token, state } = await discussed(fixtures, below);
     const body = fixtures.fresh('note');
-    return { path: `${on}/notes`, token, json: { body, internal: true }, state: () => state(body) };
+    return { path: `${on}/notes`, token, json: { body, internal }, state: () => state(body) };
   }),
   ...changes(`${path}/notes/:note_id`, below, ({ on, noteId }) => `${on}/notes/${noteId}`),
 ];
 
 const ISSUE = '/projects/:id/issues/:issue_iid';
 const EPIC = '/groups/:id/epics/:epic_id';
+const MERGE_REQUEST = '/projects/:id/merge_requests/:merge_request_iid';
 
-/** Writes of awards on an issue, or on a note on it. */
+/** Writes of awards on an object, or on a note on it. */
 function awardWrites(
   path: string,
+  below: Below,
   awardable: (of: Awaited<ReturnType<typeof discussed>>) => string,
 ): readonly Operation[] {
   const name = 'thumbsup';
   return [
     endpoint(`POST ${path}/award_emoji`, async (fixtures) => {
-      const made = await discussed(fixtures, issue);
+      const made = await discussed(fixtures, below);
       const { token } = made;
       const awards = `${awardable(made)}/award_emoji`;
       return { path: awards, token, json: { name }, state: () => counted(fixtures, awards, token) };
     }),
     endpoint(`DELETE ${path}/award_emoji/:award_id`, async (fixtures) => {
-      const made = await discussed(fixtures, issue);
+      const made = await discussed(fixtures, below);
       const { token } = made;
       const awards = `${awardable(made)}/award_emoji`;
       const { id } = await fixtures.done('POST', awards, { token, json: { name } });
@@ -110,8 +115,25 @@ export const noteWrites: readonly Operation[] = [
   }),
   ...discussionWrites(EPIC, epic),
   ...singleWrites(EPIC, epic),
-  ...awardWrites(ISSUE, ({ on }) => on),
-  ...awardWrites(`${ISSUE}/notes/:note_id`, ({ on, noteId }) => `${on}/notes/${noteId}`),
+  ...awardWrites(ISSUE, issue, ({ on }) => on),
+  ...awardWrites(`${ISSUE}/notes/:note_id`, issue, ({ on, noteId }) => `${on}/notes/${noteId}`),
+  ...discussionWrites(MERGE_REQUEST, mergeRequest),
+  ...singleWrites(MERGE_REQUEST, mergeRequest, false),
+  ...awardWrites(MERGE_REQUEST, mergeRequest, ({ on }) => on),
+  ...awardWrites(
+    `${MERGE_REQUEST}/notes/:note_id`,
+    mergeRequest,
+    ({ on, noteId }) => `${on}/notes/${noteId}`,
+  ),
+  endpoint(`PUT ${MERGE_REQUEST}/discussions/:discussion_id`, async (fixtures) => {
+    const { discussions, id, token } = await discussed(fixtures, mergeRequest);
+    const path = `${discussions}/${id}`;
+    const state = async () => {
+      const { notes } = await fixtures.done('GET', path, { token });
+      return after((notes as { resolved: boolean }[])[0]!.resolved, false, true);
+    };
+    return { path, token, json: { resolved: true }, state };
+  }),
 ];
 
 interface Note {

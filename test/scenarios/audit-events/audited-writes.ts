@@ -155,7 +155,7 @@ export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
     'PUT /projects/:id/merge_requests/:merge_request_iid/approval_rules/:approval_rule_id',
     'DELETE /projects/:id/merge_requests/:merge_request_iid/approval_rules/:approval_rule_id',
   ],
-  'Issues, notes and awards tell themselves who wrote, closed and gave them.': [
+  'Issues, merge requests, notes and awards tell themselves who wrote, closed and gave them.': [
     'POST /projects/:id/issues',
     'PUT /projects/:id/issues/:issue_iid',
     'DELETE /projects/:id/issues/:issue_iid',
@@ -192,6 +192,9 @@ export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
     'POST /projects/:id/issues/:issue_iid/discussions/:discussion_id/notes',
     'PUT /projects/:id/issues/:issue_iid/discussions/:discussion_id/notes/:note_id',
     'DELETE /projects/:id/issues/:issue_iid/discussions/:discussion_id/notes/:note_id',
+    'POST /projects/:id/merge_requests',
+    'PUT /projects/:id/merge_requests/:merge_request_iid',
+    'DELETE /projects/:id/merge_requests/:merge_request_iid',
     'POST /projects/:id/merge_requests/:merge_request_iid/notes',
     'PUT /projects/:id/merge_requests/:merge_request_iid/notes/:note_id',
     'DELETE /projects/:id/merge_requests/:merge_request_iid/notes/:note_id',
