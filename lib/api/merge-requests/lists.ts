@@ -218,6 +218,7 @@ async function listed(
       ? await simpleMergeRequests(deps, found.items, baseUrl)
       : await presentedMergeRequests(deps, found.items, baseUrl, askedIn(scope), {
           labelDetails: query.with_labels_details,
+          recheck: query.with_merge_status_recheck,
         });
   return { ...found, items };
 }

@@ -20,11 +20,15 @@ export async function presentedMergeRequests(
   found: readonly FoundMergeRequest[],
   baseUrl: string,
   askedIn: AskedIn,
-  options: { readonly labelDetails?: boolean; readonly statuses?: readonly ShownStatus[] } = {},
+  options: {
+    readonly labelDetails?: boolean;
+    readonly statuses?: readonly ShownStatus[];
+    readonly recheck?: boolean;
+  } = {},
 ) {
   const [shown, statuses] = await Promise.all([
     shownMergeRequests(deps, found),
-    options.statuses ?? listedStatuses(deps, found),
+    options.statuses ?? listedStatuses(deps, found, options.recheck),
   ]);
   const records = new Map(shown.flatMap(({ milestone }) => (milestone ? [[milestone.id, milestone]] : [])));
   const projects = found.map(({ access }) => access.project);

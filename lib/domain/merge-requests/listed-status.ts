@@ -1,17 +1,21 @@
-/** What lists tell about merging: what is known of the heads as they are now. Nothing is checked for a list. */
+/** What lists tell about merging: what is known of the heads as they are now. A worker checks where that is asked for. */
 
+import type { Oid } from '../../git/oid.ts';
 import { branchRef } from '../../git/refname.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
+import { mapLimit } from '../../store/table/map-limit.ts';
 import type { Deps } from '../deps.ts';
 import { openRepository } from '../repository/open.ts';
 import { mergeSettingsOf } from './merge-settings.ts';
 import {
+  currentVerdict,
   type DetailedMergeStatus,
   detailedMergeStatus,
   hasConflicts,
   type MergeStatus,
   mergeStatus,
 } from './merge-status.ts';
+import { askForCheck } from './mergeability.ts';
 import type { FoundMergeRequest } from './related.ts';
 
 export interface ListedStatus {
@@ -20,20 +24,32 @@ export interface ListedStatus {
   readonly hasConflicts: boolean;
 }
 
-/** Reads the target branches of all: one batch for each project. */
+/**
+ * Reads the target branches of all: one batch for each project.
+ * @param recheck lets a worker check those that nothing is known of
+ */
 export async function listedStatuses(
   deps: Deps,
   found: readonly FoundMergeRequest[],
+  recheck = false,
 ): Promise<ListedStatus[]> {
   const open = found.filter(({ mergeRequest }) => mergeRequest.state === 'opened');
   const byProject = Map.groupBy(open, ({ access }) => access.project.id);
-  const tips = new Map<string, string>();
+  const tips = new Map<string, Oid>();
   await Promise.all(
     [...byProject.values()].map(async (group) => {
       const branches = group.map(({ mergeRequest }) => mergeRequest.targetBranch);
       await readTips(deps, group[0]!.access.project, [...new Set(branches)], tips);
     }),
   );
+  const unknown = open.flatMap(({ mergeRequest: record, access: { project } }) => {
+    const targetSha = tips.get(`${project.id} ${record.targetBranch}`);
+    const isKnown = targetSha === undefined || currentVerdict({ record, targetSha }) !== undefined;
+    return isKnown ? [] : [{ record, targetSha }];
+  });
+  const asked = new Set(recheck ? unknown.map(({ record }) => record.id) : []);
+  if (recheck)
+    await mapLimit(CHECKS_AT_ONCE, unknown, ({ record, targetSha }) => askForCheck(deps, record, targetSha));
   return found.map(({ mergeRequest: record, access: { project } }) => {
     const targetSha = tips.get(`${project.id} ${record.targetBranch}`);
     const situation = {
@@ -44,7 +60,7 @@ export async function listedStatuses(
       rebasing: record.rebase !== null,
       pipeline: undefined,
       approved: true,
-      checking: false,
+      checking: asked.has(record.id),
     };
     const detailed = detailedMergeStatus(situation);
     return {
@@ -56,11 +72,14 @@ export async function listedStatuses(
   });
 }
 
+/** Checks asked for at the same time: each is a write. */
+const CHECKS_AT_ONCE = 10;
+
 async function readTips(
   deps: Deps,
   project: ProjectRecord,
   branches: readonly string[],
-  tips: Map<string, string>,
+  tips: Map<string, Oid>,
 ): Promise<void> {
   const names = branches.flatMap((branch) => branchRef(branch) ?? []);
   const refs = await openRepository(deps, project).refs.get(names);

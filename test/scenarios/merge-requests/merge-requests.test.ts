@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { expectSchema } from '../../harness/schemas.ts';
 import { type Service, startService } from '../../harness/service.ts';
+import { settled } from '../../harness/settled.ts';
 import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
 
 let service: Service;
@@ -247,4 +248,16 @@ describe('a list of merge requests', () => {
       ofOthers.body.every(({ author }: { author: { username: string } }) => author.username === 'maintainer'),
     ).toBe(true);
   });
+});
+
+test('a list asks a worker to check what is not known, where that is wanted', async () => {
+  const body = await proposed();
+  // Another head of the target: what was found before says nothing of it.
+  await commit('public', 'main', undefined, { [`moved-${body.iid}.txt`]: 'x' });
+  const list = `${of('public')}?iids[]=${body.iid}`;
+  const status = async (query = '') => (await as('guest', 'GET', list + query)).body[0].merge_status;
+  expect(await status()).toBe('unchecked');
+  expect(await status('&with_merge_status_recheck=true')).toBe('checking');
+  await settled();
+  expect(await status()).toBe('can_be_merged');
 });
