@@ -221,7 +221,8 @@ function sourceRemoval(
   const stays = { updates: [], messages: [] };
   if (!(removeSource ?? record.forceRemoveSource)) return stays;
   if (source.projectId !== project.id) {
-    const userId = signedIn(actor).user.id;
+    // A fork is its author's: where that is what they wanted, it is they who remove the branch.
+    const userId = record.forceRemoveSource ? record.author.id : signedIn(actor).user.id;
     const body = {
       ...source,
       sha: diff.headSha,
