@@ -1,4 +1,7 @@
-/** What a push does to open merge requests: those of its branches get a version, those whose commits it brings are merged. */
+/**
+ * What a push does to open merge requests: those of its branches get a version, those whose commits it brings are merged,
+ * others to the same target are checked.
+ */
 
 import { CorruptData } from '../../git/corrupt-data.ts';
 import type { CommitNode } from '../../git/history/commit-node.ts';
@@ -18,10 +21,13 @@ import { DomainError } from '../errors.ts';
 import { codeOf } from '../repository/read.ts';
 import { changeMergeRequest } from './change.ts';
 import { listMergeRequests } from './list.ts';
+import { askForCheck } from './mergeability.ts';
 import { refreshMergeRequest } from './refresh.ts';
 
 /** Open merge requests of one branch that are looked at: the newest of those to it. */
 const MAX_OPEN = 100;
+/** Of these, the newest that are checked at once against what their target has become; the others when they are looked at. */
+const MAX_CHECKED = 20;
 /** New commits of a branch among which heads are looked for: the newest. */
 const MAX_COMMITS = 10_000;
 /** Commits visited to find these. */
@@ -58,7 +64,7 @@ export async function followPush(
   return true;
 }
 
-/** Marks those merged whose heads a push brought to their target branch. */
+/** Marks those merged whose heads a push brought to their target branch, and lets others be checked against it. */
 async function markMerged(
   deps: Deps,
   actor: Extract<Actor, { kind: 'user' }>,
@@ -75,9 +81,13 @@ async function markMerged(
   const { items } = await listMergeRequests(deps, actor, input, page);
   if (items.length === 0) return;
   const commits = await newCommits(deps, access, branch);
+  let checks = 0;
   for (const { mergeRequest } of items) {
     const { headSha } = mergeRequest.diff;
-    if (!commits.some(({ oid }) => oid === headSha)) continue;
+    if (!commits.some(({ oid }) => oid === headSha)) {
+      if (checks++ < MAX_CHECKED) await askForCheck(deps, mergeRequest, branch.to as Oid);
+      continue;
+    }
     const mergeCommit = commits.find(({ parentIds }) => parentIds.slice(1).includes(headSha as Oid));
     await markOne(deps, actor, access, mergeRequest, mergeCommit?.oid ?? null);
   }

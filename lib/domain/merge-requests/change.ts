@@ -5,6 +5,7 @@
 
 import type { MergeRequestFields, MergeRequestRecord } from '../../records/merge-requests.ts';
 import { AlreadyExists, Missing, TransactionRefused } from '../../store/errors.ts';
+import { checkMessage } from '../../store/merge-requests/merge-requests.ts';
 import { mentionsMessage, mergedMessage } from '../../store/notes/mentions.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
@@ -48,6 +49,7 @@ const CONSEQUENCES: readonly ((deps: Deps, change: MergeRequestChange) => Promis
   toDo,
   toldWhereNamed,
   closesIssuesThen,
+  toBeChecked,
 ];
 
 /** Commits the writes of a change, with others: where refs move too. */
@@ -176,4 +178,10 @@ async function toldInNotes(
   { actor, before, after, notes }: MergeRequestChange,
 ): Promise<Consequences> {
   return { writes: await systemNotes(deps, actor, before, after, notes) };
+}
+
+/** Whether a new version can be merged is known before anybody asks. */
+async function toBeChecked(_deps: Deps, { before, after }: MergeRequestChange): Promise<Consequences> {
+  const isNew = after.state === 'opened' && before?.diff.id !== after.diff.id;
+  return isNew ? { messages: [checkMessage(after)] } : {};
 }

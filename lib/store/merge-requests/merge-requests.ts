@@ -64,6 +64,10 @@ interface PageOf<T> {
   readonly next?: string;
 }
 
+/** Lets a worker find out whether a merge request can be merged; it does nothing where that is known. */
+export const checkMessage = ({ projectId, iid }: MergeRequestAddress): OutboxMessage =>
+  message(MAINTENANCE, CHECK_MERGE_REQUEST_JOB, { projectId, iid });
+
 export class MergeRequests extends TrackedRecords<MergeRequestRecord, MergeRequestFacet, MergeRequestState> {
   readonly #counters: Counters;
 
@@ -175,7 +179,7 @@ export class MergeRequests extends TrackedRecords<MergeRequestRecord, MergeReque
     };
     const { projectId, iid } = record;
     try {
-      await this.outbox.commit([wanted], [message(MAINTENANCE, CHECK_MERGE_REQUEST_JOB, { projectId, iid })]);
+      await this.outbox.commit([wanted], [checkMessage({ projectId, iid })]);
       return true;
     } catch (error) {
       if (error instanceof TransactionRefused) return false;

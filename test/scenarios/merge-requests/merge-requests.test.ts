@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deps } from '../../../functions/deps.ts';
+import { mergeRequestKeys } from '../../../lib/store/row-keys/merge-requests.ts';
 import { expectSchema } from '../../harness/schemas.ts';
 import { type Service, startService } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
@@ -250,12 +252,19 @@ describe('a list of merge requests', () => {
   });
 });
 
-test('a list asks a worker to check what is not known, where that is wanted', async () => {
+test('whether it can be merged is known before anybody asks, also after its target has moved', async () => {
   const body = await proposed();
-  // Another head of the target: what was found before says nothing of it.
+  const status = async (query = '') =>
+    (await as('guest', 'GET', `${of('public')}?iids[]=${body.iid}${query}`)).body[0].merge_status;
+  await settled();
+  expect(await status()).toBe('can_be_merged');
   await commit('public', 'main', undefined, { [`moved-${body.iid}.txt`]: 'x' });
-  const list = `${of('public')}?iids[]=${body.iid}`;
-  const status = async (query = '') => (await as('guest', 'GET', list + query)).body[0].merge_status;
+  await settled();
+  expect(await status()).toBe('can_be_merged');
+  // As if the check were lost.
+  const { store } = await deps();
+  const key = mergeRequestKeys.record({ projectId: body.project_id, iid: body.iid });
+  await store.table.update({ update: key, set: { verdict: null }, remove: ['check'] });
   expect(await status()).toBe('unchecked');
   expect(await status('&with_merge_status_recheck=true')).toBe('checking');
   await settled();
