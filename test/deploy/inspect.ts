@@ -50,9 +50,15 @@ interface SentMail {
 
 /** What functions wrote to their log groups under a request's id: every line is JSON from its first character. */
 export async function linesOf(emulator: Emulator, requestId: string): Promise<Record<string, unknown>[]> {
-  const { logGroups } = await logs(emulator, 'DescribeLogGroups', {});
+  const groups: string[] = [];
+  // A page has at most 50 (CloudWatch Logs, DescribeLogGroups).
+  for (let nextToken: unknown, first = true; first || nextToken !== undefined; first = false) {
+    const page = await logs(emulator, 'DescribeLogGroups', nextToken === undefined ? {} : { nextToken });
+    groups.push(...(page['logGroups'] as { logGroupName: string }[]).map((group) => group.logGroupName));
+    nextToken = page['nextToken'] ?? undefined;
+  }
   const found = await Promise.all(
-    (logGroups as { logGroupName: string }[]).map(({ logGroupName }) =>
+    groups.map((logGroupName) =>
       logs(emulator, 'FilterLogEvents', { logGroupName, filterPattern: `"${requestId}"` }),
     ),
   );
