@@ -26,6 +26,7 @@ import { defaultBranchProtection, levelsOf } from '../refs/default-branch-protec
 import { newBranchRule } from '../refs/new-branch-rule.ts';
 import { RuleSet } from '../refs/pattern.ts';
 import { auditedBranchRule } from '../refs/rule-audit.ts';
+import { started } from '../started.ts';
 import { emptyRefs, importFills, isImporting } from './import-state.ts';
 
 /** Minimum interval between updates of a project's last activity: frequent pushes must not contend for one item. */
@@ -66,8 +67,18 @@ export function openRepository(
   const objects = new GitObjects(deps.store.blobs, catalogue, project.repositoryId, project.networkId);
   const store = new PackStore(objects, { cache: deps.packs });
   const { pusher, finishing = false } = options;
+  // Read beside all that comes before the refs move, and not on the way there. One that is opened meanwhile begins with
+  // what its branch is by then, and is brought in line when it is looked at.
+  const areProposed =
+    pusher === undefined || finishing ? undefined : started(deps.store.mergeRequests.areOpen(project.id));
   const open = (together?: Together): Repository => {
-    const refs = new ProjectRefs(deps, project, stored, { prefetched, finishing, pusher, together });
+    const refs = new ProjectRefs(deps, project, stored, {
+      prefetched,
+      finishing,
+      pusher,
+      together,
+      areProposed,
+    });
     return { objects, refs: hidden ? emptyRefs(refs) : refs, store, cache: deps.packs };
   };
   return { ...open(), together: open };
@@ -105,6 +116,7 @@ class ProjectRefs implements RefDatabase {
   readonly #finishing: boolean;
   readonly #pusher: Writer | undefined;
   readonly #together: Together;
+  readonly #areProposed: Promise<boolean> | undefined;
   /** The latest read of HEAD. */
   #head: Promise<{ readonly target: RefName; readonly head: Ref | undefined }> | undefined;
 
@@ -117,14 +129,18 @@ class ProjectRefs implements RefDatabase {
       finishing,
       pusher,
       together = { writes: [] },
+      areProposed,
     }: {
       readonly prefetched: Prefetched | undefined;
       readonly finishing: boolean;
       readonly pusher: Pusher | undefined;
       readonly together: Together | undefined;
+      /** Whether branches of the project are source or target of open merge requests. */
+      readonly areProposed: Promise<boolean> | undefined;
     },
   ) {
     this.#together = together;
+    this.#areProposed = areProposed;
     this.#prefetched = prefetched;
     this.#finishing = finishing;
     this.#pusher = pusher && writerOf(deps, pusher);
@@ -227,14 +243,15 @@ class ProjectRefs implements RefDatabase {
     return [pushedMessage({ projectId, branches, merged: this.#together.merged }, this.#pusher)];
   }
 
-  /** A worker brings open merge requests in line with branches that are created or moved. */
+  /** A worker brings open merge requests in line with branches that are moved. New ones have none, or had one before. */
   async #following(updates: readonly RefUpdate[]): Promise<OutboxMessage[]> {
     const { id: projectId } = this.#project;
     const branches = updates.filter(
-      ({ name, from, to }) => spaceOf(name) === 'heads' && to !== ZERO_OID && from !== to,
+      ({ name, from, to }) =>
+        spaceOf(name) === 'heads' && from !== ZERO_OID && to !== ZERO_OID && from !== to,
     );
     if (this.#finishing || this.#pusher?.actorId == null || branches.length === 0) return [];
-    if (!(await this.#deps.store.mergeRequests.areOpen(projectId))) return [];
+    if ((await this.#areProposed) !== true) return [];
     const moved = branches.slice(0, MAX_FOLLOWED).map(({ name, from, to }) => ({ name, from, to }));
     return [followPushMessage({ projectId, branches: moved }, this.#pusher)];
   }
