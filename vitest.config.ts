@@ -16,7 +16,7 @@ const projects = [
 ] as const;
 
 /** Their files run one after another in the same few processes: the service is loaded once in each, not for every file. */
-const SHARING: ReadonlySet<string> = new Set(['scenarios', 'clients']);
+const SHARING: ReadonlySet<string> = new Set(['unit', 'store', 'scenarios', 'matrix', 'clients', 'embedded']);
 
 export default defineConfig({
   test: {
@@ -26,8 +26,6 @@ export default defineConfig({
         name,
         include: [`test/${name}/**/*.test.ts`],
         ...(SHARING.has(name) ? { isolate: false, setupFiles: ['test/harness/shared-process.ts'] } : {}),
-        // Dozens of requests for one repository, each expensive.
-        ...(name === 'hostile' ? { testTimeout: 120_000 } : {}),
       },
     })),
     pool: 'forks',
@@ -35,7 +33,7 @@ export default defineConfig({
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
     reporters: ['default', './test/plain-summary.ts'],
     // For tests that hang: a slow machine that shares its processors needs several times what a laptop does.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, Tags, Validations } from 'aws-cdk-lib';
 import { Code } from 'aws-cdk-lib/aws-lambda';
@@ -38,11 +39,13 @@ if (import.meta.main) {
   const app = new App();
   const root = join(import.meta.dirname, '..');
   const entries = join(root, app.node.tryGetContext('entries') ?? 'functions');
-  const bundles = await bundle(areas, { entries, output: join(root, 'dist') });
+  const output = join(root, 'dist');
+  // `.ci/run` sets it: `npm run build` has just made the bundles.
+  if (process.env['BUILT'] !== '1') await bundle(areas, { entries, output });
   instance(app, (area) => {
-    const built = bundles.find((candidate) => candidate.area === area);
-    if (built === undefined) throw new Error(`${join(entries, area.entry)} is missing`);
-    return Code.fromAsset(built.directory, { exclude: ['*.map'] });
+    const directory = join(output, area.name);
+    if (!existsSync(directory)) throw new Error(`${join(entries, area.entry)} is missing`);
+    return Code.fromAsset(directory, { exclude: ['*.map'] });
   });
   app.synth();
 }

@@ -12,6 +12,7 @@ import {
   Bucket,
   BucketEncryption,
   HttpMethods,
+  type IBucket,
   ObjectOwnership,
 } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
@@ -23,6 +24,7 @@ import {
   STAGING_DAYS,
   table as schema,
 } from '../lib/store/table/schema.ts';
+import type { StorageBucket } from './resources.ts';
 import type { Settings } from './settings.ts';
 
 const text = (name: string): Attribute => ({ name, type: AttributeType.STRING });
@@ -36,8 +38,16 @@ export class DataStack extends Stack {
   readonly table: ITable;
   readonly indexes: readonly string[] = indexes.map((index) => index.name);
   readonly objects: Bucket;
+  /** Storages of repositories beside `default`. */
+  readonly storages: readonly StorageBucket[];
+  /** Those of them whose buckets are this stack's. */
+  readonly storageBuckets: readonly Bucket[];
 
-  constructor(scope: Construct, id: string, { restoredTable }: Pick<Settings, 'restoredTable'>) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { restoredTable, repositoryStorages }: Pick<Settings, 'restoredTable' | 'repositoryStorages'>,
+  ) {
     super(scope, id, {
       description: 'Lemnos: source hosting without servers (data)',
       terminationProtection: true,
@@ -51,7 +61,23 @@ export class DataStack extends Stack {
     // Exported whether or not they are in use: an export that another stack imports cannot be removed before that stack
     // is redeployed.
     for (const name of [own.tableName, own.tableArn]) this.exportValue(name);
-    this.objects = this.#objects();
+    this.objects = this.#bucket('Objects');
+    const made: Bucket[] = [];
+    const bucketOf = (name: string, existing: string | undefined): IBucket => {
+      const own = `Storage-${name}`;
+      if (existing !== undefined) return Bucket.fromBucketName(this, own, existing);
+      const bucket = this.#bucket(own);
+      made.push(bucket);
+      // As of the table: its import by another stack ends only when that one is deployed again.
+      for (const value of [bucket.bucketName, bucket.bucketArn]) this.exportValue(value);
+      return bucket as IBucket;
+    };
+    this.storages = repositoryStorages.map(({ name, bucket, prefix }) => ({
+      name,
+      bucket: bucketOf(name, bucket),
+      prefix,
+    }));
+    this.storageBuckets = made;
   }
 
   #table(): Table {
@@ -77,8 +103,8 @@ export class DataStack extends Stack {
     return table;
   }
 
-  #objects(): Bucket {
-    return new Bucket(this, 'Objects', {
+  #bucket(id: string): Bucket {
+    return new Bucket(this, id, {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
       // Encrypted with S3's own key: a KMS key would cost a dollar a month and a call per object.

@@ -30,7 +30,10 @@ export function gatewayResponses({
     // renames it to x-amzn-Remapped-WWW-Authenticate.
     UNAUTHORIZED: {
       statusCode: '401',
-      headers: { 'WWW-Authenticate': `'Basic realm="${serviceName}"'` },
+      headers: {
+        'WWW-Authenticate': `'Basic realm="${serviceName}"'`,
+        'LFS-Authenticate': `'Basic realm="${serviceName}"'`,
+      },
       templates: message('401 Unauthorized'),
     },
     ACCESS_DENIED: {

@@ -45,14 +45,20 @@ export function grantRights(role: IRole, rights: Rights, resources: Resources): 
   }
 
   if (rights.objects !== undefined) {
+    const { objects, storages } = resources;
+    const buckets = [objects.bucketArn, ...storages.map(({ bucket }) => bucket.bucketArn)];
+    const keys = [
+      objects.arnForObjects('*'),
+      ...storages.map(({ bucket, prefix }) => bucket.arnForObjects(`${prefix}*`)),
+    ];
     // Without ListBucket a GET of a missing key returns 403, like a missing right.
-    allow(['s3:ListBucket'], [resources.objects.bucketArn]);
-    allow(['s3:GetObject'], [resources.objects.arnForObjects('*')]);
+    allow(['s3:ListBucket'], [...new Set(buckets)]);
+    allow(['s3:GetObject'], keys);
     // PutObject also starts, feeds and completes multipart uploads.
     if (rights.objects === 'write') {
       allow(
         ['s3:PutObject', 's3:DeleteObject', 's3:AbortMultipartUpload', 's3:ListMultipartUploadParts'],
-        [resources.objects.arnForObjects('*')],
+        keys,
       );
     }
   }

@@ -10,10 +10,11 @@ export function acknowledgeFindings(
   service: ServiceStack,
   front: FrontStack | undefined,
 ): void {
-  acknowledge(data.objects, {
-    'AwsSolutions-S1':
-      'Only the functions of this service and presigned URLs that they make reach the bucket; the gateway logs those requests. A log bucket would cost more than the idle instance.',
-  });
+  for (const bucket of [data.objects, ...data.storageBuckets])
+    acknowledge(bucket, {
+      'AwsSolutions-S1':
+        'Only the functions of this service and presigned URLs that they make reach the bucket; the gateway logs those requests. A log bucket would cost more than the idle instance.',
+    });
   acknowledge(service.gateway, {
     'AwsSolutions-APIG2':
       'Requests are validated by the endpoints themselves, whose error texts are part of the contract; the gateway’s are not.',
@@ -31,11 +32,22 @@ export function acknowledgeFindings(
       'The policy that AWS documents for shifts between versions; a list of its own would go stale with CodeDeploy.',
   });
   // cdk-nag names a finding after the resource in the template, here an import of the data stack's export.
-  const bucketArn = service.resolve(data.exportValue(data.objects.bucketArn))['Fn::ImportValue'];
-  const objects = {
-    [`AwsSolutions-IAM5[Resource::${bucketArn}/*]`]:
-      'Packs and blobs have names made at run time: rights to objects are for every key of the one bucket. Actions, table, indexes and queues are named.',
-  };
+  const imported = (value: string) => service.resolve(data.exportValue(value))['Fn::ImportValue'];
+  const made = new Set(data.storageBuckets.map((bucket) => bucket as unknown));
+  const keys = [
+    `${imported(data.objects.bucketArn)}/*`,
+    ...data.storages.map(({ bucket, prefix }) =>
+      made.has(bucket)
+        ? `${imported(bucket.bucketArn)}/${prefix}*`
+        : `arn:<AWS::Partition>:s3:::${bucket.bucketName}/${prefix}*`,
+    ),
+  ];
+  const objects = Object.fromEntries(
+    keys.map((resource) => [
+      `AwsSolutions-IAM5[Resource::${resource}]`,
+      'Packs and blobs have names made at run time: rights to objects are for every key of a bucket, or of a storage in it. Actions, table, indexes and queues are named.',
+    ]),
+  );
   acknowledge(service, {
     ...objects,
     'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ses:<AWS::Region>:<AWS::AccountId>:identity/*]':

@@ -112,6 +112,11 @@ export function environmentOf(area: Area, resources: Resources, settings: Settin
   if (settings.endpointMetrics) variables['ENDPOINT_METRICS'] = '1';
   if (area.rights.table !== undefined) variables['TABLE_NAME'] = resources.table.tableName;
   if (area.rights.objects !== undefined) variables['OBJECTS_BUCKET'] = resources.objects.bucketName;
+  // Their names are checked where none of their objects is read.
+  if (area.rights.table !== undefined && resources.storages.length > 0)
+    variables['REPOSITORY_STORAGES'] = resources.storages
+      .map(({ name, bucket, prefix }) => `${name}=${bucket.bucketName}${prefix === '' ? '' : `/${prefix}`}`)
+      .join(',');
   if (settings.outboundAllow !== undefined) variables['OUTBOUND_ALLOW'] = settings.outboundAllow;
   if (area.kind === 'api' && settings.longReads !== undefined) variables['LONG_READS'] = settings.longReads;
   if (settings.clientThrottles) variables['CLIENT_THROTTLES'] = '1';

@@ -36,6 +36,7 @@ export class ServiceStack extends Stack {
       table: data.table,
       indexes: data.indexes,
       objects: data.objects,
+      storages: data.storages,
       queues: byQueue((worker) => queues[worker.queue].queue),
       deadLetters,
       mailFrom: settings.mailFrom,

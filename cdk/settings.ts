@@ -1,6 +1,7 @@
 import type { Node } from 'constructs';
 import { areas } from '../functions/areas.ts';
 import { parseAllowList } from '../lib/outbound/allow-list.ts';
+import { type ConfiguredStorage, parseStorages } from '../lib/store/blobs/storages.ts';
 import { readLongReads } from '../lib/store/environment.ts';
 import { SHIFT_MINUTES } from './traffic-shift.ts';
 
@@ -49,6 +50,11 @@ export interface Settings {
   readonly clientThrottles: boolean;
   /** How many long reads of repositories may run at once: `user=count,address=count,project=count`. `longReads` */
   readonly longReads: string | undefined;
+  /**
+   * Storages of repositories beside `default`: `name` has a bucket of the data stack, `name=bucket` and `name=bucket/path`
+   * are in a bucket that exists. `repositoryStorages`
+   */
+  readonly repositoryStorages: readonly ConfiguredStorage[];
   /** Days between the request to delete a group, or a project in one, and its deletion. `deletionDelayDays` */
   readonly deletionDelayDays: number;
   /** Email address notified by alarms; without it alarms are visible in CloudWatch only. `alarmEmail` */
@@ -134,6 +140,7 @@ export function readSettings(node: Node): Settings {
     shiftMinutes: readShiftMinutes(read('shiftMinutes') ?? '0'),
     clientThrottles: choice('clientThrottles'),
     longReads,
+    repositoryStorages: parseStorages(read('repositoryStorages') ?? ''),
     deletionDelayDays: readDays(read('deletionDelayDays') ?? '0'),
     alarmEmail: read('alarmEmail'),
     restoredTable: read('restoredTable'),

@@ -150,32 +150,11 @@ export const areas: readonly Area[] = [
       ...['star', 'unstar', 'starrers', 'languages', 'users', 'groups', 'storage'].map(oneInProject),
       ...inProject('share'),
       ...collection('/api/v4/topics'),
+      ...['users', 'groups', 'projects'].flatMap((kind) =>
+        collection(`/api/v4/${kind}/{id}/custom_attributes`),
+      ),
     ],
     writes,
-  ),
-  api(
-    'custom-attributes',
-    ['users', 'groups', 'projects'].flatMap((kind) => collection(`/api/v4/${kind}/{id}/custom_attributes`)),
-    writes,
-  ),
-  api(
-    'audit-events',
-    [
-      ...collection('/api/v4/audit_events'),
-      ...inProject('audit_events'),
-      ...collection('/api/v4/groups/{id}/audit_events'),
-    ],
-    reads,
-  ),
-  api(
-    'notification-settings',
-    [
-      '/api/v4/notification_settings',
-      '/api/v4/groups/{id}/notification_settings',
-      oneInProject('notification_settings'),
-      '/users/unsubscribe',
-    ],
-    { table: 'write' },
   ),
   api(
     'issues',
@@ -193,8 +172,26 @@ export const areas: readonly Area[] = [
     writesObjects,
   ),
   api(
+    'snippets',
+    [
+      '/api/v4/snippets',
+      '/api/v4/projects/{id}/snippets',
+      '/api/v4/snippet_repository_storage_moves',
+    ].flatMap(collection),
+    writesObjects,
+    {
+      memory: 1024,
+    },
+  ),
+  api(
     'todos',
-    collection('/api/v4/todos'),
+    [
+      ...collection('/api/v4/todos'),
+      '/api/v4/notification_settings',
+      '/api/v4/groups/{id}/notification_settings',
+      oneInProject('notification_settings'),
+      '/users/unsubscribe',
+    ],
     // Long descriptions of what they are about are in the bucket.
     { ...writes, objects: 'read' },
   ),
@@ -212,14 +209,14 @@ export const areas: readonly Area[] = [
     'merge-request-changes',
     [
       ...['commits', 'changes', 'diffs', 'versions', 'versions/{proxy+}', 'participants', 'reviewers'],
-      ...['pipelines', 'subscribe', 'unsubscribe'],
+      ...['subscribe', 'unsubscribe', 'closes_issues'],
     ].map((name) => `/api/v4/projects/{id}/merge_requests/{iid}/${name}`),
     { ...writes, objects: 'read' },
     repository,
   ),
   api(
     'merge-request-merging',
-    ['merge', 'cancel_merge_when_pipeline_succeeds', 'rebase', 'merge_ref'].map(
+    ['merge', 'cancel_merge_when_pipeline_succeeds', 'rebase', 'merge_ref', 'context_commits'].map(
       (name) => `/api/v4/projects/{id}/merge_requests/{iid}/${name}`,
     ),
     writesObjects,
@@ -234,45 +231,45 @@ export const areas: readonly Area[] = [
     writesObjects,
     repository,
   ),
-  api(
-    'merge-request-approvals',
-    [
-      ...['approvals', 'approve', 'unapprove', 'reset_approvals', 'approval_state', 'approval_rules'],
-      'approval_rules/{proxy+}',
-    ].map((name) => `/api/v4/projects/{id}/merge_requests/{iid}/${name}`),
-    // The authors of commits are read from the repository.
-    writesObjects,
-    repository,
-  ),
+  api('suggestions', ['/api/v4/suggestions/{proxy+}'], writesObjects, repository),
   api(
     'approvals',
     [
       ...inProject('approval_rules'),
       ...['approvals', 'merge_request_approval_setting'].map(oneInProject),
       '/api/v4/groups/{id}/merge_request_approval_setting',
+      ...[
+        ...['approvals', 'approve', 'unapprove', 'reset_approvals', 'approval_state', 'approval_rules'],
+        'approval_rules/{proxy+}',
+      ].map((name) => `/api/v4/projects/{id}/merge_requests/{iid}/${name}`),
     ],
+    // The authors of commits are read from the repository.
     writesObjects,
+    repository,
   ),
-  api('settings', ['/api/v4/application/settings'], {
-    ...writes,
-    masterKey: 'use',
-  }),
+  api(
+    'settings',
+    [
+      '/api/v4/application/settings',
+      ...['project', 'group'].flatMap((kind) => collection(`/api/v4/${kind}_repository_storage_moves`)),
+    ],
+    {
+      ...writes,
+      masterKey: 'use',
+    },
+  ),
   api(
     'events',
-    ['/api/v4/events', '/api/v4/users/{id}/events', oneInProject('events')],
+    [
+      ...['/api/v4/events', '/api/v4/users/{id}/events', oneInProject('events')],
+      ...collection('/api/v4/audit_events'),
+      ...inProject('audit_events'),
+      ...collection('/api/v4/groups/{id}/audit_events'),
+    ],
     // Long texts of comments lie in the bucket.
     { ...reads, objects: 'read' },
   ),
   api('scim', ['/api/scim/{proxy+}'], { ...writes, sends: ['maintenance', 'mail'] }),
-  api(
-    'group-sso',
-    [
-      ...collection('/api/v4/groups/{id}/saml'),
-      '/api/v4/groups/{id}/scim/{proxy+}',
-      '/api/v4/groups/{id}/scim_token',
-    ],
-    { ...writes, sends: ['maintenance', 'mail'] },
-  ),
   api('search', [...collection('/api/v4/search'), '/api/v4/groups/{id}/search', oneInProject('search')], {
     ...reads,
     objects: 'read',
@@ -306,6 +303,10 @@ export const areas: readonly Area[] = [
         collection(`/api/v4/groups/{id}/${name}`),
       ),
       '/users/invitation',
+      // Members who come from an identity provider.
+      ...collection('/api/v4/groups/{id}/saml'),
+      '/api/v4/groups/{id}/scim/{proxy+}',
+      '/api/v4/groups/{id}/scim_token',
     ],
     { ...writes, sends: ['maintenance', 'mail'] },
   ),
@@ -322,6 +323,12 @@ export const areas: readonly Area[] = [
     // Long descriptions of the issues of a milestone are in the bucket.
     { ...writes, objects: 'read' },
   ),
+  api(
+    'wikis',
+    [...inProject('wikis'), ...collection('/api/v4/groups/{id}/wikis')],
+    writesObjects,
+    repository,
+  ),
   api('files', inRepository('files'), writesObjects, repository),
   api('commits', [...inRepository('commits'), ...inProject('statuses')], writesObjects, repository),
   api(
@@ -330,12 +337,76 @@ export const areas: readonly Area[] = [
     writesObjects,
     repository,
   ),
+  api(
+    'ci-config',
+    [...collection('/api/v4/ci'), ...inProject('ci')],
+    { ...reads, objects: 'read' },
+    repository,
+  ),
+  // What pipelines are given, and what starts them.
+  api(
+    'ci-settings',
+    [
+      ...[
+        ...inProject('variables'),
+        ...collection('/api/v4/groups/{id}/variables'),
+        '/api/v4/admin/{proxy+}',
+      ],
+      ...[...inProject('pipeline_schedules'), ...inProject('triggers')],
+      ...['trigger', 'ref'].map((name) => `/api/v4/projects/{id}/${name}/{proxy+}`),
+    ],
+    { ...writesObjects, masterKey: 'use' },
+    repository,
+  ),
   api('changelog', inRepository('changelog'), writesObjects, repository),
   api(
     'branches',
     [...inRepository('branches', 'merged_branches'), ...inProject('protected_branches')],
     writesObjects,
     repository,
+  ),
+  api('environments', [...inProject('environments'), ...inProject('deployments')], writesObjects, repository),
+  api(
+    'pipelines',
+    [
+      ...inProject('pipelines'),
+      oneInProject('pipeline'),
+      '/api/v4/projects/{id}/merge_requests/{iid}/pipelines',
+    ],
+    { ...writesObjects, masterKey: 'use' },
+    repository,
+  ),
+  api('jobs', ['/api/v4/job', ...inProject('jobs')], writesObjects, repository),
+  api('releases', [...inProject('releases'), ...inProject('packages')], writesObjects, repository),
+  api(
+    'runners',
+    [
+      ...[...collection('/api/v4/runners'), ...inProject('runners')],
+      ...collection('/api/v4/groups/{id}/runners'),
+      // What runners ask and report.
+      ...['/api/v4/jobs/request', '/api/v4/jobs/{id}', '/api/v4/jobs/{id}/{proxy+}'],
+    ],
+    { ...writesObjects, masterKey: 'use' },
+    repository,
+  ),
+  api(
+    'hooks',
+    [
+      ...collection('/api/v4/hooks'),
+      ...['hooks', 'integrations', 'services'].flatMap(inProject),
+      ...['hooks', 'integrations'].flatMap((name) => collection(`/api/v4/groups/{id}/${name}`)),
+    ],
+    { ...writes, masterKey: 'use' },
+  ),
+  // Errors of the projects' programs, and alerts about them.
+  api(
+    'monitoring',
+    [
+      ...['error_tracking', 'alerts', 'alert_integrations'].flatMap(inProject),
+      '/api/v4/error_tracking/{proxy+}',
+    ],
+    // Long payloads of alerts are in the bucket.
+    writesObjects,
   ),
   api('tags', [...inRepository('tags'), ...inProject('protected_tags')], writesObjects, repository),
   api(
@@ -360,7 +431,8 @@ export const areas: readonly Area[] = [
     batchSize: 10,
     memory: 2048,
     timeout: 900,
-    rights: { ...writesObjects, sends: ['maintenance', 'mail'] },
+    // It makes pipelines and calls hooks, whose variables and tokens are sealed.
+    rights: { ...writesObjects, sends: ['maintenance', 'mail', 'outbound'], masterKey: 'use' },
   },
   {
     kind: 'worker',
@@ -384,8 +456,8 @@ export const areas: readonly Area[] = [
     timeout: 900,
     // A pack of 2 GiB in transit.
     scratch: 3072,
-    // It talks to foreign servers: if compromised, it could only report imports.
-    rights: { sends: ['ingest'] },
+    // It talks to foreign servers: if compromised, it could only report imports and calls of hooks.
+    rights: { sends: ['ingest', 'maintenance'] },
   },
   {
     kind: 'worker',

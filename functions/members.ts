@@ -1,5 +1,6 @@
 import { accessRequestEndpoints } from '../lib/api/access-requests/endpoints.ts';
 import { billableEndpoints } from '../lib/api/billable-members/endpoints.ts';
+import { groupSsoEndpoints } from '../lib/api/group-sso/endpoints.ts';
 import { invitationEndpoints } from '../lib/api/invitations/endpoints.ts';
 import { invitationAnswered, invitationPage } from '../lib/api/invitations/invitation-page.ts';
 import { projectMemberEndpoints } from '../lib/api/members/endpoints.ts';
@@ -12,6 +13,7 @@ export const { handler, fetch } = apiFunction({
     ...invitationEndpoints,
     ...accessRequestEndpoints,
     ...billableEndpoints,
+    ...groupSsoEndpoints,
   ],
   deps,
   pages: { '/users/invitation': invitationPage, 'POST /users/invitation': invitationAnswered },

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
-import { defineJob } from '../lib/domain/job.ts';
+import { defineJob, type JobDefinition } from '../lib/domain/job.ts';
 import { idField, textField } from '../lib/domain/job-fields.ts';
 import { jobReader } from '../lib/domain/worker/run-job.ts';
 import { parseAllowList } from '../lib/outbound/allow-list.ts';
+import { CALL_HOOK_JOB, callHook, HOOK_CALLED_JOB } from '../lib/outbound/hook-call.ts';
 import {
   IMPORT_FETCH_JOB,
   IMPORT_ORDER_JOB,
@@ -14,7 +15,7 @@ import {
 } from '../lib/outbound/stage-repository.ts';
 import { awsClients } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
-import { INGEST, message, messageText } from '../lib/store/outbox/outbox.ts';
+import { INGEST, MAINTENANCE, message, messageText } from '../lib/store/outbox/outbox.ts';
 import { Queues } from '../lib/store/outbox/queues.ts';
 import { receives, worker } from './worker.ts';
 
@@ -30,6 +31,8 @@ interface FetchDeps {
   readonly outboundAllow: string;
   /** Enqueues a job of the queue `ingest`. */
   report(type: string, body: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Enqueues a job of the queue `maintenance`. */
+  reportCall(type: string, body: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
 export const importFetchJob = defineJob({
@@ -64,7 +67,36 @@ export const importFetchJob = defineJob({
   },
 });
 
-const read = jobReader([importFetchJob]);
+export const callHookJob = defineJob({
+  name: CALL_HOOK_JOB,
+  body: () =>
+    z.object({
+      // Whose hook it is: goes back with the report.
+      owner: z.looseObject({ kind: textField() }),
+      hookId: idField(),
+      deliveryId: textField(),
+      holder: textField(),
+      slug: z.exactOptional(textField()),
+      order: z.object({
+        url: z.string(),
+        method: z.exactOptional(z.enum(['GET', 'POST', 'PUT', 'LINES'])),
+        answerBytes: z.exactOptional(z.number()),
+        headers: z.record(z.string(), z.string()),
+        payload: z.string(),
+        anyCertificate: z.boolean(),
+        allow: z.string(),
+      }),
+    }),
+  async run(deps: FetchDeps, { order, ...which }) {
+    const outcome = await callHook(order);
+    await deps.reportCall(HOOK_CALLED_JOB, { ...which, outcome });
+  },
+});
+
+const read = jobReader<FetchDeps>([importFetchJob, callHookJob] as readonly JobDefinition<
+  unknown,
+  FetchDeps
+>[]);
 
 /**
  * Calls foreign servers. It can read and write nothing of the service's own: what it fetches is uploaded to presigned
@@ -73,11 +105,18 @@ const read = jobReader([importFetchJob]);
 export const handler = worker(async (job, record, context) => {
   const { queueUrls, outboundAllow } = readEnvironment();
   const queues = new Queues(awsClients().sqs, queueUrls);
-  const report: FetchDeps['report'] = async (type, body) => {
-    const reported = message(INGEST, type, body);
-    await queues.send(INGEST, [{ id: reported.id, body: messageText(reported) }]);
+  const reporting =
+    (queue: string): FetchDeps['report'] =>
+    async (type, body) => {
+      const reported = message(queue, type, body);
+      await queues.send(queue, [{ id: reported.id, body: messageText(reported) }]);
+    };
+  const deps = {
+    receives: receives(record),
+    outboundAllow,
+    report: reporting(INGEST),
+    reportCall: reporting(MAINTENANCE),
   };
-  const deps = { receives: receives(record), outboundAllow, report };
   const deadline = Date.now() + context.getRemainingTimeInMillis() - RESERVE_MS;
   await read(job).run(deps, { messageId: job.id, lastDelivery: false, deadline });
 }, kindOf);

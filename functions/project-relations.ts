@@ -1,4 +1,5 @@
 import { ofTopic } from '../lib/api/avatars/endpoints.ts';
+import { customAttributeEndpoints } from '../lib/api/custom-attributes/endpoints.ts';
 import { projectRelationEndpoints } from '../lib/api/project-relations/endpoints.ts';
 import { starEndpoints } from '../lib/api/stars/endpoints.ts';
 import { statisticsEndpoints } from '../lib/api/statistics/endpoints.ts';
@@ -12,6 +13,7 @@ export const { handler, fetch } = apiFunction({
     ...projectRelationEndpoints,
     ...statisticsEndpoints,
     ...topicEndpoints,
+    ...customAttributeEndpoints,
     ofTopic,
   ],
   deps,

@@ -1,24 +1,32 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DeleteObjectCommand, HeadObjectCommand, ListObjectVersionsCommand } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, ListObjectVersionsCommand } from '@aws-sdk/client-s3';
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { openS3 } from '@lemnos/embedded-aws/s3';
+import type { JobArtifact } from '../lib/records/artifacts.ts';
+import { type RepositoryOwner, repositoryIdOf } from '../lib/records/repository-owner.ts';
+import { Blobs } from '../lib/store/blobs/blobs.ts';
 import { type AwsClients, awsClients, makeClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment, type StoreEnvironment } from '../lib/store/environment.ts';
+import { LFS } from '../lib/store/lfs/objects.ts';
 import { packObjectKeys } from '../lib/store/repository/pack-objects.ts';
+import { artifactsPartition } from '../lib/store/row-keys/artifacts.ts';
+import { JOB_PREFIX } from '../lib/store/row-keys/jobs.ts';
+import { idOf } from '../lib/store/row-keys/key.ts';
+import { LFS_OBJECT, lfsPartition } from '../lib/store/row-keys/lfs.ts';
 import { DERIVED, PACK } from '../lib/store/row-keys/repository.ts';
 import { openDataDirectory, TABLE_DIR } from './data-directory.ts';
 
 /**
  * `npm run check:data [-- --bring-back]`: checks that a table and a bucket match, for example after one of them was restored
- * to a point in time. Every object that the packs of existing repositories need must be in the bucket, with the size that
+ * to a point in time. Every object that the packs of existing repositories need, and every object of Git LFS of existing projects, must be in the bucket, with the size that
  * the table says. `--bring-back` undoes deletions in a versioned bucket. Checks `TABLE_NAME` and `OBJECTS_BUCKET`, with the
  * credentials that the SDK finds; without `TABLE_NAME`, the data in `DATA_DIR`, whose host must be stopped: then the checksums
  * of all rows too. Reads the whole table once: half a read unit per 4 KB.
  */
 export interface DataReport {
   readonly repositories: number;
-  /** Objects that the table lists for existing repositories. */
+  /** Objects that the table lists for existing repositories and projects. */
   readonly objects: number;
   readonly missing: readonly string[];
   /** Objects of another size than the table says. */
@@ -27,6 +35,7 @@ export interface DataReport {
 }
 
 interface ListedObject {
+  /** The repository's id; of an object of Git LFS, and of a job's file, the partition of its project. */
   readonly repositoryId: string;
   readonly key: string;
   /** Bytes, if the table has them. */
@@ -37,32 +46,36 @@ const CONCURRENCY = 32;
 
 export async function checkData(
   clients: AwsClients,
-  { tableName, objectsBucket: Bucket }: Pick<StoreEnvironment, 'tableName' | 'objectsBucket'>,
+  {
+    tableName,
+    objectsBucket,
+    storages,
+  }: Pick<StoreEnvironment, 'tableName' | 'objectsBucket'> & Partial<Pick<StoreEnvironment, 'storages'>>,
   bringBack = false,
 ): Promise<DataReport> {
+  const blobs = new Blobs(clients.s3, objectsBucket, storages);
   const living = new Set<string>();
+  /** Of snippets, and of wikis: those that exist if they were ever written to. Of projects, where they list objects of Git LFS, and count files of jobs. */
+  const beside = new Set<string>();
   const listed: ListedObject[] = [];
   for await (const row of rowsOf(clients, tableName)) {
     const { pk, sk, repositoryId, deletedAt } = row as Record<string, string | null>;
     if (sk === 'PROJECT' && typeof repositoryId === 'string' && deletedAt == null) living.add(repositoryId);
-    else if (pk!.startsWith('REPO#')) listed.push(...objectsOf(row));
+    for (const owner of ownersOf(row)) beside.add(repositoryIdOf(owner));
+    if (sk === 'PROJECT' && deletedAt == null)
+      for (const partition of [lfsPartition, artifactsPartition]) beside.add(partition(idOf(pk!)));
+    if (pk!.startsWith('REPO#')) listed.push(...objectsOf(row));
+    if (sk!.startsWith(LFS_OBJECT)) listed.push(largeFileOf(row));
+    if (pk!.startsWith('PIPELINE_JOBS#') && sk!.startsWith(JOB_PREFIX)) listed.push(...artifactsOf(row));
   }
-  const needed = listed.filter(({ repositoryId }) => living.has(repositoryId));
+  const needed = listed.filter(({ repositoryId }) => living.has(repositoryId) || beside.has(repositoryId));
   const missing: string[] = [];
   const wrong: string[] = [];
   const broughtBack: string[] = [];
-  const sizeOf = async (Key: string) => {
-    try {
-      return (await clients.s3.send(new HeadObjectCommand({ Bucket, Key }))).ContentLength;
-    } catch (error) {
-      if ((error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404)
-        return undefined;
-      throw error;
-    }
-  };
+  const sizeOf = async (key: string) => (await blobs.head(key))?.size;
   await forEachConcurrently(needed, async ({ key, size }) => {
     let found = await sizeOf(key);
-    if (found === undefined && bringBack && (await undelete(clients, Bucket, key))) {
+    if (found === undefined && bringBack && (await undelete(clients, blobs.locate(key)))) {
       broughtBack.push(key);
       found = await sizeOf(key);
     }
@@ -70,6 +83,14 @@ export async function checkData(
     else if (size !== undefined && found !== size) wrong.push(`${key}: ${found} bytes instead of ${size}`);
   });
   return { repositories: living.size, objects: needed.length, missing, wrong, broughtBack };
+}
+
+/** The repositories beside code that this row gives a right to exist. */
+function ownersOf({ sk, id, deletedAt }: Record<string, unknown>): RepositoryOwner[] {
+  if (deletedAt != null || typeof id !== 'number') return [];
+  if (sk === 'PROJECT') return [{ kind: 'project-wiki', id }];
+  if (sk === 'SNIPPET') return [{ kind: 'snippet', id }];
+  return sk === 'GROUP' ? [{ kind: 'group-wiki', id }] : [];
 }
 
 async function* rowsOf({ dynamodb }: AwsClients, TableName: string): AsyncGenerator<Record<string, unknown>> {
@@ -80,8 +101,8 @@ async function* rowsOf({ dynamodb }: AwsClients, TableName: string): AsyncGenera
       new ScanCommand({
         TableName,
         ProjectionExpression:
-          'pk, sk, repositoryId, deletedAt, #location, layout, #state, packSize, indexSize',
-        ExpressionAttributeNames: { '#location': 'location', '#state': 'state' },
+          'pk, sk, repositoryId, deletedAt, #location, layout, #state, packSize, indexSize, #size, projectId, artifacts',
+        ExpressionAttributeNames: { '#location': 'location', '#state': 'state', '#size': 'size' },
         ...(ExclusiveStartKey && { ExclusiveStartKey }),
       }),
     );
@@ -101,8 +122,19 @@ function objectsOf(row: Record<string, unknown>): ListedObject[] {
   return packObjectKeys(row as never).map((key, index) => ({ repositoryId, key, size: sizes[index] }));
 }
 
+function largeFileOf(row: Record<string, unknown>): ListedObject {
+  const { pk, location, size } = row as { pk: string; location: string; size: number };
+  return { repositoryId: pk, key: `${LFS}${location}`, size };
+}
+
+/** The files that a job has left. */
+function artifactsOf({ projectId, artifacts = [] }: Record<string, unknown>): ListedObject[] {
+  const repositoryId = artifactsPartition(projectId as number);
+  return (artifacts as readonly JobArtifact[]).map(({ blob, size }) => ({ repositoryId, key: blob, size }));
+}
+
 /** Undoes the deletion of an object in a versioned bucket. @returns whether there was one */
-async function undelete({ s3 }: AwsClients, Bucket: string, Key: string): Promise<boolean> {
+async function undelete({ s3 }: AwsClients, { Bucket, Key }: ReturnType<Blobs['locate']>): Promise<boolean> {
   const { DeleteMarkers = [] } = await s3.send(new ListObjectVersionsCommand({ Bucket, Prefix: Key }));
   const marker = DeleteMarkers.find((candidate) => candidate.Key === Key && candidate.IsLatest === true);
   if (marker?.VersionId === undefined) return false;

@@ -3,6 +3,7 @@ import type { APIGatewayAuthorizerResult, APIGatewayProxyEvent, APIGatewayProxyR
 import { goneWhenClosed } from '../lib/http/function.ts';
 import { withoutPrefix } from '../lib/http/gateway.ts';
 import { log } from '../lib/telemetry/log.ts';
+import type { Admission } from './admission.ts';
 import { callerAddress } from './caller-address.ts';
 import { authorizerEvent, proxyEvent, split } from './event.ts';
 import { IncomingBody } from './incoming-body.ts';
@@ -29,6 +30,8 @@ export interface GatewayOptions {
   readonly limits: boolean | Partial<GatewayLimits>;
   /** Entry of the authorizer for areas with `authorizer: 'git'`. */
   readonly gitAuthorizer: string;
+  /** Who decides when a request of a function is served; without it all are at once. */
+  readonly admission?: (entry: string) => Admission | undefined;
   /** Why requests that write are refused for now. */
   readonly refusal?: () => { readonly status: number; readonly message: string } | undefined;
 }
@@ -88,30 +91,46 @@ async function serve(options: Options, request: IncomingMessage, response: Serve
   if (route === undefined) return gatewayAnswer(response, 404, '404 Not Found');
 
   const isGit = route.area.authorizer === 'git';
-  const refusal = options.refusal?.();
-  if (refusal !== undefined && writes(request, isGit)) {
-    const { status, message } = refusal;
+  const incoming = new IncomingBody(request);
+  const refuse = ({ status, message, headers = [] }: Refusal) => {
     // git prints text that is plain.
     const type = isGit ? 'text/plain' : 'application/json';
     const answer = isGit ? `${message}\n` : JSON.stringify({ message });
     return answerUnread(
       response,
       status,
-      [['Content-Type', type]],
+      [['Content-Type', type], ...headers],
       Buffer.from(answer),
-      new IncomingBody(request),
+      incoming,
     );
-  }
+  };
+  const refusal = options.refusal?.();
+  if (refusal !== undefined && writes(request, isGit)) return refuse(refusal);
+  const admission = options.admission?.(route.area.entry);
+  if (admission?.full) return refuse(BUSY);
+  /** Serves the request when it is its turn. */
+  const inTurn = async (work: () => Promise<void>): Promise<void> => {
+    if (admission === undefined) return work();
+    const gone = new AbortController();
+    response.once('close', () => response.writableFinished || gone.abort());
+    const end = await admission.enter(gone.signal);
+    if (end === undefined) return refuse(BUSY);
+    try {
+      await work();
+    } finally {
+      end();
+    }
+  };
   const module = await options.load(route.area.entry);
   // API Gateway does not forward TRACE, and the fetch standard forbids it.
   if (request.method === 'TRACE') return gatewayAnswer(response, 405, '405 Not Allowed');
-  if (isGit && !options.limits && module.fetch !== undefined)
-    return streamThrough(options, module.fetch, request, response);
+  const { fetch } = module;
+  const through = (use: NonNullable<FunctionModule['fetch']>) =>
+    inTurn(() => streamThrough(options, use, request, response, incoming));
+  if (isGit && !options.limits && fetch !== undefined) return through(fetch);
 
-  const incoming = new IncomingBody(request);
   const body = await incoming.whole(options.limits?.body ?? HELD_BODY_BYTES);
-  if (body === undefined && !options.limits && module.fetch !== undefined)
-    return streamThrough(options, module.fetch, request, response, incoming);
+  if (body === undefined && !options.limits && fetch !== undefined) return through(fetch);
   if (body === undefined || (options.limits && body.length * (4 / 3) > options.limits.event)) {
     response.setHeader('Connection', 'close');
     const answer = '{"message":"413 Request Entity Too Large"}';
@@ -125,8 +144,21 @@ async function serve(options: Options, request: IncomingMessage, response: Serve
       return gatewayAnswer(response, denied, denied === 401 ? '401 Unauthorized' : '403 Forbidden');
     }
   }
-  await invoke(options, module, event, route, response);
+  await inTurn(() => invoke(options, module, event, route, response));
 }
+
+/** What a request is refused with before its function is asked. */
+interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  readonly headers?: readonly [string, string][];
+}
+
+const BUSY: Refusal = {
+  status: 503,
+  message: 'The server is busy. Please try again in a few seconds.',
+  headers: [['Retry-After', '5']],
+};
 
 /** @returns the status of a denied request: 401 if the authorizer throws `Unauthorized`, 403 for a Deny policy */
 async function authorize(options: Options, event: APIGatewayProxyEvent): Promise<401 | 403 | undefined> {

@@ -14,6 +14,7 @@ import { type EmbeddedSes, openSes } from '@lemnos/embedded-aws/ses';
 import { type EmbeddedSqs, openSqs } from '@lemnos/embedded-aws/sqs';
 import { openSsm } from '@lemnos/embedded-aws/ssm';
 import { areas, areasOf, type QueueName } from '../functions/areas.ts';
+import { parseStorages } from '../lib/store/blobs/storages.ts';
 import { awsClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
 import { MAINTAIN_JOB } from '../lib/store/maintenance/last-runs.ts';
@@ -26,6 +27,7 @@ import {
   tableDefinition,
 } from '../lib/store/table/schema.ts';
 import { log } from '../lib/telemetry/log.ts';
+import { Admission } from './admission.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { Disk } from './disk.ts';
 import { drain } from './drain.ts';
@@ -35,6 +37,8 @@ import { installLambdaGlobal, lambdaContext } from './lambda.ts';
 import { pollQueue } from './poller.ts';
 import { gatewayRoutes } from './routes.ts';
 import { startSchedule } from './scheduler.ts';
+import { FunctionThread, type FunctionThreadOptions } from './threads/function-thread.ts';
+import { S3_PATH, transportsOf } from './transports.ts';
 
 export interface HostOptions {
   /** Where all data is stored. */
@@ -48,6 +52,8 @@ export interface HostOptions {
   readonly baseUrl?: string;
   /** Runs workers and schedules; true by default. If false, messages stay in their queues. */
   readonly background?: boolean;
+  /** Reads and writes of repositories, and jobs, have a thread each; false by default, which is all in this one. */
+  readonly threads?: boolean;
 }
 
 export interface Host {
@@ -61,7 +67,6 @@ export interface Host {
   stop(): Promise<void>;
 }
 
-const S3_PATH = '/_s3';
 /** The folder of mails in the data directory: a file for each. */
 export const MAIL_DIR = 'mail';
 
@@ -109,22 +114,26 @@ export async function startHost(options: HostOptions): Promise<Host> {
     STREAM_PUSHES: limited ? '0' : '1',
     ...(limited && { MAX_FETCH_BYTES: process.env['MAX_FETCH_BYTES'] ?? '195000000' }),
   });
-  useTransport({
-    dynamodb: { endpoint: 'http://dynamodb.local', requestHandler: dynamo.requestHandler, signer: UNSIGNED },
-    // No host names per bucket here.
-    s3: { endpoint: `${baseUrl}${S3_PATH}`, forcePathStyle: true, requestHandler: s3.requestHandler },
-    sqs: { endpoint: 'http://sqs.local', requestHandler: sqs.requestHandler, signer: UNSIGNED },
-    ses: { endpoint: 'http://ses.local', requestHandler: ses.requestHandler },
-    ssm: { endpoint: 'http://ssm.local', requestHandler: ssm.requestHandler },
-  });
+  const services = {
+    dynamodb: dynamo.requestHandler,
+    s3: s3.requestHandler,
+    sqs: sqs.requestHandler,
+    ses: ses.requestHandler,
+    ssm: ssm.requestHandler,
+  };
+  useTransport(transportsOf(services, baseUrl));
   installLambdaGlobal();
   await prepare();
 
+  const functions = new URL('../functions/', import.meta.url);
+  const threads = options.threads === true ? threadsOf({ functions, services, baseUrl }) : undefined;
   const modules = new Map<string, Promise<FunctionModule>>();
   const load = (entry: string) => {
+    const thread = threads?.get(entry);
+    if (thread !== undefined) return thread.load(entry);
     let module = modules.get(entry);
     if (module === undefined) {
-      module = import(new URL(`../functions/${entry}`, import.meta.url).href) as Promise<FunctionModule>;
+      module = import(new URL(entry, functions).href) as Promise<FunctionModule>;
       modules.set(entry, module);
     }
     return module;
@@ -136,6 +145,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
     limits: options.limits ?? false,
     gitAuthorizer: areasOf('authorizer')[0]!.entry,
     refusal: () => disk.problem,
+    ...(threads && { admission: admissions(threads) }),
   });
   const begun = Date.now();
   ready.resolve((request, response) => {
@@ -180,6 +190,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
         // A job that goes on loses its data under it, as when the host is killed: its message is delivered again.
         Promise.race([Promise.allSettled(background), end]),
       ]);
+      await Promise.all([...new Set(threads?.values())].map((thread) => thread.end()));
       await Promise.race([Promise.all([s3.close(), sqs.close()]), end]);
       await data.close();
     },
@@ -187,8 +198,6 @@ export async function startHost(options: HostOptions): Promise<Host> {
 }
 
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local-secret-of-the-embedded-parts' };
-/** Signing takes half of the time of a small request to the table, and nobody in this process verifies it. */
-const UNSIGNED = { sign: async <T>(request: T): Promise<T> => request };
 /**
  * How often a message is received before it counts as dead. Long jobs are received ahead of their turn, and each end of
  * the host before it counts for all that wait.
@@ -205,14 +214,60 @@ const CONCURRENCY: Partial<Record<QueueName, number>> = { maintenance: 4, outbou
 /** Jobs that may take minutes. No other job waits for one of them, and only one runs at a time. */
 const LONG_JOBS: ReadonlySet<string> = new Set([MAINTAIN_JOB]);
 
-/** Creates table, bucket and queues as the data and service stacks do, unless they exist. */
+/** Functions with as much memory as this work on repositories. */
+const REPOSITORY_MEMORY = 2048;
+/** Jobs give way to requests, and take no memory when there is nothing to do. */
+const JOBS = { name: 'jobs', niceness: 5, idle: 60_000 };
+
+/** The threads of entries: what works on repositories would hold up the rest, and jobs would hold up both. */
+function threadsOf(
+  shared: Pick<FunctionThreadOptions, 'functions' | 'services' | 'baseUrl'>,
+): ReadonlyMap<string, FunctionThread> {
+  const repositories = new FunctionThread({ name: 'repositories', ...shared });
+  const jobs = new FunctionThread({ ...JOBS, ...shared });
+  return new Map<string, FunctionThread>([
+    ...areasOf('api')
+      .filter(({ memory }) => memory >= REPOSITORY_MEMORY)
+      .map(({ entry }) => [entry, repositories] as const),
+    ...areasOf('worker').map(({ entry }) => [entry, jobs] as const),
+  ]);
+}
+
+/**
+ * Few at a time work on repositories, because each of them may take its thread for as long as all others. What waits for
+ * more than two seconds waits behind more than can be served.
+ */
+const PATIENCE = { patience: 2000, turn: 2000, waiting: 1000 };
+
+/** The queues of requests: one for each thread that serves them. */
+function admissions(threads: ReadonlyMap<string, FunctionThread>): (entry: string) => Admission {
+  const here = new Admission({ atOnce: 32, ...PATIENCE });
+  const repositories = new Admission({ atOnce: 8, ...PATIENCE });
+  return (entry) => (threads.has(entry) ? repositories : here);
+}
+
+/** A storage that is given by its name alone has a bucket of its own, as in the data stack. */
+function configureStorages(): void {
+  const { REPOSITORY_STORAGES: configured, OBJECTS_BUCKET: own = 'lemnos-objects' } = process.env;
+  if (!configured) return;
+  process.env['REPOSITORY_STORAGES'] = parseStorages(configured)
+    .map(({ name, bucket = `${own}-${name.toLowerCase().replaceAll('_', '-')}`, prefix }) =>
+      [`${name}=${bucket}`, prefix].join(prefix === '' ? '' : '/'),
+    )
+    .join(',');
+}
+
+/** Creates table, buckets and queues as the data and service stacks do, unless they exist. */
 async function prepare(): Promise<void> {
   const { dynamodb, s3, sqs } = awsClients();
-  const { tableName, objectsBucket } = readEnvironment();
+  configureStorages();
+  const { tableName, storages } = readEnvironment();
   await ensureTable(dynamodb, { ...tableDefinition(tableName), timeToLive: TABLE_TTL_ATTRIBUTE });
-  await s3.send(new CreateBucketCommand({ Bucket: objectsBucket })).catch((error: Error) => {
-    if (!/^BucketAlready/.test(error.name)) throw error;
-  });
+  for (const Bucket of new Set(Object.values(storages).map(({ bucket }) => bucket))) {
+    await s3.send(new CreateBucketCommand({ Bucket })).catch((error: Error) => {
+      if (!/^BucketAlready/.test(error.name)) throw error;
+    });
+  }
   for (const area of areasOf('worker')) {
     const visibility = String(Math.min(area.timeout * 6, 43_200));
     const deadLetters = await sqs.send(new CreateQueueCommand({ QueueName: `${area.queue}-dead` }));
@@ -269,7 +324,8 @@ function startPollers(
       // A job that cannot write would fail until it is a dead letter.
       ready: () => disk.writable(),
       handler: async (event, context) => (await load(area.entry)).handler(event, context),
-      onError: (error) => logBackground(area.name, error),
+      // What is cut short by the end of the host is delivered again.
+      onError: (error) => signal.aborted || logBackground(area.name, error),
       signal,
     }),
   );

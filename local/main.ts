@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { logTo } from '../lib/telemetry/log.ts';
 import { type Host, startHost } from './host.ts';
-import { readable } from './readable-log.ts';
+import { chooseLog } from './readable-log.ts';
 import { redrive } from './redrive.ts';
 import { stopOnSignals } from './signals.ts';
 
@@ -29,6 +28,7 @@ async function main(): Promise<void> {
     port,
     host: process.env['HOST'] ?? '127.0.0.1',
     limits: process.env['GATEWAY_LIMITS'] === '1',
+    threads: process.env['FUNCTION_THREADS'] !== '0',
     ...(process.env['BASE_URL'] === undefined ? {} : { baseUrl: process.env['BASE_URL'] }),
   });
   const administrator = (await host.invoke(
@@ -71,17 +71,6 @@ async function changeMasterKey(host: Host, step: string | undefined): Promise<st
   } catch (error) {
     return `not changed: ${error instanceof Error ? error.message : String(error)}`;
   }
-}
-
-/**
- * On a terminal the default is a line per request. Elsewhere it is warnings only (`LOG_LEVEL=info` for all), because a pipe
- * that nobody reads would block the service when it is full.
- */
-function chooseLog(): void {
-  const interactive = process.stderr.isTTY === true;
-  process.env['LOG_LEVEL'] ??= interactive ? 'info' : 'warn';
-  const format = process.env['LOG_FORMAT'] ?? (interactive ? 'text' : 'json');
-  if (format === 'text') logTo((line) => void process.stderr.write(`${readable(line)}\n`));
 }
 
 main().catch((error: unknown) => {

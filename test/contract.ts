@@ -23,6 +23,7 @@ export interface ContractParameter {
   /** False: the type is inferred from the name, a default or the listed values. */
   readonly typeStated: boolean;
   readonly required: boolean;
+  readonly note?: string | null;
   readonly enum: readonly unknown[] | null;
 }
 
@@ -59,8 +60,13 @@ export function compareWithContract(
   const missingParameters: ParameterProblem[] = [];
   const mistyped: ParameterProblem[] = [];
   const named = new Set<string>();
+  const shapeIn = ({ method, path }: ContractEndpoint) => shapeOf(`${method} ${path}`);
+  // Several of one path are kinds of one endpoint: what it requires is what all of them require.
+  const kinds = Map.groupBy(contract, shapeIn);
+  const isRequired = (shape: string, name: string) =>
+    kinds.get(shape)!.every(({ params }) => params.some((param) => param.name === name && param.required));
   for (const endpoint of contract) {
-    const shape = shapeOf(`${endpoint.method} ${endpoint.path}`);
+    const shape = shapeIn(endpoint);
     // HEAD is served by every GET.
     const found = operations.get(shape) ?? operations.get(shape.replace(/^HEAD /, 'GET '));
     if (found === undefined) {
@@ -75,7 +81,11 @@ export function compareWithContract(
       const ours = known.get(plain(parameter.name));
       if (ours === undefined && isMemberOfAny(known, plain(parameter.name))) continue;
       if (ours === undefined) missingParameters.push({ ...about, problem: 'is missing' });
-      else mistyped.push(...differences(parameter, ours).map((problem) => ({ ...about, problem })));
+      else {
+        const required = isRequired(shape, parameter.name);
+        const problems = differences({ ...parameter, required }, ours);
+        mistyped.push(...problems.map((problem) => ({ ...about, problem })));
+      }
     }
   }
   const beyond = [...operations].filter(([shape]) => !named.has(shape)).map(([, { label }]) => label);
@@ -131,7 +141,8 @@ function differences(theirs: ContractParameter, ours: Known): string[] {
   const lacking = values === undefined ? [] : (theirs.enum ?? []).filter((value) => !values.includes(value));
   if (lacking.length > 0) problems.push(`does not take ${lacking.join(', ')}`);
   if (theirs.required && !ours.required) problems.push('should be required');
-  if (!theirs.required && ours.required) problems.push('should not be required');
+  const stated = !/required or optional not stated/.test(theirs.note ?? '');
+  if (!theirs.required && ours.required && stated) problems.push('should not be required');
   return problems;
 }
 

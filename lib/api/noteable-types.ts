@@ -5,5 +5,7 @@ export const TYPES = {
   commit: 'Commit',
   issue: 'Issue',
   'merge-request': 'MergeRequest',
+  snippet: 'Snippet',
   epic: 'Epic',
+  alert: 'AlertManagement::Alert',
 } as const satisfies Readonly<Record<NoteableKind, string>>;

@@ -1,3 +1,4 @@
+import type { JobRecord } from '../records/pipelines.ts';
 import type { TokenRecord, TokenScope } from '../records/tokens.ts';
 import type { UserRecord } from '../records/users.ts';
 import { requestId } from '../telemetry/correlation.ts';
@@ -26,6 +27,8 @@ export type Actor =
       readonly token?: TokenRecord;
       readonly scopes: ReadonlySet<TokenScope>;
       readonly sudoer?: UserRecord;
+      /** The running job whose token the credential is. */
+      readonly job?: JobRecord;
     };
 
 /** Whose visibility is being decided: the caller, or the recipient of a notification. */
@@ -34,11 +37,14 @@ export type Viewer = { readonly kind: 'anonymous' } | { readonly kind: 'user'; r
 /** The credential of a request, before it is looked up. */
 export type Credential =
   | { readonly kind: 'none' }
-  /** `PRIVATE-TOKEN`, `private_token`, `Authorization: Bearer`, `access_token`, or the password of HTTP Basic. */
+  /**
+   * `PRIVATE-TOKEN`, `private_token`, `Authorization: Bearer`, `access_token`, or the password of HTTP Basic; of a job
+   * `JOB-TOKEN` or `job_token`.
+   */
   | {
       readonly kind: 'token';
       readonly token: string;
-      readonly via: 'private-token' | 'bearer' | 'basic';
+      readonly via: 'private-token' | 'bearer' | 'basic' | 'job-token';
       /** The user-id of HTTP Basic. */
       readonly username?: string;
     }

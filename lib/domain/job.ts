@@ -60,6 +60,8 @@ export const continuedWith = (rest: object | undefined): JobOutcome => rest && {
 /** Delay before a job is tried again that another job or request blocks. */
 const BLOCKED_MS = 5_000;
 
-/** For a job that moves something. `more`: the slice ended; `blocked`: others hold what it has to change. */
-export const outcomeOf = (progress: 'done' | 'more' | 'blocked'): JobOutcome =>
+/** What a job that moves something leaves to do. `more`: the slice ended; `blocked`: others hold what it has to change. */
+export type Progress = 'done' | 'more' | 'blocked';
+
+export const outcomeOf = (progress: Progress): JobOutcome =>
   progress === 'blocked' ? { delayMs: BLOCKED_MS } : progress === 'done';

@@ -4,13 +4,14 @@ import type { FieldProblems } from './errors.ts';
 const RESERVED_TOP_LEVEL = new Set([
   '-', '.well-known', 'admin', 'api', 'apple-touch-icon.png', 'assets', 'dashboard', 'explore', 'favicon.ico',
   'files', 'groups', 'health_check', 'help', 'import', 'jwt', 'login', 'oauth', 'ping', 'profile', 'projects',
-  'public', 'robots.txt', 'search', 'sent_notifications', 'sping', 'unsubscribes', 'uploads', 'users', 'v2',
+  'public', 'robots.txt', 'search', 'sent_notifications', 'snippets', 'sping', 'unsubscribes', 'uploads', 'users',
+  'v2',
 ]); // biome-ignore format: a word list reads best as words
 
 /** Names that would shadow routes within a project or its namespace. */
 const RESERVED_PROJECT = new Set([
   '-', 'badges', 'blame', 'blob', 'builds', 'commits', 'create', 'create_dir', 'edit', 'environments', 'files',
-  'find_file', 'info', 'new', 'preview', 'raw', 'refs', 'tree', 'update', 'wikis',
+  'find_file', 'info', 'new', 'preview', 'raw', 'refs', 'snippets', 'tree', 'update', 'wikis',
 ]); // biome-ignore format: a word list reads best as words
 
 export const MAX_NAME_LENGTH = 255;
@@ -34,6 +35,8 @@ export function projectPathProblems(path: string): string[] {
   if (path.length > MAX_NAME_LENGTH) problems.push('is too long (maximum is 255 characters)');
   if (!PATH.test(path) || /\.(git|atom)$/i.test(path) || /^\.{1,2}$/.test(path)) problems.push(PATH_RULE);
   else if (RESERVED_PROJECT.has(path.toLowerCase())) problems.push(`${path} is a reserved name`);
+  // The path of another project's or group's wiki.
+  else if (/\.wiki$/i.test(path)) problems.push("cannot end in '.wiki'");
   return problems;
 }
 
@@ -97,7 +100,7 @@ export function pathFromName(name: string): string {
     .toLowerCase()
     .replace(/[^a-z0-9_.-]+/g, '-')
     .replace(/^[-.]+|[-.]+$/g, '')
-    .replace(/(\.git|\.atom)+$/g, '');
+    .replace(/(\.git|\.atom|\.wiki)+$/g, '');
 }
 
 // One address without comments or quoting; sizes of RFC 5321.

@@ -21,6 +21,8 @@ export interface Ports {
   readonly store: PackStore;
   /** Objects that one write may copy out of unreachable-garbage packs. Default: see `resurrect.ts`. */
   readonly maxResurrected?: number;
+  /** As for `resurrect`. */
+  readonly onSmallBlob?: ((data: Uint8Array) => void) | undefined;
 }
 
 export interface CommitRequest {
@@ -139,6 +141,7 @@ export async function publish(
     readonly head?: RefName | undefined;
     readonly uses?: readonly Oid[];
     readonly packs?: readonly PackDescription[];
+    readonly pushOptions?: readonly string[];
   } = {},
 ): Promise<void> {
   const { objects, refs, store } = ports;
@@ -165,6 +168,7 @@ export async function publish(
     await refs.compareAndSwap(updates, {
       ...(options.head === undefined ? {} : { head: options.head }),
       ...(listed.length === 0 ? {} : { packs: listed }),
+      ...(options.pushOptions?.length ? { pushOptions: options.pushOptions } : {}),
       objects: seen,
     });
     store.listed(listed);
@@ -227,7 +231,8 @@ function checkSound(objects: readonly NewObject[]): void {
 async function notStored(store: PackStore, objects: readonly NewObject[]): Promise<NewObject[]> {
   const names = Buffer.concat(objects.map((object) => oidBytes(object.oid)));
   const missing = new Set(await store.missing(names, { garbage: false, relist: false }));
-  return objects.filter((object) => missing.has(object.oid));
+  // The empty tree reads as if it were stored everywhere; git's own check asks for its object.
+  return objects.filter(({ oid }) => missing.has(oid) || oid === EMPTY_TREE);
 }
 
 function isRace(conflict: RefConflict): boolean {

@@ -5,6 +5,9 @@ import type { DerivedKind } from './ports.ts';
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
 
+/** Bytes of the largest blob that can stand for a file which is stored elsewhere. */
+export const SMALL_BLOB_BYTES = 200;
+
 /** An object with its content; `data` must not be changed: it may be shared with a cache. */
 export interface GitObject {
   readonly type: ObjectType;

@@ -37,11 +37,17 @@ export interface RefDatabase {
    * Applies all updates, lists the new packs and sets HEAD's target in one transaction.
    * Retries transient errors; after a lost response, reads whether the transaction succeeded.
    * @param options.objects reads the objects of the new values, for push events; the result does not depend on it
+   * @param options.pushOptions of the push that this is, for what follows from it
    * @throws RefConflict when any condition fails; then nothing is changed.
    */
   compareAndSwap(
     updates: readonly RefUpdate[],
-    options?: { packs?: readonly PackDescription[]; head?: RefName; objects?: ObjectStore },
+    options?: {
+      packs?: readonly PackDescription[];
+      head?: RefName;
+      objects?: ObjectStore;
+      pushOptions?: readonly string[];
+    },
   ): Promise<void>;
   /**
    * Whether another error than RefConflict proves that {@link compareAndSwap} changed nothing: what the owner of the

@@ -160,6 +160,13 @@ export class GitRepository {
     return (await this.#ports.refs.get([name])).get(name);
   }
 
+  /** Those of the refs that exist, in the order of the names. */
+  async refs(names: readonly RefName[]): Promise<Ref[]> {
+    this.#prefetchPackList();
+    const found = await this.#ports.refs.get(names);
+    return names.flatMap((name) => found.get(name) ?? []);
+  }
+
   /** The commits that refs point to, read together. A ref without a commit (a tag of a tree) is left out. */
   async tips(refs: readonly Ref[]): Promise<Tip[]> {
     const { store } = this.#ports;
@@ -414,7 +421,11 @@ export class GitRepository {
   async publish(
     objects: readonly NewObject[],
     updates: readonly RefUpdate[],
-    options: { readonly uses?: readonly Oid[]; readonly packs?: readonly PackDescription[] } = {},
+    options: {
+      readonly uses?: readonly Oid[];
+      readonly packs?: readonly PackDescription[];
+      readonly pushOptions?: readonly string[];
+    } = {},
   ): Promise<void> {
     const { publish, retryAfterCollection } = await import('./commit-changes.ts');
     return retryAfterCollection(this.#ports.store, () => publish(this.#ports, objects, updates, options));

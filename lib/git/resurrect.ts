@@ -1,6 +1,6 @@
-import { readAhead } from './batch-misses.ts';
+import { batchMisses, readAhead } from './batch-misses.ts';
 import { repack } from './maintenance/repack.ts';
-import { ObjectMissing } from './objects.ts';
+import { ObjectMissing, SMALL_BLOB_BYTES } from './objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from './oid.ts';
 import { discardContent } from './pack/content.ts';
 import { BLOB, COMMIT, TAG, TREE, typeCode } from './pack/entry.ts';
@@ -35,7 +35,14 @@ export async function resurrect(
     objects,
     store,
     maxResurrected = MAX_OBJECTS,
-  }: { readonly objects: ObjectDatabase; readonly store: PackStore; readonly maxResurrected?: number },
+    onSmallBlob,
+  }: {
+    readonly objects: ObjectDatabase;
+    readonly store: PackStore;
+    readonly maxResurrected?: number;
+    /** Called with every copied blob of at most {@link SMALL_BLOB_BYTES}, before anything is stored. */
+    readonly onSmallBlob?: ((data: Uint8Array) => void) | undefined;
+  },
   tips: readonly Oid[],
 ): Promise<PackDescription | undefined> {
   const notLive = await store.missing(Buffer.concat(tips.map(oidBytes)), { garbage: false });
@@ -43,9 +50,26 @@ export async function resurrect(
   const list = await reachableOutside(store, notLive, maxResurrected, ({ liveCount }) => liveCount);
   const { content, objectCount } = await repack(store, list);
   try {
+    if (onSmallBlob !== undefined) await showSmallBlobs(store, list, onSmallBlob);
     return await objects.newPack(content, { source: 'insert', objectCount });
   } finally {
     await discardContent(content);
+  }
+}
+
+async function showSmallBlobs(
+  store: PackStore,
+  list: ObjectList,
+  show: (data: Uint8Array) => void,
+): Promise<void> {
+  const blobs = Array.from({ length: list.count }, (_, i) => i).filter((i) => list.types[i] === BLOB);
+  for (let i = 0; i < blobs.length; i += READ_AHEAD) {
+    const oids = blobs.slice(i, i + READ_AHEAD).map((n) => list.oid(n));
+    const sizes = await store.run((objects) => batchMisses(oids, (oid) => objects.header(oid).size));
+    const small = oids.filter((_, n) => sizes[n]! <= SMALL_BLOB_BYTES);
+    const read = await store.run((objects) => batchMisses(small, (oid) => objects.read(oid).data));
+    for (const data of read) show(data);
+    await nextTurn();
   }
 }
 

@@ -45,6 +45,20 @@ export interface BegunBody {
 export const readBody = async (request: Request, limit?: number): Promise<Parameters> =>
   (await beginBody(request, limit)).parameters();
 
+/** A body without parameters, of which nothing has been read: access is decided before the handler reads it. */
+export const UNREAD_BODY: BegunBody = { isLarge: true, parameters: async () => bare() };
+
+/** The pieces of a body. @throws DomainError `too-large` as soon as it has more bytes than the limit */
+export async function* piecesOf(request: Request, limit = DEFAULT_BODY_LIMIT): AsyncGenerator<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > limit) throw tooLarge();
+  let size = 0;
+  for await (const piece of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += piece.length;
+    if (size > limit) throw tooLarge();
+    yield piece;
+  }
+}
+
 /** Begins to read the parameters of a request's body, so that the caller can be refused before a large one is read. */
 export async function beginBody(request: Request, limit = DEFAULT_BODY_LIMIT): Promise<BegunBody> {
   const type = request.headers.get('content-type') ?? '';

@@ -18,6 +18,11 @@ export function credentialOf(headers: Headers, parameters: Parameters = {}): Cre
   );
 }
 
+/** The token of a job, for endpoints that take one: it counts before every other credential. */
+export function jobCredentialOf(headers: Headers, parameters: Parameters = {}): Credential | undefined {
+  return token(headers.get('job-token'), 'job-token') ?? token(textOf(parameters, 'job_token'), 'job-token');
+}
+
 /** The id or username of the `Sudo` header or the `sudo` parameter. */
 export function sudoOf(headers: Headers, parameters: Parameters = {}): string | undefined {
   const sudo = headers.get('sudo')?.trim() || textOf(parameters, 'sudo')?.trim();
@@ -26,7 +31,7 @@ export function sudoOf(headers: Headers, parameters: Parameters = {}): string | 
 
 function token(
   text: string | null | undefined,
-  via: 'private-token' | 'bearer' | 'basic',
+  via: 'private-token' | 'bearer' | 'basic' | 'job-token',
 ): Extract<Credential, { kind: 'token' }> | undefined {
   const trimmed = text?.trim() ?? '';
   // No valid token is this long; the limit bounds the cost of hashing and logging untrusted input.

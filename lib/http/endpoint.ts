@@ -72,6 +72,8 @@ type PageOf<G> = G extends 'offset'
 
 interface BaseContext {
   readonly request: RequestFacts;
+  /** The body of an endpoint that declares `content`; else nothing. Reading throws `too-large` above `bodyLimit`. */
+  readonly content: AsyncIterable<Uint8Array>;
   /**
    * For deletes: checks the time of the last change against `If-Unmodified-Since`, if the caller sent it.
    * @throws DomainError `precondition-failed` when `changed` is later
@@ -115,6 +117,8 @@ interface Described {
   readonly description?: string;
   /** Scopes that are sufficient too, in addition to `api` (and `read_api` for reads). */
   readonly scopes?: readonly TokenScope[];
+  /** The token of a running job is a credential too, in `JOB-TOKEN` or `job_token`: it acts for the job's user. */
+  readonly jobTokens?: true;
   /** Rotates the token it is called with. A call with a token that was already rotated revokes its successors. */
   readonly rotates?: true;
   /** A write that is allowed while the instance is in maintenance mode. */
@@ -126,6 +130,8 @@ interface Described {
   readonly errors?: readonly { readonly status: number; readonly description: string }[];
   /** Maximum size of the request body in bytes; 413 above it. */
   readonly bodyLimit?: number;
+  /** What the body is, if it is no parameters: the handler reads it piece by piece. */
+  readonly content?: string;
   /** Set if it is not the REST API's; the same for all endpoints of a function. */
   readonly dialect?: Dialect;
 }
@@ -141,7 +147,7 @@ export interface Declaration<
 > extends Described {
   /**
    * Path below `/api/v4`, or from the root if it starts with `/api/`. `:name` is one segment, `word.:name` the part after
-   * the dot, `*name` at the end the rest of the path.
+   * the dot, `*name` at the end the rest of the path, and within it any number of segments.
    */
   readonly path: Path;
   readonly access: A;

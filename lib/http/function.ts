@@ -12,7 +12,7 @@ import { requireWritable } from '../domain/settings/maintenance-mode.ts';
 import { annotate, annotations, bound, correlated } from '../telemetry/correlation.ts';
 import { log } from '../telemetry/log.ts';
 import { type Counts, measure } from '../telemetry/metrics.ts';
-import { credentialOf } from './credentials.ts';
+import { credentialOf, jobCredentialOf } from './credentials.ts';
 import { type Dialect, inDialect } from './dialect.ts';
 import type { Endpoint, HttpDeps, Method, RequestFacts } from './endpoint.ts';
 import { elsewhere, failureReply, internalError } from './errors.ts';
@@ -158,7 +158,10 @@ export function rawFunction(
         credentialOf(request.headers),
         credentialOf(new Headers(), Object.fromEntries(searchParams)),
       ];
-      const secrets = shown.flatMap((credential) => (credential.kind === 'token' ? [credential.token] : []));
+      const ofJob = jobCredentialOf(request.headers, Object.fromEntries(searchParams));
+      const secrets = [...shown, ofJob].flatMap((credential) =>
+        credential?.kind === 'token' ? [credential.token] : [],
+      );
       logFailure(error, { ...facts, path: pathname }, secrets);
     };
     let answer: Response | Reply;

@@ -2,10 +2,10 @@
 import { malformed } from './errors.ts';
 import { bare, LIMITS, type Parameters } from './rack-params.ts';
 
-/** The fields of a JSON object; any other JSON value has no parameters. */
-export function parseJson(text: string): Parameters {
+/** The fields of a JSON object; any other JSON value has no parameters. @param depth levels that it may have */
+export function parseJson(text: string, depth: number = LIMITS.depth): Parameters {
   if (text.trim() === '') return bare();
-  checkLimits(text);
+  checkLimits(text, depth);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -21,7 +21,7 @@ export function parseJson(text: string): Parameters {
  * Strings are skipped, so that long file content costs almost nothing.
  * @throws HttpFailure 400
  */
-function checkLimits(text: string): void {
+function checkLimits(text: string, maxDepth: number): void {
   let values = 0;
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
@@ -42,7 +42,7 @@ function checkLimits(text: string): void {
         values++;
     }
     if (values > LIMITS.count) throw malformed('too many parameters');
-    if (depth > LIMITS.depth) throw malformed('parameters are nested too deeply');
+    if (depth > maxDepth) throw malformed('parameters are nested too deeply');
   }
 }
 

@@ -158,6 +158,10 @@ function parameter(name: string, where: 'path' | 'query', json: JsonSchema, requ
 }
 
 function bodyOf(endpoint: AnyEndpoint): Operation['requestBody'] {
+  if (endpoint.content !== undefined) {
+    const schema: JsonSchema = { type: 'string', format: 'binary', description: endpoint.content };
+    return { required: true, content: { 'application/octet-stream': { schema } } };
+  }
   if (endpoint.body === undefined) return undefined;
   const schema = jsonSchemaOf(endpoint.body());
   const types = endpoint.dialect

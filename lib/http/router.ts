@@ -89,14 +89,15 @@ function withImplied(methods: readonly string[]): string[] {
 }
 
 /**
- * `:name` is one segment, `word.:name` the part after the dot, `*name` at the end the rest of the path. A path that ends
+ * `:name` is one segment, `word.:name` the part after the dot, `*name` any number of segments. A path that ends
  * in a word or a numeric id may be followed by `.json`, which is ignored; names (of branches, files) may contain dots.
  */
 function patternOf(path: string, ignoresJsonSuffix: boolean): RegExp {
   const segments = path.split('/').filter((segment) => segment !== '');
   const source = segments.map((segment, index) => {
     const last = index === segments.length - 1;
-    if (segment.startsWith('*')) return `(?<${segment.slice(1)}>.*[^/])`;
+    // One within a path ends as soon as what follows it fits.
+    if (segment.startsWith('*')) return `(?<${segment.slice(1)}>${last ? '.*[^/]' : '.+?'})`;
     if (segment.startsWith(':')) {
       const name = segment.slice(1);
       const isNumericId = last && /^(id|\w+_i?id)$/.test(name);

@@ -7,9 +7,9 @@ import { DomainError, forbidden, resourceNotFound, unauthorized } from '../domai
 import { type Admission, whileCounted } from '../domain/rate-limits/request-counting.ts';
 import { requireWritable } from '../domain/settings/maintenance-mode.ts';
 import { aboutSubject, mayBeAnonymous, type OtherAccess } from './access.ts';
-import { beginBody, type Parameters, parseForm } from './body.ts';
+import { beginBody, type Parameters, parseForm, piecesOf, UNREAD_BODY } from './body.ts';
 import { matches, REVALIDATE, requireUnmodifiedSince, weakEtag } from './conditional.ts';
-import { credentialOf, sudoOf } from './credentials.ts';
+import { credentialOf, jobCredentialOf, sudoOf } from './credentials.ts';
 import { requireMediaType } from './dialect.ts';
 import type { Endpoint, HttpDeps, RequestFacts, Schema } from './endpoint.ts';
 import { badParameters, HttpFailure, noRoute } from './errors.ts';
@@ -54,7 +54,8 @@ export async function serve<D extends HttpDeps>(
   const { facts, admission } = incoming;
   const query = parseForm(incoming.search);
   if (endpoint.dialect !== undefined) requireMediaType(endpoint.dialect, incoming.request);
-  const body = await beginBody(incoming.request, endpoint.bodyLimit);
+  const body =
+    endpoint.content === undefined ? await beginBody(incoming.request, endpoint.bodyLimit) : UNREAD_BODY;
   const { sourceIp: address, requestId, baseUrl } = facts;
   const userAgent = facts.headers.get('User-Agent')?.slice(0, MAX_USER_AGENT);
   const origin = { address, requestId, baseUrl, ...(userAgent === undefined ? {} : { userAgent }) };
@@ -69,7 +70,9 @@ export async function serve<D extends HttpDeps>(
           endpoint,
           deps,
           {
-            credential: credentialOf(facts.headers, given),
+            credential:
+              (endpoint.jobTokens && jobCredentialOf(facts.headers, given)) ??
+              credentialOf(facts.headers, given),
             sudo: sudoOf(facts.headers, given),
             origin,
             admission,
@@ -124,6 +127,7 @@ export async function serve<D extends HttpDeps>(
       body: input.body,
       page,
       request: facts,
+      content: piecesOf(incoming.request, endpoint.bodyLimit),
       unmodifiedSince: (changed) => requireUnmodifiedSince(facts.headers, changed),
     },
     deps,

@@ -35,12 +35,14 @@ export interface OutboundLimits {
 }
 
 export interface OutboundRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent to the first server, and with redirects as long as {@link mayForwardCredentials} allows it. */
   readonly authorization?: string | undefined;
   readonly body?: Uint8Array;
+  /** Whether any certificate is good enough. */
+  readonly anyCertificate?: boolean;
   /** Aborts the request, and the body. */
   readonly signal?: AbortSignal;
 }
@@ -68,7 +70,7 @@ export async function outboundRequest(
     const target = redirectOf(response);
     if (target === undefined) return response;
     response.close();
-    // A POST is never sent to another server.
+    // A body is never sent to another server.
     if (left <= 0 || wanted.method !== 'GET') throw new OutboundError('redirects');
     if (!mayForwardCredentials(url, target)) authorization = undefined;
     url = target;
@@ -127,10 +129,12 @@ async function requestOnce(
 }
 
 function begin(wanted: OutboundRequest, addresses: readonly ResolvedAddress[]): ClientRequest {
-  const { url, method, body, authorization } = wanted;
+  const { url, method, body, authorization, anyCertificate } = wanted;
   const secure = url.protocol === 'https:';
   // A separate agent, so that connections are not shared and no proxy of the environment is used.
-  const agent = secure ? new SecureAgent({ keepAlive: false }) : new PlainAgent({ keepAlive: false });
+  const agent = secure
+    ? new SecureAgent({ keepAlive: false, rejectUnauthorized: anyCertificate !== true })
+    : new PlainAgent({ keepAlive: false });
   return (secure ? secureRequest : plainRequest)({
     agent,
     method,

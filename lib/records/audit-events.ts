@@ -1,3 +1,4 @@
-// Audit events of users, groups and projects. Each has its own partition, which outlives the deletion of the entity.
+// Audit events of users, groups, projects and the instance (id 1). Each has its own partition, which outlives the deletion
+// of the entity.
 
-export type AuditedKind = 'User' | 'Group' | 'Project';
+export type AuditedKind = 'User' | 'Group' | 'Project' | 'Instance';

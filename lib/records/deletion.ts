@@ -4,3 +4,6 @@ export interface DeletionMark {
   /** The day on which it is deleted, `YYYY-MM-DD`. */
   readonly dueOn: string;
 }
+
+/** The day of the request, as in responses. */
+export const markedOn = ({ askedAt }: DeletionMark): string => askedAt.slice(0, 10);

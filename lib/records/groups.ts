@@ -34,6 +34,10 @@ export interface GroupRecord {
   readonly shares: readonly ShareRecord[];
   /** Of a top-level group only; absent or null: never configured. */
   readonly sso?: GroupSso | null;
+  /** What keys of its wiki's new packs begin with (`lib/store/blobs/storages.ts`); absent: the default storage. */
+  readonly storagePrefix?: string;
+  /** The move to another storage that is under way. */
+  readonly storageMove?: number;
   /** Settings that the store keeps and never reads. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly version: number;

@@ -18,6 +18,8 @@ export interface IssueCopyRecord {
   readonly after: number;
   /** Of the discussion behind it: its first note, that of the copy, and the last note that is copied. */
   readonly part: { readonly of: number; readonly firstId: number; readonly lastId: number } | null;
+  /** Notes that are copied and whose awards are not: the note, and its copy. Absent: none. */
+  readonly awarded?: readonly { readonly from: number; readonly to: number }[];
   /** Raised by each step. */
   readonly version: number;
 }

@@ -44,6 +44,8 @@ export interface IssueFields {
   readonly duplicatedTo: IssueReference | null;
   /** Its place in the order that people arrange by hand, compared as text; null: the time of its creation. */
   readonly relativePosition: string | null;
+  /** Address of a Zoom meeting about it, at most 255 characters; records of earlier releases have none. */
+  readonly zoomUrl?: string | null;
   /** Items of task lists in the description. */
   readonly tasks: { readonly count: number; readonly completed: number };
   readonly updatedAt: string;
@@ -55,6 +57,8 @@ export interface IssueRecord extends IssueFields {
   readonly iid: number;
   readonly projectId: number;
   readonly createdAt: string;
+  /** The number of the alert that opened it; absent: none did. */
+  readonly alertIid?: number;
   /** Notes by users; awards. Changed by adding, without a new version. */
   readonly userNotesCount: number;
   readonly upvotes: number;

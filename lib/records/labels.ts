@@ -11,6 +11,8 @@ export interface LabelRecord {
   /** At most 255 characters, without commas. Case counts: `bug` and `Bug` are two labels. */
   readonly title: string;
   readonly description: string | null;
+  /** Of its Markdown; null or absent: the description has none. */
+  readonly descriptionHtml?: string | null;
   /** `#` and three or six hexadecimal digits. */
   readonly color: string;
   /** Its rank among the labels of the project, 0 being the highest; null: none. Of labels of projects only. */

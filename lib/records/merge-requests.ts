@@ -26,8 +26,14 @@ export interface DiffVersion {
   readonly startSha: string;
   /** Files that it changes, counted up to one above {@link MAX_COUNTED_FILES}. Absent: there is no merge base. */
   readonly fileCount?: number;
+  /** Its newest commits, at most {@link MAX_FINDING_COMMITS}: what the latest version is found by. */
+  readonly commitShas?: readonly string[];
   readonly createdAt: string;
 }
+
+export const MAX_FINDING_COMMITS = 50;
+
+export const MAX_CONTEXT_COMMITS = 100;
 
 export const MAX_COUNTED_FILES = 1_000;
 
@@ -91,6 +97,8 @@ export interface MergeRequestFields {
   readonly approvalsBeforeMerge: number | null;
   /** Who approved it, each once, at most 100. */
   readonly approvals: readonly { readonly userId: number; readonly at: string }[];
+  /** Ids of commits that are named beside those it proposes, each once, at most {@link MAX_CONTEXT_COMMITS}. Absent: none. */
+  readonly contextCommits?: readonly string[];
   /** The latest version of what it proposes. */
   readonly diff: DiffVersion;
   /** To be merged when the pipeline of its head succeeds; null: not asked for. */
@@ -139,6 +147,15 @@ export interface MergeRequestAddress {
 export interface MergeRequestReference extends MergeRequestAddress {
   readonly id: number;
 }
+
+/** The commits that a merge request is found by: those of its latest version, and what merging it made. */
+export const commitsOf = ({
+  diff,
+  mergeCommitSha,
+  squashCommitSha,
+}: Pick<MergeRequestFields, 'diff' | 'mergeCommitSha' | 'squashCommitSha'>): string[] => [
+  ...new Set([mergeCommitSha, squashCommitSha, ...(diff.commitShas ?? [])].filter((sha) => sha !== null)),
+];
 
 /** Whether a title says that the merge request is not ready to be merged. */
 export const isDraft = ({ title }: Pick<MergeRequestFields, 'title'>): boolean =>

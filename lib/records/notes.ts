@@ -5,13 +5,15 @@ import type { Container } from './labels.ts';
 import type { StoredText } from './texts.ts';
 
 /**
- * The object of notes: a commit by its object id, anything else by its id on the instance. An epic is in a group, which
+ * The object of notes: a commit by its object id, an alert by its number in the project, anything else by its id on the instance. An epic is in a group, which
  * it names; the others are in the project that is named beside them.
  */
 export type Noteable =
   | { readonly kind: 'commit'; readonly id: string }
   | { readonly kind: 'issue'; readonly id: number }
   | { readonly kind: 'merge-request'; readonly id: number }
+  | { readonly kind: 'snippet'; readonly id: number }
+  | { readonly kind: 'alert'; readonly id: number }
   | { readonly kind: 'epic'; readonly id: number; readonly groupId: number };
 
 export type NoteableKind = Noteable['kind'];
@@ -47,6 +49,8 @@ export interface NoteRecord {
   readonly line: NotedLine | null;
   /** Of a note on the diff of a merge request: where it was written. Replies have that of their discussion. */
   readonly position?: NotePosition;
+  /** What its text suggests to write in place of lines of the new version; absent: nothing. */
+  readonly suggestions?: readonly Suggestion[];
   /** The id of the first note of its discussion; absent in that note. */
   readonly inDiscussion?: number;
   /** Whether it was written as a part of a discussion. */
@@ -91,12 +95,13 @@ export const idsOfNote = ({ change }: Pick<NoteRecord, 'change'>): number =>
 
 /**
  * Where a noteable was mentioned: in the texts of an issue or a merge request, in notes on it, in the message of a commit
- * or notes on that.
+ * or notes on that, in notes on a snippet.
  */
 export type MentionSource =
   | { readonly kind: 'issue'; readonly projectId: number; readonly iid: number }
   | { readonly kind: 'merge-request'; readonly projectId: number; readonly iid: number }
-  | { readonly kind: 'commit'; readonly projectId: number; readonly sha: string };
+  | { readonly kind: 'commit'; readonly projectId: number; readonly sha: string }
+  | { readonly kind: 'snippet'; readonly projectId: number; readonly id: number };
 
 /** Another place that a system note names. */
 export type NamedPlace = MentionSource | { readonly kind: 'epic'; readonly id: number };
@@ -149,6 +154,26 @@ export interface PlacedLine {
   /** Digest of the path, and the numbers as a diff counts them: it names the line in the diff. */
   readonly code: string;
 }
+
+/** Lines around the one that a note is about, and what is suggested in their place. Texts have the ends of their lines. */
+export interface Suggestion {
+  readonly above: number;
+  readonly below: number;
+  readonly from: string;
+  readonly to: string;
+  readonly applied?: true;
+}
+
+/** Of one note. */
+export const MAX_SUGGESTIONS = 20;
+
+/** Tells suggestions of the instance apart. @param index among those of the note */
+export const idOfSuggestion = ({ id }: Pick<NoteRecord, 'id'>, index: number): number => id * 100 + index;
+
+export const suggestionOf = (id: number): { readonly noteId: number; readonly index: number } => ({
+  noteId: Math.floor(id / 100),
+  index: id % 100,
+});
 
 /** Characters. */
 export const MAX_NOTE_LENGTH = 1_000_000;

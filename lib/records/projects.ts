@@ -29,6 +29,10 @@ export interface ProjectRecord {
   readonly repositoryId: string;
   /** The fork network that holds its packs; absent: its own network, named by the repository's id. */
   readonly networkId?: string;
+  /** What keys of its new packs, and of its wiki's, begin with (`lib/store/blobs/storages.ts`); absent: the default storage. */
+  readonly storagePrefix?: string;
+  /** The move to another storage that is under way. */
+  readonly storageMove?: number;
   /** The project it is a fork of, as long as both exist and the fork relation does. */
   readonly forkedFromId?: number;
   /** Root of that chain of forks: the same in all related projects. */
@@ -37,6 +41,10 @@ export interface ProjectRecord {
   readonly forksCount?: number;
   /** Number of users who starred it. */
   readonly starsCount?: number;
+  /** Number of its hooks. */
+  readonly hooksCount?: number;
+  /** Number of its active integrations. */
+  readonly integrationsCount?: number;
   /** Names of its programming languages, as last measured (`statistics.ts`). */
   readonly languages?: readonly string[];
   readonly importStatus: ImportStatus;
@@ -54,6 +62,8 @@ export interface ProjectRecord {
   readonly avatar?: AvatarRecord | null;
   /** Bytes of its repository's own packs, as last measured; absent: never measured. */
   readonly repositorySize?: number;
+  /** Bytes of its objects of Git LFS, as last measured; absent: never measured. */
+  readonly lfsObjectsSize?: number;
   readonly topics: readonly string[];
   /** Feature access levels and other settings, stored and returned unchanged. */
   readonly settings: Readonly<Record<string, unknown>>;

@@ -1,1 +1,1 @@
-export type SearchKind = 'project' | 'user' | 'group';
+export type SearchKind = 'project' | 'user' | 'group' | 'snippet';

@@ -11,8 +11,15 @@ export const USER_STATES = [
 
 export type UserState = (typeof USER_STATES)[number];
 
-/** Accounts without a person: `ghost` owns what deleted users leave, `project_bot` is the user of an access token. */
-type UserType = 'ghost' | 'project_bot';
+/** Accounts of the service: `ghost` owns what deleted users leave, `alert_bot` opens and closes incidents. */
+export const INTERNAL_TYPES = ['ghost', 'alert_bot'] as const;
+export type InternalType = (typeof INTERNAL_TYPES)[number];
+
+/** Accounts without a person: of the service, and `project_bot`, the user of an access token. */
+type UserType = InternalType | 'project_bot';
+
+export const isInternal = ({ type }: { readonly type?: UserType | undefined }): boolean =>
+  INTERNAL_TYPES.some((each) => each === type);
 
 /** A user's status message. Times are ISO 8601. */
 export interface UserStatus {

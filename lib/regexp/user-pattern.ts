@@ -20,10 +20,20 @@ export interface UserPattern {
    * @throws RangeError for a text of more than {@link MAX_TEXT} characters
    */
   find(text: string): ReadonlyMap<string, string> | undefined;
+  /**
+   * The last group of the last match that took part, or the match itself where the pattern has no groups: in as much of the
+   * beginning of a text as {@link MAX_STEPS} allow. Undefined without a match.
+   */
+  last(text: string): string | undefined;
+  /** Whether the pattern is found in a text, or in as much of its beginning as {@link MAX_STEPS} allow. */
+  matches(text: string): boolean;
 }
 
 /** Characters of a text to search: with the largest pattern a search takes a tenth of a second. */
 export const MAX_TEXT = 1000;
+
+/** Characters of a text, times instructions of the pattern, that one match looks at: a tenth of a second. */
+const MAX_STEPS = 1_500_000;
 
 const MAX_LENGTH = 2000;
 /** Instructions of a compiled pattern. */
@@ -55,8 +65,20 @@ export async function userPattern(
     if (error instanceof RE2JSException) throw new PatternError(error.message);
     throw error;
   }
-  if (compiled.programSize() > MAX_PROGRAM) throw new PatternError('pattern too large');
+  const size = compiled.programSize();
+  if (size > MAX_PROGRAM) throw new PatternError('pattern too large');
   return {
+    last: (text) => {
+      const matcher = compiled.matcher(text.slice(0, Math.floor(MAX_STEPS / size)));
+      let found: string | undefined;
+      while (matcher.find()) {
+        found = undefined;
+        for (let group = matcher.groupCount(); group >= 0 && found === undefined; group--)
+          found = matcher.group(group) ?? undefined;
+      }
+      return found;
+    },
+    matches: (text) => compiled.test(text.slice(0, Math.floor(MAX_STEPS / size))),
     find: (text) => {
       if (text.length > MAX_TEXT)
         throw new RangeError(`a text of ${text.length} characters is too long to search`);

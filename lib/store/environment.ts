@@ -1,11 +1,15 @@
 /**
  * Configuration from environment variables; `cdk` and `local` set the same ones.
  */
+import { type RepositoryStorages, readStorages } from './blobs/storages.ts';
+
 export interface StoreEnvironment {
   /** DynamoDB table name. `TABLE_NAME` */
   readonly tableName: string;
   /** Bucket of packs and other objects. `OBJECTS_BUCKET` */
   readonly objectsBucket: string;
+  /** Where repositories can lie, `default` among them. `REPOSITORY_STORAGES`: see {@link readStorages} */
+  readonly storages: RepositoryStorages;
   /** SQS queue URLs by queue name. `QUEUE_URL_<NAME>`, upper case, `-` as `_` */
   readonly queueUrls: Readonly<Record<string, string>>;
   /** URLs of the queues whose messages may be counted, and of dead letters: `dead`. `COUNTED_QUEUE_URL_<NAME>` */
@@ -80,9 +84,11 @@ const MAX_STREAMED_BYTES = { streaming: 16 * 1024 ** 2, buffered: 4 * 1024 ** 2 
 export function readEnvironment(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): StoreEnvironment {
+  const objectsBucket = env['OBJECTS_BUCKET'] ?? 'lemnos-objects';
   return {
     tableName: env['TABLE_NAME'] ?? 'lemnos',
-    objectsBucket: env['OBJECTS_BUCKET'] ?? 'lemnos-objects',
+    objectsBucket,
+    storages: readStorages(env['REPOSITORY_STORAGES'] ?? '', objectsBucket),
     queueUrls: urlsOf(env, 'QUEUE_URL_'),
     countedQueueUrls: urlsOf(env, 'COUNTED_QUEUE_URL_'),
     baseUrl: env['BASE_URL']?.replace(/\/+$/, ''),

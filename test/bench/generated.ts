@@ -123,7 +123,7 @@ function sentence(random: (below: number) => number, length: number): string {
 }
 
 /** Deterministic pseudo-random numbers (mulberry32). */
-function numbers(seed: number): (below: number) => number {
+export function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (state + 0x6d2b79f5) | 0;

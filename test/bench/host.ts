@@ -1,10 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TOKEN = 'root-token-of-the-benchmark';
+/** After the name of the folder of the data. */
+const LOOP_DELAY = '-loop-delay';
+/** What the system counts CPU time in: a hundredth of a second. */
+const MILLISECONDS_OF_TICK = 10;
 
 /** The embedded host as run by `npm start`, in a separate process, so that its memory can be measured. */
 export class HostProcess {
@@ -26,10 +30,18 @@ export class HostProcess {
   static async start(dataDir: string = mkdtempSync(join(tmpdir(), 'lemnos-bench-'))): Promise<HostProcess> {
     const begun = performance.now();
     const profile = process.env['BENCH_PROFILE'];
-    const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
+    const flags = ['--import', './test/bench/loop-delay.ts'];
+    if (profile !== undefined) flags.push('--cpu-prof', `--cpu-prof-dir=${profile}`);
     const child = spawn(process.execPath, [...flags, 'local/main.ts'], {
       cwd: ROOT,
-      env: { ...process.env, DATA_DIR: dataDir, PORT: '0', HOST: '127.0.0.1', ROOT_TOKEN: TOKEN },
+      env: {
+        ...process.env,
+        DATA_DIR: dataDir,
+        PORT: '0',
+        HOST: '127.0.0.1',
+        ROOT_TOKEN: TOKEN,
+        LOOP_DELAY_FILE: dataDir + LOOP_DELAY,
+      },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const url = await new Promise<string>((resolve, reject) => {
@@ -45,11 +57,58 @@ export class HostProcess {
     return new HostProcess(child, dataDir, url, performance.now() - begun);
   }
 
+  /** From now on, `peakMemory` is that since now, where the system allows it. */
+  forgetPeakMemory(): void {
+    try {
+      writeFileSync(`/proc/${this.#child.pid}/clear_refs`, '5');
+    } catch {
+      // Then it is that of the whole process.
+    }
+  }
+
+  /** The longest time since `since` for which the event loop did not turn, in ms. */
+  loopDelay(since: number): number {
+    const file = this.#dataDir + LOOP_DELAY;
+    if (!existsSync(file)) return 0;
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    const delays = lines.map((line) => line.split(' ').map(Number));
+    return Math.max(0, ...delays.flatMap(([at, ms]) => (at! >= since ? [ms!] : [])));
+  }
+
   /** Peak memory of the process in MB; undefined if the system does not report it. */
   peakMemory(): number | undefined {
+    return this.#memory('VmHWM');
+  }
+
+  /** Memory of the process now, in MB; undefined if the system does not report it. */
+  memory(): number | undefined {
+    return this.#memory('VmRSS');
+  }
+
+  /** How many files and connections the process has open; undefined if the system does not report it. */
+  openFiles(): number | undefined {
+    try {
+      return readdirSync(`/proc/${this.#child.pid}/fd`).length;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #memory(name: string): number | undefined {
     try {
       const status = readFileSync(`/proc/${this.#child.pid}/status`, 'utf8');
-      return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
+      return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** CPU time that the process has taken, in ms; undefined if the system does not report it. */
+  cpuTime(): number | undefined {
+    try {
+      // The name of the program, in parentheses, may contain spaces.
+      const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+      return (Number(fields[11]) + Number(fields[12])) * MILLISECONDS_OF_TICK;
     } catch {
       return undefined;
     }
@@ -93,5 +152,6 @@ export class HostProcess {
   async stop(): Promise<void> {
     await this.#end();
     rmSync(this.#dataDir, { recursive: true, force: true });
+    rmSync(this.#dataDir + LOOP_DELAY, { force: true });
   }
 }

@@ -2,6 +2,7 @@
  * `npm run bench`: this service compared with git, on the same machine in the same run. `npm run bench growth`: what
  * requests cost as a repository grows, and nothing else. `npm run bench refs`: the same of a million branches. `npm run
  * bench merges 2000`: as many merges of each history, compared with those of git.
+ * `npm run bench load`: many people at once (`load.ts`).
  *
  * `BENCH_REPOS` names a folder with the bare repositories express.git and git.git; without it a generated history
  * is measured. `BENCH_PROFILE` names a folder for the host's CPU profiles. A figure that misses its target is
@@ -15,7 +16,9 @@ import { measureDerived } from './derived.ts';
 import { measureEngine } from './engine.ts';
 import { growth } from './growth.ts';
 import { HostProcess } from './host.ts';
+import { load } from './load.ts';
 import { measureOperations } from './measure-operations.ts';
+import { mergeRequests } from './merging.ts';
 import { apiReads } from './reads.ts';
 import { manyRefs } from './refs.ts';
 import { Report } from './report.ts';
@@ -36,7 +39,11 @@ const report = new Report();
 const scratch = mkdtempSync(join(tmpdir(), 'lemnos-bench-'));
 try {
   const only = process.argv[2] === 'merges' ? Number(process.argv[3] ?? 2000) : undefined;
-  for (const subject of subjects(scratch)) {
+  const all = subjects(scratch);
+  const underLoad = process.argv[2] === 'load';
+  // The larger one, where there are two.
+  if (underLoad) await load(report, all.at(-1)!);
+  for (const subject of underLoad ? [] : all) {
     if (only !== undefined) {
       await agreementOfMerges(report, subject, scratch, only);
       continue;
@@ -53,6 +60,7 @@ try {
       host = await host.again();
       await apiReads(report, host, subject);
       memory('peak memory of API reads', READ_MEMORY_LIMIT);
+      await mergeRequests(report, host, subject);
     } finally {
       await host.stop();
     }
@@ -61,7 +69,7 @@ try {
     await measureDerived(report, subject);
     await agreement(report, subject, scratch);
   }
-  if (only === undefined) {
+  if (only === undefined && !underLoad) {
     await start(report);
     await bundles(report);
   }

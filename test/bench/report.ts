@@ -64,7 +64,8 @@ export class Report {
   /** Prints the summary. @returns whether all checks passed */
   end(): boolean {
     const over = this.#rows.filter(isOver);
-    process.stdout.write(`\n${this.#rows.length} measured, ${over.length} over target\n`);
+    if (this.#rows.length > 0)
+      process.stdout.write(`\n${this.#rows.length} measured, ${over.length} over target\n`);
     for (const failure of this.#failures) process.stdout.write(`FAILED: ${failure}\n`);
     process.stdout.write(`${this.#passed} passed, ${this.#failures.length} failed\n`);
     return this.#failures.length === 0;

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deps } from '../../functions/deps.ts';
 import { type Service, startService } from '../harness/service.ts';
+import { settled } from '../harness/settled.ts';
 import { GitCli, withToken } from './git-cli.ts';
 
 const git = new GitCli();
@@ -119,6 +120,33 @@ test('options propose the branch that is pushed, and change its merge request la
   });
   const events = (await call('GET', `${at}/events?target_type=merge_request`)) as never as object[];
   expect(events).toMatchObject([{ action_name: 'opened', target_type: 'MergeRequest', target_iid: 1 }]);
+});
+
+test('an option asks to merge when the pipeline of what is pushed succeeds', async () => {
+  const { id, at, push, commit } = await projectOf('later');
+  const later = ['-o', 'merge_request.merge_when_pipeline_succeeds', 'origin', 'HEAD:refs/heads/topic'];
+  const warnings = (lines: readonly string[]) => lines.filter((line) => line.startsWith('warning'));
+  const head = async () => (await recordOf(id, 1))!.diff.headSha;
+  await commit('one');
+  expect(warnings(await push('-o', 'merge_request.create', ...later))).toEqual([]);
+  const first = await head();
+  expect((await recordOf(id, 1))!.autoMerge).toMatchObject({ headSha: first, userId: adaId });
+  // Of the head that this push brings, and of none that another one does.
+  await commit('two');
+  expect(warnings(await push(...later))).toEqual([]);
+  await settled();
+  expect(await head()).not.toBe(first);
+  expect((await recordOf(id, 1))!.autoMerge).toMatchObject({ headSha: await head() });
+  await commit('three');
+  await push('origin', 'HEAD:refs/heads/topic');
+  await settled();
+  expect((await recordOf(id, 1))!.autoMerge).toBe(null);
+  await commit('four');
+  await push(...later);
+  await settled();
+  await call('POST', `${at}/statuses/${await head()}`, { state: 'success', ref: 'topic' });
+  await settled();
+  expect((await recordOf(id, 1))!.state).toBe('merged');
 });
 
 test('what options ask and cannot be done is told, and the push stands', async () => {

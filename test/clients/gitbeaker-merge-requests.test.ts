@@ -97,6 +97,7 @@ test('it is reviewed, pushed to again, and merged by who may', async () => {
     'Is it iron?',
     'added 1 commit',
     'Steel.',
+    'resolved all threads',
     'merged',
   ]);
 });

@@ -16,6 +16,8 @@ const SEED = process.env['CONTRACT_SEED'] ?? '1';
 /** Requests an operation. Both runs together take less than three minutes on two cores. */
 const EXAMPLES = { stranger: 2, administrator: 4 };
 const RUN_MS = 5 * 60_000;
+/** What Python 3.11 says when it loses count of how deep it is while it parses. It says nothing of the service. */
+const PYTHON_LOST_COUNT = 'AST constructor recursion depth mismatch';
 
 const CHECKS = [
   'not_a_server_error',
@@ -70,9 +72,6 @@ await tally.step('the administrator is still one: no request ended the run’s o
 await host.stop();
 console.log(`${tally.passed} passed, ${tally.failed} failed`);
 process.exit(tally.failed === 0 ? 0 : 1);
-
-/** What Python 3.11 says when it loses count of how deep it is while it parses. It says nothing of the service. */
-const PYTHON_LOST_COUNT = 'AST constructor recursion depth mismatch';
 
 /** @throws Error with the report */
 async function schemathesis(examples: number, more: readonly string[], again = true): Promise<void> {

@@ -19,7 +19,9 @@ export const events = rowCheck(['event'], function* (rows) {
     const noteable: Noteable | undefined =
       target?.commit !== undefined
         ? { kind: 'commit', id: target.commit }
-        : target?.issue && { kind: 'issue', id: target.issue.id };
+        : target?.snippet !== undefined
+          ? { kind: 'snippet', id: target.snippet.id }
+          : target?.issue && { kind: 'issue', id: target.issue.id };
     if (target !== null && noteable !== undefined && !rows.get(noteKey(projectId, noteable, target.id)))
       yield `event ${event.id} is of note ${target.id}, which does not exist`;
   }

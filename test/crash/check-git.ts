@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { ZERO_OID } from '../../lib/git/oid.ts';
 import type { PackDescription, Ref } from '../../lib/git/ports.ts';
 import { spacePrefix } from '../../lib/git/refname.ts';
+import type { MergeRequestRecord } from '../../lib/records/merge-requests.ts';
 import { Missing } from '../../lib/store/errors.ts';
 import { GitObjects } from '../../lib/store/repository/pack-objects.ts';
 import { pinnedIn } from '../../lib/store/repository/pinned-commits.ts';
 import type { RowKindName } from '../../lib/store/row-keys/all.ts';
-import { attempt } from '../deploy/process.ts';
+import { attemptApart } from '../deploy/attempt-apart.ts';
 import type { Data } from './data.ts';
 import type { ExpectedState } from './expected-state.ts';
 
@@ -19,11 +20,18 @@ export const GIT_KINDS = ['ref', 'head', 'pack', 'pinned-commit'] as const satis
 /** Reads a repository as the service does, writes it down as git keeps it, and lets git judge. */
 export async function checkRepository(
   data: Data,
-  project: { readonly id: number; readonly repositoryId: string },
+  project: {
+    /** Of a project whose code it is. */
+    readonly id: number | undefined;
+    readonly repositoryId: string;
+  },
   expectedState: ExpectedState,
+  { mergeRequests, settled }: Proposals,
 ): Promise<string[]> {
   const problems: string[] = [];
-  const say = (problem: string) => problems.push(`project ${project.id}: ${problem}`);
+  const { id = 0 } = project;
+  const name = project.id === undefined ? project.repositoryId : `project ${id}`;
+  const say = (problem: string) => problems.push(`${name}: ${problem}`);
   const refs = data.store.repositories.open(project.repositoryId);
   const objects = new GitObjects(data.store.blobs, refs, project.repositoryId);
   const snapshot = await refs.all();
@@ -52,7 +60,7 @@ export async function checkRepository(
     }
     writeFileSync(join(folder, 'HEAD'), `ref: ${snapshot.head}\n`);
     writeFileSync(join(folder, 'packed-refs'), packedRefs(snapshot.refs));
-    const fsck = await attempt('git', ['-C', folder, 'fsck', '--full', '--strict', '--no-dangling'], {
+    const fsck = await attemptApart('git', ['-C', folder, 'fsck', '--full', '--strict', '--no-dangling'], {
       env: GIT,
     });
     if (fsck.code !== 0)
@@ -62,42 +70,85 @@ export async function checkRepository(
     for await (const oid of pinnedIn(data.store.table, project.repositoryId)) pinned.push(`${oid}^{commit}`);
     if (pinned.length > 0) {
       // One process for all: it ends with an error at an object that is absent or no commit.
-      const found = await attempt('git', ['-C', folder, 'rev-list', '--no-walk', ...pinned], { env: GIT });
+      const found = await attemptApart('git', ['-C', folder, 'rev-list', '--no-walk', ...pinned], {
+        env: GIT,
+      });
       if (found.code !== 0) say(`a pinned commit is not there: ${found.stderr.split('\n', 1)[0]}`);
     }
 
     const present = new Map<string, string>(snapshot.refs.map(({ name, oid }) => [name, oid]));
-    for (const [name, { possible }] of expectedState.refs.get(project.id) ?? []) {
+    for (const [name, { possible }] of expectedState.refs.get(id) ?? []) {
       const value = present.get(name) ?? ZERO_OID;
       if (!possible.has(value)) say(`${name} is at ${value} and not at ${[...possible].join(' or ')}`);
     }
-    for (const names of expectedState.together.get(project.id) ?? []) {
+    for (const names of expectedState.together.get(id) ?? []) {
       const values = new Set(names.map((name) => present.get(name) ?? ZERO_OID));
       if (values.size > 1)
         say(`${names[0]} and ${names.length - 1} more were moved together and stand apart`);
     }
-    const commits = Map.groupBy(expectedState.commits.get(project.id) ?? [], ([, branch]) => branch);
+    const histories = new Map<string, Promise<ReadonlySet<string>>>();
+    const historyOf = (branch: string): Promise<ReadonlySet<string>> => {
+      const known = histories.get(branch);
+      if (known !== undefined) return known;
+      const listed = attemptApart('git', ['-C', folder, 'rev-list', `refs/heads/${branch}`], { env: GIT });
+      const history = listed.then(({ stdout }) => new Set(stdout.split('\n')));
+      histories.set(branch, history);
+      return history;
+    };
+    const commits = Map.groupBy(expectedState.commits.get(id) ?? [], ([, branch]) => branch);
     for (const [branch, acknowledged] of commits) {
-      const history = await attempt('git', ['-C', folder, 'rev-list', `refs/heads/${branch}`], { env: GIT });
-      const held = new Set(history.stdout.split('\n'));
+      const held = await historyOf(branch);
       for (const [commit] of acknowledged) {
         if (!held.has(commit)) say(`commit ${commit} is not in the history of ${branch}`);
       }
     }
-    const files = Map.groupBy(expectedState.files.get(project.id) ?? [], (file) =>
-      file.slice(0, file.indexOf(':')),
-    );
+    const files = Map.groupBy(expectedState.files.get(id) ?? [], (file) => file.slice(0, file.indexOf(':')));
     for (const [branch, acknowledged] of files) {
       const listing = ['-C', folder, 'ls-tree', '-r', '-z', '--name-only', `refs/heads/${branch}`];
-      const held = new Set((await attempt('git', listing, { env: GIT })).stdout.split('\0'));
+      const held = new Set((await attemptApart('git', listing, { env: GIT })).stdout.split('\0'));
       for (const file of acknowledged) {
         if (!held.has(file.slice(branch.length + 1))) say(`${file} was committed and is not there`);
       }
+    }
+    for (const mergeRequest of mergeRequests) {
+      const held = await historyOf(mergeRequest.targetBranch);
+      for (const problem of proposalProblems(mergeRequest, present, held, settled))
+        say(`merge request ${mergeRequest.iid} ${problem}`);
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
   return problems;
+}
+
+/** The merge requests of a project, and whether the workers have had the time to bring them in line with pushes. */
+export interface Proposals {
+  readonly mergeRequests: readonly MergeRequestRecord[];
+  readonly settled: boolean;
+}
+
+/** What refs say of a merge request is what its record says: a merge is both or neither. */
+function* proposalProblems(
+  { iid, projectId, state, source, targetBranch, diff, mergeCommitSha, squashCommitSha }: MergeRequestRecord,
+  refs: ReadonlyMap<string, string>,
+  target: ReadonlySet<string>,
+  settled: boolean,
+): Iterable<string> {
+  const head = refs.get(`refs/merge-requests/${iid}/head`);
+  if (head !== diff.headSha) yield `proposes ${diff.headSha}, and its ref is at ${head}`;
+  const isThere = refs.has(`refs/heads/${targetBranch}`);
+  const merged = mergeCommitSha ?? squashCommitSha ?? diff.headSha;
+  if (state === 'merged' && isThere && !target.has(merged)) yield `is merged, and not in ${targetBranch}`;
+  if (state === 'opened' && target.has(diff.headSha)) yield `is open, and in ${targetBranch}`;
+  const branch = refs.get(`refs/heads/${source.branch}`);
+  if (
+    settled &&
+    state === 'opened' &&
+    source.projectId === projectId &&
+    branch !== undefined &&
+    branch !== diff.headSha
+  )
+    yield `proposes ${diff.headSha}, and its branch is at ${branch}`;
 }
 
 /** Nobody's configuration. */

@@ -1,9 +1,13 @@
+import { VARIABLE } from '../../lib/store/row-keys/ci-variables.ts';
 import { masterKeyLease, secretKey } from '../../lib/store/row-keys/secrets.ts';
+import { TRIGGER } from '../../lib/store/row-keys/triggers.ts';
 import { keyText, rowCheck } from './rows.ts';
 
 /** Secrets are sealed, and stand where they are read. */
 export const secrets = rowCheck(['secret'], function* (rows) {
-  for (const row of rows.of('SECRETS#')) {
+  // Variables and triggers are sealed too, and have keys of their own.
+  const others = [VARIABLE, TRIGGER];
+  for (const row of rows.of('SECRETS#').filter(({ sk }) => !others.some((each) => sk.startsWith(each)))) {
     const at = row.sk.lastIndexOf('#');
     if (keyText(secretKey(row.sk.slice(0, at), row.sk.slice(at + 1))) !== keyText(row))
       yield `a secret stands at ${keyText(row)}`;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { request } from '../harness/service.ts';
 import { NO_ISSUE } from './check-issue-work.ts';
+import { NOT_PROPOSED } from './check-proposals.ts';
 import { WorkTree } from './client.ts';
 import { type ExpectedState, GONE } from './expected-state.ts';
 import { ROOT_TOKEN } from './host.ts';
@@ -18,6 +19,7 @@ interface Listed {
   readonly revoked?: boolean;
   readonly title?: string;
   readonly state?: string;
+  readonly user_notes_count?: number;
   readonly moved_to_id?: number | null;
   readonly note?: { readonly body: string };
 }
@@ -79,12 +81,16 @@ async function subjectProblems(
     return `${above}${group.path}`;
   };
   const issues = await whole(url, `/projects/${shared.id}/issues`, problems);
+  const proposals = await whole(url, `/projects/${shared.id}/merge_requests`, problems);
+  const titled = (title: string) => [...proposals.values()].find((each) => each.title === title);
   const seen: Record<string, (id: number, name: string) => string> = {
     issue: (_, name) => {
       const issue = [...issues.values()].find(({ title }) => title === name);
       if (issue === undefined) return NO_ISSUE;
       return issue.moved_to_id == null ? issue.state! : 'moved';
     },
+    proposal: (_, name) => titled(name)?.state ?? NOT_PROPOSED,
+    opinion: (_, name) => String(titled(name)?.user_notes_count ?? 0),
     group: (id) => {
       const group = groups.get(id);
       if (group !== undefined && group.full_path !== pathOf(id))
@@ -105,7 +111,9 @@ async function subjectProblems(
   };
   for (const [key, { possible }] of states) {
     const [kind, id] = key.split(' ') as [string, string];
-    const is = seen[kind]!(Number(id), id);
+    const is = seen[kind]?.(Number(id), id);
+    // Lists do not show everything.
+    if (is === undefined) continue;
     // In a group that was deleted: `check-states.ts` knows which.
     if (!possible.has(is) && !(is === GONE && kind !== 'token'))
       problems.push(`${key} is shown as ${is} and not as ${[...possible].join(' or ')}`);

@@ -1,6 +1,10 @@
 import type { DiffVersion, MergeRequestRecord } from '../../lib/records/merge-requests.ts';
 import { MERGE_REQUEST_KIND } from '../../lib/store/merge-requests/kind.ts';
-import { diffVersionKey, mergeRequestKeys } from '../../lib/store/row-keys/merge-requests.ts';
+import {
+  collaborationPrefix,
+  diffVersionKey,
+  mergeRequestKeys,
+} from '../../lib/store/row-keys/merge-requests.ts';
 import { fromItem } from '../../lib/store/tracked/records.ts';
 import { checkTracked } from './check-tracked.ts';
 import { keyText, rowCheck } from './rows.ts';
@@ -16,6 +20,8 @@ export const mergeRequests = rowCheck(
     'merge-request-iid',
     'merge-request-id',
     'merge-request-source',
+    'merge-request-collaboration',
+    'merge-request-commit',
     'diff-version',
   ],
   function* (rows) {
@@ -37,6 +43,8 @@ export const mergeRequests = rowCheck(
         mergeRequestKeys.record({ projectId: row['projectId'] as number, iid: row['iid'] as number }),
       );
       if (record?.['state'] !== 'opened') yield `${keyText(row)} leads to no open merge request`;
+      else if (row.sk.startsWith(collaborationPrefix()) && record['allowCollaboration'] !== true)
+        yield `${keyText(row)} shares a branch that is not shared`;
     }
   },
 );

@@ -21,6 +21,7 @@ import {
   noteEventsOrder,
   noteKey,
   noteListKey,
+  suggestingNote,
   threadKey,
 } from '../../lib/store/row-keys/notes.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
@@ -34,7 +35,8 @@ const ofPrefix = (rows: Rows, ...prefixes: string[]): readonly Row[] =>
   rows.of('NOTES#').filter(({ sk }) => prefixes.some((prefix) => sk.startsWith(prefix)));
 
 const notesOf = (rows: Rows) =>
-  ofPrefix(rows, 'commit#', 'issue#', 'merge-request#', 'epic#') as unknown as (Row & NoteRecord)[];
+  ofPrefix(rows, 'commit#', 'issue#', 'merge-request#', 'snippet#', 'epic#', 'alert#') as unknown as (Row &
+    NoteRecord)[];
 const discussionsOf = (rows: Rows) => ofPrefix(rows, 'DISCUSSION#') as unknown as (Row & DiscussionRecord)[];
 
 /** Notes are of projects and groups that exist, at their place, found under their author, and in one discussion. */
@@ -48,6 +50,9 @@ export const notes = rowCheck(['note'], function* (rows) {
     const ghosts = rows.get(userKey(author.id))?.['type'] === 'ghost' && row['who'] === undefined;
     if (!ghosts && (row['who'] !== userPartition(author.id) || row['what'] !== userRow('NOTE', id)))
       yield `note ${id} is not found under user ${author.id}`;
+    const isFound = row['list'] === suggestingNote(id);
+    if (isFound !== (row.suggestions !== undefined))
+      yield `note ${id} is not found by its suggestions, or without any`;
     const noteClass = classOfNote(row);
     if (rows.get(noteListKey(projectId, noteable, noteClass, row.createdAt, id)) === undefined)
       yield `note ${id} is not listed`;

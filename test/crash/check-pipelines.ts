@@ -1,10 +1,12 @@
-import type { CommitStatusRecord, PipelineRecord } from '../../lib/store/pipelines/pipelines.ts';
-import type { Key } from '../../lib/store/row-keys/key.ts';
+import type { PipelineRecord } from '../../lib/records/pipelines.ts';
+import type { CommitStatusRecord } from '../../lib/store/pipelines/reported-statuses.ts';
+import { type Key, padded } from '../../lib/store/row-keys/key.ts';
 import {
   commitRowKey,
   pipelineIdKey,
   pipelineIidKey,
   pipelineOfRefKey,
+  pipelinePlaceKey,
   pipelinesPartition,
   refPipelineKey,
   statusOfNameKey,
@@ -22,6 +24,7 @@ export const pipelines = rowCheck(
     'status-of-name',
     'pipeline-id',
     'ref-pipeline',
+    'pipeline-in-list',
     'pipeline-iid',
   ],
   function* (rows) {
@@ -32,6 +35,13 @@ export const pipelines = rowCheck(
     }
   },
 );
+
+const placesOf = ({ projectId, id, status, updatedAt, ref, author }: PipelineRecord): Key[] => [
+  pipelinePlaceKey(projectId, 'STATUS', status, id),
+  pipelinePlaceKey(projectId, 'UPDATED', updatedAt, id),
+  pipelinePlaceKey(projectId, 'NAME', ref, id),
+  pipelinePlaceKey(projectId, 'USER', padded(author.id), id),
+];
 
 function* ofProject(rows: Rows, projectId: number, own: readonly Row[]): Iterable<string> {
   const kindOf = ({ sk }: Row) => (sk.startsWith('COMMIT#') ? sk.split('#')[2] : sk.split('#')[0]);
@@ -53,7 +63,10 @@ function* ofProject(rows: Rows, projectId: number, own: readonly Row[]): Iterabl
       yield `${what} stands at ${keyText(pipeline)}`;
     if (!leads(pipelineIdKey(projectId, id), { sha })) yield `${what} is not found by its id`;
     if (!leads(refPipelineKey(projectId, ref, id), { sha })) yield `${what} is not found by its ref`;
-    if (!leads(pipelineOfRefKey(projectId, sha, ref), {})) yield `${what} is not found by commit and ref`;
+    if (pipeline.source !== 'parent_pipeline' && !leads(pipelineOfRefKey(projectId, sha, ref), {}))
+      yield `${what} is not found by commit and ref`;
+    for (const place of placesOf(pipeline))
+      if (!leads(place, { sha })) yield `${what} is not found at ${keyText(place)}`;
     if (pipeline.iid > (iid ?? 0))
       yield `${what} has the number ${pipeline.iid}, and the last given is ${iid}`;
     const inside = statuses.filter(({ pipelineId }) => pipelineId === id);
@@ -73,7 +86,8 @@ function* ofProject(rows: Rows, projectId: number, own: readonly Row[]): Iterabl
       yield `status ${status.id} of project ${projectId} is of pipeline ${status.pipelineId}, which does not exist`;
   }
   for (const row of own) {
-    const leading = !['PIPELINE', 'STATUS', 'IID'].includes(kindOf(row) ?? '');
+    // An announced one does not exist yet, or never came to be.
+    const leading = !['PIPELINE', 'STATUS', 'IID', 'ID'].includes(kindOf(row) ?? '');
     if (leading && !wanted.has(keyText(row))) yield `${keyText(row)} leads nowhere`;
   }
 }

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { decodeTime } from 'ulid';
 import { isBelow } from '../../lib/domain/visibility.ts';
 import type { MemberRecord } from '../../lib/records/members.ts';
+import { STORAGE_SIZES } from '../../lib/records/storage-sizes.ts';
 import type { DeployTokenRecord, TokenRecord } from '../../lib/records/tokens.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
 import type { Visibility } from '../../lib/records/visibility.ts';
@@ -40,23 +41,36 @@ import { type FollowRow, followKey, userKey } from '../../lib/store/row-keys/use
 import { gramsOf } from '../../lib/store/search/trigrams.ts';
 import { type IndexName, indexes } from '../../lib/store/table/schema.ts';
 import { identityNames } from '../../lib/store/users/item.ts';
+import { alertIntegrations, alerts } from './check-alerts.ts';
 import { approvals } from './check-approvals.ts';
 import { audit } from './check-audit.ts';
 import { awards } from './check-awards.ts';
+import { ciVariables } from './check-ci-variables.ts';
+import { environments } from './check-environments.ts';
 import { epics } from './check-epics.ts';
+import { clientKeys, trackedErrors } from './check-error-tracking.ts';
 import { events } from './check-events.ts';
 import { expiring } from './check-expiry.ts';
+import { hooks } from './check-hooks.ts';
 import { linkSecrets, masterKeyLeases, secrets, settings } from './check-instance.ts';
+import { integrations } from './check-integrations.ts';
 import { invitations } from './check-invitations.ts';
 import { issueLinks, issues } from './check-issues.ts';
 import { iterations } from './check-iterations.ts';
+import { advanced, artifacts, jobs, jobTraces } from './check-jobs.ts';
 import { labelSubscriptions, labels } from './check-labels.ts';
+import { largeFiles } from './check-lfs.ts';
 import { mergeRequests } from './check-merge-requests.ts';
 import { milestones } from './check-milestones.ts';
 import { mentions, noteLists, notes, noteWords, participants } from './check-notes.ts';
+import { packages } from './check-packages.ts';
+import { pipelineSchedules, triggers } from './check-pipeline-schedules.ts';
 import { pipelines } from './check-pipelines.ts';
+import { releases } from './check-releases.ts';
 import { refRows, refTables } from './check-repository-rows.ts';
 import { scim } from './check-scim.ts';
+import { snippets } from './check-snippets.ts';
+import { storageMoves } from './check-storage-moves.ts';
 import {
   avatars,
   customAttributes,
@@ -67,7 +81,7 @@ import {
 } from './check-subjects.ts';
 import { todos } from './check-todos.ts';
 import { topicAssignments, topics } from './check-topics.ts';
-import { groupsOf, livingOf, projectsOf, usersOf } from './records.ts';
+import { groupsOf, lazyRepositoriesOf, livingOf, projectsOf, usersOf } from './records.ts';
 import { keyText, type Row, type RowCheck, type Rows, rowCheck } from './rows.ts';
 
 /** Hold whenever no request is under way, whatever happened before. */
@@ -111,6 +125,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       'deploy-token': Math.max(0, ...rows.of('DEPLOYTOKENID#').map(({ pk }) => idOf(pk))),
       milestone: Math.max(0, ...rows.of('MILESTONE#').map(({ pk }) => idOf(pk))),
       iteration: Math.max(0, ...rows.of('ITERATION#').map(({ pk }) => idOf(pk))),
+      snippet: Math.max(0, ...rows.of('SNIPPET#').map(({ pk }) => idOf(pk))),
       epic: Math.max(0, ...rows.of('EPIC#').map(({ pk }) => idOf(pk))),
       label: Math.max(0, ...rows.of('LABEL#').map(({ pk }) => idOf(pk))),
       'approval-rule': Math.max(
@@ -157,9 +172,22 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   labels,
 
   milestones,
+  packages,
+  releases,
+  environments,
+  ciVariables,
+  'pipeline schedules': pipelineSchedules,
+  triggers,
+  clientKeys,
+  alertIntegrations,
+  alerts,
+  trackedErrors,
   iterations,
 
   epics,
+
+  snippets,
+  storageMoves,
 
   watchers: rowCheck(['watcher', 'notification-choice-everywhere'], function* (rows) {
     const watching = new Set(rows.of(WATCHERS).map(({ sk }) => idOf(sk)));
@@ -259,6 +287,9 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
 
   'internal users': internalUsers,
 
+  hooks,
+  integrations,
+
   invitations,
 
   'link secrets': linkSecrets,
@@ -281,6 +312,9 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   issueLinks,
   todos,
   pipelines,
+  jobs,
+  jobTraces,
+  artifacts,
 
   'ref rows': refRows,
 
@@ -367,8 +401,22 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       if (rows.get(refNamesKey(repositoryId)) === undefined)
         yield `project ${id} has no version of its ref names`;
     }
+    for (const { repositoryId, owner } of lazyRepositoriesOf(rows)) {
+      if (owner === undefined) continue;
+      known.add(repositoryPartition(repositoryId));
+      const guards = Array.from({ length: GUARD_STRIPES }, (_, i) => rows.get(guardKey(repositoryId, i)));
+      // Closed by the worker that takes it away.
+      if (owner['deletedAt']) continue;
+      const states = guards.map(
+        (guard) => guard && [guard['state'], guard['epoch'], guard['refTable'], guard['frozenBy']].join(' '),
+      );
+      if (new Set(states).size > 1) yield `the guards of ${repositoryId} disagree: ${states.join(', ')}`;
+      if (guards[0]?.['state'] !== 'open') yield `${repositoryId} is not open`;
+      for (const key of [headKey(repositoryId), refNamesKey(repositoryId)])
+        if (rows.get(key) === undefined) yield `${repositoryId} has no ${key.sk}`;
+    }
     for (const { pk, sk } of rows.of('REPO#')) {
-      if (!known.has(pk) && !sk.startsWith('REFTABLES#')) yield `${pk} ${sk} belongs to no project`;
+      if (!known.has(pk) && !sk.startsWith('REFTABLES#')) yield `${pk} ${sk} belongs to nothing`;
     }
   }),
 
@@ -394,6 +442,8 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   }),
 
   topics,
+
+  largeFiles,
 
   stars: rowCheck(['star'], function* (rows) {
     const stars = rows.of('PROJECT#').filter(({ sk }) => sk.startsWith(STAR));
@@ -427,15 +477,17 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
   }),
 
   sums: rowCheck(['statistics'], function* (rows) {
-    const sums = new Map<string, number>();
-    for (const row of rows.of('PROJECT#')) {
-      if (row.sk !== 'STATISTICS' || typeof row['countedIn'] !== 'number') continue;
-      const { pk } = groupKey(row['countedIn']);
-      sums.set(pk, (sums.get(pk) ?? 0) + (row['repositorySize'] as number));
+    for (const size of STORAGE_SIZES) {
+      const sums = new Map<string, number>();
+      for (const row of rows.of('PROJECT#')) {
+        if (row.sk !== 'STATISTICS' || typeof row['countedIn'] !== 'number') continue;
+        const { pk } = groupKey(row['countedIn']);
+        sums.set(pk, (sums.get(pk) ?? 0) + ((row[size] as number | undefined) ?? 0));
+      }
+      for (const { pk, sk, [size]: counted } of rows.of('GROUP#'))
+        if (sk === 'STATISTICS' && (counted ?? 0) !== (sums.get(pk) ?? 0))
+          yield `${pk} counts ${counted} bytes and has ${sums.get(pk) ?? 0}: ${size}`;
     }
-    for (const { pk, sk, repositorySize } of rows.of('GROUP#'))
-      if (sk === 'STATISTICS' && repositorySize !== (sums.get(pk) ?? 0))
-        yield `${pk} counts ${repositorySize} bytes and has ${sums.get(pk) ?? 0}`;
   }),
 
   networks: rowCheck(['pack', 'pack-heir', 'network-member'], function* (rows) {
@@ -485,6 +537,8 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
       if (decodeTime(row.sk) <= settledAt) yield `the promise ${row['type']} ${row.sk} was not kept`;
     }
   }),
+
+  'pipelines that went on': advanced,
 
   labelSubscriptions,
 
@@ -549,6 +603,10 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
       ...usersOf(rows).map(({ id, row }) => ['user', id, row['name'], row['username']] as const),
       ...livingOf(rows).map(({ id, row }) => ['project', id, row['name'], row['path']] as const),
       ...groupsOf(rows).map(({ id, row }) => ['group', id, row['name'], row['path']] as const),
+      ...rows
+        .of('SNIPPET#')
+        .filter(({ sk }) => sk === 'SNIPPET')
+        .map((row) => ['snippet', row['id'] as number, row['title']] as const),
     ];
     for (const [kind, id, ...texts] of subjects) {
       const text = folded(texts.join('\n'));

@@ -3,6 +3,7 @@ import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import { settingsKey } from '../../lib/store/row-keys/settings.ts';
 import { tokenIdKey, tokenKey } from '../../lib/store/row-keys/tokens.ts';
 import { issueState } from './check-issue-work.ts';
+import { PROPOSAL_READERS } from './check-proposals.ts';
 import { type Asked, type ExpectedState, GONE } from './expected-state.ts';
 import type { Row, Rows } from './rows.ts';
 
@@ -19,6 +20,7 @@ const READERS: Readonly<Record<string, (rows: Rows, id: string) => string>> = {
     return token === undefined ? ABSENT : token['revoked'] === true ? 'revoked' : 'active';
   },
   issue: issueState,
+  ...PROPOSAL_READERS,
   setting: (rows, name) => {
     const values = (['effective', 'kept'] as const).map((row) => rows.get(settingsKey(row))?.['values']);
     const value = values.map((each) => (each as Record<string, unknown> | undefined)?.[name]).find(Boolean);

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AvatarOwner, AvatarRecord } from '../../lib/records/avatars.ts';
+import type { RunnerRecord } from '../../lib/records/runners.ts';
 import type { Subject } from '../../lib/records/subject.ts';
-import type { UserRecord } from '../../lib/records/users.ts';
+import { INTERNAL_TYPES, type UserRecord } from '../../lib/records/users.ts';
 import { avatarKey } from '../../lib/store/row-keys/avatars.ts';
 import {
   attributeKey,
@@ -9,12 +10,19 @@ import {
   attributesKey,
 } from '../../lib/store/row-keys/custom-attributes.ts';
 import { groupKey } from '../../lib/store/row-keys/groups.ts';
-import { idOf, padded } from '../../lib/store/row-keys/key.ts';
+import { digestOf, idOf, padded } from '../../lib/store/row-keys/key.ts';
 import { memberPartition } from '../../lib/store/row-keys/members.ts';
 import { NOTIFY } from '../../lib/store/row-keys/notifications.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
-import { runnersTokenKey } from '../../lib/store/row-keys/runners.ts';
+import {
+  RUNNER_OF,
+  runnerCountKey,
+  runnerOfKey,
+  runnersTokenHashKey,
+  runnerTokenKey,
+} from '../../lib/store/row-keys/runners.ts';
 import { passwordResetKey, userKey, userPartition, userRow } from '../../lib/store/row-keys/users.ts';
+import { sourcesOf } from '../../lib/store/runners/runners.ts';
 import { groupsOf, livingOf, usersOf } from './records.ts';
 import { keyText, type Row, type Rows, rowCheck } from './rows.ts';
 
@@ -81,14 +89,52 @@ export const notificationChoices = rowCheck(['notification-choice'], function* (
   }
 });
 
-/** What runners register with is of a group that exists. */
-export const runners = rowCheck(['runners-token'], function* (rows) {
-  for (const row of rows.of('GROUP#').filter(({ sk }) => sk === runnersTokenKey(0).sk)) {
-    const id = idOf(row.pk);
-    if (rows.get(groupKey(id)) === undefined) yield `${keyText(row)} is of a group that does not exist`;
-    if (typeof row['token'] !== 'string' || row['token'] === '') yield `${keyText(row)} has no token`;
-  }
-});
+/** What runners register with is of what exists, and found by its digest; runners are found where they take jobs. */
+export const runners = rowCheck(
+  ['runners-token', 'runners-token-hash', 'runner', 'runner-token', 'runner-of-resource', 'runner-count'],
+  function* (rows) {
+    const places = [...rows.of('GROUP#'), ...rows.of('PROJECT#'), ...rows.of('RUNNERS#')];
+    const hashes = new Set(rows.of('RUNNERSTOKEN#').map(keyText));
+    for (const row of places.filter(({ sk }) => sk === 'RUNNERS_TOKEN')) {
+      const id = idOf(row.pk);
+      const kind = row.pk.startsWith('GROUP#') ? 'group' : 'project';
+      const record = rows.get(kind === 'group' ? groupKey(id) : projectKey(id));
+      if (!row.pk.startsWith('RUNNERS#') && record === undefined)
+        yield `${keyText(row)} is of a ${kind} that does not exist`;
+      if (typeof row['token'] !== 'string' || row['token'] === '') yield `${keyText(row)} has no token`;
+      else if (row['found'] === true) {
+        const key = keyText(runnersTokenHashKey(digestOf(row['token'])));
+        if (!hashes.delete(key)) yield `${keyText(row)} is not found by its digest`;
+      }
+    }
+    for (const hash of hashes) yield `${hash} leads to no registration token`;
+
+    const found = new Map<string, number>();
+    const pointers = new Set(rows.of('RUNNERTOKEN#').map(keyText));
+    for (const row of rows.of('RUNNER#')) {
+      const runner = row as unknown as RunnerRecord;
+      if (rows.get(runnerTokenKey(runner.hash))?.['id'] !== runner.id)
+        yield `runner ${runner.id} is not found by its token`;
+      pointers.delete(keyText(runnerTokenKey(runner.hash)));
+      for (const source of sourcesOf(runner)) {
+        const key = keyText(runnerOfKey(source, runner.id));
+        if (rows.get(runnerOfKey(source, runner.id)) === undefined)
+          yield `runner ${runner.id} is not listed as ${key}`;
+        found.set(key, runner.id);
+      }
+    }
+    for (const pointer of pointers) yield `${pointer} leads to no runner`;
+    const counts = new Map<string, number>();
+    for (const row of places.filter(({ sk }) => sk.startsWith(RUNNER_OF))) {
+      if (!found.has(keyText(row))) yield `${keyText(row)} leads to no runner`;
+      counts.set(row.pk, (counts.get(row.pk) ?? 0) + 1);
+    }
+    for (const row of places.filter(({ sk }) => sk === runnerCountKey({ kind: 'group', id: 0 }).sk)) {
+      if (row['runners'] !== (counts.get(row.pk) ?? 0))
+        yield `${keyText(row)} counts ${row['runners']} runners; there are ${counts.get(row.pk) ?? 0}`;
+    }
+  },
+);
 
 /** The link for a new password that a record names leads to its user. Rows of links that were replaced expire. */
 export const passwordResets = rowCheck(['password-reset'], function* (rows) {
@@ -109,5 +155,6 @@ export const internalUsers = rowCheck(['internal-user'], function* (rows) {
     if (`INTERNAL#${user?.['type']}` !== pk) yield `${pk} leads to user ${userId}, who is none`;
   }
   for (const { id, row } of usersOf(rows))
-    if (row['type'] === 'ghost' && !leading.has(id)) yield `user ${id} is a ghost that nothing leads to`;
+    if (INTERNAL_TYPES.some((type) => row['type'] === type) && !leading.has(id))
+      yield `user ${id} is of the service, and nothing leads there`;
 });

@@ -55,7 +55,7 @@ function* ofProject<R extends TrackedRecord, Facet extends string, Class extends
     for (const sk of record.obsolete ?? []) wanted.add(keyText({ pk: row.pk, sk }));
   }
   for (const row of own)
-    if ((/^(LIST#|BY#|WORD#)/.test(row.sk) || row.sk === idRow) && !wanted.has(keyText(row)))
+    if ((/^(LIST#|BY#|WORD#|COMMIT#)/.test(row.sk) || row.sk === idRow) && !wanted.has(keyText(row)))
       yield `${keyText(row)} leads nowhere`;
   const stored = rows.get(keys.count(projectId));
   for (const listClass of kind.classes) {

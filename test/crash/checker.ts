@@ -2,8 +2,15 @@ import { createHash } from 'node:crypto';
 import { GetQueueAttributesCommand, GetQueueUrlCommand } from '@aws-sdk/client-sqs';
 import { decodeTime } from 'ulid';
 import { areasOf } from '../../functions/areas.ts';
+import type { JobArtifact } from '../../lib/records/artifacts.ts';
+import { ownerOfRepository } from '../../lib/records/repository-owner.ts';
+import { DEFAULT_STORAGE } from '../../lib/records/storages.ts';
 import type { LongText } from '../../lib/records/texts.ts';
+import { ARTIFACTS } from '../../lib/store/artifacts/artifacts.ts';
+import { LFS } from '../../lib/store/lfs/objects.ts';
 import type { RowKindName } from '../../lib/store/row-keys/all.ts';
+import { idOf } from '../../lib/store/row-keys/key.ts';
+import { LFS_OBJECT } from '../../lib/store/row-keys/lfs.ts';
 import { DERIVED } from '../../lib/store/row-keys/repository.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { STAGING } from '../../lib/store/table/schema.ts';
@@ -11,11 +18,12 @@ import { TEXTS } from '../../lib/store/texts/texts.ts';
 import { pushEventProblems } from './check-events.ts';
 import { checkRepository } from './check-git.ts';
 import { issueWorkProblems } from './check-issue-work.ts';
+import { mergeRequestsOf, proposalProblems } from './check-proposals.ts';
 import { invariants, settledInvariants } from './check-rows.ts';
 import { stateProblems } from './check-states.ts';
 import type { Data } from './data.ts';
 import type { ExpectedState } from './expected-state.ts';
-import { livingOf } from './records.ts';
+import { lazyRepositoriesOf, livingOf, repositoryOwners } from './records.ts';
 import { type Row, type Rows, readRows } from './rows.ts';
 
 export interface Report {
@@ -55,13 +63,22 @@ export async function check(
   note('acknowledged', await missing(data, expectedState));
   note('states', stateProblems(rows, expectedState));
   note('work on issues', issueWorkProblems(rows, expectedState, settled !== false));
+  note('work on merge requests', proposalProblems(rows, expectedState));
   note('push events', pushEventProblems(rows, expectedState));
-  const repositories = livingOf(rows).values();
+  const proposed = Map.groupBy(mergeRequestsOf(rows), ({ projectId }) => projectId);
+  const repositories = [
+    ...livingOf(rows).map(({ id, row }) => ({ id, repositoryId: row['repositoryId'] as string })),
+    ...lazyRepositoriesOf(rows).flatMap(({ repositoryId, owner }) =>
+      owner && !owner['deletedAt'] ? [{ id: undefined, repositoryId }] : [],
+    ),
+  ].values();
   const checkNext = async () => {
-    for (const { row } of repositories) {
-      const project = row as unknown as { id: number; repositoryId: string };
-      const unreadable = (error: Error) => [`project ${project.id} cannot be read: ${error.message}`];
-      note('git', await checkRepository(data, project, expectedState).catch(unreadable));
+    for (const repository of repositories) {
+      const name = repository.id === undefined ? repository.repositoryId : `project ${repository.id}`;
+      const unreadable = (error: Error) => [`${name} cannot be read: ${error.message}`];
+      const mergeRequests = proposed.get(repository.id ?? 0) ?? [];
+      const proposals = { mergeRequests, settled: settled !== false };
+      note('git', await checkRepository(data, repository, expectedState, proposals).catch(unreadable));
     }
   };
   await Promise.all(Array.from({ length: CHECKED_AT_ONCE }, checkNext));
@@ -123,39 +140,75 @@ export const OBJECT_KINDS = [
 async function storedObjects({ store }: Data, rows: Rows, settled: boolean) {
   const problems: string[] = [];
   const packs = rows.of('REPO#').filter(({ sk }) => /^(OLD)?PACK#/.test(sk));
-  const repositories = new Set(livingOf(rows).map(({ row }) => row['repositoryId'] as string));
+  const code = new Set(livingOf(rows).map(({ row }) => row['repositoryId'] as string));
+  const recordOf = repositoryOwners(rows);
+  const ownerOf = (repository: string) => {
+    const owner = ownerOfRepository(repository);
+    return owner && recordOf(owner);
+  };
+  const exists = (repository: string) =>
+    code.has(repository) || (ownerOf(repository) !== undefined && !ownerOf(repository)!['deletedAt']);
+  const living = new Set(livingOf(rows).map(({ id }) => id));
   // Of those on their way out, bytes go before rows.
   const promised = rows.of('OUTBOX#').map((row) => row['body']);
   const deleted = rows.of('PROJECT#').filter((row) => row['deletedAt']);
   const leaving = new Set(
-    [...promised, ...deleted].map((row) => (row as { repositoryId?: string }).repositoryId),
+    [...promised, ...deleted].flatMap((row) => {
+      const { repositoryId, repositories = [] } = row as {
+        repositoryId?: string;
+        repositories?: readonly { repositoryId: string }[];
+      };
+      return [repositoryId, ...repositories.map((each) => each.repositoryId)];
+    }),
   );
-  const listed = new Set(
-    packs.filter(({ pk }) => repositories.has(pk.slice('REPO#'.length))).flatMap(objectKeys),
-  );
+  const listed = new Set(packs.filter(({ pk }) => exists(pk.slice('REPO#'.length))).flatMap(objectKeys));
   const derived = rows.of('REPO#').filter(({ sk }) => sk.startsWith(DERIVED));
   for (const row of derived) {
-    if (repositories.has(row.pk.slice('REPO#'.length))) listed.add(row['location'] as string);
+    if (exists(row.pk.slice('REPO#'.length))) listed.add(row['location'] as string);
   }
   let unlisted = 0;
   // Whose an object is stands in its key.
-  for (const [prefix, place] of [
+  const kinds = [
     ['networks/', 3],
     ['derived/', 1],
     ['archives/', 1],
-  ] as const) {
+  ] as const;
+  for (const [prefix, place] of [...kinds, ...(await placesOf(store))]) {
     for await (const key of keysOf(store, prefix)) {
       const repository = key.split('/')[place]!;
       if (listed.delete(key)) continue;
       // Nobody lists archives: they are made again when they are gone.
-      if (repositories.has(repository)) unlisted += prefix === 'archives/' ? 0 : 1;
-      else if (settled && !leaving.has(repository)) problems.push(`${key} is nobody's`);
+      if (exists(repository)) unlisted += prefix === 'archives/' ? 0 : 1;
+      else if (settled && !leaving.has(repository) && ownerOf(repository) === undefined)
+        problems.push(`${key} is nobody's`);
     }
   }
   // What a writer that ended before its transaction left goes with the project.
   const texts = new Set(rows.items.flatMap((row) => Object.values(row).flatMap(longTextOf)));
   for await (const key of keysOf(store, TEXTS)) texts.delete(key);
   for (const key of texts) problems.push(`${key} is named and not there`);
+  // Bytes that no project lists are swept two days after their upload.
+  const largeFiles = new Set(
+    rows
+      .of('LFS#')
+      .flatMap(({ pk, sk, location }) =>
+        sk.startsWith(LFS_OBJECT) && living.has(idOf(pk)) ? [`${LFS}${location}`] : [],
+      ),
+  );
+  for await (const key of keysOf(store, LFS)) largeFiles.delete(key);
+  for (const key of largeFiles) problems.push(`${key} is listed and not there`);
+  // A pipeline is deleted before its jobs, their bytes after them.
+  const artifacts = new Set(
+    rows
+      .of('PIPELINE_JOBS#')
+      .flatMap(({ projectId, artifacts: files }) =>
+        living.has(projectId as number)
+          ? ((files ?? []) as readonly JobArtifact[]).map(({ blob }) => blob)
+          : [],
+      ),
+  );
+  for await (const key of keysOf(store, ARTIFACTS)) artifacts.delete(key);
+  for (const key of artifacts) problems.push(`${key} is listed and not there`);
   for await (const key of keysOf(store, STAGING)) {
     const id = key.slice(STAGING.length).split('/')[0]!;
     // The bucket takes what is left of interrupted ones.
@@ -168,6 +221,20 @@ async function storedObjects({ store }: Data, rows: Rows, settled: boolean) {
   ]);
   for (const key of listed) if (needed.has(key)) problems.push(`${key} is listed and not there`);
   return { problems, unlisted, listed: packs.length };
+}
+
+/** The same kinds at each place that repositories were brought to, or are in other storages. */
+async function placesOf(store: Store): Promise<(readonly [string, number])[]> {
+  const places = new Set<string>();
+  for (const name of Object.keys(store.environment.storages))
+    for await (const key of keysOf(store, `@${name}/`)) {
+      const [, place] = /^(@[^/]+\/(?:\d+\/)?)(?:networks|derived)\//.exec(key) ?? [];
+      if (place !== undefined && !(name === DEFAULT_STORAGE && place === `@${name}/`)) places.add(place);
+    }
+  return [...places].flatMap((place) => {
+    const depth = place.split('/').length - 1;
+    return [[`${place}networks/`, depth + 3] as const, [`${place}derived/`, depth + 1] as const];
+  });
 }
 
 const longTextOf = (value: unknown): string[] => {

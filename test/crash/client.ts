@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { attempt } from '../deploy/process.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { attempt, type Ran, type RunOptions } from '../deploy/process.ts';
 import { type Answer, request } from '../harness/service.ts';
 
 /**
@@ -12,6 +13,9 @@ export type Outcome<T> =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unclear'; readonly reason: string };
 
+/** Tries, at most, of a client that a busy host tells to come later: how busy it is depends on the machine. */
+const BUSY_TRIES = 10;
+
 /** One call of the API below `/api/v4`. A broken connection is an outcome here. */
 export async function call(
   url: string,
@@ -20,22 +24,29 @@ export async function call(
   path: string,
   json?: unknown,
 ): Promise<Outcome<Answer['body']>> {
-  let answer: Answer;
-  try {
-    answer = await request(`${url}/api/v4${path}`, method, {
-      headers: {
-        'PRIVATE-TOKEN': token,
-        ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
-      },
-      body: json === undefined ? undefined : JSON.stringify(json),
-    });
-  } catch (error) {
-    return { kind: 'unclear', reason: String((error as Error).cause ?? error) };
+  for (let tries = 1; ; tries++) {
+    let answer: Answer;
+    try {
+      answer = await request(`${url}/api/v4${path}`, method, {
+        headers: {
+          'PRIVATE-TOKEN': token,
+          ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
+        },
+        body: json === undefined ? undefined : JSON.stringify(json),
+      });
+    } catch (error) {
+      return { kind: 'unclear', reason: String((error as Error).cause ?? error) };
+    }
+    const { status, body, headers } = answer;
+    if (status < 300) return { kind: 'done', value: body };
+    const later = status === 503 ? Number(headers.get('Retry-After')) : 0;
+    if (later > 0 && tries < BUSY_TRIES) {
+      await sleep(later * 1000);
+      continue;
+    }
+    const reason = `${status} ${JSON.stringify(body)}`;
+    return status < 500 ? { kind: 'refused', reason } : { kind: 'unclear', reason };
   }
-  const { status, body } = answer;
-  if (status < 300) return { kind: 'done', value: body };
-  const reason = `${status} ${JSON.stringify(body)}`;
-  return status < 500 ? { kind: 'refused', reason } : { kind: 'unclear', reason };
 }
 
 /** @throws Error with the reason unless it was done */
@@ -72,6 +83,17 @@ const GIT: NodeJS.ProcessEnv = {
   GIT_COMMITTER_EMAIL: 'committer@example.com',
 };
 
+/** git that tries again when the host is too busy, as its users do: it has done nothing then. */
+async function runGit(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  for (let tries = 1; ; tries++) {
+    const ran = await attempt('git', args, { env: GIT, ...options });
+    // Of a push it prints the status alone.
+    const busy = ran.code !== 0 && /The server is busy|HTTP 503/.test(ran.stderr);
+    if (!busy || tries >= BUSY_TRIES || options.signal?.aborted) return ran;
+    await sleep(1000 + 4000 * Math.random());
+  }
+}
+
 /** Puts the instance's `git-remote-lemnos` where every later git finds it. */
 export async function installLargePush(url: string, folder: string): Promise<void> {
   const { body } = await request(`${url}/git-remote-lemnos`, 'GET');
@@ -99,16 +121,14 @@ export class WorkTree {
 
   static async clone(folder: string, remote: Remote): Promise<WorkTree> {
     const tree = new WorkTree(folder);
-    const cloned = await attempt('git', ['clone', '--quiet', '--template=', address(remote), folder], {
-      env: GIT,
-    });
+    const cloned = await runGit(['clone', '--quiet', '--template=', address(remote), folder]);
     if (cloned.code !== 0) throw new Error(`clone: ${cloned.stderr}`);
     return tree;
   }
 
   /** @returns what git printed. @throws Error with all it printed when it failed */
   async git(...args: string[]): Promise<string> {
-    const ran = await attempt('git', ['-C', this.#folder, ...args], { env: GIT });
+    const ran = await runGit(['-C', this.#folder, ...args]);
     if (ran.code !== 0) throw new Error(`git ${args.join(' ')}: ${ran.stdout}${ran.stderr}`);
     return ran.stdout.trim();
   }
@@ -138,12 +158,15 @@ export class WorkTree {
 
   async #push(command: readonly string[], signal?: AbortSignal): Promise<Outcome<void>> {
     const args = ['-C', this.#folder, ...command];
-    const { code, stdout, stderr } = await attempt('git', args, { env: GIT, timeout: 60_000, signal });
+    const { code, stdout, stderr } = await runGit(args, { timeout: 60_000, signal });
     if (code === 0) return { kind: 'done', value: undefined };
     const reason = `${stdout}${stderr}`.trim();
     const told = /\[(remote )?rejected\]|remote ref does not exist|HTTP 40[134]|not found|^remote: /m;
-    // An error of the service says nothing of what was done.
-    const failed = /returned error: 5\d\d|HTTP 5\d\d|\(internal error\)/;
+    // An error of the service, or an answer that was cut off behind its report, says nothing of what was done. `git` also
+    // calls it a failed RPC when the push itself is answered with 404, which says all.
+    const failed =
+      /returned error: 5\d\d|HTTP 5\d\d|\(internal error\)|RPC failed|unexpected disconnect|hung up/;
+    if (/RPC failed; HTTP 40[134] /.test(reason)) return { kind: 'refused', reason };
     return { kind: told.test(reason) && !failed.test(reason) ? 'refused' : 'unclear', reason };
   }
 

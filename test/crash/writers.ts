@@ -6,6 +6,7 @@ import { type ExpectedState, Fact } from './expected-state.ts';
 import type { Host } from './host.ts';
 import { tracking } from './issue-writers.ts';
 import { type Person, type Project, person, startedProject } from './people.ts';
+import { proposing } from './proposal-writers.ts';
 import { pushTogether } from './push-together.ts';
 import { commenting, configuring, grouping, outcomeOf, tokening } from './subject-writers.ts';
 
@@ -211,13 +212,28 @@ export async function write(
     const counted = (outcome: Outcome<unknown>) => note('issues', outcome);
     return until('issues', tracking(host, fixtures, expectedState, counted));
   };
+  const proposals = () => {
+    const counted = (outcome: Outcome<unknown>) => note('changes of merge requests', outcome);
+    return until('changes of merge requests', proposing(host, fixtures, expectedState, counted));
+  };
   const forks = () => until('forks', forking(host, fixtures, expectedState));
   const clones = () => until('clones', cloning(host, fixtures, expectedState));
   const uploads = () => until('uploads', uploading(host, fixtures, expectedState, round));
 
   // In turns, or on a busy machine nobody gets anything done before the next kill.
   const inTurn = ofSubjects(round)
-    ? [...commits.slice(0, 2), people, projects, members, groups, tokens, settings, comments, issues]
-    : [...commits, ...pushes, bulk, refs, forks, clones, uploads];
+    ? [
+        ...commits.slice(0, 2),
+        people,
+        projects,
+        members,
+        groups,
+        tokens,
+        settings,
+        comments,
+        issues,
+        proposals,
+      ]
+    : [...commits, ...pushes, bulk, refs, forks, clones, uploads, proposals];
   await Promise.all(inTurn.map((writer) => writer()));
 }

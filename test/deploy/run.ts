@@ -6,6 +6,8 @@ import { type Emulator, startEmulator } from './emulator.ts';
 import { groupsStory } from './groups-story.ts';
 import { linesOf, sentTo, storedPacks, verifyDomain } from './inspect.ts';
 import { issuesStory } from './issues-story.ts';
+import { mergeRequestsStory } from './merge-requests-story.ts';
+import { pagesStory } from './pages-story.ts';
 import { run } from './process.ts';
 import { provisioningStory } from './provisioning-story.ts';
 import { type Deployed, story } from './story.ts';
@@ -50,6 +52,8 @@ try {
     const told = await story(deployed);
     await groupsStory(deployed, told);
     await issuesStory(deployed, told);
+    await mergeRequestsStory(deployed, told);
+    await pagesStory(deployed, told);
     await provisioningStory(deployed, told);
     await telemetryStory(deployed, told);
   }

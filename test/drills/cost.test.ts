@@ -81,6 +81,10 @@ const ACTIONS: readonly [
 ][] = [
   ['read a project', undefined, () => ask('GET', `/projects/${project.id}`)],
   ['list 20 projects', undefined, () => ask('GET', '/projects?membership=true')],
+  ['search projects, 21 found', undefined, () => ask('GET', '/projects?search=project')],
+  ['search users', undefined, () => ask('GET', '/users?search=member')],
+  ["list a project's events", undefined, () => ask('GET', `/projects/${project.id}/events`)],
+  ["list a project's audit events", undefined, () => ask('GET', `/projects/${project.id}/audit_events`)],
   [
     'read a file',
     undefined,

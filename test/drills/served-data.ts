@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
-import { openDynamo } from '@lemnos/embedded-aws/dynamodb';
+import { type EmbeddedDynamo, openDynamo } from '@lemnos/embedded-aws/dynamodb';
 import { openS3 } from '@lemnos/embedded-aws/s3';
-import { makeClients } from '../../lib/store/clients.ts';
+import { type AwsClients, makeClients } from '../../lib/store/clients.ts';
 import { TABLE_TTL_ATTRIBUTE, tableDefinition } from '../../lib/store/table/schema.ts';
 import { ensureTable } from '../../local/ensure-table.ts';
 
@@ -13,6 +13,9 @@ const credentials = { accessKeyId: 'drill', secretAccessKey: 'secret-of-the-dril
 export interface ServedData extends AsyncDisposable {
   /** What a process needs to use them. */
   readonly environment: NodeJS.ProcessEnv;
+  /** For who reads it beside them. */
+  readonly clients: AwsClients;
+  readonly dynamo: EmbeddedDynamo;
 }
 
 export async function serveData(): Promise<ServedData> {
@@ -37,6 +40,8 @@ export async function serveData(): Promise<ServedData> {
   await ensureTable(clients.dynamodb, { ...tableDefinition('lemnos'), timeToLive: TABLE_TTL_ATTRIBUTE });
   await clients.s3.send(new CreateBucketCommand({ Bucket: 'lemnos-objects' }));
   return {
+    clients,
+    dynamo,
     environment: {
       AWS_REGION: 'local',
       AWS_ACCESS_KEY_ID: credentials.accessKeyId,

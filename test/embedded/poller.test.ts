@@ -5,6 +5,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type PollOptions, pollQueue } from '../../local/poller.ts';
 import { type Fixture, openFixture } from './sqs-fixture.ts';
 
+/** For a busy machine. */
+const PATIENT = { timeout: 30_000 };
+
 const arn = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${name}`;
 
 let fixture: Fixture;
@@ -50,7 +53,7 @@ it('calls the handler with an event as Lambda does, and deletes messages that su
   const sent = await fixture.client.send(
     new SendMessageCommand({ QueueUrl: queue, MessageBody: '{"id":1}', MessageAttributes }),
   );
-  await vi.waitFor(async () => expect(await fixture.counts(queue)).toEqual([0, 0, 0]));
+  await vi.waitFor(async () => expect(await fixture.counts(queue)).toEqual([0, 0, 0]), PATIENT);
   expect(calls[0]![0]).toEqual({
     Records: [
       {
@@ -87,7 +90,7 @@ it('reaches the handler when it is sent, not when a long poll ends', async () =>
     await delay(5);
     sentAt = performance.now();
     await fixture.send(queue, `message ${i}`);
-    await vi.waitFor(() => expect(latencies).toHaveLength(i + 1), { interval: 1 });
+    await vi.waitFor(() => expect(latencies).toHaveLength(i + 1), { ...PATIENT, interval: 1 });
   }
   expect(latencies.sort((a, b) => a - b)[7]).toBeLessThan(1000);
 });
@@ -115,7 +118,7 @@ it('keeps the messages in batchItemFailures, until they become dead letters afte
     },
     { retryAfter: 0 },
   );
-  await vi.waitFor(async () => expect(await fixture.counts(dead)).toEqual([1, 0, 0]));
+  await vi.waitFor(async () => expect(await fixture.counts(dead)).toEqual([1, 0, 0]), PATIENT);
   expect(seen).toEqual({ 'good 1': 1, bad: 3, 'good 2': 1 });
   expect(await fixture.counts(queue)).toEqual([0, 0, 0]);
   expect(await fixture.receive(dead)).toMatchObject([{ body: 'bad' }]);
@@ -134,7 +137,7 @@ it.each<[string, () => unknown]>([
     calls++;
     return answer();
   });
-  await vi.waitFor(() => expect(calls).toBe(1));
+  await vi.waitFor(() => expect(calls).toBe(1), PATIENT);
   stop.abort();
   await polling;
   expect(await fixture.counts(queue)).toEqual([0, 0, 2]);
@@ -147,14 +150,14 @@ it.each([
 ])('deletes the whole batch when the handler answers %s', async (_, answer) => {
   await fixture.send(queue, 'a');
   start(async () => answer);
-  await vi.waitFor(async () => expect(await fixture.counts(queue)).toEqual([0, 0, 0]));
+  await vi.waitFor(async () => expect(await fixture.counts(queue)).toEqual([0, 0, 0]), PATIENT);
 });
 
 it('fills batches larger than one request', async () => {
   for (let i = 0; i < 25; i++) await fixture.send(queue, `${i}`);
   const sizes: number[] = [];
   start(async ({ Records }) => void sizes.push(Records.length), { batchSize: 20 });
-  await vi.waitFor(async () => expect(await fixture.counts(queue)).toEqual([0, 0, 0]));
+  await vi.waitFor(async () => expect(await fixture.counts(queue)).toEqual([0, 0, 0]), PATIENT);
   expect(sizes).toEqual([20, 5]);
 });
 
@@ -167,7 +170,7 @@ it('continues after errors of the queue', async () => {
   let calls = 0;
   start(async () => void calls++);
   await fixture.send(queue, 'a');
-  await vi.waitFor(() => expect(calls).toBe(1), { timeout: 3_000 });
+  await vi.waitFor(() => expect(calls).toBe(1), PATIENT);
   expect(errors).toHaveLength(2);
 });
 
@@ -178,7 +181,7 @@ it('ends after the call under way, and deletes the messages it processed', async
     started = true;
     await delay(60);
   });
-  await vi.waitFor(() => expect(started).toBe(true), { interval: 1 });
+  await vi.waitFor(() => expect(started).toBe(true), { ...PATIENT, interval: 1 });
   stop.abort();
   await polling;
   expect(await fixture.counts(queue)).toEqual([0, 0, 0]);
@@ -196,7 +199,7 @@ it('runs as many concurrent calls as configured', async () => {
     },
     { concurrency: 3, batchSize: 1 },
   );
-  await vi.waitFor(async () => expect(await fixture.counts(queue)).toEqual([0, 0, 0]));
+  await vi.waitFor(async () => expect(await fixture.counts(queue)).toEqual([0, 0, 0]), PATIENT);
   expect(most).toBe(3);
 });
 
@@ -213,9 +216,9 @@ it('messages for long work wait for each other, and no other message waits for t
   const send = (MessageBody: string) =>
     fixture.client.send(new SendMessageCommand({ QueueUrl: queue, MessageBody }));
   for (const body of ['long 1', 'long 2', 'short 1', 'short 2']) await send(body);
-  await vi.waitFor(() => expect(begun.toSorted()).toEqual(['long 1', 'short 1', 'short 2']));
+  await vi.waitFor(() => expect(begun.toSorted()).toEqual(['long 1', 'short 1', 'short 2']), PATIENT);
   first.resolve();
-  await vi.waitFor(async () => expect(await fixture.counts(queue)).toEqual([0, 0, 0]));
+  await vi.waitFor(async () => expect(await fixture.counts(queue)).toEqual([0, 0, 0]), PATIENT);
   expect(begun.at(-1)).toBe('long 2');
 });
 
@@ -229,7 +232,7 @@ it('messages for long work whose turn has not come when the poller stops stay in
   start(handled, { isLong: () => true });
   for (const MessageBody of ['long 1', 'long 2'])
     await fixture.client.send(new SendMessageCommand({ QueueUrl: queue, MessageBody }));
-  await vi.waitFor(async () => expect((await fixture.counts(queue))[2]).toBe(2));
+  await vi.waitFor(async () => expect((await fixture.counts(queue))[2]).toBe(2), PATIENT);
   stop.abort();
   first.resolve();
   await polling;

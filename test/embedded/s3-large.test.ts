@@ -5,8 +5,14 @@ import { expect, it } from 'vitest';
 import { Bucket, openFixture } from './s3-fixture.ts';
 
 const MiB = 2 ** 20;
+const pieceOf = (i: number) => Buffer.alloc(MiB, `piece ${i}`);
+/** Bytes of the object, of two pieces at most. */
+function contentOf(start: number, length: number): Buffer {
+  const i = Math.floor(start / MiB);
+  return Buffer.concat([pieceOf(i), pieceOf(i + 1)]).subarray(start - i * MiB, start - i * MiB + length);
+}
 
-it('streams large objects in constant memory and reads ranges of them concurrently', async () => {
+it('streams large objects in constant memory and ranges of them as they are', async () => {
   await using fixture = await openFixture();
   const { client } = fixture;
   const size = 200 * MiB;
@@ -14,7 +20,7 @@ it('streams large objects in constant memory and reads ranges of them concurrent
   const Body = Readable.from(
     (function* () {
       for (let i = 0; i < size / MiB; i++) {
-        const piece = Buffer.alloc(MiB, `piece ${i}`);
+        const piece = pieceOf(i);
         sent.update(piece);
         yield piece;
       }
@@ -31,14 +37,10 @@ it('streams large objects in constant memory and reads ranges of them concurrent
   expect(received.digest('hex')).toBe(sent.digest('hex'));
   expect(peak - before).toBeLessThan(100 * MiB);
 
-  const durations: number[] = [];
-  fixture.s3.onOperation = ({ duration }) => durations.push(duration);
   for (let i = 0; i < 50; i++) {
     const start = (i * 3_999_971) % (size - 262_144);
     const Range = `bytes=${start}-${start + 262_143}`;
     const { Body: range } = await client.send(new GetObjectCommand({ Bucket, Key: 'large', Range }));
-    expect(await range!.transformToByteArray()).toHaveLength(262_144);
+    expect(Buffer.from(await range!.transformToByteArray()).equals(contentOf(start, 262_144))).toBe(true);
   }
-  const median = durations.sort((a, b) => a - b)[25]!;
-  expect(median).toBeLessThan(10);
 });

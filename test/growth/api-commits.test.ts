@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 test(`${COMMITS} commits of one file each leave a dozen packs at most, and reading is not slower`, {
-  timeout: 60_000 + 200 * COMMITS,
+  timeout: 300_000 + 1000 * COMMITS,
 }, async () => {
   const made = await service.call('POST', '/projects', {
     token,

@@ -26,7 +26,7 @@ beforeAll(async () => {
   few = await measureAt(service, trips, ada, { commits: 100, branches: 10 });
   widest = await measureAt(service, trips, ada, { commits: 100, branches: 10_000 });
   process.stderr.write(`${[small, long, longest, wide, few, widest].map(shownGrowth).join('\n')}\n`);
-}, 300_000);
+}, 1_800_000);
 afterAll(() => service.stop());
 
 const BLOCK_KB = 256;

@@ -3,7 +3,6 @@
  * of two projects, and with eleven times as many of both. `GROWTH_ISSUES=1000000` makes a million in 2,000 projects.
  */
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import type { OperationRecord } from '@lemnos/embedded-aws/dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { classOf, ISSUE_CLASSES, type IssueRecord } from '../../lib/records/issues.ts';
 import type { NoteRecord } from '../../lib/records/notes.ts';
@@ -13,12 +12,12 @@ import { ISSUE_KIND } from '../../lib/store/issues/kind.ts';
 import { noteWrites } from '../../lib/store/notes/notes.ts';
 import { issueKeys } from '../../lib/store/row-keys/issues.ts';
 import { recordItem } from '../../lib/store/tracked/records.ts';
-import { forgetEverything } from '../harness/aws-calls.ts';
 import { BulkTable } from '../harness/bulk-table.ts';
 import { makersOf } from '../harness/makers.ts';
 import { RoundTrips } from '../harness/round-trips.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { storeOf } from '../harness/world.ts';
+import { type Cost, costOf, shownCosts } from './page-cost.ts';
 import { word } from './population.ts';
 
 const SMALL = 1000;
@@ -26,18 +25,6 @@ const LARGE = Number(process.env['GROWTH_ISSUES'] ?? 11_000);
 const PER_PROJECT = 500;
 /** Of one issue, beside twenty at first. */
 const NOTES = LARGE < 100_000 ? 1000 : 10_000;
-
-interface Cost {
-  readonly trips: number;
-  /** Of the answers of the table. */
-  readonly kilobytes: number;
-  readonly units: number;
-  readonly requests: number;
-  /** Of the answer. */
-  readonly rows: number;
-  readonly total: string | null;
-  readonly body: unknown;
-}
 
 interface Pattern {
   readonly path: () => string;
@@ -218,9 +205,9 @@ beforeAll(async () => {
     const rows = await grow(issues);
     const seconds = ((performance.now() - begun) / 1000).toFixed(0);
     process.stderr.write(`${rows} rows to ${issues} issues in ${projects.length} projects in ${seconds} s\n`);
-    for (const [name, pattern] of Object.entries(PATTERNS)) costs.set(name, await costOf(pattern));
+    for (const [name, pattern] of Object.entries(PATTERNS)) costs.set(name, await measured(pattern));
   }
-  process.stderr.write(`${shown()}\n`);
+  process.stderr.write(`${shownCosts(small, large)}\n`);
 }, 7_200_000);
 afterAll(() => service.stop());
 
@@ -354,33 +341,5 @@ const noteOf = (n: number): NoteRecord => ({
   updatedAt: at(n).toISOString(),
 });
 
-async function costOf({ path, who = () => owner }: Pattern): Promise<Cost> {
-  const operations: OperationRecord[] = [];
-  forgetEverything();
-  service.host.dynamo.onOperation = (record) => void operations.push(record);
-  const {
-    trips: taken,
-    bytes,
-    value,
-  } = await trips.of(() => service.call('GET', path(), { token: who().token }));
-  service.host.dynamo.onOperation = undefined;
-  if (value.status !== 200) throw new Error(`${path()}: ${value.status} ${JSON.stringify(value.body)}`);
-  return {
-    trips: taken.length,
-    kilobytes: Math.round(bytes.D / 1024),
-    units: operations.reduce((n, { readUnits }) => n + readUnits, 0),
-    requests: operations.length,
-    rows: Array.isArray(value.body) ? value.body.length : 1,
-    total: value.headers.get('x-total'),
-    body: value.body,
-  };
-}
-
-/** As the table in docs/performance.md. */
-function shown(): string {
-  const told = ({ trips: n, kilobytes, requests, units, total, rows }: Cost) =>
-    `${n} trips, ${requests} requests, ${kilobytes} KB, ${units} RU, ${rows} rows${total === null ? '' : `, of ${total}`}`;
-  return Object.keys(PATTERNS)
-    .map((name) => `| ${name} | ${told(small.get(name)!)} | ${told(large.get(name)!)} |`)
-    .join('\n');
-}
+const measured = ({ path, who = () => owner }: Pattern): Promise<Cost> =>
+  costOf(service, trips, path(), who().token);

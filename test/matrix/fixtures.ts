@@ -160,6 +160,14 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
     const praise = await made(`${issues}/1/award_emoji`, { name: 'heart' });
     const nod = await made(`${issues}/1/notes/${talk.notes[0].id}/award_emoji`, { name: 'heart' });
     await made(`${issues}/2/notes`, { body: MARKS.confidential });
+    const snippets = `/projects/${project.id}/snippets`;
+    const file = { file_path: 'a.txt', content: word };
+    const snippet = { title: `Snippet ${word}`, visibility: 'internal', files: [file] };
+    const snip = await made(snippets, snippet);
+    const chat = await made(`${snippets}/${snip.id}/discussions`, { body: `About ${word}` });
+    const chatSaid = `${snippets}/${snip.id}/notes/${chat.notes[0].id}`;
+    const snipPraise = await made(`${snippets}/${snip.id}/award_emoji`, { name: 'heart' });
+    const snipNod = await made(`${chatSaid}/award_emoji`, { name: 'heart' });
     const proposed = `proposed-${code}`;
     await made(`${repository}/commits`, {
       branch: proposed,
@@ -201,6 +209,11 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
       praise: praise.id,
       nod: nod.id,
       weighed: weights[0].id,
+      snip: snip.id,
+      snip_talk: chat.id,
+      snip_said: chat.notes[0].id,
+      snip_praise: snipPraise.id,
+      snip_nod: snipNod.id,
       proposed,
       proposal_talk: review.id,
       proposal_said: review.notes[0].id,
@@ -253,6 +266,9 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
     path: `fork-${MARKS.private}`,
   });
 
+  const page = { file_path: 'a.txt', content: 'Dear diary' };
+  const diary = await made('/snippets', { title: 'Diary', visibility: 'private', files: [page] });
+
   const blocked = (await store.users.get(id('blkd')))!;
   await store.users.update(blocked, { state: 'blocked' });
   const root = done(await service.call('GET', '/user', { token: service.rootToken }), '/user');
@@ -276,6 +292,7 @@ export async function makeFixtures(service: Service): Promise<Fixtures> {
       friends: friends.id,
       pens: pens.id,
       pawn_token: pawnToken.id,
+      diary: diary.id,
     },
     projects,
     groups,

@@ -51,7 +51,8 @@ function told({ status, headers, body }: Answer, asked?: string | number): strin
 }
 
 const rows = readRows();
-const nameOf = (endpoint: { method: string; path: string }) => `${endpoint.method} ${endpoint.path}`;
+const nameOf = (endpoint: { method: string; path: string }) =>
+  `${endpoint.method} ${endpoint.path.replaceAll('*', ':')}`;
 
 describe('a hidden subject answers like an absent one', () => {
   const about = allEndpoints.filter(({ access }) => access.kind === 'project' || access.kind === 'group');
@@ -196,7 +197,7 @@ describe('searches and filters find nothing hidden', () => {
     readonly schema: { readonly type?: string; readonly enum?: unknown; readonly format?: string };
   }
   const searches = reads.flatMap(({ endpoint, row, name }) => {
-    const path = endpoint.path.replace(/:(\w+)/g, '{$1}');
+    const path = endpoint.path.replace(/[:*](\w+)/g, '{$1}');
     const operation = documented[path]?.['get'];
     if (operation === undefined) throw new Error(`the document has no GET ${path}`);
     return (operation.parameters ?? [])

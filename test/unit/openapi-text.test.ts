@@ -4,7 +4,7 @@ import type { JsonSchema } from '../../lib/http/field-facts.ts';
 
 /** The verbs that summaries start with. Prefer one of them to a new one. */
 const VERBS: ReadonlySet<string> = new Set(
-  `Activate Add Approve Archive Ban Block Cancel Check Cherry-pick Clone Comment Compare Count Create Deactivate Delete Deny
+  `Activate Add Apply Approve Archive Ban Block Cancel Check Cherry-pick Clone Comment Compare Count Create Deactivate Delete Deny
   Download Follow Fork Generate Get Import Invite List Merge Move Promote Protect Provision Reject Remove Reorder Replace Request Restore Revert
   Revoke Rotate Search Set Share Star Start Stop Subscribe Transfer Unarchive Unban Unblock Unfollow Unprotect Unstar Unsubscribe Update
   Upload`.split(/\s+/),

@@ -5,9 +5,10 @@ import { addressProblems, isExternalByDefault } from '../../lib/domain/accounts/
 import { attributes } from '../../lib/domain/settings/attributes.ts';
 import { cachedSettings } from '../../lib/domain/settings/current.ts';
 import { defaultSettings } from '../../lib/domain/settings/defaults.ts';
-import { secondsOf } from '../../lib/domain/settings/durations.ts';
+import { secondsOf } from '../../lib/durations/durations.ts';
 import { readEnvironment } from '../../lib/store/environment.ts';
 import type { StoredSettings } from '../../lib/store/settings/settings.ts';
+import { cpuMs } from '../harness/cpu-ms.ts';
 
 const environment = readEnvironment({});
 
@@ -20,7 +21,7 @@ test('every setting with a default that has an effect is read by some rule', () 
   const composed: readonly (readonly [RegExp, string])[] = [
     [/^throttle_\w+?_(enabled|requests_per_period|period_in_seconds)$/, '{configured}_$1'],
     [/^(rsa|dsa|ecdsa|ed25519)_key_restriction$/, '{kind}_key_restriction'],
-    [/^default_(project|group)_visibility$/, '{what}_visibility'],
+    [/^default_(project|group|snippet)_visibility$/, '{what}_visibility'],
     [/^delayed_(project|group)_deletion$/, '{kind}_deletion'],
   ];
   const unread = Object.keys(defaultSettings(environment)).filter((name) => {
@@ -237,9 +238,9 @@ describe('email addresses', () => {
 
   test('are matched with wildcard patterns in linear time', async () => {
     const values = { domain_denylist: [`${'*a'.repeat(100)}b`], domain_denylist_enabled: true };
-    const began = performance.now();
+    const began = cpuMs();
     expect(await problems(values, `x@${'a'.repeat(250)}`)).toBeUndefined();
-    expect(performance.now() - began).toBeLessThan(500);
+    expect(cpuMs() - began).toBeLessThan(500);
   });
 
   test('decide who is external by default', async () => {
@@ -256,8 +257,8 @@ describe('email addresses', () => {
     expect(await isExternalByDefault(capitals, 'a@corp.example')).toBe(false);
     // The longest of both that there are.
     const slow = settings({ user_default_internal_regex: `${'(a|b|ab)*'.repeat(45)}c` });
-    const began = performance.now();
+    const began = cpuMs();
     expect(await isExternalByDefault(slow, 'ab'.repeat(160))).toBe(true);
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(cpuMs() - began).toBeLessThan(3_000);
   });
 });

@@ -19,7 +19,7 @@ import { approvalsRequired, approverFields, approversOf } from './params.ts';
 import { approvalStateOf, approvalsOf, ownRules } from './present.ts';
 import * as shapes from './shapes.ts';
 
-const area = 'merge-request-approvals';
+const area = 'approvals';
 const readers = project('read_merge_requests');
 const path = '/projects/:id/merge_requests/:merge_request_iid';
 

@@ -7,7 +7,7 @@ import { counted, endpoint } from '../endpoint.ts';
 import { auditEvent } from './present.ts';
 import * as shapes from './shapes.ts';
 
-const area = 'audit-events';
+const area = 'events';
 
 const timeFilters = () => ({
   created_after: p.datetime({ description: 'Return only events created at or after this time (ISO 8601)' }),

@@ -1,8 +1,10 @@
 import { commentOnCommit, listCommitComments } from '../../domain/commits/comments.ts';
 import type { LoadedNote } from '../../domain/notes/loaded.ts';
+import { actingCommit } from '../../domain/quick-actions/commits.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { counted, endpoint } from '../endpoint.ts';
+import { answered, ONLY_ACTIONS } from '../notes/acted.ts';
 import { author } from '../users/present.ts';
 import { commitSha } from './params.ts';
 import * as shapes from './shapes.ts';
@@ -37,7 +39,7 @@ const create = endpoint({
   area,
   summary: 'Comment on a commit',
   description:
-    'Comments on a line of the diff if `path` and `line` are given. The position is dropped if the commit does not add or delete that line.',
+    'Comments on a line of the diff if `path` and `line` are given. The position is dropped if the commit does not add or delete that line. A line `/tag <name> <message>` tags the commit.',
   access: project('read_history'),
   params: commitSha,
   body: () =>
@@ -53,7 +55,7 @@ const create = endpoint({
       },
       [p.requiredWhen('line', isOnLine)],
     ),
-  returns: { body: shapes.commitComment },
+  returns: { body: shapes.commitComment, or: ONLY_ACTIONS },
   errors: [
     { status: 400, description: 'The text of the comment is invalid' },
     { status: 404, description: 'Commit not found' },
@@ -63,11 +65,13 @@ const create = endpoint({
   handle: async ({ actor, project, params, body, request }, deps) => {
     const { note, path, line, line_type } = body;
     const isLineComment = isOnLine(body) && path !== undefined && line !== undefined;
-    const comment = await commentOnCommit(deps, actor, project, params.sha, {
+    const input = {
       body: note,
       line: isLineComment ? { path, line, type: line_type } : undefined,
-    });
-    return present(comment, request.baseUrl);
+    };
+    const withActions = actingCommit(deps, actor, project);
+    const acted = await commentOnCommit(deps, actor, project, params.sha, input, withActions);
+    return answered(acted, (comment) => present(comment, request.baseUrl));
   },
 });
 

@@ -6,7 +6,7 @@ import { TextBudget } from '../../git/text-budget.ts';
 import { parseTrailers } from '../../git/trailers.ts';
 import { formatMode } from '../../git/tree/entry.ts';
 import { decodePath } from '../../git/tree/path.ts';
-import type { PipelineRecord } from '../../store/pipelines/pipelines.ts';
+import type { PipelineRecord } from '../../records/pipelines.ts';
 import { gitTime } from '../git-time.ts';
 
 const SHORT_ID_LENGTH = 8;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
+import { CI_STATUSES } from '../../records/pipelines.ts';
 import { time, userBasic } from '../users/shapes.ts';
 
 const commitStats = shape(() =>
@@ -102,7 +103,7 @@ export const commitStatus = shape(() =>
       id: z.int(),
       sha: z.string(),
       ref: z.string(),
-      status: z.enum(['pending', 'running', 'success', 'failed', 'canceled']),
+      status: z.enum(CI_STATUSES),
       name: z.string(),
       target_url: z.string().nullable(),
       description: z.string().nullable(),
@@ -111,7 +112,7 @@ export const commitStatus = shape(() =>
       finished_at: time().nullable(),
       allow_failure: z.boolean(),
       coverage: z.number().nullable(),
-      author: userBasic(),
+      author: userBasic().nullable(),
     })
     .meta({ id: 'CommitStatus' }),
 );

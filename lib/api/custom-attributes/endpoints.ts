@@ -7,7 +7,7 @@ import type { Subject } from '../../records/subject.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import * as shapes from './shapes.ts';
 
-const area = 'custom-attributes';
+const area = 'project-relations';
 
 /** A kind of owner of custom attributes; only administrators may read or change them. */
 interface OwnerKind<A> {

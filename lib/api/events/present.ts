@@ -23,13 +23,15 @@ export function activityEvent({ event, author, note }: FeedItem, baseUrl: string
     data: null,
     ...(note === undefined ? {} : { note: noteOf(note, event, author, baseUrl) }),
     ...(push === null ? {} : { push_data: pushData(push) }),
+    ...(target?.page === undefined ? {} : { wiki_page: { ...target.page, title: target.title ?? '' } }),
   };
 }
 
 /** The action as text for people; the filter `action` uses other names. */
 function actionName({ action, push, imported, target }: EventRecord): string {
   if (push !== null) return PUSHES[push.action];
-  if (target !== null && (action === 'created' || action === 'reopened')) return 'opened';
+  const opens = action === 'created' || action === 'reopened';
+  if (target !== null && target.page === undefined && opens) return 'opened';
   if (action === 'created' && imported === true) return 'imported';
   return ACTIONS[action] ?? action;
 }

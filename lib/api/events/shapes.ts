@@ -58,6 +58,10 @@ const event = shape(() =>
       author_username: z.string(),
       data: z.null(),
       note: note().optional().describe('The comment, for events about comments'),
+      wiki_page: z
+        .object({ format: z.string(), slug: z.string(), title: z.string() })
+        .optional()
+        .describe('The page, for events about wiki pages'),
       push_data: pushData().optional().describe('The push, for push events'),
     })
     .meta({ id: 'ActivityEvent' }),

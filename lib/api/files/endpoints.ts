@@ -78,13 +78,16 @@ const getRaw = endpoint({
       ref: p.string({
         description: 'Name of the branch or tag, or commit SHA. Default: `HEAD` of the repository',
       }),
-      lfs: p.boolean({ default: false, description: 'Ignored: Git LFS is not supported' }),
+      lfs: p.boolean({
+        default: false,
+        description: 'Whether the content is returned that a pointer of Git LFS stands for',
+      }),
     }),
   returns: { type: 'text/plain', headers: HEADER_NAMES, redirect: LARGE_DOWNLOAD },
   errors: [...errors, { status: 429, description: 'The rate limit for this file is exceeded' }],
   prefetch: ({ query }) => ({ revisions: [query.ref ?? 'HEAD'] }),
   handle: ({ project, params, query, request }, deps) =>
-    rawFile(deps, project, { ref: query.ref ?? 'HEAD', path: params.file_path }, request),
+    rawFile(deps, project, { ref: query.ref ?? 'HEAD', path: params.file_path, lfs: query.lfs }, request),
 });
 
 /** The parameters of the commit that every write creates. */

@@ -12,11 +12,15 @@ export const NOT_CACHED = {
   'Cache-Control': 'max-age=0, private, must-revalidate, no-store, no-cache',
 } as const;
 
-/** The raw content of a file with its facts as headers. @throws 404, 429 */
+/**
+ * The raw content of a file with its facts as headers.
+ * @param lfs whether a pointer of Git LFS is replaced with the content it stands for; facts stay those of the pointer
+ * @throws 404, 429
+ */
 export async function rawFile(
   deps: Deps,
   project: ProjectAccess,
-  { ref, path }: { readonly ref: string; readonly path: string },
+  { ref, path, lfs }: { readonly ref: string; readonly path: string; readonly lfs: boolean },
   { method }: RequestFacts,
 ): Promise<Reply> {
   const git = codeOf(deps, project);
@@ -35,5 +39,7 @@ export async function rawFile(
   }
   const at = { project: project.project, git };
   const file = await withinRate(deps, RAW_BLOBS, subject, () => openFile(deps, at, ref, path));
-  return download(deps, file.content, as(file));
+  if (!lfs) return download(deps, file.content, as(file));
+  const { pointedTo } = await import('../../domain/lfs/file.ts');
+  return download(deps, (await pointedTo(deps, project, file)) ?? file.content, as(file));
 }

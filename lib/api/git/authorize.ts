@@ -5,8 +5,10 @@ import { DomainError } from '../../domain/errors.ts';
 import { Throttled } from '../../domain/rate-limits/throttles.ts';
 import { credentialOf } from '../../http/credentials.ts';
 import type { HttpDeps } from '../../http/endpoint.ts';
+import { asksToPush, parseLfsPath } from '../lfs/path.ts';
 import { parseUploadPath } from '../uploads/path.ts';
-import { beginsPush, parseGitPath, parseWebPath } from './path.ts';
+import { openBesideCode } from './beside-code.ts';
+import { beginsPush, decodedSegments, parseGitPath, parseWebPath } from './path.ts';
 
 /**
  * Decides whether the gateway forwards a Git request. A request that is challenged for credentials ends here, so it is
@@ -22,14 +24,16 @@ export async function mayPass(
 ): Promise<boolean> {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(event.queryStringParameters ?? {})) query.set(name, value ?? '');
-  const git = parseGitPath(event.path, query);
-  const web = git === undefined ? parseWebPath(event.path) : undefined;
-  const upload = git === undefined && web === undefined ? parseUploadPath(event.path) : undefined;
-  const fullPath = (git ?? web)?.fullPath ?? upload?.project;
+  const lfs = parseLfsPath(event.path);
+  const git = lfs === undefined ? parseGitPath(event.path, query) : undefined;
+  const web = (lfs ?? git) === undefined ? parseWebPath(event.path) : undefined;
+  const upload = (lfs ?? git ?? web) === undefined ? parseUploadPath(event.path) : undefined;
+  const fullPath =
+    (git ?? web)?.fullPath ?? upload?.project ?? (lfs && decodedSegments(lfs.project)?.join('/'));
   if (fullPath === undefined) return true;
   // A push is redirected, and challenged at its destination.
   if (git !== undefined && deps.environment.gitFrontUrl !== undefined && beginsPush(git)) return true;
-  const purpose = git?.purpose ?? 'read';
+  const purpose = lfs !== undefined && asksToPush(lfs, event.httpMethod) ? 'write' : (git?.purpose ?? 'read');
   const headers = new Headers();
   for (const [name, value] of Object.entries(event.headers ?? {})) {
     if (value !== undefined && /^(authorization|private-token)$/i.test(name)) headers.set(name, value);
@@ -42,13 +46,14 @@ export async function mayPass(
   try {
     if (credential.kind === 'none' && admission?.isFull(admission.stranger))
       await admission.admit(admission.stranger);
-    await openGit(deps, {
-      credential,
-      fullPath,
-      purpose,
-      ...(web && { web: 'code' }),
-      ...(upload && { web: 'attachments' }),
-    });
+    const request = { credential, fullPath, purpose };
+    if (git !== undefined && git.of.kind !== 'code') await openBesideCode(deps, git, request);
+    else
+      await openGit(deps, {
+        ...request,
+        ...(web && { web: 'code' }),
+        ...(upload && { web: 'attachments' }),
+      });
     return true;
   } catch (error) {
     if (error instanceof Throttled) return true;

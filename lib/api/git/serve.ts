@@ -1,5 +1,6 @@
-import { openGit } from '../../domain/access/git-access.ts';
+import { type GitRequest, openGit } from '../../domain/access/git-access.ts';
 import type { Prefetch } from '../../domain/access/prefetch.ts';
+import type { GitAccess } from '../../domain/access/types.ts';
 import { CallerGone } from '../../domain/caller-gone.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -7,6 +8,7 @@ import { movedNotice } from '../../domain/git/moved-notice.ts';
 import { packUrl } from '../../domain/git/pack-url.ts';
 import { type Propose, pushRules } from '../../domain/git/push-answer.ts';
 import type { Admission } from '../../domain/rate-limits/request-counting.ts';
+import { pushAccess } from '../../domain/refs/collaboration.ts';
 import { isFetchable, isPushable } from '../../domain/refs/hidden-refs.ts';
 import { defaultBranchName } from '../../domain/repository/default-branch-name.ts';
 import { openRepository } from '../../domain/repository/open.ts';
@@ -15,27 +17,32 @@ import { requirePushable } from '../../domain/settings/maintenance-mode.ts';
 import type { Service } from '../../git/wire/advertise.ts';
 import { protocolVersion } from '../../git/wire/capabilities.ts';
 import { type SmartHttpResponse, smartHttp } from '../../git/wire/http.ts';
+import type { KeptPacks } from '../../git/wire/kept-pack.ts';
+import type { ReceivePackOptions } from '../../git/wire/receive-pack.ts';
 import type { Repository } from '../../git/wire/repository.ts';
+import { CHALLENGE } from '../../http/challenge.ts';
 import { credentialOf } from '../../http/credentials.ts';
 import type { RequestFacts } from '../../http/endpoint.ts';
 import { noRoute, oldVersion, statusOf } from '../../http/errors.ts';
 import { logFailure } from '../../http/log.ts';
 import { type Reply, reply } from '../../http/reply.ts';
 import { annotate } from '../../telemetry/correlation.ts';
+import { type LfsPath, parseLfsPath } from '../lfs/path.ts';
 import { parseUploadPath } from '../uploads/path.ts';
+import { openBesideCode } from './beside-code.ts';
 import { asksForImport, serveGoGet } from './go-get.ts';
 import {
   beginsFetch,
   beginsPush,
+  decodedSegments,
   type GitPath,
+  parseAlertPath,
   parseGitPath,
   parseWebPath,
   routeOf,
   UPLOADS,
 } from './path.ts';
 import { serveUploads } from './uploads.ts';
-
-const CHALLENGE = 'Basic realm="Lemnos"';
 
 /** How long a presigned URL of a bundle is valid; a download that has started may finish later. */
 const BUNDLE_SECONDS = 900;
@@ -52,8 +59,16 @@ export async function serveGit(
 ): Promise<Response | Reply> {
   const { pathname, searchParams } = new URL(request.url);
   if (pathname.startsWith('/api/v3/')) throw oldVersion();
+  const lfs = parseLfsPath(pathname);
+  if (lfs !== undefined) return serveLargeFiles(request, lfs, facts, deps, admission);
   const path = parseGitPath(pathname, searchParams);
-  if (path === undefined) return serveBesideGit(request, facts, deps, admission);
+  if (path === undefined) {
+    const alert = parseAlertPath(pathname);
+    if (alert === undefined) return serveBesideGit(request, facts, deps, admission);
+    annotate({ route: '/:project/alerts/notify' });
+    const { serveAlert } = await import('../alerts/serve.ts');
+    return serveAlert(request, alert, facts, deps, admission);
+  }
   annotate({ route: routeOf(path), purpose: path.purpose });
   const { gitFrontUrl, maxFetchBytes } = deps.environment;
   // Before authentication: the redirect is the same for every caller.
@@ -69,33 +84,41 @@ export async function serveGit(
   try {
     const credential = credentialOf(request.headers);
     const version = request.headers.get('git-protocol') ?? undefined;
-    const prefetch = prefetchOf(path, version, fetchesAtFront);
     const { fullPath, purpose } = path;
-    const access = await openGit(deps, {
+    const asked: GitRequest = {
       credential,
       fullPath,
       purpose,
       origin: { address: facts.sourceIp, requestId: facts.requestId, baseUrl: facts.baseUrl },
       ...(admission && { admission }),
-      ...(prefetch && { prefetch }),
-    });
+    };
     const readsUpload = uploads && (request.method === 'GET' || request.method === 'HEAD');
-    if (purpose === 'write' && !readsUpload) await requirePushable(deps);
-    if (uploads) {
-      return await serveUploads(request, path.rest.slice(UPLOADS.length + 1), access, deps);
+    const admitPush = async () => {
+      if (purpose === 'write' && !readsUpload) await requirePushable(deps);
+    };
+    let served: Served;
+    if (path.of.kind === 'code') {
+      const prefetch = prefetchOf(path, version, fetchesAtFront);
+      const access = await openGit(deps, { ...asked, ...(prefetch && { prefetch }), pushAccess });
+      await admitPush();
+      if (uploads) return await serveUploads(request, path.rest.slice(UPLOADS.length + 1), access, deps);
+      served = await servedCode(deps, access, path, facts.baseUrl);
+    } else {
+      const beside = await openBesideCode(deps, path, asked);
+      await admitPush();
+      if (uploads) throw noRoute();
+      served = {
+        repository: await beside.repository(path.rest === 'git-receive-pack'),
+        rules: () => ({ authorize: beside.authorize }),
+      };
     }
-    const { project, prefetched } = access.project;
+    const { repository, notice } = served;
     const pushing = path.rest === 'git-receive-pack';
-    const repository = openRepository(deps, project, {
-      prefetched,
-      ...(pushing && { pusher: access.actor }),
-    });
     // After authorization: the size of a repository is for its readers.
     if (fetchesAtFront && searchParams.get('service') === 'git-upload-pack') {
       if ((await packedBytes(repository)) > maxFetchBytes)
         return toFront(gitFrontUrl, pathname, 'git-upload-pack');
     }
-    const notice = await movedNotice(deps, project, fullPath, facts.baseUrl);
     let counting: Promise<void> | undefined;
     const response = await smartHttp(
       {
@@ -113,13 +136,14 @@ export async function serveGit(
         bundleUrl: ({ location }) => deps.store.blobs.presignedGet(location, BUNDLE_SECONDS),
         packLimit: maxFetchBytes === undefined ? undefined : { bytes: maxFetchBytes, advice: FETCH_LESS },
         packUrl: (pack) => packUrl(deps, pack),
+        keptPacks: served.keptPacks,
         pushable: isPushable,
         defaultBranch: await defaultBranchName(deps),
-        ...(pushing ? { ...pushRules(deps, access, propose), policyName: deps.environment.serviceName } : {}),
+        ...(pushing ? { ...served.rules(), policyName: deps.environment.serviceName } : {}),
         ...(notice === undefined ? {} : { notice }),
         onError,
         onPack: () => {
-          counting = deps.store.fetches.count(project.id, deps.now());
+          counting = served.fetched?.();
         },
         failureText: (error) => (error instanceof DomainError ? error.text : undefined),
       },
@@ -137,9 +161,66 @@ export async function serveGit(
   }
 }
 
+/** What Git's protocol is served from. */
+interface Served {
+  readonly repository: Repository;
+  /** Of a push. */
+  readonly rules: () => Pick<ReceivePackOptions, 'authorize' | 'conclude'>;
+  readonly notice?: string | undefined;
+  /** Counts a fetch. */
+  readonly fetched?: () => Promise<void>;
+  readonly keptPacks?: KeptPacks;
+}
+
+async function servedCode(
+  deps: Deps,
+  access: GitAccess,
+  { rest, fullPath }: GitPath,
+  baseUrl: string,
+): Promise<Served> {
+  const { project, prefetched } = access.project;
+  const pusher = rest === 'git-receive-pack' ? { pusher: access.actor } : {};
+  return {
+    repository: openRepository(deps, project, { prefetched, ...pusher }),
+    rules: () => pushRules(deps, access, propose),
+    notice: await movedNotice(deps, project, fullPath, baseUrl),
+    fetched: () => deps.store.fetches.count(project.id, deps.now()),
+    keptPacks: (name) => deps.store.keptPacks.of(project.repositoryId, name),
+  };
+}
+
 /** Loaded when it is called for, because few pushes have options. */
 const propose: Propose = async (...push) =>
   (await import('../../domain/merge-requests/of-pushes.ts')).proposePushed(...push);
+
+/** Git LFS, whose code is loaded when it is called for. */
+async function serveLargeFiles(
+  request: Request,
+  path: LfsPath,
+  facts: RequestFacts,
+  deps: Deps,
+  admission: Admission | undefined,
+): Promise<Reply> {
+  const segments = decodedSegments(path.project);
+  if (segments === undefined) throw noRoute();
+  annotate({ route: `/:repository/info/lfs/${path.route.kind}` });
+  const { serveLfs } = await import('../lfs/serve.ts');
+  const credential = credentialOf(request.headers);
+  let counted = false;
+  return serveLfs(request, path, facts, deps, (purpose) => {
+    const opening = openGit(deps, {
+      credential,
+      fullPath: segments.join('/'),
+      purpose,
+      origin: { address: facts.sourceIp, requestId: facts.requestId, baseUrl: facts.baseUrl },
+      pushAccess,
+      // Once, however often it asks.
+      ...(admission && !counted && { admission }),
+    });
+    counted = true;
+    return opening;
+  });
+}
 
 /** Serves the paths of web pages that are not Git's. */
 async function serveBesideGit(

@@ -5,7 +5,7 @@
 
 import type { GitAccess } from '../../domain/access/types.ts';
 import type { Deps } from '../../domain/deps.ts';
-import { badRequest, notFound, tooLarge } from '../../domain/errors.ts';
+import { badRequest, notFound } from '../../domain/errors.ts';
 import {
   abortUpload,
   beginUpload,
@@ -16,6 +16,7 @@ import {
   reportOf,
 } from '../../domain/git/push-uploads.ts';
 import { notAllowed } from '../../http/errors.ts';
+import { readBytes } from '../../http/read-bytes.ts';
 import { json, noContent, type Reply } from '../../http/reply.ts';
 import type { PushUpload } from '../../store/git/push-uploads.ts';
 
@@ -38,7 +39,7 @@ export async function serveUploads(
     requireMethod(request, 'POST');
     const size = numberIn(searchParams, 'size');
     if (size === undefined) throw badRequest('size is missing');
-    const body = await bytesOf(request);
+    const body = await readBytes(request, MAX_REQUEST_BYTES);
     return json(presentUpload(await beginUpload(deps, access, { request: body, size })), { status: 201 });
   }
   const upload = await findUpload(deps, access, id);
@@ -86,15 +87,4 @@ function numberIn(query: URLSearchParams, name: string): number | undefined {
   if (text === null) return undefined;
   if (!/^\d{1,15}$/.test(text)) throw badRequest(`${name} is not a number`);
   return Number(text);
-}
-
-async function bytesOf(request: Request): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > MAX_REQUEST_BYTES) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
 }

@@ -4,17 +4,20 @@ import { openRepository } from '../../domain/repository/open.ts';
 import { splitRefAndPath } from '../../domain/repository/ref-and-path.ts';
 import type { RequestFacts } from '../../http/endpoint.ts';
 import { noRoute, notAllowed } from '../../http/errors.ts';
-import type { Reply } from '../../http/reply.ts';
+import { type Reply, reply } from '../../http/reply.ts';
 import { rawFile } from '../files/raw.ts';
 import { archiveReply } from '../repository/archive.ts';
 import type { WebPath } from './path.ts';
 
+const RELEASED = /^(.+?)\/downloads\/(.+)$/;
+/** Stands for the tag of the latest release. */
+const LATEST = 'permalink/latest';
 const FORMAT = /^(.+)\.(zip|tar\.gz|tar\.bz2|tar)$/;
 
 /**
  * Serves the downloads that web pages link to: `/-/archive/<ref>/<name>.<format>`, where the name is any, and
- * `/-/raw/<ref>/<path>`.
- * @throws 404 for an unknown revision, file or format
+ * `/-/raw/<ref>/<path>`; and redirects from `/-/releases/<tag>/downloads/<path>` to the file of a release.
+ * @throws 404 for an unknown revision, release, file or format
  */
 export async function serveWeb(
   { web, rest }: WebPath,
@@ -24,10 +27,17 @@ export async function serveWeb(
   deps: Deps,
 ): Promise<Reply> {
   if (facts.method !== 'GET' && facts.method !== 'HEAD') throw notAllowed(['GET', 'HEAD']);
+  if (web === 'releases') {
+    const [, tag, filepath] = RELEASED.exec(rest) ?? [];
+    if (tag === undefined || filepath === undefined) throw noRoute();
+    const { downloadUrl } = await import('../../domain/releases/links.ts');
+    const found = tag === LATEST ? undefined : tag;
+    return reply({ status: 302, headers: { Location: await downloadUrl(deps, project, found, filepath) } });
+  }
   const { refs } = openRepository(deps, project.project, {});
   if (web === 'raw') {
     const { ref, path } = await splitRefAndPath(refs, rest);
-    return rawFile(deps, project, { ref, path }, facts);
+    return rawFile(deps, project, { ref, path, lfs: true }, facts);
   }
   const [, text, format] = FORMAT.exec(rest) ?? [];
   if (text === undefined) throw noRoute();

@@ -1,5 +1,5 @@
-import { markedOn } from '../../domain/deletion/mark-and-delete.ts';
 import type { InstanceSettings } from '../../domain/settings/current.ts';
+import { markedOn } from '../../records/deletion.ts';
 import type { GroupRecord } from '../../records/groups.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
 

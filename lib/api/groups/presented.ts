@@ -1,7 +1,8 @@
 import type { GroupAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { attributesOfMany } from '../../domain/custom-attributes/custom-attributes.ts';
-import { invitedGroups, projectsShown, runnersToken } from '../../domain/groups/details.ts';
+import { invitedGroups, projectsShown } from '../../domain/groups/details.ts';
+import { shownRegistrationToken } from '../../domain/runners/registration-tokens.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { sharedWithGroup } from '../projects/present.ts';
 import { presented as presentedProjects } from '../projects/presented.ts';
@@ -28,7 +29,7 @@ export async function groupDetail(
     options.withProjects ? projectsOf('DIRECT') : undefined,
     options.withProjects ? projectsOf('SHARED') : undefined,
     options.withCustomAttributes ? attributesOfMany(deps, actor, 'group', [record.id]) : undefined,
-    options.owned === false ? undefined : runnersToken(deps, record),
+    options.owned === false ? undefined : shownRegistrationToken(deps, { kind: 'group', id: record.id }),
   ]);
   const preventsSharing = record.settings['prevent_sharing_groups_outside_hierarchy'] === true;
   return {

@@ -1,5 +1,5 @@
 import type { Actor } from '../../domain/actor.ts';
-import * as links from '../../domain/issues/links.ts';
+import type { FoundLink } from '../../domain/issues/links.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { ISSUE_LINK_TYPES, type IssueLinkRecord } from '../../records/issues.ts';
@@ -15,6 +15,9 @@ const ofLink = () =>
     ...issueFields(),
     issue_link_id: p.integer({ required: true, description: 'ID of the relation' }),
   });
+/** The rules of relations: most requests are about issues alone. */
+const links = () => import('../../domain/issues/links.ts');
+
 const absent = { status: 404, description: 'Issue or relation not found' };
 
 const list = endpoint({
@@ -28,7 +31,7 @@ const list = endpoint({
   returns: { body: shapes.relatedIssues },
   errors: [absent, { status: 413, description: 'The descriptions of the issues are too long together' }],
   handle: async ({ actor, project, params, request }, deps) => {
-    const found = await links.listLinks(deps, actor, project, params.issue_iid);
+    const found = await (await links()).listLinks(deps, actor, project, params.issue_iid);
     const shown = await presentedIssues(
       deps,
       actor,
@@ -56,7 +59,7 @@ const get = endpoint({
     present(
       deps,
       actor,
-      await links.getLink(deps, actor, project, params.issue_iid, params.issue_link_id),
+      await (await links()).getLink(deps, actor, project, params.issue_iid, params.issue_link_id),
       request.baseUrl,
     ),
 });
@@ -82,7 +85,7 @@ const create = endpoint({
     { status: 409, description: 'The issues are related' },
   ],
   handle: async ({ actor, project, params, body, request }, deps) => {
-    const found = await links.addLink(deps, actor, project, params.issue_iid, {
+    const found = await (await links()).addLink(deps, actor, project, params.issue_iid, {
       targetProject: body.target_project_id,
       targetIid: body.target_issue_iid,
       type: body.link_type,
@@ -104,7 +107,7 @@ const remove = endpoint({
     present(
       deps,
       actor,
-      await links.removeLink(deps, actor, project, params.issue_iid, params.issue_link_id),
+      await (await links()).removeLink(deps, actor, project, params.issue_iid, params.issue_link_id),
       request.baseUrl,
     ),
 });
@@ -119,12 +122,7 @@ const linkFields = ({ id, type, createdAt }: IssueLinkRecord) => ({
   link_updated_at: createdAt,
 });
 
-async function present(
-  deps: ApiDeps,
-  actor: Actor,
-  { link, source, target }: links.FoundLink,
-  baseUrl: string,
-) {
+async function present(deps: ApiDeps, actor: Actor, { link, source, target }: FoundLink, baseUrl: string) {
   const askedIn = { kind: 'project', id: source.issue.projectId } as const;
   const [source_issue, target_issue] = await presentedIssues(deps, actor, [source, target], baseUrl, askedIn);
   return { ...linkFields(link), source_issue: source_issue!, target_issue: target_issue! };

@@ -1,21 +1,10 @@
-import * as z from 'zod';
 import { isAdministrator } from '../../domain/actor.ts';
 import { forbidden, notFound } from '../../domain/errors.ts';
 import { getIssue } from '../../domain/issues/issues.ts';
 import { project } from '../../http/access.ts';
-import { shape } from '../../http/shape.ts';
 import { endpoint } from '../endpoint.ts';
+import { shownUserAgent, userAgentDetail } from '../user-agent-detail.ts';
 import { ofIssue } from './params.ts';
-
-const userAgentDetail = shape(() =>
-  z
-    .object({
-      user_agent: z.string(),
-      ip_address: z.string(),
-      akismet_submitted: z.boolean().describe('Always false: spam is not checked for'),
-    })
-    .meta({ id: 'UserAgentDetail' }),
-);
 
 export const userAgentEndpoint = endpoint({
   method: 'GET',
@@ -33,6 +22,6 @@ export const userAgentEndpoint = endpoint({
     const { issue } = await getIssue(deps, actor, project, params.issue_iid);
     const found = await deps.store.userAgents.get(issue);
     if (found === undefined) throw notFound('UserAgentDetail');
-    return { user_agent: found.userAgent, ip_address: found.address, akismet_submitted: false };
+    return shownUserAgent(found);
   },
 });

@@ -9,6 +9,7 @@ import * as p from '../../http/params.ts';
 import { json, noContent, notModified } from '../../http/reply.ts';
 import type { LabelRecord } from '../../records/labels.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { htmlOfDescription } from './description.ts';
 import { groupLabel, projectLabel } from './present.ts';
 import { promote } from './promote.ts';
 import * as shapes from './shapes.ts';
@@ -101,8 +102,10 @@ const of = (kind: Kind) => {
     access: ContainerAccess,
     name: string,
     { new_name: title, ...rest }: Change,
+    baseUrl: string,
   ) => {
-    const input = { ...rest, ...(title === undefined ? {} : { title }) };
+    const descriptionHtml = await htmlOfDescription(rest.description, baseUrl);
+    const input = { ...rest, descriptionHtml, ...(title === undefined ? {} : { title }) };
     return one(deps, actor, access, await labels.changeLabel(deps, access, name, input));
   };
   const changeParams = () => ({ ...changeFields(), ...priorityField(kind) });
@@ -208,9 +211,11 @@ const of = (kind: Kind) => {
         { status: 400, description: 'A field is invalid, or there are 10,000 labels' },
         { status: 409, description: 'There is a label with this name, here or in a group above' },
       ],
-      handle: async ({ body, ...found }, deps) => {
+      handle: async ({ body, request, ...found }, deps) => {
         const { name: title, ...rest } = body;
-        return present(await labels.createLabel(deps, accessOf(found), { title, ...rest }), false);
+        const descriptionHtml = await htmlOfDescription(rest.description, request.baseUrl);
+        const input = { title, ...rest, descriptionHtml };
+        return present(await labels.createLabel(deps, accessOf(found), input), false);
       },
     }),
     endpoint({
@@ -223,8 +228,8 @@ const of = (kind: Kind) => {
       body: () => p.params(changeParams(), [someChange()]),
       returns: { body: shape },
       errors: changeErrors,
-      handle: ({ actor, params, body, ...found }, deps) =>
-        change(deps, actor, accessOf(found), params.name, body),
+      handle: ({ actor, params, body, request, ...found }, deps) =>
+        change(deps, actor, accessOf(found), params.name, body, request.baseUrl),
     }),
     endpoint({
       method: 'PUT',
@@ -236,9 +241,9 @@ const of = (kind: Kind) => {
         p.params({ ...nameFields(), ...changeParams() }, [p.exactlyOneOf('label_id', 'name'), someChange()]),
       returns: { body: shape },
       errors: changeErrors,
-      handle: ({ actor, body, ...found }, deps) => {
+      handle: ({ actor, body, request, ...found }, deps) => {
         const { label_id, name, ...rest } = body;
-        return change(deps, actor, accessOf(found), String(label_id ?? name), rest);
+        return change(deps, actor, accessOf(found), String(label_id ?? name), rest, request.baseUrl);
       },
     }),
     endpoint({

@@ -2,11 +2,11 @@ import { textColorOn } from '../../domain/labels/colors.ts';
 import type { LabelRecord } from '../../records/labels.ts';
 
 /** A label inside of what has it. */
-export const labelDetails = ({ id, title, description, color }: LabelRecord) => ({
+export const labelDetails = ({ id, title, description, descriptionHtml, color }: LabelRecord) => ({
   id,
   name: title,
   description,
-  description_html: description === null ? null : escaped(description),
+  description_html: description === null ? null : (descriptionHtml ?? escaped(description)),
   text_color: textColorOn(color),
   color,
 });

@@ -194,7 +194,8 @@ const remove = (kind: Kind) =>
         }),
         unassign_issuables: p.boolean({
           default: false,
-          description: 'Ignored: there are no issues or merge requests to unassign the user from',
+          description:
+            'Take the user off the issues and merge requests that they are assigned to there, in the background',
         }),
       }),
     returns: { status: 204 },
@@ -203,7 +204,10 @@ const remove = (kind: Kind) =>
       const resource = resourceOf(found);
       const { record } = await getMember(deps, resource, params.user_id, { inherited: false });
       unmodifiedSince(record.createdAt);
-      await removeMember(deps, actor, resource, params.user_id, { keepBelow: query.skip_subresources });
+      await removeMember(deps, actor, resource, params.user_id, {
+        keepBelow: query.skip_subresources,
+        unassigns: query.unassign_issuables,
+      });
       return noContent();
     },
   });

@@ -1,8 +1,12 @@
+import type { Actor } from '../../domain/actor.ts';
+import { textsOf } from '../../domain/long-texts.ts';
 import { divergedCommits, mergeRequestAsItIs } from '../../domain/merge-requests/as-it-is.ts';
+import type { FoundMergeRequest } from '../../domain/merge-requests/related.ts';
+import { inDescription } from '../../domain/quick-actions/merge-requests.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import { endpoint } from '../endpoint.ts';
+import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { assigneeIdsOf } from '../issues/params.ts';
 import { mergeRequestListEndpoints } from './lists.ts';
 import { ofMergeRequest } from './params.ts';
@@ -23,7 +27,7 @@ const one = endpoint({
   params: ofMergeRequest,
   query: () =>
     p.params({
-      render_html: p.boolean({ default: false, description: 'Not obeyed yet' }),
+      render_html: p.boolean({ default: false, description: 'Show title and description as HTML too' }),
       include_diverged_commits_count: p.boolean({
         default: false,
         description: 'Count the commits of the target branch that the source branch lacks',
@@ -37,17 +41,37 @@ const one = endpoint({
   errors: [{ status: 404, description: 'Merge request not found' }],
   handle: async ({ actor, project, params, query, request }, deps) => {
     const found = await mergeRequestAsItIs(deps, actor, project, params.merge_request_iid);
-    const [shown, diverged] = await Promise.all([
+    const [shown, html, diverged] = await Promise.all([
       presentedMergeRequest(deps, actor, found, request.baseUrl, statusOf(found)),
+      query.render_html ? renderedTexts(deps, actor, found, request.baseUrl) : {},
       query.include_diverged_commits_count ? divergedCommits(deps, project, found.mergeRequest) : undefined,
     ]);
     return {
       ...shown,
+      ...html,
       ...(query.include_rebase_in_progress ? { rebase_in_progress: found.situation.rebasing } : {}),
       ...(diverged === undefined ? {} : { diverged_commits_count: diverged }),
     };
   },
 });
+
+/** Title and description as HTML, in which references are links where the reader may follow them. */
+async function renderedTexts(
+  deps: ApiDeps,
+  actor: Actor,
+  { mergeRequest, access: project }: FoundMergeRequest,
+  baseUrl: string,
+) {
+  const { renderedFor } = await import('../../domain/references/render.ts');
+  const [description] = await textsOf(deps, [mergeRequest.description ?? '']);
+  const html = (text: string) => renderedFor(deps, text, { actor, baseUrl, project });
+  const [titleHtml, descriptionHtml] = await Promise.all([html(mergeRequest.title), html(description!)]);
+  // A title is one line: it needs no paragraph.
+  return {
+    title_html: titleHtml.replace(/^<p\b[^>]*>(.*)<\/p>\s*$/s, '$1'),
+    description_html: descriptionHtml,
+  };
+}
 
 /** What creation and update have in common. */
 const metadataFields = () => ({
@@ -105,14 +129,16 @@ const create = endpoint({
     { status: 422, description: 'The branches are the same, or their projects are not related' },
   ],
   handle: async ({ actor, project, body, request }, deps) => {
-    const found = await (await rules()).createMergeRequest(deps, actor, project, {
+    const input = {
       ...inputOf(body),
       title: body.title,
       sourceBranch: body.source_branch,
       targetBranch: body.target_branch,
       targetProjectId: body.target_project_id,
       approvalsBeforeMerge: body.approvals_before_merge,
-    });
+    };
+    const { createMergeRequest } = await rules();
+    const found = await createMergeRequest(deps, actor, project, input, inDescription(deps, actor));
     return presentedMergeRequest(deps, actor, found, request.baseUrl);
   },
 });
@@ -153,7 +179,7 @@ const update = endpoint({
     { status: 422, description: 'It cannot be opened again' },
   ],
   handle: async ({ actor, project, params, body, request }, deps) => {
-    const found = await (await rules()).updateMergeRequest(deps, actor, project, params.merge_request_iid, {
+    const input = {
       ...inputOf(body),
       title: body.title,
       targetBranch: body.target_branch,
@@ -162,7 +188,10 @@ const update = endpoint({
       stateEvent: body.state_event,
       discussionLocked: body.discussion_locked,
       approvalsBeforeMerge: body.approvals_before_merge,
-    });
+    };
+    const { updateMergeRequest } = await rules();
+    const act = inDescription(deps, actor);
+    const found = await updateMergeRequest(deps, actor, project, params.merge_request_iid, input, act);
     return presentedMergeRequest(deps, actor, found, request.baseUrl);
   },
 });

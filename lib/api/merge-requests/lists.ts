@@ -53,7 +53,7 @@ const selection = () => ({
   }),
 });
 
-const EXCLUSIVE = () => [
+export const EXCLUSIVE = () => [
   p.mutuallyExclusive('assignee_id', 'assignee_username'),
   p.mutuallyExclusive('author_id', 'author_username'),
   p.mutuallyExclusive('reviewer_id', 'reviewer_username'),
@@ -67,7 +67,7 @@ const ids = (description: string) =>
     description: `${description}, at most 5; \`None\` or \`Any\` are allowed`,
   });
 
-const filterFields = () => ({
+export const filterFields = () => ({
   ...selection(),
   not: p.object(selection(), { description: 'Return only those that do not match these' }, EXCLUSIVE()),
   state: p.oneOf(['opened', 'closed', 'locked', 'merged', 'all'], {
@@ -85,7 +85,7 @@ const filterFields = () => ({
   created_before: p.datetime({ description: 'Return only those created at this time or earlier' }),
   updated_after: p.datetime({ description: 'Return only those changed at this time or later' }),
   updated_before: p.datetime({ description: 'Return only those changed at this time or earlier' }),
-  approver_ids: ids('Users who may approve them by a rule'),
+  approver_ids: ids('Users whom rules name as approvers of them'),
   approved_by_ids: ids('Users who approved them'),
   source_branch: p.string({ description: 'Source branch' }),
   target_branch: p.string({ description: 'Target branch' }),
@@ -97,7 +97,7 @@ const filterFields = () => ({
   deployed_before: p.datetime({ description: 'Return only those deployed at this time or earlier' }),
 });
 
-const scopeField = (byDefault: 'created_by_me' | 'all') =>
+export const scopeField = (byDefault: 'created_by_me' | 'all') =>
   p.oneOf(SCOPES, {
     default: byDefault,
     description: "Return only the caller's own, or those assigned to them, or those that they are to review",
@@ -171,9 +171,11 @@ type Query = p.Output<ReturnType<typeof filterFields>> & {
   readonly scope: (typeof SCOPES)[number];
   readonly non_archived?: boolean;
   readonly iids?: readonly number[];
+  /** Commits, one of which merged it. */
+  readonly landed?: ReadonlySet<string>;
 };
 
-async function listed(
+export async function listed(
   deps: ApiDeps,
   actor: Actor,
   scope: MergeRequestScope,
@@ -182,8 +184,8 @@ async function listed(
   baseUrl: string,
 ) {
   const nothing = { items: [], total: 0, more: false };
-  // Nothing is deployed yet.
-  if (query.environment !== undefined || query.deployed_after || query.deployed_before) return nothing;
+  const { environment, deployed_after: after, deployed_before: before } = query;
+  const isDeployed = environment !== undefined || after !== undefined || before !== undefined;
   const [given, not] = await Promise.all([
     selectionOf(deps, query),
     query.not === undefined ? undefined : selectionOf(deps, query.not as GivenSelection),
@@ -195,10 +197,13 @@ async function listed(
     not,
     scope,
     iids: query.iids,
+    landed: query.landed,
+    deployed: isDeployed ? { environment, after, before } : undefined,
     state: query.state === 'all' ? undefined : query.state,
     mine: MINE[query.scope],
     nonArchived: query.non_archived,
     approvedByIds: idsOf(query.approved_by_ids),
+    approverIds: idsOf(query.approver_ids),
     sourceBranch: query.source_branch || undefined,
     targetBranch: query.target_branch || undefined,
     draft: query.wip === undefined ? undefined : query.wip === 'yes',

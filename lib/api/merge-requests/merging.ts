@@ -91,7 +91,7 @@ const rebase = endpoint({
   params,
   body: () =>
     p.params({
-      skip_ci: p.boolean({ default: false, description: 'Create no pipeline: none is created anyway' }),
+      skip_ci: p.boolean({ default: false, description: 'Skip the pipeline of the rebased branch' }),
     }),
   returns: { status: 202, body: shape(() => z.object({ rebase_in_progress: z.boolean() })) },
   errors: [
@@ -100,9 +100,9 @@ const rebase = endpoint({
     { status: 405, description: 'It is not open' },
     { status: 409, description: 'It is being rebased' },
   ],
-  handle: async ({ actor, project: target, params: { merge_request_iid } }, deps) => {
+  handle: async ({ actor, project: target, params: { merge_request_iid }, body }, deps) => {
     const { requestRebase } = await import('../../domain/merge-requests/rebase.ts');
-    await requestRebase(deps, actor, target, merge_request_iid);
+    await requestRebase(deps, actor, target, merge_request_iid, { skipCi: body.skip_ci });
     return json({ rebase_in_progress: true }, { status: 202 });
   },
 });

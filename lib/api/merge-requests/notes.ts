@@ -1,5 +1,5 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
-import { mergeRequestWithNotes } from '../../domain/merge-requests/noted.ts';
+import { mergeRequestWithActions } from '../../domain/quick-actions/merge-requests.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { awardEndpoints } from '../award-emoji/endpoints.ts';
@@ -24,7 +24,7 @@ export const onMergeRequest: NotedPath<ProjectAccess> = {
     }),
   }),
   open: (deps, actor, access, { merge_request_iid }) =>
-    mergeRequestWithNotes(deps, actor, access, Number(merge_request_iid)),
+    mergeRequestWithActions(deps, actor, access, Number(merge_request_iid)),
 };
 
 export const mergeRequestNoteEndpoints = [

@@ -1,15 +1,11 @@
 import * as z from 'zod';
 import { conversationOf } from '../../domain/merge-requests/conversation.ts';
 import { getMergeRequest } from '../../domain/merge-requests/find.ts';
-import { listPipelines } from '../../domain/merge-requests/pipelines.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { shape } from '../../http/shape.ts';
-import { pipelineBasic } from '../commits/present.ts';
-import { pipeline } from '../commits/shapes.ts';
 import { endpoint } from '../endpoint.ts';
 import { conversationEndpoints } from '../notes/subscriptions.ts';
-import { projectUrl } from '../projects/present.ts';
 import { userBasic } from '../users/present.ts';
 import * as userShapes from '../users/shapes.ts';
 import { ofMergeRequest } from './params.ts';
@@ -75,24 +71,4 @@ const reviewers = endpoint({
   },
 });
 
-const pipelines = endpoint({
-  method: 'GET',
-  path: `${path}/pipelines`,
-  area,
-  summary: 'List the pipelines of a merge request',
-  description: 'Those of the source branch for the heads of its newest 20 versions; the newest first.',
-  access: project('read_pipelines'),
-  params: ofMergeRequest,
-  returns: { body: shape(() => z.array(pipeline())) },
-  paginate: 'offset',
-  errors,
-  handle: async ({ actor, project, params, page, request }, deps) => {
-    const found = await getMergeRequest(deps, actor, project, params.merge_request_iid);
-    const { access, items } = await listPipelines(deps, actor, found);
-    const url = access === undefined ? '' : projectUrl(access.project, request.baseUrl);
-    const shown = items.slice(page.offset, page.offset + page.perPage);
-    return { items: shown.map((each) => pipelineBasic(each, url)), total: items.length };
-  },
-});
-
-export const mergeRequestPeopleEndpoints = [...conversation, reviewers, pipelines];
+export const mergeRequestPeopleEndpoints = [...conversation, reviewers];

@@ -86,6 +86,8 @@ export const mergeRequest = shape(() =>
       merge_error: z.string().nullable(),
       first_contribution: z.boolean(),
       user: z.object({ can_merge: z.boolean() }),
+      title_html: z.string().optional().describe('With `render_html`'),
+      description_html: z.string().optional().describe('With `render_html`'),
       rebase_in_progress: z.boolean().optional().describe('With `include_rebase_in_progress`'),
       diverged_commits_count: z.int().optional().describe('With `include_diverged_commits_count`'),
     })

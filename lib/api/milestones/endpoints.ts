@@ -122,22 +122,6 @@ const of = (kind: keyof typeof KINDS) => {
       },
     }),
     endpoint({
-      method: 'GET',
-      path: `${base}/:milestone_id/merge_requests`,
-      area,
-      summary: `List the merge requests of a milestone of a ${kind}`,
-      description: 'Empty: there are no merge requests yet.',
-      access: readers,
-      params: milestoneId,
-      returns: { body: shapes.mergeRequests },
-      paginate: 'offset',
-      errors: [absent],
-      handle: async ({ params, ...found }, deps) => {
-        await milestones.getMilestone(deps, accessOf(found), params.milestone_id);
-        return { items: [], total: 0 };
-      },
-    }),
-    endpoint({
       method: 'POST',
       path: base,
       area,

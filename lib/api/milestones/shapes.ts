@@ -22,4 +22,3 @@ export const milestone = shape(() =>
     .meta({ id: 'Milestone' }),
 );
 export const milestones = shape(() => z.array(milestone()));
-export const mergeRequests = shape(() => z.array(z.never()));

@@ -1,12 +1,13 @@
 import type { LoadedNote, Resolution } from '../../domain/notes/loaded.ts';
 import type { Discussion } from '../../domain/notes/notes.ts';
+import { idOfSuggestion, type NotePosition, type NoteRecord } from '../../records/notes.ts';
 import { TYPES } from '../noteable-types.ts';
 import { author as authorOf, userBasic } from '../users/present.ts';
 import { shownPosition } from './shown-position.ts';
 
 /** @param changes what the note's quick actions changed */
 export function noteOf(
-  { note, body, author, resolution, position = note.position }: LoadedNote,
+  { note, body, author, resolution, isCurrent, position = note.position }: LoadedNote,
   baseUrl: string,
   changes: Readonly<Record<string, unknown>> = {},
 ) {
@@ -31,6 +32,9 @@ export function noteOf(
     noteable_iid: note.iid ?? null,
     ...(noteable.kind === 'commit' ? { commit_id: noteable.id } : {}),
     ...(position === undefined ? {} : { position: shownPosition(position) }),
+    ...(position?.on.kind === 'text'
+      ? { suggestions: suggestionsOf(note, position, isCurrent === true) }
+      : {}),
     resolvable: resolution !== undefined,
     ...(resolution === undefined ? {} : resolved(resolution, baseUrl)),
     confidential: internal,
@@ -38,6 +42,20 @@ export function noteOf(
     commands_changes: changes,
   };
 }
+
+export const suggestionsOf = (note: NoteRecord, { on }: NotePosition, isCurrent: boolean) =>
+  (note.suggestions ?? []).map(({ above, below, from, to, applied = false }, index) => {
+    const line = (on.kind === 'text' ? on.line.newLine : null) ?? 1;
+    return {
+      id: idOfSuggestion(note, index),
+      from_line: line - above,
+      to_line: line + below,
+      appliable: isCurrent && !applied && from !== to,
+      applied,
+      from_content: from,
+      to_content: to,
+    };
+  });
 
 const resolved = (resolution: Resolution | null, baseUrl: string) => ({
   resolved: resolution !== null,

@@ -31,6 +31,21 @@ const positionShape = shape(() =>
     .meta({ id: 'NotePosition' }),
 );
 
+export const suggestion = shape(() =>
+  z
+    .object({
+      id: z.int(),
+      from_line: z.int(),
+      to_line: z.int(),
+      appliable: z.boolean().describe('Whether the merge request is open, and has the lines still'),
+      applied: z.boolean(),
+      from_content: z.string(),
+      to_content: z.string(),
+    })
+    .meta({ id: 'Suggestion' }),
+);
+export const suggestions = shape(() => z.array(suggestion()));
+
 export const note = shape(() =>
   z
     .object({
@@ -46,10 +61,11 @@ export const note = shape(() =>
       updated_at: time(),
       system: z.boolean().describe('Whether the note was written by the service, about a change'),
       noteable_id: z.int().nullable().describe('Null for a commit'),
-      noteable_type: z.enum(['Commit', 'Issue', 'MergeRequest', 'Epic']),
+      noteable_type: z.enum(['Commit', 'Issue', 'MergeRequest', 'Snippet', 'Epic', 'AlertManagement::Alert']),
       noteable_iid: z.int().nullable().describe('ID within the project; null for a commit'),
       commit_id: z.string().optional().describe('Of a note on a commit: its SHA'),
       position: positionShape().optional().describe('Of a note on a diff: where it is'),
+      suggestions: z.array(suggestion()).optional().describe('Of a note on lines of a diff'),
       resolvable: z.boolean().describe('Whether it is in a discussion that can be resolved'),
       resolved: z.boolean().optional().describe('Only if `resolvable`'),
       resolved_by: userBasic().nullable().optional().describe('Only if `resolvable`'),

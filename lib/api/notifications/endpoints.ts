@@ -19,7 +19,7 @@ import { endpoint } from '../endpoint.ts';
 import { MEMBERSHIP_RESOURCES, type MembershipResourceKind, resourceOf } from '../members/resources.ts';
 import * as shapes from './shapes.ts';
 
-const area = 'notification-settings';
+const area = 'todos';
 const unknownLevel = { status: 400, description: 'Unknown level' };
 
 const level = () => p.string({ documentedValues: NOTIFICATION_LEVELS, description: 'Notification level' });

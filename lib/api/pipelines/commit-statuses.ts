@@ -5,10 +5,12 @@ import {
 } from '../../domain/pipelines/commit-statuses.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import { commitSha } from '../commits/params.ts';
 import * as shapes from '../commits/shapes.ts';
 import { counted, endpoint } from '../endpoint.ts';
-import { author } from '../users/present.ts';
+import { projectUrl } from '../projects/present.ts';
+import { author, userBasic } from '../users/present.ts';
 
 const area = 'commits';
 
@@ -17,19 +19,20 @@ const list = endpoint({
   path: '/projects/:id/repository/commits/:sha/statuses',
   area,
   summary: 'List the statuses of a commit',
-  description: 'Returns the latest status of each name in each pipeline, sorted by ID.',
+  description: 'Jobs, and the latest status of each name that was reported, of each pipeline, sorted by ID.',
   access: project('read_pipelines'),
   params: commitSha,
   query: () =>
     p.params({
       ref: p.string({ description: 'Return only statuses of this branch or tag' }),
       stage: p.string({
-        description: 'Return only statuses of this stage; reported statuses have the stage `external`',
+        description: 'Return only statuses of this stage; those that were reported have the stage `external`',
       }),
       name: p.string({ description: 'Return only statuses of this name' }),
       all: p.boolean({
         default: false,
-        description: 'Return all statuses, including those that later ones replaced',
+        description:
+          'Return all statuses, including those that later ones replaced, and jobs that were repeated',
       }),
     }),
   returns: { body: shapes.commitStatuses },
@@ -44,7 +47,7 @@ const list = endpoint({
       name: query.name || undefined,
     };
     const { items, ...rest } = await listCommitStatuses(deps, project, params.sha, filters, counted(page));
-    return { ...rest, items: items.map((status) => present(status, request.baseUrl)) };
+    return { ...rest, items: items.map((status) => present(status, project.project, request.baseUrl)) };
   },
 });
 
@@ -95,13 +98,32 @@ const report = endpoint({
       description: body.description || undefined,
       coverage: body.coverage,
     });
-    return present(status, request.baseUrl);
+    return present(status, project.project, request.baseUrl);
   },
 });
 
 export const statusEndpoints = [list, report];
 
-function present({ status, author: account }: CommitStatus, baseUrl: string) {
+function present(shown: CommitStatus, project: ProjectRecord, baseUrl: string) {
+  if (shown.kind === 'job') {
+    const { job, author: account } = shown;
+    return {
+      id: job.id,
+      sha: job.sha,
+      ref: job.ref,
+      status: job.status,
+      name: job.name,
+      target_url: `${projectUrl(project, baseUrl)}/-/jobs/${job.id}`,
+      description: null,
+      created_at: job.createdAt,
+      started_at: job.startedAt,
+      finished_at: job.finishedAt,
+      allow_failure: job.allowFailure,
+      coverage: job.coverage,
+      author: account === undefined ? null : userBasic(account, baseUrl),
+    };
+  }
+  const { status, author: account } = shown;
   return {
     id: status.id,
     sha: status.sha,

@@ -1,13 +1,17 @@
 import { isAdministrator } from '../../domain/actor.ts';
+import { invalid } from '../../domain/errors.ts';
 import { readImportUrl } from '../../domain/imports/plan.ts';
 import { updateProject } from '../../domain/projects/update.ts';
+import { requireMovable, scheduleMove } from '../../domain/storage-moves/schedule.ts';
+import { currentStorage, storedSubject } from '../../domain/storage-moves/subjects.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import { VISIBILITIES } from '../../records/visibility.ts';
-import { endpoint } from '../endpoint.ts';
+import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { defaultBranchOf, sharedFields, topicsOf } from './fields.ts';
 import { presented } from './presented.ts';
-import { demandStorage, settingsOf } from './settings.ts';
+import { settingsOf } from './settings.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'projects';
@@ -19,7 +23,7 @@ const fields = () => ({
 });
 
 /** Settings that only administrators can change; ignored for other callers. */
-const ADMINISTRATOR_SETTINGS = ['repository_storage', 'mirror_user_id'];
+const ADMINISTRATOR_SETTINGS = ['mirror_user_id'];
 
 const update = endpoint({
   method: 'PUT',
@@ -40,8 +44,9 @@ const update = endpoint({
   ],
   handle: async ({ actor, project: access, body, request }, deps) => {
     const settings = settingsOf(body);
-    if (isAdministrator(actor)) demandStorage(body.repository_storage);
-    else for (const name of ADMINISTRATOR_SETTINGS) delete settings[name];
+    const storage = isAdministrator(actor) ? body.repository_storage : undefined;
+    const moves = storage !== undefined && isElsewhere(deps, access.project, storage);
+    if (!isAdministrator(actor)) for (const name of ADMINISTRATOR_SETTINGS) delete settings[name];
     const importUrl = body.import_url?.trim();
     if (importUrl !== undefined)
       settings['import_url'] = importUrl === '' ? null : (await readImportUrl(deps, importUrl)).source.url;
@@ -55,8 +60,19 @@ const update = endpoint({
       avatar: body.avatar,
       settings,
     });
+    if (moves) await scheduleMove(deps, storedSubject('project', updated), storage);
     return (await presented(deps, actor, [{ ...access, project: updated }], request.baseUrl, false))[0];
   },
 });
+
+/** @throws 400 where there is no such storage, or the project is being moved */
+function isElsewhere(deps: ApiDeps, record: ProjectRecord, storage: string): boolean {
+  if (!Object.hasOwn(deps.environment.storages, storage))
+    throw invalid({ repository_storage: ['is not included in the list'] });
+  const subject = storedSubject('project', record);
+  if (currentStorage(subject) === storage) return false;
+  requireMovable(deps, subject, storage);
+  return true;
+}
 
 export const editEndpoints = [update];

@@ -20,7 +20,7 @@ import { lifecycleEndpoints } from './lifecycle.ts';
 import { given, listInput } from './listing.ts';
 import { importStatus as presentedImport } from './present.ts';
 import { presented } from './presented.ts';
-import { STORAGE, settingsOf } from './settings.ts';
+import { settingsOf } from './settings.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'projects';
@@ -125,7 +125,7 @@ const list = endpoint({
     },
   ],
   handle: async ({ actor, query, page, request }, deps) => {
-    if (matchesNothing(actor, query)) return { items: [], total: 0, more: false };
+    if (matchesNothing(deps, actor, query)) return { items: [], total: 0, more: false };
     const found = await projects.listProjects(deps, actor, {
       ...(page.kind === 'offset'
         ? { page: page.page, perPage: page.perPage, count: true }
@@ -152,8 +152,9 @@ const list = endpoint({
   },
 });
 
-/** No project has failed a checksum. There is one storage, and only administrators can filter by it. */
+/** No project has failed a checksum. Only administrators can filter by storage. */
 const matchesNothing = (
+  { environment }: ApiDeps,
   actor: Actor,
   query: {
     readonly repository_checksum_failed: boolean;
@@ -163,7 +164,9 @@ const matchesNothing = (
 ): boolean =>
   query.repository_checksum_failed ||
   query.wiki_checksum_failed ||
-  (isAdministrator(actor) && (query.repository_storage ?? STORAGE) !== STORAGE);
+  (isAdministrator(actor) &&
+    query.repository_storage !== undefined &&
+    !Object.hasOwn(environment.storages, query.repository_storage));
 
 const get = endpoint({
   method: 'GET',
@@ -186,7 +189,7 @@ const get = endpoint({
   returns: { body: shapes.projectShown },
   errors: [{ status: 404, description: 'The project does not exist, or the caller may not see it' }],
   handle: async ({ actor, project, query, request }, deps) =>
-    (await presented(deps, actor, [project], request.baseUrl, false, query))[0],
+    (await presented(deps, actor, [project], request.baseUrl, false, { ...query, runnersToken: true }))[0],
 });
 
 const creation = () =>
@@ -288,6 +291,7 @@ interface CreationBody {
   readonly default_branch?: string;
   readonly initialize_with_readme: boolean;
   readonly import_url?: string;
+  readonly repository_storage?: string;
   readonly topics?: readonly string[];
   readonly tag_list?: readonly string[];
   readonly avatar?: UploadedFile | null;
@@ -315,6 +319,7 @@ async function createFor(
     topics: topicsOf(body) ?? [],
     avatar: body.avatar,
     settings: settingsOf(body),
+    storage: isAdministrator(actor) ? body.repository_storage : undefined,
     defaultBranch: defaultBranchOf(body),
   });
   const access: ProjectAccess = { project: created, level: levelIn(namespace, owner.id === actor.user.id) };

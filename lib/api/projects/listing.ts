@@ -2,6 +2,7 @@
 
 import type { AccessLevel } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
+import { storageOf } from '../../records/storages.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import type { ProjectOrder } from '../../store/projects/query.ts';
 
@@ -18,6 +19,7 @@ interface Filters {
   readonly with_merge_requests_enabled: boolean;
   readonly starred: boolean;
   readonly with_programming_language?: string;
+  readonly repository_storage?: string;
 }
 
 interface ListQuery extends Filters {
@@ -31,7 +33,7 @@ interface ListQuery extends Filters {
   readonly search_namespaces?: boolean;
 }
 
-/** The query parameters of a list as `listProjects` takes them. Only administrators can sort by size. */
+/** The query parameters of a list as `listProjects` takes them. Only administrators can sort by size, or filter by storage. */
 export function listInput(query: ListQuery, administrator = false) {
   const term = query.search?.trim() ?? '';
   const bySize = administrator && SIZES.includes(query.order_by);
@@ -46,13 +48,16 @@ export function listInput(query: ListQuery, administrator = false) {
       minAccessLevel: query.min_access_level as AccessLevel | undefined,
       search: term === '' ? undefined : term,
       searchNamespaces: query.search_namespaces,
-      where: filterOf(query),
+      where: filterOf(query, administrator),
     }),
   };
 }
 
 /** All filters as one predicate over the record; undefined when the query has none. */
-function filterOf(query: Filters): ((listed: { project: ProjectRecord }) => boolean) | undefined {
+function filterOf(
+  query: Filters,
+  administrator: boolean,
+): ((listed: { project: ProjectRecord }) => boolean) | undefined {
   const conditions: ((project: ProjectRecord) => boolean)[] = [];
   const enabled = (name: string) => (project: ProjectRecord) => project.settings[name] !== 'disabled';
   if (query.with_issues_enabled) conditions.push(enabled('issues_access_level'));
@@ -61,6 +66,8 @@ function filterOf(query: Filters): ((listed: { project: ProjectRecord }) => bool
   if (language) {
     conditions.push(({ languages = [] }) => languages.some((name) => name.toLowerCase() === language));
   }
+  const storage = administrator ? query.repository_storage : undefined;
+  if (storage !== undefined) conditions.push(({ storagePrefix }) => storageOf(storagePrefix) === storage);
   return conditions.length === 0 ? undefined : ({ project }) => conditions.every((passes) => passes(project));
 }
 

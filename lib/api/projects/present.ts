@@ -1,16 +1,17 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
-import { markedOn } from '../../domain/deletion/mark-and-delete.ts';
 import type { ProjectMemberships } from '../../domain/members/project-memberships.ts';
 import { LEVEL_NUMBERS } from '../../domain/notifications/levels.ts';
 import { cloneUrl } from '../../domain/repository/clone-url.ts';
+import { markedOn } from '../../records/deletion.ts';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { NotificationLevel } from '../../records/notifications.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { ShareRecord } from '../../records/shares.ts';
+import { storageOf } from '../../records/storages.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { avatarUrl } from '../avatars/avatar-url.ts';
 import { userBasic } from '../users/present.ts';
-import { STORAGE } from './settings.ts';
+import { projectIdentity } from './identity.ts';
 
 const setting = <T>(project: ProjectRecord, name: string, fallback: T): T =>
   (project.settings[name] as T | undefined) ?? fallback;
@@ -34,13 +35,7 @@ export function projectBasic(project: ProjectRecord, { baseUrl, cloneRoot }: Roo
   const branch = code ? project.defaultBranch : null;
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : 'localhost';
   return {
-    id: project.id,
-    description: project.description,
-    name: project.name,
-    name_with_namespace: `${project.namespaceName} / ${project.name}`,
-    path: project.path,
-    path_with_namespace: project.fullPath,
-    created_at: project.createdAt,
+    ...projectIdentity(project),
     default_branch: branch,
     tag_list: [...project.topics],
     topics: [...project.topics],
@@ -88,8 +83,10 @@ export const FEATURES_WITH_LEVELS = [
 ] as const;
 
 /** Features that also have a deprecated boolean switch (`issues_enabled`). */
-const FEATURES = ['issues', 'merge_requests', 'wiki', 'jobs', 'snippets'] as const;
-const levelName = (feature: (typeof FEATURES)[number]) => (feature === 'jobs' ? 'builds' : feature);
+const SWITCHED = ['issues', 'merge_requests', 'wiki', 'builds', 'snippets'] as const;
+/** The switch of `builds` has another name. */
+const switchOf = (feature: (typeof SWITCHED)[number]) =>
+  feature === 'builds' ? 'jobs_enabled' : `${feature}_enabled`;
 
 /** The full record; `permissions` are the caller's own, `owner` is the user of a personal namespace. */
 export function projectFull(
@@ -104,6 +101,8 @@ export function projectFull(
       readonly group: number;
     };
     administrator?: boolean;
+    /** As the project says, or the group that it is in. */
+    lfsEnabled: boolean;
     /** Issues that the caller may list; confidential ones only if they see all of them. */
     openIssues?: number;
   },
@@ -113,9 +112,9 @@ export function projectFull(
   const self = `${baseUrl}/api/v4/projects/${project.id}`;
   const marked = project.deletion ? markedOn(project.deletion) : null;
   const features = Object.fromEntries(
-    FEATURES.map((feature) => [
-      `${feature}_enabled`,
-      setting<string>(project, `${levelName(feature)}_access_level`, 'enabled') !== 'disabled',
+    SWITCHED.map((feature) => [
+      switchOf(feature),
+      setting<string>(project, `${feature}_access_level`, 'enabled') !== 'disabled',
     ]),
   );
   const levels = Object.fromEntries(
@@ -155,7 +154,7 @@ export function projectFull(
     ...levels,
     emails_disabled: setting(project, 'emails_disabled', false),
     shared_runners_enabled: setting(project, 'shared_runners_enabled', true),
-    lfs_enabled: setting(project, 'lfs_enabled', true),
+    lfs_enabled: context.lfsEnabled,
     creator_id: project.creatorId,
     import_status: project.importStatus,
     ...(level >= 40 || context.administrator === true
@@ -192,7 +191,7 @@ export function projectFull(
     auto_devops_enabled: setting(project, 'auto_devops_enabled', false),
     auto_devops_deploy_strategy: setting(project, 'auto_devops_deploy_strategy', 'continuous'),
     autoclose_referenced_issues: setting(project, 'autoclose_referenced_issues', true),
-    ...(context.administrator === true ? { repository_storage: STORAGE } : {}),
+    ...(context.administrator === true ? { repository_storage: storageOf(project.storagePrefix) } : {}),
     keep_latest_artifact: setting(project, 'keep_latest_artifact', true),
     marked_for_deletion_at: marked,
     marked_for_deletion_on: marked,
@@ -214,13 +213,7 @@ const permission = (level: number, mail: NotificationLevel) =>
 /** Status of an import; the error is shown to Maintainers only. */
 export function importStatus({ project, level }: ProjectAccess, administrator: boolean) {
   return {
-    id: project.id,
-    description: project.description,
-    name: project.name,
-    name_with_namespace: `${project.namespaceName} / ${project.name}`,
-    path: project.path,
-    path_with_namespace: project.fullPath,
-    created_at: project.createdAt,
+    ...projectIdentity(project),
     import_status: project.importStatus,
     import_type: project.importSource?.type ?? null,
     // The id of the import is a secret of its workers: it authorises their messages.

@@ -4,10 +4,12 @@ import type { ProjectAccess } from '../../domain/access/types.ts';
 import { type Actor, isAdministrator } from '../../domain/actor.ts';
 import { attributesOfMany } from '../../domain/custom-attributes/custom-attributes.ts';
 import { parentsOf } from '../../domain/forks/forks.ts';
+import { lfsEnabled } from '../../domain/lfs/enabled.ts';
 import { membershipsIn } from '../../domain/members/project-memberships.ts';
 import { invitationsTo } from '../../domain/project-relations/shares.ts';
 import { ownersOf } from '../../domain/projects/projects.ts';
 import { cloneRoot } from '../../domain/repository/clone-url.ts';
+import { shownRegistrationToken } from '../../domain/runners/registration-tokens.ts';
 import { statisticsOf } from '../../domain/statistics/statistics.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { license } from '../statistics/license.ts';
@@ -25,6 +27,8 @@ export async function presented(
     readonly statistics?: boolean;
     readonly license?: boolean;
     readonly with_custom_attributes?: boolean;
+    /** Whether those who may administer runners get the token with which they register: of a single project. */
+    readonly runnersToken?: boolean;
   } = {},
 ) {
   const code = (access: ProjectAccess) => can(actor, access, 'read_code');
@@ -44,13 +48,17 @@ export async function presented(
     customAttributes === undefined ? {} : { custom_attributes: customAttributes[i] };
   if (simple || actor.kind === 'anonymous')
     return accesses.map((access, i) => ({ ...basic(access), ...attributes(i) }));
-  const [owners, parents, memberships, invited, statistics, counts] = await Promise.all([
+  const [owners, parents, memberships, invited, statistics, counts, lfs, token] = await Promise.all([
     ownersOf(deps, records),
     parentsOf(deps, actor, records),
     membershipsIn(deps, actor.user.id, records),
     invitationsTo(deps, actor, records),
     options.statistics === true ? statisticsOf(deps, actor, accesses) : undefined,
     deps.store.issues.counts(records.map(({ id }) => id)),
+    lfsEnabled(deps, records),
+    options.runnersToken === true && can(actor, accesses[0]!, 'admin_runners')
+      ? shownRegistrationToken(deps, { kind: 'project', id: records[0]!.id })
+      : undefined,
   ]);
   const measured =
     options.license === true
@@ -70,6 +78,7 @@ export async function presented(
             : {}),
         },
         administrator: isAdministrator(actor),
+        lfsEnabled: lfs[i]!,
         openIssues: can(actor, access, 'read_issues')
           ? counts[i]!.opened +
             (can(actor, access, 'read_confidential_issues') ? counts[i]!['opened-confidential'] : 0)
@@ -85,6 +94,7 @@ export async function presented(
         ? {}
         : license(access.project, measured[i], projectUrl(access.project, baseUrl))),
       ...(parent === undefined ? {} : { forked_from_project: basic(parent) }),
+      ...(token === undefined ? {} : { runners_token: token }),
       ...attributes(i),
     };
   });

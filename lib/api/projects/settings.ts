@@ -1,4 +1,3 @@
-import { invalid } from '../../domain/errors.ts';
 import * as p from '../../http/params.ts';
 import { MAX_APPROVALS } from '../../records/approvals.ts';
 
@@ -133,7 +132,7 @@ export const settingFields = () => ({
   repository_access_level: level('the repository'),
   repository_storage: p.string({
     maxLength: 255,
-    description: 'Name of the repository storage; only `default` exists; administrators only',
+    description: 'Name of the repository storage; another one schedules a move there; administrators only',
   }),
   request_access_enabled: p.boolean({ description: 'Allow users to request access to the project' }),
   requirements_access_level: levelOrPublic('requirements management'),
@@ -190,13 +189,7 @@ export function settingsOf(body: object): Record<string, unknown> {
     if (typeof input[name] === 'boolean') settings[levelName] = input[name] ? 'enabled' : 'disabled';
   }
   for (const [name, value] of Object.entries(input)) if (NAMES.has(name)) settings[name] = value;
+  // Where a repository lies is no setting.
+  delete settings['repository_storage'];
   return settings;
-}
-
-export const STORAGE = 'default';
-
-/** There is only one repository storage. @throws 400 for any other */
-export function demandStorage(name: string | undefined): void {
-  if (name !== undefined && name !== STORAGE)
-    throw invalid({ repository_storage: ['is not included in the list'] });
 }

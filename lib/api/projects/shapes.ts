@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
 import { customAttributesShown } from '../custom-attributes/shapes.ts';
 import { day, time, userBasic } from '../users/shapes.ts';
+import { identityFields } from './identity-shapes.ts';
 import { FEATURES_WITH_LEVELS } from './present.ts';
 
 export const namespace = shape(() =>
@@ -20,13 +21,7 @@ export const namespace = shape(() =>
 );
 
 const basicFields = () => ({
-  id: z.int(),
-  description: z.string().nullable(),
-  name: z.string(),
-  name_with_namespace: z.string(),
-  path: z.string(),
-  path_with_namespace: z.string(),
-  created_at: time(),
+  ...identityFields(),
   default_branch: z
     .string()
     .nullable()
@@ -181,6 +176,10 @@ export const project = shape(() =>
         .nullable()
         .optional()
         .describe('Present if requested with `license`'),
+      runners_token: z
+        .string()
+        .optional()
+        .describe('Registration token of runners; of a single project, for Maintainers'),
       statistics: z
         .object({ commit_count: z.int(), ...storageSizes() })
         .optional()
@@ -196,13 +195,7 @@ export const project = shape(() =>
 export const importStatus = shape(() =>
   z
     .object({
-      id: z.int(),
-      description: z.string().nullable(),
-      name: z.string(),
-      name_with_namespace: z.string(),
-      path: z.string(),
-      path_with_namespace: z.string(),
-      created_at: time(),
+      ...identityFields(),
       import_status: z.enum(['none', 'scheduled', 'started', 'finished', 'failed']),
       import_type: z.string().nullable(),
       correlation_id: z.null(),

@@ -4,6 +4,7 @@ import { listGroups } from '../../domain/groups/lists.ts';
 import type { IssueScope } from '../../domain/issues/list.ts';
 import type { MergeRequestScope } from '../../domain/merge-requests/list.ts';
 import { SEARCHES, withinRate } from '../../domain/rate-limits/action-limits.ts';
+import { cloneRoot } from '../../domain/repository/clone-url.ts';
 import { searchMilestones } from '../../domain/search/milestones.ts';
 import { searchNotes } from '../../domain/search/notes.ts';
 import {
@@ -13,6 +14,8 @@ import {
   searchProjects,
   searchUsers,
 } from '../../domain/search/search.ts';
+import { searchSnippets } from '../../domain/search/snippets.ts';
+import type { PageHit } from '../../domain/wikis/search.ts';
 import { group, project, type SignedInActor, signedIn } from '../../http/access.ts';
 import type { OffsetPage } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
@@ -23,15 +26,14 @@ import { presentedMergeRequests } from '../merge-requests/presented.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
 import { noteOf } from '../notes/present.ts';
 import { presented } from '../projects/presented.ts';
+import { snippetOf } from '../snippets/present.ts';
 import { userBasic } from '../users/present.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'search';
 
-/** Scopes that need a full-text index, which does not exist. */
+/** Scopes that need a full-text index, which does not exist; `wiki_blobs` of a project are searched without. */
 const INDEXED = ['blobs', 'commits', 'wiki_blobs'] as const;
-/** Scopes of objects that do not exist yet: they find nothing. */
-const EMPTY = ['snippet_titles'] as const;
 
 const params = <const S extends string>(scopes: readonly S[]) =>
   p.params({
@@ -47,7 +49,7 @@ const params = <const S extends string>(scopes: readonly S[]) =>
 
 const described = {
   description:
-    'Finds projects and groups by part of their name or path, users by part of their name or username or by a complete email address, and issues by the words of their title and of the beginning of their description, or by `#` and their number. Merge requests are found likewise, by `!` and their number. A word of three characters or more also finds words that begin with it. Milestones are found by a part of their title or description: in a group those of its 100 newest projects, everywhere those of the 100 newest projects that the caller is a member of. Notes are found in the same projects, by the first 16 different words of three characters and more.',
+    'Finds projects and groups by part of their name or path, users by part of their name or username or by a complete email address, and issues by the words of their title and of the beginning of their description, or by `#` and their number. Merge requests are found likewise, by `!` and their number. A word of three characters or more also finds words that begin with it. Milestones are found by a part of their title or description: in a group those of its 100 newest projects, everywhere those of the 100 newest projects that the caller is a member of. Notes are found in the same projects, by the first 16 different words of three characters and more. Snippets are found by parts of their title. Pages of the wiki of a project (`wiki_blobs`) are found by a part of their slug or content.',
   returns: { body: shapes.found },
   paginate: 'offset',
   errors: [
@@ -72,7 +74,7 @@ const everywhere = endpoint({
       'merge_requests',
       'milestones',
       'notes',
-      ...EMPTY,
+      'snippet_titles',
       ...INDEXED,
     ]),
   handle: ({ actor, query, page, request }, deps) => search(deps, actor, query, page, request.baseUrl),
@@ -86,7 +88,16 @@ const inGroup = endpoint({
   summary: 'Search a group',
   access: group('read_group'),
   query: () =>
-    params(['projects', 'users', 'issues', 'merge_requests', 'milestones', 'notes', ...EMPTY, ...INDEXED]),
+    params([
+      'projects',
+      'users',
+      'issues',
+      'merge_requests',
+      'milestones',
+      'notes',
+      'snippet_titles',
+      ...INDEXED,
+    ]),
   handle: ({ actor, group: within, query, page, request }, deps) =>
     search(deps, actor, query, page, request.baseUrl, within),
 });
@@ -98,7 +109,8 @@ const inProject = endpoint({
   area,
   summary: 'Search a project',
   access: project('read_project'),
-  query: () => params(['users', 'issues', 'merge_requests', 'milestones', 'notes', ...EMPTY, ...INDEXED]),
+  query: () =>
+    params(['users', 'issues', 'merge_requests', 'milestones', 'notes', 'snippet_titles', ...INDEXED]),
   handle: ({ actor, project: within, query, page, request }, deps) =>
     search(deps, actor, query, page, request.baseUrl, within),
 });
@@ -175,12 +187,35 @@ async function found(
       const found = await searchNotes(deps, actor, searched, within);
       return { ...found, items: found.items.map((note) => noteOf(note, baseUrl)) };
     }
+    case 'snippet_titles': {
+      const found = await searchSnippets(deps, actor, searched, within);
+      const roots = { baseUrl, cloneRoot: await cloneRoot(deps, baseUrl) };
+      return { ...found, items: found.items.map((snippet) => snippetOf(snippet, roots)) };
+    }
+    case 'wiki_blobs': {
+      if (within === undefined || !('project' in within)) throw unsupported();
+      const { searchPages } = await import('../../domain/wikis/search.ts');
+      const found = await searchPages(deps, actor, { project: within }, searched);
+      return { ...found, items: found.items.map((hit) => pageHitOf(hit, within.project.id)) };
+    }
     default:
-      if ((INDEXED as readonly string[]).includes(scope))
-        throw refused('Scope not supported without a full-text index');
-      return { items: [], total: 0, more: false };
+      throw unsupported();
   }
 }
+
+const unsupported = () => refused('Scope not supported without a full-text index');
+
+const pageHitOf = ({ page, lines, startLine, ref }: PageHit, projectId: number) => ({
+  basename: page.slug,
+  data: lines,
+  path: page.path,
+  filename: page.path,
+  id: null,
+  ref,
+  startline: startLine,
+  project_id: projectId,
+  group_id: null,
+});
 
 const scopeOf = (within: GroupAccess | ProjectAccess | undefined): IssueScope & MergeRequestScope =>
   within === undefined

@@ -1,6 +1,8 @@
+import { registrationToken } from '../../domain/runners/registration-tokens.ts';
 import { changeSettings, readSettings } from '../../domain/settings/change.ts';
+import { started } from '../../domain/started.ts';
 import { administrator } from '../../http/access.ts';
-import { endpoint } from '../endpoint.ts';
+import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { settingsGiven } from './given.ts';
 import { settingParameters } from './parameters.ts';
 import { presentSettings } from './present.ts';
@@ -8,16 +10,23 @@ import * as shapes from './shapes.ts';
 
 const area = 'settings';
 
+/** With which runners of the instance register. */
+const tokenOf = (deps: ApiDeps) => registrationToken(deps, { kind: 'instance' });
+
 export const settingEndpoints = [
   endpoint({
     method: 'GET',
     path: '/application/settings',
     area,
     summary: 'Get the settings of the instance',
-    description: 'Returns all settings except secrets, which are write-only.',
+    description:
+      'Returns all settings except secrets, which are write-only; and the token with which runners of the instance register.',
     access: administrator(),
     returns: { body: shapes.applicationSettings },
-    handle: async (_, deps) => presentSettings(await readSettings(deps)),
+    handle: async (_, deps) => {
+      const [settings, token] = await Promise.all([readSettings(deps), tokenOf(deps)]);
+      return presentSettings(settings, token);
+    },
   }),
   endpoint({
     method: 'PUT',
@@ -34,7 +43,10 @@ export const settingEndpoints = [
       { status: 400, description: 'Invalid values by setting' },
       { status: 409, description: 'Other requests keep changing the settings at the same time' },
     ],
-    handle: async ({ actor, body }, deps) =>
-      presentSettings(await changeSettings(deps, actor, await settingsGiven(deps, body))),
+    handle: async ({ actor, body }, deps) => {
+      const token = started(tokenOf(deps));
+      const settings = await changeSettings(deps, actor, await settingsGiven(deps, body));
+      return presentSettings(settings, await token);
+    },
   }),
 ];

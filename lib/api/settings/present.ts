@@ -4,7 +4,8 @@ import type { AllSettings } from '../../domain/settings/change.ts';
 /** Clients expect an id; there is only one set of settings. */
 const ID = 1;
 
-export function presentSettings({ values, createdAt, updatedAt }: AllSettings) {
+/** @param runnersToken registration token of runners of the instance */
+export function presentSettings({ values, createdAt, updatedAt }: AllSettings, runnersToken: string) {
   const visible = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,
@@ -20,6 +21,7 @@ export function presentSettings({ values, createdAt, updatedAt }: AllSettings) {
     updated_at: updatedAt,
     ...visible,
     ...Object.fromEntries(shownAliases),
+    runners_registration_token: runnersToken,
   };
 }
 

@@ -12,6 +12,7 @@ export const applicationSettings = shape(() => {
       id: z.int(),
       created_at: time().nullable().describe('Time of the first change; null if there was none'),
       updated_at: time().nullable().describe('Time of the last change; null if there was none'),
+      runners_registration_token: z.string().describe('Registration token of runners of the instance'),
       ...Object.fromEntries(shown.map(([name, attribute]) => [name, shapeOf(attribute)])),
       ...Object.fromEntries(shownAliases.map(([name, { of }]) => [name, shapeOf(attributes[of]!)])),
     })

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { isAdministrator } from '../../domain/actor.ts';
 import { forbidden } from '../../domain/errors.ts';
 import { project } from '../../http/access.ts';
+import { storageOf } from '../../records/storages.ts';
 import { endpoint } from '../endpoint.ts';
 import * as shapes from './shapes.ts';
 
@@ -51,7 +52,7 @@ const storage = endpoint({
       project_id: project.id,
       disk_path: `@hashed/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`,
       created_at: project.createdAt,
-      repository_storage: 'default',
+      repository_storage: storageOf(project.storagePrefix),
     };
   },
 });

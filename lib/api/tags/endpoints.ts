@@ -1,5 +1,6 @@
 import { prefetchOf } from '../../domain/refs/list.ts';
 import { tagProtection } from '../../domain/refs/protection.ts';
+import { releasesOfTags } from '../../domain/releases/releases.ts';
 import { codeOf } from '../../domain/repository/read.ts';
 import { started } from '../../domain/started.ts';
 import * as tags from '../../domain/tags/tags.ts';
@@ -11,6 +12,7 @@ import { endpoint } from '../endpoint.ts';
 import { projectUrl } from '../projects/present.ts';
 import { tag } from './present.ts';
 import { protectedTagEndpoints } from './protected.ts';
+import { tagReleaseEndpoints } from './release.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'tags';
@@ -60,12 +62,14 @@ const list = endpoint({
   }),
   handle: async ({ actor, project, query, page, request }, deps) => {
     const protection = started(tagProtection(deps, project, actor));
+    const released = started(deps.store.releases.count(project.project.id));
     const found = await tags.listTags(codeOf(deps, project), listQuery(query, page));
     const url = projectUrl(project.project, request.baseUrl);
-    const rules = await protection;
+    const names = found.items.map(({ name }) => name);
+    const [rules, releases] = await Promise.all([protection, releasesOfTags(deps, project, names, released)]);
     return {
       ...found,
-      items: found.items.map((record) => tag(record, url, rules)),
+      items: found.items.map((record) => tag(record, url, rules, releases.get(record.name))),
       next: found.more ? found.items.at(-1)?.name : undefined,
     };
   },
@@ -85,8 +89,12 @@ const get = endpoint({
   prefetch: ({ params }) => ({ tags: [params.tag_name], rules: 'tag' }),
   handle: async ({ actor, project, params, request }, deps) => {
     const protection = started(tagProtection(deps, project, actor));
-    const record = await tags.getTag(codeOf(deps, project), params.tag_name);
-    return tag(record, projectUrl(project.project, request.baseUrl), await protection);
+    const [record, releases] = await Promise.all([
+      tags.getTag(codeOf(deps, project), params.tag_name),
+      releasesOfTags(deps, project, [params.tag_name]),
+    ]);
+    const url = projectUrl(project.project, request.baseUrl);
+    return tag(record, url, await protection, releases.get(params.tag_name));
   },
 });
 
@@ -117,7 +125,7 @@ const create = endpoint({
   handle: async ({ actor, project, body, request }, deps) => {
     const input = { name: body.tag_name, ref: body.ref, message: body.message };
     const { made, protection } = await tags.createTag(deps, actor, project, input);
-    return tag(made, projectUrl(project.project, request.baseUrl), protection);
+    return tag(made, projectUrl(project.project, request.baseUrl), protection, undefined);
   },
 });
 
@@ -137,4 +145,4 @@ const remove = endpoint({
   },
 });
 
-export const tagEndpoints = [list, get, create, remove, ...protectedTagEndpoints];
+export const tagEndpoints = [list, get, create, remove, ...tagReleaseEndpoints, ...protectedTagEndpoints];

@@ -3,6 +3,10 @@ import { shape } from '../../http/shape.ts';
 import { accessLevels } from '../branches/shapes.ts';
 import { commit } from '../commits/shapes.ts';
 
+const ofTag = () => z.object({ tag_name: z.string(), description: z.string().nullable() });
+
+export const releaseOfTag = shape(() => ofTag().meta({ id: 'ReleaseOfTag' }));
+
 export const tag = shape(() =>
   z
     .object({
@@ -10,7 +14,7 @@ export const tag = shape(() =>
       message: z.string().nullable().describe('Message of an annotated tag; null for a lightweight tag'),
       target: z.string().describe('Id of the tag object, or of the commit for a lightweight tag'),
       commit: commit(),
-      release: z.object({ tag_name: z.string(), description: z.string().nullable() }).nullable(),
+      release: ofTag().nullable(),
       protected: z.boolean(),
     })
     .meta({ id: 'Tag' }),

@@ -1,6 +1,7 @@
 import type { Actor } from '../../domain/actor.ts';
 import { notesOf, type ShownTodo } from '../../domain/todos/todos.ts';
 import type { ApiDeps } from '../endpoint.ts';
+import { projectIdentity } from '../projects/identity.ts';
 import { userBasic } from '../users/present.ts';
 
 type Kind = ShownTodo['kind'];
@@ -45,15 +46,7 @@ export async function presentTodos(
     const target = targets.get(todo.id)!;
     return {
       id: todo.id,
-      project: {
-        id: project.id,
-        description: project.description,
-        name: project.name,
-        name_with_namespace: `${project.namespaceName} / ${project.name}`,
-        path: project.path,
-        path_with_namespace: project.fullPath,
-        created_at: project.createdAt,
-      },
+      project: projectIdentity(project),
       author: userBasic(author, baseUrl),
       action_name: todo.action,
       target_type: TYPES[kind],

@@ -3,21 +3,14 @@ import { shape } from '../../http/shape.ts';
 import { TODO_ACTIONS } from '../../records/todos.ts';
 import * as issueShapes from '../issues/shapes.ts';
 import * as mergeRequestShapes from '../merge-requests/shapes.ts';
+import { identityFields } from '../projects/identity-shapes.ts';
 import * as userShapes from '../users/shapes.ts';
 
 export const todo = shape(() =>
   z
     .object({
       id: z.int(),
-      project: z.object({
-        id: z.int(),
-        description: z.string().nullable(),
-        name: z.string(),
-        name_with_namespace: z.string(),
-        path: z.string(),
-        path_with_namespace: z.string(),
-        created_at: z.string(),
-      }),
+      project: z.object(identityFields()),
       author: userShapes.userBasic(),
       action_name: z.enum(TODO_ACTIONS),
       target_type: z.enum(['Issue', 'MergeRequest']),

@@ -74,6 +74,7 @@ const putStatus = endpoint({
       }),
     }),
   returns: { body: shapes.status },
+  errors: [{ status: 409, description: 'Other requests changed the account at each attempt' }],
   handle: async ({ actor, body }, deps) =>
     status(
       await setStatus(deps, actor, {

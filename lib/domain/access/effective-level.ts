@@ -66,6 +66,11 @@ export class MembershipCache {
     for (const [i, source] of sources.entries()) this.#members.set(keyOf(source), memberships[i]);
   }
 
+  /** The user is in none of these, as far as lists must know. */
+  exclude(sources: readonly MemberSource[]): void {
+    for (const source of sources) this.#members.set(keyOf(source), undefined);
+  }
+
   /** @returns null if it was not read, undefined if it does not exist */
   group(id: number): GroupRecord | undefined | null {
     return this.#groups.has(id) ? this.#groups.get(id) : null;

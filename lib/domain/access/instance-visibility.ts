@@ -26,7 +26,7 @@ const isRestricted = (settings: InstanceSettings, actor: Actor, visibility: Visi
 export async function defaultVisibility(
   { settings }: Deps,
   actor: Actor,
-  what: 'project' | 'group',
+  what: 'project' | 'group' | 'snippet',
   most: Visibility = 'public',
 ): Promise<Visibility> {
   const current = await settings.current();

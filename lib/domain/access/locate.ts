@@ -40,6 +40,10 @@ export async function locateGroup(deps: Deps, idOrPath: string): Promise<Located
   return holder?.type === 'group' ? holder : NONEXISTENT;
 }
 
+/** What has a path, for a caller who asks for either. It tells nothing of whether they may know. */
+export const namespaceKindAt = async (deps: Deps, path: string): Promise<NameHolder['type'] | undefined> =>
+  (await holderOf(deps, path))?.type;
+
 /** Maximum number of ancestors of one resource that move at the same time. */
 const MAX_DETOURS = 3;
 

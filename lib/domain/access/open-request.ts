@@ -1,5 +1,6 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberSource } from '../../records/members.ts';
+import type { JobRecord } from '../../records/pipelines.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { TokenRecord, TokenScope } from '../../records/tokens.ts';
 import type { UserRecord } from '../../records/users.ts';
@@ -36,9 +37,9 @@ export async function openRequest(
 ): Promise<RequestContext> {
   const { credential, admission } = request;
   const stranger = credential.kind === 'none' ? admission?.stranger : undefined;
-  const [token, project, group] = await whileCounted(admission, stranger, () =>
+  const [holder, project, group] = await whileCounted(admission, stranger, () =>
     Promise.all([
-      credential.kind === 'none' ? undefined : validToken(deps, credential, request, onReuse),
+      credential.kind === 'none' ? undefined : holderOf(deps, credential, request, onReuse),
       request.project === undefined ? undefined : locateProject(deps, request.project),
       request.group === undefined ? undefined : locateGroup(deps, request.group),
       // Warms the cache: every request needs them.
@@ -48,21 +49,22 @@ export async function openRequest(
 
   let prefetched: ReturnType<typeof prefetch>;
   const ownerMemberships = new MembershipCache(deps);
-  const caller = token && ({ kind: 'user', id: token.userId } as const);
+  const token = holder?.token;
+  const caller = holder && ({ kind: 'user', id: holder.userId } as const);
   const [owner, projectRecord, groupRecord, tooMany] = await whileCounted(admission, caller, () => {
     prefetched = project && prefetch(deps, project, request.prefetch);
     return Promise.all([
-      token && deps.store.users.get(token.userId),
+      holder && deps.store.users.get(holder.userId),
       project && (project.record ?? deps.store.projects.get(project.id)),
       group && (group.record ?? deps.store.groups.get(group.id)),
-      token !== undefined && exceedsAddressLimit(deps, token.userId, request.origin?.address),
+      holder !== undefined && exceedsAddressLimit(deps, holder.userId, request.origin?.address),
       project &&
-        prefetchLevels(ownerMemberships, { kind: 'project', id: project.id }, project, token?.userId),
-      group && prefetchLevels(ownerMemberships, { kind: 'group', id: group.id }, group, token?.userId),
+        prefetchLevels(ownerMemberships, { kind: 'project', id: project.id }, project, holder?.userId),
+      group && prefetchLevels(ownerMemberships, { kind: 'group', id: group.id }, group, holder?.userId),
       token && noteUse(deps, token),
     ]);
   });
-  const signedInAs = token === undefined ? undefined : actorOf(token, owner);
+  const signedInAs = holder === undefined ? undefined : actorOf(holder, owner);
   if (signedInAs !== undefined) requireFewAddresses(tooMany, signedInAs.user);
   const effective = await impersonated(deps, signedInAs ?? { kind: 'anonymous' }, request.sudo);
   const actor = request.origin === undefined ? effective : { ...effective, origin: request.origin };
@@ -200,12 +202,36 @@ async function validToken(
   }
 }
 
+/** Whose a credential is: of a user's token, or of a running job. */
+interface Holder {
+  readonly userId: number;
+  readonly token?: TokenRecord;
+  readonly job?: JobRecord;
+}
+
+/** @throws 401 for an invalid credential; the request then counts as unauthenticated */
+async function holderOf(
+  deps: Deps,
+  credential: Exclude<Credential, { kind: 'none' }>,
+  request: Pick<OpenRequest, 'admission' | 'rotates' | 'origin'> = {},
+  onReuse?: OnTokenReuse,
+): Promise<Holder> {
+  if (credential.kind !== 'token' || credential.via !== 'job-token') {
+    const token = await validToken(deps, credential, request, onReuse);
+    return { userId: token.userId, token };
+  }
+  const job = await deps.store.jobs.withToken(tokenHash(credential.token));
+  if (job?.status === 'running') return { userId: job.userId, job };
+  await request.admission?.admit(request.admission.stranger);
+  throw unauthorized();
+}
+
 /** Returns the owner of a credential. @throws 401 if it is invalid */
 export async function callerOf(
   deps: Deps,
   credential: Exclude<Credential, { kind: 'none' }>,
 ): Promise<Caller> {
-  const { userId } = await validToken(deps, credential);
+  const { userId } = await holderOf(deps, credential);
   return { kind: 'user', id: userId };
 }
 
@@ -230,12 +256,14 @@ const LOCKED_OUT: Partial<Record<UserRecord['state'], string>> = {
     'Your account has been deactivated by your administrator. Please log back in from a web browser to reactivate your account.',
 };
 
-function actorOf(token: TokenRecord, user: UserRecord | undefined): Extract<Actor, { kind: 'user' }> {
+function actorOf({ token, job }: Holder, user: UserRecord | undefined): Extract<Actor, { kind: 'user' }> {
   if (user === undefined) throw unauthorized();
   annotate({ user: user.id });
   const lockedOut = LOCKED_OUT[user.state];
   if (lockedOut !== undefined) throw forbidden(lockedOut);
-  return { kind: 'user', user, token, scopes: new Set(token.scopes) };
+  if (token !== undefined) return { kind: 'user', user, token, scopes: new Set(token.scopes) };
+  // What a job runs is written by others too: it has none of an administrator's powers.
+  return { kind: 'user', user: { ...user, admin: false }, scopes: new Set(['api']), ...(job && { job }) };
 }
 
 /** Returns the user whom an administrator impersonates with `Sudo`; needs a token with the scope `sudo`. */

@@ -48,9 +48,12 @@ export function can(actor: Viewer, access: ProjectAccess, ability: ProjectAbilit
   // Reader abilities come from the project's visibility; a membership grants those of its level only.
   if (!isReader(actor, access)) return false;
   if (access.level === 0 && isWithout(access, ability, ['disabled', 'private'])) return false;
-  if (ability === 'read_pipelines' && access.project.settings['public_builds'] === false) return false;
+  if (OF_BUILDS.includes(ability) && access.project.settings['public_builds'] === false) return false;
   return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
 }
+
+/** What `public_builds` keeps to members. */
+const OF_BUILDS: readonly ProjectAbility[] = ['read_pipelines', 'read_pipeline_schedules'];
 
 /** Whether the actor has an ability in a group. */
 export function canInGroup(actor: Viewer, access: GroupAccess, ability: GroupAbility): boolean {

@@ -11,6 +11,8 @@ export interface ProjectAccess {
   readonly level: AccessLevel | 0;
   /** Reads of its repository in progress. */
   readonly prefetched?: Prefetched;
+  /** Unprotected branches that the actor may push to, although they may not push to the project. */
+  readonly collaboration?: ReadonlySet<string>;
 }
 
 /** A group that the actor may see. */

@@ -67,14 +67,13 @@ export interface ApprovalState {
  */
 export function approvalState(input: ApprovalInput): ApprovalState {
   const { settings, record, candidates } = input;
-  const own = settings.allow_overrides_to_approver_list_per_merge_request ? input.ownRules : [];
   const given = record.approvals.map(({ userId }) => userId);
   const ruleState = (rule: ApprovalRule | null, approvalsRequired: number): RuleState => {
     const approvedBy = given.filter((id) => countsFor(input, rule, candidates.get(id)));
     const approvalsLeft = Math.max(0, approvalsRequired - approvedBy.length);
     return { rule, approvalsRequired, approvedBy, approvalsLeft, approved: approvalsLeft === 0 };
   };
-  const inForce = rulesInForce(input.rules, own).filter((rule) => appliesTo(rule, input.target));
+  const inForce = rulesInForce(input);
   // The project and the merge request may each have one: the stricter counts.
   const anybody = inForce
     .filter(({ type }) => type === 'any_approver')
@@ -88,7 +87,7 @@ export function approvalState(input: ApprovalInput): ApprovalState {
   ];
   const sum = (count: (state: RuleState) => number) => rules.reduce((total, each) => total + count(each), 0);
   return {
-    overwritten: own.length > 0,
+    overwritten: ownRulesOf(input).length > 0,
     rules,
     approvalsRequired: sum(({ approvalsRequired }) => approvalsRequired),
     approvalsLeft: sum(({ approvalsLeft }) => approvalsLeft),
@@ -101,8 +100,19 @@ export function approvalState(input: ApprovalInput): ApprovalState {
   };
 }
 
+interface Ruled extends Pick<ApprovalInput, 'rules' | 'ownRules' | 'target'> {
+  readonly settings: Pick<ApprovalSettings, 'allow_overrides_to_approver_list_per_merge_request'>;
+}
+
+const ownRulesOf = ({ settings, ownRules }: Pick<Ruled, 'settings' | 'ownRules'>): readonly ApprovalRule[] =>
+  settings.allow_overrides_to_approver_list_per_merge_request ? ownRules : [];
+
+/** The rules that count for a merge request with this target. */
+export const rulesInForce = (input: Ruled): readonly ApprovalRule[] =>
+  joined(input.rules, ownRulesOf(input)).filter((rule) => appliesTo(rule, input.target));
+
 /** A rule of the merge request takes the place of that of the project which it stands for, and asks for no fewer. */
-function rulesInForce(rules: readonly ApprovalRule[], own: readonly ApprovalRule[]): readonly ApprovalRule[] {
+function joined(rules: readonly ApprovalRule[], own: readonly ApprovalRule[]): readonly ApprovalRule[] {
   const replaced = new Map(
     own.flatMap((rule) => (rule.sourceRuleId === null ? [] : [[rule.sourceRuleId, rule]])),
   );

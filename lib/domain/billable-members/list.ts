@@ -171,7 +171,7 @@ export async function removeBillable(
   const inside = await membershipsIn(deps, group, userId);
   if (inside.length === 0) throw recordNotFound();
   if (inside[0]!.subject.id === group.id && inside[0]!.record.source.kind === 'group')
-    return removeMember(deps, actor, access, userId, { keepBelow: false });
+    return removeMember(deps, actor, access, userId, { keepBelow: false, unassigns: false });
   const cascade = membershipCascade(deps, group.id, userId, actor);
   await deps.store.table.transact([cascade.enqueue]);
   await cascade.finish();

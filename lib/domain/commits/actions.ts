@@ -5,6 +5,7 @@ import { type Oid, parseOid, ZERO_OID } from '../../git/oid.ts';
 import type { Identity } from '../../git/parse.ts';
 import { branchRef, isOidLike, type RefName } from '../../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';
+import type { Write } from '../../store/table/write.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -13,6 +14,7 @@ import type { Deps } from '../deps.ts';
 import { forbidden, notFound, refused } from '../errors.ts';
 import { codeWithAlternate, related } from '../forks/network.ts';
 import { serializeByKey } from '../in-process-queue.ts';
+import { pushAccess } from '../refs/collaboration.ts';
 import { BRANCH_REFUSALS, branchProtection } from '../refs/protection.ts';
 import { refConflictError } from '../repository/conflicts.ts';
 import { identityOf } from '../repository/identity.ts';
@@ -39,6 +41,11 @@ export interface CommitInput {
   readonly authorEmail?: string | undefined;
   /** Reset the branch to the start and the new commit. */
   readonly force?: boolean;
+  /**
+   * Further writes of the transaction that moves the branch, where it starts from no other project; their refusals are
+   * thrown as TransactionRefused.
+   */
+  readonly alongside?: readonly Write[];
 }
 
 /** Error texts of an endpoint. */
@@ -68,7 +75,8 @@ export async function commitActions(
   input: CommitInput,
   texts: RefusalTexts,
 ): Promise<{ git: GitRepository; commit: CommitRecord }> {
-  if (!can(actor, access, 'push_code')) throw forbidden(texts.push);
+  const pushing = await pushAccess(deps, actor, access, input.branch);
+  if (pushing === undefined) throw forbidden(texts.push);
   const source =
     input.startProject === undefined
       ? undefined
@@ -76,24 +84,28 @@ export async function commitActions(
   const branch = branchRef(input.branch);
   if (branch === undefined) throw refused(NO_BRANCH);
   if (isOidLike(input.branch)) throw refused(BRANCH_REFUSALS.oidLike);
+  const together = input.alongside && { writes: input.alongside };
   const openGit = () =>
-    source === undefined ? codeOf(deps, access, actor) : codeWithAlternate(deps, access, source, actor);
+    source === undefined
+      ? codeOf(deps, access, actor, together)
+      : codeWithAlternate(deps, access, source, actor);
   const first = openGit();
   const sourceGit = source && codeOf(deps, source);
-  const reading = started(branchProtection(deps, access, actor));
+  const reading = started(branchProtection(deps, pushing, actor));
   const excess = await sizeExcess(deps, access.project);
   const committer = identityOf(signedIn(actor).user, deps.now());
   const author = authorOf(committer, input);
+  const denied = () => (texts.push === undefined ? refused(BRANCH_REFUSALS.pushInto) : forbidden(texts.push));
   const commit = async (waited: boolean) => {
     const git = waited ? openGit() : first;
     const starting = started(startOf(git, branch, input, sourceGit));
     const protection = await reading;
-    if (!protection.mayPush(actor, input.branch)) {
-      throw texts.push === undefined ? refused(BRANCH_REFUSALS.pushInto) : forbidden(texts.push);
-    }
+    if (!protection.mayPush(actor, input.branch)) throw denied();
     if (excess !== undefined) throw repositoryTooLarge(excess);
     if (input.message.trim() === '') throw refused('You must provide a commit message');
     const start = await starting;
+    // A branch is shared as long as it is there.
+    if (start.expected === ZERO_OID && pushing.collaboration !== undefined) throw denied();
     if (!protection.mayForce(input.branch)) await requireFastForward(git, start);
     await checkLastCommits(git, start.parent, input.actions, texts.stale);
     const committed = await git.commitChanges({

@@ -10,6 +10,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, refused } from '../errors.ts';
+import { type Acted, acting } from '../notes/acting.ts';
 import { type LoadedNote, loaded } from '../notes/loaded.ts';
 import type { NotedObject } from '../notes/noteable.ts';
 import { addNote, requireNoteRate, requireNoteText } from '../notes/notes.ts';
@@ -37,7 +38,7 @@ export async function listCommitComments(
 }
 
 /**
- * Comments on a commit. If the commit's diff does not add or delete the line, the comment is on the commit as a whole.
+ * Comments on a commit, and runs the quick actions of the text. If the commit's diff does not add or delete the line, the comment is on the commit as a whole.
  * @throws 403; `404 Commit Not Found`; 400 for an invalid text; 429
  */
 export async function commentOnCommit(
@@ -46,7 +47,8 @@ export async function commentOnCommit(
   access: ProjectAccess,
   sha: string,
   input: { readonly body: string; readonly line?: LineRequest | undefined },
-): Promise<LoadedNote> {
+  withActions: (on: NotedObject) => NotedObject,
+): Promise<Acted<LoadedNote>> {
   requireAbility(actor, access, 'comment_on_code');
   const git = codeOf(deps, access);
   const { commit } = await resolved(git, sha);
@@ -56,10 +58,8 @@ export async function commentOnCommit(
     input.line === undefined ? null : lineOf(deps, git, commit, input.line),
     git.commit(commit),
   ]);
-  return addNote(deps, actor, notedCommit(deps, actor, access, { commit, message }), {
-    body: input.body,
-    line,
-  });
+  const on = withActions(notedCommit(deps, actor, access, { commit, message }));
+  return acting(on, input.body, (noted, body) => addNote(deps, actor, noted, { body, line }));
 }
 
 /** A commit with its discussions. @throws `404 Commit Not Found` */

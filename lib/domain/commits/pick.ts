@@ -3,12 +3,13 @@ import type { Oid } from '../../git/oid.ts';
 import type { Identity } from '../../git/parse.ts';
 import { branchRef, isOidLike, type RefName } from '../../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';
-import { can, signedIn } from '../access/permissions.ts';
+import { signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, notFound, refused } from '../errors.ts';
 import { serializeByKey } from '../in-process-queue.ts';
+import { pushAccess } from '../refs/collaboration.ts';
 import { BRANCH_REFUSALS, branchProtection } from '../refs/protection.ts';
 import { identityOf } from '../repository/identity.ts';
 import { codeOf } from '../repository/read.ts';
@@ -44,8 +45,9 @@ export async function pickCommit(
   kind: 'cherry-pick' | 'revert',
   input: PickInput,
 ): Promise<{ git: GitRepository; commit: CommitRecord } | undefined> {
-  if (!can(actor, access, 'push_code')) throw forbidden(BRANCH_REFUSALS.pushInto);
-  const reading = started(branchProtection(deps, access, actor));
+  const pushing = await pushAccess(deps, actor, access, input.branch);
+  if (pushing === undefined) throw forbidden(BRANCH_REFUSALS.pushInto);
+  const reading = started(branchProtection(deps, pushing, actor));
   const resolving = started(codeOf(deps, access).resolve(input.sha));
   if (!(await reading).mayPush(actor, input.branch)) throw forbidden(BRANCH_REFUSALS.pushInto);
   const excess = await sizeExcess(deps, access.project);

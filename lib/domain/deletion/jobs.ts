@@ -1,14 +1,20 @@
 import * as z from 'zod/mini';
 import { DELETE_GROUP_JOB } from '../../store/groups/groups.ts';
 import { DELETE_PROJECT_JOB } from '../../store/projects/projects.ts';
+import { SWEEP_JOB } from '../../store/repository/lazy-removal.ts';
 import { DELETE_USER_JOB } from '../../store/users/users.ts';
 import { requesterField } from '../audit-events/requester-field.ts';
 import { defineJob } from '../job.ts';
 import { idField, sourceKindField, textField } from '../job-fields.ts';
-import { DELETION_JOB, deleteDue, emptyGroup } from './mark-and-delete.ts';
-import { removeProject, removeUser, SWEEP_JOB, sweepRepository } from './purge.ts';
+import { emptyGroup } from './empty-group.ts';
+import { DELETION_JOB, deleteDue } from './mark-and-delete.ts';
+import { removeProject, removeUser, sweepRepository } from './purge.ts';
 
-const repositoryFields = () => ({ repositoryId: textField(), networkId: z.exactOptional(textField()) });
+const repositoryFields = () => ({
+  repositoryId: textField(),
+  networkId: z.exactOptional(textField()),
+  storagePrefix: z.exactOptional(textField()),
+});
 
 export const jobs = [
   defineJob({

@@ -9,7 +9,6 @@ import type { DeletionMark } from '../../records/deletion.ts';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import { removeGroupContent } from '../../store/deletion/group.ts';
 import { Missing } from '../../store/errors.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
@@ -17,7 +16,7 @@ import { authorIn, type Requester } from '../audit-events/event.ts';
 import { auditedResourceEvent } from '../audit-events/setting-changes.ts';
 import { dayIn, dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
-import { resourceNoun } from '../errors.ts';
+import { toldOfDeletion } from './told.ts';
 
 /** The maintenance job that deletes a project or group that is due. Its body names the resource and the due date. */
 export const DELETION_JOB = 'deletion.due';
@@ -33,9 +32,6 @@ export async function deletionMark(
   const now = deps.now();
   return { askedAt: now.toISOString(), dueOn: dayIn(now, days) };
 }
-
-/** The day of the request, as in responses. */
-export const markedOn = ({ askedAt }: DeletionMark): string => askedAt.slice(0, 10);
 
 /** For the transaction that marks a project or group. */
 export function scheduleDeletion(
@@ -76,27 +72,18 @@ export async function deleteDue(
 /** Deletes a project with immediate effect. @throws Stale, Missing */
 export async function removeWhole(deps: Deps, project: ProjectRecord, by?: Requester): Promise<void> {
   const event = await auditedResourceEvent(deps, authorIn({ by }), 'Project', project, { remove: 'project' });
-  await deps.store.projects.remove(project, { now: deps.now(), alongside: [event] });
+  const messages = await toldOfDeletion(deps, project, by);
+  await deps.store.projects.remove(project, { now: deps.now(), alongside: [event], messages });
 }
 
-/** Deletes a group with its descendants, whose rows {@link emptyGroup} deletes. @throws Stale, Missing */
+/** Deletes a group with its descendants, whose rows `emptyGroup` (`empty-group.ts`) deletes. @throws Stale, Missing */
 export async function removeGroup(deps: Deps, group: GroupRecord, by?: Requester): Promise<void> {
   const event = await auditedResourceEvent(deps, authorIn({ by }), 'Group', group, { remove: 'group' });
+  const messages = await toldOfDeletion(deps, group, by);
   await deps.store.groups.remove(group, {
     now: deps.now(),
     alongside: [event],
+    messages,
     ...(by && { by: { ...by } }),
   });
-}
-
-/** Deletes the descendants of a deleted group, each with an audit event of its requester. @returns whether none are left */
-export function emptyGroup(
-  deps: Deps,
-  { groupId, by }: { readonly groupId: number; readonly by?: Requester },
-  deadline: number,
-): Promise<boolean> {
-  const author = authorIn({ by });
-  return removeGroupContent(deps.store, groupId, deadline, async (kind, record) => [
-    await auditedResourceEvent(deps, author, resourceNoun(kind), record, { remove: kind }),
-  ]);
 }

@@ -3,6 +3,7 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import { removeProjectRows, removeRepositoryRows } from '../../store/deletion/project.ts';
 import { removeBelongings } from '../../store/deletion/user.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
+import { SWEEP_JOB } from '../../store/repository/lazy-removal.ts';
 import { WRITERS_GONE_MS } from '../../store/repository/removal.ts';
 import { DELETE_USER_JOB } from '../../store/users/users.ts';
 import type { Requester } from '../audit-events/event.ts';
@@ -16,13 +17,11 @@ import { removeGroup, removeWhole } from './mark-and-delete.ts';
  * `deadline` is in milliseconds since 1970. A function that cannot end before it returns false, and has to be called again.
  */
 
-/** Removes what late writers put into a deleted repository. */
-export const SWEEP_JOB = 'repository.sweep';
-
-/** `networkId` is given where the repository's own rows may be deleted already. */
+/** `networkId` and `storagePrefix` are given where the repository's own rows may be deleted already. */
 interface RemovedRepository {
   readonly repositoryId: string;
-  readonly networkId?: string | undefined;
+  readonly networkId?: string;
+  readonly storagePrefix?: string;
 }
 
 /** Deletes rows and bytes of a project whose record is marked as deleted; the record itself last. */

@@ -1,6 +1,7 @@
 import type { GroupRecord } from '../../records/groups.ts';
-import type { UserRecord } from '../../records/users.ts';
+import { isInternal, type UserRecord } from '../../records/users.ts';
 import { LastOwner, Missing, Stale, TransactionRefused } from '../../store/errors.ts';
+import { outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import { OWNER } from '../access/levels.ts';
 import { signedIn } from '../access/permissions.ts';
@@ -9,6 +10,8 @@ import type { Actor } from '../actor.ts';
 import { audited, auditedResource, auditedUser, requesterOf } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden } from '../errors.ts';
+import { userEvent } from '../hook-events/records.ts';
+import { tellHooks } from '../hook-events/tell.ts';
 import { memberRemoved } from '../members/audit.ts';
 
 /** Maximum number of groups that the user leaves in the transaction of the deletion; further ones are left before it. */
@@ -29,7 +32,7 @@ export async function deleteUser(
   { hard, alongside = [] }: { readonly hard: boolean; readonly alongside?: readonly Write[] },
 ): Promise<void> {
   if (signedIn(actor).user.id === user.id) throw forbidden('You cannot delete yourself');
-  if (user.type === 'ghost') throw forbidden('An internal user cannot be deleted');
+  if (isInternal(user)) throw forbidden('An internal user cannot be deleted');
   const { store } = deps;
   try {
     const { shared, sole } = await ownedGroups(deps, user.id);
@@ -40,6 +43,7 @@ export async function deleteUser(
       const removedEvent = await memberRemoved(deps, actor, auditedResource('Group', group), user);
       await store.groupOwners.remove(group.id, user.id, { needsOwner: true, alongside: [removedEvent] });
     }
+    const told = await tellHooks(deps, actor, { kind: 'system' }, [userEvent('destroy', user)]);
     await store.users.remove(user, {
       hard,
       by: { ...requesterOf(actor) },
@@ -48,8 +52,10 @@ export async function deleteUser(
         ...alongside,
         ...actorStaysAdministrator(deps, actor, user),
         ...(await departures(shared.slice(0, MAX_IN_TRANSACTION))).flat(),
+        ...told.map(outboxWrite),
       ],
     });
+    await store.outbox.deliver(told);
   } catch (error) {
     if (error instanceof LastOwner)
       throw conflict('User cannot be removed while is the sole-owner of a group');

@@ -6,16 +6,17 @@ import { followDeletion } from '../../store/labels/uses.ts';
 import { removeNotesMessage } from '../../store/notes/notes.ts';
 import { canInGroup, requireGroupAbility, signedIn } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
+import { maySeeEpic } from '../access/visible-epics.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, type FieldProblems, invalid, notFound, recordNotFound, refused } from '../errors.ts';
 import { containerOf } from '../labels/containers.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
 import { dropRefused, dropReplaced } from '../long-texts.ts';
+import { enqueueNotification } from '../notifications/enqueue.ts';
 import { ISSUES, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { type FoundEpic, lineOf, visibleEpics } from './related.ts';
-import { maySeeEpic } from './visible.ts';
 
 const MAX_TITLE = 255;
 /** Characters. */
@@ -101,7 +102,8 @@ export async function createEpic(
     version: 1,
   };
   try {
-    return { epic: await deps.store.epics.create(epic, []), access };
+    const mail = enqueueNotification(deps, actor, { kind: 'epic', groupId: access.group.id, epicId: id });
+    return { epic: await deps.store.epics.create(epic, [], () => ({ messages: [mail] })), access };
   } catch (error) {
     await dropRefused(deps, description, error);
     throw translated(error);
@@ -197,7 +199,7 @@ export async function deleteEpic(
  * An epic of the group or of one above it, to be above another. @param id null or 0: none
  * @returns undefined where it stays as it is @throws 400 for an epic that is hidden, elsewhere, below this one, or too deep
  */
-async function usableParent(
+export async function usableParent(
   deps: Deps,
   actor: Actor,
   access: GroupAccess,

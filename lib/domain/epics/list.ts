@@ -6,11 +6,11 @@ import type { LabelRecord } from '../../records/labels.ts';
 import type { EpicQuery } from '../../store/epics/epics.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { GroupAccess } from '../access/types.ts';
+import { maySeeEpic } from '../access/visible-epics.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { groupAccesses } from '../groups/details.ts';
 import { type FoundEpic, labelsOfEpics, lineOf } from './related.ts';
-import { maySeeEpic } from './visible.ts';
 
 type Choice<T> = T | 'none' | 'any';
 

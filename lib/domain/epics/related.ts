@@ -6,11 +6,11 @@ import type { LabelRecord } from '../../records/labels.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { compareText } from '../../store/table/text-order.ts';
 import type { GroupAccess } from '../access/types.ts';
+import { maySeeEpic } from '../access/visible-epics.ts';
 import type { Actor, Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { groupAccesses } from '../groups/details.ts';
 import { textsOf } from '../long-texts.ts';
-import { maySeeEpic } from './visible.ts';
 
 /** An epic that the caller may see, with the group that it is in. */
 export interface FoundEpic {

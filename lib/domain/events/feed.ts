@@ -11,6 +11,7 @@ import type { ProjectAbility } from '../access/abilities/all.ts';
 import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
+import { maySeeSnippet } from '../access/visible-snippets.ts';
 import { maySeeProfile } from '../accounts/accounts.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -87,11 +88,12 @@ async function feed(
     const noteable = target === null ? undefined : notedBy(target);
     return target === null || noteable === undefined ? [] : [{ projectId, id: target.id, noteable }];
   });
-  const [authors, commentNotes, hidden, deleted] = await Promise.all([
+  const [authors, commentNotes, hidden, deleted, unseen] = await Promise.all([
     users.getMany(page.items.map(({ authorId }) => authorId)),
     notes.getMany(commented),
     hiddenIssues(deps, actor, page.items),
     ofDeletedMergeRequests(deps, page.items),
+    hiddenSnippets(deps, actor, page.items),
   ]);
   const kept = commentNotes.filter((note) => note !== undefined);
   const bodies = await textsOf(
@@ -106,16 +108,17 @@ async function feed(
     const note = isNote ? notesById.get(target.id) : undefined;
     // The event is about to be deleted together with its author or its note.
     if (author === undefined || (isNote && note === undefined)) return [];
-    if (hidden.has(event.id) || deleted.has(event.id)) return [];
+    if (hidden.has(event.id) || deleted.has(event.id) || unseen.has(event.id)) return [];
     return [{ event, author, note }];
   });
   return { ...page, items };
 }
 
 /** What a note is on that is the target of an event. */
-function notedBy({ commit, issue, mergeRequest }: EventTarget): Noteable | undefined {
+function notedBy({ commit, issue, mergeRequest, snippet }: EventTarget): Noteable | undefined {
   if (commit !== undefined) return { kind: 'commit', id: commit };
   if (mergeRequest !== undefined) return { kind: 'merge-request', id: mergeRequest.id };
+  if (snippet !== undefined) return { kind: 'snippet', id: snippet.id };
   return issue && { kind: 'issue', id: issue.id };
 }
 
@@ -167,6 +170,28 @@ async function hiddenIssues(
   );
 }
 
+/** Notes on snippets that are deleted by now, or not the actor's to see. @returns ids of the events */
+async function hiddenSnippets(
+  deps: Deps,
+  actor: Actor,
+  events: readonly EventRecord[],
+): Promise<ReadonlySet<number>> {
+  const about = events.flatMap(({ id, projectId, target }) =>
+    target?.snippet === undefined ? [] : [{ id, projectId, snippetId: target.snippet.id }],
+  );
+  if (about.length === 0) return new Set();
+  const projectIds = [...new Set(about.map(({ projectId }) => projectId))];
+  const [snippets, accesses] = await Promise.all([
+    deps.store.snippets.getMany(about.map(({ snippetId }) => snippetId)),
+    projectAccesses(deps, actor, projectIds),
+  ]);
+  const isSeen = ({ projectId }: (typeof about)[number], i: number): boolean => {
+    const snippet = snippets[i];
+    return snippet !== undefined && maySeeSnippet(actor, snippet, accesses[projectIds.indexOf(projectId)]);
+  };
+  return new Set(about.filter((each, i) => !isSeen(each, i)).map(({ id }) => id));
+}
+
 /** The facets that match the filters of the query; undefined for all. */
 function facetsOf({ action, targetType }: FeedQuery): readonly EventFacet[] | undefined {
   if (action === undefined && targetType === undefined) return undefined;
@@ -187,9 +212,12 @@ function viewOf(actor: Actor, access: ProjectAccess, query: FeedQuery): FeedView
 /** The ability that reading an event of a facet needs, beside that of its project. */
 function abilityOf({ action, target, about }: EventFacet): ProjectAbility | undefined {
   if (target === 'merge_request' || about === 'merge-request') return 'read_merge_requests';
+  if (about === 'snippet') return 'read_snippets';
+  if (about === 'hidden-snippet') return 'read_private_snippets';
   if (about !== undefined) return about === 'issue' ? 'read_issues' : 'read_confidential_issues';
   if (action === 'pushed' || target === 'note') return 'read_code';
   if (target === 'issue') return 'read_issues';
+  if (target === 'wiki_page') return 'read_wiki';
   return target === 'milestone' ? 'read_milestone' : undefined;
 }
 const ABILITIES = new Map(EVENT_FACETS.map((facet) => [facetName(facet), abilityOf(facet)]));

@@ -96,6 +96,8 @@ async function fill(
   const { head, born } = inheritance;
   const firstBranch = born ? shortName(head) : undefined;
   const maintenance = message(MAINTENANCE, MAINTAIN_JOB, { repositoryId: fork.repositoryId });
+  // Before the fork shows what refers to them. They were listed before the refs that have just been read.
+  await deps.store.lfsObjects.inheritAll(fork, source.id);
   await inherit(
     deps.store,
     networkMember(source),

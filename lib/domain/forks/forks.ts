@@ -1,6 +1,7 @@
 /** Forks: projects made from others, and the relation between the two. */
 
 import type { ProjectRecord } from '../../records/projects.ts';
+import { storageOf, storagePrefix } from '../../records/storages.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
 import { addForkRows, forkRoot } from '../../store/forks/forks.ts';
@@ -79,6 +80,7 @@ export async function forkProject(
         topics: parent.topics,
         settings: inheritedSettings(parent.settings),
         networkId: networkMember(parent).networkId,
+        ...storageBeside(parent),
         forkedFromId: parent.id,
         forkRootId: forkRoot(parent),
         importStatus: 'scheduled',
@@ -138,6 +140,12 @@ async function namespaceToForkInto(
 async function personalNamespaceOf(deps: Deps, username: string): Promise<Namespace | undefined> {
   const owner = await deps.store.users.byUsername(username);
   return owner && { kind: 'user', owner };
+}
+
+/** In the storage of the source, whose packs it lists. */
+function storageBeside({ storagePrefix: prefix }: ProjectRecord): Pick<ProjectRecord, 'storagePrefix'> {
+  const own = storagePrefix(storageOf(prefix));
+  return own === '' ? {} : { storagePrefix: own };
 }
 
 /** The highest visibility that a namespace allows. */

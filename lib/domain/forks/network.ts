@@ -7,6 +7,7 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import { forkRoot } from '../../store/forks/forks.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
+import { PushedPointers } from '../lfs/pushed-pointers.ts';
 import { openRepository, type Pusher, type Together } from '../repository/open.ts';
 
 /** Whether two projects are forks of one root, or one is a fork of the other. */
@@ -40,8 +41,22 @@ export function codeWithAlternate(
   const mine = together === undefined ? repository : repository.together(together);
   const theirs = openRepository(deps, other.project);
   const ports = withAlternate(deps, mine, theirs);
+  // What copied pointers of Git LFS lead to comes along, before anything refers to them.
+  const pointers = new PushedPointers();
+  const objects: ObjectDatabase = {
+    ...ports.objects,
+    newPack: async (content, about) => {
+      await pointers.inherit(deps, own.project, other.project);
+      return ports.objects.newPack(content, about);
+    },
+  };
   // Without the history cache, which may hold commits of this repository only.
-  return new GitRepository({ ...ports, maxResurrected });
+  return new GitRepository({
+    ...ports,
+    objects,
+    maxResurrected,
+    onSmallBlob: (data) => pointers.see(data),
+  });
 }
 
 function withAlternate(deps: Deps, own: Repository, other: Repository): Repository {

@@ -6,6 +6,7 @@ import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { GitAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
+import { PushedPointers } from '../lfs/pushed-pointers.ts';
 import { started } from '../started.ts';
 import { type MergeRequestOptions, parsePushOptions } from './push-options.ts';
 import { pushPolicy } from './push-policy.ts';
@@ -49,11 +50,13 @@ export function pushRules(
   deps: Deps,
   access: GitAccess,
   propose?: Propose,
-): Required<Pick<ReceivePackOptions, 'authorize' | 'conclude'>> {
-  const policy = pushPolicy(deps, access);
+): Required<Pick<ReceivePackOptions, 'authorize' | 'conclude'>> & Pick<ReceivePackOptions, 'onSmallBlob'> {
+  const pointers = new PushedPointers();
+  const policy = pushPolicy(deps, access, pointers);
   const proposals = new Map<RefName, Promise<readonly MergeRequestReference[]>>();
   const isTold = isToldOf(access);
   return {
+    onSmallBlob: (data) => pointers.see(data),
     authorize: (update) => {
       if (isTold(update) && proposals.size < MAX_TOLD) {
         const source = { projectId: access.project.project.id, branch: shortName(update.name) };

@@ -1,8 +1,10 @@
 import { isOidLike, shortName, spaceOf } from '../../git/refname.ts';
 import type { PushUpdate } from '../../git/wire/push-update.ts';
+import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import type { PushedPointers } from '../lfs/pushed-pointers.ts';
 import {
   BRANCH_REFUSALS,
   type BranchProtection,
@@ -15,17 +17,21 @@ import { sizeExcess } from '../repository/size-limits.ts';
 import { started } from '../started.ts';
 
 /**
- * Checks each ref update of a push against the project's protection rules and the repository size limit. Both are
- * read while the push is being received.
+ * Checks each ref update of a push against the project's protection rules and the repository size limit, both of which are
+ * read while the push is being received, and against the objects of Git LFS that what it brings refers to.
+ * @param pointers those that the push brings
  * @returns the reason of a refusal, in one line; undefined if the update is allowed
  */
 export function pushPolicy(
   deps: Deps,
   { actor, project: access }: { readonly actor: Actor; readonly project: ProjectAccess },
+  pointers: PushedPointers,
 ): (update: PushUpdate) => Promise<string | undefined> {
   const reading = started(refProtection(deps, access, actor));
   const sizeLimit = started(sizeRefusal(deps, access));
+  const isMember = can(actor, access, 'push_code');
   return async (update) => {
+    if (!isMember && !(await collaborates(actor, reading, update))) return NOT_ALLOWED;
     const space = spaceOf(update.name);
     // Those that exist may be deleted.
     if (space !== undefined && update.kind !== 'delete' && isOidLike(shortName(update.name)))
@@ -33,9 +39,25 @@ export function pushPolicy(
     const { branches, tags } = await reading;
     const refusal = update.kind === 'delete' ? undefined : await sizeLimit;
     if (refusal !== undefined) return refusal;
-    if (update.name.startsWith('refs/heads/')) return branchRefusal(actor, access, branches, update);
-    return update.name.startsWith('refs/tags/') ? tagRefusal(actor, access, tags, update) : undefined;
+    const protection = update.name.startsWith('refs/heads/')
+      ? branchRefusal(actor, access, branches, update)
+      : update.name.startsWith('refs/tags/')
+        ? tagRefusal(actor, access, tags, update)
+        : undefined;
+    return protection ?? (update.kind === 'delete' ? undefined : pointers.refusal(deps, access.project));
   };
+}
+
+const NOT_ALLOWED = 'You are not allowed to push code to this project.';
+
+/** Whether it goes on with a branch that a merge request shares. */
+async function collaborates(
+  actor: Actor,
+  reading: Promise<{ readonly branches: BranchProtection }>,
+  { name, kind }: PushUpdate,
+): Promise<boolean> {
+  if (kind !== 'update' || !name.startsWith('refs/heads/')) return false;
+  return (await reading).branches.mayPush(actor, shortName(name));
 }
 
 /** The refusal of a repository that exceeds its size limit. */

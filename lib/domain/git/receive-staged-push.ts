@@ -6,6 +6,7 @@ import { log } from '../../telemetry/log.ts';
 import { openGit } from '../access/git-access.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../errors.ts';
+import { pushAccess } from '../refs/collaboration.ts';
 import { openRepository } from '../repository/open.ts';
 import type { Propose } from './push-answer.ts';
 import { ingest, readPushRequest } from './receive-upload.ts';
@@ -56,7 +57,8 @@ async function process(deps: Deps, upload: PushUpload, propose: Propose | undefi
   const { staging, pushUploads } = deps.store;
   // Checked again: token, user, role and project may have changed since the upload was created.
   const credential = { kind: 'known-token', id: upload.tokenId } as const;
-  const access = await openGit(deps, { credential, fullPath: String(upload.projectId), purpose: 'write' });
+  const fullPath = String(upload.projectId);
+  const access = await openGit(deps, { credential, fullPath, purpose: 'write', pushAccess });
   const { project } = access.project;
   const earlier = await earlierReport(deps, upload, project.repositoryId);
   if (earlier !== undefined) return earlier;

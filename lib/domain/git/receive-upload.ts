@@ -54,6 +54,7 @@ export async function ingest(
   let answer = '';
   const { body, outcome } = receivePack(repository, new PktReader(concatenated(push)), {
     authorize: rules.authorize,
+    onSmallBlob: rules.onSmallBlob,
     defaultBranch: await defaultBranchName(deps),
     ...options,
     pushable: isPushable,

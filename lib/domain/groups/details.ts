@@ -1,5 +1,4 @@
-/** Details of a group: invited groups, projects, and the runners token. */
-import { randomBytes } from 'node:crypto';
+/** Details of a group: invited groups, and projects. */
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ShareRecord } from '../../records/shares.ts';
 import { MembershipCache } from '../access/effective-level.ts';
@@ -9,7 +8,6 @@ import { projectAccesses } from '../access/project-accesses.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import type { Actor, Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { notFound } from '../errors.ts';
 
 /** Returns groups by ID with the access of the actor; undefined for those the actor cannot see. */
 export async function groupAccesses(
@@ -46,15 +44,6 @@ export async function invitedGroups(
     const group = accesses[i]?.group;
     return group === undefined ? [] : [{ group, share }];
   });
-}
-
-/** Returns the token for registering runners, created on first use. @throws `404 Group Not Found` */
-export async function runnersToken({ store }: Deps, { id }: GroupRecord): Promise<string> {
-  const token =
-    (await store.runnersTokens.ofGroup(id)) ??
-    (await store.runnersTokens.giveGroup(id, randomBytes(15).toString('base64url')));
-  if (token === undefined) throw notFound('Group');
-  return token;
 }
 
 /** Maximum number of projects shown with a group, and of rows read for them. */

@@ -4,6 +4,7 @@ import { type GroupRecord, MAX_DEPTH } from '../../records/groups.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
 import { type GroupChange, MoreVisibleInside } from '../../store/groups/groups.ts';
+import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
 import { placementUnder } from '../../store/placement/group.ts';
 import { defaultVisibility, restrictionProblems } from '../access/instance-visibility.ts';
 import { requireGroupAbility } from '../access/permissions.ts';
@@ -23,8 +24,11 @@ import {
   takenProblems,
   unauthorized,
 } from '../errors.ts';
+import { groupEvents } from '../hook-events/records.ts';
+import { prepareHooks, tellHooks } from '../hook-events/tell.ts';
 import { groupNameProblems, groupPathProblems, problemsOf } from '../name-rules.ts';
 import { type Mover, movedProjectMails, moverOf } from '../notifications/enqueue.ts';
+import { newStorage } from '../repository/choose-storage.ts';
 import { inRuby } from '../ruby-notation.ts';
 import { isBelow } from '../visibility.ts';
 import { groupAccesses } from './details.ts';
@@ -81,6 +85,8 @@ export async function createGroup(
   });
   if (problems !== undefined) throw failedToSave(problems);
   const avatar = newAvatar(input.avatar);
+  const tell = await prepareHooks(deps, actor);
+  let told: readonly OutboxMessage[] = [];
   try {
     const group = await deps.store.groups.create(
       {
@@ -91,12 +97,18 @@ export async function createGroup(
         creatorId: actor.user.id,
         settings: { ...(await creationDefaults(deps)), ...input.settings },
         avatar: avatar?.avatar ?? null,
+        ...(await newStorage(deps)),
       },
       {
-        about: (made) => [
-          ...(avatar?.writes({ kind: 'group', id: made.id }) ?? []),
-          record({ entity: auditedResource('Group', made), details: { add: 'group' } }),
-        ],
+        about: (made) => {
+          const place = { kind: 'group', groupIds: made.ancestorIds } as const;
+          told = tell(place, groupEvents('create', made, parent?.group));
+          return [
+            ...(avatar?.writes({ kind: 'group', id: made.id }) ?? []),
+            record({ entity: auditedResource('Group', made), details: { add: 'group' } }),
+            ...told.map(outboxWrite),
+          ];
+        },
         // A user who is being deleted cannot become the owner.
         alongside: [deps.store.users.isThere(actor.user.id)],
         now: deps.now(),
@@ -104,6 +116,7 @@ export async function createGroup(
         ...(parent === undefined ? {} : { parent: parent.group }),
       },
     );
+    await deps.store.outbox.deliver(told);
     return { group, level: 50, parents: parent === undefined ? [] : [parent.group, ...parent.parents] };
   } catch (error) {
     if (error instanceof NameTaken) throw failedToSave(takenProblems(error));
@@ -154,15 +167,17 @@ export async function updateGroup(
   const mover = moverOf(deps, actor);
   let updated: GroupRecord;
   try {
-    const events = await groupChanged(deps, actor, group, {
-      ...group,
-      ...change,
-      ...placementUnder(parents[0], { ...group, ...change }),
-    });
+    const placed = { ...group, ...change, ...placementUnder(parents[0], { ...group, ...change }) };
+    const events = await groupChanged(deps, actor, group, placed);
+    const messages =
+      placed.path === group.path
+        ? []
+        : await tellHooks(deps, actor, { kind: 'system' }, groupEvents('rename', placed, parents[0], group));
     updated = await deps.store.groups.update(group, change, {
       now: deps.now(),
       parents,
       mover,
+      messages,
       alongside: [...(avatar?.writes({ kind: 'group', id: group.id }) ?? []), ...events],
     });
   } catch (error) {

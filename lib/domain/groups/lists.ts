@@ -46,7 +46,7 @@ export async function listGroups(
     ...(below === undefined ? {} : { below: { id: below.access.group.id, deep: below.deep, open } }),
     ...(cursor === undefined ? {} : { after: decodeCursor(which, cursor) }),
     viewer: viewerOf(actor),
-    filter: visibleGroups(deps, actor),
+    filter: visibleGroups(deps, actor, { many: true }),
   });
   const next = found.more && found.last !== undefined ? { next: encodeCursor(which, found.last) } : {};
   return { ...found, ...next };
@@ -77,7 +77,7 @@ export async function listGroupProjects(
     ...(starred ? await starredByActor(deps, actor, query) : {}),
     inGroup: { id: access.group.id, deep, shared, open: opens(actor, access, true) },
     viewer: viewerOf(actor),
-    filter: visibleProjects(deps, actor),
+    filter: visibleProjects(deps, actor, { many: true }),
   });
 }
 

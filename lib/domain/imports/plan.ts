@@ -47,13 +47,18 @@ export async function readImportUrl(deps: Deps, text: string): Promise<ImportOrd
   return { source, ...(credentials === undefined ? {} : { credentials }) };
 }
 
-/** Hosts and networks that may be called although they are not public: from the configuration and the settings. */
-export const outboundAllow = ({ environment }: Deps, settings: InstanceSettings): string =>
-  [
-    environment.outboundAllow,
-    ...settings.outbound_local_requests_whitelist,
-    ...(settings.allow_local_requests_from_web_hooks_and_services ? LOCAL : []),
-  ].join(',');
+/**
+ * Hosts and networks that may be called although they are not public: from the configuration and the settings.
+ * @param local whether all private networks may be called
+ */
+export const outboundAllow = (
+  { environment }: Deps,
+  settings: InstanceSettings,
+  local = settings.allow_local_requests_from_web_hooks_and_services,
+): string =>
+  [environment.outboundAllow, ...settings.outbound_local_requests_whitelist, ...(local ? LOCAL : [])].join(
+    ',',
+  );
 /** Localhost and private networks. Metadata addresses of clouds within them stay blocked. */
 const LOCAL = [
   'localhost',

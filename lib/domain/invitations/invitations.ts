@@ -18,6 +18,7 @@ import { auditedResource, requesterByLink } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, recordNotFound, refused, resourceNotFound } from '../errors.ts';
 import { membershipActivity } from '../events/record.ts';
+import { prepareMemberHooks } from '../hook-events/members.ts';
 import { memberAdded } from '../members/audit.ts';
 import { scheduleExpiry } from '../members/expiry.ts';
 import { type MembershipResource, parentsOf, sourceOf } from '../members/list.ts';
@@ -256,14 +257,16 @@ async function acceptInvitation(
     const entity = project ? auditedResource('Project', project) : group && auditedResource('Group', group);
     if (entity === undefined || isExpired(invitation, deps.now())) throw new Missing('invitation');
     const member = { source, userId: user.id, accessLevel, expiresAt, createdAt, createdById };
+    const by = { actorId: user.id, baseUrl: invitation.baseUrl ?? deps.environment.baseUrl ?? '' };
+    const told = (await prepareMemberHooks(deps, by))((project ?? group)!, member, 'add');
     const alongside = [
       await memberAdded(deps, requesterByLink(user, address), entity, user, member),
       ...(await membershipActivity(deps, source, user.id, 'joined')),
       ...scheduleExpiry(member),
-      ...mails.map(outboxWrite),
+      ...[...mails, ...told].map(outboxWrite),
     ];
     await deps.store.invitations.accept(invitation, member, alongside);
-    await deps.store.outbox.deliver(mails);
+    await deps.store.outbox.deliver([...mails, ...told]);
   } catch (error) {
     if (!(error instanceof Missing || error instanceof AlreadyExists)) throw error;
     if (error.message.startsWith('user')) return;

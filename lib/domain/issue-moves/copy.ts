@@ -4,7 +4,7 @@
  */
 
 import type { AuthorSnapshot } from '../../records/authors.ts';
-import { votesOf } from '../../records/award-emoji.ts';
+import { type Awardable, type AwardRecord, votesOf } from '../../records/award-emoji.ts';
 import type { IssueCopyRecord } from '../../records/issue-copies.ts';
 import type { IssueAddress, IssueRecord } from '../../records/issues.ts';
 import { type DiscussionRecord, idsOfNote, type NoteRecord } from '../../records/notes.ts';
@@ -13,6 +13,7 @@ import { AlreadyExists, Missing, Stale, TransactionRefused } from '../../store/e
 import { type CopiedDiscussion, copiedWrites } from '../../store/notes/notes.ts';
 import { WORDS_OF_NOTE } from '../../store/notes/words.ts';
 import { mapLimit } from '../../store/table/map-limit.ts';
+import type { Write } from '../../store/table/write.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -54,7 +55,7 @@ export async function copyRest(deps: Deps, address: IssueAddress, deadline: numb
   }
 }
 
-/** The files of the description, awards, and the relations of an issue that moved. @returns whether there is more to copy */
+/** The files of the description, its awards, and the relations of an issue that moved. @returns whether there is more to copy */
 async function copyBeside(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
   const { store } = deps;
   const { source, target, withNotes } = copy;
@@ -70,22 +71,50 @@ async function copyBeside(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
   return withNotes;
 }
 
+/** The awards of the issue itself. */
+const copyAwards = ({ store }: Deps, { source }: IssueCopyRecord, target: IssueRecord): Promise<void> =>
+  copyAwardsOf(
+    store,
+    { projectId: source.projectId, noteable: noteableOf(source) },
+    { projectId: target.projectId, noteable: noteableOf(target), iid: target.iid },
+    target.createdAt,
+    (award) => [store.issues.voteWrite(target, votesOf(award, 1))],
+  );
+
 /** Each user gives an emoji once, so that awards that are there already are refused. */
-async function copyAwards({ store }: Deps, { source }: IssueCopyRecord, target: IssueRecord): Promise<void> {
-  const on = { projectId: target.projectId, noteable: noteableOf(target), iid: target.iid };
+async function copyAwardsOf(
+  store: Deps['store'],
+  from: Awardable,
+  to: Awardable,
+  createdAt: string,
+  votes: (award: AwardRecord) => Write[],
+): Promise<void> {
   for (let page = 1, more = true; more; page++) {
-    const from = { projectId: source.projectId, noteable: noteableOf(source) };
     const found = await store.awards.list(from, { page, perPage: AWARDS_AT_ONCE });
-    for (const { name, author, createdAt, updatedAt } of found.items) {
-      const award = { ...on, id: await store.awards.nextId(), name, author, createdAt, updatedAt };
-      const alongside = [store.issues.voteWrite(target, votesOf(award, 1)), store.users.isThere(author.id)];
-      await store.awards.add(award, target.createdAt, alongside).catch((error: unknown) => {
+    for (const { name, author, createdAt: at, updatedAt } of found.items) {
+      const award = { ...to, id: await store.awards.nextId(), name, author, createdAt: at, updatedAt };
+      const alongside = [...votes(award), store.users.isThere(author.id)];
+      await store.awards.add(award, createdAt, alongside).catch((error: unknown) => {
         const isGone = error instanceof TransactionRefused && error.has('user');
         if (!isGone && !(error instanceof AlreadyExists)) throw error;
       });
     }
     more = found.more;
   }
+}
+
+/** The awards of the notes that the last step copied, whose copies may be deleted by now. */
+async function copyAwardsOfNotes({ store }: Deps, copy: IssueCopyRecord): Promise<void> {
+  const { source, target, awarded = [] } = copy;
+  const on = { projectId: target.projectId, noteable: noteableOf(target), iid: target.iid };
+  const copies = await store.notes.getMany(awarded.map(({ to: id }) => ({ ...on, id })));
+  for (const [i, { from, to }] of awarded.entries()) {
+    const copied = copies[i];
+    if (copied === undefined) continue;
+    const former = { projectId: source.projectId, noteable: noteableOf(source), noteId: from };
+    await copyAwardsOf(store, former, { ...on, noteId: to }, copied.createdAt, () => []);
+  }
+  await store.issueCopies.advance(copy, { change: { awarded: [] } });
 }
 
 /** A note and the discussion that it is in. */
@@ -100,10 +129,19 @@ interface Entry {
 /** The next notes. @returns whether there may be more */
 async function copyNotes(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
   const { store } = deps;
+  if ((copy.awarded ?? []).length > 0) {
+    await copyAwardsOfNotes(deps, copy);
+    return true;
+  }
   const entries = await nextEntries(deps, copy);
   if (entries.length === 0) return false;
   const notes = entries.flatMap(({ note }) => note ?? []);
-  const [authors, bodies] = await Promise.all([authorsOf(deps, notes), bodiesOf(deps, copy, notes)]);
+  const numbers = notes.map(({ id }) => id);
+  const [authors, bodies, hasAwards] = await Promise.all([
+    authorsOf(deps, notes),
+    bodiesOf(deps, copy, notes),
+    notes.length > 0 && hasAwardsBetween(deps, copy, Math.min(...numbers), Math.max(...numbers)),
+  ]);
   const kept: StoredText[] = [];
   try {
     await mapLimit(CONCURRENCY, [...bodies.keys()], async (i) => {
@@ -132,6 +170,7 @@ async function copyNotes(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
     await store.issueCopies.advance(copy, {
       change: {
         ids,
+        ...(hasAwards ? { awarded: [...copies.values()].flatMap(({ of }) => of) } : {}),
         ...(isLast || begun === undefined
           ? { after: discussion.firstId, part: null }
           : { after: finished, part: { of: discussion.firstId, firstId: begun, lastId: id } }),
@@ -151,6 +190,9 @@ async function copyNotes(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
   }
   return true;
 }
+
+const hasAwardsBetween = ({ store }: Deps, { source }: IssueCopyRecord, first: number, last: number) =>
+  store.awards.areOnNotes(source.projectId, noteableOf(source), first, last);
 
 const noteableOf = ({ id }: IssueAddress & { readonly id: number }) => ({ kind: 'issue', id }) as const;
 
@@ -231,16 +273,21 @@ interface Making {
   readonly author: (note: NoteRecord) => AuthorSnapshot;
 }
 
+interface CopiedNotes extends CopiedDiscussion {
+  /** Each note, and its copy. */
+  readonly of: readonly { readonly from: number; readonly to: number }[];
+}
+
 /** The copies by the first notes of what they are copies of. Discussions without a note that is there have none. */
 async function copiesOf(
   { store }: Deps,
   copy: IssueCopyRecord,
   entries: readonly Entry[],
   { newId, body, author }: Making,
-): Promise<Map<number, CopiedDiscussion>> {
+): Promise<Map<number, CopiedNotes>> {
   const { projectId, iid } = copy.target;
   const noteable = noteableOf(copy.target);
-  const copies = new Map<number, CopiedDiscussion>();
+  const copies = new Map<number, CopiedNotes>();
   for (const [sourceId, some] of Map.groupBy(entries, ({ discussion }) => discussion.firstId)) {
     const notes = some.flatMap(({ note }) => note ?? []);
     if (notes.length === 0) continue;
@@ -269,6 +316,7 @@ async function copiesOf(
       discussion: begun === undefined ? whole : { ...begun, replies: [...begun.replies, ...replies] },
       begun,
       notes: copied,
+      of: notes.map(({ id }, i) => ({ from: id, to: copied[i]!.id })),
     });
   }
   return copies;

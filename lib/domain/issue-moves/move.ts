@@ -128,8 +128,10 @@ async function bring(
   const at = deps.now().toISOString();
   const me = { id: user.id, username: user.username, name: user.name };
   const shareGroups = source.project.ancestorIds.every((each) => target.project.ancestorIds.includes(each));
+  // The alert stays with the project.
+  const { alertIid: _, ...taken } = before;
   const issue: IssueRecord = {
-    ...before,
+    ...taken,
     id,
     iid,
     projectId: target.project.id,

@@ -1,10 +1,11 @@
 /**
  * The one way in which issues are created and changed: the change and what follows from it are one transaction. It has
  * 100 items (DynamoDB, `TransactWriteItems`), of which what follows writes no more than 80, promises included; where it
- * needs the room, `store/issues` leaves rows of lists to a job. The service's notes are 62 when everything changes.
+ * needs the room, `store/issues` leaves rows of lists to a job. The service's notes are 65 when everything changes.
  */
 
 import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issues.ts';
+import { ending } from '../../store/alerts/alerts.ts';
 import { AlreadyExists, Missing, Stale, TransactionRefused } from '../../store/errors.ts';
 import { mentionsMessage } from '../../store/notes/mentions.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
@@ -17,13 +18,16 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, notFound, recordNotFound } from '../errors.ts';
 import { activity } from '../events/record.ts';
+import { tellHooks } from '../hook-events/tell.ts';
 import { mayNameIssues } from '../markdown/references.ts';
 import type { NoteCounts } from '../notes/noteable.ts';
 import { enqueueNotification, moverOf } from '../notifications/enqueue.ts';
 import { formerMentions } from '../notifications/former-mentions.ts';
+import { retryWhileStale } from '../retry-while-stale.ts';
+import { alertThread, recoveryText } from '../tracked/alert-notes.ts';
+import { hookChanges } from '../tracked/hook-changes.ts';
 import { type Known, surroundingsOf } from '../tracked/related.ts';
-import { retryWhileStale } from '../tracked/retry.ts';
-import type { NoteIds, SystemNote } from '../tracked/system-notes.ts';
+import { type NoteIds, type SystemNote, systemNoteWrites } from '../tracked/system-notes.ts';
 import { toldInEpics } from './epic-notes.ts';
 import { toldChanges } from './mails.ts';
 import { systemNotes } from './system-notes.ts';
@@ -43,6 +47,8 @@ export interface IssueChange {
   readonly known?: Known;
   /** Ids that were allocated for its system notes. */
   readonly noteIds?: NoteIds;
+  /** When the alert of the incident ended, which closes it; absent: now, where closing it resolves the alert. */
+  readonly alertEndedAt?: string | undefined;
 }
 
 /** What a change brings with it in the same transaction. */
@@ -57,8 +63,10 @@ const CONSEQUENCES: readonly ((deps: Deps, change: IssueChange) => Promise<Conse
   toldInEpics,
   toldInFeeds,
   toldByMail,
+  toldToHooks,
   toDo,
   toldWhereNamed,
+  resolvesAlert,
 ];
 
 /** Creates an issue. @throws `404 Project Not Found` when the project is deleted meanwhile, 409 for a number that is taken */
@@ -130,8 +138,10 @@ interface ChangeOptions {
   readonly description?: string | null | undefined;
   /** System notes that do not follow from the fields. */
   readonly notes?: readonly SystemNote[];
-  /** Further writes of the same transaction. */
+  /** Further writes and messages of the same transaction. */
   readonly alongside?: readonly Write[];
+  readonly messages?: readonly OutboxMessage[];
+  readonly alertEndedAt?: string;
   /** The note by a user that comes (1) or goes (-1) with the change, and what commits the writes of both. */
   readonly note?: NoteOfChange;
 }
@@ -151,7 +161,7 @@ export function changeIssue(
   access: ProjectAccess,
   iid: number,
   change: ChangeOfIssue,
-  { description, notes = [], alongside = [], note }: ChangeOptions = {},
+  { description, notes = [], alongside = [], messages = [], note, alertEndedAt }: ChangeOptions = {},
 ): Promise<IssueRecord> {
   const address: IssueAddress = { projectId: access.project.id, iid };
   return retryWhileStale(async () => {
@@ -161,15 +171,17 @@ export function changeIssue(
     const after = { ...before, ...changes };
     const [around, following] = await Promise.all([
       surroundingsOf(deps, access.project, after),
-      consequencesOf(deps, { actor, access, before, after, description, notes }),
+      consequencesOf(deps, { actor, access, before, after, description, notes, alertEndedAt }),
     ]);
     const options = {
       ...following,
       alongside: [...following.alongside, ...alongside],
+      messages: [...following.messages, ...messages],
       ...(note === undefined ? {} : { add: { userNotesCount: note.change }, within: note.write }),
     };
     return deps.store.issues.update(before, changes, around, options).catch((error: unknown) => {
-      throw isWithoutEpic(error) ? new Stale('epic') : error;
+      if (isWithoutEpic(error)) throw new Stale('epic');
+      throw error instanceof TransactionRefused && error.has('alert') ? new Stale('alert') : error;
     });
   });
 }
@@ -215,6 +227,30 @@ async function toldByMail(
   return { messages: [enqueueNotification(deps, actor, { kind: 'issue', projectId, iid, changes })] };
 }
 
+async function toldToHooks(deps: Deps, { actor, access, before, after }: IssueChange): Promise<Consequences> {
+  const changes = hookChanges(before, after, {
+    state_id: ({ state }) => (state === 'opened' ? 1 : 2),
+    closed_at: ({ closedAt }) => closedAt,
+    confidential: ({ confidential }) => confidential,
+    due_date: ({ dueDate }) => dueDate,
+    weight: ({ weight }) => weight,
+    health_status: ({ healthStatus }) => healthStatus,
+    type: ({ type }) => type,
+    severity: ({ severity }) => severity.toLowerCase(),
+  });
+  if (before !== undefined && Object.keys(changes).length === 0) return {};
+  const action =
+    before === undefined
+      ? 'open'
+      : before.state === after.state
+        ? 'update'
+        : after.state === 'closed'
+          ? 'close'
+          : 'reopen';
+  const event = { kind: 'issue', iid: after.iid, action, changes } as const;
+  return { messages: await tellHooks(deps, actor, access.project, [event]) };
+}
+
 async function toDo(_deps: Deps, { actor, before, after, description }: IssueChange): Promise<Consequences> {
   return {
     messages: issueTodos(after, {
@@ -237,4 +273,27 @@ async function toldWhereNamed(
   const named = mayNameIssues(description) || (title !== before?.title && mayNameIssues(title));
   if (!named) return {};
   return { messages: [mentionsMessage({ kind: 'issue', projectId, iid }, moverOf(deps, actor))] };
+}
+
+/** Who closes an incident says that its alert is over. One that is moved is worked on elsewhere. */
+async function resolvesAlert(
+  deps: Deps,
+  { actor, before, after, alertEndedAt }: IssueChange,
+): Promise<Consequences> {
+  const { projectId, alertIid, state, movedTo } = after;
+  if (before === undefined || alertIid === undefined || movedTo !== null) return {};
+  if (before.state === state || state !== 'closed') return {};
+  const alert = await deps.store.alerts.get(projectId, alertIid);
+  if (alert === undefined || alert.status === 'resolved') return {};
+  const now = deps.now();
+  const text =
+    alertEndedAt === undefined
+      ? `changed the status to **Resolved** by closing #${after.iid}`
+      : recoveryText(alert);
+  return {
+    writes: [
+      ...ending(alert, alertEndedAt ?? now.toISOString(), now),
+      ...(await systemNoteWrites(deps, actor, alertThread(alert), [{ action: 'status', text }])),
+    ],
+  };
 }

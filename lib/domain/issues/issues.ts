@@ -12,9 +12,10 @@ import { iterationFor } from '../iterations/iterations.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
 import { dropRefused, dropReplaced } from '../long-texts.ts';
 import { ISSUES, requireRate } from '../rate-limits/action-limits.ts';
+import { retryWhileStale } from '../retry-while-stale.ts';
 import { assignable, keptText, labelChange, usableMilestone } from '../tracked/input.ts';
 import { surroundingsOf } from '../tracked/related.ts';
-import { retryWhileStale } from '../tracked/retry.ts';
+import type { SystemNote } from '../tracked/system-notes.ts';
 import { tasksOf } from '../tracked/tasks.ts';
 import { addIssue, changeIssue } from './change.ts';
 import { type IssueMetadata, type IssueTexts, requireValid } from './input.ts';
@@ -46,6 +47,7 @@ export interface ActedDescription {
   readonly text: string;
   /** @throws 400 for what no issue may have */
   change(issue: IssueRecord): Partial<IssueFields>;
+  readonly notes: readonly SystemNote[];
   /** What the actions do beside, after the change. */
   finish(issue: IssueRecord): Promise<void>;
 }
@@ -144,7 +146,8 @@ export async function createIssue(
     issue = { ...written, ...acted?.change(written) };
     const known = { labels, milestone: milestone ?? undefined };
     const noteIds = { first: lastNoteId - noteCount + 1, count: noteCount };
-    await addIssue(deps, { actor, access, after: issue, description, known, noteIds });
+    const notes = acted?.notes ?? [];
+    await addIssue(deps, { actor, access, after: issue, description, notes, known, noteIds });
   } catch (error) {
     await dropRefused(deps, written.description, error);
     throw error;
@@ -224,7 +227,8 @@ export async function updateIssue(
       };
       return { ...changes, ...acted?.change({ ...before, ...changes }) };
     };
-    issue = await changeIssue(deps, actor, access, iid, change, { description: text });
+    const notes = acted?.notes ?? [];
+    issue = await changeIssue(deps, actor, access, iid, change, { description: text, notes });
   } catch (error) {
     await dropRefused(deps, description, error);
     throw error;

@@ -3,9 +3,11 @@ import { INDEX_ISSUE_JOB } from '../../store/issues/kind.ts';
 import { UNLINK_ISSUE_JOB } from '../../store/issues/links.ts';
 import { SETTLE_JOB } from '../../store/labels/settle.ts';
 import { FOLLOW_JOB } from '../../store/labels/uses.ts';
+import { UNASSIGN_ISSUES_JOB } from '../../store/tracked/unassign.ts';
 import { continuedWith, defineJob } from '../job.ts';
 import { idField, sourceKindField, textField } from '../job-fields.ts';
 import { surroundingsOf } from '../tracked/related.ts';
+import { unassign, unassigningFields } from '../tracked/unassign.ts';
 import { DUE_JOB, tellDue } from './due.ts';
 import { follow } from './follow.ts';
 import { settle } from './settle.ts';
@@ -38,6 +40,14 @@ export const jobs = [
     name: UNLINK_ISSUE_JOB,
     body: () => z.object({ projectId: idField(), iid: idField(), id: idField() }),
     run: ({ store }, issue) => store.issueLinks.removeOfIssue(issue),
+  }),
+  defineJob({
+    name: UNASSIGN_ISSUES_JOB,
+    body: unassigningFields,
+    run: async (deps, unassigning, { deadline }) => {
+      const { issueUses: uses, issues: records } = deps.store;
+      return continuedWith(await unassign(deps, { uses, records }, unassigning, deadline));
+    },
   }),
   defineJob({
     name: SETTLE_JOB,

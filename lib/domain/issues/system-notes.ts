@@ -33,6 +33,7 @@ export type Noted = Pick<
   | 'discussionLocked'
   | 'type'
   | 'severity'
+  | 'zoomUrl'
   | 'healthStatus'
   | 'timeEstimate'
   | 'timeSpent'
@@ -53,7 +54,7 @@ interface Prepared {
 }
 
 /**
- * The notes of a change, for its transaction: at most seventeen beside `further`, of three writes each and one for all.
+ * The notes of a change, for its transaction: at most eighteen beside `further`, of three writes each and one for all.
  * @param further notes that do not follow from the fields
  */
 export async function systemNotes(
@@ -73,6 +74,7 @@ export async function systemNotes(
     iterationId: null,
     epicId: null,
     weight: null,
+    zoomUrl: null,
   };
   const related = await relatedTo(deps, project, from, after, milestone);
   const notes = inPlaceOf(systemNotesOf(from, after, related), further);
@@ -196,6 +198,12 @@ const TEXTS: Readonly<Record<string, Tell<Noted>>> = {
       ? 'removed the health status'
       : `changed health status to **${status.replaceAll('_', ' ')}**`,
   ),
+  pinned_embed: ({ zoomUrl: before = null }, { zoomUrl: after = null }) =>
+    (before === null) === (after === null)
+      ? undefined
+      : after === null
+        ? 'removed a Zoom call from this issue'
+        : 'added a Zoom call to this issue',
   time_estimate,
   time_spent,
 };

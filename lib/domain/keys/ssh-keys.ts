@@ -1,10 +1,13 @@
 import type { SshKeyRecord, SshKeyUsage } from '../../records/keys.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { parseSshKey } from '../../signatures/ssh-key.ts';
+import { outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Actor } from '../actor.ts';
 import { type Audited, audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, invalid, notFound } from '../errors.ts';
+import { keyEvent } from '../hook-events/records.ts';
+import { tellHooks } from '../hook-events/tell.ts';
 import { problemsOf } from '../name-rules.ts';
 import { keyExpiryProblems, keyKindProblems } from './ssh-key-rules.ts';
 import { orNotFound, translateStoreErrors } from './store-errors.ts';
@@ -58,7 +61,10 @@ export async function addSshKey(
     createdAt: now.toISOString(),
     expiresAt: input.expiresAt?.toISOString() ?? null,
   };
-  await translateStoreErrors(deps.store.sshKeys.add(record, { alongside: [event] }));
+  const told = await tellHooks(deps, actor, { kind: 'system' }, [keyEvent('create', owner, record)]);
+  const alongside = [event, ...told.map(outboxWrite)];
+  await translateStoreErrors(deps.store.sshKeys.add(record, { alongside }));
+  await deps.store.outbox.deliver(told);
   return record;
 }
 
@@ -77,7 +83,10 @@ export async function removeSshKey(
   key: SshKeyRecord,
 ): Promise<void> {
   const event = await audited(deps, actor, auditedKey('Removed SSH key', owner, key.title));
-  await orNotFound(deps.store.sshKeys.remove(key, { alongside: [event] }), 'Key');
+  const told = await tellHooks(deps, actor, { kind: 'system' }, [keyEvent('destroy', owner, key)]);
+  const alongside = [event, ...told.map(outboxWrite)];
+  await orNotFound(deps.store.sshKeys.remove(key, { alongside }), 'Key');
+  await deps.store.outbox.deliver(told);
 }
 
 const auditedKey = (message: string, owner: UserRecord, title: string): Audited => ({

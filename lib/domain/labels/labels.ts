@@ -63,6 +63,8 @@ export interface LabelInput {
   readonly title: string;
   readonly color: string;
   readonly description?: string | null | undefined;
+  /** HTML of the description; null: it has no markup. */
+  readonly descriptionHtml?: string | null | undefined;
   readonly priority?: number | null | undefined;
 }
 
@@ -81,6 +83,7 @@ export async function createLabel(
     container: containerOf(access),
     title,
     description: textOf(input.description),
+    ...(input.descriptionHtml == null ? {} : { descriptionHtml: input.descriptionHtml }),
     color: color!,
     priority: input.priority ?? null,
     createdAt: at,
@@ -109,7 +112,9 @@ export async function changeLabel(
   const change: LabelChange = {
     title,
     color: color!,
-    ...(input.description === undefined ? {} : { description: textOf(input.description) }),
+    ...(input.description === undefined
+      ? {}
+      : { description: textOf(input.description), descriptionHtml: input.descriptionHtml ?? null }),
     ...(input.priority === undefined ? {} : { priority: input.priority }),
   };
   try {

@@ -31,4 +31,6 @@ const recipientField = () =>
     source: sourceField(),
     ability: z.string() as unknown as z.ZodMiniType<MailRecipient['ability']>,
     issue: z.exactOptional(z.object({ iid: idField(), internal: z.boolean() })),
+    snippet: z.exactOptional(z.object({ id: idField() })),
+    epic: z.exactOptional(z.object({ id: idField() })),
   });

@@ -23,6 +23,7 @@ export const jobs = [
       z.object({
         networkId: textField(),
         repositoryId: textField(),
+        storagePrefix: z.exactOptional(textField()),
         unlisted: z._default(z.array(textField()), []),
         since: textField(),
       }),

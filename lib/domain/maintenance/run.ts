@@ -174,7 +174,7 @@ class Visit {
     const { repositoryId } = this.#lease;
     const before = (await repositories.open(repositoryId).listing()).derived;
     const listed = async () => (await repositories.open(repositoryId).listing()).derived;
-    const next = await sweepDerived(blobs, repositoryId, listed, this.#now);
+    const next = await sweepDerived(blobs, this.#lease, listed, this.#now);
     await repositories.forgetReplaced(repositoryId, before, this.#now);
     return next;
   }

@@ -1,4 +1,5 @@
 /** Makes HTML of Markdown. Everything here is synchronous: `render.ts` decides where it runs. */
+import { externalNames } from './external-names.ts';
 import { parser, type ReferencesToLink } from './parser.ts';
 import { referenceAt, referencesOf } from './references.ts';
 import { sanitized } from './sanitize.ts';
@@ -22,6 +23,8 @@ export interface HtmlOptions {
   readonly links?: ReadonlyMap<string, ReferenceLink>;
   /** Web URL of the project, to which `/uploads/...` belongs. */
   readonly projectUrl?: string;
+  /** Whether some links are of issues in a tracker elsewhere. */
+  readonly external?: boolean;
   /** One line: a title, without paragraphs, lists and other blocks. */
   readonly inline?: boolean;
 }
@@ -30,7 +33,10 @@ export interface HtmlOptions {
 const MAX_LINKS = 10_000;
 
 /** Returns sanitized HTML of a text in Markdown. The time it takes depends on what was written. */
-export function toHtml(text: string, { baseUrl, links, projectUrl, inline = false }: HtmlOptions): string {
+export function toHtml(
+  text: string,
+  { baseUrl, links, projectUrl, inline = false, external = false }: HtmlOptions,
+): string {
   const anchors: string[] = [];
   const full = () => anchors.length >= MAX_LINKS;
   const anchor = (source: string, link: ReferenceLink): number => anchors.push(anchorOf(source, link)) - 1;
@@ -39,7 +45,7 @@ export function toHtml(text: string, { baseUrl, links, projectUrl, inline = fals
       ? {}
       : {
           linksOf: (written) =>
-            [...referencesOf(written)].flatMap(({ reference: { source }, index }) => {
+            placesOf(written, external).flatMap(({ source, index }) => {
               const link = links.get(source);
               return link === undefined || full() ? [] : [{ index, source, link: anchor(source, link) }];
             }),
@@ -51,6 +57,12 @@ export function toHtml(text: string, { baseUrl, links, projectUrl, inline = fals
   const html = inline ? parser.renderInline(text, { ...env }) : parser.render(text, { ...env });
   const safe = sanitized(html, { baseUrl, ...(projectUrl === undefined ? {} : { projectUrl }) });
   return safe.replace(/\0(\d+)\0/g, (_, index: string) => anchors[Number(index)] ?? '');
+}
+
+/** Where something is written that may be a link, in order. None is a part of another. */
+function placesOf(text: string, external: boolean): { readonly source: string; readonly index: number }[] {
+  const places = [...referencesOf(text)].map(({ reference: { source }, index }) => ({ source, index }));
+  return external ? [...places, ...externalNames(text)].sort((a, b) => a.index - b.index) : places;
 }
 
 function anchorOf(

@@ -23,7 +23,11 @@ const MAX_HEAP = 256;
 const MAX_WAITING = 16;
 
 /** Returns sanitized HTML; for a text that cannot be rendered within the limits, the text itself in `<pre>`. */
-export async function rendered(text: string, options: HtmlOptions, on = thread): Promise<string> {
+export async function rendered(
+  text: string,
+  options: HtmlOptions,
+  on: Pick<RenderThread, 'render'> = thread,
+): Promise<string> {
   if (text.trim() === '') return '';
   const cells = text.length > MAX_RENDERED ? 0 : cellsOf(text);
   if (text.length > MAX_RENDERED || cells > MAX_CELLS) return asWritten(text);
@@ -47,7 +51,8 @@ function cellsOf(text: string): number {
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-const asWritten = (text: string): string =>
+/** The text in `<pre>`, where it is not rendered. */
+export const asWritten = (text: string): string =>
   `<pre>${text.replace(/[&<>"]/g, (character) => ENTITIES[character]!)}</pre>`;
 
 /** Beside the source, and beside the bundle that `cdk/bundle.ts` makes of it. */

@@ -1,4 +1,4 @@
-/** Packages that bring no types. */
+/** Packages that bring no types, or more than is used of them. */
 declare module 'markdown-it-footnote' {
   import type { MarkdownIt } from 'markdown-it';
 
@@ -9,6 +9,12 @@ declare module 'markdown-it-footnote' {
 declare module 'markdown-it-emoji/lib/data/full.mjs' {
   const names: Readonly<Record<string, string>>;
   export default names;
+}
+
+declare module '@asciidoctor/core' {
+  export function convert(text: string, options: object): Promise<unknown>;
+  export const LoggerManager: { logger: unknown };
+  export const NullLogger: new () => unknown;
 }
 
 declare module 'commonmark-spec' {

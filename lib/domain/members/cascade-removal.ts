@@ -22,6 +22,7 @@ import {
 } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { membershipActivity } from '../events/record.ts';
+import { byNobody, prepareMemberHooks } from '../hook-events/members.ts';
 import { memberRemoved } from './audit.ts';
 
 /** The maintenance job that removes a user's memberships in the descendants of a group they left. */
@@ -117,8 +118,8 @@ export async function removeDescendantMemberships(
 
 /** Memberships read together. */
 const PAGE_SIZE = 100;
-/** Memberships removed in one transaction, with three items each. */
-const BATCH_SIZE = 33;
+/** Memberships removed in one transaction, with four items each. */
+const BATCH_SIZE = 25;
 
 /** @param sources of one kind @returns whether all of them were processed within the bounds */
 async function leave(
@@ -165,12 +166,12 @@ async function insideAmong(
 const ATTEMPTS = 5;
 
 /**
- * Removes memberships in one transaction, each with its audit event, and in projects with one in the activity feed. The
+ * Removes memberships in one transaction, each with its audit event, what hooks hear, and in projects with one in the feed. The
  * groups must not have moved: at the top level a group inherits no owner, and the leaver may be its only one.
  */
 async function endTogether(deps: Deps, leaving: Leaving, inside: readonly Inside[]): Promise<void> {
   const { members } = deps.store;
-  const user = await leaving.named();
+  const [user, tell] = await Promise.all([leaving.named(), prepareMemberHooks(deps, byNobody(deps))]);
   const eventsOf = async ({ resource, member: { source } }: Inside) => [
     ...('parentId' in resource ? [checkUnmoved(resource)] : []),
     await memberRemoved(deps, authorIn(leaving), auditedSource(source.kind, resource), user),
@@ -180,10 +181,14 @@ async function endTogether(deps: Deps, leaving: Leaving, inside: readonly Inside
   for (let n = 0; ending.length > 0; n++) {
     try {
       const events = await Promise.all(ending.map(eventsOf));
+      const told = ending.flatMap(({ resource, member }) =>
+        tell(resource, { ...member, accessLevel: 0 }, 'remove'),
+      );
       await members.removeMany(
         ending.map(({ member }) => member),
-        events.flat(),
+        [...events.flat(), ...told.map(outboxWrite)],
       );
+      await deps.store.outbox.deliver(told);
       return;
     } catch (error) {
       if (!(error instanceof Missing) || n === ATTEMPTS) throw error;

@@ -11,6 +11,7 @@ import type { Put } from '../../store/table/write.ts';
 import { audited, auditedSource, SYSTEM } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { membershipActivity } from '../events/record.ts';
+import { byNobody, prepareMemberHooks } from '../hook-events/members.ts';
 import { targeting } from './audit.ts';
 
 /** The maintenance job that removes an expired membership. Its body: the source, the user and the expiry date. */
@@ -31,7 +32,7 @@ export async function endMembership(
   deps: Deps,
   { userId, expiresAt, ...source }: MemberSource & { readonly userId: number; readonly expiresAt: string },
 ): Promise<void> {
-  const { members, users, projects, groups, table } = deps.store;
+  const { members, users, projects, groups, outbox, table } = deps.store;
   const [member, user, resource] = await Promise.all([
     members.getEvenExpired(source, userId),
     users.get(userId),
@@ -43,11 +44,17 @@ export async function endMembership(
   const entity = auditedSource(source.kind, resource);
   const why = { system_event: true, reason: `access expired on ${expiresAt}` };
   const details = { remove: 'user_access', ...targeting(user), ...why };
+  const tell = await prepareMemberHooks(deps, byNobody(deps));
+  const told = tell(resource, { ...member, accessLevel: 0 }, 'remove');
   const alongside = [
+    ...told.map(outboxWrite),
     await audited(deps, SYSTEM, { entity, details }),
     ...(await membershipActivity(deps, source, userId, 'expired')),
   ];
-  await members.expire(member, alongside).catch((error: unknown) => {
+  try {
+    await members.expire(member, alongside);
+    await outbox.deliver(told);
+  } catch (error) {
     if (!(error instanceof Missing)) throw error;
-  });
+  }
 }

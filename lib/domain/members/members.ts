@@ -3,6 +3,7 @@ import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, LastOwner, Missing, Stale } from '../../store/errors.ts';
 import type { AlongsideChange } from '../../store/members/members.ts';
 import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
+import { unassignMessages } from '../../store/tracked/unassign.ts';
 import { OWNER } from '../access/levels.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
@@ -18,6 +19,7 @@ import {
   resourceNotFound,
 } from '../errors.ts';
 import { membershipActivity } from '../events/record.ts';
+import { prepareMemberHooks, type ToldMember } from '../hook-events/members.ts';
 import { membershipMail } from '../notifications/enqueue.ts';
 import { entityOf, memberAdded, memberChanged, memberRemoved } from './audit.ts';
 import { deletedUser, membershipCascade } from './cascade-removal.ts';
@@ -65,12 +67,14 @@ export async function addMember(
     createdById: signedIn(actor).user.id,
   };
   const mail = userId === record.createdById ? [] : [membershipMail(deps, actor, record, 'granted')];
+  const told = await toldOfMember(deps, actor, resource, record, 'add');
+  const messages = [...mail, ...told];
   try {
     const alongside = [
       await memberAdded(deps, actor, entityOf(resource), user, record),
       ...(await membershipActivity(deps, source, userId, 'joined')),
       ...scheduleExpiry(record),
-      ...mail.map(outboxWrite),
+      ...messages.map(outboxWrite),
     ];
     await deps.store.members.add(record, { ...options, alongside });
   } catch (error) {
@@ -81,7 +85,7 @@ export async function addMember(
     }
     throw error;
   }
-  await deps.store.outbox.deliver(mail);
+  await deps.store.outbox.deliver(messages);
   return { record, user };
 }
 
@@ -148,7 +152,10 @@ export async function changeMember(
   const { members, groupOwners } = deps.store;
   let mail: readonly OutboxMessage[] = [];
   const alongside: AlongsideChange = async (previous, next) => {
-    mail = previous.accessLevel === next.accessLevel ? [] : [membershipMail(deps, actor, next, 'changed')];
+    mail = [
+      ...(previous.accessLevel === next.accessLevel ? [] : [membershipMail(deps, actor, next, 'changed')]),
+      ...(await toldOfMember(deps, actor, resource, next, 'update')),
+    ];
     const recorded = await memberChanged(deps, actor, entityOf(resource), user, { previous, next });
     const ends = previous.expiresAt === next.expiresAt ? [] : scheduleExpiry(next);
     return [...recorded, ...ends, ...mail.map(outboxWrite)];
@@ -179,6 +186,7 @@ export async function highestRole(deps: Deps, user: UserRecord): Promise<AccessL
  * Removes a member. Users may leave by themselves, except the owner of the namespace and the last owner of a group;
  * removing others requires the ability to manage members.
  * @param options.keepBelow keep memberships in descendants; else they end too
+ * @param options.unassigns a worker takes the user off issues and merge requests there
  * @throws 403, 404
  */
 export async function removeMember(
@@ -186,7 +194,7 @@ export async function removeMember(
   actor: Actor,
   resource: MembershipResource,
   userId: number,
-  { keepBelow }: { keepBelow: boolean },
+  { keepBelow, unassigns }: { readonly keepBelow: boolean; readonly unassigns: boolean },
 ): Promise<void> {
   let user: UserRecord | undefined = signedIn(actor).user;
   if (user.id !== userId) {
@@ -199,8 +207,14 @@ export async function removeMember(
   const alongside = [await memberRemoved(deps, actor, entityOf(resource), user ?? deletedUser(userId))];
   if (user !== undefined)
     alongside.push(...(await membershipActivity(deps, sourceOf(resource), userId, 'left')));
+  const ended = { accessLevel: 0, expiresAt: null, createdAt: deps.now().toISOString() };
+  const removed = { source: sourceOf(resource), userId, ...ended };
+  const told = await toldOfMember(deps, actor, resource, removed, 'remove');
+  alongside.push(...told.map(outboxWrite));
+  if (unassigns) alongside.push(...unassignMessages(sourceOf(resource), userId).map(outboxWrite));
   if ('project' in resource) {
     await translateErrors(deps.store.members.remove(sourceOf(resource), userId, alongside));
+    await deps.store.outbox.deliver(told);
     return;
   }
   const groupId = resource.group.id;
@@ -209,8 +223,23 @@ export async function removeMember(
   await translateErrors(
     deps.store.groupOwners.remove(groupId, userId, { needsOwner: needsOwner(resource), alongside }),
   );
+  await deps.store.outbox.deliver(told);
   await cascade?.finish();
 }
+
+/** Hooks of groups, and of the instance, hear of members. */
+const toldOfMember = async (
+  deps: Deps,
+  actor: Actor,
+  resource: MembershipResource,
+  member: ToldMember,
+  what: 'add' | 'update' | 'remove',
+): Promise<OutboxMessage[]> =>
+  (await prepareMemberHooks(deps, actor))(
+    'project' in resource ? resource.project : resource.group,
+    member,
+    what,
+  );
 
 /** Translates errors of the store. */
 async function translateErrors<T>(change: Promise<T>): Promise<T> {

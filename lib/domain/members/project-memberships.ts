@@ -1,4 +1,4 @@
-import type { AccessLevel } from '../../records/members.ts';
+import type { AccessLevel, MemberSource } from '../../records/members.ts';
 import type { NotificationLevel } from '../../records/notifications.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Deps } from '../deps.ts';
@@ -13,7 +13,10 @@ export interface ProjectMemberships {
   readonly mail: { readonly project: NotificationLevel; readonly group: NotificationLevel };
 }
 
-/** Returns memberships by project ID, in one round trip. */
+/**
+ * Returns memberships by project ID, in one round trip, and a second where notification levels were chosen. Those of several
+ * projects come from the index as long as they are few: a list shows them, and decides nothing by them.
+ */
 export async function membershipsIn(
   deps: Deps,
   userId: number,
@@ -25,13 +28,13 @@ export async function membershipsIn(
     ...groups.map((id) => ({ kind: 'group', id }) as const),
   ];
   if (sources.length === 0) return new Map();
-  const [found, chosen] = await Promise.all([
-    deps.store.members.ofUserIn(userId, sources),
-    deps.store.notificationSettings.getMany([userId], sources),
-  ]);
+  const [levels, mails] =
+    projects.length === 1
+      ? await Promise.all([levelsIn(deps, userId, sources), mailLevelsIn(deps, userId, sources)])
+      : await Promise.all([listedLevels(deps, userId, sources), listedMailLevels(deps, userId, sources)]);
   const held = sources.map((_, i) => ({
-    level: found[i]?.accessLevel ?? (0 as const),
-    mail: chosen.get(userId)![i]!.level ?? ('global' as const),
+    level: levels[i] ?? (0 as const),
+    mail: mails[i] ?? ('global' as const),
   }));
   const byGroup = new Map(groups.map((id, i) => [id, held[projects.length + i]!]));
   return new Map(
@@ -47,3 +50,46 @@ export async function membershipsIn(
 }
 
 const NONE = { level: 0, mail: 'global' } as const;
+
+const levelsIn = async (
+  { store }: Pick<Deps, 'store'>,
+  userId: number,
+  sources: readonly MemberSource[],
+  reads: { consistent?: boolean } = {},
+) => (await store.members.ofUserIn(userId, sources, reads)).map((member) => member?.accessLevel);
+
+const mailLevelsIn = async (
+  { store }: Pick<Deps, 'store'>,
+  userId: number,
+  sources: readonly MemberSource[],
+  reads: { consistent?: boolean } = {},
+) =>
+  (await store.notificationSettings.getMany([userId], sources, reads)).get(userId)!.map(({ level }) => level);
+
+async function listedLevels({ store }: Deps, userId: number, sources: readonly MemberSource[]) {
+  const few = await ofKindsIn(sources, (kind) => store.members.fewOfUser(userId, kind));
+  if (sources.some(({ kind }) => few[kind] === undefined))
+    return levelsIn({ store }, userId, sources, { consistent: false });
+  return sources.map(({ kind, id }) => few[kind]!.get(id));
+}
+
+async function listedMailLevels({ store }: Deps, userId: number, sources: readonly MemberSource[]) {
+  const few = await ofKindsIn(sources, (kind) => store.notificationSettings.fewOfUser(userId, kind));
+  const chosen = sources.filter(({ kind, id }) => few[kind]?.has(id) !== false);
+  if (chosen.length === 0) return [];
+  const levels = await mailLevelsIn({ store }, userId, chosen, { consistent: false });
+  const byKey = new Map(chosen.map(({ kind, id }, i) => [`${kind} ${id}`, levels[i]]));
+  return sources.map(({ kind, id }) => byKey.get(`${kind} ${id}`));
+}
+
+async function ofKindsIn<T>(
+  sources: readonly MemberSource[],
+  read: (kind: MemberSource['kind']) => Promise<T | undefined>,
+): Promise<Readonly<Record<MemberSource['kind'], T | undefined>>> {
+  const [project, group] = await Promise.all(
+    (['project', 'group'] as const).map((kind) =>
+      sources.some((source) => source.kind === kind) ? read(kind) : undefined,
+    ),
+  );
+  return { project, group };
+}

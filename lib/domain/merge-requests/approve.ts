@@ -1,7 +1,7 @@
 /** Approving merge requests, and taking that back. */
 
 import { MAX_APPROVALS } from '../../records/approvals.ts';
-import type { MergeRequestRecord } from '../../records/merge-requests.ts';
+import type { MergeRequestFields, MergeRequestRecord } from '../../records/merge-requests.ts';
 import { Stale } from '../../store/errors.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -46,7 +46,11 @@ export async function approve(
   const { user } = signedIn(actor);
   const judged = (record: MergeRequestRecord) => [record.version, record.diff.id].join();
   const attempt = async () => {
-    const { mergeRequest } = await getMergeRequest(deps, actor, access, iid);
+    // Who says which head they saw is told of one that was pushed since, also before workers know of it.
+    const mergeRequest =
+      sha === undefined
+        ? (await getMergeRequest(deps, actor, access, iid)).mergeRequest
+        : await (await import('./as-it-is.ts')).mergeRequestInLine(deps, actor, access, iid);
     const { state, settings } = await evaluateApprovals(deps, access, mergeRequest, [user.id]);
     const eligible = mergeRequest.state === 'opened' && can(actor, access, 'approve_merge_request');
     if (!eligible || !state.mayApprove(user.id)) throw unauthorized();
@@ -70,6 +74,28 @@ export async function approve(
     );
   };
   return reconsidering(attempt);
+}
+
+/**
+ * What an approval of the head makes of a merge request, where it takes no more than the actor's word.
+ * @returns undefined where they may not approve it. What is returned throws 409 where what was judged has changed
+ */
+export async function approvalOf(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  judged: MergeRequestRecord,
+): Promise<((before: MergeRequestFields) => Pick<MergeRequestFields, 'approvals'>) | undefined> {
+  const { id: userId } = signedIn(actor).user;
+  if (judged.state !== 'opened' || !can(actor, access, 'approve_merge_request')) return undefined;
+  const { state, settings } = await evaluateApprovals(deps, access, judged, [userId]);
+  if (!state.mayApprove(userId) || settings.require_password_to_approve) return undefined;
+  return ({ state: now, diff, approvals }) => {
+    const holds = now === 'opened' && diff.id === judged.diff.id;
+    const others = approvals.filter((each) => each.userId !== userId);
+    if (!holds || others.length >= MAX_APPROVALS) throw conflict('409 Conflict: Resource lock');
+    return { approvals: [...others, { userId, at: deps.now().toISOString() }] };
+  };
 }
 
 class Reconsidered extends Error {

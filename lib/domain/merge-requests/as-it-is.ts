@@ -2,7 +2,7 @@
 
 import { branchRef } from '../../git/refname.ts';
 import type { MergeRequestRecord } from '../../records/merge-requests.ts';
-import type { PipelineRecord } from '../../store/pipelines/pipelines.ts';
+import type { PipelineRecord } from '../../records/pipelines.ts';
 import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -10,7 +10,7 @@ import { type Actor, actingFor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { bounded, codeOf } from '../repository/read.ts';
 import { getMergeRequest } from './find.ts';
-import { headPipeline, type Judged, situationOf } from './mergeability.ts';
+import { groundsOf, headPipeline, type Judged, situationOf } from './mergeability.ts';
 import { refreshed } from './refresh.ts';
 import type { FoundMergeRequest } from './related.ts';
 
@@ -32,10 +32,36 @@ export async function mergeRequestAsItIs(
   iid: number,
 ): Promise<AsItIs> {
   const { mergeRequest } = await getMergeRequest(deps, actor, access, iid);
-  const pusher = await pusherOf(deps, actor, access, mergeRequest);
-  const current = pusher === undefined ? mergeRequest : await refreshed(deps, pusher, access, mergeRequest);
-  const situation = await situationOf(deps, access, current);
+  const pusher = pusherOf(deps, actor, access, mergeRequest);
+  const situation = await judgedAsItIs(deps, pusher, access, mergeRequest);
   return { mergeRequest: situation.record, access, situation };
+}
+
+/** Finds a merge request and brings it in line with its source branch. @throws `404 Not found` */
+export async function mergeRequestInLine(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  iid: number,
+): Promise<MergeRequestRecord> {
+  const { mergeRequest } = await getMergeRequest(deps, actor, access, iid);
+  const pusher = await pusherOf(deps, actor, access, mergeRequest);
+  return pusher === undefined ? mergeRequest : refreshed(deps, pusher, access, mergeRequest);
+}
+
+/**
+ * Brings a merge request in line with its source branch, and judges it.
+ * @param pusher who is told to have pushed what is new; undefined: nothing is changed
+ */
+export async function judgedAsItIs(
+  deps: Deps,
+  pusher: Promise<Actor | undefined> | Actor,
+  access: ProjectAccess,
+  read: MergeRequestRecord,
+): Promise<Judged> {
+  const [by, grounds] = await Promise.all([pusher, groundsOf(deps, access, read)]);
+  const record = by === undefined ? read : await refreshed(deps, by, access, read, grounds.heads);
+  return situationOf(deps, access, record, record === read ? grounds : undefined);
 }
 
 /**

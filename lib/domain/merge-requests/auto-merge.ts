@@ -2,6 +2,8 @@
 
 import { RefConflict } from '../../git/ports.ts';
 import { branchRef } from '../../git/refname.ts';
+import type { MergeRequestRecord } from '../../records/merge-requests.ts';
+import { mergeRequestTodos } from '../../store/todos/todos.ts';
 import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import { actingFor } from '../actor.ts';
@@ -45,10 +47,21 @@ export async function mergeAfterPipeline(
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     const text = `Automatic merge failed: ${error.text}`;
-    await changeMergeRequest(deps, actor, access, iid, (before) =>
-      before.autoMerge?.headSha === headSha ? { autoMerge: null, mergeError: text } : {},
-    );
+    const change = (before: MergeRequestRecord) => {
+      if (before.autoMerge?.headSha !== headSha) throw new NotWaiting();
+      return { autoMerge: null, mergeError: text };
+    };
+    // Its author has to look at it.
+    const messages = mergeRequestTodos(record, { authorId: record.author.id, unmergeable: true });
+    await changeMergeRequest(deps, actor, access, iid, change, { messages }).catch((refused: unknown) => {
+      if (!(refused instanceof NotWaiting)) throw refused;
+    });
   }
+}
+
+/** It is merged, or does not wait for this head any more. */
+class NotWaiting extends Error {
+  override readonly name = 'NotWaiting';
 }
 
 /** Removes the source branch of a merged one in a fork, if it is where it was and the merger may. */

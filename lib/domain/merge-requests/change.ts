@@ -7,7 +7,8 @@ import type { MergeRequestFields, MergeRequestRecord } from '../../records/merge
 import { AlreadyExists, Missing, TransactionRefused } from '../../store/errors.ts';
 import { checkMessage } from '../../store/merge-requests/merge-requests.ts';
 import { mentionsMessage, mergedMessage } from '../../store/notes/mentions.ts';
-import type { OutboxMessage } from '../../store/outbox/outbox.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
+import { CREATE_FOR_MERGE_REQUEST_JOB } from '../../store/pipelines/pipelines.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
@@ -15,12 +16,12 @@ import type { Deps } from '../deps.ts';
 import { conflict, DomainError, notFound } from '../errors.ts';
 import { mayNameIssues } from '../markdown/references.ts';
 import { moverOf } from '../notifications/enqueue.ts';
+import { retryWhileStale } from '../retry-while-stale.ts';
 import { surroundingsOf } from '../tracked/related.ts';
-import { retryWhileStale } from '../tracked/retry.ts';
 import type { SystemNote } from '../tracked/system-notes.ts';
 import { getMergeRequest } from './find.ts';
 import { systemNotes } from './system-notes.ts';
-import { toDo, toldByMail, toldInFeeds } from './told.ts';
+import { toDo, toldByMail, toldInFeeds, toldToHooks } from './told.ts';
 
 export interface MergeRequestChange {
   readonly actor: Actor;
@@ -46,10 +47,12 @@ const CONSEQUENCES: readonly ((deps: Deps, change: MergeRequestChange) => Promis
   toldInNotes,
   toldInFeeds,
   toldByMail,
+  toldToHooks,
   toDo,
   toldWhereNamed,
   closesIssuesThen,
   toBeChecked,
+  toBeBuilt,
 ];
 
 /** Commits the writes of a change, with others: where refs move too. */
@@ -90,8 +93,8 @@ export interface ChangeOptions {
   /** Further writes of the same transaction. */
   readonly alongside?: readonly Write[];
   readonly messages?: readonly OutboxMessage[];
-  /** The note by a user that comes (1) or goes (-1) with the change. */
-  readonly userNotes?: 1 | -1;
+  /** What the change adds to counts of the record. */
+  readonly add?: Readonly<Record<string, number>>;
   /** Commits the writes of the change, as it is by then. */
   readonly within?: (writes: readonly Write[], before: MergeRequestRecord) => Promise<void>;
 }
@@ -109,7 +112,7 @@ export async function changeMergeRequest(
   change: ChangeOf,
   options: ChangeOptions = {},
 ): Promise<MergeRequestRecord> {
-  const { description, notes = [], alongside = [], messages = [], userNotes, within } = options;
+  const { description, notes = [], alongside = [], messages = [], add, within } = options;
   try {
     return await retryWhileStale(async () => {
       const { mergeRequest: before } = await getMergeRequest(deps, actor, access, iid);
@@ -122,7 +125,7 @@ export async function changeMergeRequest(
       return deps.store.mergeRequests.update(before, changes, around, {
         alongside: [...following.alongside, ...alongside],
         messages: [...following.messages, ...messages],
-        ...(userNotes === undefined ? {} : { add: { userNotesCount: userNotes } }),
+        ...(add === undefined ? {} : { add }),
         ...(within === undefined ? {} : { within: (writes) => within(writes, before) }),
       });
     });
@@ -184,4 +187,18 @@ async function toldInNotes(
 async function toBeChecked(_deps: Deps, { before, after }: MergeRequestChange): Promise<Consequences> {
   const isNew = after.state === 'opened' && before?.diff.id !== after.diff.id;
   return isNew ? { messages: [checkMessage(after)] } : {};
+}
+
+/** What it proposes gets a pipeline of its own, where the configuration wants one: a worker finds out. */
+async function toBeBuilt(
+  deps: Deps,
+  { actor, access, before, after }: MergeRequestChange,
+): Promise<Consequences> {
+  const isNew = after.state === 'opened' && before?.diff.headSha !== after.diff.headSha;
+  const { projectId, iid, source } = after;
+  const isOff =
+    access.project.settings['builds_access_level'] === 'disabled' && source.projectId === projectId;
+  if (!isNew || isOff) return {};
+  const body = { projectId, iid, ...moverOf(deps, actor) };
+  return { messages: [message(MAINTENANCE, CREATE_FOR_MERGE_REQUEST_JOB, body)] };
 }

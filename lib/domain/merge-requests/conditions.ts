@@ -2,7 +2,12 @@
 
 import { awardedName } from '../../records/award-emoji.ts';
 import type { LabelRecord } from '../../records/labels.ts';
-import { isDraft, type MergeRequestRecord, type MergeRequestState } from '../../records/merge-requests.ts';
+import {
+  commitsOf,
+  isDraft,
+  type MergeRequestRecord,
+  type MergeRequestState,
+} from '../../records/merge-requests.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import { wordsOfMergeRequest } from '../../store/merge-requests/kind.ts';
 import { hasTerms, type Terms } from '../../store/search/words.ts';
@@ -34,10 +39,16 @@ export interface Selection {
 export interface MergeRequestFilter extends Selection {
   readonly not?: Selection | undefined;
   readonly iids?: readonly number[] | undefined;
+  /** Commits, one of which merged it. */
+  readonly landed?: ReadonlySet<string> | undefined;
   /** Users who approved it, all of them. */
   readonly approvedByIds?: Choice<readonly number[]> | undefined;
-  /** Users who may approve it by a rule. Nothing names any but rules of the project. */
+  /** Users whom rules name as approvers, all of them. */
   readonly approverIds?: Choice<readonly number[]> | undefined;
+  /** What deployments brought it to an environment. */
+  readonly deployed?: Deployed | undefined;
+  /** One of its commits. Of a list of a single project. */
+  readonly commitSha?: string | undefined;
   readonly sourceBranch?: string | undefined;
   readonly targetBranch?: string | undefined;
   readonly draft?: boolean | undefined;
@@ -50,6 +61,16 @@ export interface MergeRequestFilter extends Selection {
   /** What a search asks for: words of the title and of the beginning of the description, or the number. */
   readonly terms?: Terms | undefined;
 }
+
+/** Successful deployments: to an environment of this name, in this span of time. */
+export interface Deployed {
+  readonly environment?: string | undefined;
+  readonly after?: Date | undefined;
+  readonly before?: Date | undefined;
+}
+
+/** Decides for a batch of records. */
+export type Matcher = (records: readonly MergeRequestRecord[]) => Promise<boolean[]>;
 
 interface Related {
   readonly labels: ReadonlyMap<number, LabelRecord>;
@@ -67,7 +88,7 @@ export function matcherOf(
   actor: Actor,
   filter: MergeRequestFilter,
   states: readonly MergeRequestState[],
-): (records: readonly MergeRequestRecord[]) => Promise<boolean[]> {
+): Matcher {
   const conditions = conditionsOf(filter);
   const me = actor.kind === 'user' ? actor.user.id : undefined;
   const asks = (name: 'labels' | 'milestone' | 'reaction') =>
@@ -107,6 +128,7 @@ function conditionsOf(filter: MergeRequestFilter): Condition[] {
       ({ iid }) =>
         wanted.includes(iid),
   );
+  add(filter.landed, (commits) => (record) => record.state === 'merged' && commits.has(landingOf(record)));
   add(filter.approvedByIds, (wanted) => ({ approvals }) => {
     const ids = approvals.map(({ userId }) => userId);
     return hasAll(wanted, ids);
@@ -123,6 +145,7 @@ function conditionsOf(filter: MergeRequestFilter): Condition[] {
       ({ targetBranch }) =>
         targetBranch === wanted,
   );
+  add(filter.commitSha, (wanted) => (record) => commitsOf(record).includes(wanted));
   add(filter.draft, (wanted) => (record) => isDraft(record) === wanted);
   add(filter.terms, (wanted) => (record) => hasTerms(wanted, wordsOfMergeRequest(record), record.iid));
   add(
@@ -201,6 +224,10 @@ async function reactionsOf(
   const names = await store.awards.namesBy(userId, awardable);
   return new Map(records.map(({ id }, i) => [id, names[i]!]));
 }
+
+/** The commit that brought a merged one to its target. */
+export const landingOf = ({ mergeCommitSha, squashCommitSha, diff }: MergeRequestRecord): string =>
+  mergeCommitSha ?? squashCommitSha ?? diff.headSha;
 
 /** A selection for each single value of one. */
 const apart = (selection: Selection): Selection[] =>

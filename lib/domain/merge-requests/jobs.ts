@@ -7,8 +7,10 @@ import {
   REFRESH_MERGE_REQUEST_JOB,
   REMOVE_SOURCE_JOB,
 } from '../../store/merge-requests/merge-requests.ts';
-import { defineJob } from '../job.ts';
+import { UNASSIGN_MERGE_REQUESTS_JOB } from '../../store/tracked/unassign.ts';
+import { continuedWith, defineJob } from '../job.ts';
 import { idField, textField } from '../job-fields.ts';
+import { unassign, unassigningFields } from '../tracked/unassign.ts';
 import { followPush } from './after-push.ts';
 import { mergeAfterPipeline, removeSourceBranch } from './auto-merge.ts';
 import { checkMergeRequest } from './mergeability.ts';
@@ -40,8 +42,17 @@ export const jobs = [
     run: (deps, body, { deadline }) => followPush(deps, body, deadline),
   }),
   defineJob({
+    name: UNASSIGN_MERGE_REQUESTS_JOB,
+    body: unassigningFields,
+    run: async (deps, unassigning, { deadline }) => {
+      const { mergeRequestUses: uses, mergeRequests: records } = deps.store;
+      return continuedWith(await unassign(deps, { uses, records }, unassigning, deadline));
+    },
+  }),
+  defineJob({
     name: REBASE_JOB,
-    body: () => z.object({ ...address(), id: textField(), baseUrl: z.string() }),
+    body: () =>
+      z.object({ ...address(), id: textField(), baseUrl: z.string(), skipCi: z.optional(z.boolean()) }),
     run: (deps, body, { deadline, lastDelivery }) =>
       rebaseMergeRequest(deps, body, { deadline, last: lastDelivery }),
   }),

@@ -6,7 +6,7 @@ import {
   type MergeRequestRecord,
   type MergeRequestState,
 } from '../../records/merge-requests.ts';
-import { mergeRequestRanges as rangesIn } from '../../store/merge-requests/kind.ts';
+import { mergeRequestRanges as rangesIn, rangesOfCommit } from '../../store/merge-requests/kind.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Listable, SearchedIn, TrackedQuery } from '../../store/tracked/list.ts';
 import type { PlaceRange } from '../../store/tracked/places.ts';
@@ -18,7 +18,7 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { unauthorized } from '../errors.ts';
 import { withAbove } from '../labels/containers.ts';
-import { type MergeRequestFilter, matcherOf } from './conditions.ts';
+import { type Deployed, landingOf, type Matcher, type MergeRequestFilter, matcherOf } from './conditions.ts';
 import type { FoundMergeRequest } from './related.ts';
 
 export const MERGE_REQUEST_ORDERS = ['created_at', 'updated_at', 'title'] as const;
@@ -54,7 +54,7 @@ export async function listMergeRequests(
   const accesses: Accesses = new Map();
   const planned = await plan(deps, actor, input, accesses, order);
   if (planned === undefined) return { items: [], total: 0, more: false };
-  const { query, states, isInOrder } = planned;
+  const { query, states, isInOrder, isCut } = planned;
   const found = await deps.store.mergeRequestList.page({
     ...query,
     page: page.page,
@@ -74,7 +74,7 @@ export async function listMergeRequests(
     const isShown = access !== undefined && states.includes(mergeRequest.state);
     return isShown ? [{ mergeRequest, access }] : [];
   });
-  return { ...found, items };
+  return isCut() ? { ...found, items, total: undefined, truncated: true } : { ...found, items };
 }
 
 /** Counts what a list would show, at most {@link MAX_COUNTED}. */
@@ -101,6 +101,8 @@ interface Plan {
   readonly states: readonly MergeRequestState[];
   /** Whether the ranges have the order that is asked for. */
   readonly isInOrder: boolean;
+  /** Whether something that decides was not looked at: the list may lack what it decides. */
+  readonly isCut: () => boolean;
 }
 
 /** @returns undefined where nothing can be found */
@@ -115,7 +117,11 @@ async function plan(
   const filter = ownOf(actor, input);
   if (scope.kind === 'project' && !can(actor, scope.access, 'read_merge_requests')) return undefined;
   if (filter === undefined || state === 'locked') return undefined;
-  const states = state === undefined ? MERGE_REQUEST_STATES : [state];
+  // What is deployed is merged.
+  const states = (state === undefined ? MERGE_REQUEST_STATES : [state]).filter(
+    (each) => filter.deployed === undefined || each === 'merged',
+  );
+  if (states.length === 0) return undefined;
   const covered: Covered = new Set();
   const sources = await sourcesOf(deps, actor, filter, scope, states, covered);
   if (sources === undefined) return undefined;
@@ -124,21 +130,84 @@ async function plan(
   const residual = Object.entries(filter).some(
     ([name, value]) => value !== undefined && !covered.has(name as keyof MergeRequestFilter),
   );
-  // Rows of words and of reactions do not tell the state.
-  const isExact = filter.terms === undefined && filter.reaction === undefined;
+  // Rows of words, of reactions and of commits do not tell the state.
+  const isExact = [filter.terms, filter.reaction, filter.commitSha].every((value) => value === undefined);
   const isPlain = scope.kind === 'project' && sources.length === 0 && !residual;
   // Read beside the page; its failure is thrown where it is awaited.
   const total = isPlain ? totalOf(deps, scope.access.project.id, states) : undefined;
   total?.catch(() => {});
+  const accessOf = (id: number) => (scope.kind === 'project' ? scope.access : accesses.get(id));
+  const { deployed, approverIds } = filter;
+  const { inDeployments, isCut } =
+    deployed === undefined ? NOT_DEPLOYED : deployedIn(deps, actor, deployed, accessOf);
+  const matchers = [
+    matcherOf(deps, actor, filter, states),
+    ...(approverIds === undefined ? [] : [namedApprovers(deps, actor, approverIds, accessOf)]),
+    ...(inDeployments === undefined ? [] : [inDeployments]),
+  ];
   return {
     states,
     isInOrder,
+    isCut,
     query: {
       sources: sources.length > 0 ? sources : [baseOf(scope, states, isInOrder ? order : 'created_at')],
       ...(scope.kind === 'project' && isExact ? {} : { listable: listableIn(deps, actor, input, accesses) }),
-      ...(residual || !isExact ? { matches: matcherOf(deps, actor, filter, states) } : {}),
+      ...(residual || !isExact ? { matches: inTurn(matchers) } : {}),
       ...(filter.terms === undefined ? {} : { countWalk: COUNTED_HITS }),
       ...(total === undefined ? {} : { total }),
+    },
+  };
+}
+
+/** What all of them hold for; each is asked about what those before it have left. */
+const inTurn =
+  (matchers: readonly Matcher[]): Matcher =>
+  async (records) => {
+    let left = records.map((record, i) => ({ record, i }));
+    for (const matches of matchers) {
+      if (left.length === 0) break;
+      const verdicts = await matches(left.map(({ record }) => record));
+      left = left.filter((_, i) => verdicts[i]);
+    }
+    const kept = new Set(left.map(({ i }) => i));
+    return records.map((_, i) => kept.has(i));
+  };
+
+type AccessOf = (projectId: number) => ProjectAccess | undefined;
+
+/** Rules, and what is deployed, are loaded where they are asked for: few lists do. */
+function namedApprovers(
+  deps: Deps,
+  actor: Actor,
+  wanted: NonNullable<MergeRequestFilter['approverIds']>,
+  accessOf: AccessOf,
+): Matcher {
+  const named = import('../approvals/named.ts').then(({ approversNamed }) =>
+    approversNamed(deps, actor, wanted, accessOf),
+  );
+  return async (records) => (await named)(records);
+}
+
+const NOT_DEPLOYED = { inDeployments: undefined, isCut: () => false } as const;
+
+function deployedIn(
+  deps: Deps,
+  actor: Actor,
+  deployed: Deployed,
+  accessOf: AccessOf,
+): { readonly inDeployments: Matcher; readonly isCut: () => boolean } {
+  const looking = import('../environments/deployed.ts').then(
+    ({ DeployedCommits }) => new DeployedCommits(deps, actor, deployed),
+  );
+  let cut = false;
+  return {
+    isCut: () => cut,
+    inDeployments: async (records) => {
+      const commits = await looking;
+      const ids = [...new Set(records.map(({ projectId }) => projectId))];
+      await commits.look(ids.flatMap((id) => accessOf(id) ?? []));
+      cut = commits.cut;
+      return records.map((record) => commits.has(record.projectId, landingOf(record)));
     },
   };
 }
@@ -201,6 +270,10 @@ async function sourcesOf(
       sources.push(rangesIn.by(projectId, facet, branch, states));
       covered.add(name);
     }
+  if (projectId !== undefined && filter.commitSha !== undefined) {
+    sources.push(rangesOfCommit(projectId, filter.commitSha));
+    covered.add('commitSha');
+  }
   if (typeof labels === 'object' && labels.length > 0 && scope.kind !== 'instance') {
     const titles = [...new Set(labels)];
     const ids =

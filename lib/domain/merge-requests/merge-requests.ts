@@ -14,6 +14,7 @@ import { badRequest, conflict, type DomainError, forbidden, invalid, unprocessab
 import { related } from '../forks/network.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
 import { dropRefused, dropReplaced } from '../long-texts.ts';
+import { retryWhileStale } from '../retry-while-stale.ts';
 import {
   assignable,
   keptText,
@@ -24,7 +25,7 @@ import {
   usableMilestone,
 } from '../tracked/input.ts';
 import { surroundingsOf } from '../tracked/related.ts';
-import { retryWhileStale } from '../tracked/retry.ts';
+import type { SystemNote } from '../tracked/system-notes.ts';
 import { tasksOf } from '../tracked/tasks.ts';
 import { tipOf } from './branch-tip.ts';
 import { addMergeRequest, changeMergeRequest } from './change.ts';
@@ -63,6 +64,31 @@ export interface NewMergeRequestInput extends Texts, Metadata, Choices {
   readonly targetProjectId?: number | undefined;
 }
 
+/** What becomes of a new description: its text without the quick actions in it, and what these make of the merge request. */
+export interface ActedDescription {
+  readonly text: string;
+  /** @throws 400 for what no merge request may have */
+  change(record: MergeRequestRecord): Partial<MergeRequestFields>;
+  readonly notes: readonly SystemNote[];
+  /** What the actions do beside, after the change. */
+  finish(record: MergeRequestRecord): Promise<void>;
+}
+
+/** The merge request that a description is of; one that is new has no record yet. */
+export interface DescribedMergeRequest {
+  readonly stored: MergeRequestRecord | undefined;
+  readonly title: string;
+}
+
+/** Runs the quick actions of a description. @param access the target's. @returns undefined where there are none */
+export type ActOn = (
+  access: ProjectAccess,
+  description: string,
+  mergeRequestOf: () => Promise<DescribedMergeRequest>,
+) => Promise<ActedDescription | undefined>;
+
+const noActions: ActOn = () => Promise.resolve(undefined);
+
 /**
  * Proposes a branch of a project to be merged into one of it, or of another project of its fork network.
  * @param source the project of the source branch
@@ -74,6 +100,7 @@ export async function createMergeRequest(
   actor: Actor,
   source: ProjectAccess,
   input: NewMergeRequestInput,
+  act = noActions,
 ): Promise<FoundMergeRequest> {
   const { user } = signedIn(actor);
   requireValid(input);
@@ -94,11 +121,15 @@ export async function createMergeRequest(
     usableMilestone(deps, target, metadata.milestoneId),
   ]);
   if ('missing' in proposed) throw invalid({ [`${proposed.missing}_branch`]: ['does not exist'] });
+  const acted = await act(target, input.description ?? '', async () => ({
+    stored: undefined,
+    title: input.title.trim(),
+  }));
   const at = deps.now().toISOString();
   const diff: DiffVersion = { ...proposed, id: versionId, number: 1, createdAt: at };
-  const description = input.description ?? null;
+  const description = acted?.text ?? input.description ?? null;
   const { squash_option: squashOption, remove_source_branch_after_merge: removes } = project.settings;
-  const record: MergeRequestRecord = {
+  const written: MergeRequestRecord = {
     id,
     iid,
     projectId: project.id,
@@ -140,15 +171,20 @@ export async function createMergeRequest(
     unresolvedCount: 0,
     version: 1,
   };
+  let record: MergeRequestRecord;
   try {
-    await addMergeRequest(deps, { actor, access: target, after: record, description }, (writes) =>
+    record = { ...written, ...acted?.change(written) };
+    const notes = acted?.notes ?? [];
+    await addMergeRequest(deps, { actor, access: target, after: record, description, notes }, (writes) =>
       commitVersion(deps, sides, record, { before: undefined, after: diff }, writes),
     );
   } catch (error) {
-    await dropRefused(deps, record.description, error);
+    await dropRefused(deps, written.description, error);
     throw movedMeanwhile(error) ?? error;
   }
-  return { mergeRequest: record, access: target };
+  if (acted === undefined) return { mergeRequest: record, access: target };
+  await acted.finish(record);
+  return getMergeRequest(deps, actor, target, iid);
 }
 
 export interface MergeRequestUpdateInput extends Texts, Metadata, Choices {
@@ -170,6 +206,7 @@ export async function updateMergeRequest(
   access: ProjectAccess,
   iid: number,
   input: MergeRequestUpdateInput,
+  act = noActions,
 ): Promise<FoundMergeRequest> {
   requireValid(input);
   const { user } = signedIn(actor);
@@ -178,23 +215,24 @@ export async function updateMergeRequest(
   const metadata: MergeRequestUpdateInput = can(actor, access, 'organize_merge_requests') ? input : {};
   const people = async (ids: readonly number[] | undefined) =>
     ids && (await assignable(deps, access, ids, 'read_merge_requests')).map((each) => each.id);
-  const [labelsAfter, assigneeIds, reviewerIds, milestone, retargeted] = await Promise.all([
+  const [labelsAfter, assigneeIds, reviewerIds, milestone, retargeted, mayShare] = await Promise.all([
     labelChange(deps, access, metadata),
     people(metadata.assigneeIds),
     people(metadata.reviewerIds),
     usableMilestone(deps, access, metadata.milestoneId),
     retargeting(deps, access, read, input.targetBranch),
+    input.allowCollaboration !== undefined && isSourcePusher(deps, actor, read),
     input.stateEvent === 'reopen' ? requireSource(deps, actor, access, read) : undefined,
   ]);
-  const text = input.description;
+  const acted = await act(access, input.description ?? '', async () => ({ stored: read, title: read.title }));
+  const text = acted?.text ?? input.description;
   const description = text === undefined ? undefined : await keptText(deps, access.project.id, text);
   let replaced: StoredText | null | undefined;
   const change = (before: MergeRequestRecord): Partial<MergeRequestFields> => {
     if (!mayUpdate(actor, access, before)) throw forbidden();
     replaced = description === undefined ? undefined : before.description;
     const at = deps.now();
-    const isOwnFork = before.author.id === user.id && before.source.projectId !== before.projectId;
-    return {
+    const changes: Partial<MergeRequestFields> = {
       ...(input.title === undefined ? {} : { title: input.title.trim() }),
       ...(description === undefined ? {} : { description, tasks: tasksOf(text ?? null) }),
       ...labelsAfter(before),
@@ -204,22 +242,32 @@ export async function updateMergeRequest(
       ...given('discussionLocked', metadata.discussionLocked),
       ...given('squash', input.squash),
       ...given('forceRemoveSource', input.removeSourceBranch),
-      ...given('allowCollaboration', isOwnFork ? input.allowCollaboration : undefined),
+      ...given('allowCollaboration', mayShare ? input.allowCollaboration : undefined),
       ...given('approvalsBeforeMerge', ownApprovals(access, input.approvalsBeforeMerge)),
       ...retargeted?.change(before),
       ...stateAfter(before, input.stateEvent, user.id, at),
       updatedAt: at.toISOString(),
     };
+    return { ...changes, ...acted?.change({ ...before, ...changes }) };
   };
-  const options = { description: text, ...(retargeted === undefined ? {} : { within: retargeted.commit }) };
+  let found: FoundMergeRequest;
+  const notes = acted?.notes ?? [];
+  const options = {
+    description: text,
+    notes,
+    ...(retargeted === undefined ? {} : { within: retargeted.commit }),
+  };
   try {
     const mergeRequest = await changeMergeRequest(deps, actor, access, iid, change, options);
     await dropReplaced(deps, replaced);
-    return { mergeRequest, access };
+    found = { mergeRequest, access };
   } catch (error) {
     await dropRefused(deps, description, error);
     throw movedMeanwhile(error) ?? error;
   }
+  if (acted === undefined) return found;
+  await acted.finish(found.mergeRequest);
+  return getMergeRequest(deps, actor, access, iid);
 }
 
 /** @throws `404 Not found`, 403, 409 when others keep changing it */
@@ -306,8 +354,19 @@ function ownApprovals({ project }: ProjectAccess, given: number | null | undefin
   return given != null && general > 0 && given > general ? given : undefined;
 }
 
+/** Whether the source branch is in a fork to which the actor may push by their own right. */
+async function isSourcePusher(
+  deps: Deps,
+  actor: Actor,
+  { source, projectId }: MergeRequestRecord,
+): Promise<boolean> {
+  if (source.projectId === projectId) return false;
+  const [fork] = await projectAccesses(deps, actor, [source.projectId]);
+  return fork !== undefined && can(actor, fork, 'push_code');
+}
+
 /** @throws 422 where the source branch is gone */
-async function requireSource(
+export async function requireSource(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,

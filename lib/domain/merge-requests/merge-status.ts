@@ -1,5 +1,5 @@
 import { isDraft, type MergeRequestRecord, type MergeVerdict } from '../../records/merge-requests.ts';
-import type { ReportedState } from '../../store/pipelines/pipelines.ts';
+import { type CiStatus, isActiveStatus } from '../../records/pipelines.ts';
 import { conflict, notAcceptable, notAllowed, unauthorized } from '../errors.ts';
 import type { MergeSettings } from './merge-settings.ts';
 
@@ -48,8 +48,7 @@ export interface MergeSituation {
   readonly checking: boolean;
 }
 
-/** Nothing makes skipped pipelines yet. */
-export type PipelineState = ReportedState | 'skipped';
+export type PipelineState = CiStatus;
 
 /** The verdict, if it is one on the heads of now. */
 export function currentVerdict({
@@ -113,7 +112,7 @@ function unmergeableReason(
 }
 
 export const isActive = (pipeline: PipelineState | undefined): boolean =>
-  pipeline === 'pending' || pipeline === 'running';
+  pipeline !== undefined && (isActiveStatus(pipeline) || pipeline === 'created');
 
 const suffices = (
   pipeline: PipelineState | undefined,

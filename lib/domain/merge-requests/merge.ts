@@ -11,7 +11,7 @@ import { can, signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { conflict, notAcceptable, unauthorized } from '../errors.ts';
+import { conflict, forbidden, notAcceptable, unauthorized } from '../errors.ts';
 import { serializeByKey } from '../in-process-queue.ts';
 import { type BranchProtection, branchProtection } from '../refs/protection.ts';
 import { identityOf } from '../repository/identity.ts';
@@ -19,15 +19,15 @@ import { openRepository } from '../repository/open.ts';
 import { codeOf } from '../repository/read.ts';
 import { repositoryTooLarge, sizeExcess } from '../repository/size-limits.ts';
 import { lostRef, retryOnConflict } from '../retry-on-conflict.ts';
+import { judgedAsItIs } from './as-it-is.ts';
 import { changeMergeRequest } from './change.ts';
 import { getMergeRequest } from './find.ts';
 import { type BuiltMerge, buildMerge } from './merge-commits.ts';
 import { mergeSettingsOf, squashes } from './merge-settings.ts';
 import { requireMergeable, requireReady } from './merge-status.ts';
-import { type Judged, situationOf } from './mergeability.ts';
+import type { Judged } from './mergeability.ts';
 import { messageFacts } from './message-facts.ts';
 import { messageOf } from './messages.ts';
-import { refreshed } from './refresh.ts';
 import type { FoundMergeRequest } from './related.ts';
 import { cut, MAX_MESSAGE_BYTES } from './templates.ts';
 
@@ -41,7 +41,7 @@ export interface MergeInput extends MergeChoices {
 const QUEUE_TIMEOUT_MS = 12_000;
 
 /** The merge request changed while it was judged. */
-class Outdated extends Error {
+export class Outdated extends Error {
   constructor() {
     super('the merge request changed while it was judged');
     this.name = 'Outdated';
@@ -82,11 +82,16 @@ async function mergeOnce(
 ): Promise<MergeRequestRecord> {
   const protecting = branchProtection(deps, access, actor);
   const { mergeRequest: read } = await getMergeRequest(deps, actor, access, iid);
-  const [protection, record] = await Promise.all([protecting, refreshed(deps, actor, access, read)]);
-  const situation = await situationOf(deps, access, record);
-  const demand = { ...input, mayMerge: protection.mayUpdate(actor, record.targetBranch) };
+  const [protection, situation] = await Promise.all([protecting, judgedAsItIs(deps, actor, access, read)]);
+  const demand = { ...input, mayMerge: protection.mayUpdate(actor, situation.record.targetBranch) };
   const when = requireReady(situation, demand);
-  requireMergeable(situation, demand);
+  try {
+    requireMergeable(situation, demand);
+  } catch (refusal) {
+    // Branches are read after the record: whoever merged it in between left nothing to merge.
+    const now = await deps.store.mergeRequests.get(read);
+    throw now?.version === situation.record.version ? refusal : new Outdated();
+  }
   if (when === 'later') return mergeLater(deps, actor, access, situation, input);
   const excess = await sizeExcess(deps, access.project);
   if (excess !== undefined) throw repositoryTooLarge(excess);
@@ -100,12 +105,29 @@ const asJudged =
     return change();
   };
 
+/**
+ * Asks that a merge request is merged when the pipeline of its head succeeds, before there is one.
+ * @throws 403 for who may not merge it
+ */
+export async function askToMergeLater(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  record: MergeRequestRecord,
+): Promise<void> {
+  const protection = await branchProtection(deps, access, actor);
+  if (!protection.mayUpdate(actor, record.targetBranch)) throw forbidden('You may not merge it');
+  if (record.autoMerge?.headSha === record.diff.headSha) return;
+  const asSettingsSay = { mergeMessage: null, squashMessage: null, squash: null, removeSource: null };
+  await mergeLater(deps, actor, access, { record }, asSettingsSay);
+}
+
 function mergeLater(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
-  { record }: Judged,
-  { mergeMessage, squashMessage, squash, removeSource }: MergeInput,
+  { record }: Pick<Judged, 'record'>,
+  { mergeMessage, squashMessage, squash, removeSource }: MergeChoices,
 ): Promise<MergeRequestRecord> {
   const { id: userId } = signedIn(actor).user;
   const { headSha } = record.diff;

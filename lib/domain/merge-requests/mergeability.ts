@@ -8,8 +8,9 @@ import { branchRef } from '../../git/refname.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import { decodePath } from '../../git/tree/path.ts';
 import { MAX_CONFLICTS, type MergeRequestRecord, type MergeVerdict } from '../../records/merge-requests.ts';
+import type { PipelineRecord } from '../../records/pipelines.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import type { PipelineRecord } from '../../store/pipelines/pipelines.ts';
+import { mergeRequestTodos } from '../../store/todos/todos.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { evaluateApprovals } from '../approvals/evaluate.ts';
 import type { Deps } from '../deps.ts';
@@ -32,19 +33,37 @@ export interface Heads {
 /** The record, with the verdict that was found, and what else decides. */
 export type Judged = MergeSituation & { readonly record: MergeRequestRecord; readonly heads: Heads };
 
+/** What a merge request is judged by, beside its record and commits. */
+export interface Grounds {
+  readonly heads: Heads;
+  readonly pipeline: PipelineRecord | undefined;
+  readonly approved: boolean;
+}
+
+export async function groundsOf(
+  deps: Deps,
+  access: ProjectAccess,
+  record: MergeRequestRecord,
+): Promise<Grounds> {
+  const [heads, pipeline, approved] = await Promise.all([
+    headsOf(deps, access, record),
+    headPipeline(deps, record),
+    isApproved(deps, access, record),
+  ]);
+  return { heads, pipeline, approved };
+}
+
 /**
  * Finds out whether a merge request can be merged: at once where little work is needed, else a worker is told to.
+ * @param grounds if they were read after the record
  */
 export async function situationOf(
   deps: Deps,
   access: ProjectAccess,
   read: MergeRequestRecord,
+  grounds?: Grounds,
 ): Promise<Judged> {
-  const [heads, pipeline, approved] = await Promise.all([
-    headsOf(deps, access, read),
-    headPipeline(deps, read),
-    isApproved(deps, access, read),
-  ]);
+  const { heads, pipeline, approved } = grounds ?? (await groundsOf(deps, access, read));
   const { record, checking } = await verdictOf(deps, access, read, heads);
   return {
     record,
@@ -83,14 +102,23 @@ export async function headsOf(
   };
 }
 
-/** The newest pipeline of the head: of its own project, else of the target's. */
+/** Pipelines of a head in one project that are looked at: the newest. */
+const MAX_PIPELINES = 10;
+
+/** The newest pipeline of the head: one for the merge request itself, else of its own project, else of the target's. */
 export async function headPipeline(
   { store }: Deps,
-  { projectId, source, diff }: Pick<MergeRequestRecord, 'projectId' | 'source' | 'diff'>,
+  { projectId, iid, source, diff }: Pick<MergeRequestRecord, 'projectId' | 'iid' | 'source' | 'diff'>,
 ): Promise<PipelineRecord | undefined> {
   const projects = [...new Set([source.projectId, projectId])];
-  const found = await Promise.all(projects.map((id) => store.pipelines.newest(id, diff.headSha)));
-  return found.find((pipeline) => pipeline !== undefined);
+  const looked = projects.map((id) => store.pipelines.ofCommit(id, diff.headSha, MAX_PIPELINES));
+  const found = (await Promise.all(looked)).flat();
+  const own = found.find(({ mergeRequest: of }) => of?.projectId === projectId && of.iid === iid);
+  // Those of other merge requests, and those that jobs of others started, say nothing of it.
+  return (
+    own ??
+    found.find(({ mergeRequest, source: by }) => mergeRequest === undefined && by !== 'parent_pipeline')
+  );
 }
 
 async function isApproved(deps: Deps, access: ProjectAccess, record: MergeRequestRecord): Promise<boolean> {
@@ -110,7 +138,7 @@ async function verdictOf(
   const git = codeOf(deps, access);
   const verdict = await checked(git, record, targetSha, AbortSignal.timeout(INLINE_MS));
   if (verdict !== undefined) {
-    await deps.store.mergeRequests.keepVerdict(record, verdict);
+    await keep(deps, record, verdict);
     return { record: { ...record, verdict }, checking: false };
   }
   await askForCheck(deps, record, targetSha);
@@ -144,7 +172,17 @@ export async function checkMergeRequest(
   const signal = AbortSignal.timeout(Math.max(1, deadline - Date.now()));
   const verdict = await checked(git, record, targetSha, signal);
   // What takes longer than a worker has is not merged here.
-  await deps.store.mergeRequests.keepVerdict(record, verdict ?? refusal(record, targetSha));
+  await keep(deps, record, verdict ?? refusal(record, targetSha));
+}
+
+/** Keeps a verdict. Where conflicts are new the author has to look at them. */
+async function keep({ store }: Deps, record: MergeRequestRecord, verdict: MergeVerdict): Promise<void> {
+  const isConflicting = verdict.conflicts.length > 0 && (record.verdict?.conflicts ?? []).length === 0;
+  await store.mergeRequests.keepVerdict(
+    record,
+    verdict,
+    isConflicting ? mergeRequestTodos(record, { authorId: record.author.id, unmergeable: true }) : [],
+  );
 }
 
 /** Of a worker, which asks for nobody's rights. */

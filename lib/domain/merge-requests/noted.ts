@@ -1,5 +1,6 @@
 import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import { TransactionRefused } from '../../store/errors.ts';
+import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import { mergeRequestTodos } from '../../store/todos/todos.ts';
 import { can, requireAbility } from '../access/permissions.ts';
@@ -9,9 +10,11 @@ import type { Deps } from '../deps.ts';
 import { conflict, forbidden, recordNotFound } from '../errors.ts';
 import { readableMentions } from '../issues/mentions.ts';
 import type { NoteCounts, NotedObject } from '../notes/noteable.ts';
+import { enqueueNotification } from '../notifications/enqueue.ts';
 import { formerMentions } from '../notifications/former-mentions.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { rootOf } from '../tracked/related.ts';
+import { systemNoteWrites } from '../tracked/system-notes.ts';
 import { getMergeRequest } from './find.ts';
 import { isFormer } from './former-position.ts';
 
@@ -51,10 +54,15 @@ export async function mergeRequestWithNotes(
         const { latestPositions } = await import('./moved-positions.ts');
         return latestPositions(deps, access, diff, positions);
       },
+      suggested: async (text, position) => {
+        const { suggestedIn } = await import('./suggestions.ts');
+        return suggestedIn(deps, access, text, position);
+      },
+      isCurrent: (position) => mergeRequest.state === 'opened' && !isFormer(position, diff),
     },
     backdates: can(actor, access, 'backdate_notes'),
     readable: (notes) => readableMentions(deps, actor, notes),
-    within: (counts, write) => counting(deps, mergeRequest, access, counts, write),
+    within: (counts, write) => counting(deps, actor, mergeRequest, access, counts, write),
     awards: {
       createdAt: mergeRequest.createdAt,
       vote: (votes) => deps.store.mergeRequests.voteWrite(mergeRequest, votes),
@@ -89,23 +97,47 @@ export const countsOf = ({ notes, unresolved }: NoteCounts): Readonly<Record<str
  * Counts in the record, as it is by then. @param read how it was: most often nothing has changed
  * @throws 404, 409 when others keep changing it
  */
-function counting(
-  { store, now }: Deps,
+async function counting(
+  deps: Deps,
+  actor: Actor,
   read: MergeRequestRecord,
   { project }: ProjectAccess,
   counts: NoteCounts,
   write: (alongside: readonly Write[]) => Promise<void>,
 ): Promise<void> {
+  const { store, now } = deps;
   let known: MergeRequestRecord | undefined = read;
+  let messages: readonly OutboxMessage[] = [];
   const attempt = async () => {
     const record = known ?? (await store.mergeRequests.get(read));
     known = undefined;
     if (record === undefined) throw recordNotFound();
-    await write(store.mergeRequests.touch(record, now(), countsOf(counts), rootOf(project)));
+    const { unresolvedCount } = record;
+    // Of several who resolve the last discussions at once, one is the last.
+    const exactly = isResolving(counts) ? { unresolvedCount } : {};
+    const touch = store.mergeRequests.touch(record, now(), countsOf(counts), rootOf(project), exactly);
+    const isLast = isResolving(counts) && unresolvedCount === 1;
+    const told = isLast ? await allResolved(deps, actor, record) : { writes: [], messages: [] };
+    messages = told.messages;
+    await write([...touch, ...told.writes, ...messages.map(outboxWrite)]);
   };
-  return retryOnConflict(attempt, isStale).catch((error: unknown) => {
+  await retryOnConflict(attempt, isStale).catch((error: unknown) => {
     throw isStale(error) ? conflict('409 Conflict: Resource lock') : error;
   });
+  if (messages.length > 0) await store.outbox.deliver(messages);
+}
+
+/** Whether a discussion is resolved; that one is open no more may also be as its notes are deleted. */
+const isResolving = ({ notes, unresolved }: NoteCounts): boolean => notes === 0 && unresolved === -1;
+
+/** What tells that no discussion is open any more. */
+async function allResolved(deps: Deps, actor: Actor, { projectId, id, iid }: MergeRequestRecord) {
+  const on = { projectId, noteable: { kind: 'merge-request', id }, iid } as const;
+  const event = { kind: 'merge-request', projectId, iid, changes: [{ what: 'resolved' }] } as const;
+  return {
+    writes: await systemNoteWrites(deps, actor, on, [{ action: 'discussion', text: 'resolved all threads' }]),
+    messages: [enqueueNotification(deps, actor, event)],
+  };
 }
 
 const isStale = (error: unknown): boolean => error instanceof TransactionRefused && error.has('version');

@@ -16,9 +16,12 @@ import type { Propose, PushedTip } from '../git/push-answer.ts';
 import type { MergeRequestOptions } from '../git/push-options.ts';
 import { withAbove } from '../labels/containers.ts';
 import { codeOf } from '../repository/read.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
 import { tipOf } from './branch-tip.ts';
 import { getMergeRequest } from './find.ts';
+import { askToMergeLater, Outdated } from './merge.ts';
 import { createMergeRequest, updateMergeRequest } from './merge-requests.ts';
+import { refreshed } from './refresh.ts';
 
 /** Branches of one push that its options are for. */
 const MAX_BRANCHES = 10;
@@ -44,13 +47,13 @@ export const proposePushed: Propose = async (deps, access, pushed, options) => {
     const most = `Push options are for ${MAX_BRANCHES} branches at most: ${pushed.length} were pushed`;
     return { open, warnings: [`warning: ${most}`] };
   }
-  if (options.mergeWhenPipelineSucceeds === true)
-    warnings.push("warning: push option 'merge_request.merge_when_pipeline_succeeds' has no effect yet");
   try {
     const proposing = await proposingOf(deps, access, options);
     for (const each of pushed) {
       try {
-        open.set(each.branch, [await proposed(deps, proposing, each)]);
+        const reference = await proposed(deps, proposing, each);
+        open.set(each.branch, [reference]);
+        if (options.mergeWhenPipelineSucceeds === true) await mergesLater(deps, proposing, reference);
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
         warnings.push(`warning: merge request of ${each.branch}: ${reasonOf(error)}`);
@@ -146,6 +149,20 @@ async function proposed(deps: Deps, proposing: Proposing, pushed: PushedTip): Pr
     removeSourceBranch: options.removeSourceBranch,
   });
   return mergeRequest;
+}
+
+/** Of the head that was pushed, whether a worker has followed the push or not. @throws 403 */
+async function mergesLater(
+  deps: Deps,
+  { access: { actor }, target }: Proposing,
+  { iid }: MergeRequestReference,
+): Promise<void> {
+  // Its worker may be at it too.
+  const ask = async () => {
+    const { mergeRequest } = await getMergeRequest(deps, actor, target, iid);
+    await askToMergeLater(deps, actor, target, await refreshed(deps, actor, target, mergeRequest));
+  };
+  await retryOnConflict(ask, (error) => error instanceof Outdated);
 }
 
 async function change(

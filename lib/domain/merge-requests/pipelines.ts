@@ -1,4 +1,4 @@
-import type { PipelineRecord } from '../../store/pipelines/pipelines.ts';
+import type { PipelineRecord } from '../../records/pipelines.ts';
 import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -9,13 +9,16 @@ import type { FoundMergeRequest } from './related.ts';
 /** Versions whose heads' pipelines are listed: the newest. */
 const MAX_VERSIONS = 20;
 
+/** Pipelines of one head. */
+const MAX_OF_HEAD = 10;
+
 interface Pipelines {
   /** The project that they belong to, that of the source branch; undefined: hidden from the actor. */
   readonly access: ProjectAccess | undefined;
   readonly items: readonly PipelineRecord[];
 }
 
-/** The pipelines of the source branch for what it proposed, the newest first. */
+/** The pipelines of the merge request, and of its source branch for what it proposed, the newest first. */
 export async function listPipelines(
   deps: Deps,
   actor: Actor,
@@ -30,10 +33,18 @@ export async function listPipelines(
   const { items } = await deps.store.mergeRequests.versions(mergeRequest, MAX_VERSIONS);
   const heads = [...new Set(items.map(({ headSha }) => headSha))];
   const found = await Promise.all(
-    heads.map((sha) => deps.store.pipelines.ofRef(source.projectId, sha, source.branch)),
+    heads.map((sha) => deps.store.pipelines.ofCommit(source.projectId, sha, MAX_OF_HEAD)),
   );
+  const { projectId, iid } = mergeRequest;
+  const isOf = ({ mergeRequest: of, ref, source: by }: PipelineRecord) =>
+    of === undefined
+      ? ref === source.branch && by !== 'parent_pipeline'
+      : of.projectId === projectId && of.iid === iid;
   return {
     access,
-    items: found.filter((each) => each !== undefined).toSorted((a, b) => b.id - a.id),
+    items: found
+      .flat()
+      .filter(isOf)
+      .toSorted((a, b) => b.id - a.id),
   };
 }

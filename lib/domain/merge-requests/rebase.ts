@@ -16,9 +16,11 @@ import { type Actor, actingFor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, DomainError, forbidden, notAllowed } from '../errors.ts';
 import { codeWithAlternate } from '../forks/network.ts';
+import { pushAccess } from '../refs/collaboration.ts';
 import { branchProtection } from '../refs/protection.ts';
 import { identityOf } from '../repository/identity.ts';
 import { codeOf } from '../repository/read.ts';
+import { lostRef, retryOnConflict } from '../retry-on-conflict.ts';
 import { changeMergeRequest } from './change.ts';
 import { getMergeRequest } from './find.ts';
 import { isRebasing } from './merge-status.ts';
@@ -30,7 +32,7 @@ const LOCKED =
   'Failed to enqueue the rebase operation, possibly due to a long-lived transaction. Try again later.';
 
 /**
- * Lets a worker rebase the source branch onto the target branch.
+ * Lets a worker rebase the source branch onto the target branch. With `skipCi` the pipeline of that push is skipped.
  * @throws `404 Not found`; 403 for who may not push to the source branch, and where it is gone; 405 for one that is not
  *   open; 409 while a rebase is under way
  */
@@ -39,15 +41,12 @@ export async function requestRebase(
   actor: Actor,
   access: ProjectAccess,
   iid: number,
+  { skipCi = false }: { readonly skipCi?: boolean } = {},
 ): Promise<void> {
   const { user } = signedIn(actor);
   const { mergeRequest: record } = await getMergeRequest(deps, actor, access, iid);
-  const source = await sourceOf(deps, actor, access, record);
-  const protection = source && (await branchProtection(deps, source, actor));
-  if (protection?.mayPush(actor, record.source.branch) !== true || !protection.mayForce(record.source.branch))
-    throw forbidden('Cannot push to source branch');
-  if ((await headsOf(deps, access, record)).sourceSha === undefined)
-    throw forbidden('Source branch does not exist');
+  const refusal = await rebaseRefusal(deps, actor, access, record);
+  if (refusal !== undefined) throw forbidden(refusal);
   const rebase = { id: randomUUID(), at: deps.now().toISOString(), userId: user.id };
   const change = (before: MergeRequestRecord) => {
     if (before.state !== 'opened') throw notAllowed();
@@ -55,10 +54,26 @@ export async function requestRebase(
     return { rebase, mergeError: null };
   };
   const baseUrl = actor.origin?.baseUrl ?? deps.environment.baseUrl ?? '';
-  const body = { projectId: record.projectId, iid, id: rebase.id, baseUrl };
+  const body = { projectId: record.projectId, iid, id: rebase.id, baseUrl, ...(skipCi ? { skipCi } : {}) };
   await changeMergeRequest(deps, actor, access, iid, change, {
     messages: [message(MAINTENANCE, REBASE_JOB, body)],
   });
+}
+
+/** Why the actor may not rebase the source branch; undefined: they may. */
+export async function rebaseRefusal(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  record: MergeRequestRecord,
+): Promise<string | undefined> {
+  const source = await sourceOf(deps, actor, access, record);
+  const protection = source && (await branchProtection(deps, source, actor));
+  if (protection?.mayPush(actor, record.source.branch) !== true || !protection.mayForce(record.source.branch))
+    return 'Cannot push to source branch';
+  return (await headsOf(deps, access, record)).sourceSha === undefined
+    ? 'Source branch does not exist'
+    : undefined;
 }
 
 /**
@@ -73,11 +88,13 @@ export async function rebaseMergeRequest(
     iid,
     id,
     baseUrl,
+    skipCi = false,
   }: {
     readonly projectId: number;
     readonly iid: number;
     readonly id: string;
     readonly baseUrl: string;
+    readonly skipCi?: boolean | undefined;
   },
   { deadline, last }: { readonly deadline: number; readonly last: boolean },
 ): Promise<void> {
@@ -92,7 +109,11 @@ export async function rebaseMergeRequest(
   }
   let mergeError: string | null = FAILED;
   try {
-    mergeError = await rebased(deps, actor, access, record, deadline);
+    // Who pushed meanwhile has their commits rebased too.
+    mergeError = await retryOnConflict(
+      () => rebased(deps, actor, access, record, { deadline, skipCi }),
+      lostRef,
+    );
   } catch (error) {
     const lost = error instanceof RefConflict || error instanceof DomainError;
     const damaged = error instanceof ObjectMissing || error instanceof CorruptData;
@@ -110,7 +131,7 @@ async function rebased(
   actor: Extract<Actor, { kind: 'user' }>,
   access: ProjectAccess,
   record: MergeRequestRecord,
-  deadline: number,
+  { deadline, skipCi }: { readonly deadline: number; readonly skipCi: boolean },
 ): Promise<string | null> {
   const [source, { targetSha, sourceSha }] = await Promise.all([
     sourceOf(deps, actor, access, record),
@@ -142,11 +163,12 @@ async function rebased(
     return outcome.kind === 'too-large' ? `Rebase failed: ${outcome.message}` : FAILED;
   if (outcome.commit === sourceSha) return null;
   const update = { name, from: sourceSha, to: outcome.commit, forced: true, committed: committer.seconds };
-  await git.publish(outcome.objects, [update], { uses: [targetSha] });
+  const pushOptions = skipCi ? ['ci.skip'] : [];
+  await git.publish(outcome.objects, [update], { uses: [targetSha], pushOptions });
   return null;
 }
 
-/** The project of the source branch, if the actor may see it. */
+/** The project of the source branch, with the access with which the actor pushes there; undefined: they may not. */
 async function sourceOf(
   deps: Deps,
   actor: Actor,
@@ -154,5 +176,6 @@ async function sourceOf(
   { source }: MergeRequestRecord,
 ): Promise<ProjectAccess | undefined> {
   if (source.projectId === access.project.id) return access;
-  return (await projectAccesses(deps, actor, [source.projectId]))[0];
+  const [fork] = await projectAccesses(deps, actor, [source.projectId]);
+  return fork && pushAccess(deps, actor, fork, source.branch);
 }

@@ -14,7 +14,7 @@ import type { Deps } from '../deps.ts';
 import { bounded, codeOf } from '../repository/read.ts';
 import type { SystemNote } from '../tracked/system-notes.ts';
 import { changeMergeRequest } from './change.ts';
-import { headsOf } from './mergeability.ts';
+import { type Heads, headsOf } from './mergeability.ts';
 import { commitVersion, proposalOf, type Sides } from './versions.ts';
 
 /** New commits that a note names: the newest. */
@@ -24,15 +24,17 @@ const MAX_NAMED = 100;
  * The merge request with the head that its source branch has now, as its next version; as it is where the branch is gone
  * or has not moved, or the merge request is not open.
  * @param actor who is told to have added the commits: who pushed them, else who asked
+ * @param heads where its branches are, if that was read after the record
  */
 export async function refreshed(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
   record: MergeRequestRecord,
+  heads?: Heads,
 ): Promise<MergeRequestRecord> {
   if (record.state !== 'opened') return record;
-  const { targetSha, sourceSha } = await headsOf(deps, access, record);
+  const { targetSha, sourceSha } = heads ?? (await headsOf(deps, access, record));
   if (sourceSha === undefined || targetSha === undefined || sourceSha === record.diff.headSha) return record;
   const source =
     record.source.projectId === access.project.id

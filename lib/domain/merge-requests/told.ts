@@ -1,19 +1,24 @@
 /** Where changes of merge requests are told: in feeds, by mail, as to-dos. */
 
-import type { MergeRequestRecord } from '../../records/merge-requests.ts';
+import { isDraft, type MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { EventAction } from '../../store/events/facet.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import { mergeRequestTodos } from '../../store/todos/todos.ts';
 import { signedIn } from '../access/permissions.ts';
+import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { activity } from '../events/record.ts';
+import { tellHooks } from '../hook-events/tell.ts';
 import { type ChangeOfMergeRequest, enqueueNotification } from '../notifications/enqueue.ts';
 import { formerMentions } from '../notifications/former-mentions.ts';
+import { hookChanges } from '../tracked/hook-changes.ts';
 import { sameIds, toldOfFields } from '../tracked/told-changes.ts';
 
 interface Change {
+  /** The project of the target branch. */
+  readonly access: ProjectAccess;
   readonly actor: Actor;
   /** Undefined: it is new. */
   readonly before: MergeRequestRecord | undefined;
@@ -49,6 +54,40 @@ export async function toldByMail(
   const { projectId, iid } = after;
   return { messages: [enqueueNotification(deps, actor, { kind: 'merge-request', projectId, iid, changes })] };
 }
+
+export async function toldToHooks(
+  deps: Deps,
+  { actor, access, before, after }: Change,
+): Promise<{ readonly messages?: readonly OutboxMessage[] }> {
+  const changes = hookChanges(before, after, {
+    state_id: ({ state }) => STATE_IDS[state],
+    target_branch: ({ targetBranch }) => targetBranch,
+    reviewer_ids: ({ reviewerIds }) => reviewerIds,
+    draft: isDraft,
+    merge_commit_sha: ({ mergeCommitSha }) => mergeCommitSha,
+  });
+  const oldrev =
+    before !== undefined && before.diff.headSha !== after.diff.headSha ? before.diff.headSha : undefined;
+  const approved = newApprovals(before, after).length > 0;
+  const unapproved = before !== undefined && newApprovals(after, before).length > 0 && oldrev === undefined;
+  const moved = before?.state !== after.state || oldrev !== undefined || Object.keys(changes).length > 0;
+  if (!moved && !approved && !unapproved) return {};
+  const action =
+    before === undefined
+      ? 'open'
+      : before.state !== after.state
+        ? ({ opened: 'reopen', closed: 'close', merged: 'merge' } as const)[after.state]
+        : approved
+          ? 'approved'
+          : unapproved
+            ? 'unapproved'
+            : 'update';
+  const event = { kind: 'merge-request', iid: after.iid, action, changes } as const;
+  const told = oldrev === undefined ? event : { ...event, oldrev };
+  return { messages: await tellHooks(deps, actor, access.project, [told]) };
+}
+
+const STATE_IDS = { opened: 1, closed: 2, merged: 3 } as const;
 
 export async function toDo(
   _deps: Deps,

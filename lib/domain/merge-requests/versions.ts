@@ -6,6 +6,7 @@ import { GitRepository } from '../../git/repository.ts';
 import {
   type DiffVersion,
   MAX_COUNTED_FILES,
+  MAX_FINDING_COMMITS,
   type MergeRequestAddress,
 } from '../../records/merge-requests.ts';
 import { pinRows } from '../../store/repository/pinned-commits.ts';
@@ -28,7 +29,7 @@ export interface Sides {
 }
 
 /** What a version says beside its number. */
-export type Proposed = Pick<DiffVersion, 'headSha' | 'baseSha' | 'startSha' | 'fileCount'>;
+export type Proposed = Pick<DiffVersion, 'headSha' | 'baseSha' | 'startSha' | 'fileCount' | 'commitShas'>;
 
 /** A missing branch. */
 export interface MissingBranch {
@@ -53,8 +54,11 @@ export async function proposedBy(
 /** What a head proposes to a target that is at `start`. */
 export async function proposalOf(deps: Deps, sides: Sides, head: Oid, start: Oid): Promise<Proposed> {
   const git = gitOf(deps, sides);
-  const [base] = await bounded(() => git.history.mergeBases(head, [start]));
-  const shas = { headSha: head, startSha: start };
+  const [[base], commits] = await Promise.all([
+    bounded(() => git.history.mergeBases(head, [start])),
+    bounded(() => git.history.log({ tips: [head], exclude: [start], limit: MAX_FINDING_COMMITS })),
+  ]);
+  const shas = { headSha: head, startSha: start, commitShas: commits.map(({ oid }) => oid) };
   if (base === undefined) return { ...shas, baseSha: null };
   return { ...shas, baseSha: base.oid, fileCount: await countFiles(git, base.oid, head) };
 }

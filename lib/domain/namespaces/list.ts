@@ -27,7 +27,11 @@ export async function listNamespaces(
 ): Promise<Page<Namespace>> {
   const { user } = actor;
   if (isAdministrator(actor) && !query.ownedOnly)
-    return deps.store.namespaceList.page({ ...query, count: true, filter: visibleGroups(deps, actor) });
+    return deps.store.namespaceList.page({
+      ...query,
+      count: true,
+      filter: visibleGroups(deps, actor, { many: true }),
+    });
   const term = query.search?.trim().toLowerCase() ?? '';
   const own = [user.name, user.username].some((text) => text.toLowerCase().includes(term));
   const groups = (page: number) =>

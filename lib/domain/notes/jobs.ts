@@ -22,6 +22,8 @@ export const noteableField = (): z.ZodMiniType<Noteable> =>
     z.object({ kind: z.literal('commit'), id: textField() }),
     z.object({ kind: z.literal('issue'), id: idField() }),
     z.object({ kind: z.literal('merge-request'), id: idField() }),
+    z.object({ kind: z.literal('snippet'), id: idField() }),
+    z.object({ kind: z.literal('alert'), id: idField() }),
     z.object({ kind: z.literal('epic'), id: idField(), groupId: idField() }),
   ]);
 

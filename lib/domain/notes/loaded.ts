@@ -17,6 +17,8 @@ export interface LoadedNote {
   readonly author: UserRecord | undefined;
   /** Where it is in the latest version of the diff; where it was written if that is not in it. */
   readonly position?: NotePosition;
+  /** Whether its suggestions can still be applied. */
+  readonly isCurrent?: boolean;
   /** Null: not resolved. Absent: the note is of no discussion that can be. */
   readonly resolution?: Resolution | null;
 }
@@ -32,9 +34,11 @@ export async function shown(
     loaded(deps, notes, discussions),
     positions?.latest(notes.map(({ position }) => position)),
   ]);
-  return places === undefined
-    ? all
-    : all.map((each, i) => (places[i] === undefined ? each : { ...each, position: places[i] }));
+  if (positions === undefined || places === undefined) return all;
+  return all.map((each, i) => {
+    const position = places[i];
+    return position === undefined ? each : { ...each, position, isCurrent: positions.isCurrent(position) };
+  });
 }
 
 export interface Resolution {

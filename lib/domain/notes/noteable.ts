@@ -1,5 +1,12 @@
 import type { Votes } from '../../records/award-emoji.ts';
-import type { Noteable, NoteClass, NotePosition, NoteRecord, UnresolvedChange } from '../../records/notes.ts';
+import type {
+  Noteable,
+  NoteClass,
+  NotePosition,
+  NoteRecord,
+  Suggestion,
+  UnresolvedChange,
+} from '../../records/notes.ts';
 import type { StoredText } from '../../records/texts.ts';
 import type { EventTarget } from '../../store/events/events.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
@@ -36,6 +43,10 @@ export interface NotedObject {
     find(request: PositionRequest): Promise<NotePosition>;
     /** Returns where positions are in the latest version, in their order. */
     latest(positions: readonly (NotePosition | undefined)[]): Promise<readonly (NotePosition | undefined)[]>;
+    /** What a text suggests to write in place of lines around a place. */
+    suggested(text: string, position: NotePosition): Promise<readonly Suggestion[]>;
+    /** Whether lines around a place, as it is by now, can still be replaced. */
+    isCurrent(position: NotePosition): boolean;
   };
   /** Whether the actor may choose the time of a new note. */
   readonly backdates: boolean;

@@ -25,6 +25,7 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, forbidden, notFound, resourceNotFound, tooLarge } from '../errors.ts';
 import { prepareActivity } from '../events/record.ts';
+import { tellHooks } from '../hook-events/tell.ts';
 import { dropReplaced, naming } from '../long-texts.ts';
 import { mayNameIssues } from '../markdown/references.ts';
 import { enqueueNotification, moverOf } from '../notifications/enqueue.ts';
@@ -169,11 +170,12 @@ async function written(
   const { projectId, noteable } = on;
   const internal = input.internal === true;
   on.requireComment(internal);
-  const [id, body, toActivity, toDo] = await Promise.all([
+  const [id, body, toActivity, toDo, suggestions] = await Promise.all([
     deps.store.notes.nextId(),
     deps.store.texts.keep(holderOf(on), input.body),
     prepareActivity(deps),
     on.toDo?.(author.id, input.body),
+    suggestedIn(on, input.body, input.position),
   ]);
   const now = deps.now().toISOString();
   const at = (on.backdates ? input.createdAt : undefined) ?? now;
@@ -186,6 +188,7 @@ async function written(
     author: { id: author.id, username: author.username, name: author.name },
     line: input.line ?? null,
     ...(input.position === undefined ? {} : { position: input.position }),
+    ...(suggestions.length === 0 ? {} : { suggestions }),
     ...(inDiscussion === undefined ? {} : { inDiscussion }),
     ...(input.discussed === true ? { discussed: true } : {}),
     ...(internal ? { internal: true } : {}),
@@ -199,6 +202,7 @@ async function written(
   const messages = [
     ...(happening === undefined ? [] : [enqueueNotification(deps, actor, happening)]),
     ...mentionsIn(deps, actor, note, input.body),
+    ...(await heard(deps, actor, on, note)),
     ...(toDo?.(id) ?? []),
   ];
   const joins = deps.store.threads.joinWrite(note, author.id);
@@ -209,8 +213,27 @@ async function written(
     throw error instanceof Missing ? resourceNotFound(holderOf(on)) : error;
   }
   await deps.store.outbox.deliver(messages);
-  return { note, body: input.body, author, ...(isResolvableNote(note) ? { resolution: null } : {}) };
+  const { position } = note;
+  return {
+    ...{ note, body: input.body, author },
+    ...(position === undefined ? {} : { isCurrent: on.positions?.isCurrent(position) === true }),
+    ...(isResolvableNote(note) ? { resolution: null } : {}),
+  };
 }
+
+/** Hooks hear of notes in projects. */
+async function heard(deps: Deps, actor: Actor, { access, iid }: NotedObject, note: NoteRecord) {
+  const { noteable, id: noteId } = note;
+  if (!('project' in access) || noteable.kind === 'epic' || noteable.kind === 'alert') return [];
+  const numbered = iid === undefined ? {} : { iid };
+  const event = { kind: 'note', on: noteable.kind, noteable: noteable.id, ...numbered, noteId } as const;
+  return tellHooks(deps, actor, access.project, [event]);
+}
+
+const suggestedIn = async ({ positions }: NotedObject, text: string, position: NotePosition | undefined) =>
+  positions === undefined || position === undefined || !text.includes('```suggestion')
+    ? []
+    : positions.suggested(text, position);
 
 /** Lists notes. @throws 413 when their texts are too long together */
 export async function listNotes(
@@ -279,12 +302,16 @@ export async function changeNote(
     requireChange(actor, on, note);
     const [before] = (await shown(deps, on, [note])) as [LoadedNote];
     if (before.body === text) return before;
-    const [kept, toDo] = await Promise.all([
+    const [kept, toDo, suggestions] = await Promise.all([
       deps.store.texts.keep(holderOf(note), text),
       on.toDo?.(signedIn(actor).user.id, text, note.body),
+      suggestedIn(on, text, note.position),
     ]);
     const messages = [...mentionsIn(deps, actor, note, text), ...(toDo?.(id) ?? [])];
-    const change = { body: kept, updatedAt: deps.now().toISOString() };
+    const change = {
+      ...{ body: kept, updatedAt: deps.now().toISOString() },
+      ...(suggestions.length === 0 ? {} : { suggestions }),
+    };
     const changed = await naming(deps, kept, () =>
       deps.store.notes.change(note, change, messages.map(outboxWrite)),
     );
@@ -334,7 +361,8 @@ function mentionsIn(
   text: string,
 ): OutboxMessage[] {
   // What a reference is relative to is a project.
-  if (internal === true || noteable.kind === 'epic' || !mayNameIssues(text)) return [];
+  const { kind } = noteable;
+  if (internal === true || kind === 'epic' || !mayNameIssues(text)) return [];
   return [mentionsMessage({ kind: 'note', projectId, noteable, noteId: id }, moverOf(deps, actor))];
 }
 

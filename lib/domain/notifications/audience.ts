@@ -6,7 +6,6 @@
 
 import type { LabelRecord } from '../../records/labels.ts';
 import type { MemberSource } from '../../records/members.ts';
-import type { ProjectRecord } from '../../records/projects.ts';
 import type { Thread } from '../../store/notes/participants.ts';
 import type { IdPage } from '../../store/table/id-page.ts';
 import type { Deps } from '../deps.ts';
@@ -14,7 +13,7 @@ import { type Candidate, type MailEvent, type Reason, type Relation, reasonToMai
 import type { MailContent } from './mail.ts';
 import type { MentionedMembers } from './mentioned-members.ts';
 import type { About } from './recipients.ts';
-import { type ProjectResource, sourceOf } from './resources.ts';
+import { type GroupResource, type ProjectResource, sourceOf } from './resources.ts';
 import type { UnsubscribeFrom } from './unsubscribe.ts';
 
 /** One source of candidate recipients. */
@@ -89,6 +88,22 @@ export function threadAudience(
   ]);
 }
 
+/** The same of something in a group: watchers of the group, of those above it, and members who watch everything. */
+export function groupThreadAudience(
+  deps: Deps,
+  event: MailEvent,
+  { groups }: GroupResource,
+  concerned: Concerned,
+): Audience {
+  const sources = groups.map(({ id }) => ({ kind: 'group', id }) as const);
+  return audienceOf(deps, event, concerned, [
+    fixedStage([...concerned.authorIds, ...(concerned.mentioned?.userIds ?? [])]),
+    ...calledGroups(deps, concerned),
+    ...watchersOf(deps, sources),
+    ...watchingEverywhere(deps, sources),
+  ]);
+}
+
 /** The audience of a text that is new only to those whom it mentions. */
 export const mentionAudience = (deps: Deps, event: MailEvent, concerned: Concerned): Audience =>
   audienceOf(deps, event, concerned, [
@@ -158,14 +173,14 @@ export const pipelineAudience = (event: MailEvent, authorId: number): Audience =
   relations: async (ids) => ids.map((id) => relationsOf({ author: id === authorId })),
 });
 
-/** The audience of a moved project: its members. @param memberSources the projects and groups that they are members of */
-export const moveAudience = (
+/** The members of a project: all whom its memberships and those of its groups name. */
+export const memberAudience = (
   deps: Deps,
-  project: ProjectRecord,
-  memberSources: readonly MemberSource[],
+  event: MailEvent,
+  { project, memberSources }: Pick<ProjectResource, 'project' | 'memberSources'>,
   actorId: number | null,
 ): Audience => ({
-  ...deciding('moved_project'),
+  ...deciding(event),
   stages: [
     fixedStage(project.namespaceKind === 'user' ? [project.ownerId] : []),
     ...memberSources.map((source) => membersOf(deps, 'member', source)),
@@ -174,21 +189,23 @@ export const moveAudience = (
 });
 
 /** Users who watch the project or one of its groups, and its members who watch everything. */
-function watchers(deps: Deps, { project, groups, memberSources }: ProjectResource): Stage[] {
-  const { notificationSettings } = deps.store;
-  const sources = [sourceOf(project), ...groups.map(({ id }) => ({ kind: 'group', id }) as const)];
-  return [
-    ...sources.map((source) => ({
-      name: nameOf('watching', source),
-      find: (after: number, limit: number) => notificationSettings.subscribers(source, after, limit),
-    })),
-    fixedStage(project.namespaceKind === 'user' ? [project.ownerId] : [], 'owner'),
-    ...memberSources.map((source) => ({
-      name: nameOf('everywhere', source),
-      find: (after: number, limit: number) => watchingMembers(deps, source, after, limit),
-    })),
-  ];
-}
+const watchers = (deps: Deps, { project, groups, memberSources }: ProjectResource): Stage[] => [
+  ...watchersOf(deps, [sourceOf(project), ...groups.map(({ id }) => ({ kind: 'group', id }) as const)]),
+  fixedStage(project.namespaceKind === 'user' ? [project.ownerId] : [], 'owner'),
+  ...watchingEverywhere(deps, memberSources),
+];
+
+const watchersOf = ({ store }: Deps, sources: readonly MemberSource[]): Stage[] =>
+  sources.map((source) => ({
+    name: nameOf('watching', source),
+    find: (after, limit) => store.notificationSettings.subscribers(source, after, limit),
+  }));
+
+const watchingEverywhere = (deps: Deps, sources: readonly MemberSource[]): Stage[] =>
+  sources.map((source) => ({
+    name: nameOf('everywhere', source),
+    find: (after, limit) => watchingMembers(deps, source, after, limit),
+  }));
 
 /**
  * Returns members whose global level is to watch. Both lists are in the order of IDs, so each step walks the page that

@@ -5,14 +5,17 @@ import type { Oid } from '../../git/oid.ts';
 import type { Deps } from '../deps.ts';
 import { cloneRoot, cloneUrl } from '../repository/clone-url.ts';
 import { codeOf } from '../repository/read.ts';
-import { moveAudience, type NotificationContent, pipelineAudience, threadAudience } from './audience.ts';
+import { alertContent } from './alert-content.ts';
+import { memberAudience, type NotificationContent, pipelineAudience, threadAudience } from './audience.ts';
 import { aboutProject, type EventOf, shortTitle, urlOf } from './content-parts.ts';
 import type { Notification } from './enqueue.ts';
+import { epicContent } from './epic-content.ts';
 import { issueContent, issueNoteContent } from './issue-content.ts';
 import { invitationContent, membershipContent } from './membership-content.ts';
 import { mentionedIn } from './mentioned-members.ts';
 import { mergeRequestContent, mergeRequestNoteContent } from './merge-request-content.ts';
 import { isMuted, memberSourcesOf, type ProjectResource, projectResourceOf } from './resources.ts';
+import { snippetNoteContent } from './snippet-content.ts';
 
 /** @returns undefined when the subject no longer exists, or notifications are turned off there */
 export async function contentOf(
@@ -21,6 +24,7 @@ export async function contentOf(
 ): Promise<NotificationContent | undefined> {
   if (happening.kind === 'membership') return membershipContent(deps, { ...notification, happening });
   if (happening.kind === 'invitation') return invitationContent(deps, { ...notification, happening });
+  if (happening.kind === 'epic') return epicContent(deps, { ...notification, happening });
   const resource = await projectResourceOf(deps, happening.projectId);
   if (resource === undefined || isMuted(resource)) return undefined;
   switch (happening.kind) {
@@ -34,8 +38,14 @@ export async function contentOf(
       return mergeRequestNoteContent(deps, resource, { ...notification, happening });
     case 'merge-request':
       return mergeRequestContent(deps, resource, { ...notification, happening });
+    case 'snippet-note':
+      return snippetNoteContent(deps, resource, { ...notification, happening });
     case 'pipeline':
       return pipelineContent(deps, resource, { ...notification, happening });
+    case 'release':
+      return releaseContent(deps, resource, { ...notification, happening });
+    case 'alert':
+      return alertContent(deps, resource, { ...notification, happening });
     case 'moved':
       return moveContent(deps, resource, { ...notification, happening });
   }
@@ -129,6 +139,32 @@ async function pipelineContent(
   };
 }
 
+async function releaseContent(
+  deps: Deps,
+  resource: ProjectResource,
+  { happening, actorId, baseUrl }: EventOf<'release'>,
+): Promise<NotificationContent | undefined> {
+  const { project } = resource;
+  const release = await deps.store.releases.get(project.id, happening.tag);
+  if (release === undefined) return undefined;
+  const { name, tag, description, id } = release;
+  return {
+    // Guests may not know the tag.
+    ...aboutProject(resource, 'read_code'),
+    audience: memberAudience(deps, 'new_release', resource, actorId),
+    mail: {
+      subject: `${project.name} | New release: ${shortTitle(name)} - ${shortTitle(tag)}`,
+      lines: [`A new release, ${name}, was published for ${project.fullPath}, with the tag ${tag}.`],
+      ...(description === '' ? {} : { quote: description }),
+      url: `${urlOf(project, baseUrl)}/-/releases/${encodeURIComponent(tag)}`,
+      thread: `release_${id}.project_${project.id}`,
+      message: `release_${id}`,
+      project,
+      facts: { 'Release-Tag': tag },
+    },
+  };
+}
+
 /** Limit of mails about moves by one person: moving a group with many projects could fill its members' mailboxes. */
 const MOVE_RATE = { kind: 'told-moves', limit: 1_000, seconds: 3_600 } as const;
 
@@ -149,7 +185,12 @@ async function moveContent(
   const clone = cloneUrl(project, await cloneRoot(deps, baseUrl));
   return {
     ...aboutProject(resource, 'read_project'),
-    audience: moveAudience(deps, project, await movedMembers(deps, resource, fromIds), actorId),
+    audience: memberAudience(
+      deps,
+      'moved_project',
+      { project, memberSources: await movedMembers(deps, resource, fromIds) },
+      actorId,
+    ),
     mail: {
       subject: `${project.name} | Project was moved`,
       lines: [

@@ -17,6 +17,8 @@ export const MAIL_EVENTS = [
   'change_milestone_of_merge_request',
   'approve_merge_request',
   'unapprove_merge_request',
+  'resolve_all_discussions',
+  'alert',
 ] as const;
 export type MailEvent = (typeof MAIL_EVENTS)[number];
 
@@ -92,11 +94,13 @@ const RULES: Readonly<Record<MailEvent, EventRule>> = {
   change_milestone_of_merge_request: { of: 'thread' },
   approve_merge_request: { of: 'thread' },
   unapprove_merge_request: { of: 'thread' },
+  resolve_all_discussions: { of: 'thread' },
   new_epic: { of: 'thread', calls: MENTIONED },
   failed_pipeline: { of: 'pipeline' },
   fixed_pipeline: { of: 'pipeline' },
   success_pipeline: { of: 'pipeline' },
   moved_project: { of: 'members' },
+  alert: { of: 'members' },
   new_release: { of: 'releases' },
 };
 

@@ -3,9 +3,9 @@
 import type { InvitationRecord } from '../../records/invitations.ts';
 import type { MemberRecord, MemberSource } from '../../records/members.ts';
 import type { FormerMentions } from '../../records/notifications.ts';
+import type { PipelineOutcome } from '../../records/pipelines.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
-import type { PipelineOutcome } from '../../store/pipelines/pipelines.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 
@@ -30,8 +30,8 @@ export type ChangeOfIssue =
 /** What happened to a merge request. */
 export type ChangeOfMergeRequest =
   | ChangeOfTracked
-  /** `pushed`: its source branch has moved. */
-  | { readonly what: 'merged' | 'approved' | 'unapproved' | 'auto-merge' | 'pushed' }
+  /** `pushed`: its source branch has moved. `resolved`: all its discussions are. */
+  | { readonly what: 'merged' | 'approved' | 'unapproved' | 'auto-merge' | 'pushed' | 'resolved' }
   /** Of `formerIds`: all who were asked for a review before. */
   | { readonly what: 'reviewers'; readonly formerIds: readonly number[] };
 
@@ -65,6 +65,12 @@ export type DomainEvent =
       readonly changes: readonly ChangeOfMergeRequest[];
     }
   | {
+      readonly kind: 'snippet-note';
+      readonly projectId: number;
+      readonly snippetId: number;
+      readonly noteId: number;
+    }
+  | {
       readonly kind: 'pipeline';
       readonly projectId: number;
       readonly sha: string;
@@ -73,6 +79,15 @@ export type DomainEvent =
       /** Previous outcome of the same pipeline. */
       readonly before: PipelineOutcome | null;
     }
+  | { readonly kind: 'release'; readonly projectId: number; readonly tag: string }
+  | {
+      readonly kind: 'alert';
+      readonly projectId: number;
+      readonly iid: number;
+      readonly what: 'triggered' | 'resolved';
+    }
+  /** It is new. */
+  | { readonly kind: 'epic'; readonly groupId: number; readonly epicId: number }
   | {
       readonly kind: 'moved';
       readonly projectId: number;

@@ -45,6 +45,12 @@ const domainEventField = (): z.ZodMiniType<DomainEvent> => {
       changes: z.array(changeOfMergeRequestField()),
     }),
     z.object({
+      kind: z.literal('snippet-note'),
+      projectId: idField(),
+      snippetId: idField(),
+      noteId: idField(),
+    }),
+    z.object({
       kind: z.literal('pipeline'),
       projectId: idField(),
       sha: textField(),
@@ -52,6 +58,14 @@ const domainEventField = (): z.ZodMiniType<DomainEvent> => {
       outcome,
       before: z.nullable(outcome),
     }),
+    z.object({ kind: z.literal('release'), projectId: idField(), tag: textField() }),
+    z.object({
+      kind: z.literal('alert'),
+      projectId: idField(),
+      iid: idField(),
+      what: z.enum(['triggered', 'resolved']),
+    }),
+    z.object({ kind: z.literal('epic'), groupId: idField(), epicId: idField() }),
     z.object({
       kind: z.literal('moved'),
       projectId: idField(),
@@ -93,6 +107,6 @@ const changeOfIssueField = (): z.ZodMiniType<ChangeOfIssue> =>
 const changeOfMergeRequestField = (): z.ZodMiniType<ChangeOfMergeRequest> =>
   z.discriminatedUnion('what', [
     ...changesOfTracked(),
-    z.object({ what: z.enum(['merged', 'approved', 'unapproved', 'auto-merge', 'pushed']) }),
+    z.object({ what: z.enum(['merged', 'approved', 'unapproved', 'auto-merge', 'pushed', 'resolved']) }),
     z.object({ what: z.literal('reviewers'), formerIds: z.array(idField()) }),
   ]);

@@ -75,7 +75,7 @@ export async function withRenderedQuote(content: MailContent, baseUrl: string): 
 }
 
 export function mailOf(content: MailContent, reader: MailTarget, sender: Sender): OutboxMessage {
-  const { address, reason, unsubscribe, userId, source, ability } = reader;
+  const { address, reason, unsubscribe, ...recipient } = reader;
   const host = hostOf(sender.baseUrl);
   const quote = content.quote === undefined ? undefined : shortened(content.quote);
   const why = `You received this mail from ${host} because ${REASON_TEXTS[reason]}.`;
@@ -89,9 +89,9 @@ export function mailOf(content: MailContent, reader: MailTarget, sender: Sender)
     text,
     ...(sender.html ? { html: htmlOf(content, { lines, quote, why, unsubscribe }) } : {}),
     headers: headersOf(content, reader, sender, host),
-    messageId: `<${content.message}.to_${userId}@${host}>`,
+    messageId: `<${content.message}.to_${recipient.userId}@${host}>`,
   };
-  return mailMessage(mail, { userId, source, ability });
+  return mailMessage(mail, recipient);
 }
 
 function headersOf(

@@ -19,7 +19,7 @@ const MAX_GROUPS = 10;
 
 /**
  * Returns the existing users and groups that a text mentions. Groups only if the author can see them and they allow
- * mentions; `@all` stands for the members of the project.
+ * mentions; `@all` stands for the members of the project or group.
  */
 export async function mentionedIn(
   deps: Deps,
@@ -29,7 +29,7 @@ export async function mentionedIn(
     author,
     except = [],
   }: {
-    readonly resource: ProjectResource;
+    readonly resource: Pick<ProjectResource, 'memberSources'>;
     readonly author: UserRecord | undefined;
     /** Names that count as not mentioned. */
     readonly except?: readonly string[];

@@ -77,6 +77,7 @@ const TOLD: {
   relabelled: relabelled('relabel_merge_request'),
   replanned: replanned('change_milestone_of_merge_request'),
   described: described('mention_in_merge_request'),
+  resolved: plainly('resolve_all_discussions', 'resolved all discussions of'),
   pushed: plainly('push_to_merge_request', 'pushed to the source branch of'),
   reviewers: async (deps, { record, called, actor, change: { formerIds } }) => {
     const [before, after] = await Promise.all([usersOf(deps, formerIds), usersOf(deps, record.reviewerIds)]);

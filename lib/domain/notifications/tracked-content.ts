@@ -35,7 +35,7 @@ export interface MailedRecord<R extends TrackedRecord = TrackedRecord> {
 /** @returns undefined when the note no longer exists */
 export async function contentOfNote(
   deps: Deps,
-  { resource, called, concerned, parts, about }: MailedRecord,
+  { resource, called, concerned, parts, about }: Omit<MailedRecord, 'record'>,
   noteId: number,
 ): Promise<NotificationContent | undefined> {
   const { thread } = concerned;

@@ -72,7 +72,7 @@ function parsed(text: string): UnsubscribeFrom | undefined {
   const [, kind, id, of] = /^([\w-]+)\.(\d+)(?:\.(\w+))?$/.exec(text) ?? [];
   if (kind === 'commit' && of !== undefined)
     return { thread: { projectId: Number(id), noteable: { kind, id: of } } };
-  if ((kind === 'issue' || kind === 'merge-request') && /^\d+$/.test(of ?? ''))
+  if ((kind === 'issue' || kind === 'merge-request' || kind === 'snippet') && /^\d+$/.test(of ?? ''))
     return { thread: { projectId: Number(id), noteable: { kind, id: Number(of) } } };
   return kind === 'project' || kind === 'group' ? { source: { kind, id: Number(id) } } : undefined;
 }

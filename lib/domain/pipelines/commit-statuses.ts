@@ -1,16 +1,11 @@
 import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
+import { hasEnded, type PipelineRecord, type ReportedState } from '../../records/pipelines.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { LimitReached, Missing, Stale } from '../../store/errors.ts';
-import { AUTO_MERGE_JOB } from '../../store/merge-requests/merge-requests.ts';
-import { MAINTENANCE, message, type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
-import type {
-  CommitStatusRecord,
-  PipelineRecord,
-  ReportedState,
-  StatusQuery,
-  StatusWrite,
-} from '../../store/pipelines/pipelines.ts';
+import type { ListedStatus, StatusQuery } from '../../store/jobs/commit-statuses.ts';
+import { outboxWrite } from '../../store/outbox/outbox.ts';
+import type { CommitStatusRecord, StatusWrite } from '../../store/pipelines/reported-statuses.ts';
 import type { PageRequest } from '../../store/table/paging.ts';
 import { requireAbility, signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -20,18 +15,16 @@ import { refsContaining } from '../commits/refs.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid, notFound, refused, unprocessable } from '../errors.ts';
 import { serializeByKey } from '../in-process-queue.ts';
-import { type DomainEvent, enqueueNotification } from '../notifications/enqueue.ts';
+import { moverOf } from '../notifications/enqueue.ts';
 import { branchProtection } from '../refs/protection.ts';
 import { codeOf, resolved } from '../repository/read.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { started } from '../started.ts';
+import { followUps } from './follow-ups.ts';
 import { countTransition, pipelineStatus } from './status.ts';
 
-/** A status with its author; undefined if the account was deleted. */
-export interface CommitStatus {
-  readonly status: CommitStatusRecord;
-  readonly author: UserRecord | undefined;
-}
+/** A status with its author, or who started the job; undefined if the account was deleted. */
+export type CommitStatus = ListedStatus & { readonly author: UserRecord | undefined };
 
 export interface StatusReport {
   readonly state: ReportedState;
@@ -49,7 +42,7 @@ export interface StatusReport {
 const QUEUE_TIMEOUT_MS = 8000;
 const MAX_TEXT = 255;
 
-/** Returns the statuses of a commit, sorted by ID. @throws `404 Commit Not Found` */
+/** Returns the statuses of a commit, those of its jobs included, sorted by ID. @throws `404 Commit Not Found` */
 export async function listCommitStatuses(
   deps: Deps,
   access: ProjectAccess,
@@ -58,9 +51,10 @@ export async function listCommitStatuses(
   request: PageRequest,
 ): Promise<{ items: CommitStatus[]; total: number | undefined; more: boolean }> {
   const { commit } = await resolved(codeOf(deps, access), sha);
-  const page = await deps.store.pipelines.statuses(access.project.id, commit, query, request);
-  const authors = await deps.store.users.getMany(page.items.map((status) => status.author.id));
-  const items = page.items.map((status, i) => ({ status, author: authors[i] }));
+  const page = await deps.store.commitStatuses.page(access.project.id, commit, query, request);
+  const ids = page.items.map((each) => (each.kind === 'job' ? each.job.userId : each.status.author.id));
+  const authors = await deps.store.users.getMany(ids);
+  const items = page.items.map((each, i) => ({ ...each, author: authors[i] }));
   return { items, total: page.total, more: page.more };
 }
 
@@ -93,12 +87,12 @@ export async function reportStatus(
     if (!protection.mayUpdate(actor, ref)) throw forbidden();
     requireValidReport(report, ref);
     const write = await statusWrite(deps, access, { commit, ref, report, user, previous: existing });
-    const notifications = [
-      ...pipelineEvents(write).map((event) => enqueueNotification(deps, actor, event)),
-      ...(await waitingMerges(deps, actor, write)),
-    ];
+    const notifications = await followUps(deps, write, moverOf(deps, actor), access.project);
     await pinCommit(deps, access.project, commit, (pinWrites) =>
-      deps.store.pipelines.write({ ...write, alongside: [...pinWrites, ...notifications.map(outboxWrite)] }),
+      deps.store.reportedStatuses.write({
+        ...write,
+        alongside: [...pinWrites, ...notifications.map(outboxWrite)],
+      }),
     );
     await deps.store.outbox.deliver(notifications);
     return write.status;
@@ -109,7 +103,7 @@ export async function reportStatus(
     const status = await serializeByKey(key, QUEUE_TIMEOUT_MS, () =>
       retryOnConflict(attempt, stale, { attempts: 40 }),
     );
-    return { status, author: user };
+    return { kind: 'reported', status, author: user };
   } catch (error) {
     throw refusal(error);
   }
@@ -169,13 +163,13 @@ async function statusWrite(
   const at = now().toISOString();
   const { state, name } = report;
   const author = { id: user.id, username: user.username, name: user.name };
-  const current = previous && (await store.pipelines.current(previous, name));
+  const current = previous && (await store.reportedStatuses.current(previous, name));
   const open = current !== undefined && isOpen(current.state) && current.author.id === user.id;
   if (open) requireTransition(current.state, state);
   const origin = previous ?? { ...(await store.pipelines.nextPipeline(project.id)), author, createdAt: at };
   const before = open ? current : undefined;
   const status: CommitStatusRecord = {
-    id: before?.id ?? (await store.pipelines.nextStatusId()),
+    id: before?.id ?? (await store.reportedStatuses.nextId()),
     projectId: project.id,
     pipelineId: origin.id,
     sha: commit,
@@ -192,15 +186,16 @@ async function statusWrite(
     finishedAt: isOpen(state) ? null : at,
   };
   const states = countTransition(previous?.states ?? {}, current?.state, state);
-  const whole = pipelineStatus(states);
+  const whole = pipelineStatus(states, previous?.jobStatus);
   const outcome = whole === 'success' || whole === 'failed' ? whole : previous?.outcome;
   const pipeline: PipelineRecord = {
+    ...previous,
     id: origin.id,
     iid: origin.iid,
     projectId: project.id,
     sha: commit,
     ref,
-    source: 'external',
+    source: previous?.source ?? 'external',
     status: whole,
     states,
     statuses: (previous?.statuses ?? 0) + (before === undefined ? 1 : 0),
@@ -208,19 +203,11 @@ async function statusWrite(
     author: origin.author,
     createdAt: origin.createdAt,
     updatedAt: at,
-    startedAt: previous?.startedAt ?? (whole === 'pending' ? null : at),
-    finishedAt: isOpen(whole) ? null : at,
+    startedAt: previous?.startedAt ?? (whole === 'running' || hasEnded(whole) ? at : null),
+    finishedAt: hasEnded(whole) ? at : null,
     version: (previous?.version ?? 0) + 1,
   };
   return { pipeline, previous, status, current };
-}
-
-/** The notification event if the pipeline has just finished. */
-function pipelineEvents({ pipeline, previous }: StatusWrite): DomainEvent[] {
-  const { id, projectId, sha, status } = pipeline;
-  if (status === previous?.status || (status !== 'success' && status !== 'failed')) return [];
-  const before = previous?.outcome ?? null;
-  return [{ kind: 'pipeline', projectId, sha, pipelineId: id, outcome: status, before }];
 }
 
 const isOpen = (state: ReportedState): boolean => state === 'pending' || state === 'running';
@@ -238,20 +225,4 @@ function refusal(error: unknown): unknown {
   if (error instanceof Missing) return notFound('Project');
   if (error instanceof LimitReached) return unprocessable('The number of jobs has exceeded the limit');
   return error instanceof Stale ? conflict('Another update to this commit status is in progress') : error;
-}
-
-/** Merge requests of one branch that may wait for its pipeline. */
-const MAX_WAITING = 20;
-
-/** Messages about the merge requests of the branch whose pipeline has just succeeded: they may wait for that. */
-async function waitingMerges(
-  { store, environment }: Deps,
-  actor: Actor,
-  { pipeline, previous }: StatusWrite,
-): Promise<OutboxMessage[]> {
-  const { projectId, ref, status } = pipeline;
-  if (status !== 'success' || status === previous?.status) return [];
-  const open = await store.mergeRequests.openFrom({ projectId, branch: ref }, MAX_WAITING);
-  const baseUrl = actor.origin?.baseUrl ?? environment.baseUrl ?? '';
-  return open.map(({ projectId, iid }) => message(MAINTENANCE, AUTO_MERGE_JOB, { projectId, iid, baseUrl }));
 }

@@ -1,8 +1,9 @@
-import type { PipelineRecord, ReportedState } from '../../store/pipelines/pipelines.ts';
+import type { CiStatus, PipelineRecord, ReportedState } from '../../records/pipelines.ts';
 import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { sumOf } from '../jobs/status.ts';
 
 /** Returns the newest pipeline of a commit; undefined if there is none or the actor may not read pipelines. */
 export async function lastPipeline(
@@ -15,17 +16,14 @@ export async function lastPipeline(
   return store.pipelines.newest(access.project.id, sha);
 }
 
-/** Number of a pipeline's statuses in each state. */
+/** Number of a pipeline's reported statuses in each state. */
 export type StateCounts = Readonly<Partial<Record<ReportedState, number>>>;
 
-/** The status of a pipeline, computed from those of its jobs. */
-export function pipelineStatus(states: StateCounts): ReportedState {
-  const has = (state: ReportedState) => (states[state] ?? 0) > 0;
-  if (has('running')) return 'running';
-  const ended = has('success') || has('failed') || has('canceled');
-  if (has('pending')) return ended ? 'running' : 'pending';
-  if (has('failed')) return 'failed';
-  return has('canceled') ? 'canceled' : 'success';
+/** The status of a pipeline: what its reported statuses and its jobs add up to. */
+export function pipelineStatus(states: StateCounts, jobStatus: CiStatus | undefined): CiStatus {
+  const counts: Partial<Record<CiStatus, number>> = { ...states };
+  if (jobStatus !== undefined) counts[jobStatus] = (counts[jobStatus] ?? 0) + 1;
+  return sumOf(counts);
 }
 
 /** Updates the counts for one status that changed its state, or is new if `from` is undefined. */

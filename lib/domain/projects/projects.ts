@@ -17,6 +17,8 @@ import { removeWhole } from '../deletion/mark-and-delete.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, DomainError, invalid, notFound, takenProblems } from '../errors.ts';
 import { prepareActivity } from '../events/record.ts';
+import { projectEvent } from '../hook-events/records.ts';
+import { prepareHooks } from '../hook-events/tell.ts';
 import { type ImportOrder, planImport } from '../imports/plan.ts';
 import {
   descriptionProblems,
@@ -34,6 +36,7 @@ import {
 } from '../namespaces/place.ts';
 import { limitError } from '../namespaces/project-limit.ts';
 import { PROJECT_IMPORTS, requireRate } from '../rate-limits/action-limits.ts';
+import { newStorage } from '../repository/choose-storage.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
 import { starredByActor } from '../stars/stars.ts';
 import { assignTopics, topicNames, topicsOfList } from '../topics/assign.ts';
@@ -49,6 +52,8 @@ export interface NewProjectInput {
   readonly avatar?: AvatarFile | null | undefined;
   /** Branch that HEAD points to until the first push. */
   readonly defaultBranch?: string | undefined;
+  /** Name of the storage; default: by the weights of the settings. */
+  readonly storage?: string | undefined;
   /** Source to import the repository from; the project is empty until the import ends. */
   readonly importOrder?: ImportOrder | undefined;
 }
@@ -119,9 +124,10 @@ export async function createProject(
   if (problems !== undefined) throw invalid(problems);
   const order = input.importOrder;
   if (order !== undefined) await requireRate(deps, PROJECT_IMPORTS, creator);
-  const [plan, activity, ...record] = await Promise.all([
+  const [plan, activity, tell, ...record] = await Promise.all([
     order && planImport(deps, order),
     prepareActivity(deps),
+    prepareHooks(deps, actor),
     ...creationEvents(deps, actor, namespace, order !== undefined),
   ]);
   const avatar = newAvatar(input.avatar);
@@ -140,6 +146,7 @@ export async function createProject(
         topics,
         settings: await newProjectSettings(deps, input.settings),
         ...(avatar && { avatar: avatar.avatar }),
+        ...(await newStorage(deps, input.storage)),
         ...(order === undefined ? {} : { importStatus: 'scheduled', importSource: order.source }),
       },
       {
@@ -154,7 +161,14 @@ export async function createProject(
             ...record.map((event) => event(project)),
             activity({ ...created, imported: order !== undefined }),
           ];
-          return { ...planned, alongside: [...(planned?.alongside ?? []), ...shown, ...events] };
+          return {
+            ...planned,
+            alongside: [...(planned?.alongside ?? []), ...shown, ...events],
+            messages: [
+              ...(planned?.messages ?? []),
+              ...tell({ kind: 'system' }, [projectEvent('create', project)]),
+            ],
+          };
         },
       },
     );
@@ -200,7 +214,7 @@ export async function listProjects(
   { starred, topics = [], topicId, ...query }: ProjectListInput,
 ): Promise<Omit<Page<ListedProject>, 'items'> & { items: readonly ProjectAccess[] }> {
   const viewer = viewerOf(actor);
-  const filter = visibleProjects(deps, actor);
+  const filter = visibleProjects(deps, actor, { many: true });
   // Anonymous callers have no memberships or projects.
   const ofMine = query.membership || query.owned || query.minAccessLevel !== undefined || starred;
   if (actor.kind === 'anonymous' && ofMine) return { items: [], total: 0, more: false };

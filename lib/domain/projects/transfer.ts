@@ -9,6 +9,8 @@ import { resourceMoved } from '../audit-events/setting-changes.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, refused } from '../errors.ts';
 import { unlinkMessages } from '../forks/visibility.ts';
+import { projectEvent } from '../hook-events/records.ts';
+import { tellHooks } from '../hook-events/tell.ts';
 import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from '../namespaces/place.ts';
 import { limitProblem } from '../namespaces/project-limit.ts';
 import { movedProjectMail } from '../notifications/enqueue.ts';
@@ -66,6 +68,9 @@ export async function transferProject(
           ...unlinkMessages(deps, project, visibility),
           movedProjectMail(deps, actor, project),
           settleMessage(project.id),
+          ...(await tellHooks(deps, actor, { kind: 'system' }, [
+            projectEvent('transfer', { ...project, ...place, fullPath, visibility }, project.fullPath),
+          ])),
         ],
         // Its storage counts for the new group.
         alongside: [scheduleMeasuring(project.id, deps.now()), ...events],

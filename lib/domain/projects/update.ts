@@ -17,6 +17,8 @@ import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid, notFound, takenProblems } from '../errors.ts';
 import { unlinkMessages } from '../forks/visibility.ts';
+import { projectEvent } from '../hook-events/records.ts';
+import { tellHooks } from '../hook-events/tell.ts';
 import { descriptionProblems, problemsOf, projectNameProblems, projectPathProblems } from '../name-rules.ts';
 import { movedProjectMail } from '../notifications/enqueue.ts';
 import { isImporting } from '../repository/import-state.ts';
@@ -123,6 +125,7 @@ async function change(
     messages: [
       ...(visibility === undefined ? [] : unlinkMessages(deps, project, visibility)),
       ...(path === undefined || path === project.path ? [] : [movedProjectMail(deps, actor, project)]),
+      ...(await toldOfProject(deps, actor, project, { ...project, ...changed })),
     ],
   };
   const { defaultBranch: branch } = input;
@@ -138,6 +141,18 @@ async function change(
     messages: [...plan.messages, ...options.messages],
   });
   return plan.updated;
+}
+
+/** Hooks of the instance hear of projects. */
+async function toldOfProject(deps: Deps, actor: Actor, before: ProjectRecord, after: ProjectRecord) {
+  const renamed = after.path !== before.path;
+  const fullPath = `${before.namespacePath}/${after.path}`;
+  const event = projectEvent(
+    renamed ? 'rename' : 'update',
+    { ...after, fullPath },
+    renamed ? before.fullPath : undefined,
+  );
+  return tellHooks(deps, actor, { kind: 'system' }, [event]);
 }
 
 /** Translates an error of the store about a change of a project. */

@@ -1,9 +1,11 @@
-/** What stands behind quick actions: users, labels, milestones, iterations, epics, issues. */
+/** What stands behind quick actions: users, labels, milestones, iterations, epics, issues, merge requests. */
 
 import type { EpicRecord } from '../../records/epics.ts';
 import type { LabelRecord } from '../../records/labels.ts';
+import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { UserRecord } from '../../records/users.ts';
+import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';
@@ -161,6 +163,22 @@ export async function projectsAt(
   const holders = await deps.store.names.holders('path', paths);
   const ids = holders.map((holder) => (holder?.type === 'project' ? holder.id : 0));
   return projectAccesses(deps, actor, ids);
+}
+
+/** The merge requests that an argument names and the actor may see, of this project: `!1`, their URLs. */
+export async function mergeRequestsIn(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  argument: string,
+): Promise<MergeRequestRecord[]> {
+  const { id: projectId, fullPath } = access.project;
+  const iids = referencesIn(argument, deps.environment.baseUrl).flatMap((each) =>
+    each.kind === 'merge-request' && (each.container ?? fullPath) === fullPath ? [each.number] : [],
+  );
+  if (iids.length === 0 || iids.length > MAX_ISSUES || !can(actor, access, 'read_merge_requests')) return [];
+  const found = await deps.store.mergeRequests.getMany(iids.map((iid) => ({ projectId, iid })));
+  return found.filter((each) => each !== undefined);
 }
 
 /** `#1`, as text of a project names it; with its path for an issue of another project. */

@@ -3,6 +3,7 @@
  * contain none. A text is read once, in time linear in its length.
  */
 
+import { badRequest, invalid } from '../errors.ts';
 import { codeSpans } from '../markdown/prose.ts';
 import { mayHaveActions } from './may-have-actions.ts';
 
@@ -77,6 +78,14 @@ export function extractActions(
     throw refuse(`has quick actions that are too long (maximum is ${MAX_ACTION_TEXT} characters)`);
   return { text: [...kept, source.slice(from)].join('').trimEnd(), actions };
 }
+
+/** The same of a note. @throws 400 for too many or too long actions */
+export const extractFromNote = (note: string, pattern: RegExp): Extracted | undefined =>
+  extractActions(note, pattern, (problem) => badRequest(`Note {:note=>["${problem}"]}`));
+
+/** The same of a description. @throws 400 for too many or too long actions */
+export const extractFromDescription = (description: string, pattern: RegExp): Extracted | undefined =>
+  extractActions(description, pattern, (problem) => invalid({ description: [problem] }));
 
 interface Line {
   readonly start: number;

@@ -1,6 +1,7 @@
 /** Runs the quick actions of a text, by a table of those that its kind of object has. */
 
 import { mapLimit } from '../../store/table/map-limit.ts';
+import type { SystemNote } from '../tracked/system-notes.ts';
 import type { ExtractedAction } from './extract.ts';
 
 /** What actions change, by the names that answers have for it. */
@@ -14,6 +15,8 @@ export interface Effect<Fields, Stored extends Fields = Fields> {
   readonly changes?: (soFar: Changes) => Changes;
   /** The fields that it changes, of the object as it is by then. */
   readonly fields?: (before: Fields) => Partial<Fields>;
+  /** What is noted of it, where the fields do not tell all of it. */
+  readonly notes?: readonly SystemNote[];
   /** What it does after the change. */
   readonly finish?: (stored: Stored) => Promise<void>;
 }
@@ -39,6 +42,7 @@ export interface Interpretation<Fields, Stored extends Fields = Fields> {
   /** Whether any field changes. */
   readonly changesFields: boolean;
   fields(before: Fields): Partial<Fields>;
+  readonly notes: readonly SystemNote[];
   finish(stored: Stored): Promise<void>;
 }
 
@@ -74,6 +78,7 @@ export async function interpret<Context, Fields extends object, Stored extends F
       for (const { fields } of effects) Object.assign(changed, fields?.({ ...before, ...changed }));
       return changed;
     },
+    notes: effects.flatMap(({ notes = [] }) => notes),
     finish: async (stored) => {
       for (const { finish } of effects) await finish?.(stored);
     },

@@ -1,9 +1,9 @@
-/** Quick actions about the state, the title and the nature of an issue. */
+/** Quick actions about the state and the nature of an issue. */
 
 import { SEVERITIES, type Severity } from '../../records/issues.ts';
 import { stateAfter } from '../issues/issues.ts';
-import { notApplied } from './interpret.ts';
-import { all, type IssueAction, maySet, mayWrite, setting, stored } from './issue-action.ts';
+import { type IssueAction, maySet, mayWrite, setting, stored } from './issue-action.ts';
+import { all } from './tracked-action.ts';
 
 const moving =
   (event: 'close' | 'reopen', summary: string): IssueAction['effect'] =>
@@ -21,8 +21,6 @@ const SEVERITY_WORDS: Readonly<Record<Severity, readonly string[]>> = {
   HIGH: ['high', '2', 's2'],
   CRITICAL: ['critical', '1', 's1'],
 };
-
-const MAX_TITLE = 255;
 
 export const FIELD_ACTIONS: readonly IssueAction[] = [
   {
@@ -42,36 +40,10 @@ export const FIELD_ACTIONS: readonly IssueAction[] = [
     effect: moving('reopen', 'Reopened this issue.'),
   },
   {
-    names: ['title'],
-    argument: 'needed',
-    applies: mayWrite,
-    effect: (_, title) =>
-      [...title].length > MAX_TITLE
-        ? { summary: notApplied('title') }
-        : setting(['title', 'title'], title, `Changed the title to "${title}".`),
-  },
-  {
     names: ['confidential'],
     // Whoever creates an issue decides whether it is confidential.
-    applies: (context) =>
-      !context.issue.confidential && (context.issue.stored === undefined || maySet(context)),
+    applies: (context) => !context.issue.confidential && (context.stored === undefined || maySet(context)),
     effect: () => setting(['confidential', 'confidential'], true, 'Made this issue confidential.'),
-  },
-  {
-    names: ['lock'],
-    applies: all(
-      maySet,
-      stored(({ discussionLocked }) => discussionLocked !== true),
-    ),
-    effect: () => setting(['discussionLocked', 'discussion_locked'], true, 'Locked the discussion.'),
-  },
-  {
-    names: ['unlock'],
-    applies: all(
-      maySet,
-      stored(({ discussionLocked }) => discussionLocked === true),
-    ),
-    effect: () => setting(['discussionLocked', 'discussion_locked'], false, 'Unlocked the discussion.'),
   },
   {
     names: ['severity'],

@@ -1,24 +1,19 @@
-/** Quick actions about an issue and others, or other projects: relations, duplicates, metadata, moves. */
+/** Quick actions about an issue and others, or other projects: relations, duplicates, moves. */
 
 import type { IssueRecord } from '../../records/issues.ts';
 import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { DomainError } from '../errors.ts';
 import { cloneIssue, moveIssue } from '../issue-moves/move.ts';
+import { groupForPromotion, promoteIssue } from '../issue-moves/promote.ts';
 import { stateAfter } from '../issues/issues.ts';
 import { DUPLICATE, RELATED, relate } from '../issues/links.ts';
 import type { FoundIssue } from '../issues/related.ts';
 import { sentence } from '../tracked/system-notes.ts';
 import { issueReference, issuesIn, projectsAt } from './arguments.ts';
 import { notApplied } from './interpret.ts';
-import {
-  all,
-  type IssueAction,
-  type IssueContext,
-  type IssueEffect,
-  maySet,
-  stored,
-} from './issue-action.ts';
+import { type IssueAction, type IssueContext, type IssueEffect, maySet, stored } from './issue-action.ts';
+import { all, whilePossible } from './tracked-action.ts';
 
 /** Relates an issue to another, unless it is already. */
 async function relating(
@@ -36,10 +31,10 @@ async function relating(
 
 /** The other issues that an argument names and the actor may change. */
 async function othersIn(context: IssueContext, argument: string): Promise<FoundIssue[]> {
-  const { deps, actor, access, issue } = context;
+  const { deps, actor, access } = context;
   const found = await issuesIn(deps, actor, access, argument);
   return found.filter(
-    (other) => other.issue.id !== issue.stored?.id && can(actor, other.access, 'update_issue'),
+    (other) => other.issue.id !== context.stored?.id && can(actor, other.access, 'update_issue'),
   );
 }
 
@@ -106,28 +101,6 @@ export const OTHERS_ACTIONS: readonly IssueAction[] = [
     },
   },
   {
-    names: ['copy_metadata'],
-    argument: 'needed',
-    applies: maySet,
-    effect: async ({ deps, actor, access }, argument) => {
-      const [other] = await issuesIn(deps, actor, access, argument);
-      // Labels and milestones of another project would not be those of this one.
-      if (other === undefined || other.access.project.id !== access.project.id) return undefined;
-      const { labelIds, milestoneId } = other.issue;
-      return {
-        summary: `Copied labels and milestone from ${issueReference(other, access)}.`,
-        changes: (soFar) => ({
-          add_label_ids: [...new Set([...((soFar['add_label_ids'] as number[]) ?? []), ...labelIds])],
-          ...(milestoneId === null ? {} : { milestone_id: milestoneId }),
-        }),
-        fields: (before) => ({
-          labelIds: [...new Set([...before.labelIds, ...labelIds])],
-          ...(milestoneId === null ? {} : { milestoneId }),
-        }),
-      };
-    },
-  },
-  {
     names: ['move'],
     argument: 'needed',
     applies: isMovable,
@@ -144,6 +117,18 @@ export const OTHERS_ACTIONS: readonly IssueAction[] = [
         },
       };
     },
+  },
+  {
+    names: ['promote'],
+    applies: all(
+      maySet,
+      stored(({ state }) => state === 'opened'),
+      async ({ deps, actor, access }) => (await groupForPromotion(deps, actor, access)) !== undefined,
+    ),
+    effect: ({ deps, actor, access }) => ({
+      summary: 'Promoted issue to an epic.',
+      finish: ({ iid }) => whilePossible(() => promoteIssue(deps, actor, access, iid)),
+    }),
   },
   {
     names: ['clone'],

@@ -1,10 +1,11 @@
-/** Quick actions that plan an issue: milestone, epic, iteration, due date, weight, health. */
+/** Quick actions that plan an issue: epic, iteration, due date, weight, health. */
 
 import { HEALTH_STATUSES } from '../../records/issues.ts';
 import { epicsOf } from '../issues/related.ts';
-import { epicIn, iterationIn, milestoneIn, milestoneReference } from './arguments.ts';
+import { epicIn, iterationIn } from './arguments.ts';
 import { dayFrom } from './days.ts';
-import { all, type IssueAction, maySet, setting, stored } from './issue-action.ts';
+import { type IssueAction, maySet, setting, stored } from './issue-action.ts';
+import { all } from './tracked-action.ts';
 
 const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' });
 
@@ -12,43 +13,15 @@ const MAX_WEIGHT = 2_147_483_647;
 
 export const PLANNING_ACTIONS: readonly IssueAction[] = [
   {
-    names: ['milestone'],
-    argument: 'needed',
-    applies: maySet,
-    effect: async ({ deps, access }, argument) => {
-      const milestone = await milestoneIn(deps, access, argument);
-      return (
-        milestone &&
-        setting(
-          ['milestoneId', 'milestone_id'],
-          milestone.id,
-          `Set the milestone to ${milestoneReference(milestone)}.`,
-        )
-      );
-    },
-  },
-  {
-    names: ['remove_milestone'],
-    applies: all(
-      maySet,
-      stored(({ milestoneId }) => milestoneId !== null),
-    ),
-    effect: async ({ deps, issue }) => {
-      const milestone = await deps.store.milestones.get(issue.stored!.milestoneId!);
-      const name = milestone === undefined ? '' : `${milestoneReference(milestone)} `;
-      return setting(['milestoneId', 'milestone_id'], null, `Removed ${name}milestone.`);
-    },
-  },
-  {
     names: ['epic'],
     argument: 'needed',
     applies: maySet,
-    effect: async ({ deps, actor, access, issue }, argument) => {
+    effect: async ({ deps, actor, access, stored: issue }, argument) => {
       const epic = await epicIn(deps, actor, access, argument);
       if (epic === undefined)
         return { summary: "This epic does not exist or you don't have sufficient permission." };
-      if (issue.stored?.epicId === epic.id)
-        return { summary: `Issue #${issue.stored.iid} has already been added to epic &${epic.iid}.` };
+      if (issue?.epicId === epic.id)
+        return { summary: `Issue #${issue.iid} has already been added to epic &${epic.iid}.` };
       return setting(['epicId', 'epic_id'], epic.id, 'Added an issue to an epic.');
     },
   },
@@ -57,7 +30,7 @@ export const PLANNING_ACTIONS: readonly IssueAction[] = [
     applies: all(
       maySet,
       // Of a hidden epic the actor is not to know.
-      async ({ deps, actor, issue: { stored: before } }) =>
+      async ({ deps, actor, stored: before }) =>
         before !== undefined && (await epicsOf(deps, actor, [before])).size > 0,
     ),
     effect: () => setting(['epicId', 'epic_id'], null, 'Removed an issue from an epic.'),
@@ -79,12 +52,8 @@ export const PLANNING_ACTIONS: readonly IssueAction[] = [
       maySet,
       stored(({ iterationId }) => iterationId !== null),
     ),
-    effect: ({ issue }) =>
-      setting(
-        ['iterationId', 'iteration_id'],
-        null,
-        `Removed *iteration:${issue.stored!.iterationId} iteration.`,
-      ),
+    effect: ({ stored: issue }) =>
+      setting(['iterationId', 'iteration_id'], null, `Removed *iteration:${issue!.iterationId} iteration.`),
   },
   {
     names: ['due'],

@@ -13,19 +13,20 @@ import { type Mentioning, nameOf } from './mentions.ts';
 import type { Reading } from './reading.ts';
 import { referredIssues } from './resolve.ts';
 
-/** Issues that one text closes: the first that it names so. */
+/** Issues that are closed together: the first that are named so. */
 const MAX_CLOSED = 100;
 
 /**
- * Returns the issues that a text closes once it reaches the default branch of its project, as far as its writer sees
+ * Returns the issues that texts close once they reach the default branch of its project, as far as its writer sees
  * them and their projects allow it. A fork closes no issues of the project it was made from.
  */
 export async function issuesClosedBy(
   deps: Deps,
-  text: string,
+  texts: string | readonly string[],
   reading: Reading & Pick<Mentioning['reading'], 'project'>,
 ): Promise<FoundIssue[]> {
-  const references = closesIssues(text, reading.baseUrl).slice(0, MAX_CLOSED);
+  const named = [texts].flat().flatMap((text) => closesIssues(text, reading.baseUrl));
+  const references = [...new Map(named.map((each) => [each.source, each])).values()].slice(0, MAX_CLOSED);
   if (references.length === 0) return [];
   const { forkedFromId } = reading.project.project;
   return (await referredIssues(deps, references, reading)).filter(

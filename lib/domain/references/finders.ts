@@ -1,8 +1,9 @@
-/** Finds issues, merge requests, labels and milestones that texts refer to. */
+/** Finds issues, merge requests, snippets, labels and milestones that texts refer to. */
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { can } from '../access/permissions.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';
+import { maySeeSnippet } from '../access/visible-snippets.ts';
 import type { Deps } from '../deps.ts';
 import type { FoundIssue } from '../issues/related.ts';
 import { containerOf, sameContainer, withAbove } from '../labels/containers.ts';
@@ -60,10 +61,29 @@ export const findMergeRequests: Finder<NumberedReference> = async ({ store }, ta
   );
 };
 
+/** Snippets of projects; personal ones have no references. One batch for all. */
+export const findSnippets: Finder<NumberedReference> = async ({ store }, targets, reading) => {
+  const asked = targets.flatMap(({ access, references }) =>
+    references.map((reference) => ({ access, reference })),
+  );
+  const found = await store.snippets.getMany([...new Set(asked.map(({ reference }) => reference.number))]);
+  const snippets = new Map(found.map((snippet) => [snippet?.id, snippet]));
+  return new Map(
+    asked.flatMap(({ access, reference }) => {
+      const snippet = snippets.get(reference.number);
+      if (snippet?.projectId !== access.project.id || !maySeeSnippet(reading.actor, snippet, access))
+        return [];
+      const { id, title } = snippet;
+      const named = { kind: 'snippet', sign: '$', place: 'snippets', iid: id, title } as const;
+      return [numberedLink(named, { snippet: id }, access.project, reference, reading)];
+    }),
+  );
+};
+
 /** The link of something with a number in a project, by what was written. */
 function numberedLink(
   named: {
-    readonly kind: 'issue' | 'merge_request';
+    readonly kind: 'issue' | 'merge_request' | 'snippet';
     readonly sign: string;
     /** Of its kind in URLs. */
     readonly place: string;
@@ -86,7 +106,7 @@ function numberedLink(
       ...(isUrl ? { text: short } : {}),
       title,
       class: kind,
-      data: { 'reference-type': kind, project: project.id, ...data, iid },
+      data: { 'reference-type': kind, project: project.id, ...data, ...(kind === 'snippet' ? {} : { iid }) },
     },
   ];
 }

@@ -6,6 +6,7 @@ import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';
+import { maySeeSnippet } from '../access/visible-snippets.ts';
 import { actingFor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import type { FoundIssue } from '../issues/related.ts';
@@ -78,8 +79,13 @@ async function textOf(
   if (note === undefined || note.internal === true) return undefined;
   const text = await store.texts.read(note.body);
   if (noteable.kind === 'commit') return { text, source: { kind: 'commit', projectId, sha: noteable.id } };
+  if (noteable.kind === 'snippet') {
+    const snippet = await store.snippets.get(noteable.id);
+    if (snippet === undefined || !maySeeSnippet(actor, snippet, project)) return undefined;
+    return { text, source: { ...noteable, projectId } };
+  }
   const { kind } = noteable;
-  if (kind === 'epic' || note.iid === undefined) return undefined;
+  if (kind === 'epic' || kind === 'alert' || note.iid === undefined) return undefined;
   return { text, source: { kind, projectId, iid: note.iid } };
 }
 
@@ -136,8 +142,8 @@ async function tellIssue(
 }
 
 /**
- * What a source is called in a text of another project: `issue #1`, `merge request !1`, `commit <id>`, with the path of its project where
- * that is another, in full where the namespace is another too.
+ * What a source is called in a text of another project: `issue #1`, `merge request !1`, `project snippet $1`, `commit <id>`,
+ * with the path of its project where that is another, in full where the namespace is another too.
  */
 export function nameOf(
   source: MentionSource,
@@ -152,6 +158,7 @@ export function nameOf(
         : fullPath;
   if (source.kind === 'issue') return `issue ${place}#${source.iid}`;
   if (source.kind === 'merge-request') return `merge request ${place}!${source.iid}`;
+  if (source.kind === 'snippet') return `project snippet ${place}$${source.id}`;
   return `commit ${place === '' ? '' : `${place}@`}${source.sha}`;
 }
 

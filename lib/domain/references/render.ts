@@ -2,6 +2,7 @@
 import type { Deps } from '../deps.ts';
 import { referencesIn } from '../markdown/references.ts';
 import { rendered } from '../markdown/render.ts';
+import { externalLinks } from './external.ts';
 import type { Reading } from './reading.ts';
 import { resolveReferences } from './resolve.ts';
 
@@ -9,7 +10,11 @@ import { resolveReferences } from './resolve.ts';
 export async function renderedFor(deps: Deps, text: string, reading: Reading): Promise<string> {
   const { baseUrl, project } = reading;
   const references = referencesIn(text, { baseUrl, withQuotes: true });
-  const links = await resolveReferences(deps, references, reading);
+  const [own, elsewhere] = await Promise.all([
+    resolveReferences(deps, references, reading),
+    externalLinks(deps, text, references, reading),
+  ]);
+  const links = elsewhere.size === 0 ? own : new Map([...elsewhere, ...own]);
   const projectUrl = project === undefined ? {} : { projectUrl: `${baseUrl}/${project.project.fullPath}` };
-  return rendered(text, { baseUrl, links, ...projectUrl });
+  return rendered(text, { baseUrl, links, external: elsewhere.size > 0, ...projectUrl });
 }

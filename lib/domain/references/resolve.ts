@@ -9,7 +9,14 @@ import type { ReferenceLink } from '../markdown/html.ts';
 import type { NumberedReference, Reference } from '../markdown/references.ts';
 import { EVERYBODY } from '../notifications/mentions.ts';
 import { type EpicTarget, findEpics } from './epics.ts';
-import { findIssues, findLabels, findMergeRequests, findMilestones, issuesAt } from './finders.ts';
+import {
+  findIssues,
+  findLabels,
+  findMergeRequests,
+  findMilestones,
+  findSnippets,
+  issuesAt,
+} from './finders.ts';
 import type { Finder, Reading, Targets } from './reading.ts';
 
 /** Different projects and users of one text that are looked up; the references beyond stay text. */
@@ -22,6 +29,7 @@ const FINDERS: { readonly [K in Reference['kind']]?: Finder<Extract<Reference, {
   label: findLabels,
   'merge-request': findMergeRequests,
   milestone: findMilestones,
+  snippet: findSnippets,
 };
 
 /**

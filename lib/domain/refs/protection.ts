@@ -78,7 +78,10 @@ export class BranchProtection {
   }
 
   #allows(actor: Actor, branch: string, action: 'push' | 'merge'): boolean {
-    if (!can(actor, this.#access, 'push_code')) return false;
+    if (!can(actor, this.#access, 'push_code')) {
+      const shared = action === 'push' && this.#access.collaboration?.has(branch) === true;
+      return shared && !this.isProtected(branch);
+    }
     if (this.#protectsEmpty && maintains(actor, this.#access)) return true;
     if (!this.isProtected(branch)) return true;
     return this.#rules

@@ -1,3 +1,4 @@
+import { hasKnownEntry } from '../../git/known-entry.ts';
 import { ZERO_OID } from '../../git/oid.ts';
 import { PackStore } from '../../git/pack/store.ts';
 import { type Ref, RefConflict, type RefPageQuery, type RefUpdate } from '../../git/ports.ts';
@@ -9,7 +10,9 @@ import { Missing, TransactionRefused } from '../../store/errors.ts';
 import { followPushMessage } from '../../store/merge-requests/merge-requests.ts';
 import { type PushedBranch, pushedMessage, type Writer } from '../../store/notes/mentions.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
+import { createPipelinesMessages } from '../../store/pipelines/pipelines.ts';
 import { addRule } from '../../store/refs/protection-rules.ts';
+import { RELEASE_REFUSED } from '../../store/releases/releases.ts';
 import type { NetworkMember } from '../../store/repository/fork-networks.ts';
 import { GitObjects } from '../../store/repository/pack-objects.ts';
 import { snapshotOf } from '../../store/repository/ref-views.ts';
@@ -22,18 +25,22 @@ import { type AuditAuthor, prepareAudited, SYSTEM } from '../audit-events/event.
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import { type Pushed, pushed } from '../events/push-events.ts';
+import { tellHooks } from '../hook-events/tell.ts';
 import { defaultBranchProtection, levelsOf } from '../refs/default-branch-protection.ts';
 import { newBranchRule } from '../refs/new-branch-rule.ts';
 import { RuleSet } from '../refs/pattern.ts';
 import { auditedBranchRule } from '../refs/rule-audit.ts';
 import { started } from '../started.ts';
+import { ciConfigPath } from './ci-config-path.ts';
 import { emptyRefs, importFills, isImporting } from './import-state.ts';
+import { releasesOfDeleted } from './tag-releases.ts';
 
 /** Minimum interval between updates of a project's last activity: frequent pushes must not contend for one item. */
 const ACTIVITY_MS = 60_000;
 /** Branches of one push in whose new commits a worker looks for issues. */
 const MAX_NAMING = 20;
 /** Branches of one push whose merge requests a worker brings in line. */
+const MAX_HEARD = 200;
 const MAX_FOLLOWED = 100;
 
 /**
@@ -64,7 +71,13 @@ export function openRepository(
     },
     derived: stored.derived.bind(stored),
   };
-  const objects = new GitObjects(deps.store.blobs, catalogue, project.repositoryId, project.networkId);
+  const objects = new GitObjects(
+    deps.store.blobs,
+    catalogue,
+    project.repositoryId,
+    project.networkId,
+    project.storagePrefix,
+  );
   const store = new PackStore(objects, { cache: deps.packs });
   const { pusher, finishing = false } = options;
   // Read beside all that comes before the refs move, and not on the way there. One that is opened meanwhile begins with
@@ -78,6 +91,7 @@ export function openRepository(
       pusher,
       together,
       areProposed,
+      store,
     });
     return { objects, refs: hidden ? emptyRefs(refs) : refs, store, cache: deps.packs };
   };
@@ -116,6 +130,7 @@ class ProjectRefs implements RefDatabase {
   readonly #finishing: boolean;
   readonly #pusher: Writer | undefined;
   readonly #together: Together;
+  readonly #store: PackStore;
   readonly #areProposed: Promise<boolean> | undefined;
   /** The latest read of HEAD. */
   #head: Promise<{ readonly target: RefName; readonly head: Ref | undefined }> | undefined;
@@ -130,6 +145,7 @@ class ProjectRefs implements RefDatabase {
       pusher,
       together = { writes: [] },
       areProposed,
+      store,
     }: {
       readonly prefetched: Prefetched | undefined;
       readonly finishing: boolean;
@@ -137,9 +153,11 @@ class ProjectRefs implements RefDatabase {
       readonly together: Together | undefined;
       /** Whether branches of the project are source or target of open merge requests. */
       readonly areProposed: Promise<boolean> | undefined;
+      readonly store: PackStore;
     },
   ) {
     this.#together = together;
+    this.#store = store;
     this.#areProposed = areProposed;
     this.#prefetched = prefetched;
     this.#finishing = finishing;
@@ -187,25 +205,37 @@ class ProjectRefs implements RefDatabase {
   async compareAndSwap(updates: readonly RefUpdate[], options: SwapCompanions = {}): Promise<void> {
     const { projects } = this.#deps.store;
     const { id } = this.#project;
-    const [first, { events, naming }, following] = await Promise.all([
+    const [first, { events, naming }, following, released, heard] = await Promise.all([
       this.#firstBranch(updates, options.head),
       this.#pushed(updates, options),
       this.#following(updates),
+      releasesOfDeleted(this.#deps, id, updates),
+      this.#heard(updates),
     ]);
-    const messages = [...this.#mentions(naming), ...following, ...(this.#together.messages ?? [])];
+    // Now the new commits are in memory.
+    const pipelines = await this.#pipelines(updates, options);
+    const messages = [
+      ...this.#mentions(naming),
+      ...following,
+      ...pipelines,
+      ...released.messages,
+      ...heard,
+      ...(this.#together.messages ?? []),
+    ];
     this.#prefetched?.forget();
     const now = this.#deps.now();
     const change = first === undefined ? {} : { defaultBranch: first };
     const alongside = first === undefined ? [] : await protectionWrites(this.#deps, this.#project, first);
     if (this.#finishing) alongside.push(importFills(this.#deps, id, change));
     else if (first !== undefined) alongside.push(projects.activity(id, now, change));
-    alongside.push(scheduleMeasuring(id, now), ...events, ...this.#together.writes);
+    alongside.push(scheduleMeasuring(id, now), ...events, ...released.writes, ...this.#together.writes);
     try {
-      await this.#refs.compareAndSwap(updates, { ...options, alongside: joined(alongside), messages });
+      const { pushOptions: _, ...companions } = options;
+      await this.#refs.compareAndSwap(updates, { ...companions, alongside: joined(alongside), messages });
     } catch (error) {
       if (this.isRefusal(error)) throw error;
-      // The branch was protected concurrently: that rule is kept.
-      if (error instanceof TransactionRefused && error.has('rule'))
+      // The branch was protected concurrently: that rule is kept. Or the release of a deleted tag was changed.
+      if (error instanceof TransactionRefused && (error.has('rule') || error.has(RELEASE_REFUSED)))
         return this.compareAndSwap(updates, options);
       const deleted =
         error instanceof Missing ||
@@ -256,6 +286,41 @@ class ProjectRefs implements RefDatabase {
     return [followPushMessage({ projectId, branches: moved }, this.#pusher)];
   }
 
+  /**
+   * A worker makes pipelines for branches and tags that were created or moved, and stops what was deployed from branches that
+   * were deleted, unless they are known to have no configuration.
+   */
+  async #pipelines(
+    updates: readonly RefUpdate[],
+    { objects = this.#store, pushOptions = [] }: SwapCompanions,
+  ): Promise<OutboxMessage[]> {
+    const { id: projectId, settings, archived } = this.#project;
+    if (this.#finishing || this.#pusher?.actorId == null || archived) return [];
+    if (settings['builds_access_level'] === 'disabled') return [];
+    const refs = updates
+      .filter(({ name, from, to }) => spaceOf(name) !== undefined && from !== to)
+      .filter(({ name, to }) => to !== ZERO_OID || spaceOf(name) === 'heads')
+      .map(({ name, from, to }) => ({ name, from, to }));
+    const messages = createPipelinesMessages({ projectId, refs, options: pushOptions }, this.#pusher);
+    if (messages.length === 0) return [];
+    const path = ciConfigPath(this.#project);
+    // Such a file is in another project.
+    if (path.includes('@') || path.includes('://')) return messages;
+    const known = await Promise.all(
+      refs.map(({ from, to }) => hasKnownEntry(objects, to === ZERO_OID ? from : to, path)),
+    );
+    return known.every((has) => has === false) ? [] : messages;
+  }
+
+  /** Hooks hear of branches and tags that are moved. */
+  async #heard(updates: readonly RefUpdate[]): Promise<OutboxMessage[]> {
+    if (this.#finishing || this.#pusher === undefined) return [];
+    const moved = updates.filter(({ name, from, to }) => spaceOf(name) !== undefined && from !== to);
+    if (moved.length === 0) return [];
+    const told = moved.slice(0, MAX_HEARD).map(({ name, from, to }) => ({ name, from, to }));
+    return tellHooks(this.#deps, this.#pusher, this.#project, [{ kind: 'push', updates: told }]);
+  }
+
   /** The push events of these updates, if there is a pusher. */
   async #pushed(updates: readonly RefUpdate[], { head, packs, objects }: SwapCompanions): Promise<Pushed> {
     if (this.#pusher?.actorId == null) return { events: [], naming: [] };
@@ -303,7 +368,8 @@ export async function protectionWrites(
   return [...addRule(rule), event(auditedBranchRule('add', project, rule))];
 }
 
-type SwapCompanions = NonNullable<Parameters<RefDatabase['compareAndSwap']>[1]>;
+/** What comes with updates of refs. */
+export type SwapCompanions = NonNullable<Parameters<RefDatabase['compareAndSwap']>[1]>;
 
 function writerOf({ environment }: Deps, pusher: Pusher): Writer | undefined {
   const baseUrl =
@@ -312,10 +378,15 @@ function writerOf({ environment }: Deps, pusher: Pusher): Writer | undefined {
   return pusher.kind === 'user' ? { actorId: pusher.user.id, baseUrl } : undefined;
 }
 
-/** A project's repository in its fork network. */
-export const networkMember = ({ repositoryId, networkId }: ProjectRecord): NetworkMember => ({
+/** A project's repository in its fork network, and in its storage. */
+export const networkMember = ({
   repositoryId,
-  networkId: networkId ?? repositoryId,
+  networkId = repositoryId,
+  storagePrefix,
+}: ProjectRecord): NetworkMember => ({
+  repositoryId,
+  networkId,
+  ...(storagePrefix ? { storagePrefix } : {}),
 });
 
 /** Translates the deletion of a project during a request into 404. */

@@ -10,17 +10,25 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, notFound, tooLarge } from '../errors.ts';
 import { largeBlob } from './downloads.ts';
-import { openRepository, type Pusher } from './open.ts';
+import { openRepository, type Pusher, type Together } from './open.ts';
 
 /**
  * Opens the repository of a project for one request, with the history cache of the process.
  * @param pusher the author of the push events of writes
+ * @param together what is written if and only if refs move
  */
-export const codeOf = (deps: Deps, { project, prefetched }: ProjectAccess, pusher?: Pusher): GitRepository =>
-  new GitRepository(
-    openRepository(deps, project, { prefetched, pusher }),
+export function codeOf(
+  deps: Deps,
+  { project, prefetched }: ProjectAccess,
+  pusher?: Pusher,
+  together?: Together,
+): GitRepository {
+  const repository = openRepository(deps, project, { prefetched, pusher });
+  return new GitRepository(
+    together === undefined ? repository : repository.together(together),
     deps.histories.of(project.repositoryId),
   );
+}
 
 /**
  * Resolves a branch, tag, ID or `HEAD` to a commit.

@@ -23,12 +23,12 @@ export async function maxImportBytes({ settings, environment }: Deps): Promise<n
 export const repositoryTooLarge = (excess: string) =>
   refused(`Your changes could not be committed, because this repository has exceeded ${excess}`);
 
-/** Describes by how much a repository, as last measured, exceeds its size limit; undefined if it does not. */
+/** Describes by how much a repository with its objects of Git LFS, as last measured, exceeds its size limit; undefined if it does not. */
 export async function sizeExcess(
   { settings }: Deps,
-  { repositorySize = 0 }: Pick<ProjectRecord, 'repositorySize'>,
+  { repositorySize = 0, lfsObjectsSize = 0 }: Pick<ProjectRecord, 'repositorySize' | 'lfsObjectsSize'>,
 ): Promise<string | undefined> {
   const limit = (await settings.current()).repository_size_limit;
-  const over = Math.ceil(repositorySize / MB - limit);
+  const over = Math.ceil((repositorySize + lfsObjectsSize) / MB - limit);
   return limit > 0 && over > 0 ? `its size limit of ${limit} MB by ${over} MB` : undefined;
 }

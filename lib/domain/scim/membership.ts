@@ -8,6 +8,7 @@ import type { Write } from '../../store/table/write.ts';
 import { LEVEL_NAMES } from '../access/levels.ts';
 import { auditedResource, prepareAudited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
+import { prepareMemberHooks } from '../hook-events/members.ts';
 import { targeting } from '../members/audit.ts';
 import { membershipCascade } from '../members/cascade-removal.ts';
 import { newMembershipMail } from '../notifications/enqueue.ts';
@@ -31,7 +32,10 @@ export async function addMembership(
   { group, sso, author, baseUrl }: ScimCaller,
   user: Person,
 ): Promise<(userId: number) => MembershipChange> {
-  const event = await prepareAudited(deps, author);
+  const [event, tell] = await Promise.all([
+    prepareAudited(deps, author),
+    prepareMemberHooks(deps, { actorId: null, baseUrl }),
+  ]);
   const now = deps.now().toISOString();
   return (userId) => {
     const record: MemberRecord = {
@@ -52,7 +56,7 @@ export async function addMembership(
         ...addMembershipWrites(record, now.slice(0, 10)),
         event({ entity: auditedResource('Group', group), details }),
       ],
-      messages: [newMembershipMail(record, baseUrl)],
+      messages: [newMembershipMail(record, baseUrl), ...tell(group, record, 'add')],
     };
   };
 }
@@ -71,15 +75,19 @@ export async function restoreMembership(
 /** Ends the membership in the group and its descendants. @throws LastOwner */
 export async function endMembership(
   deps: Deps,
-  { group, author }: ScimCaller,
+  { group, author, baseUrl }: ScimCaller,
   user: UserRecord,
 ): Promise<MembershipChange> {
-  const [writes, event] = await Promise.all([
+  const [writes, event, tell] = await Promise.all([
     removeMembershipWrites(deps.store, group.id, user.id),
     prepareAudited(deps, author),
+    prepareMemberHooks(deps, { actorId: null, baseUrl }),
   ]);
   const details = { remove: 'user_access', ...targeting(user) };
   const events = writes.length === 0 ? [] : [event({ entity: auditedResource('Group', group), details })];
+  const source = { kind: 'group', id: group.id } as const;
+  const ended = { accessLevel: 0, expiresAt: null, createdAt: deps.now().toISOString() };
+  const messages = writes.length === 0 ? [] : tell(group, { source, userId: user.id, ...ended }, 'remove');
   const { enqueue, finish } = membershipCascade(deps, group.id, user.id, author);
-  return { alongside: [...writes, ...events, enqueue], messages: [], finish };
+  return { alongside: [...writes, ...events, enqueue], messages, finish };
 }

@@ -8,7 +8,7 @@ import { idField } from '../job-fields.ts';
 export const jobs = [
   defineJob({
     name: INDEX_JOB,
-    body: () => z.object({ kind: z.enum(['project', 'user', 'group']), id: idField() }),
+    body: () => z.object({ kind: z.enum(['project', 'user', 'group', 'snippet']), id: idField() }),
     run: (deps, { kind, id }) => deps.store.search.index(kind, id, () => searchable(deps, kind, id)),
   }),
 ];
@@ -18,6 +18,10 @@ async function searchable({ store }: Deps, kind: SearchKind, id: number): Promis
   if (kind === 'user') {
     const user = await store.users.get(id);
     return user && [user.name, user.username];
+  }
+  if (kind === 'snippet') {
+    const snippet = await store.snippets.get(id);
+    return snippet && [snippet.title];
   }
   const named = await (kind === 'project' ? store.projects.get(id) : store.groups.get(id));
   return named && [named.name, named.path];

@@ -74,7 +74,10 @@ export async function changeSettings(
     const { effective, kept } = await deps.store.settings.read();
     const previous = allOf(deps, effective, kept);
     const next = { ...previous.values, ...shown };
-    refuse([...problems, ...problemsTogether(next, new Set(Object.keys(given)), invalidNames)]);
+    refuse([
+      ...problems,
+      ...problemsTogether(next, new Set(Object.keys(given)), invalidNames, deps.environment),
+    ]);
     const changed = Object.keys(shown).filter(
       (name) => !isDeepStrictEqual(previous.values[name], shown[name]),
     );

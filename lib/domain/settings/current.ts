@@ -2,6 +2,7 @@
  * The instance's settings as rules read them: a cached copy in the process, at most a few seconds old, so that requests need
  * no read of their own.
  */
+import type { HookCounts } from '../../records/hooks.ts';
 import type { StoreEnvironment } from '../../store/environment.ts';
 import type { SettingsRows, StoredSettings } from '../../store/settings/settings.ts';
 import { log } from '../../telemetry/log.ts';
@@ -17,6 +18,8 @@ const MAX_STALE_MS = 60_000;
 interface Copy {
   readonly settings: InstanceSettings;
   readonly version: number;
+  readonly hooks: HookCounts;
+  readonly epoch: number;
   /** Start of the read, in ms. */
   readonly at: number;
 }
@@ -25,6 +28,10 @@ interface Copy {
 export interface Settings {
   /** The settings, at most a few seconds old; reads the table at most once in five seconds. */
   current(): Promise<InstanceSettings>;
+  /** How many hooks groups and the instance have; as old as the settings. */
+  hooks(): Promise<HookCounts>;
+  /** Makes the next call read again: this process has changed what is read. */
+  expire(): void;
   /** Updates the copy with what this process has just written. */
   changed(stored: StoredSettings): void;
 }
@@ -38,18 +45,27 @@ export function cachedSettings(
   const defaults = defaultSettings(environment);
   let copy: Copy | undefined;
   let reading: Promise<Copy> | undefined;
+  /** Rises when this process changes what is read: copies that were read before are out of date. */
+  let epoch = 0;
 
-  const keep = ({ version, values }: StoredSettings, at: number): Copy => {
+  const keep = ({ version, values, hooks }: StoredSettings, at: number, since = epoch): Copy => {
     // A read that started before a change by this process must not undo the change here. A later read may find a lower
     // version, if the table was restored to an earlier point in time.
     if (copy !== undefined && version < copy.version && at <= copy.at) return copy;
-    copy = { settings: { ...defaults, ...(values as Partial<InstanceSettings>) }, version, at };
+    copy = {
+      settings: { ...defaults, ...(values as Partial<InstanceSettings>) },
+      version,
+      hooks: hooks ?? copy?.hooks ?? { group: 0, system: 0 },
+      epoch: since,
+      at,
+    };
     return copy;
   };
   const read = async (): Promise<Copy> => {
     const at = clock();
+    const since = epoch;
     try {
-      return keep(await rows.effective(), at);
+      return keep(await rows.effective(), at, since);
     } catch (error) {
       if (copy === undefined || !within(copy, MAX_STALE_MS)) throw error;
       log('warn', 'settings not read', { cause: String(error) });
@@ -61,14 +77,20 @@ export function cachedSettings(
     // If the clock was set back, the age is unknown.
     return age >= 0 && age < ms;
   };
+  const latest = async (): Promise<Copy> => {
+    if (copy !== undefined && within(copy, FRESH_MS) && copy.epoch === epoch) return copy;
+    reading ??= read().finally(() => {
+      reading = undefined;
+    });
+    return reading;
+  };
   return {
-    async current() {
-      if (copy !== undefined && within(copy, FRESH_MS)) return copy.settings;
-      reading ??= read().finally(() => {
-        reading = undefined;
-      });
-      return (await reading).settings;
+    current: async () => (await latest()).settings,
+    hooks: async () => (await latest()).hooks,
+    expire: () => {
+      epoch++;
+      reading = undefined;
     },
-    changed: (stored) => void keep(stored, clock()),
+    changed: (stored) => void keep(stored, clock(), copy?.epoch),
   };
 }

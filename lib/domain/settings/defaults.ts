@@ -4,8 +4,12 @@
  */
 
 import type { StoreEnvironment } from '../../store/environment.ts';
+import { alerts } from './defaults/alerts.ts';
+import { artifacts } from './defaults/artifacts.ts';
+import { ciVariables } from './defaults/ci-variables.ts';
 import { events } from './defaults/events.ts';
 import { groups } from './defaults/groups.ts';
+import { hooks } from './defaults/hooks.ts';
 import { imports } from './defaults/imports.ts';
 import { instance } from './defaults/instance.ts';
 import { keys } from './defaults/keys.ts';
@@ -14,9 +18,12 @@ import { projects } from './defaults/projects.ts';
 import { rateLimits } from './defaults/rate-limits.ts';
 import { refs } from './defaults/refs.ts';
 import { repository } from './defaults/repository.ts';
+import { runners } from './defaults/runners.ts';
+import { snippets } from './defaults/snippets.ts';
 import { tokens } from './defaults/tokens.ts';
 import { uploads } from './defaults/uploads.ts';
 import { users } from './defaults/users.ts';
+import { wikis } from './defaults/wikis.ts';
 
 const MB = 1024 ** 2;
 const DELETION_DAYS = 7;
@@ -32,10 +39,17 @@ const fixed = {
   ...keys,
   ...mail,
   ...repository,
+  ...runners,
   ...instance,
   ...imports,
+  ...hooks,
   ...events,
   ...uploads,
+  ...snippets,
+  ...wikis,
+  ...alerts,
+  ...ciVariables,
+  ...artifacts,
 };
 
 /** Settings whose defaults come from the environment. */

@@ -1,7 +1,8 @@
 /** Validation of settings that depend on each other. */
 
+import { secondsOf } from '../../durations/durations.ts';
+import type { StoreEnvironment } from '../../store/environment.ts';
 import type { SettingValue } from '../../store/settings/settings.ts';
-import { secondsOf } from './durations.ts';
 
 const DAY_SECONDS = 86_400;
 const LEVELS = ['default_project_visibility', 'default_group_visibility', 'default_snippet_visibility'];
@@ -14,7 +15,10 @@ const KEYS = [
 const BLANK = "can't be blank";
 
 /** Validates the settings as they would be after a change. Returns errors as pairs of setting and message. */
-type Check = (settings: Readonly<Record<string, SettingValue>>) => readonly (readonly [string, string])[];
+type Check = (
+  settings: Readonly<Record<string, SettingValue>>,
+  environment: StoreEnvironment,
+) => readonly (readonly [string, string])[];
 
 const isBlank = (value: SettingValue | undefined): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
@@ -126,10 +130,18 @@ const CHECKS: readonly { readonly of: readonly string[]; readonly check: Check }
     },
   },
   {
+    of: ['repository_storages'],
+    check: ({ repository_storages: names }, { storages }) =>
+      (names as readonly string[]).flatMap((name) =>
+        Object.hasOwn(storages, name) ? [] : [['repository_storages', `can't include: ${name}`] as const],
+      ),
+  },
+  {
     of: ['repository_storages_weighted'],
-    check: ({ repository_storages_weighted: weights }) =>
+    check: ({ repository_storages_weighted: weights }, { storages }) =>
       Object.entries(weights as Readonly<Record<string, number>>).flatMap(([name, weight]) => {
-        if (name !== 'default') return [['repository_storages_weighted', `can't include: ${name}`]];
+        if (!Object.hasOwn(storages, name))
+          return [['repository_storages_weighted', `can't include: ${name}`]];
         return weight < 0 || weight > 100
           ? [['repository_storages_weighted', `value for '${name}' must be between 0 and 100`]]
           : [];
@@ -148,8 +160,9 @@ export function problemsTogether(
   settings: Readonly<Record<string, SettingValue>>,
   changed: ReadonlySet<string>,
   invalid: ReadonlySet<string>,
+  environment: StoreEnvironment,
 ): readonly (readonly [string, string])[] {
   const applies = ({ of }: (typeof CHECKS)[number]) =>
     of.some((name) => changed.has(name)) && !of.some((name) => invalid.has(name));
-  return CHECKS.filter(applies).flatMap(({ check }) => check(settings));
+  return CHECKS.filter(applies).flatMap(({ check }) => check(settings, environment));
 }

@@ -3,9 +3,12 @@
 import { CorruptData } from '../../git/corrupt-data.ts';
 import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
+import type { PackDescription } from '../../git/ports.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import { LimitExceeded } from '../../git/work.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
+import { repositoryIdOf } from '../../records/repository-owner.ts';
+import { STORAGE_SIZES, storageSizes } from '../../records/storage-sizes.ts';
 import { Missing, Stale } from '../../store/errors.ts';
 import type { ProjectStatistics } from '../../store/statistics/statistics.ts';
 import type { Deps } from '../deps.ts';
@@ -45,29 +48,57 @@ async function measured(
   previous: ProjectStatistics | undefined,
 ): Promise<Measured> {
   const git = codeOf(deps, { project, level: 0 });
-  const [{ head }, packs] = await Promise.all([
+  const [{ head }, packs, lfs, wikiSize, packages, artifactsSize] = await Promise.all([
     git.headRef(),
     deps.store.repositories.open(project.repositoryId).listPacks(),
+    deps.store.lfsObjects.total(project.id),
+    wikiBytes(deps, project.id),
+    deps.store.packages.totals(project.id),
+    deps.store.artifacts.total(project.id),
   ]);
   const tip = head && (head.peeled ?? head.oid);
   // Packs that a fork shares with its source count for the source.
   const own = packs.filter(({ inherited }) => inherited !== true);
-  const repositorySize = own.reduce((sum, { packSize, indexSize }) => sum + packSize + indexSize, 0);
+  const sizes = {
+    repositorySize: bytesOf(own),
+    lfsObjectsSize: lfs.bytes,
+    wikiSize,
+    packagesSize: packages.bytes,
+    artifactsSize,
+  };
   const countedIn = project.namespaceKind === 'group' ? project.namespaceId : null;
-  if (tip === undefined) return { head: null, commitCount: 0, repositorySize, languages: {}, countedIn };
-  if (tip === previous?.head) return { ...previous, repositorySize, countedIn };
+  if (tip === undefined) return { head: null, commitCount: 0, ...sizes, languages: {}, countedIn };
+  if (tip === previous?.head) return { ...previous, ...sizes, countedIn };
   const [commitCount, languages, license] = [
     await orElse(previous?.commitCount ?? 0, () => commitsOf(git, tip, previous)),
     await orElse(previous?.languages ?? {}, () => languagesOf(git, tip)),
     await orElse(previous?.license ?? null, () => findLicense(git, tip)),
   ];
-  return { head: tip, commitCount, repositorySize, languages, license, countedIn };
+  return { head: tip, commitCount, ...sizes, languages, license, countedIn };
 }
 
-const changed = (previous: ProjectStatistics, current: Measured): boolean =>
-  previous.head !== current.head ||
-  previous.repositorySize !== current.repositorySize ||
-  previous.countedIn !== current.countedIn;
+const bytesOf = (packs: readonly PackDescription[]): number =>
+  packs.reduce((sum, { packSize, indexSize }) => sum + packSize + indexSize, 0);
+
+/** Bytes of the packs of the project's wiki; 0 if nobody has written to it. */
+async function wikiBytes({ store }: Deps, id: number): Promise<number> {
+  const wiki = store.repositories.open(repositoryIdOf({ kind: 'project-wiki', id }));
+  try {
+    return bytesOf(await wiki.listPacks());
+  } catch (error) {
+    if (error instanceof Missing) return 0;
+    throw error;
+  }
+}
+
+const changed = (previous: ProjectStatistics, current: Measured): boolean => {
+  const [was, is] = [storageSizes(previous), storageSizes(current)];
+  return (
+    previous.head !== current.head ||
+    previous.countedIn !== current.countedIn ||
+    STORAGE_SIZES.some((size) => was[size] !== is[size])
+  );
+};
 
 /** Counts only the new commits if the last measured head is an ancestor of the tip. */
 async function commitsOf(

@@ -14,6 +14,7 @@ import { TAG_REFUSALS, type TagProtection, tagProtection } from '../refs/protect
 import { refConflictError } from '../repository/conflicts.ts';
 import { deleteRefIfUnchanged } from '../repository/delete-ref.ts';
 import { identityOf } from '../repository/identity.ts';
+import type { Together } from '../repository/open.ts';
 import { codeOf } from '../repository/read.ts';
 import { started } from '../started.ts';
 
@@ -42,28 +43,49 @@ export async function getTag(git: GitRepository, name: string): Promise<TagRecor
   return recordOf(tip);
 }
 
+export interface NewTag {
+  readonly name: string;
+  readonly ref: string;
+  readonly message: string | undefined;
+}
+
+/** Whether a tag can be created, and what that needs. @throws as {@link createTag}, but for conflicts */
+export async function preparedTag(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  input: Pick<NewTag, 'name' | 'ref'>,
+) {
+  requirePush(actor, access);
+  const name = tagRef(input.name);
+  if (name === undefined) throw refused('Tag name invalid');
+  if (isOidLike(input.name)) throw refused(TAG_REFUSALS.oidLike);
+  const git = codeOf(deps, access, actor);
+  const protecting = started(tagProtection(deps, access, actor));
+  const resolving = started(git.resolve(input.ref));
+  if ((await git.ref(name)) !== undefined) throw refused(`Tag ${input.name} already exists`);
+  if (input.ref.trim() === '') throw refused('Target is empty');
+  const target = await resolving;
+  if (target === undefined) throw refused(`Target ${input.ref} is invalid`);
+  const protection = await protecting;
+  if (!protection.mayCreate(actor, input.name)) throw refused(TAG_REFUSALS.create);
+  return { git, name, target, protection };
+}
+
 /**
  * Creates a lightweight tag, or an annotated one if there is a message.
+ * @param together further writes of the transaction that creates it; their refusals are thrown unchanged
  * @throws 403; 400 for an invalid name, an existing tag or an unknown target; 405 for a conflict with another name
  */
 export async function createTag(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
-  input: { name: string; ref: string; message: string | undefined },
+  input: NewTag,
+  together?: Together,
 ): Promise<{ made: TagRecord; protection: TagProtection }> {
-  requirePush(actor, access);
-  const name = tagRef(input.name);
-  if (name === undefined) throw refused('Tag name invalid');
-  if (isOidLike(input.name)) throw refused(TAG_REFUSALS.oidLike);
-  const git = codeOf(deps, access, actor);
-  const protection = started(tagProtection(deps, access, actor));
-  const resolving = started(git.resolve(input.ref));
-  if ((await git.ref(name)) !== undefined) throw refused(`Tag ${input.name} already exists`);
-  if (input.ref.trim() === '') throw refused('Target is empty');
-  const target = await resolving;
-  if (target === undefined) throw refused(`Target ${input.ref} is invalid`);
-  if (!(await protection).mayCreate(actor, input.name)) throw refused(TAG_REFUSALS.create);
+  const { git: reading, name, target, protection } = await preparedTag(deps, actor, access, input);
+  const git = together === undefined ? reading : codeOf(deps, access, actor, together);
   const annotation = input.message?.trim() ?? '';
   try {
     if (annotation === '') await git.createRef(name, target.commit);
@@ -74,7 +96,7 @@ export async function createTag(
   } catch (error) {
     throw refusalOf(error, input);
   }
-  return { made: await getTag(git, input.name), protection: await protection };
+  return { made: await getTag(git, input.name), protection };
 }
 
 /** @param unchanged called with the time of the tag's commit; throws if that is later than the caller allows */

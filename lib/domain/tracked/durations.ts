@@ -1,6 +1,6 @@
 /** Spans of working time as people write them: a day has 8 hours, a week 5 days, a month 4 weeks. */
 
-import { parseDuration } from '../durations.ts';
+import { parseDuration } from '../../durations/durations.ts';
 
 const HOUR = 3600;
 const DAY = 8 * HOUR;

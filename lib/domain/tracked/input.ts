@@ -13,7 +13,7 @@ import { type FieldProblems, invalid } from '../errors.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
 import { milestoneFor } from '../milestones/milestones.ts';
 
-const MAX_TITLE = 255;
+export const MAX_TITLE = 255;
 /** Characters. */
 export const MAX_DESCRIPTION = 1_048_576;
 export const MAX_ASSIGNEES = 200;

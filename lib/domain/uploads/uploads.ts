@@ -52,9 +52,9 @@ export async function attachFile(
   project: ProjectRecord,
   file: { readonly filename: string; readonly bytes: Uint8Array },
 ): Promise<AttachedFile> {
-  const { max_attachment_size: limit } = await settings.current();
-  if (file.bytes.length > limit * MB) throw tooLarge();
-  const name = fileName(file.filename);
+  await requireAttachable({ settings }, file);
+  const attached = named(file.filename);
+  const { name } = attached;
   const secret = await store.uploads.add(project.id, name, file.bytes);
   // What removes a deleted project's files may have passed already.
   const now = await store.projects.get(project.id);
@@ -62,8 +62,23 @@ export async function attachFile(
     await store.uploads.delete(project.id, secret, name);
     throw notFound('Project');
   }
+  return { ...attached, secret };
+}
+
+/** @throws 413 above `max_attachment_size` */
+export async function requireAttachable(
+  { settings }: Pick<Deps, 'settings'>,
+  { bytes }: { readonly bytes: Uint8Array },
+): Promise<void> {
+  const { max_attachment_size: limit } = await settings.current();
+  if (bytes.length > limit * MB) throw tooLarge();
+}
+
+/** The name that a file gets, and how Markdown shows it. */
+export function named(filename: string): Omit<AttachedFile, 'secret'> {
+  const name = fileName(filename);
   const embedded = EMBEDDED.has(extensionOf(name));
-  return { name, secret, embedded, alt: embedded ? name.slice(0, -extensionOf(name).length) : name };
+  return { name, embedded, alt: embedded ? name.slice(0, -extensionOf(name).length) : name };
 }
 
 /** Replaces what is special in URLs or Markdown, and keeps the end of the name with its extension. */

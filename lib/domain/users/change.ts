@@ -1,4 +1,4 @@
-import type { UserRecord } from '../../records/users.ts';
+import { isInternal, type UserRecord } from '../../records/users.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import { type Identity, identitiesOf, MAX_IDENTITIES } from '../../store/users/item.ts';
 import type { UserChange } from '../../store/users/users.ts';
@@ -13,6 +13,8 @@ import { type AvatarFile, newAvatar } from '../avatars/avatars.ts';
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../emails/confirmation.ts';
 import { conflict, forbidden, invalid, notFound } from '../errors.ts';
+import { userEvent } from '../hook-events/records.ts';
+import { tellHooks } from '../hook-events/tell.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { emailProblems, problemsOf, usernameProblems } from '../name-rules.ts';
 import { helpNamespaceMove, namespaceMove, requireFreeUsername } from '../namespaces/rename.ts';
@@ -64,7 +66,7 @@ export async function changeAccount(
 ): Promise<UserRecord> {
   let moves = false;
   const changed = await changeUser(deps, id, async (user) => {
-    if (user.type === 'ghost') throw forbidden('An internal user cannot be changed');
+    if (isInternal(user)) throw forbidden('An internal user cannot be changed');
     if (input.admin === false && user.admin && signedIn(actor).user.id === id)
       throw forbidden('You cannot take the rights of an administrator from yourself');
     await demandSound(deps, user, input);
@@ -145,6 +147,11 @@ async function plan(
     ...move.change,
   };
   const events = auditedChange(user, change, input.resetPassword);
+  const after = { ...user, ...change };
+  const told =
+    after.username === user.username
+      ? []
+      : await tellHooks(deps, actor, { kind: 'system' }, [userEvent('rename', after, user.username)]);
   return {
     change,
     alongside: [
@@ -156,6 +163,7 @@ async function plan(
       ...(user.admin && !admin ? actorStaysAdministrator(deps, actor, user) : []),
     ],
     messages: [
+      ...told,
       ...move.messages,
       ...address.messages,
       ...(invited === undefined ? [] : [invited.mail({ ...user, ...change })]),

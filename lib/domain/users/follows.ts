@@ -1,4 +1,4 @@
-import type { UserRecord } from '../../records/users.ts';
+import { isInternal, type UserRecord } from '../../records/users.ts';
 import { Missing } from '../../store/errors.ts';
 import type { FollowRow } from '../../store/row-keys/users.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
@@ -13,7 +13,7 @@ import { notFound, refused } from '../errors.ts';
 export async function follow(deps: Deps, actor: Actor, userId: number): Promise<UserRecord | undefined> {
   const { user } = signedIn(actor);
   const followed = await userOfId(deps, userId);
-  if (followed.id === user.id || followed.type === 'ghost') return undefined;
+  if (followed.id === user.id || isInternal(followed)) return undefined;
   try {
     const outcome = await deps.store.follows.follow(user.id, userId);
     if (outcome === 'full') throw refused(`You can't follow more than ${MAX_FOLLOWING} users.`);

@@ -1,5 +1,5 @@
 /** States of accounts: blocking, banning, deactivating, approving. Effective from the next request, also for Git. */
-import type { UserRecord, UserState } from '../../records/users.ts';
+import { isInternal, type UserRecord, type UserState } from '../../records/users.ts';
 import { signedIn } from '../access/permissions.ts';
 import { actorStaysAdministrator, changeUser, type PlannedChange, userOfId } from '../accounts/accounts.ts';
 import type { Actor } from '../actor.ts';
@@ -116,8 +116,5 @@ export async function reject(deps: Deps, actor: Actor, userId: number): Promise<
   const event = await recorded(deps, actor, user, 'Instance access request rejected');
   await deleteUser(deps, actor, user, { hard: true, alongside: [event] });
 }
-
-/** Internal accounts of the service. */
-const isInternal = ({ type }: Pick<UserRecord, 'type'>): boolean => type === 'ghost';
 
 const refusal = (text: string) => new DomainError('forbidden', text);

@@ -1,4 +1,4 @@
-import type { UserRecord } from '../../records/users.ts';
+import { isInternal, type UserRecord } from '../../records/users.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Put } from '../../store/table/write.ts';
@@ -13,6 +13,8 @@ import { type AvatarFile, type NewAvatar, newAvatar } from '../avatars/avatars.t
 import type { Deps } from '../deps.ts';
 import { confirmationOf } from '../emails/confirmation.ts';
 import { forbidden, invalid } from '../errors.ts';
+import { userEvent } from '../hook-events/records.ts';
+import { prepareHooks } from '../hook-events/tell.ts';
 import { addressConfirmed } from '../invitations/on-confirmed.ts';
 import { emailProblems, MAX_NAME_LENGTH, problemsOf, usernameProblems } from '../name-rules.ts';
 import { type PasswordResetLink, passwordResetLink } from './password-resets.ts';
@@ -62,8 +64,9 @@ export async function createUser(deps: Deps, author: AuditAuthor, input: NewUser
   const now = deps.now();
   const avatar = newAvatar(input.avatar);
   const invited = input.resetPassword ? passwordResetLink(deps, input.baseUrl) : undefined;
-  const [event, passwordHash] = await Promise.all([
+  const [event, tell, passwordHash] = await Promise.all([
     prepareAudited(deps, author),
+    prepareHooks(deps, { actorId: null, baseUrl: input.baseUrl }),
     // Null never matches: an unknown random password needs no hash.
     chosen === undefined ? null : hashPassword(chosen),
   ]);
@@ -88,7 +91,14 @@ export async function createUser(deps: Deps, author: AuditAuthor, input: NewUser
         ...(avatar && { avatar: avatar.avatar }),
         ...invited?.change,
       },
-      { now, about: (id) => welcome(deps, input, id, invited, avatar, added(id)) },
+      {
+        now,
+        about: (id) => {
+          const { alongside, messages } = welcome(deps, input, id, invited, avatar, added(id));
+          const told = tell({ kind: 'system' }, [userEvent('create', { ...input, id })]);
+          return { alongside, messages: [...messages, ...told] };
+        },
+      },
     );
   } catch (error) {
     throw userChangeError(error);
@@ -154,7 +164,7 @@ export async function listUsers(
       user !== undefined &&
       (identity === undefined || hasIdentity(user, identity)) &&
       (query.states?.includes(user.state) ?? true) &&
-      (query.service !== false || user.type !== 'ghost') &&
+      (query.service !== false || !isInternal(user)) &&
       (query.where?.(user) ?? true);
     // Found by name; the other filters still apply.
     if (fits && (query.search !== undefined || query.attributes !== undefined))

@@ -4,7 +4,7 @@ import { crc32, deflateSync } from 'node:zlib';
 import { batchMisses } from '../batch-misses.ts';
 import { CorruptData } from '../corrupt-data.ts';
 import { Fsck, type FsckFinding, type FsckOptions, MAX_ATTRIBUTES_BYTES } from '../fsck.ts';
-import type { ObjectType } from '../objects.ts';
+import { type ObjectType, SMALL_BLOB_BYTES } from '../objects.ts';
 import { type Oid, oidBytes, oidFromBytes } from '../oid.ts';
 import type { PackContent } from '../ports.ts';
 import { Pace } from '../work.ts';
@@ -58,6 +58,11 @@ export interface IndexPackOptions {
   /** Options for the checks of `receive.fsckObjects`; `false` checks only that objects can be parsed. */
   readonly fsck?: FsckOptions | false;
   readonly onProgress?: (progress: IndexPackProgress) => void;
+  /**
+   * Called with every received blob of at most {@link SMALL_BLOB_BYTES}, which is valid during the call only: what stands
+   * for a file that is stored elsewhere is as small.
+   */
+  readonly onSmallBlob?: ((data: Uint8Array) => void) | undefined;
 }
 
 export interface IndexPackProgress {
@@ -150,9 +155,11 @@ async function receive(
   const links = new LinkSet();
   const fsck = new Fsck(options.fsck === false ? { off: true } : (options.fsck ?? {}), links);
   let table: EntryTable;
-  const hasher = new ObjectHasher((entry, type, data, shared) =>
-    fsck.check(type, data, table.names, 20 * entry, shared),
-  );
+  const { onSmallBlob } = options;
+  const hasher = new ObjectHasher((entry, type, data, shared) => {
+    fsck.check(type, data, table.names, 20 * entry, shared);
+    if (type === BLOB && data.length <= SMALL_BLOB_BYTES) onSmallBlob?.(data);
+  });
   const parser = new PackParser(spool, hasher, limits);
   table = parser.table;
   const pace = new Pace();

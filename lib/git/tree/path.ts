@@ -27,37 +27,40 @@ export type PathProblem =
 
 const MAX_PATH_BYTES = 4096;
 const MAX_NAME_BYTES = 255;
-const ESCAPE = 0xdc00;
+/** What stands for a byte is this and the byte: U+10FE80 to U+10FEFF, which are for private use. */
+const ESCAPE = 0x10fe00;
+const ESCAPED = /[\u{10fe80}-\u{10feff}]/u;
+/** The same in UTF-8, one character per byte. */
+const RAW_ESCAPED = /\u00f4\u008f[\u00ba\u00bb]/;
 
 /**
- * Decodes a path to text. Bytes that are not UTF-8 become lone surrogates U+DC80 to U+DCFF, one per byte, as with
- * Python's `surrogateescape` (PEP 383), so that {@link encodePath} returns the same bytes.
+ * Decodes a path to text, which is valid in JSON and in a URL whatever the path is. For each byte that is not UTF-8 a
+ * character stands, U+10FE80 to U+10FEFF, so that {@link encodePath} returns the same bytes; a path that has such
+ * characters itself is told by their bytes.
  */
 export function decodePath(raw: RawPath): string {
   if (!/[\u0080-\u00ff]/.test(raw)) return raw;
   const bytes = Buffer.from(raw, 'latin1');
-  if (isUtf8(bytes)) return bytes.toString('utf8');
+  if (isUtf8(bytes) && !RAW_ESCAPED.test(raw)) return bytes.toString('utf8');
   let text = '';
   for (let i = 0; i < bytes.length; ) {
     const length = sequenceLength(bytes, i);
-    text += length === 0 ? String.fromCharCode(ESCAPE + bytes[i]!) : bytes.toString('utf8', i, i + length);
+    text += length === 0 ? String.fromCodePoint(ESCAPE + bytes[i]!) : bytes.toString('utf8', i, i + length);
     i += Math.max(1, length);
   }
   return text;
 }
 
-/** The bytes of a path given as text. @returns undefined for surrogates that do not encode a byte */
+/** The bytes of a path given as text. @returns undefined for text that is not Unicode */
 export function encodePath(text: string): RawPath | undefined {
-  if (text.isWellFormed()) {
-    return (/[^\u0000-\u007f]/.test(text) ? Buffer.from(text).toString('latin1') : text) as RawPath;
-  }
+  if (!/[^\u0000-\u007f]/.test(text)) return text as RawPath;
+  if (!text.isWellFormed()) return undefined;
+  if (!ESCAPED.test(text)) return Buffer.from(text).toString('latin1') as RawPath;
   let raw = '';
-  for (const character of text) {
-    const code = character.codePointAt(0)!;
-    if (code >= 0xdc80 && code <= 0xdcff) raw += String.fromCharCode(code - ESCAPE);
-    else if (code >= 0xd800 && code <= 0xdfff) return undefined;
-    else raw += Buffer.from(character).toString('latin1');
-  }
+  for (const character of text)
+    raw += ESCAPED.test(character)
+      ? String.fromCharCode(character.codePointAt(0)! - ESCAPE)
+      : Buffer.from(character).toString('latin1');
   return raw as RawPath;
 }
 
@@ -86,15 +89,16 @@ export function readPath(text: string): { readonly path: RawPath } | { readonly 
     if (name === '') return { problem: 'empty-component' };
     if (encodePath(name)!.length > MAX_NAME_BYTES) return { problem: 'too-long' };
     if (name.split('\\').some((part) => part === '.' || part === '..')) return { problem: 'traversal' };
-    if (isDotGit(Buffer.from(name))) return { problem: 'git-directory' };
+    if (isDotGit(Buffer.from(encodePath(name)!, 'latin1'))) return { problem: 'git-directory' };
   }
   return { path };
 }
 
-/** Length of the well-formed UTF-8 sequence at `at`, 0 when there is none. */
+/** Length of the well-formed UTF-8 sequence at `at`, 0 when there is none, or when it is a character that stands for a byte. */
 function sequenceLength(bytes: Buffer, at: number): number {
   for (let length = 1; length <= 4 && at + length <= bytes.length; length++) {
-    if (isUtf8(bytes.subarray(at, at + length))) return length;
+    const some = bytes.subarray(at, at + length);
+    if (isUtf8(some)) return ESCAPED.test(some.toString('utf8')) ? 0 : length;
   }
   return 0;
 }

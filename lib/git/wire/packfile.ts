@@ -9,6 +9,7 @@ import { writePack } from '../pack/write.ts';
 import { enumerate, type ObjectFilter } from '../reachable.ts';
 import { beforeLongWork } from '../work.ts';
 import { tagTarget } from './commits.ts';
+import { type KeptPack, storedBytes } from './kept-pack.ts';
 import { FLUSH, pkt } from './pkt-line.ts';
 import { onBand, type SideBand } from './side-band.ts';
 import type { FetchOptions } from './upload-request.ts';
@@ -28,6 +29,7 @@ export interface PackRequest {
   readonly onError: ((cause: unknown) => void) | undefined;
   readonly failureText: ((cause: unknown) => string | undefined) | undefined;
   readonly limit: PackLimit | undefined;
+  readonly kept?: KeptPack | undefined;
 }
 
 /** What a response can carry. */
@@ -70,24 +72,31 @@ export async function* packfile(
   const say = (text: string) => (options.progress ? onBand(sideBand, 2, text) : []);
   if (request.notice) yield* onBand(sideBand, 2, request.notice);
   try {
-    const list = known ?? (yield* keptAlive(listed(store, request), sideBand));
-    const above = request.limit && (await storedBytesAbove(store, list, request.limit.bytes));
-    if (above !== undefined) {
-      yield* onBand(sideBand, 3, refusal(above, request.limit!));
-      return;
+    let pack = request.kept && (yield* keptAlive(request.kept.open(), sideBand));
+    if (pack === undefined) {
+      const list = known ?? (yield* keptAlive(listed(store, request), sideBand));
+      const above = request.limit && (await storedBytesAbove(store, list, request.limit.bytes));
+      if (above !== undefined) {
+        yield* onBand(sideBand, 3, refusal(above, request.limit!));
+        return;
+      }
+      if (await isLarge(store, list)) await beforeLongWork();
+      // A partial clone may lack a delta base that its commits reach.
+      const thin = options.thinPack && filter === undefined;
+      const made = writePack(store, list, { thin, ofsDelta: options.ofsDelta });
+      pack = request.kept?.keep(made) ?? made;
     }
-    if (await isLarge(store, list)) await beforeLongWork();
-    yield* say(`Enumerating objects: ${list.count}, done.\n`);
-    yield* say(`Counting objects: 100% (${list.count}/${list.count}), done.\n`);
-    // A partial clone may lack a delta base that its commits reach.
-    const thin = options.thinPack && filter === undefined;
-    const pack = writePack(store, list, { thin, ofsDelta: options.ofsDelta });
-    let bytes = 0;
+    let [count, bytes] = [0, 0];
     for await (const piece of inPieces(pack)) {
+      if (bytes === 0) {
+        count = objectCount(piece);
+        yield* say(`Enumerating objects: ${count}, done.\n`);
+        yield* say(`Counting objects: 100% (${count}/${count}), done.\n`);
+      }
       bytes += piece.length;
       yield* onBand(sideBand, 1, piece);
     }
-    yield* say(`Total ${list.count} objects, ${bytes} bytes\n`);
+    yield* say(`Total ${count} objects, ${bytes} bytes\n`);
   } catch (cause) {
     request.onError?.(cause);
     // Without side bands, the client notices that the pack is truncated.
@@ -106,11 +115,7 @@ export async function* packfile(
 export async function beforePack(store: PackStore, request: PackRequest): Promise<void> {
   const { common, cut, filter } = request;
   if (common.size > 0 || cut.size > 0 || filter !== undefined) return;
-  const packs = (await store.packs()).filter(
-    ({ description }) => description.source !== 'unreachable-garbage',
-  );
-  const bytes = packs.reduce((sum, { description }) => sum + description.packSize, 0);
-  if (bytes > LARGE_PACK) await beforeLongWork();
+  if ((await storedBytes(store)) > LARGE_PACK) await beforeLongWork();
 }
 
 const isLarge = async (store: PackStore, list: ObjectList): Promise<boolean> =>
@@ -120,6 +125,9 @@ function refusal(bytes: number, limit: PackLimit): string {
   const [has, may] = [bytes, limit.bytes].map((size) => (size / 1e6).toFixed(size < 10e6 ? 1 : 0));
   return `upload-pack: this fetch needs about ${has} MB, and one response has at most ${may} MB. ${limit.advice}\n`;
 }
+
+/** As the header of a pack says. */
+const objectCount = (pack: Uint8Array): number => new DataView(pack.buffer, pack.byteOffset).getUint32(8);
 
 /** Waits, and sends git's keep-alive packet every few seconds: an empty line on band 1. */
 async function* keptAlive<T>(work: Promise<T>, sideBand: SideBand): AsyncGenerator<Uint8Array, T, undefined> {

@@ -21,6 +21,7 @@ export interface QuarantineOptions {
   readonly fsck?: NonNullable<IndexPackOptions['fsck']>;
   /** Text for the client's terminal. */
   readonly onProgress: (text: string) => void;
+  readonly onSmallBlob?: IndexPackOptions['onSmallBlob'];
   /** The progress in numbers, for clients without a terminal. */
   readonly onUnpack?: (progress: IndexPackProgress) => void;
 }
@@ -49,7 +50,7 @@ export class Quarantine {
 
   /** @throws CorruptData, WireError; what the input throws */
   async unpack(input: AsyncIterable<Uint8Array>): Promise<void> {
-    const { scratchDir, packLimits, fsck, onProgress, onUnpack } = this.#options;
+    const { scratchDir, packLimits, fsck, onSmallBlob, onProgress, onUnpack } = this.#options;
     const progress = new UnpackProgress(onProgress);
     const pack = await indexPack(input, {
       store: this.#repository.store,
@@ -60,6 +61,7 @@ export class Quarantine {
       ...(scratchDir === undefined ? {} : { scratchDir }),
       ...(packLimits === undefined ? {} : { limits: packLimits }),
       ...(fsck === undefined ? {} : { fsck }),
+      onSmallBlob,
     });
     this.#pack = pack;
     progress.done(pack.objectCount - pack.basesAdded.length);

@@ -244,6 +244,7 @@ async function store(
     objects: quarantine.store,
     defaultBranch: options.defaultBranch,
     hasHead: options.hasHead,
+    pushOptions: request.pushOptions,
     recheck: () => quarantine.stillConnected(newTips(all)),
   });
   if (!result.listed) await quarantine.rollback();

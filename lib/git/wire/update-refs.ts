@@ -15,6 +15,7 @@ export interface RefTransaction {
   readonly defaultBranch: string | undefined;
   /** HEAD's branch existed when the push started, so that HEAD is not changed. */
   readonly hasHead: boolean;
+  readonly pushOptions: readonly string[];
   /** Called after a garbage collection began: whether everything the candidates reach still exists. */
   readonly recheck: () => Promise<boolean>;
 }
@@ -51,6 +52,7 @@ export async function updateRefs(
         ...(packs.length > 0 ? { packs } : {}),
         ...(head ? { head } : {}),
         objects: transaction.objects,
+        ...(transaction.pushOptions.length > 0 ? { pushOptions: transaction.pushOptions } : {}),
       });
       return { listed: packs.length > 0, head };
     } catch (error) {

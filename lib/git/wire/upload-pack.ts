@@ -10,6 +10,7 @@ import { spacePrefix } from '../refname.ts';
 import { capabilityAdvertisement, type Offers } from './advertise.ts';
 import { type BundleUrl, bundleUri } from './bundle-uri.ts';
 import { WireError } from './error.ts';
+import { type KeptPacks, keptPack } from './kept-pack.ts';
 import { quoted, textLine } from './line.ts';
 import { lsRefs, parseLsRefs } from './ls-refs.ts';
 import { Negotiation } from './negotiate.ts';
@@ -30,6 +31,8 @@ export interface UploadPackOptions {
   readonly bundleUrl?: BundleUrl;
   /** Absent if packs are not offered. */
   readonly packUrl?: PackUrl;
+  /** Absent if none are kept. */
+  readonly keptPacks?: KeptPacks | undefined;
   /** A fetch that would need a larger pack is refused before its pack begins. Default: none. */
   readonly packLimit?: PackLimit | undefined;
   /** Called when a pack begins, once for each fetch. */
@@ -176,17 +179,19 @@ async function fetchV2(
   if (request.deepen !== undefined || request.shallow.length > 0) {
     sections.push(pkt('shallow-info\n'), ...shallowLines(shallow), DELIM);
   }
+  const tags = await annotated(visible, request.options.includeTag);
   const wanted: PackRequest = {
     wants: [...request.wants, ...shallow.extraWants],
     common: negotiation.common,
     cut: shallow.cut,
     notice: options.notice,
     filter: request.filter,
-    tags: await annotated(visible, request.options.includeTag),
+    tags,
     options: request.options,
     onError: options.onError,
     failureText: options.failureText,
     limit: options.packLimit,
+    kept: await keptPack(repository.store, request, tags, options.keptPacks),
   };
   await beforePack(repository.store, wanted);
   options.onPack?.();

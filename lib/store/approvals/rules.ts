@@ -37,6 +37,16 @@ export class ApprovalRuleSets {
     return { project: asSet(projectId, null, project), own: asSet(projectId, iid, own) };
   }
 
+  /** The rules of several, in the order of the addresses; those of a project are at null. */
+  async ofMany(
+    addresses: readonly { readonly projectId: number; readonly iid: number | null }[],
+  ): Promise<ApprovalRules[]> {
+    const found = await this.#table.batchGet(
+      addresses.map(({ projectId, iid }) => approvalRulesKey(projectId, iid)),
+    );
+    return addresses.map(({ projectId, iid }, i) => asSet(projectId, iid, found[i]));
+  }
+
   /**
    * Replaces the rules of a project.
    * @throws Stale when they have changed since they were read; Missing when the project is gone

@@ -15,8 +15,15 @@ import { idOf, type Key, padded } from '../row-keys/key.ts';
 import { listPartition, listPartitions } from '../row-keys/lists.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Position } from '../table/cursor.ts';
-import { chunkFor, countPartitions, cutPage, type Page, type PageRequest } from '../table/paging.ts';
-import { type KeySource, mergeKeys, querySource } from '../table/sorted-sources.ts';
+import {
+  chunkFor,
+  countPartitions,
+  countSources,
+  cutPage,
+  type Page,
+  type PageRequest,
+} from '../table/paging.ts';
+import { type Countable, mergeKeys, querySource } from '../table/sorted-sources.ts';
 import type { QueryOptions, Table } from '../table/table.ts';
 import { ABSENT, type Item, type Put } from '../table/write.ts';
 
@@ -37,7 +44,12 @@ export interface AuditEventRecord {
 
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 
-export const AUDITED_KINDS = ['User', 'Group', 'Project'] as const satisfies readonly AuditedKind[];
+export const AUDITED_KINDS = [
+  'User',
+  'Group',
+  'Project',
+  'Instance',
+] as const satisfies readonly AuditedKind[];
 
 export interface AuditQuery extends PageRequest {
   /** Bounds of the creation time, inclusive. */
@@ -102,21 +114,25 @@ export class AuditEvents {
     const sources = bounded.map((where) => this.#source(where, chunk, query.page > 1, seen));
     const [page, total] = await Promise.all([
       cutPage(mergeKeys(sources, 'desc'), query, { load: (ids) => this.#load(ids, seen) }),
-      query.count
-        ? countPartitions(
-            this.#table,
-            bounded.map((where) => ({ ...where, consistent: false })),
-          )
-        : undefined,
+      query.count ? this.#total(bounded, sources) : undefined,
     ]);
     return { ...page, total };
+  }
+
+  /** Rows of the table are counted eventually consistent, at half the cost; keys of indexes are as late as that anyway. */
+  #total(bounded: readonly (Where & Bounds)[], sources: readonly Countable[]): Promise<number | undefined> {
+    if (bounded.every(({ index }) => index !== undefined)) return countSources(sources);
+    return countPartitions(
+      this.#table,
+      bounded.map((where) => ({ ...where, consistent: false })),
+    );
   }
 
   /**
    * Reads only the keys of the events, except from the table itself when no events are skipped: then it reads whole
    * rows.
    */
-  #source(where: Where & Bounds, chunk: number, skips: boolean, seen: Map<number, Item>): KeySource {
+  #source(where: Where & Bounds, chunk: number, skips: boolean, seen: Map<number, Item>) {
     const sortKey = where.index === undefined ? 'sk' : SORT[where.index];
     const query = { ...where, ...(where.index === undefined && skips ? { only: ['pk', 'sk'] } : {}) };
     return querySource(this.#table, query, 'desc', chunk, (item) => {

@@ -95,6 +95,18 @@ export class Awards {
     return { ...page, items: page.items.map(fromItem) };
   }
 
+  /** Whether a note between two others, or one of them, has awards. */
+  async areOnNotes(projectId: number, noteable: Noteable, first: number, last: number): Promise<boolean> {
+    const { items } = await this.#table.query({
+      partition: awardsPartition(projectId),
+      from: awardsPrefix({ noteable, noteId: first }),
+      to: `${awardsPrefix({ noteable, noteId: last })}~`,
+      only: ['sk'],
+      limit: 1,
+    });
+    return items.length > 0;
+  }
+
   /** Returns the names of what a user has awarded to each of some objects. */
   async namesBy(userId: number, objects: readonly Awardable[]): Promise<(readonly string[])[]> {
     const rows = await this.#table.batchGet(objects.map((on) => awardsOfUserKey(on, userId)));
@@ -144,7 +156,7 @@ export class Awards {
       await this.#table.transact(writes);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
-      for (const what of ['project', 'note', 'issue', 'merge-request', 'gone'])
+      for (const what of ['project', 'note', 'issue', 'merge-request', 'snippet', 'gone'])
         if (error.has(what)) throw new Missing(what === 'gone' ? 'award' : what);
       if (error.has('names')) throw new Stale('awards');
       throw error;

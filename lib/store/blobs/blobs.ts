@@ -1,4 +1,8 @@
-/** Bytes in one bucket. The service chooses the keys; they never contain a caller's text. */
+/**
+ * Bytes in the instance's bucket, and in those of other repository storages (`storages.ts`). The service chooses the keys;
+ * they never contain a caller's text.
+ */
+import type { Hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import {
@@ -16,7 +20,9 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { storageOf } from '../../records/storages.ts';
 import { AlreadyExists, Missing, StoreUnavailable } from '../errors.ts';
+import type { RepositoryStorages } from './storages.ts';
 
 export interface BlobInfo {
   readonly size: number;
@@ -51,17 +57,28 @@ export interface BlobWriter {
 export class Blobs {
   readonly bucket: string;
   readonly #client: S3Client;
+  readonly #storages: RepositoryStorages;
 
-  constructor(client: S3Client, bucket: string) {
+  constructor(client: S3Client, bucket: string, storages: RepositoryStorages = {}) {
     this.#client = client;
     this.bucket = bucket;
+    this.#storages = storages;
+  }
+
+  /** Where an object is. @throws StoreUnavailable for a storage that is not configured */
+  locate(key: string): { readonly Bucket: string; readonly Key: string } {
+    if (!key.startsWith('@')) return { Bucket: this.bucket, Key: key };
+    const name = storageOf(key);
+    const storage = Object.hasOwn(this.#storages, name) ? this.#storages[name] : undefined;
+    if (storage === undefined)
+      throw new StoreUnavailable(false, new Error(`the repository storage ${name} is not configured`));
+    return { Bucket: storage.bucket, Key: storage.prefix + key.slice(name.length + 2) };
   }
 
   /** @throws AlreadyExists with `ifAbsent` when the key is in use, StoreUnavailable */
   async put(key: string, bytes: Uint8Array, options: PutOptions = {}): Promise<{ etag: string }> {
     const command = new PutObjectCommand({
-      Bucket: this.bucket,
-      Key: key,
+      ...this.locate(key),
       Body: bytes,
       ContentLength: bytes.length,
       ...(options.contentType === undefined ? {} : { ContentType: options.contentType }),
@@ -75,8 +92,7 @@ export class Blobs {
   async putFile(key: string, path: string, size: number): Promise<void> {
     if (size <= PART_BYTES) {
       const command = new PutObjectCommand({
-        Bucket: this.bucket,
-        Key: key,
+        ...this.locate(key),
         // A stream cannot be sent twice: a file that fits one part is read whole, so that a retry can send it again.
         Body: await readRange(path, 0, size),
         ContentLength: size,
@@ -84,7 +100,7 @@ export class Blobs {
       await translated(() => this.#client.send(command));
       return;
     }
-    const target = { Bucket: this.bucket, Key: key };
+    const target = this.locate(key);
     const { UploadId } = await translated(() => this.#client.send(new CreateMultipartUploadCommand(target)));
     try {
       const parts = await this.#uploadParts(target, UploadId!, path, size);
@@ -101,9 +117,9 @@ export class Blobs {
     }
   }
 
-  /** Writes an object of unknown size. `finish` refuses when the key is in use by then. */
-  writer(key: string): BlobWriter {
-    const target = { Bucket: this.bucket, Key: key };
+  /** Writes an object of unknown size. `finish` refuses when the key is in use by then, unless `ifAbsent` is false. */
+  writer(key: string, { ifAbsent = true }: Pick<PutOptions, 'ifAbsent'> = {}): BlobWriter {
+    const target = this.locate(key);
     const parts: { ETag: string; PartNumber: number }[] = [];
     let uploadId: string | undefined;
     let waiting: Uint8Array[] = [];
@@ -126,7 +142,7 @@ export class Blobs {
       },
       finish: async () => {
         if (uploadId === undefined) {
-          await this.put(key, Buffer.concat(waiting, held), { ifAbsent: true });
+          await this.put(key, Buffer.concat(waiting, held), { ifAbsent });
           return;
         }
         if (held > 0) await sendPart();
@@ -134,7 +150,7 @@ export class Blobs {
           ...target,
           UploadId: uploadId,
           MultipartUpload: { Parts: parts },
-          IfNoneMatch: '*',
+          ...(ifAbsent ? { IfNoneMatch: '*' } : {}),
         });
         await translated(() => this.#client.send(done));
       },
@@ -149,6 +165,34 @@ export class Blobs {
   }
 
   /**
+   * Writes content that comes in pieces, without holding it, under a name under which nobody else writes: a condition would
+   * only refuse what is sent again because an answer was lost.
+   * @param digests are given all of it
+   * @returns its size in bytes
+   * @throws what reading the pieces throws, StoreUnavailable
+   */
+  async writePieces(
+    key: string,
+    content: AsyncIterable<Uint8Array>,
+    digests: readonly Hash[],
+  ): Promise<number> {
+    const writer = this.writer(key, { ifAbsent: false });
+    let size = 0;
+    try {
+      for await (const piece of content) {
+        size += piece.length;
+        for (const digest of digests) digest.update(piece);
+        await writer.write(piece);
+      }
+      await writer.finish();
+    } catch (error) {
+      await writer.abort();
+      throw error;
+    }
+    return size;
+  }
+
+  /**
    * Returns `length` bytes from `offset`; fewer only at the end of the object, none beyond it.
    * @throws Missing, StoreUnavailable
    */
@@ -158,9 +202,7 @@ export class Blobs {
     try {
       // Reading the body is part of the attempt: if the connection breaks during it, the request is repeated.
       return await translated(async () => {
-        const answer = await this.#client.send(
-          new GetObjectCommand({ Bucket: this.bucket, Key: key, Range }),
-        );
+        const answer = await this.#client.send(new GetObjectCommand({ ...this.locate(key), Range }));
         return answer.Body!.transformToByteArray();
       }, READ_ATTEMPTS);
     } catch (error) {
@@ -176,17 +218,22 @@ export class Blobs {
 
   /** Returns the whole object as a stream, which is to be read or destroyed, with its size in bytes. @throws Missing */
   async open(key: string): Promise<{ readonly size: number; readonly body: Readable }> {
-    const answer = await translated(() =>
-      this.#client.send(new GetObjectCommand({ Bucket: this.bucket, Key: key })),
-    );
+    const answer = await translated(() => this.#client.send(new GetObjectCommand(this.locate(key))));
     return { size: answer.ContentLength ?? 0, body: answer.Body as Readable };
+  }
+
+  /** At most `length` bytes from `offset`, as they come; nothing is read after the caller stops. @throws Missing */
+  async streamRange(key: string, offset: number, length: number): Promise<AsyncIterable<Uint8Array>> {
+    const Range = `bytes=${offset}-${offset + length - 1}`;
+    const answer = await translated(() =>
+      this.#client.send(new GetObjectCommand({ ...this.locate(key), Range })),
+    );
+    return answer.Body as Readable;
   }
 
   async head(key: string): Promise<BlobInfo | undefined> {
     try {
-      const answer = await translated(() =>
-        this.#client.send(new HeadObjectCommand({ Bucket: this.bucket, Key: key })),
-      );
+      const answer = await translated(() => this.#client.send(new HeadObjectCommand(this.locate(key))));
       return {
         size: answer.ContentLength ?? 0,
         etag: answer.ETag ?? '',
@@ -200,26 +247,28 @@ export class Blobs {
 
   /** Copies an object of at most 5 GB (S3, `CopyObject`) without reading it. @throws Missing, StoreUnavailable */
   async copy(from: string, to: string): Promise<void> {
-    const CopySource = `${this.bucket}/${from.split('/').map(encodeURIComponent).join('/')}`;
-    await translated(() =>
-      this.#client.send(new CopyObjectCommand({ Bucket: this.bucket, Key: to, CopySource })),
-    );
+    const CopySource = copySource(this.locate(from));
+    await translated(() => this.#client.send(new CopyObjectCommand({ ...this.locate(to), CopySource })));
   }
 
   /** Deletes objects. Keys without an object are not an error. */
   async delete(keys: readonly string[]): Promise<void> {
     if (keys.length === 1) {
-      await translated(() =>
-        this.#client.send(new DeleteObjectCommand({ Bucket: this.bucket, Key: keys[0]! })),
-      );
+      await translated(() => this.#client.send(new DeleteObjectCommand(this.locate(keys[0]!))));
       return;
     }
-    for (let i = 0; i < keys.length; i += DELETE_BATCH) {
-      const Objects = keys.slice(i, i + DELETE_BATCH).map((Key) => ({ Key }));
-      const command = new DeleteObjectsCommand({ Bucket: this.bucket, Delete: { Objects, Quiet: true } });
-      const { Errors } = await translated(() => this.#client.send(command));
-      if (Errors !== undefined && Errors.length > 0) {
-        throw new StoreUnavailable(true, new Error(`${Errors[0]!.Key}: ${Errors[0]!.Code}`));
+    const located = Map.groupBy(
+      keys.map((key) => this.locate(key)),
+      ({ Bucket }) => Bucket,
+    );
+    for (const [Bucket, objects] of located) {
+      for (let i = 0; i < objects.length; i += DELETE_BATCH) {
+        const Objects = objects.slice(i, i + DELETE_BATCH).map(({ Key }) => ({ Key }));
+        const command = new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } });
+        const { Errors } = await translated(() => this.#client.send(command));
+        if (Errors !== undefined && Errors.length > 0) {
+          throw new StoreUnavailable(true, new Error(`${Errors[0]!.Key}: ${Errors[0]!.Code}`));
+        }
       }
     }
   }
@@ -229,14 +278,16 @@ export class Blobs {
     prefix: string,
     options: { after?: string; limit?: number } = {},
   ): Promise<{ keys: readonly string[]; more: boolean }> {
+    const { Bucket, Key: Prefix } = this.locate(prefix);
     const command = new ListObjectsV2Command({
-      Bucket: this.bucket,
-      Prefix: prefix,
+      Bucket,
+      Prefix,
       MaxKeys: options.limit ?? 1000,
-      ...(options.after === undefined ? {} : { StartAfter: options.after }),
+      ...(options.after === undefined ? {} : { StartAfter: this.locate(options.after).Key }),
     });
     const answer = await translated(() => this.#client.send(command));
-    return { keys: (answer.Contents ?? []).map((entry) => entry.Key!), more: answer.IsTruncated === true };
+    const keys = (answer.Contents ?? []).map(({ Key }) => prefix + Key!.slice(Prefix.length));
+    return { keys, more: answer.IsTruncated === true };
   }
 
   /** Returns a URL that reads the object for `seconds`, with these headers if given. */
@@ -246,8 +297,7 @@ export class Blobs {
     as?: { readonly type: string; readonly disposition: string },
   ): Promise<string> {
     const command = new GetObjectCommand({
-      Bucket: this.bucket,
-      Key: key,
+      ...this.locate(key),
       ...(as === undefined
         ? {}
         : {
@@ -261,9 +311,57 @@ export class Blobs {
 
   /** Returns a URL that writes the object once within `seconds`. */
   presignedPut(key: string, seconds: number): Promise<string> {
-    return getSignedUrl(this.#client, new PutObjectCommand({ Bucket: this.bucket, Key: key }), {
+    return getSignedUrl(this.#client, new PutObjectCommand(this.locate(key)), {
       expiresIn: seconds,
     });
+  }
+
+  /**
+   * Returns a URL that, with these headers, writes an object of exactly this size and content within `seconds`: S3 refuses
+   * other headers by the signature, and other content by the checksum.
+   * @param sha256 hexadecimal
+   */
+  async presignedPutOf(
+    key: string,
+    { size, sha256 }: { readonly size: number; readonly sha256: string },
+    seconds: number,
+  ): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }> {
+    const checksum = Buffer.from(sha256, 'hex').toString('base64');
+    const command = new PutObjectCommand({
+      ...this.locate(key),
+      ContentLength: size,
+      ChecksumSHA256: checksum,
+    });
+    const signed = new Set(['x-amz-checksum-sha256', 'content-length']);
+    const url = await getSignedUrl(this.#client, command, {
+      expiresIn: seconds,
+      signableHeaders: new Set(['host', ...signed]),
+      unhoistableHeaders: signed,
+    });
+    return { url, headers: { 'x-amz-checksum-sha256': checksum } };
+  }
+
+  /**
+   * Returns a URL that, with these headers, writes an object of exactly this size within `seconds`, and never replaces one: S3
+   * refuses other headers by the signature.
+   */
+  async presignedPutOnce(
+    key: string,
+    size: number,
+    seconds: number,
+  ): Promise<{ readonly url: string; readonly headers: Readonly<Record<string, string>> }> {
+    const command = new PutObjectCommand({
+      ...this.locate(key),
+      ContentLength: size,
+      IfNoneMatch: '*',
+    });
+    const signed = new Set(['if-none-match', 'content-length']);
+    const url = await getSignedUrl(this.#client, command, {
+      expiresIn: seconds,
+      signableHeaders: new Set(['host', ...signed]),
+      unhoistableHeaders: signed,
+    });
+    return { url, headers: { 'If-None-Match': '*' } };
   }
 
   async #uploadParts(target: { Bucket: string; Key: string }, UploadId: string, path: string, size: number) {
@@ -285,6 +383,10 @@ export class Blobs {
     return parts;
   }
 }
+
+/** The source of a copy, as its header names it. */
+export const copySource = ({ Bucket, Key }: ReturnType<Blobs['locate']>): string =>
+  `${Bucket}/${Key.split('/').map(encodeURIComponent).join('/')}`;
 
 const READ_ATTEMPTS = 3;
 const ABSENT_NAMES = new Set(['NoSuchKey', 'NotFound', 'NoSuchBucket']);

@@ -19,7 +19,9 @@ export const downloadPrefix = (repositoryId: string): string => `${ARCHIVES}${re
 export type DownloadName =
   | { readonly commit: string; readonly path: string; readonly prefix: string; readonly format: string }
   | { readonly blob: string }
-  | { readonly snapshot: string };
+  | { readonly snapshot: string }
+  /** A file of an archive that a job has left. */
+  | { readonly artifact: string; readonly path: string };
 
 /** How a presigned URL serves a copy. */
 export interface ServedAs {
@@ -167,6 +169,10 @@ function keyOf(repositoryId: string, name: DownloadName): string {
   const prefix = downloadPrefix(repositoryId);
   if ('blob' in name) return `${prefix}blob-${name.blob}`;
   if ('snapshot' in name) return `${prefix}snapshot-${name.snapshot}`;
+  if ('artifact' in name) {
+    const digest = createHash('sha256').update(JSON.stringify([name.artifact, name.path]));
+    return `${prefix}artifact-${digest.digest('hex')}`;
+  }
   const version = 1;
   const { commit, path, format } = name;
   const digest = createHash('sha256').update(JSON.stringify([version, commit, path, name.prefix, format]));

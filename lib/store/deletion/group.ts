@@ -3,6 +3,7 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import type { OutboxMessage } from '../outbox/outbox.ts';
 import { changeGroupName } from '../placement/group.ts';
 import { groupKey, treeKey } from '../row-keys/groups.ts';
 import type { Store } from '../store.ts';
@@ -10,13 +11,13 @@ import { release } from '../table/unique-names.ts';
 import { PRESENT, type Write } from '../table/write.ts';
 import { removers } from './removers.ts';
 
-/** Returns writes for the transaction that marks a descendant group or project as deleted. */
+/** Returns writes and messages for the transaction that marks a descendant group or project as deleted. */
 export type AlongsideRemoval = (
   kind: 'group' | 'project',
   record: GroupRecord | ProjectRecord,
-) => Promise<readonly Write[]>;
+) => Promise<{ readonly alongside: readonly Write[]; readonly messages: readonly OutboxMessage[] }>;
 
-const none: AlongsideRemoval = async () => [];
+const none: AlongsideRemoval = async () => ({ alongside: [], messages: [] });
 
 /**
  * Deletes a group that is marked as deleted, with its descendants. Idempotent; continues where an earlier call stopped.
@@ -63,7 +64,7 @@ async function empty(
  * @returns the child as marked by this or another run; undefined when it was moved or is gone
  */
 async function marked(
-  { groups, table }: Store,
+  { groups, outbox }: Store,
   id: number,
   parent: GroupRecord,
   alongside: AlongsideRemoval,
@@ -82,7 +83,8 @@ async function marked(
       values: { parent: parent.id, null: 'NULL' },
       reason: 'group',
     };
-    await table.transact([mark, ...(await alongside('group', child))]);
+    const more = await alongside('group', child);
+    await outbox.commit([mark, ...more.alongside], more.messages);
   } catch (error) {
     if (!(error instanceof TransactionRefused && error.has('group'))) throw error;
     // The group was moved, or a concurrent run marked it.
@@ -102,7 +104,7 @@ async function removeProject(
   const project = await projects.get(id);
   if (project === undefined || project.namespaceId !== group.id) return true;
   try {
-    await projects.remove(project, { alongside: await alongside('project', project) });
+    await projects.remove(project, await alongside('project', project));
     return true;
   } catch (error) {
     if (error instanceof Missing) return true;

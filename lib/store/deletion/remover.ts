@@ -46,10 +46,11 @@ export interface DeletedProject {
   readonly record: ProjectRecord | undefined;
 }
 
-/** A deleted repository. Its fork network is given if the repository's own rows may be deleted. */
+/** A deleted repository. Its fork network and its storage are given if the repository's own rows may be deleted. */
 export interface DeletedRepository {
   readonly repositoryId: string;
-  readonly networkId?: NetworkMember['networkId'] | undefined;
+  readonly networkId?: NetworkMember['networkId'];
+  readonly storagePrefix?: NonNullable<NetworkMember['storagePrefix']>;
   readonly now: Date;
 }
 

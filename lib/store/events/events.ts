@@ -27,6 +27,10 @@ export interface EventTarget {
   readonly issue?: { readonly id: number; readonly iid: number; readonly confidential: boolean };
   /** Of a note: the merge request that it is on. */
   readonly mergeRequest?: { readonly id: number; readonly iid: number };
+  /** Of a note: the snippet that it is on, and whether only members of the project saw that then. */
+  readonly snippet?: { readonly id: number; readonly hidden?: true };
+  /** Of a wiki page, as it was named then. */
+  readonly page?: { readonly slug: string; readonly format: string };
 }
 
 /** The ref that was pushed to; for many refs at once, their number. */
@@ -154,6 +158,9 @@ export function eventWrite(event: EventRecord): Put {
     target: target && TARGET_TYPES[target.type],
     ...(target?.issue === undefined ? {} : { about: target.issue.confidential ? 'confidential' : 'issue' }),
     ...(target?.mergeRequest === undefined ? {} : { about: 'merge-request' }),
+    ...(target?.snippet === undefined
+      ? {}
+      : { about: target.snippet.hidden === true ? 'hidden-snippet' : 'snippet' }),
   });
   const key = eventKey(projectId, createdAt, id, facet);
   const byFacet = eventFacetSort(facet, createdAt, id);

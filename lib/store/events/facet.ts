@@ -21,12 +21,14 @@ export type EventTargetType =
   | 'note'
   | 'project'
   | 'snippet'
-  | 'user';
+  | 'user'
+  /** No filter of requests names it. */
+  | 'wiki_page';
 
 /** An action and the type of its target, as encoded in keys. The set of facets is closed, since feeds merge them. */
 export interface EventFacet {
   readonly action: EventAction;
   readonly target: EventTargetType | null;
-  /** Of a note: that it is on an issue or a merge request; `confidential` where the issue is, or the note is internal. */
-  readonly about?: 'issue' | 'confidential' | 'merge-request';
+  /** Of a note: what it is on, unless that is a commit; `confidential` where the issue is, or the note is internal. */
+  readonly about?: 'issue' | 'confidential' | 'merge-request' | 'snippet' | 'hidden-snippet';
 }

@@ -3,8 +3,22 @@
 import { authorEventsPartition, eventsPartition } from '../row-keys/events.ts';
 import { idOf, type Key } from '../row-keys/key.ts';
 import type { Position } from '../table/cursor.ts';
-import { chunkFor, countPartitions, cutPage, type Page, type PageRequest } from '../table/paging.ts';
-import { type Direction, type KeySource, mergeKeys, querySource } from '../table/sorted-sources.ts';
+import {
+  chunkFor,
+  countPartitions,
+  countSources,
+  cutPage,
+  MAX_TOTAL,
+  type Page,
+  type PageRequest,
+} from '../table/paging.ts';
+import {
+  type Countable,
+  type Direction,
+  type KeySource,
+  mergeKeys,
+  querySource,
+} from '../table/sorted-sources.ts';
 import type { QueryOptions, Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
 import { type EventRecord, eventOf, facetName, retainedSince } from './events.ts';
@@ -42,6 +56,8 @@ export type EventFilter = (headers: readonly EventHeader[]) => Promise<readonly 
 
 /** Up to this offset, a single feed reads whole rows; from here on, keys of an index. */
 const FEW = 200;
+/** A few facets have most events of a project, so each is first read as if there were no more of them than this. */
+const FREQUENT = 8;
 /** Maximum number of keys filtered to fill a page, in addition to its offset. */
 const WALK = 5_000;
 
@@ -66,11 +82,13 @@ export class EventFeed {
       rangesOf(view, request, { keysOnly: views.length === 1 && offset >= FEW, late: views.length > 1 }),
     );
     const headers = new Map<number, EventHeader>();
-    const limit = firstRead(views.length, judge !== undefined, chunkFor(request, ranges.length));
-    const sources = ranges.map((range) => {
+    const spread = views.length === 1 ? Math.min(ranges.length, FREQUENT) : ranges.length;
+    const limit = firstRead(views.length, judge !== undefined, chunkFor(request, spread));
+    const reads = ranges.map((range) => {
       const keyOf = (item: Item) => headerOf(item, range);
-      return noting(querySource(this.#table, range, request.direction, limit, keyOf), headers);
+      return querySource(this.#table, range, request.direction, limit, keyOf);
     });
+    const sources = reads.map((source) => noting(source, headers));
     const [page, total] = await Promise.all([
       cutPage(mergeKeys(sources, request.direction), request, {
         load: async (ids) => {
@@ -83,13 +101,36 @@ export class EventFeed {
         // With several views, nothing after the page is loaded to determine the total.
         ...(views.length > 1 ? { countWalk: 0 } : {}),
       }),
-      single && request.count ? this.#total(views[0]!, request) : undefined,
+      single && request.count ? this.#total(views[0]!, request, ranges, reads) : undefined,
     ]);
     return { ...page, items: await this.#load(page.items), total: single ? total : page.total };
   }
 
-  #total(view: FeedView, request: FeedRequest): Promise<number | undefined> {
+  /** Counts what the page reads where these are keys of an index, or all rows there are; else keys of an index instead. */
+  async #total(
+    view: FeedView,
+    request: FeedRequest,
+    ranges: readonly Range[],
+    reads: readonly Countable[],
+  ): Promise<number | undefined> {
+    if (ranges.every(({ index }) => index !== undefined)) return countSources(reads);
+    if (reads.length === 1) {
+      const { count, next } = await reads[0]!.count(MAX_TOTAL);
+      if (next === undefined) return count;
+    }
+    const isWhole = view.facets === undefined && request.after === undefined && request.before === undefined;
+    if (isWhole && view.of === 'project') return this.#whole(view.id, request.now);
     return countPartitions(this.#table, rangesOf(view, request, { keysOnly: true }));
+  }
+
+  /** Counts all events of a project: the keys of all facets together, without those that are not deleted yet. */
+  async #whole(projectId: number, now: Date): Promise<number | undefined> {
+    const partition = eventsPartition(projectId);
+    const [all, expired] = await Promise.all([
+      countPartitions(this.#table, [{ index: 'byUser', partition }]),
+      this.#table.count({ partition, to: retainedSince(now).toISOString(), consistent: false }, MAX_TOTAL),
+    ]);
+    return all === undefined || expired === undefined ? undefined : all - expired;
   }
 
   /** Loads the events; leaves out those deleted in the meantime. */

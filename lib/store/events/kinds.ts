@@ -8,6 +8,7 @@ import { mergeRequestEvents, mergeRequestTargets } from './kinds/merge-requests.
 import { milestoneEvents, milestoneTargets } from './kinds/milestones.ts';
 import { noteEvents, noteTargets } from './kinds/notes.ts';
 import { projectEvents } from './kinds/projects.ts';
+import { wikiEvents, wikiTargets } from './kinds/wikis.ts';
 
 /** Every facet that a row may have. */
 export const EVENT_FACETS: readonly EventFacet[] = [
@@ -18,13 +19,20 @@ export const EVENT_FACETS: readonly EventFacet[] = [
   ...milestoneEvents,
   ...issueEvents,
   ...mergeRequestEvents,
+  ...wikiEvents,
 ];
 
 /** What counts as a contribution to a project. */
 export const CONTRIBUTIONS: readonly EventFacet[] = [...pushEvents, ...noteEvents];
 
 /** The filter that finds each type of target. */
-export const TARGET_TYPES = { ...noteTargets, ...milestoneTargets, ...issueTargets, ...mergeRequestTargets };
+export const TARGET_TYPES = {
+  ...noteTargets,
+  ...milestoneTargets,
+  ...issueTargets,
+  ...mergeRequestTargets,
+  ...wikiTargets,
+};
 
 /** A type of target as named in responses; one filter name may cover several. */
 export type TargetType = keyof typeof TARGET_TYPES;

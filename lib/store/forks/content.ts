@@ -4,7 +4,13 @@ import type { Ref } from '../../git/ports.ts';
 import { type RefName, spacePrefix } from '../../git/refname.ts';
 import { type Swaps, swapsOf, unswapped } from '../maintenance/leases.ts';
 import { MAINTENANCE, messageAt, outboxWrite } from '../outbox/outbox.ts';
-import { inheritPacks, joinNetwork, type NetworkMember, writerOf } from '../repository/fork-networks.ts';
+import {
+  inheritPacks,
+  joinNetwork,
+  type NetworkMember,
+  packPrefix,
+  writerOf,
+} from '../repository/fork-networks.ts';
 import { type CataloguedPack, listingOf } from '../repository/pack-list.ts';
 import { countsOf, writeRefTable } from '../repository/ref-table-writer.ts';
 import type { Repositories } from '../repository/repositories.ts';
@@ -134,7 +140,7 @@ async function giveUpOthers(
   const wanted = new Set(packs.map(({ id }) => id));
   const listed = (await listingOf(table, repositoryId)).packs;
   const others = listed.filter((pack) => pack.inherited === true && !wanted.has(pack.id));
-  for (const [, some] of Map.groupBy(others, (pack) => writerOf(pack).repositoryId)) {
+  for (const [, some] of Map.groupBy(others, (pack) => packPrefix(writerOf(pack)))) {
     for (let i = 0; i < some.length; i += PACKS_PER_TRANSACTION) {
       const part = some.slice(i, i + PACKS_PER_TRANSACTION);
       const mark = {

@@ -153,8 +153,11 @@ export class Groups {
   }
 
   /** In the order of the ids. Includes deleted groups (`deletedAt` is set), whose descendants count as deleted too. */
-  async getMany(ids: readonly number[]): Promise<(GroupRecord | undefined)[]> {
-    return (await this.#table.batchGet(ids.map(groupKey))).map(groupOf);
+  async getMany(
+    ids: readonly number[],
+    options: { consistent?: boolean } = {},
+  ): Promise<(GroupRecord | undefined)[]> {
+    return (await this.#table.batchGet(ids.map(groupKey), options)).map(groupOf);
   }
 
   /** One read. Ignores case; follows redirects of previous paths. */

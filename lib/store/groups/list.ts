@@ -25,11 +25,12 @@ import {
   keysById,
   keysSorted,
   pendingMovesBelow,
+  readOnce,
   unionOf,
 } from '../table/id-sources.ts';
 import {
   chunkFor,
-  countPartitions,
+  countSources,
   countWalk,
   cutPage,
   MAX_TOTAL,
@@ -37,6 +38,7 @@ import {
   type PageRequest,
 } from '../table/paging.ts';
 import {
+  type Countable,
   comparing,
   type Direction,
   type IndexPartition,
@@ -113,9 +115,12 @@ export class GroupList {
       if (found !== undefined) return found;
     }
     const partitions = partitionsOf(query, index, direction);
-    const rows = this.#rows(query, reach, load, pendingMoves);
+    const found = this.#rows(query, reach, load, pendingMoves);
+    // An order by names reads all of them, as the total does.
+    const rows = found && index !== 'byId' ? readOnce(found) : found;
     const chunk = chunkFor(query, partitions.length + 1);
-    const sources: KeySource[] = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
+    const listed = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
+    const sources: KeySource[] = [...listed];
     if (rows !== undefined) {
       sources.push(
         index === 'byId'
@@ -130,7 +135,7 @@ export class GroupList {
         where,
         countWalk: countWalk(includesPublic(query) ? query.search : undefined),
       }),
-      query.count && where === undefined ? this.#total(load, partitions, rows) : undefined,
+      query.count && where === undefined ? this.#total(load, partitions, listed, rows) : undefined,
     ]);
     return where === undefined ? { ...page, total } : page;
   }
@@ -198,9 +203,10 @@ export class GroupList {
   async #total(
     load: Load,
     partitions: readonly IndexPartition[],
+    listed: readonly Countable[],
     rows: IdSource | undefined,
   ): Promise<number | undefined> {
-    const publicTotal = await countPartitions(this.#table, partitions);
+    const publicTotal = await countSources(listed);
     if (publicTotal === undefined || rows === undefined) return publicTotal;
     const counted = new Set(partitions.map((p) => p.partition.slice(0, p.partition.lastIndexOf('#'))));
     const unknown: number[] = [];

@@ -24,9 +24,10 @@ import { nameKey } from '../row-keys/names.ts';
 import { userKey } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
 import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
+import { recordOf } from '../table/record-of.ts';
 import type { Table } from '../table/table.ts';
 import { sameName } from '../table/unique-names.ts';
-import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/write.ts';
+import { ABSENT, type Check, PRESENT, type Write } from '../table/write.ts';
 
 /** The invitation that an address or a mailed link points to. */
 interface Invited {
@@ -94,21 +95,21 @@ export class Invitations {
   }
 
   async get(source: MemberSource, email: string): Promise<InvitationRecord | undefined> {
-    return fromItem(await this.#table.get(inviteKey(source, email)));
+    return recordOf<InvitationRecord>(await this.#table.get(inviteKey(source, email)));
   }
 
   /** By address, ascending. */
   async list(source: MemberSource, request: PageRequest): Promise<Page<InvitationRecord>> {
     const rows = { partition: memberPartition(source), prefix: INVITE };
     const page = await pageOfRows(this.#table, rows, request);
-    return { ...page, items: page.items.map((item) => fromItem(item)!) };
+    return { ...page, items: page.items.map((item) => recordOf<InvitationRecord>(item)!) };
   }
 
   /** All invitations of a project or group: at most {@link MAX_INVITATIONS}. */
   async all(source: MemberSource): Promise<InvitationRecord[]> {
     const found: InvitationRecord[] = [];
     const rows = { partition: memberPartition(source), prefix: INVITE };
-    for await (const item of this.#table.queryAll(rows)) found.push(fromItem(item)!);
+    for await (const item of this.#table.queryAll(rows)) found.push(recordOf<InvitationRecord>(item)!);
     return found;
   }
 
@@ -137,7 +138,9 @@ export class Invitations {
     try {
       const { accessLevel, expiresAt } = change;
       const set = { accessLevel, expiresAt };
-      return fromItem(await this.#table.update({ update: inviteKey(source, email), set, if: PRESENT }))!;
+      return recordOf<InvitationRecord>(
+        await this.#table.update({ update: inviteKey(source, email), set, if: PRESENT }),
+      )!;
     } catch (error) {
       throw error instanceof ConditionFailed ? new Missing('invitation') : error;
     }
@@ -173,7 +176,7 @@ export class Invitations {
     const rows = { partition: memberPartition(source), prefix: INVITE };
     const page = await this.#table.query({ ...rows, limit });
     for (const item of page.items) {
-      await this.remove(fromItem(item)!).catch((error: unknown) => {
+      await this.remove(recordOf<InvitationRecord>(item)!).catch((error: unknown) => {
         if (!(error instanceof Missing)) throw error;
       });
     }
@@ -208,10 +211,4 @@ function nobodys(email: string, claimedBy: UserRecord | undefined): Check {
     return { check: nameKey('email', email), if: '#confirmed = :no', values: { no: false }, reason };
   const values = { null: 'NULL' };
   return { check: userKey(claimedBy.id), if: 'attribute_type(#confirmedAt, :null)', values, reason };
-}
-
-function fromItem(item: Item | undefined): InvitationRecord | undefined {
-  if (item === undefined) return undefined;
-  const { pk: _p, sk: _s, w: _w, ...rest } = item;
-  return rest as unknown as InvitationRecord;
 }

@@ -18,7 +18,7 @@ export const COPY_ISSUE_JOB = 'issue.copy';
 
 /** Where a step leads, and what it copies. */
 export interface CopyStep {
-  readonly change: Partial<Pick<IssueCopyRecord, 'step' | 'ids' | 'after' | 'part'>>;
+  readonly change: Partial<Pick<IssueCopyRecord, 'step' | 'ids' | 'after' | 'part' | 'awarded'>>;
   readonly writes?: readonly Write[];
   /** Notes by users among them. */
   readonly userNotes?: number;

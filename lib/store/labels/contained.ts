@@ -99,17 +99,34 @@ export class Contained<R extends ContainedRecord> {
   ): Promise<R> {
     return this.#numbered(fresh as unknown as R, async (created, lastNumber) => {
       const { writes = [], messages } = alongside(created);
-      await this.#commit(
-        [
-          { ...this.#record(created), if: ABSENT, reason: this.#kind.name },
-          ...this.#entered(created, lastNumber),
-          ...this.#titleIsFree(above, created.title),
-          checkSourceExists(created.container),
-          ...writes,
-        ],
-        messages,
-      );
+      await this.#commit([...this.#created(created, lastNumber, above), ...writes], messages);
     });
+  }
+
+  /**
+   * The record with the next number, and the writes that create it, for the transaction of something else; refused as
+   * `count` when another creation took the number, or when there are too many.
+   */
+  async creationOf(
+    fresh: Omit<R, 'iid'>,
+    above: readonly Container[] = [],
+  ): Promise<{ readonly created: R; readonly writes: readonly Write[] }> {
+    const last = await this.#lastNumber((fresh as unknown as R).container);
+    const created = { ...fresh, iid: (last ?? 0) + 1 } as unknown as R;
+    return { created, writes: this.#created(created, last, above) };
+  }
+
+  #created(created: R, lastNumber: number | undefined, above: readonly Container[]): Write[] {
+    return [
+      { ...this.#record(created), if: ABSENT, reason: this.#kind.name },
+      ...this.#entered(created, lastNumber),
+      ...this.#titleIsFree(above, created.title),
+      checkSourceExists(created.container),
+    ];
+  }
+
+  async #lastNumber(container: Container): Promise<number | undefined> {
+    return (await this.table.get(this.#kind.countKey(container)))?.['iid'] as number | undefined;
   }
 
   /**
@@ -260,8 +277,7 @@ export class Contained<R extends ContainedRecord> {
       return record;
     }
     for (let n = 1; ; n++) {
-      const row = await this.table.get(this.#kind.countKey(record.container));
-      const last = row?.['iid'] as number | undefined;
+      const last = await this.#lastNumber(record.container);
       const numbered = { ...record, iid: (last ?? 0) + 1 };
       try {
         await create(numbered, last);

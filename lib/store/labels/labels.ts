@@ -25,7 +25,9 @@ import { Contained } from './contained.ts';
 export const MAX_LABELS = 10_000;
 
 /** What of a label can be changed. */
-export type LabelChange = Partial<Pick<LabelRecord, 'title' | 'description' | 'color' | 'priority'>>;
+export type LabelChange = Partial<
+  Pick<LabelRecord, 'title' | 'description' | 'descriptionHtml' | 'color' | 'priority'>
+>;
 
 /** Where a user subscribes to a label: a project, or the group of the label and all below it. */
 export interface Subscription {

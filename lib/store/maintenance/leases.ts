@@ -13,6 +13,8 @@ export interface Lease {
   readonly repositoryId: string;
   /** The fork network under whose prefix the packs are stored. */
   readonly networkId: string;
+  /** What the keys of its packs begin with. */
+  readonly storagePrefix?: string;
   readonly fence: number;
 }
 
@@ -26,7 +28,7 @@ export class Leases {
   async acquire(repositoryId: string, seconds: number, now = new Date()): Promise<Lease | undefined> {
     const item = await takeLease(this.#table, leaseKey(repositoryId), seconds, now);
     if (item === undefined) return undefined;
-    return { repositoryId, networkId: networkOf(repositoryId, item), fence: item['fence'] as number };
+    return { ...memberOf(repositoryId, item), fence: item['fence'] as number };
   }
 
   /** Returns whether the lease is held, as far as a single read can tell. */
@@ -80,9 +82,17 @@ export function fencedBy({ repositoryId, fence }: Lease): Check {
   return { check: leaseKey(repositoryId), if: '#fence = :fence', values: { fence }, reason: 'lease' };
 }
 
-/** Returns the fork network from the lease's row. */
-export const networkOf = (repositoryId: string, row: Item | undefined): string =>
-  (row?.['network'] as string | undefined) ?? repositoryId;
+/** Where a repository's packs are, by the lease's row: the fork network, and the storage. */
+export function memberOf(
+  repositoryId: string,
+  row: Item | undefined,
+): { readonly repositoryId: string; readonly networkId: string; readonly storagePrefix?: string } {
+  const { network = repositoryId, storagePrefix } = (row ?? {}) as {
+    readonly network?: string;
+    readonly storagePrefix?: string;
+  };
+  return { repositoryId, networkId: network, ...(storagePrefix ? { storagePrefix } : {}) };
+}
 
 /**
  * Like {@link fencedBy}, for a transaction that removes packs from the list: a reader that copies the list learns from

@@ -1,6 +1,5 @@
 /** Memberships of projects and groups: stored with the project or group; a user's are found through an index. */
 
-import { isExpired } from '../../records/expiry.ts';
 import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
 import { AlreadyExists, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { accessRequestKey } from '../row-keys/access-requests.ts';
@@ -8,9 +7,10 @@ import { idOf, padded } from '../row-keys/key.ts';
 import { MEMBER, memberKey, memberPartition } from '../row-keys/members.ts';
 import { userKey, userPartition } from '../row-keys/users.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
+import { fewOfUser, hasExpired } from '../table/id-sources.ts';
 import { MAX_TOTAL, type Page, type PageRequest } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Delete, PRESENT, type Write } from '../table/write.ts';
+import { ABSENT, type Delete, type Item, PRESENT, type Write } from '../table/write.ts';
 import {
   changedMember,
   checkSourceExists,
@@ -59,9 +59,14 @@ export class Members {
     return items.map((item) => unexpired(fromItem(item)));
   }
 
-  /** Memberships of one user in many projects and groups, in the order of these. */
-  async ofUserIn(userId: number, sources: readonly MemberSource[]): Promise<(MemberRecord | undefined)[]> {
-    const items = await this.#table.batchGet(sources.map((source) => memberKey(source, userId)));
+  /** Memberships of one user in many projects and groups, in the order of these. Strongly consistent by default. */
+  async ofUserIn(
+    userId: number,
+    sources: readonly MemberSource[],
+    options: { consistent?: boolean } = {},
+  ): Promise<(MemberRecord | undefined)[]> {
+    const keys = sources.map((source) => memberKey(source, userId));
+    const items = await this.#table.batchGet(keys, options);
     return items.map((item) => unexpired(fromItem(item)));
   }
 
@@ -289,12 +294,19 @@ export class Members {
         prefix: `${ROW[kind]}#`,
       } as const;
       for await (const item of this.#table.queryAll(rows)) {
-        const expiresAt = (item['expiresAt'] as string | null | undefined) ?? null;
-        if (isExpired({ expiresAt })) continue;
-        const source = { kind, id: idOf(item['what'] as string) };
-        yield { source, accessLevel: item['accessLevel'] as AccessLevel };
+        if (hasExpired(item)) continue;
+        yield { source: { kind, id: idOf(item['what'] as string) }, accessLevel: levelOf(item) };
       }
     }
+  }
+
+  /** The levels of these memberships by id; undefined where there are many. One round trip. */
+  async fewOfUser(
+    userId: number,
+    kind: MemberSource['kind'],
+  ): Promise<ReadonlyMap<number, AccessLevel> | undefined> {
+    const rows = await fewOfUser(this.#table, userId, ROW[kind]);
+    return rows && new Map(rows.map((row) => [idOf(row['what'] as string), levelOf(row)]));
   }
 
   /** Direct members by user id. */
@@ -342,3 +354,5 @@ export class Members {
 
 const capped = (member: MemberRecord, atMost: AccessLevel = 50): MemberRecord =>
   member.accessLevel > atMost ? { ...member, accessLevel: atMost } : member;
+
+const levelOf = (row: Item) => row['accessLevel'] as AccessLevel;

@@ -40,7 +40,10 @@ type OutsideTrees = Readonly<Record<TreeKind | 'settling', readonly number[]>>;
 /** Loads records as the list does; undefined for those that the viewer may not see. */
 type Load = (ids: readonly number[]) => Promise<readonly unknown[]>;
 
-/** Ids for one list; read once, when first needed. */
+/**
+ * Ids for one list; read once, when first needed. All reads are eventually consistent, at half the cost, as is the index of
+ * memberships that they begin with: what a list shows is judged by its records.
+ */
 export class AccessibleIds {
   readonly #table: Table;
   readonly #members: Members;
@@ -115,7 +118,8 @@ export class AccessibleIds {
       if (accessLevel >= this.#from) ids.push(source.id);
       if (ids.length >= MAX_PROJECTS) break;
     }
-    const records = await this.#table.batchGet(ids.map(projectKey), { only: ['ancestorIds'] });
+    const only = ['ancestorIds'];
+    const records = await this.#table.batchGet(ids.map(projectKey), { only, consistent: false });
     return new Set(records.flatMap((record) => (record?.['ancestorIds'] as number[] | undefined) ?? []));
   }
 
@@ -140,7 +144,7 @@ export class AccessibleIds {
     }
     const ids = memberships.map(({ id }) => id);
     const [records, invitations] = await Promise.all([
-      this.#table.batchGet(ids.map(groupKey), { only: ['ancestorIds', 'visibility'] }),
+      this.#table.batchGet(ids.map(groupKey), { only: ['ancestorIds', 'visibility'], consistent: false }),
       this.#elsewhere(ids),
     ]);
     const own = new Set(ids);
@@ -166,6 +170,7 @@ export class AccessibleIds {
           ...MOVED_AWAY,
           limit: MAX_SHARED,
           only: ['sk'],
+          consistent: false,
         });
         for (const { sk } of items as { sk: string }[]) {
           const what = sk.startsWith(PENDING_MOVE)

@@ -4,6 +4,7 @@
  */
 
 import {
+  commitsOf,
   MERGE_REQUEST_STATES,
   type MergeRequestRecord,
   type MergeRequestState,
@@ -13,7 +14,10 @@ import { removeNotesMessage } from '../notes/notes.ts';
 import { approvalRulesKey } from '../row-keys/approvals.ts';
 import { listPartition } from '../row-keys/lists.ts';
 import {
+  collaborationKey,
   type MergeRequestFacet,
+  mergeRequestCommitKey,
+  mergeRequestCommitPrefix,
   mergeRequestKeys,
   mergeRequestSourceKey,
 } from '../row-keys/merge-requests.ts';
@@ -21,6 +25,7 @@ import { numberWord, trackedPlace } from '../row-keys/tracked.ts';
 import { indexedWords } from '../search/words.ts';
 import { ABSENT, type Put } from '../table/write.ts';
 import { facetRows, type Row, type Surroundings, type TrackedKind } from '../tracked/kind.ts';
+import type { PlaceRange } from '../tracked/places.ts';
 import { rangesOf } from '../tracked/ranges.ts';
 
 /** Brings the rows of a merge request in line with its record: `{ projectId, iid }`. */
@@ -28,6 +33,11 @@ export const INDEX_MERGE_REQUEST_JOB = 'merge_request.index';
 
 /** The ranges that lists of merge requests are read from. */
 export const mergeRequestRanges = rangesOf(mergeRequestKeys);
+
+/** Those of a project that have a commit, whatever their state. */
+export const rangesOfCommit = (projectId: number, sha: string): PlaceRange[] => [
+  { partition: mergeRequestKeys.partition(projectId), prefix: mergeRequestCommitPrefix(sha), listClass: '' },
+];
 
 /** The words that a search finds a merge request by. */
 export const wordsOfMergeRequest = ({
@@ -49,7 +59,10 @@ export const MERGE_REQUEST_KIND: TrackedKind<MergeRequestRecord, MergeRequestFac
   }),
   listRow: (record, rootId) => facetRows(MERGE_REQUEST_KIND, record, rootId).plain(record.updatedAt),
   rows: rowsOf,
-  claims: (record) => (record.state === 'opened' ? [sourceRow(record)] : []),
+  claims: (record) =>
+    record.state === 'opened'
+      ? [sourceRow(record), ...(record.allowCollaboration ? [collaborationRow(record)] : [])]
+      : [],
   indexJob: INDEX_MERGE_REQUEST_JOB,
   removed: ({ projectId, iid, id }) => ({
     keys: [approvalRulesKey(projectId, iid)],
@@ -71,6 +84,17 @@ const sourceRow = ({ source, projectId, targetBranch, iid, id }: MergeRequestRec
   reason: 'claim',
 });
 
+/** By which a fork leads to the branches that others may push to. */
+const collaborationRow = ({ source, projectId, targetBranch, iid }: MergeRequestRecord): Put => ({
+  put: {
+    ...collaborationKey(source, { projectId, branch: targetBranch }),
+    projectId,
+    iid,
+    sourceBranch: source.branch,
+    targetBranch,
+  },
+});
+
 function rowsOf(record: MergeRequestRecord, { rootId, labelTitles, milestoneTitle }: Surroundings): Row[] {
   const { id, iid, projectId, state, source, targetBranch } = record;
   const { place, by, own, titled, word, plain } = facetRows(MERGE_REQUEST_KIND, record, rootId);
@@ -89,6 +113,7 @@ function rowsOf(record: MergeRequestRecord, { rootId, labelTitles, milestoneTitl
     ...(record.milestoneId === null ? [] : [titled('milestone', record.milestoneId, milestoneTitle)]),
     by('source', source.branch),
     by('target', targetBranch),
+    ...commitsOf(record).map((sha) => ({ ...mergeRequestCommitKey(projectId, sha, place) })),
     ...[numberWord(MERGE_REQUEST_KIND.sign, iid), ...wordsOfMergeRequest(record)].map(word),
   ];
 }

@@ -14,6 +14,7 @@ import { ConditionFailed, TransactionRefused } from '../errors.ts';
 import type { PushedBranch, Writer } from '../notes/mentions.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import {
+  collaborationPrefix,
   diffVersionKey,
   diffVersionPrefix,
   type MergeRequestFacet,
@@ -58,6 +59,9 @@ export interface ProposedBranch extends MergeRequestReference {
   readonly targetBranch: string;
 }
 
+/** A source branch that is shared, and where it is proposed to be merged. */
+export type CollaborationBranch = Omit<ProposedBranch, 'id'>;
+
 interface PageOf<T> {
   readonly items: readonly T[];
   /** What to go on after; absent at the end. */
@@ -81,7 +85,7 @@ export class MergeRequests extends TrackedRecords<MergeRequestRecord, MergeReque
   }
 
   /** The write of a version, for the transaction that makes it the latest; refused as `diff` where it exists. */
-  versionWrite({ projectId, iid }: MergeRequestAddress, version: DiffVersion): Put {
+  versionWrite({ projectId, iid }: MergeRequestAddress, { commitShas: _, ...version }: DiffVersion): Put {
     return {
       put: { ...diffVersionKey(projectId, iid, version.number), ...version },
       if: ABSENT,
@@ -124,6 +128,17 @@ export class MergeRequests extends TrackedRecords<MergeRequestRecord, MergeReque
     return items as unknown as ProposedBranch[];
   }
 
+  /** Returns the shared branches of a project, or of one branch the merge requests that share it, at most `limit`. */
+  async collaborations(
+    projectId: number,
+    limit: number,
+    branch?: string,
+  ): Promise<readonly CollaborationBranch[]> {
+    const partition = mergeRequestSources(projectId);
+    const { items } = await this.table.query({ partition, prefix: collaborationPrefix(branch), limit });
+    return items as unknown as CollaborationBranch[];
+  }
+
   /** Whether any open merge request is from a project or to it. */
   async areOpen(projectId: number): Promise<boolean> {
     const partition = mergeRequestSources(projectId);
@@ -134,18 +149,28 @@ export class MergeRequests extends TrackedRecords<MergeRequestRecord, MergeReque
     return (counts?.opened ?? 0) > 0 || items.length > 0;
   }
 
-  /** Keeps the answer of a check, unless the merge request has another head by then. @returns whether it was kept */
-  async keepVerdict(record: MergeRequestRecord, verdict: MergeVerdict): Promise<boolean> {
+  /**
+   * Keeps the answer of a check, with what follows from it, unless the merge request has another head by then.
+   * @returns whether it was kept
+   */
+  async keepVerdict(
+    record: MergeRequestRecord,
+    verdict: MergeVerdict,
+    messages: readonly OutboxMessage[] = [],
+  ): Promise<boolean> {
+    const kept = {
+      update: mergeRequestKeys.record(record),
+      set: { verdict },
+      if: `${PRESENT} AND #diff.#headSha = :headSha`,
+      values: { headSha: verdict.headSha },
+      reason: 'verdict',
+    };
     try {
-      await this.table.update({
-        update: mergeRequestKeys.record(record),
-        set: { verdict },
-        if: `${PRESENT} AND #diff.#headSha = :headSha`,
-        values: { headSha: verdict.headSha },
-      });
+      if (messages.length === 0) await this.table.update(kept);
+      else await this.outbox.commit([kept], messages);
       return true;
     } catch (error) {
-      if (error instanceof ConditionFailed) return false;
+      if (error instanceof ConditionFailed || error instanceof TransactionRefused) return false;
       throw error;
     }
   }

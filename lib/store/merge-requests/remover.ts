@@ -22,6 +22,8 @@ export const remover: Remover<Stores> = {
       'merge-request-iid',
       'merge-request-id',
       'merge-request-source',
+      'merge-request-collaboration',
+      'merge-request-commit',
       'diff-version',
     ],
     run: async ({ mergeRequests }, { id }, deadline) =>

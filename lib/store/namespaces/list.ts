@@ -12,14 +12,7 @@ import { groupKey } from '../row-keys/groups.ts';
 import { padded } from '../row-keys/key.ts';
 import { listPartitions } from '../row-keys/lists.ts';
 import type { Search } from '../search/search.ts';
-import {
-  chunkFor,
-  countPartitions,
-  countWalk,
-  cutPage,
-  type Page,
-  type PageRequest,
-} from '../table/paging.ts';
+import { chunkFor, countSources, countWalk, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import {
   type IndexPartition,
   indexSource,
@@ -89,10 +82,8 @@ export class NamespaceList {
       (partition): IndexPartition => ({ index: 'byId', partition }),
     );
     const chunk = chunkFor(query, partitions.length);
-    const sources = partitions.map((where, i) => {
-      const source = indexSource(this.#table, where, 'asc', chunk);
-      return i < ofUsers.length ? asUsers(source) : source;
-    });
+    const all = partitions.map((where) => indexSource(this.#table, where, 'asc', chunk));
+    const sources = all.map((source, i) => (i < ofUsers.length ? asUsers(source) : source));
     const filtered = term !== '' || query.topLevelOnly === true;
     const [page, total] = await Promise.all([
       cutPage(mergeKeys(sources, 'asc'), query, {
@@ -100,7 +91,7 @@ export class NamespaceList {
         where: filtered ? matches : undefined,
         countWalk: countWalk(term),
       }),
-      query.count && !filtered ? countPartitions(this.#table, partitions) : undefined,
+      query.count && !filtered ? countSources(all) : undefined,
     ]);
     return filtered ? page : { ...page, total };
   }

@@ -13,6 +13,7 @@ import {
   NOTE_CLASSES,
   type Noteable,
   type NoteRecord,
+  type Suggestion,
 } from '../../records/notes.ts';
 import type { StoredText } from '../../records/texts.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
@@ -32,6 +33,7 @@ import {
   notesOfHolder,
   notesPartition,
   noteUpdatesPartition,
+  suggestingNote,
 } from '../row-keys/notes.ts';
 import { userPartition, userRow } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
@@ -125,20 +127,52 @@ export class Notes {
   /** Changes a note's text. @throws Stale when it was changed meanwhile, or is deleted */
   async change(
     note: NoteRecord,
-    { body, updatedAt }: { readonly body: StoredText; readonly updatedAt: string },
+    { body, updatedAt, suggestions }: Pick<NoteRecord, 'body' | 'updatedAt' | 'suggestions'>,
     alongside: readonly Write[] = [],
   ): Promise<NoteRecord> {
     const [before, after] = [wordRowsOf(note), wordRowsOf({ ...note, body })];
     const gone = without(before, after).map((row): Write => ({ delete: row }));
     const fresh = without(after, before).map((row): Write => ({ put: { ...row } }));
     await this.#transact([
-      { update: keyOf(note), set: { body, updatedAt }, ...unchanged(note), reason: 'note' },
+      {
+        update: keyOf(note),
+        set: { body, updatedAt, ...suggestionAttributes({ id: note.id, suggestions }) },
+        ...(suggestions === undefined && note.suggestions !== undefined
+          ? { remove: ['suggestions', 'list', 'byId'] }
+          : {}),
+        ...unchanged(note),
+        reason: 'note',
+      },
       { update: listKeyOf(note), set: listAttributes({ ...note, updatedAt }), if: PRESENT, reason: 'note' },
       ...gone,
       ...fresh,
       ...alongside,
     ]);
-    return { ...note, body, updatedAt };
+    const { suggestions: _, ...rest } = note;
+    return { ...rest, body, updatedAt, ...(suggestions === undefined ? {} : { suggestions }) };
+  }
+
+  /** Returns the notes with these ids that have suggestions, in the order requested. */
+  async suggesting(ids: readonly number[]): Promise<(NoteRecord | undefined)[]> {
+    const pages = await Promise.all(
+      ids.map((id) => this.#table.query({ index: 'byId', partition: suggestingNote(id), limit: 1 })),
+    );
+    const keys = pages.map(({ items: [item] }) => item && { pk: item['pk'], sk: item['sk'] });
+    const present = keys.filter((key) => key !== undefined) as Key[];
+    const rows = present.length === 0 ? [] : await this.#table.batchGet(present);
+    const notes = new Map(rows.flatMap((row) => (row === undefined ? [] : [[row['id'], fromItem(row)]])));
+    return ids.map((id) => notes.get(id));
+  }
+
+  /** The write of suggestions that were applied, refused as `suggestion` where the note has changed. */
+  appliedWrite(note: NoteRecord, suggestions: readonly Suggestion[]): Update {
+    return {
+      update: keyOf(note),
+      set: { suggestions },
+      if: `${PRESENT} AND #updatedAt = :was AND #suggestions = :before`,
+      values: { was: note.updatedAt, before: note.suggestions },
+      reason: 'suggestion',
+    };
   }
 
   /** Resolves a discussion, or opens it again. @throws Stale when it changed meanwhile */
@@ -328,11 +362,20 @@ const newRows = (note: NoteRecord): Write[] => [
 function noteRows(note: NoteRecord, byGhost: boolean): Write[] {
   const found = byGhost ? {} : { who: userPartition(note.author.id), what: userRow('NOTE', note.id) };
   return [
-    { put: { ...keyOf(note), ...note, ...found }, if: ABSENT, reason: 'note' },
+    { put: { ...keyOf(note), ...note, ...suggestionAttributes(note), ...found }, if: ABSENT, reason: 'note' },
     { put: { ...listKeyOf(note), ...listAttributes(note) } },
     ...wordRowsOf(note).map((row) => ({ put: { ...row } })),
   ];
 }
+
+/** By which a note with suggestions is found. */
+const suggestionAttributes = ({
+  id,
+  suggestions,
+}: {
+  readonly id: number;
+  readonly suggestions?: readonly Suggestion[] | undefined;
+}) => (suggestions === undefined ? {} : { suggestions, list: suggestingNote(id), byId: padded(id) });
 
 const eventOf = ({ projectId, event }: Pick<NoteRecord, 'projectId' | 'event'>): Delete[] =>
   event === undefined ? [] : [{ delete: { pk: eventsPartition(projectId), sk: event } }];
@@ -346,6 +389,6 @@ const unchanged = ({ updatedAt }: NoteRecord) => ({
 const without = (keys: readonly Key[], others: readonly Key[]): Key[] =>
   keys.filter(({ sk }) => !others.some((other) => other.sk === sk));
 
-function fromItem({ pk: _p, sk: _s, who: _w, what: _a, ...note }: Item): NoteRecord {
+function fromItem({ pk: _p, sk: _s, who: _w, what: _a, list: _l, byId: _i, ...note }: Item): NoteRecord {
   return note as unknown as NoteRecord;
 }

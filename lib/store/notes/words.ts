@@ -7,7 +7,7 @@ import { indexedWords } from '../search/words.ts';
 /** Different words of a note that it is found by: each is a row. */
 export const WORDS_OF_NOTE = 16;
 
-/** The rows that searches find a note by; none for what the service wrote, and for notes on what is in a group. */
+/** The rows that searches find a note by; none for what the service wrote, and for notes in groups. */
 export const wordRowsOf = (note: NoteRecord): Key[] =>
   note.system !== undefined || note.noteable.kind === 'epic'
     ? []

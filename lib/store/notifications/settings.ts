@@ -11,11 +11,13 @@ import {
 } from '../../records/notifications.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
 import { checkSourceExists } from '../members/item.ts';
+import { idOf } from '../row-keys/key.ts';
 import { memberPartition } from '../row-keys/members.ts';
 import { NOTIFY, notifyEverywhereKey, notifyKey, WATCHERS, watcherKey } from '../row-keys/notifications.ts';
 import { userKey, userPartition, userRow } from '../row-keys/users.ts';
 import { deletePage } from '../table/delete-page.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
+import { fewOfUser } from '../table/id-sources.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT, type Write } from '../table/write.ts';
 
@@ -38,16 +40,29 @@ export class NotificationSettings {
     return fromItem(await this.#table.get(keyOf(userId, scope)));
   }
 
-  /** Returns many users' settings, per user in the order of `scopes`. One round trip per hundred rows. */
+  /**
+   * Returns many users' settings, per user in the order of `scopes`. One round trip per hundred rows; strongly consistent
+   * by default.
+   */
   async getMany(
     userIds: readonly number[],
     scopes: readonly NotificationScope[],
+    options: { consistent?: boolean } = {},
   ): Promise<Map<number, NotificationChoice[]>> {
     const keys = userIds.flatMap((id) => scopes.map((scope) => keyOf(id, scope)));
-    const items = (await this.#table.batchGet(keys)).map(fromItem);
+    const items = (await this.#table.batchGet(keys, options)).map(fromItem);
     return new Map(
       userIds.map((id, i) => [id, items.slice(i * scopes.length, (i + 1) * scopes.length)] as const),
     );
+  }
+
+  /**
+   * Returns the ids of projects or groups for which a user chose something, as the index shows them; undefined where they
+   * are many. One round trip.
+   */
+  async fewOfUser(userId: number, kind: MemberSource['kind']): Promise<ReadonlySet<number> | undefined> {
+    const rows = await fewOfUser(this.#table, userId, ROW[kind]);
+    return rows && new Set(rows.map(({ what }) => idOf(what as string)));
   }
 
   /** @throws Missing when the user, the project or the group does not exist (any more) */
@@ -117,8 +132,9 @@ const keyOf = (userId: number, scope: NotificationScope) =>
 
 const namesOf = (userId: number, { kind, id }: MemberSource) => ({
   who: userPartition(userId),
-  what: userRow(kind === 'project' ? 'NOTIFY' : 'GROUPNOTIFY', id),
+  what: userRow(ROW[kind], id),
 });
+const ROW = { project: 'NOTIFY', group: 'GROUPNOTIFY' } as const;
 
 function watching(userId: number, level: NotificationLevel | undefined): Write[] {
   if (level === undefined) return [];

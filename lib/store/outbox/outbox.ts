@@ -109,6 +109,16 @@ export class Outbox {
     await this.deliver(messages);
   }
 
+  /** Sends messages that have no rows, for senders who are called again when it fails. @throws StoreUnavailable */
+  async send(messages: readonly OutboxMessage[]): Promise<void> {
+    if (this.#sender === undefined) throw new Error('no queue to send to');
+    for (const [queue, group] of Map.groupBy(messages, (m) => m.queue))
+      await this.#sender.send(
+        queue,
+        group.map((m) => ({ id: m.id, body: messageText(m) })),
+      );
+  }
+
   /** Sends messages. Never throws: the rows remain, and the sweep sends what could not be sent. */
   async deliver(messages: readonly OutboxMessage[]): Promise<void> {
     if (this.#sender === undefined || messages.length === 0) return;

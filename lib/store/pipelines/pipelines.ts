@@ -1,10 +1,9 @@
-/**
- * Pipelines of commits and their statuses. A pipeline and its statuses change in one transaction that is conditional on
- * the pipeline's version, so the pipeline's own status always matches the statuses in it.
- */
+/** Pipelines of commits. */
 
-import type { AuthorSnapshot } from '../../records/authors.ts';
-import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
+import { ZERO_OID } from '../../git/oid.ts';
+import type { PipelineOutcome, PipelineRecord } from '../../records/pipelines.ts';
+import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import { PIN_REFUSED } from '../repository/pinned-commits.ts';
 import { idOf } from '../row-keys/key.ts';
@@ -19,85 +18,54 @@ import {
   refPipelinePrefix,
   statusOfNameKey,
 } from '../row-keys/pipelines.ts';
-import { userPartition, userRow } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
-import { chunkFor, cutPage, MAX_TOTAL, type Page, type PageRequest } from '../table/paging.ts';
-import { mergeKeys, rowSource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
+import { ABSENT, type Item, type Write } from '../table/write.ts';
+import type { CommitStatusRecord } from './reported-statuses.ts';
+import { changedPipeline, fromItem, newPipeline, placesOf } from './rows.ts';
 
-/** States that external systems may report for a commit. */
-const REPORTED_STATES = ['pending', 'running', 'success', 'failed', 'canceled'] as const;
-export type ReportedState = (typeof REPORTED_STATES)[number];
+/** Makes the pipelines that a push asks for. */
+export const CREATE_PIPELINES_JOB = 'pipelines.create';
+/** Makes the pipeline of a merge request. */
+export const CREATE_FOR_MERGE_REQUEST_JOB = 'pipelines.create-for-merge-request';
+/** Moves the jobs of a pipeline on as far as they go. */
+export const ADVANCE_PIPELINE_JOB = 'pipelines.advance';
+/** Ends jobs of a pipeline that nobody works on any more. */
+export const CHECK_PIPELINE_JOB = 'pipelines.check';
+/** Deletes what belonged to a deleted pipeline. */
+export const REMOVE_PIPELINE_JOB = 'pipelines.remove';
 
-export type PipelineOutcome = Extract<ReportedState, 'success' | 'failed'>;
+/** Refs of one push that get pipelines; of more, none does. */
+const MAX_PUSHED = 4;
+/** Characters of the options that a message carries. */
+const MAX_OPTIONS = 64 * 1024;
 
-export interface PipelineRecord {
-  readonly id: number;
-  /** Its number within the project. */
-  readonly iid: number;
+/** The refs that a push moved, and who pushed. */
+interface PushedRefs {
   readonly projectId: number;
-  readonly sha: string;
-  readonly ref: string;
-  /** What created it: statuses reported by external systems. */
-  readonly source: 'external';
-  readonly status: ReportedState;
-  /** Number of its statuses in each state, without replaced ones. */
-  readonly states: Readonly<Partial<Record<ReportedState, number>>>;
-  /** Total number of its statuses, including replaced ones. */
-  readonly statuses: number;
-  /** Its last final result, whatever its status is now; absent if there was none yet. */
-  readonly outcome?: PipelineOutcome;
-  readonly author: AuthorSnapshot;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly startedAt: string | null;
-  readonly finishedAt: string | null;
-  readonly version: number;
+  readonly refs: readonly { readonly name: string; readonly from: string; readonly to: string }[];
+  /** Of the push. */
+  readonly options: readonly string[];
 }
 
-export interface CommitStatusRecord {
-  readonly id: number;
-  readonly projectId: number;
-  readonly pipelineId: number;
-  readonly sha: string;
-  readonly ref: string;
-  readonly stage: string;
-  readonly name: string;
-  readonly state: ReportedState;
-  readonly targetUrl: string | null;
-  readonly description: string | null;
-  /** Percent. */
-  readonly coverage: number | null;
-  readonly author: AuthorSnapshot;
-  readonly createdAt: string;
-  readonly startedAt: string | null;
-  readonly finishedAt: string | null;
+/**
+ * The message that makes the pipelines of a push, none for a push of too many refs; and that stops what was deployed from
+ * branches that it deletes.
+ */
+export function createPipelinesMessages(
+  { projectId, refs, options }: PushedRefs,
+  writer: { readonly actorId: number | null; readonly baseUrl: string },
+): OutboxMessage[] {
+  const gone = refs.filter(({ to }) => to === ZERO_OID).slice(0, MAX_PUSHED);
+  const moved = refs.filter(({ to }) => to !== ZERO_OID);
+  const followed = [...(moved.length > MAX_PUSHED ? [] : moved), ...gone];
+  if (followed.length === 0) return [];
+  let left = MAX_OPTIONS;
+  const asked = options.filter((option) => option.startsWith('ci.') && (left -= option.length) >= 0);
+  const body = { projectId, refs: followed, ...writer, ...(asked.length > 0 ? { options: asked } : {}) };
+  return [message(MAINTENANCE, CREATE_PIPELINES_JOB, body)];
 }
-
-/** A status and its pipeline: the new values, and the previous ones. */
-export interface StatusWrite {
-  readonly pipeline: PipelineRecord;
-  /** The pipeline as it was read; undefined for a new pipeline. */
-  readonly previous: PipelineRecord | undefined;
-  readonly status: CommitStatusRecord;
-  /** The current status of this name before the write: `status` itself, or the one that it replaces. */
-  readonly current: CommitStatusRecord | undefined;
-  /** Further writes of the same transaction. */
-  readonly alongside?: readonly Write[];
-}
-
-export interface StatusQuery {
-  /** Includes replaced statuses. */
-  readonly all: boolean;
-  readonly ref?: string | undefined;
-  readonly stage?: string | undefined;
-  readonly name?: string | undefined;
-}
-
-/** Maximum per pipeline, including replaced statuses. */
-export const MAX_STATUSES = 10_000;
 
 export class Pipelines {
   readonly #table: Table;
@@ -107,15 +75,10 @@ export class Pipelines {
     this.#counters = counters;
   }
 
-  /** Returns the newest pipeline of a commit. */
+  /** Returns the newest pipeline of a commit, but for those that jobs of other ones started in the same project. */
   async newest(projectId: number, sha: string): Promise<PipelineRecord | undefined> {
-    const { items } = await this.#table.query({
-      partition: pipelinesPartition(projectId),
-      prefix: commitRowPrefix(sha, 'PIPELINE'),
-      reverse: true,
-      limit: 1,
-    });
-    return items[0] && (fromItem(items[0]) as PipelineRecord);
+    const found = await this.ofCommit(projectId, sha, 10);
+    return found.find(({ source }) => source !== 'parent_pipeline');
   }
 
   /** Returns the newest pipeline of a commit and ref. Costs two reads. */
@@ -127,6 +90,154 @@ export class Pipelines {
   async get(projectId: number, sha: string, id: number): Promise<PipelineRecord | undefined> {
     const item = await this.#table.get(commitRowKey(projectId, sha, 'PIPELINE', id));
     return item && (fromItem(item) as PipelineRecord);
+  }
+
+  /** Returns a pipeline by its id. Costs two reads. */
+  async byId(projectId: number, id: number): Promise<PipelineRecord | undefined> {
+    const row = await this.#table.get(pipelineIdKey(projectId, id));
+    return row && this.get(projectId, row['sha'] as string, id);
+  }
+
+  /** Returns pipelines by their ids; those that there are. @param places the commit of each */
+  async getMany(
+    projectId: number,
+    places: ReadonlyMap<number, string>,
+  ): Promise<ReadonlyMap<number, PipelineRecord>> {
+    const keys = [...places].map(([id, sha]) => commitRowKey(projectId, sha, 'PIPELINE', id));
+    const rows = await this.#table.batchGet(keys);
+    return new Map(
+      rows.flatMap((row) =>
+        row === undefined ? [] : [[row['id'] as number, fromItem(row) as PipelineRecord]],
+      ),
+    );
+  }
+
+  /** Returns the pipelines of a commit, the newest first, `most` at most. */
+  async ofCommit(projectId: number, sha: string, most: number): Promise<PipelineRecord[]> {
+    const { items } = await this.#table.query({
+      partition: pipelinesPartition(projectId),
+      prefix: commitRowPrefix(sha, 'PIPELINE'),
+      reverse: true,
+      limit: most,
+    });
+    return items.map((item) => fromItem(item) as PipelineRecord);
+  }
+
+  /** Returns the newest pipelines of a ref, `most` at most. */
+  async newestOfRef(projectId: number, ref: string, most: number): Promise<PipelineRecord[]> {
+    const { items } = await this.#table.query({
+      partition: pipelinesPartition(projectId),
+      prefix: refPipelinePrefix(ref),
+      reverse: true,
+      limit: most,
+    });
+    const rows = await this.#table.batchGet(
+      items.map(({ sk, sha }) => commitRowKey(projectId, sha as string, 'PIPELINE', idOf(sk as string))),
+    );
+    return rows.flatMap((row) => (row === undefined ? [] : [fromItem(row) as PipelineRecord]));
+  }
+
+  /** Notes the id of a pipeline whose jobs are about to be written, so that its project's deletion finds them. */
+  async announce({ projectId, id, sha }: PipelineRecord): Promise<void> {
+    await this.#table.put({ put: { ...pipelineIdKey(projectId, id), sha } });
+  }
+
+  /**
+   * Stores a new pipeline, with which its jobs come to light.
+   * @throws Missing when the project is deleted; TransactionRefused for `alongside`
+   */
+  async create(pipeline: PipelineRecord, alongside: readonly Write[]): Promise<void> {
+    const rows = newPipeline(pipeline);
+    const { projectId, sha, ref, id } = pipeline;
+    const newest = {
+      put: { ...pipelineOfRefKey(projectId, sha, ref), pipelineId: id },
+      if: `${ABSENT} OR #pipelineId < :id`,
+      values: { id },
+      reason: 'newer',
+    };
+    const rest = [checkProjectExists(projectId), ...alongside];
+    // Statuses of the commit join the pipeline that started it.
+    const leading = pipeline.source === 'parent_pipeline' ? [] : [newest];
+    try {
+      await this.#table.transact([...rows, ...leading, ...rest]);
+    } catch (error) {
+      if (!(error instanceof TransactionRefused) || error.has(PIN_REFUSED)) throw error;
+      if (error.has('project')) throw new Missing('project');
+      if (!error.has('newer') || error.refusals.length > 1) throw error;
+      await this.#table.transact([...rows, ...rest]);
+    }
+  }
+
+  /** @throws Stale when it changed since it was read, or was deleted */
+  async change(
+    before: PipelineRecord,
+    change: Partial<PipelineRecord>,
+    alongside: readonly Write[] = [],
+  ): Promise<PipelineRecord> {
+    const after: PipelineRecord = { ...before, ...change, version: before.version + 1 };
+    try {
+      await this.#table.transact([...changedPipeline(before, after), ...alongside]);
+    } catch (error) {
+      if (error instanceof TransactionRefused && error.has('pipeline')) throw new Stale('pipeline');
+      throw error;
+    }
+    return after;
+  }
+
+  /** Deletes a pipeline; what belongs to it is deleted by a worker. @throws Stale */
+  async remove(pipeline: PipelineRecord, alongside: readonly Write[]): Promise<void> {
+    const { projectId, sha, ref, id, version } = pipeline;
+    const pointer = pipelineOfRefKey(projectId, sha, ref);
+    const [led, earlier] = await Promise.all([
+      this.#table.get(pointer),
+      this.ofCommit(projectId, sha, LOOKED_AT),
+    ]);
+    const next = earlier.find((each) => each.ref === ref && each.id !== id);
+    const leading: Write[] =
+      led?.['pipelineId'] !== id
+        ? []
+        : [
+            {
+              ...(next === undefined ? { delete: pointer } : { put: { ...pointer, pipelineId: next.id } }),
+              if: '#pipelineId = :id',
+              values: { id },
+              reason: 'pipeline',
+            },
+          ];
+    const key = commitRowKey(projectId, sha, 'PIPELINE', id);
+    try {
+      await this.#table.transact([
+        { delete: key, if: '#version = :version', values: { version }, reason: 'pipeline' },
+        { delete: refPipelineKey(projectId, ref, id) },
+        ...placesOf(pipeline).map((place) => ({ delete: place })),
+        ...leading,
+        ...alongside,
+      ]);
+    } catch (error) {
+      if (error instanceof TransactionRefused && error.has('pipeline')) throw new Stale('pipeline');
+      throw error;
+    }
+  }
+
+  /** Deletes reported statuses of a deleted pipeline, and what leads to it. @returns whether any are left */
+  async removeRest(projectId: number, sha: string, id: number): Promise<boolean> {
+    const partition = pipelinesPartition(projectId);
+    const { items } = await this.#table.query({
+      partition,
+      prefix: commitRowPrefix(sha, 'STATUS'),
+      where: '#pipelineId = :id',
+      values: { id },
+    });
+    const statuses = items.map((item) => fromItem(item) as CommitStatusRecord).slice(0, 100);
+    for (const { id: statusId, name } of statuses)
+      await this.#table.transact([
+        { delete: commitRowKey(projectId, sha, 'LATEST', statusId) },
+        { delete: statusOfNameKey(projectId, sha, id, name) },
+        { delete: commitRowKey(projectId, sha, 'STATUS', statusId) },
+      ]);
+    if (statuses.length > 0) return true;
+    await this.#table.delete({ delete: pipelineIdKey(projectId, id) });
+    return false;
   }
 
   /** Returns the outcome of the last earlier pipeline of the ref that has one, among at most `most` earlier ones. */
@@ -158,15 +269,27 @@ export class Pipelines {
     return undefined;
   }
 
-  /** Returns the current status of a name in a pipeline. Costs two reads. */
-  async current(
-    { projectId, sha, id }: PipelineRecord,
-    name: string,
-  ): Promise<CommitStatusRecord | undefined> {
-    const row = await this.#table.get(statusOfNameKey(projectId, sha, id, name));
-    const item =
-      row && (await this.#table.get(commitRowKey(projectId, sha, 'STATUS', row['statusId'] as number)));
-    return item && (fromItem(item) as CommitStatusRecord);
+  /** Returns the newest pipeline of a ref that succeeded and that no other one started, among the newest `most`. */
+  async newestSuccess(projectId: number, ref: string, most: number): Promise<PipelineRecord | undefined> {
+    let startKey: Item | undefined;
+    for (let seen = 0; seen < most; ) {
+      const { items, next } = await this.#table.query({
+        partition: pipelinesPartition(projectId),
+        prefix: refPipelinePrefix(ref),
+        reverse: true,
+        limit: seen === 0 ? 5 : 100,
+        ...(startKey && { startKey }),
+      });
+      const rows = await this.#table.batchGet(
+        items.map(({ sk, sha }) => commitRowKey(projectId, sha as string, 'PIPELINE', idOf(sk as string))),
+      );
+      const found = rows.find((row) => row?.['status'] === 'success' && row['source'] !== 'parent_pipeline');
+      if (found !== undefined) return fromItem(found) as PipelineRecord;
+      if (next === undefined) return undefined;
+      startKey = next;
+      seen += items.length;
+    }
+    return undefined;
   }
 
   /** Allocates an id, and a number within the project. */
@@ -178,58 +301,16 @@ export class Pipelines {
     return { id, iid: item['n'] as number };
   }
 
-  nextStatusId(): Promise<number> {
-    return this.#counters.next('commit-status');
+  /** Ids of pipelines of a deleted project whose jobs may be left. */
+  async announced(projectId: number, limit: number): Promise<number[]> {
+    const rows = { partition: pipelinesPartition(projectId), prefix: 'ID#' };
+    const { items } = await this.#table.query({ ...rows, limit, only: ['sk'] });
+    return items.map(({ sk }) => idOf(sk as string));
   }
 
-  /**
-   * @throws Stale when the pipeline changed since it was read, or the commit and ref have another one by now;
-   *   LimitReached; Missing when the project is deleted; TransactionRefused for `alongside`
-   */
-  async write(write: StatusWrite): Promise<void> {
-    if (write.pipeline.statuses > MAX_STATUSES) throw new LimitReached('statuses', MAX_STATUSES);
-    const { projectId } = write.pipeline;
-    try {
-      await this.#table.transact([
-        ...pipelineWrites(write),
-        ...statusWrites(write),
-        checkProjectExists(projectId),
-        ...(write.alongside ?? []),
-      ]);
-    } catch (error) {
-      if (!(error instanceof TransactionRefused) || error.has(PIN_REFUSED)) throw error;
-      if (error.has('project')) throw new Missing('project');
-      throw error.has('pipeline') ? new Stale('pipeline') : error;
-    }
-  }
-
-  /** Returns the statuses of a commit in all of its pipelines, sorted by id. */
-  async statuses(
-    projectId: number,
-    sha: string,
-    { all, ...filters }: StatusQuery,
-    request: PageRequest,
-  ): Promise<Page<CommitStatusRecord>> {
-    const rows = {
-      partition: pipelinesPartition(projectId),
-      prefix: commitRowPrefix(sha, all ? 'STATUS' : 'LATEST'),
-    };
-    const wanted = (['ref', 'stage', 'name'] as const).filter((field) => filters[field] !== undefined);
-    const filtered = wanted.length > 0;
-    const source = rowSource(this.#table, rows, 'asc', filtered ? 100 : chunkFor(request, 1));
-    const [page, total] = await Promise.all([
-      cutPage(mergeKeys([source], 'asc'), request, {
-        load: (ids) => this.#load(projectId, sha, ids),
-        where: filtered ? (status) => wanted.every((field) => status[field] === filters[field]) : undefined,
-      }),
-      request.count && !filtered ? this.#table.count(rows, MAX_TOTAL) : undefined,
-    ]);
-    return filtered ? page : { ...page, total };
-  }
-
-  async #load(projectId: number, sha: string, ids: readonly number[]) {
-    const items = await this.#table.batchGet(ids.map((id) => commitRowKey(projectId, sha, 'STATUS', id)));
-    return items.map((item) => item && (fromItem(item) as CommitStatusRecord));
+  /** Deletes the row of a pipeline's id. */
+  async forget(projectId: number, id: number): Promise<void> {
+    await this.#table.delete({ delete: pipelineIdKey(projectId, id) });
   }
 
   /** Deletes up to `limit` rows of a deleted project. @returns whether any are left */
@@ -238,37 +319,5 @@ export class Pipelines {
   }
 }
 
-/** Indexes a new pipeline by its commit, by commit and ref, by its ref, and by its id. */
-function pipelineWrites({ pipeline, previous }: StatusWrite): Write[] {
-  const { projectId, sha, id, ref, version } = pipeline;
-  const put = { ...commitRowKey(projectId, sha, 'PIPELINE', id), ...pipeline };
-  if (previous !== undefined)
-    return [{ put, if: '#version = :was', values: { was: version - 1 }, reason: 'pipeline' }];
-  return [
-    { put, if: ABSENT, reason: 'pipeline' },
-    { put: { ...pipelineIdKey(projectId, id), sha } },
-    { put: { ...refPipelineKey(projectId, ref, id), sha } },
-    { put: { ...pipelineOfRefKey(projectId, sha, ref), pipelineId: id }, if: ABSENT, reason: 'pipeline' },
-  ];
-}
-
-function statusWrites({ pipeline, status, current }: StatusWrite): Write[] {
-  const { projectId, sha, id } = status;
-  const put = {
-    ...commitRowKey(projectId, sha, 'STATUS', id),
-    ...status,
-    who: userPartition(status.author.id),
-    what: userRow('STATUS', id),
-  };
-  if (current?.id === id) return [{ put, if: PRESENT, reason: 'pipeline' }];
-  return [
-    { put, if: ABSENT, reason: 'status' },
-    { put: { ...commitRowKey(projectId, sha, 'LATEST', id) } },
-    { put: { ...statusOfNameKey(projectId, sha, pipeline.id, status.name), statusId: id } },
-    ...(current === undefined ? [] : [{ delete: commitRowKey(projectId, sha, 'LATEST', current.id) }]),
-  ];
-}
-
-function fromItem({ pk: _p, sk: _s, who: _w, what: _a, ...record }: Item): unknown {
-  return record;
-}
+/** Pipelines of a commit among which the one before a deleted one is looked for. */
+const LOOKED_AT = 100;

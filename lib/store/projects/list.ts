@@ -24,10 +24,12 @@ import {
   keysSorted,
   pendingMovesBelow,
   type Row,
+  readOnce,
   unionOf,
 } from '../table/id-sources.ts';
-import { chunkFor, countPartitions, countWalk, cutPage, MAX_TOTAL, type Page } from '../table/paging.ts';
+import { chunkFor, countSources, countWalk, cutPage, MAX_TOTAL, type Page } from '../table/paging.ts';
 import {
+  type Countable,
   type Direction,
   type IndexPartition,
   indexSource,
@@ -88,9 +90,12 @@ export class ProjectList {
     const partitions = partitionsOf(query, index);
     const pendingMoves = this.#pendingMoves(query);
     const load = this.#loader(query, pendingMoves);
-    const rows = this.#rows(query, load, pendingMoves);
+    const found = this.#rows(query, load, pendingMoves);
+    // Other orders than by id read all of them, as the total does.
+    const rows = found && index !== 'byId' ? readOnce(found) : found;
     const chunk = chunkFor(query, partitions.length + 1);
-    const sources: KeySource[] = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
+    const listed = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
+    const sources: KeySource[] = [...listed];
     if (rows !== undefined) sources.push(await this.#keys(query, rows, index, direction, chunk));
     const where = byKeysAlone(query, index)
       ? undefined
@@ -101,7 +106,7 @@ export class ProjectList {
         where,
         countWalk: countWalk(onlyRows(query) ? undefined : query.search),
       }),
-      query.count && where === undefined ? this.#total(query, load, partitions, rows) : undefined,
+      query.count && where === undefined ? this.#total(query, load, partitions, listed, rows) : undefined,
     ]);
     return where === undefined ? { ...page, total } : page;
   }
@@ -132,11 +137,8 @@ export class ProjectList {
     }
     if (viewer.kind === 'anonymous') return undefined;
     if (query.owned) {
-      const own = idsOfUser(table, viewer.id, 'OWN');
-      return unionOf(async () => [
-        own,
-        new AccessibleIds(table, this.#members, viewer.id, 50).projects(load),
-      ]);
+      const accessible = new AccessibleIds(table, this.#members, viewer.id, 50);
+      return unionOf(async () => [idsOfUser(table, viewer.id, 'OWN'), accessible.projects(load)]);
     }
     if (!onlyRows(query)) {
       // An administrator's lists include these already.
@@ -145,10 +147,11 @@ export class ProjectList {
       if (query.visibility === 'public' || (query.visibility === 'internal' && viewer.internal))
         return undefined;
     }
+    const accessible = new AccessibleIds(table, this.#members, viewer.id);
     return unionOf(async () => [
       idsOfUser(table, viewer.id, 'OWN'),
       idsOfUser(table, viewer.id, 'MEMBER'),
-      new AccessibleIds(table, this.#members, viewer.id).projects(load),
+      accessible.projects(load),
     ]);
   }
 
@@ -221,9 +224,10 @@ export class ProjectList {
     query: ProjectQuery,
     load: Load,
     partitions: readonly IndexPartition[],
+    listed: readonly Countable[],
     rows: IdSource | undefined,
   ): Promise<number | undefined> {
-    const publicTotal = await countPartitions(this.#table, partitions);
+    const publicTotal = await countSources(listed);
     if (publicTotal === undefined || rows === undefined) return publicTotal;
     const own = new Map<number, Row>();
     for await (const row of allRows(rows)) {

@@ -16,11 +16,12 @@ import { fromItem, listAttributes, toItem } from '../placement/project-item.ts';
 import { removeTreeRows, treeRows } from '../placement/tree.ts';
 import { closeRepository, newRepository } from '../repository/state.ts';
 import { forkKey } from '../row-keys/forks.ts';
-import { orderedBy } from '../row-keys/key.ts';
+import { idOf, orderedBy } from '../row-keys/key.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import { userKey } from '../row-keys/users.ts';
 import { INDEX_JOB, indexed, indexMessage, type Search, withSearchRows } from '../search/search.ts';
 import type { Counters } from '../table/counters.ts';
+import { fewOfUser } from '../table/id-sources.ts';
 import type { Page } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { type NameHolder, type Names, release, takenNames } from '../table/unique-names.ts';
@@ -30,7 +31,7 @@ import { ProjectList } from './list.ts';
 import type { ListedProject, ProjectQuery } from './query.ts';
 import { type ProjectChange, type ProjectUpdate, projectTransfer, projectUpdate } from './update.ts';
 
-/** The maintenance queue's job that removes what is left of a deleted project: `{ projectId, repositoryId, networkId? }`. */
+/** The maintenance queue's job that removes what is left of a deleted project: `{ projectId, repositoryId, networkId?, storagePrefix? }`. */
 export const DELETE_PROJECT_JOB = 'project.delete';
 
 export type NewProject = Omit<
@@ -132,7 +133,7 @@ export class Projects {
       ...treeRows({ kind: 'project', ...record }),
       ...(options.member === false ? [] : [memberWrite(creator)]),
       ...topicsChanged(undefined, record, new Date(at)),
-      ...newRepository(record.repositoryId, options.headBranch, record.networkId),
+      ...newRepository(record, options.headBranch),
       ...(options.alongside ?? []),
       ...(about?.alongside ?? []),
     ];
@@ -154,6 +155,12 @@ export class Projects {
 
   async getMany(ids: readonly number[]): Promise<(ProjectRecord | undefined)[]> {
     return (await this.#table.batchGet(ids.map(projectKey))).map((item) => existing(fromItem(item)));
+  }
+
+  /** Returns the ids of a user's personal projects, as the index shows them; undefined where they are many. */
+  async fewOwnedBy(userId: number): Promise<ReadonlySet<number> | undefined> {
+    const rows = await fewOfUser(this.#table, userId, 'OWN');
+    return rows && new Set(rows.map(({ what }) => idOf(what as string)));
   }
 
   /** Returns a project, or a deleted one whose rows the worker has not removed yet. */
@@ -286,6 +293,7 @@ export class Projects {
         projectId: project.id,
         repositoryId: project.repositoryId,
         ...(project.networkId === undefined ? {} : { networkId: project.networkId }),
+        ...(project.storagePrefix ? { storagePrefix: project.storagePrefix } : {}),
       }),
       indexMessage('project', project.id),
       ...(options.messages ?? []),

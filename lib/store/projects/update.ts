@@ -122,7 +122,7 @@ function recordWrite(previous: ProjectRecord, current: ProjectRecord, change: Pr
   };
 }
 
-/** Changed by pushes, imports, forks, stars and measuring without a new version: only set when the change includes them. */
+/** Changed by pushes, imports, forks, stars, hooks, integrations and measuring without a new version: only set when the change includes them. */
 const UNVERSIONED = new Set([
   'lastActivityAt',
   'byActivity',
@@ -133,8 +133,11 @@ const UNVERSIONED = new Set([
   'forkRootId',
   'forksCount',
   'starsCount',
+  'hooksCount',
+  'integrationsCount',
   'languages',
   'repositorySize',
+  'lfsObjectsSize',
   'bySize',
 ]);
 

@@ -27,19 +27,25 @@ const UNLISTED_MS = 7 * 24 * 3600_000;
 /** Per kind and day. Beyond that, readers of the oldest find it missing and do without it. */
 const MAX_REPLACED = 16;
 
+interface Place {
+  readonly repositoryId: string;
+  readonly storagePrefix?: string;
+}
+
 /** Prefix of a repository's derived files. */
-export const derivedPrefix = (repositoryId: string): string => `derived/${repositoryId}/`;
+export const derivedPrefix = (repositoryId: string, storagePrefix = ''): string =>
+  `${storagePrefix}derived/${repositoryId}/`;
 
 /** Stores the content of a file without listing it. */
 export async function storeDerived(
   blobs: Blobs,
-  repositoryId: string,
+  { repositoryId, storagePrefix }: Place,
   kind: DerivedKind,
   content: DerivedContent,
   provenance: Provenance,
 ): Promise<DerivedFile> {
   const id = ulid();
-  const location = `${derivedPrefix(repositoryId)}${id}.${kind}`;
+  const location = `${derivedPrefix(repositoryId, storagePrefix)}${id}.${kind}`;
   if (content.kind === 'bytes') await blobs.put(location, content.bytes);
   else await blobs.putFile(location, content.path, content.fileSize);
   const { size, checksumsCrc } = content;
@@ -120,11 +126,11 @@ export function replacedUntil(rows: readonly DerivedRow[]): number[] {
  */
 export async function sweepDerived(
   blobs: Blobs,
-  repositoryId: string,
+  { repositoryId, storagePrefix }: Place,
   listed: () => Promise<readonly DerivedRow[]>,
   now: Date,
 ): Promise<number | undefined> {
-  const prefix = derivedPrefix(repositoryId);
+  const prefix = derivedPrefix(repositoryId, storagePrefix);
   let next: number | undefined;
   let after: string | undefined;
   do {

@@ -3,6 +3,7 @@
  * parent, and for each of these a second row protects the pack's objects from deletion.
  */
 import type { PackDescription } from '../../git/ports.ts';
+import type { StoragePrefix } from '../../records/storages.ts';
 import { heirKey, heirsPartition, networkMemberKey, networkPartition } from '../row-keys/forks.ts';
 import { MEMBER } from '../row-keys/members.ts';
 import { packKey } from '../row-keys/repository.ts';
@@ -14,16 +15,20 @@ import { type CataloguedPack, storedSource } from './pack-list.ts';
 export interface NetworkMember {
   readonly repositoryId: string;
   readonly networkId: string;
+  /** What its keys begin with, where it is not in the default storage or was moved: `blobs/storages.ts`. */
+  readonly storagePrefix?: StoragePrefix;
 }
 
 /** Prefix of the packs that this repository wrote. No other repository writes there. */
-export const packPrefix = ({ networkId, repositoryId }: NetworkMember): string =>
-  `networks/${networkId}/packs/${repositoryId}/`;
+export const packPrefix = ({ networkId, repositoryId, storagePrefix = '' }: NetworkMember): string =>
+  `${storagePrefix}networks/${networkId}/packs/${repositoryId}/`;
 
-/** The repository that wrote a pack. */
+const PLACE = /^(?<storagePrefix>@.*?\/)?networks\/(?<networkId>[^/]+)\/packs\/(?<repositoryId>[^/]+)\//;
+
+/** The repository that wrote a pack, where it was then. */
 export const writerOf = ({ location }: Pick<PackDescription, 'location'>): NetworkMember => {
-  const [, networkId = '', , repositoryId = ''] = location.split('/');
-  return { networkId, repositoryId };
+  const { storagePrefix, networkId = '', repositoryId = '' } = PLACE.exec(location)?.groups ?? {};
+  return { networkId, repositoryId, ...(storagePrefix === undefined ? {} : { storagePrefix }) };
 };
 
 export class ForkNetworks {
@@ -39,26 +44,30 @@ export class ForkNetworks {
     return items.some(({ sk }) => sk !== networkMemberKey(networkId, repositoryId).sk);
   }
 
-  /** Returns those of the packs that are listed by a repository that did not write them. */
-  async inherited(packIds: readonly string[]): Promise<Set<string>> {
+  /** Returns the locations of those packs that a repository lists that did not write them. */
+  async inherited(packs: readonly Pick<PackDescription, 'id' | 'location'>[]): Promise<Set<string>> {
     const listed = new Set<string>();
-    for (let i = 0; i < packIds.length; i += 16) {
+    for (let i = 0; i < packs.length; i += 16) {
       await Promise.all(
-        packIds.slice(i, i + 16).map(async (id) => {
-          const { items } = await this.#table.query({
-            partition: heirsPartition(id),
-            limit: 1,
-            only: ['sk'],
-          });
-          if (items.length > 0) listed.add(id);
+        packs.slice(i, i + 16).map(async ({ id, location }) => {
+          if (await this.#hasHeir(id, location)) listed.add(location);
         }),
       );
     }
     return listed;
   }
 
+  /** Heirs of a pack that was moved list the one that was left. */
+  async #hasHeir(id: string, location: string): Promise<boolean> {
+    const heirs = { partition: heirsPartition(id), only: ['sk', 'location'] } as const;
+    // Rows of earlier releases have no location: they protect the pack wherever it is.
+    for await (const heir of this.#table.queryAll(heirs))
+      if (heir['location'] === undefined || heir['location'] === location) return true;
+    return false;
+  }
+
   /** Removes the protection of packs that a fork no longer lists. The caller has to schedule the gc of unlisted packs. */
-  async disinherit(repositoryId: string, packs: readonly PackDescription[]): Promise<void> {
+  async disinherit(repositoryId: string, packs: readonly Pick<PackDescription, 'id'>[]): Promise<void> {
     for (let i = 0; i < packs.length; i += 16) {
       await Promise.all(
         packs.slice(i, i + 16).map(({ id }) => this.#table.delete({ delete: heirKey(id, repositoryId) })),
@@ -85,6 +94,6 @@ export function inheritPacks(repositoryId: string, packs: readonly CataloguedPac
         ...{ inherited: true, state: 'active', by },
       },
     },
-    { put: { ...heirKey(id, repositoryId) } },
+    { put: { ...heirKey(id, repositoryId), location } },
   ]);
 }

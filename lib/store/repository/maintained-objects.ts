@@ -27,7 +27,13 @@ export class MaintainedGitObjects extends GitObjects implements MaintainedObject
     lease: Lease,
     now: Date,
   ) {
-    super(blobs, repositories.open(lease.repositoryId), lease.repositoryId, lease.networkId);
+    super(
+      blobs,
+      repositories.open(lease.repositoryId),
+      lease.repositoryId,
+      lease.networkId,
+      lease.storagePrefix,
+    );
     this.#blobs = blobs;
     this.#repositories = repositories;
     this.#lease = lease;
@@ -58,7 +64,7 @@ export class MaintainedGitObjects extends GitObjects implements MaintainedObject
     const { repositoryId } = this.#lease;
     const { derived } = await this.#repositories.open(repositoryId).listing();
     const previous = derived.find((file) => file.kind === kind);
-    const file = await storeDerived(this.#blobs, repositoryId, kind, content, provenance);
+    const file = await storeDerived(this.#blobs, this.#lease, kind, content, provenance);
     try {
       await this.#repositories.replaceDerived(this.#lease, file, previous, this.#now);
     } catch (error) {

@@ -1,7 +1,7 @@
 /** Deletes the objects of packs that are no longer read. */
 import { decodeTime } from 'ulid';
 import type { Blobs } from '../blobs/blobs.ts';
-import { networkOf } from '../maintenance/leases.ts';
+import { memberOf as memberOfRow } from '../maintenance/leases.ts';
 import { leaseKey } from '../row-keys/maintenance.ts';
 import type { Table } from '../table/table.ts';
 import { type ForkNetworks, type NetworkMember, packPrefix } from './fork-networks.ts';
@@ -81,5 +81,5 @@ export async function removeUnlisted(
 }
 
 async function memberOf({ table }: Stores, repositoryId: string): Promise<NetworkMember> {
-  return { repositoryId, networkId: networkOf(repositoryId, await table.get(leaseKey(repositoryId))) };
+  return memberOfRow(repositoryId, await table.get(leaseKey(repositoryId)));
 }

@@ -35,15 +35,24 @@ export class GitObjects implements ObjectDatabase {
   readonly #catalogue: PackCatalogue;
   readonly #prefix: string;
 
-  /** @param networkId the fork network; the repository's own id if it is not a fork */
-  constructor(blobs: Blobs, catalogue: PackCatalogue, repositoryId: string, networkId = repositoryId) {
+  /**
+   * @param networkId the fork network; the repository's own id if it is not a fork
+   * @param storagePrefix what the keys of its new packs begin with
+   */
+  constructor(
+    blobs: Blobs,
+    catalogue: PackCatalogue,
+    repositoryId: string,
+    networkId = repositoryId,
+    storagePrefix = '',
+  ) {
     this.#blobs = blobs;
     this.#catalogue = catalogue;
     this.derived = {
       current: (kind) => catalogue.derived(kind),
       open: (file) => openDerived(blobs, file),
     };
-    this.#prefix = packPrefix({ repositoryId, networkId });
+    this.#prefix = packPrefix({ repositoryId, networkId, storagePrefix });
   }
 
   listPacks(options?: { fresh?: boolean }): Promise<readonly PackDescription[]> {

@@ -20,7 +20,14 @@ import type { RefSnapshot, RefSnapshots } from './ref-snapshot.ts';
 import { removeRefTable, writeRefTable } from './ref-table-writer.ts';
 import { updated } from './ref-updates.ts';
 import type { RefViews } from './ref-views.ts';
-import { companions, namesWrite, refWrite, type SwapOptions } from './ref-writes.ts';
+import {
+  companions,
+  type FirstWrite,
+  firstWrites,
+  namesWrite,
+  refWrite,
+  type SwapOptions,
+} from './ref-writes.ts';
 import { changeGuards, checkGuard, type Guard, randomStripe } from './state.ts';
 
 /** Options of one attempt, which adds messages of its own. */
@@ -88,6 +95,26 @@ export class RefTransactions {
     if (this.#snapshots.guard !== undefined && this.#snapshots.guard.frozenBy !== '')
       throw new RefConflict([{ name: null, reason: 'read-only' }]);
     throw new StoreUnavailable(false, new Error('the repository is too busy'));
+  }
+
+  /**
+   * The first write of a repository that has no rows: makes them in the same transaction. Updates that are too many for
+   * one are left, with all that belongs to them, to {@link compareAndSwap}.
+   * @returns false when the updates are to be made as any others: another writer was first, or they were too many
+   * @throws RefConflict; TransactionRefused for the owner or what is written alongside. Nothing is changed then.
+   */
+  async begin(updates: readonly RefUpdate[], options: SwapOptions, first: FirstWrite): Promise<boolean> {
+    const rejections = staleUpdates(updates, () => undefined);
+    rejections.push(...prefixConflicts(updates, []));
+    if (rejections.length > 0) throw new RefConflict(rejections);
+    const by = ulid();
+    const whole = firstWrites(this.#id, updates, options, first, by);
+    const fits = whole.length <= TRANSACTION_ITEMS;
+    const writes = fits ? whole : firstWrites(this.#id, [], {}, first, by);
+    const began = await this.#transact(writes, fits ? updates : [], fits ? options : {}, by);
+    this.#snapshots.forget();
+    if (began && fits) await this.#outbox.deliver([...(options.messages ?? [])]);
+    return began && fits;
   }
 
   /** @returns false when a concurrent write won and another attempt may succeed. */
@@ -335,4 +362,4 @@ class Unfrozen extends Error {
   }
 }
 
-const OWN_REASONS = new Set(['guard', 'ref', 'names', 'pack']);
+const OWN_REASONS = new Set(['guard', 'ref', 'names', 'pack', 'repository']);

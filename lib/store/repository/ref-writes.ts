@@ -5,12 +5,12 @@ import type { PackDescription, Ref, RefUpdate } from '../../git/ports.ts';
 import { type RefName, spaceOf } from '../../git/refname.ts';
 import { type OutboxMessage, outboxWrite } from '../outbox/outbox.ts';
 import { headKey, refKey, refNamesKey } from '../row-keys/repository.ts';
-import type { Write } from '../table/write.ts';
+import { ABSENT, type Write } from '../table/write.ts';
 import { listPack } from './pack-list.ts';
 import { creates } from './ref-check.ts';
 import type { RefState } from './ref-snapshot.ts';
 import { isListed } from './ref-table.ts';
-import type { Guard } from './state.ts';
+import { type Guard, newRepository } from './state.ts';
 
 export interface SwapOptions {
   readonly packs?: readonly PackDescription[];
@@ -77,6 +77,48 @@ export function namesWrite(
       add,
       ...(created > 0 ? { if: '#names = :names', values: { names }, reason: 'names' } : {}),
     },
+  ];
+}
+
+/** What the first write of a repository needs besides refs: see `RefTransactions.begin`. */
+export interface FirstWrite {
+  /** Short name of the branch that HEAD points to. */
+  readonly headBranch: string;
+  /** Whether the owner of the repository exists; with a `reason`. */
+  readonly owner?: Write | undefined;
+  /** What the keys of its packs begin with. */
+  readonly storagePrefix?: string | undefined;
+}
+
+/** The writes that make a repository together with its first refs. */
+export function firstWrites(
+  repositoryId: string,
+  updates: readonly RefUpdate[],
+  { head, ...options }: SwapOptions,
+  { headBranch, owner, storagePrefix }: FirstWrite,
+  by: string,
+): Write[] {
+  const refs = updates.filter(creates).map(refOf);
+  const of = (space: 'heads' | 'tags') =>
+    refs.filter((ref) => spaceOf(ref.name) === space && isListed(ref)).length;
+  const rows = newRepository({ repositoryId, ...(storagePrefix ? { storagePrefix } : {}) }, headBranch, {
+    names: refs.length,
+    multi: refs.length > 1 ? 1 : 0,
+    heads: of('heads'),
+    tags: of('tags'),
+  });
+  const target = headKey(repositoryId);
+  return [
+    ...rows.map((row) =>
+      head !== undefined && row.put.sk === target.sk ? { put: { ...target, target: head } } : row,
+    ),
+    ...(owner === undefined ? [] : [owner]),
+    ...refs.map((ref) => ({
+      put: { ...refKey(repositoryId, ref.name), ...ref, table: '', by },
+      if: ABSENT,
+      reason: 'ref',
+    })),
+    ...companions(repositoryId, options, by),
   ];
 }
 

@@ -24,7 +24,7 @@ import { recentTips } from './recent-tips.ts';
 import { RefSnapshots } from './ref-snapshot.ts';
 import { RefTransactions } from './ref-transaction.ts';
 import { RefViews, snapshotOf } from './ref-views.ts';
-import type { SwapOptions } from './ref-writes.ts';
+import type { FirstWrite, SwapOptions } from './ref-writes.ts';
 
 export class RepositoryRefs implements RefDatabase {
   readonly id: string;
@@ -107,6 +107,11 @@ export class RepositoryRefs implements RefDatabase {
 
   compareAndSwap(updates: readonly RefUpdate[], options?: SwapOptions): Promise<void> {
     return this.#swaps.compareAndSwap(updates, options);
+  }
+
+  /** The first write of a repository that has no rows: see {@link RefTransactions.begin}. */
+  begin(updates: readonly RefUpdate[], options: SwapOptions, first: FirstWrite): Promise<boolean> {
+    return this.#swaps.begin(updates, options, first);
   }
 
   /** Folds all refs into a new table, which leaves few rows. For the maintenance worker. */

@@ -2,7 +2,8 @@
 
 import type { Blobs } from '../blobs/blobs.ts';
 import { downloadPrefix } from '../blobs/downloads.ts';
-import { networkOf } from '../maintenance/leases.ts';
+import { memberOf } from '../maintenance/leases.ts';
+import type { Key } from '../row-keys/key.ts';
 import { leaseKey } from '../row-keys/maintenance.ts';
 import {
   GUARD_STRIPES,
@@ -13,7 +14,7 @@ import {
 } from '../row-keys/repository.ts';
 import type { Table } from '../table/table.ts';
 import { derivedPrefix } from './derived-files.ts';
-import { type ForkNetworks, packPrefix } from './fork-networks.ts';
+import { type ForkNetworks, type NetworkMember, packPrefix } from './fork-networks.ts';
 import { listingOf } from './pack-list.ts';
 import type { Repositories } from './repositories.ts';
 import { markUnlisted, releasePacks } from './unlisted-pack-gc.ts';
@@ -33,6 +34,9 @@ export interface Stores {
   readonly repositories: Repositories;
 }
 
+export const guardsOf = (repositoryId: string): readonly Key[] =>
+  Array.from({ length: GUARD_STRIPES }, (_, stripe) => guardKey(repositoryId, stripe));
+
 /**
  * Idempotent; continues where an earlier call stopped. The guards, which mark the repository as closed, are deleted last.
  *
@@ -45,19 +49,20 @@ export interface Stores {
  */
 export async function removeRepository(
   stores: Stores,
-  { repositoryId, networkId }: { readonly repositoryId: string; readonly networkId?: string | undefined },
+  { repositoryId, networkId, storagePrefix }: Pick<NetworkMember, 'repositoryId'> & Partial<NetworkMember>,
   deadline: number,
   now = new Date(),
 ): Promise<boolean> {
   const { table, blobs, networks } = stores;
-  const guards = Array.from({ length: GUARD_STRIPES }, (_, stripe) => guardKey(repositoryId, stripe));
+  const guards = guardsOf(repositoryId);
   const current = await table.batchGet(guards);
   if (current.some((guard) => guard !== undefined && guard['state'] !== 'deleted')) {
     throw new Error(`repository ${repositoryId} is not closed`);
   }
   const member = {
-    repositoryId,
-    networkId: networkId ?? networkOf(repositoryId, await table.get(leaseKey(repositoryId))),
+    ...memberOf(repositoryId, await table.get(leaseKey(repositoryId))),
+    ...(networkId === undefined ? {} : { networkId }),
+    ...(storagePrefix === undefined ? {} : { storagePrefix }),
   };
   const shared = await networks.hasOthers(member);
   const inherited = (await listingOf(table, repositoryId)).packs.filter((pack) => pack.inherited === true);
@@ -66,7 +71,7 @@ export async function removeRepository(
   const done =
     (shared || (await removeBytes(blobs, packPrefix(member), deadline))) &&
     (await removeBytes(blobs, downloadPrefix(repositoryId), deadline)) &&
-    (await removeBytes(blobs, derivedPrefix(repositoryId), deadline)) &&
+    (await removeBytes(blobs, derivedPrefix(repositoryId, member.storagePrefix), deadline)) &&
     (await removeRefTables(table, repositoryId, deadline)) &&
     (await removeRows(table, repositoryId, deadline));
   if (done) {
@@ -76,7 +81,8 @@ export async function removeRepository(
   return done;
 }
 
-async function removeBytes(blobs: Blobs, prefix: string, deadline: number): Promise<boolean> {
+/** @returns false when the deadline passed first */
+export async function removeBytes(blobs: Blobs, prefix: string, deadline: number): Promise<boolean> {
   for (let more = true; more; ) {
     if (Date.now() > deadline) return false;
     const page = await blobs.list(prefix, { limit: BATCH_SIZE });

@@ -20,12 +20,27 @@ export interface Guard {
 const UNCHANGED = '#state = :state AND #epoch = :epoch AND #refTable = :refTable AND #frozenBy = :frozenBy';
 const stripes = Array.from({ length: GUARD_STRIPES }, (_, stripe) => stripe);
 
+const NO_NAMES = { names: 0, multi: 0, heads: 0, tags: 0 };
+
 /**
  * Guards, HEAD and the version of the ref names with the numbers of branches and tags, for the transaction that creates
  * the repository's project.
- * @param networkId fork network under whose prefix its packs are stored; its own id when it is no fork
+ * @param repository with its fork network, if it is a fork, and what its keys begin with, if it is not in the default storage
+ * @param names the row of the ref names, where the same transaction makes refs
  */
-export function newRepository(repositoryId: string, headBranch: string, networkId = repositoryId): Put[] {
+export function newRepository(
+  {
+    repositoryId,
+    networkId = repositoryId,
+    storagePrefix,
+  }: { readonly repositoryId: string; readonly networkId?: string; readonly storagePrefix?: string },
+  headBranch: string,
+  names = NO_NAMES,
+): Put[] {
+  const place = {
+    ...(networkId === repositoryId ? {} : { network: networkId }),
+    ...(storagePrefix ? { storagePrefix } : {}),
+  };
   const guard: Guard = { state: 'open', epoch: 0, refTable: '', frozenBy: '' };
   return [
     ...stripes.map((stripe) => ({
@@ -34,9 +49,9 @@ export function newRepository(repositoryId: string, headBranch: string, networkI
       reason: 'repository',
     })),
     { put: { ...headKey(repositoryId), target: `refs/heads/${headBranch}` } },
-    { put: { ...refNamesKey(repositoryId), names: 0, multi: 0, heads: 0, tags: 0 } },
+    { put: { ...refNamesKey(repositoryId), ...names } },
     // Read by maintenance.
-    ...(networkId === repositoryId ? [] : [{ put: { ...leaseKey(repositoryId), network: networkId } }]),
+    ...(Object.keys(place).length === 0 ? [] : [{ put: { ...leaseKey(repositoryId), ...place } }]),
   ];
 }
 

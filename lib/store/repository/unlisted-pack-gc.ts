@@ -67,32 +67,40 @@ export async function markUnlisted(
 /** Deletes the bytes of marked packs that nobody lists a day later either; marks what is unlisted only now. */
 export async function sweepUnlisted(
   stores: Stores,
-  { networkId, repositoryId, unlisted, since }: UnlistedMark,
+  { unlisted, since, ...writer }: UnlistedMark,
   now: Date,
 ): Promise<void> {
   const noted = new Set(Date.parse(since) + SWEEP_DELAY_MS <= now.getTime() ? unlisted : []);
   const goes: string[] = [];
-  for await (const { id, key } of unlistedOf(stores, { networkId, repositoryId })) {
+  for await (const { id, key } of unlistedOf(stores, writer)) {
     if (noted.has(id)) goes.push(key);
   }
   for (let i = 0; i < goes.length; i += 1000) await stores.blobs.delete(goes.slice(i, i + 1000));
-  await markUnlisted(stores, { networkId, repositoryId }, now);
+  await markUnlisted(stores, writer, now);
 }
 
-/** Removes inherited packs from a repository's list, and marks those that nobody lists now. */
+/** Ends the protection of packs that a repository inherited, and marks those that nobody lists now. */
+export async function disinheritPacks(
+  stores: Stores,
+  repositoryId: string,
+  packs: readonly Pick<CataloguedPack, 'id' | 'location'>[],
+  now: Date,
+): Promise<void> {
+  await stores.networks.disinherit(repositoryId, packs);
+  for (const [, some] of Map.groupBy(packs, (pack) => packPrefix(writerOf(pack)))) {
+    await markUnlisted(stores, writerOf(some[0]!), now, { forgotten: some.map(({ id }) => id) });
+  }
+}
+
+/** Removes inherited packs from a repository's list. */
 export async function releasePacks(
   stores: Stores,
   repositoryId: string,
   packs: readonly CataloguedPack[],
   now: Date,
 ): Promise<void> {
-  await stores.networks.disinherit(repositoryId, packs);
   // Before the rows of the packs are deleted: a run that is interrupted in between starts again.
-  const writers = new Map(packs.map((pack) => [writerOf(pack).repositoryId, pack]));
-  for (const [writer, pack] of writers) {
-    const ids = packs.filter((other) => writerOf(other).repositoryId === writer).map(({ id }) => id);
-    await markUnlisted(stores, writerOf(pack), now, { forgotten: ids });
-  }
+  await disinheritPacks(stores, repositoryId, packs, now);
   for (const { id } of packs) await stores.table.delete({ delete: packKey(repositoryId, id) });
 }
 
@@ -115,19 +123,22 @@ async function* unlistedOf(
     const page = await blobs.list(prefix, after === undefined ? {} : { after });
     const stored = page.keys.flatMap((key) => {
       const id = packIdOf(key.slice(prefix.length));
-      return id === undefined ? [] : [{ id, key }];
+      return id === undefined ? [] : [{ id, key, location: prefix + id }];
     });
     if (stored.length > 0) {
       // Read behind the keys: what is listed by now was stored before.
       const guard = await table.get(guardKey(writer.repositoryId, randomStripe()));
       const closed = guard === undefined || guard['state'] === 'deleted';
       const own = new Set(
-        closed ? [] : (await repositories.open(writer.repositoryId).catalogue()).map(({ id }) => id),
+        closed
+          ? []
+          : (await repositories.open(writer.repositoryId).catalogue()).map(({ location }) => location),
       );
-      const candidates = [...new Set(stored.map(({ id }) => id))].filter((id) => !own.has(id));
-      const inherited = await networks.inherited(candidates);
-      for (const { id, key } of stored) {
-        if (!own.has(id) && !inherited.has(id)) yield { id, key, closed };
+      const candidates = new Map(stored.map(({ id, location }) => [location, { id, location }]));
+      for (const location of own) candidates.delete(location);
+      const inherited = await networks.inherited([...candidates.values()]);
+      for (const { id, key, location } of stored) {
+        if (!own.has(location) && !inherited.has(location)) yield { id, key, closed };
       }
     }
     after = page.more ? page.keys.at(-1) : undefined;

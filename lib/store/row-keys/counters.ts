@@ -26,11 +26,27 @@ export type CounterKind =
   | 'event'
   | 'label'
   | 'milestone'
+  | 'environment'
+  | 'deployment'
+  | 'release'
+  | 'release-link'
+  | 'package'
+  | 'package-file'
   | 'epic'
   | 'iteration'
+  | 'snippet'
+  | 'storage-move'
   | 'topic'
   | 'todo'
-  | 'award';
+  | 'award'
+  | 'ci-variable'
+  | 'runner'
+  | 'hook'
+  | 'pipeline-schedule'
+  | 'trigger'
+  | 'client-key'
+  | 'tracked-error'
+  | 'alert-integration';
 
 export const counterKey = (kind: CounterKind): Key => ({ pk: `COUNTER#${kind}`, sk: 'COUNTER' });
 

@@ -28,6 +28,15 @@ export const diffVersionKey = (projectId: number, iid: number, number: number): 
   sk: diffVersionPrefix(iid) + padded(number),
 });
 
+/** Of one commit, in a project. */
+export const mergeRequestCommitPrefix = (sha: string): string => `COMMIT#${sha}#`;
+
+/** A merge request that has a commit, whatever its state. */
+export const mergeRequestCommitKey = (projectId: number, sha: string, place: string): Key => ({
+  pk: mergeRequestKeys.partition(projectId),
+  sk: mergeRequestCommitPrefix(sha) + place,
+});
+
 /** Open merge requests whose source branches are in a project. */
 export const mergeRequestSources = (sourceProjectId: number): string =>
   `MRSOURCES#${padded(sourceProjectId)}`;
@@ -41,6 +50,18 @@ export const mergeRequestSourceKey = (
 ): Key => ({
   pk: mergeRequestSources(source.projectId),
   sk: `${mergeRequestSourcePrefix(source.branch)}${padded(target.projectId)}#${digestOf(target.branch)}`,
+});
+
+export const collaborationPrefix = (branch?: string): string =>
+  branch === undefined ? 'COLLABORATION#' : `COLLABORATION#${digestOf(branch)}#`;
+
+/** An open merge request whose source branch, in a fork, is shared with members of the target. */
+export const collaborationKey = (
+  source: { readonly projectId: number; readonly branch: string },
+  target: { readonly projectId: number; readonly branch: string },
+): Key => ({
+  pk: mergeRequestSources(source.projectId),
+  sk: `${collaborationPrefix(source.branch)}${padded(target.projectId)}#${digestOf(target.branch)}`,
 });
 
 export const referenceOf = ({ projectId, iid, id }: MergeRequestReference): MergeRequestReference => ({
@@ -59,11 +80,18 @@ export const rowKinds = [
   { name: 'merge-request-count', partitions: ['MRS#'], keys: { count }, of: ['project'] },
   { name: 'merge-request-iid', partitions: ['MRS#'], keys: { iid }, of: ['project'] },
   { name: 'merge-request-id', partitions: ['MRID#'], keys: { id }, of: ['project'] },
+  { name: 'merge-request-commit', partitions: ['MRS#'], keys: { mergeRequestCommitKey }, of: ['project'] },
   { name: 'diff-version', partitions: ['MRS#'], keys: { diffVersionKey }, of: ['project'] },
   {
     name: 'merge-request-source',
     partitions: ['MRSOURCES#'],
     keys: { mergeRequestSourceKey },
+    of: ['project'],
+  },
+  {
+    name: 'merge-request-collaboration',
+    partitions: ['MRSOURCES#'],
+    keys: { collaborationKey },
     of: ['project'],
   },
 ] as const satisfies readonly RowKind[];

@@ -32,6 +32,9 @@ export const noteKey = (projectId: number, noteable: Noteable, id: number): Key 
   sk: notePrefix(noteable) + padded(id),
 });
 
+/** Attribute `list` of a note with suggestions: their ids name the note alone. */
+export const suggestingNote = (id: number): string => `SUGGESTING#${padded(id)}`;
+
 /** The notes of one class in the order of their creation, without their texts. */
 export const noteListPrefix = (noteable: Noteable, noteClass: NoteClass): string =>
   `AT#${place(noteable)}${noteClass}#`;
@@ -94,8 +97,13 @@ export const mentionKey = (
   source: MentionSource,
 ): Key => ({
   pk: notesPartition(projectId, noteable),
-  sk: `${mentionPrefix(noteable)}${what}#${source.kind}#${padded(source.projectId)}#${source.kind === 'commit' ? source.sha : padded(source.iid)}`,
+  sk: `${mentionPrefix(noteable)}${what}#${source.kind}#${padded(source.projectId)}#${nameOf(source)}`,
 });
+
+function nameOf(source: MentionSource): string {
+  if (source.kind === 'commit') return source.sha;
+  return padded(source.kind === 'snippet' ? source.id : source.iid);
+}
 
 /** The merge requests that name an issue. */
 export const namingMergeRequestsPrefix = (issueId: number): string =>

@@ -39,16 +39,35 @@ export const refPipelineKey = (projectId: number, ref: string, id: number): Key 
   sk: refPipelinePrefix(ref) + padded(id),
 });
 
+/** Orders of a project's pipelines beside that of ids. */
+export type PipelineOrder = 'STATUS' | 'UPDATED' | 'NAME' | 'USER';
+
+/** Pipelines with a value, in the order of ids; without one, all in the order of their values. */
+export const pipelinePlacePrefix = (order: PipelineOrder, value?: string): string =>
+  value === undefined ? `BY_${order}#` : `BY_${order}#${value.length > 300 ? digestOf(value) : value}#`;
+
+/** The place of a pipeline in an order. */
+export const pipelinePlaceKey = (
+  projectId: number,
+  order: PipelineOrder,
+  value: string,
+  id: number,
+): Key => ({
+  pk: pipelinesPartition(projectId),
+  sk: pipelinePlacePrefix(order, value) + padded(id),
+});
+
 /** Counter of the pipelines' numbers within the project. */
 export const pipelineIidKey = (projectId: number): Key => ({ pk: pipelinesPartition(projectId), sk: 'IID' });
 
 export const rowKinds = [
-  { name: 'pipeline', partitions: ['PIPELINES#'], keys: { commitRowKey }, of: ['project'] },
+  { name: 'pipeline', partitions: ['PIPELINES#'], keys: { commitRowKey }, of: ['project', 'user'] },
   { name: 'status', partitions: ['PIPELINES#'], keys: { commitRowKey }, of: ['project', 'user'] },
   { name: 'latest-status', partitions: ['PIPELINES#'], keys: { commitRowKey }, of: ['project'] },
   { name: 'pipeline-of-ref', partitions: ['PIPELINES#'], keys: { pipelineOfRefKey }, of: ['project'] },
   { name: 'status-of-name', partitions: ['PIPELINES#'], keys: { statusOfNameKey }, of: ['project'] },
   { name: 'pipeline-id', partitions: ['PIPELINES#'], keys: { pipelineIdKey }, of: ['project'] },
   { name: 'ref-pipeline', partitions: ['PIPELINES#'], keys: { refPipelineKey }, of: ['project'] },
+  { name: 'pipeline-in-list', partitions: ['PIPELINES#'], keys: { pipelinePlaceKey }, of: ['project'] },
   { name: 'pipeline-iid', partitions: ['PIPELINES#'], keys: { pipelineIidKey }, of: ['project'] },
 ] as const satisfies readonly RowKind[];

@@ -4,11 +4,12 @@ import { groupKey } from './groups.ts';
 import { type Key, padded } from './key.ts';
 import { projectKey } from './projects.ts';
 import type { RowKind } from './row-kind.ts';
+import { snippetKey } from './snippets.ts';
 import { userKey } from './users.ts';
 
 /** The texts that a subject's search rows were made from, so that the rows can be deleted. */
 export const indexedKey = (kind: SearchKind, id: number): Key => ({
-  pk: { project: projectKey, user: userKey, group: groupKey }[kind](id).pk,
+  pk: { project: projectKey, user: userKey, group: groupKey, snippet: snippetKey }[kind](id).pk,
   sk: 'INDEXED',
 });
 
@@ -37,7 +38,7 @@ export const beginningOf = (word: string): string => Array.from(word).slice(0, L
 export const rowKinds = [
   {
     name: 'indexed-texts',
-    partitions: ['PROJECT#', 'GROUP#', 'USER#'],
+    partitions: ['PROJECT#', 'GROUP#', 'USER#', 'SNIPPET#'],
     keys: { indexedKey },
     of: ['project', 'group', 'user'],
   },

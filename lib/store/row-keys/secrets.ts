@@ -8,9 +8,13 @@ export const SECRET_SHARDS = 4;
 
 export const secretPartition = (shard: number): string => `SECRETS#${shard}`;
 
+/** The partition of everything that is sealed for an owner. */
+export const secretsOf = (owner: string): string =>
+  secretPartition(parseInt(digestOf(owner).slice(0, 4), 16) % SECRET_SHARDS);
+
 /** @param owner such as `SETTINGS` or `PROJECT#<id>` @param name of the secret */
 export const secretKey = (owner: string, name: string): Key => ({
-  pk: secretPartition(parseInt(digestOf(owner).slice(0, 4), 16) % SECRET_SHARDS),
+  pk: secretsOf(owner),
   sk: `${owner}#${name}`,
 });
 

@@ -95,6 +95,8 @@ export function trackedKeys<Facet extends string, Class extends string>(names: {
 
     /** Attribute `what` of the rows that `byUser` finds, before the place. */
     ownPrefix: (facet: Facet, listClass: Class): string => `${one}#${facet}#${listClass}#`,
+    /** The same of all that a user is assigned to, of every class. */
+    assignedPrefix: `${one}#assignee#`,
 
     // Partitions of `list`.
     ofProject: (projectId: number, listClass: Class): string => `${partition(projectId)}#${listClass}`,

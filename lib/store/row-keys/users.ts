@@ -36,6 +36,7 @@ export const USER_ROWS = [
   'MR',
   'SCIM',
   'STATUS',
+  'PIPELINE',
   'NOTIFY',
   'GROUPNOTIFY',
   'WATCHER',
@@ -44,6 +45,8 @@ export const USER_ROWS = [
   'AWARD',
   'AWARDED',
   'EPIC',
+  'SNIPPET',
+  'LFSLOCK',
 ] as const;
 
 export type UserRow = (typeof USER_ROWS)[number];

@@ -3,8 +3,9 @@
 import { Stale, TransactionRefused } from '../errors.ts';
 import { checkSourceExists } from '../members/item.ts';
 import { scimTokenKey, scimTokenOfKey } from '../row-keys/scim.ts';
+import { recordOf } from '../table/record-of.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Check, type Item, PRESENT, type Write } from '../table/write.ts';
+import { ABSENT, type Check, PRESENT, type Write } from '../table/write.ts';
 
 export interface ScimToken {
   readonly groupId: number;
@@ -23,7 +24,7 @@ export class ScimTokens {
   }
 
   async ofGroup(groupId: number): Promise<ScimToken | undefined> {
-    return fromItem(await this.#table.get(scimTokenOfKey(groupId)));
+    return recordOf<ScimToken>(await this.#table.get(scimTokenOfKey(groupId)));
   }
 
   /** Returns the id of the group that a token belongs to: one strongly consistent read. */
@@ -86,9 +87,3 @@ const unchanged = (previous: ScimToken | undefined) =>
   previous === undefined
     ? { if: ABSENT, reason: 'token' }
     : { if: '#hash = :was', values: { was: previous.hash }, reason: 'token' };
-
-function fromItem(item: Item | undefined): ScimToken | undefined {
-  if (item === undefined) return undefined;
-  const { pk: _p, sk: _s, w: _w, ...rest } = item;
-  return rest as unknown as ScimToken;
-}

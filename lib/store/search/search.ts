@@ -1,4 +1,4 @@
-/** Substring search of projects, groups and users; see `trigrams.ts` for the meaning of the rows. */
+/** Substring search of projects, groups, users and snippets; see `trigrams.ts` for the meaning of the rows. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SearchKind } from '../../records/search.ts';
 import { ConditionFailed, type Refusal, TransactionRefused } from '../errors.ts';
@@ -9,10 +9,10 @@ import { type Table, TRANSACTION_ITEMS } from '../table/table.ts';
 import { ABSENT, type Item, type Put } from '../table/write.ts';
 import { gramsOf, lookupGrams, matchesWords, wordsOf } from './trigrams.ts';
 
-/** The maintenance queue's job that updates the search rows of a project, user or group. */
+/** The maintenance queue's job that updates the search rows of a project, user, group or snippet. */
 export const INDEX_JOB = 'search.index';
 
-/** For the transaction that creates, renames or deletes a project, user or group. */
+/** For the transaction that creates, renames or deletes one of these. */
 export const indexMessage = (kind: SearchKind, id: number): OutboxMessage =>
   message(MAINTENANCE, INDEX_JOB, { kind, id });
 

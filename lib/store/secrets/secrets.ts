@@ -29,7 +29,20 @@ export class Secrets {
   /** @returns the write of the secret, for the transaction that stores the record to which it belongs */
   async writeOf(owner: string, name: string, text: string): Promise<Put> {
     const key = secretKey(owner, name);
-    return { put: { ...key, ...seal(await this.#keyring.keys(), key, text) } };
+    return { put: { ...key, ...(await this.sealed(key, text)) } };
+  }
+
+  /**
+   * Seals a text for a row that has other attributes too: neither `key` nor `sealed`. Its partition is one of the
+   * secrets, where {@link reseal} finds it.
+   */
+  async sealed(key: Key, text: string): Promise<{ readonly key: string; readonly sealed: Uint8Array }> {
+    return seal(await this.#keyring.keys(), key, text);
+  }
+
+  /** Opens what {@link sealed} has sealed. @throws as {@link read} */
+  async opened(item: Item): Promise<string> {
+    return open(await this.#keyring.keys(item['key'] as string), item);
   }
 
   removalOf(owner: string, name: string): Delete {
@@ -39,8 +52,7 @@ export class Secrets {
   /** @returns undefined when there is none. @throws Error when it was encrypted with a key that no longer exists */
   async read(owner: string, name: string): Promise<string | undefined> {
     const item = await this.#table.get(secretKey(owner, name));
-    if (item === undefined) return undefined;
-    return open(await this.#keyring.keys(item['key'] as string), item);
+    return item && this.opened(item);
   }
 
   /** Encrypts with the current key what is encrypted with another. May be interrupted and repeated at any point. */

@@ -3,6 +3,8 @@
  * in one row, together with other short ones; every process reads it again and again. Long texts are in another row, so
  * that these reads do not include them.
  */
+import type { HookCounts } from '../../records/hooks.ts';
+import { hookCountsKey } from '../row-keys/hooks.ts';
 import { settingsKey } from '../row-keys/settings.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, type Write } from '../table/write.ts';
@@ -29,6 +31,8 @@ export interface StoredSettings {
   /** ISO 8601, of the first and of the last change; absent when there was none. */
   readonly createdAt?: string;
   readonly updatedAt?: string;
+  /** Read beside them, because every change asks whether somebody wants to hear of it. */
+  readonly hooks?: HookCounts;
 }
 
 /** The previous values as they were read, and the values that replace them. */
@@ -44,9 +48,11 @@ export class SettingsRows {
     this.#table = table;
   }
 
-  /** Returns the settings that rules obey. */
+  /** Returns the settings that rules obey, and how many hooks there are. */
   async effective(): Promise<StoredSettings> {
-    return stored(await this.#table.get(settingsKey('effective')));
+    const [settings, hooks] = await this.#table.batchGet([settingsKey('effective'), hookCountsKey()]);
+    const count = (kind: keyof HookCounts) => (hooks?.[kind] as number | undefined) ?? 0;
+    return { ...stored(settings), hooks: { group: count('group'), system: count('system') } };
   }
 
   /** Returns both rows: the settings that rules obey and those that are only stored and shown. */

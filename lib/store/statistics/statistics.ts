@@ -3,15 +3,17 @@
  * size of the repositories directly in it.
  */
 import { encodeTime } from 'ulid';
+import { STORAGE_SIZES, type StorageSizes, storageSizes } from '../../records/storage-sizes.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, outboxWrite } from '../outbox/outbox.ts';
 import { bySize } from '../placement/project-item.ts';
 import { groupKey } from '../row-keys/groups.ts';
-import { type Key, padded } from '../row-keys/key.ts';
+import { padded } from '../row-keys/key.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import { statisticsKey } from '../row-keys/statistics.ts';
+import { recordOf } from '../table/record-of.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Item, PRESENT, type Put, type Write } from '../table/write.ts';
+import { ABSENT, PRESENT, type Put, type Write } from '../table/write.ts';
 
 /** The queue's job that measures a project: `{ projectId }`. */
 export const MEASURE_JOB = 'project.measure';
@@ -23,6 +25,14 @@ export interface ProjectStatistics {
   readonly commitCount: number;
   /** Bytes of the repository's own packs. */
   readonly repositorySize: number;
+  /** Bytes of its objects of Git LFS; absent: none. */
+  readonly lfsObjectsSize?: number;
+  /** Bytes of the packs of its wiki; absent: none. */
+  readonly wikiSize?: number;
+  /** Bytes of the files of its packages; absent: none. */
+  readonly packagesSize?: number;
+  /** Bytes of the files that its jobs have left; absent: none. */
+  readonly artifactsSize?: number;
   /** Percentages by language, the largest first. */
   readonly languages: Readonly<Record<string, number>>;
   /** Path of the licence file and key of its licence; null without one. */
@@ -39,19 +49,19 @@ export class Statistics {
   }
 
   async ofProject(id: number): Promise<ProjectStatistics | undefined> {
-    return fromItem(await this.#table.get(statisticsKey({ kind: 'project', id })));
+    return recordOf<ProjectStatistics>(await this.#table.get(statisticsKey({ kind: 'project', id })));
   }
 
   /** Returns the statistics in the order of the ids. */
   async ofProjects(ids: readonly number[]): Promise<(ProjectStatistics | undefined)[]> {
     const keys = ids.map((id) => statisticsKey({ kind: 'project', id }));
-    return (await this.#table.batchGet(keys)).map(fromItem);
+    return (await this.#table.batchGet(keys)).map((item) => recordOf<ProjectStatistics>(item));
   }
 
-  /** Returns the total bytes of the repositories directly in each group, in the order of the ids. */
-  async ofGroups(ids: readonly number[]): Promise<number[]> {
+  /** Returns the total sizes of the projects directly in each group, in the order of the ids. */
+  async ofGroups(ids: readonly number[]): Promise<StorageSizes[]> {
     const keys = ids.map((id) => statisticsKey({ kind: 'group', id }));
-    return (await this.#table.batchGet(keys)).map((item) => (item?.['repositorySize'] as number) ?? 0);
+    return (await this.#table.batchGet(keys)).map(storageSizes);
   }
 
   /**
@@ -76,10 +86,12 @@ export class Statistics {
     // Lists of projects filtered by language or sorted by size read these attributes of the records.
     const same =
       names.join() === Object.keys(previous?.languages ?? {}).join() &&
-      measured.repositorySize === (previous?.repositorySize ?? 0);
+      measured.repositorySize === (previous?.repositorySize ?? 0) &&
+      (measured.lfsObjectsSize ?? 0) === (previous?.lfsObjectsSize ?? 0);
     const set = {
       languages: names,
       repositorySize: measured.repositorySize,
+      lfsObjectsSize: measured.lfsObjectsSize ?? 0,
       bySize: bySize(measured.repositorySize, projectId),
     };
     const lives = { if: `${PRESENT} AND attribute_type(#deletedAt, :null)`, values: { null: 'NULL' } };
@@ -108,17 +120,20 @@ export class Statistics {
     previous: ProjectStatistics | undefined,
     measured: Omit<ProjectStatistics, 'version'> | undefined,
   ): Promise<void> {
-    const sums = new Map<number, number>();
+    const sums = new Map<number, StorageSizes>();
     for (const [each, sign] of [
       [previous, -1],
       [measured, 1],
-    ] as const)
-      if (typeof each?.countedIn === 'number')
-        sums.set(each.countedIn, (sums.get(each.countedIn) ?? 0) + sign * each.repositorySize);
-    const groups = new Map([...sums].filter(([, by]) => by !== 0));
+    ] as const) {
+      if (typeof each?.countedIn !== 'number') continue;
+      const [sum, sizes] = [storageSizes(sums.get(each.countedIn)), storageSizes(each)];
+      const added = STORAGE_SIZES.map((size) => [size, sum[size] + sign * sizes[size]]);
+      sums.set(each.countedIn, Object.fromEntries(added));
+    }
+    const groups = new Map([...sums].filter(([, by]) => Object.values(by).some((bytes) => bytes !== 0)));
     for (;;) {
       const counts = [...groups].flatMap(([id, by]): Write[] => [
-        { update: statisticsKey({ kind: 'group', id }), add: { repositorySize: by } },
+        { update: statisticsKey({ kind: 'group', id }), add: by },
         { check: groupKey(id), if: PRESENT, reason: `group ${id}` },
       ]);
       try {
@@ -146,10 +161,4 @@ export function scheduleMeasuring(projectId: number, now: Date): Put {
   const at = (Math.floor(now.getTime() / MERGE_WINDOW_MS) + 2) * MERGE_WINDOW_MS;
   const id = `${encodeTime(at, 10)}0000${padded(projectId)}`;
   return outboxWrite({ id, queue: MAINTENANCE, type: MEASURE_JOB, body: { projectId } });
-}
-
-function fromItem(item: Item | undefined): ProjectStatistics | undefined {
-  if (item === undefined) return undefined;
-  const { pk: _p, sk: _s, w: _w, ...rest } = item as Item & Key;
-  return rest as unknown as ProjectStatistics;
 }

@@ -45,6 +45,23 @@ export const idsOfUser = (table: Table, userId: number, row: 'OWN' | 'STAR' | 'M
   },
 });
 
+/** As many rows are read in one request. */
+const FEW = 200;
+
+/**
+ * The rows of a kind that a user has, as the index shows them, without expired memberships; undefined where there are more
+ * than {@link FEW}. One request.
+ */
+export async function fewOfUser(
+  table: Table,
+  userId: number,
+  row: string,
+): Promise<readonly Item[] | undefined> {
+  const where = { index: 'byUser', partition: userPartition(userId), prefix: `${row}#` } as const;
+  const { items, next } = await table.query({ ...where, limit: FEW });
+  return next === undefined ? items.filter((item) => !hasExpired(item)) : undefined;
+}
+
 /** Ids of an index partition that is sorted by padded ids. */
 export const idsOfIndex = (table: Table, partition: string): IdSource => ({
   async *read(direction, { from, to }, limit) {
@@ -149,6 +166,30 @@ export const unionOf = (sources: () => Promise<readonly IdSource[]>): IdSource =
   },
 });
 
+/**
+ * The same rows, read once for all that read them from the first on, such as an order and a total. At most {@link MAX_ROWS}
+ * and one are kept for them: neither needs more.
+ */
+export function readOnce(source: IdSource): IdSource {
+  let all: Promise<readonly Row[]> | undefined;
+  const readAll = async () => {
+    const rows: Row[] = [];
+    for await (const row of allRows(source)) {
+      rows.push(row);
+      if (rows.length > MAX_ROWS) break;
+    }
+    return rows;
+  };
+  return {
+    async *read(direction, range, limit) {
+      if (direction !== 'asc' || range.from !== undefined || range.to !== undefined)
+        return yield* source.read(direction, range, limit);
+      all ??= readAll();
+      yield await all;
+    },
+  };
+}
+
 /** Only ids that `load` returns: for rows that do not imply that the viewer may see the record. */
 export const filteredBy = (
   source: IdSource,
@@ -232,7 +273,7 @@ const boundsOf = (prefix: string, from = padded(0), to = LAST) => ({
 const LAST = padded(Number.MAX_SAFE_INTEGER);
 
 /** Whether a row is of an expired membership. */
-const hasExpired = ({ expiresAt }: Item): boolean =>
+export const hasExpired = ({ expiresAt }: Item): boolean =>
   typeof expiresAt === 'string' && isExpired({ expiresAt });
 
 async function* pages(

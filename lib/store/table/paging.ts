@@ -5,7 +5,7 @@
 
 import { StoreError } from '../errors.ts';
 import type { Position } from './cursor.ts';
-import { MAX_CHUNK } from './sorted-sources.ts';
+import { type Countable, MAX_CHUNK } from './sorted-sources.ts';
 import type { QueryOptions, Table } from './table.ts';
 import type { Item } from './write.ts';
 
@@ -137,29 +137,38 @@ export async function cutPage<T>(
 }
 
 /**
- * Counts the keys of several partitions in parallel. Each gets a share of the limit, so that not every partition is
- * counted up to it. @returns undefined above {@link MAX_TOTAL}.
+ * Counts the keys of several sources in parallel. Each gets a share of the limit, so that not every one is counted up to
+ * it. @returns undefined above {@link MAX_TOTAL}.
  */
-export async function countPartitions(
-  table: Table,
-  partitions: readonly CountedPartition[],
-): Promise<number | undefined> {
-  let remaining: { where: CountedPartition; startKey?: Item }[] = partitions.map((where) => ({ where }));
+export async function countSources(sources: readonly Countable[]): Promise<number | undefined> {
+  let remaining: { source: Countable; startKey?: Item }[] = sources.map((source) => ({ source }));
   let total = 0;
   while (remaining.length > 0) {
     if (total > MAX_TOTAL) return undefined;
     const share = Math.max(MIN_SHARE, Math.ceil((MAX_TOTAL + 1 - total) / remaining.length));
     const counted = await Promise.all(
-      remaining.map(async ({ where, startKey }) => {
-        const { count, next } = await table.countPage({ ...where, ...(startKey && { startKey }) }, share);
+      remaining.map(async ({ source, startKey }) => {
+        const { count, next } = await source.count(share, startKey);
         total += count;
-        return next === undefined ? [] : [{ where, startKey: next }];
+        return next === undefined ? [] : [{ source, startKey: next }];
       }),
     );
     remaining = counted.flat();
   }
   return total > MAX_TOTAL ? undefined : total;
 }
+
+/** Counts the keys of partitions that no source reads. @returns undefined above {@link MAX_TOTAL}. */
+export const countPartitions = (
+  table: Table,
+  partitions: readonly CountedPartition[],
+): Promise<number | undefined> =>
+  countSources(
+    partitions.map((where) => ({
+      count: (limit, startKey) => table.countPage({ ...where, ...(startKey && { startKey }) }, limit),
+    })),
+  );
+
 type CountedPartition = Pick<QueryOptions, 'index' | 'partition' | 'from' | 'to' | 'consistent'>;
 /** Minimum number of keys counted per request. */
 const MIN_SHARE = 500;

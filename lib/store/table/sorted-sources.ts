@@ -3,7 +3,7 @@
 import { idOf } from '../row-keys/key.ts';
 import type { Position } from './cursor.ts';
 import type { IndexName } from './schema.ts';
-import type { QueryOptions, Table } from './table.ts';
+import type { QueryOptions, QueryPage, Table } from './table.ts';
 import { compareText } from './text-order.ts';
 import type { Item } from './write.ts';
 
@@ -19,6 +19,15 @@ export interface Range {
 export interface KeySource {
   /** @returns the next keys; an empty list at the end. */
   next(): Promise<readonly Position[]>;
+}
+
+/** Something that has a number of keys, counted in steps. */
+export interface Countable {
+  /**
+   * Counts about `limit` keys, behind the one that an earlier call returned as `next`.
+   * @returns `next` where there may be more
+   */
+  count(limit: number, startKey?: Item): Promise<{ readonly count: number; readonly next?: Item }>;
 }
 
 export interface IndexPartition extends Range {
@@ -37,38 +46,43 @@ export const indexSource = (
   where: IndexPartition,
   direction: Direction,
   chunk: number,
-): KeySource =>
+): KeySource & Countable =>
   querySource(table, where, direction, chunk, (item) => ({
     sort: item[where.index] as string,
     id: idOf(item['pk'] as string),
   }));
 
-/** Keys that `keyOf` derives from a query's items, `chunk` at first. */
+/** Keys that `keyOf` derives from a query's items, `chunk` at first. What is read first is counted without another read. */
 export function querySource(
   table: Table,
   query: Omit<QueryOptions, 'reverse' | 'limit' | 'startKey'>,
   direction: Direction,
   chunk: number,
   keyOf: (item: Item) => Position,
-): KeySource {
+): KeySource & Countable {
+  const ordered = { ...query, reverse: direction === 'desc' };
+  let first: Promise<QueryPage> | undefined;
+  const firstPage = () => (first ??= table.query({ ...ordered, limit: chunk }));
   let startKey: Item | undefined;
   let limit = chunk;
   let done = false;
   return {
     async next() {
       while (!done) {
-        const page = await table.query({
-          ...query,
-          reverse: direction === 'desc',
-          limit,
-          ...(startKey === undefined ? {} : { startKey }),
-        });
+        const page = await (startKey === undefined
+          ? firstPage()
+          : table.query({ ...ordered, limit, startKey }));
         limit = nextChunk(limit);
         startKey = page.next;
         done = startKey === undefined;
         if (page.items.length > 0) return page.items.map(keyOf);
       }
       return [];
+    },
+    async count(atMost, behind) {
+      if (behind !== undefined) return table.countPage({ ...ordered, startKey: behind }, atMost);
+      const { items, next } = await firstPage();
+      return { count: items.length, ...(next !== undefined && { next }) };
     },
   };
 }

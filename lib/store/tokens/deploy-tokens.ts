@@ -15,14 +15,7 @@ import {
   tokenCountKey,
 } from '../row-keys/tokens.ts';
 import type { Counters } from '../table/counters.ts';
-import {
-  chunkFor,
-  countPartitions,
-  cutPage,
-  MAX_TOTAL,
-  type Page,
-  type PageRequest,
-} from '../table/paging.ts';
+import { chunkFor, countSources, cutPage, MAX_TOTAL, type Page, type PageRequest } from '../table/paging.ts';
 import { indexSource, type KeySource, mergeKeys, rowSource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
@@ -125,8 +118,8 @@ export class DeployTokens {
     }
     const partitions = listPartitions(LIST).map((partition) => ({ index: 'byId', partition }) as const);
     const chunk = chunkFor(request, partitions.length);
-    const sources = partitions.map((where) => idSource(indexSource(this.#table, where, 'asc', chunk)));
-    return { sources, count: () => countPartitions(this.#table, partitions) };
+    const listed = partitions.map((where) => indexSource(this.#table, where, 'asc', chunk));
+    return { sources: listed.map(idSource), count: () => countSources(listed) };
   }
 
   /** Takes effect at once. @throws Missing */

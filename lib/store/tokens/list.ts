@@ -4,7 +4,7 @@ import { listPartitions } from '../row-keys/lists.ts';
 import { memberPartition } from '../row-keys/members.ts';
 import { ACCESS_TOKEN } from '../row-keys/tokens.ts';
 import { userPartition } from '../row-keys/users.ts';
-import { chunkFor, countPartitions, MAX_TOTAL, type PageRequest } from '../table/paging.ts';
+import { chunkFor, countSources, MAX_TOTAL, type PageRequest } from '../table/paging.ts';
 import { type Direction, indexSource, type KeySource, rowSource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
@@ -29,8 +29,8 @@ export function tokenKeys(
       (partition) => ({ index: 'byId', partition, ...from }) as const,
     );
     const chunk = chunkFor(request, partitions.length);
-    const sources = partitions.map((where) => idSource(indexSource(table, where, direction, chunk)));
-    return { sources, count: () => countPartitions(table, partitions) };
+    const listed = partitions.map((where) => indexSource(table, where, direction, chunk));
+    return { sources: listed.map(idSource), count: () => countSources(listed) };
   }
   const chunk = chunkFor(request, 1);
   if ('resource' in of) {

@@ -6,7 +6,7 @@ import { MAINTENANCE, message, type Outbox } from '../outbox/outbox.ts';
 import { listPartitions } from '../row-keys/lists.ts';
 import { topicKey } from '../row-keys/topics.ts';
 import type { Counters } from '../table/counters.ts';
-import { chunkFor, countPartitions, cutPage, type Page, type PageRequest } from '../table/paging.ts';
+import { chunkFor, countSources, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import { indexSource, mergeKeys } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { claim, type Names, release, renamed, takenNames } from '../table/unique-names.ts';
@@ -148,7 +148,7 @@ export class Topics {
         load: async (ids) => (await this.getEvenGone(ids)).map(visible),
         where,
       }),
-      query.count && where === undefined ? countPartitions(this.#table, partitions) : undefined,
+      query.count && where === undefined ? countSources(sources) : undefined,
     ]);
     return where === undefined ? { ...page, total } : page;
   }

@@ -1,7 +1,8 @@
 /** The rows of records that have a label, milestone, iteration or epic, for changes that all such records have to follow. */
 
+import type { TrackedAddress } from '../../records/tracked.ts';
 import { ConditionFailed } from '../errors.ts';
-import type { Key } from '../row-keys/key.ts';
+import { idOf, type Key } from '../row-keys/key.ts';
 import {
   facetValueOf,
   iidOf,
@@ -12,6 +13,7 @@ import {
   TRACKED_WORDS,
   type TrackedKeys,
 } from '../row-keys/tracked.ts';
+import { userPartition } from '../row-keys/users.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT } from '../table/write.ts';
 
@@ -25,6 +27,13 @@ export interface UsedValue<Facet extends string> {
 interface Uses {
   readonly iids: readonly number[];
   /** Sort key to go on after; absent: at the end. */
+  readonly next?: string;
+}
+
+/** Records that a user is assigned to, in all projects. */
+export interface AssignedPage {
+  readonly addresses: readonly TrackedAddress[];
+  /** Where to go on; absent: at the end. */
   readonly next?: string;
 }
 
@@ -42,6 +51,25 @@ export class TrackedUses<Facet extends string, Class extends string> {
     return {
       iids: items.map(({ sk }) => iidOf(sk as string)),
       ...(next === undefined ? {} : { next }),
+    };
+  }
+
+  /** Returns what a user is assigned to, of every class, as the index of their rows shows it. @param after of an earlier page */
+  async assigned(userId: number, limit: number, after?: string): Promise<AssignedPage> {
+    const prefix = this.#keys.assignedPrefix;
+    const { items, next } = await this.#table.query({
+      index: 'byUser',
+      partition: userPartition(userId),
+      // No other row has the last position with this behind it.
+      from: after === undefined ? prefix : `${after}~`,
+      to: `${prefix}~`,
+      limit,
+      only: ['pk', 'sk', 'what'],
+    });
+    const last = items.at(-1)?.['what'] as string | undefined;
+    return {
+      addresses: items.map(({ pk, sk }) => ({ projectId: idOf(pk as string), iid: iidOf(sk as string) })),
+      ...(next === undefined || last === undefined ? {} : { next: last }),
     };
   }
 

@@ -1,6 +1,6 @@
 /** A user's record as a table item with its list attributes, and the identities that the record holds. */
 
-import type { UserRecord } from '../../records/users.ts';
+import { isInternal, type UserRecord } from '../../records/users.ts';
 import { folded, orderedBy, padded } from '../row-keys/key.ts';
 import { listPartition } from '../row-keys/lists.ts';
 import type { Item } from '../table/write.ts';
@@ -15,7 +15,7 @@ export const sortValues = (user: UserRecord) => ({
 
 /** List class of users that the service created for itself: listed apart from people in the same state. */
 export const SERVICE = 'USER#service';
-const listClass = ({ type, state }: UserRecord): string => (type === 'ghost' ? SERVICE : `USER#${state}`);
+const listClass = ({ type, state }: UserRecord): string => (isInternal({ type }) ? SERVICE : `USER#${state}`);
 
 export function toItem(user: UserRecord): Item {
   const day = user.lastActivityOn;

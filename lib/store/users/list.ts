@@ -1,6 +1,6 @@
 /** Lists of users: from the indexes, by search, by custom attributes. */
 
-import { USER_STATES, type UserRecord, type UserState } from '../../records/users.ts';
+import { isInternal, USER_STATES, type UserRecord, type UserState } from '../../records/users.ts';
 import {
   type Attributes,
   haveAllAttributes,
@@ -11,14 +11,7 @@ import { listPartitions } from '../row-keys/lists.ts';
 import { userKey } from '../row-keys/users.ts';
 import type { Search } from '../search/search.ts';
 import { keysById, keysSorted } from '../table/id-sources.ts';
-import {
-  chunkFor,
-  countPartitions,
-  countWalk,
-  cutPage,
-  type Page,
-  type PageRequest,
-} from '../table/paging.ts';
+import { chunkFor, countSources, countWalk, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import {
   type Direction,
   type IndexPartition,
@@ -80,7 +73,7 @@ export class UserList {
     const sources = partitions.map((where) => indexSource(this.#table, where, 'asc', chunk));
     const [page, total] = await Promise.all([
       cutPage(mergeKeys(sources, 'asc'), query, { load: (ids) => this.#users.getMany(ids) }),
-      query.count ? countPartitions(this.#table, partitions) : undefined,
+      query.count ? countSources(sources) : undefined,
     ]);
     return { ...page, total };
   }
@@ -94,7 +87,7 @@ export class UserList {
     const found = term === '' ? undefined : await this.#found(term, query.anyEmail === true);
     const passes = (user: UserRecord) =>
       states.includes(user.state) &&
-      (query.service !== false || user.type !== 'ghost') &&
+      (query.service !== false || !isInternal(user)) &&
       (query.idAfter === undefined || user.id > query.idAfter) &&
       (query.idBefore === undefined || user.id < query.idBefore) &&
       (found === undefined || found.matches(user)) &&
@@ -139,10 +132,9 @@ export class UserList {
       query.where !== undefined ||
       attributes !== undefined ||
       (index !== 'byId' && (query.idAfter !== undefined || query.idBefore !== undefined));
+    const listed = partitions.map((where) => indexSource(this.#table, where, direction, chunk));
     const sources =
-      attributes === undefined
-        ? partitions.map((where) => indexSource(this.#table, where, direction, chunk))
-        : [await this.#noted(attributes, index, direction, bounds, chunk)];
+      attributes === undefined ? listed : [await this.#noted(attributes, index, direction, bounds, chunk)];
     const [page, total] = await Promise.all([
       cutPage(mergeKeys(sources, direction), query, {
         countWalk: countWalk(term),
@@ -150,7 +142,7 @@ export class UserList {
           (await load(ids)).map((user) => (user !== undefined && passes(user) ? user : undefined)),
         where: filtered ? () => true : undefined,
       }),
-      query.count && !filtered ? countPartitions(this.#table, partitions) : undefined,
+      query.count && !filtered ? countSources(listed) : undefined,
     ]);
     return filtered ? page : { ...page, total };
   }

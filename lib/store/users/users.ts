@@ -1,6 +1,6 @@
 /** Users: records, unique names and lists. */
 
-import type { UserRecord } from '../../records/users.ts';
+import type { InternalType, UserRecord } from '../../records/users.ts';
 import { ignoreRefusal, Missing, NameTaken, Stale, TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import { orderedBy } from '../row-keys/key.ts';
@@ -95,23 +95,29 @@ export class Users {
   }
 
   /** Returns the user that stands for all deleted users; creates it on the first call. */
-  async ghost(now = new Date()): Promise<UserRecord> {
+  ghost(now = new Date()): Promise<UserRecord> {
+    return this.internal('ghost', now);
+  }
+
+  /** Returns an account of the service; creates it on the first call. */
+  async internal(type: InternalType, now = new Date()): Promise<UserRecord> {
+    const { called, ...fields } = INTERNAL[type];
     for (let n = 0; n < 100; n++) {
-      const row = await this.#table.get(internalUserKey('ghost'));
-      const ghost = row && (await this.get(row['userId'] as number));
-      if (ghost !== undefined) return ghost;
+      const row = await this.#table.get(internalUserKey(type));
+      const found = row && (await this.get(row['userId'] as number));
+      if (found !== undefined) return found;
       try {
         return await this.create(
           {
-            ...GHOST,
+            ...fields,
             // Another user may already have these names.
-            username: `ghost${n || ''}`,
-            email: `ghost${n || ''}@ghost.invalid`,
+            username: `${called}${n || ''}`,
+            email: `${called}${n || ''}@${called}.invalid`,
           },
           {
             now,
             about: (userId) => [
-              { put: { ...internalUserKey('ghost'), userId }, if: ABSENT, reason: 'internal' },
+              { put: { ...internalUserKey(type), userId }, if: ABSENT, reason: 'internal' },
             ],
           },
         );
@@ -119,7 +125,7 @@ export class Users {
         if (!(error instanceof NameTaken || error instanceof TransactionRefused)) throw error;
       }
     }
-    throw new Error('every name of a ghost is taken');
+    throw new Error(`every name of ${called} is taken`);
   }
 
   async get(id: number): Promise<UserRecord | undefined> {
@@ -303,10 +309,8 @@ export class Users {
   }
 }
 
-const GHOST = {
-  name: 'Ghost User',
+const NOBODY = {
   state: 'active',
-  type: 'ghost',
   admin: false,
   external: false,
   privateProfile: false,
@@ -315,8 +319,26 @@ const GHOST = {
   confirmedAt: null,
   lastActivityOn: null,
   passwordHash: null,
-  profile: { bio: 'Stands for people whose accounts are gone.' },
 } as const;
+
+const INTERNAL = {
+  ghost: {
+    ...NOBODY,
+    type: 'ghost',
+    name: 'Ghost User',
+    called: 'ghost',
+    profile: { bio: 'Stands for people whose accounts are gone.' },
+  },
+  alert_bot: {
+    ...NOBODY,
+    type: 'alert_bot',
+    name: 'Alert Bot',
+    called: 'alert-bot',
+    profile: { bio: 'Opens and closes incidents for alerts of monitoring tools.' },
+  },
+} as const satisfies Readonly<
+  Record<InternalType, Omit<NewUser, 'username' | 'email'> & { readonly called: string }>
+>;
 
 /** The names that are not among the others. Names that differ only in case are the same. */
 const without = (names: readonly string[], others: readonly string[]): string[] =>

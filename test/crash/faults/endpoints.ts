@@ -1,10 +1,17 @@
 import type { Answer } from '../../harness/service.ts';
+import { alertWrites } from './alert-endpoints.ts';
 import { approvalWrites } from './approval-endpoints.ts';
+import { artifactWrites } from './artifact-endpoints.ts';
 import { attributeWrites } from './attribute-endpoints.ts';
+import { ciVariableWrites } from './ci-variable-endpoints.ts';
 import type { Operation } from './driver.ts';
+import { environmentWrites } from './environment-endpoints.ts';
 import { epicWrites } from './epic-endpoints.ts';
+import { errorTrackingWrites } from './error-tracking-endpoints.ts';
 import type { Fixtures, Ground } from './fixtures.ts';
 import { groupWrites } from './group-endpoints.ts';
+import { hookWrites } from './hook-endpoints.ts';
+import { integrationWrites } from './integration-endpoints.ts';
 import { invitationWrites } from './invitation-endpoints.ts';
 import { issueWrites } from './issue-endpoints.ts';
 import { iterationWrites } from './iteration-endpoints.ts';
@@ -16,14 +23,22 @@ import { mergingWrites } from './merging-endpoints.ts';
 import { milestoneWrites } from './milestone-endpoints.ts';
 import { noteWrites } from './note-endpoints.ts';
 import { notificationWrites } from './notification-endpoints.ts';
+import { packageWrites } from './package-endpoints.ts';
+import { pipelineWrites } from './pipeline-endpoints.ts';
+import { pipelineScheduleWrites } from './pipeline-schedule-endpoints.ts';
 import { projectWrites } from './project-endpoints.ts';
 import { relationWrites } from './relation-endpoints.ts';
+import { releaseWrites } from './release-endpoints.ts';
+import { jobRequestWrites, runnerWrites } from './runner-endpoints.ts';
 import { scimWrites } from './scim-endpoints.ts';
 import { after, answered, counted, countOf, endpoint, flip, found, type Sent, toldBy } from './sent.ts';
 import { settingWrites } from './setting-endpoints.ts';
+import { snippetWrites } from './snippet-endpoints.ts';
+import { storageMoveWrites } from './storage-move-endpoints.ts';
 import { todoWrites } from './todo-endpoints.ts';
 import { tokenWrites } from './token-endpoints.ts';
 import { userWrites } from './user-endpoints.ts';
+import { wikiWrites } from './wiki-endpoints.ts';
 
 /** Every endpoint that writes: a test asks for a line here for each in the OpenAPI document. */
 export const writes: readonly Operation[] = [
@@ -46,8 +61,21 @@ export const writes: readonly Operation[] = [
   ...userWrites,
   ...labelWrites,
   ...milestoneWrites,
+  ...packageWrites,
+  ...releaseWrites,
+  ...wikiWrites,
+  ...hookWrites,
+  ...integrationWrites,
+  ...environmentWrites,
+  ...pipelineWrites,
+  ...ciVariableWrites,
+  ...pipelineScheduleWrites,
+  ...errorTrackingWrites,
+  ...alertWrites,
   ...iterationWrites,
   ...epicWrites,
+  ...snippetWrites,
+  ...storageMoveWrites,
   ...noteWrites,
   ...mergeRequestConversationWrites,
   ...todoWrites,
@@ -91,6 +119,9 @@ export const writes: readonly Operation[] = [
   ...settingWrites,
   ...projectWrites,
   ...relationWrites,
+  ...runnerWrites,
+  ...jobRequestWrites,
+  ...artifactWrites,
   ...scimWrites,
   endpoint('POST /projects/:id/members', async (fixtures) => {
     const { id, owner } = await fixtures.ground();
@@ -285,6 +316,25 @@ export const writes: readonly Operation[] = [
       state: async () => {
         const found = await fixtures.done('GET', `${path}?per_page=100`, { token });
         return countOf(found.filter((one: { note: string }) => one.note === note));
+      },
+    };
+  }),
+  // A tag and the note that tells of it, or neither.
+  endpoint('POST /projects/:id/repository/commits/:sha/comments', async (fixtures) => {
+    const ground = await fixtures.ground();
+    const { token } = ground.owner;
+    const tag = fixtures.fresh('tag');
+    const commit = repository(ground, `commits/${ground.side}`);
+    return {
+      path: `${commit}/comments`,
+      token,
+      json: { note: `/tag ${tag} Good` },
+      state: async () => {
+        const { status } = await fixtures.service.call('GET', repository(ground, `tags/${tag}`), { token });
+        const found = await fixtures.done('GET', `${commit}/discussions?per_page=100`, { token });
+        const texts = found.flatMap((each: { notes: { body: string }[] }) => each.notes);
+        const noted = texts.filter(({ body }: { body: string }) => body.includes(`\`${tag}\``)).length;
+        return countOf(status === 200 && noted === 1 ? [tag] : status === 404 && noted === 0 ? [] : [1, 2]);
       },
     };
   }),

@@ -116,10 +116,14 @@ export class Fixtures {
     return withToken(this.service.url, fullPath, owner.token);
   }
 
+  /** What the workers did last. */
+  readonly #lately: string[] = [];
+
   /** Runs the workers until the outbox and the queues are empty. @returns the time (ms) up to which work is done */
   async settle(): Promise<number> {
+    this.#lately.length = 0;
     for (let rounds = 0; ; rounds++) {
-      if (rounds > 1000) throw new Error('the queues are never empty');
+      if (rounds > 1000) throw new Error(`the queues are never empty: ${this.#lately.slice(-5).join('; ')}`);
       const at = Date.now();
       for (let more = true; more; )
         ({ more } = (await this.service.host.invoke('outbox-sweep', { olderThan: 0 })) as { more: boolean });
@@ -135,6 +139,8 @@ export class Fixtures {
     const { Messages = [] } = await sqs.send(
       new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, VisibilityTimeout: 1 }),
     );
+    this.#lately.push(...Messages.map(({ Body }) => `${name} ${Body?.slice(0, 200)}`));
+    this.#lately.splice(0, this.#lately.length - 5);
     const failed = new Set(Messages.length === 0 ? [] : await this.work(name, Messages));
     for (const { MessageId, ReceiptHandle } of Messages) {
       if (!failed.has(MessageId!)) await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));

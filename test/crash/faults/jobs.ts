@@ -2,21 +2,33 @@ import { ulid } from 'ulid';
 import { deps } from '../../../functions/deps.ts';
 import { removeWhole } from '../../../lib/domain/deletion/mark-and-delete.ts';
 import { NOTIFY_JOB } from '../../../lib/domain/notifications/enqueue.ts';
+import { TAGS_DELETED_JOB } from '../../../lib/domain/repository/tag-releases.ts';
+import { repositoryIdOf } from '../../../lib/records/repository-owner.ts';
 import type { LongText } from '../../../lib/records/texts.ts';
+import { EXPIRE_ARTIFACTS_JOB, SWEEP_ARTIFACTS_JOB } from '../../../lib/store/artifacts/artifacts.ts';
+import { DELETE_ENVIRONMENT_JOB } from '../../../lib/store/environments/environments.ts';
 import { SETTLE_EPICS_JOB } from '../../../lib/store/epics/settle.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
 import { MENTIONS_JOB, MERGED_JOB, PUSHED_JOB } from '../../../lib/store/notes/mentions.ts';
 import { REMOVE_NOTES_JOB } from '../../../lib/store/notes/notes.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox/outbox.ts';
+import { PACKAGE_FILES_JOB } from '../../../lib/store/packages/packages.ts';
 import { issueKeys } from '../../../lib/store/row-keys/issues.ts';
+import { packageFilesPartition } from '../../../lib/store/row-keys/packages.ts';
+import { GUARD_STRIPES, guardKey } from '../../../lib/store/row-keys/repository.ts';
 import { trackedPlace } from '../../../lib/store/row-keys/tracked.ts';
+import { REMOVE_SNIPPET_JOB } from '../../../lib/store/snippets/snippets.ts';
 import { MAX_ROW_TEXT } from '../../../lib/store/texts/texts.ts';
+import { UNASSIGN_ISSUES_JOB } from '../../../lib/store/tracked/unassign.ts';
 import type { UserChange } from '../../../lib/store/users/users.ts';
 import { changeSettings } from '../../harness/settings.ts';
+import { sendArtifact } from '../../harness/small-runner.ts';
 import type { Operation, Told, Work } from './driver.ts';
 import { refOf } from './endpoints.ts';
 import type { Fixtures, Ground } from './fixtures.ts';
+import { taken } from './runner-endpoints.ts';
 import { counted, countOf, flip, found } from './sent.ts';
+import { withSnippet } from './snippet-endpoints.ts';
 
 const HOUR = 3600_000;
 
@@ -114,6 +126,86 @@ export const jobs: readonly Operation[] = [
     },
   },
   {
+    name: 'job: an environment that is due is deleted, and its deployments behind it',
+    async prepare(fixtures) {
+      const { id, owner, main } = await fixtures.ground();
+      const { token } = owner;
+      const json = { environment: fixtures.fresh('place'), sha: main[1], ref: 'main', tag: false };
+      const { environment } = await fixtures.done('POST', `/projects/${id}/deployments`, { token, json });
+      await fixtures.done('POST', `/projects/${id}/environments/${environment.id}/stop`, { token });
+      const { environments } = fixtures.store;
+      const stopped = (await environments.get(id, environment.id))!;
+      await environments.change(stopped, { deletedOn: '2020-01-01T00:00:00.000Z' }, new Date());
+      const body = { projectId: id, environmentId: environment.id };
+      return job(fixtures, DELETE_ENVIRONMENT_JOB, body, async () =>
+        (await environments.get(id, environment.id)) === undefined ? 'after' : 'before',
+      );
+    },
+  },
+  {
+    name: 'job: the files of a deleted package are deleted',
+    async prepare(fixtures) {
+      const { id, owner } = await fixtures.ground();
+      const file = `/projects/${id}/packages/generic/${fixtures.fresh('package')}/1.0/file.txt`;
+      const upload = { token: owner.token, json: { content: 'of the file' } };
+      const { package_id: packageId } = await fixtures.done('PUT', `${file}?select=package_file`, upload);
+      const { table, packages } = fixtures.store;
+      // As the deletion leaves it, before its message comes.
+      await packages.remove((await packages.get(id, packageId))!, new Date());
+      const left = async () =>
+        (await table.query({ partition: packageFilesPartition(packageId), limit: 1 })).items.length;
+      return job(fixtures, PACKAGE_FILES_JOB, { projectId: id, packageId }, async () =>
+        (await left()) === 0 ? 'after' : 'before',
+      );
+    },
+  },
+  {
+    name: 'job: files of a job are deleted when they expire',
+    async prepare(fixtures) {
+      const { job: made } = await taken(fixtures);
+      await sendArtifact(fixtures.service, made, 'the archive');
+      const { jobs } = fixtures.store;
+      const record = (await jobs.get(made.id))!;
+      const change = { status: 'failed', artifactsExpireAt: '2020-01-01T00:00:00.000Z' } as const;
+      await jobs.change([{ job: record, change }]);
+      const body = { pipelineId: record.pipelineId, jobId: made.id };
+      return job(fixtures, EXPIRE_ARTIFACTS_JOB, body, async () =>
+        flip(countOf((await jobs.get(made.id))!.artifacts)),
+      );
+    },
+  },
+  {
+    name: 'job: files that their job does not list are deleted',
+    async prepare(fixtures) {
+      const { job } = await taken(fixtures);
+      const { artifacts, blobs, jobs } = fixtures.store;
+      const record = (await jobs.get(job.id))!;
+      const { blob } = await artifacts.store(record, pieces('of nobody'), new Date());
+      const body = { pipelineId: record.pipelineId, jobId: job.id, blobs: [blob] };
+      return {
+        run: () => runNow(fixtures, 'maintenance', SWEEP_ARTIFACTS_JOB, body),
+        state: async () => ((await blobs.head(blob)) === undefined ? 'after' : 'before'),
+      };
+    },
+  },
+  {
+    name: 'job: releases whose tags are gone are deleted',
+    async prepare(fixtures) {
+      const { id, owner } = await fixtures.ground();
+      const tag_name = fixtures.fresh('gone');
+      const { token } = owner;
+      const path = `/projects/${id}/releases`;
+      await fixtures.done('POST', path, { token, json: { tag_name, ref: 'main' } });
+      const released = (await fixtures.store.releases.get(id, tag_name))!;
+      await fixtures.done('DELETE', `/projects/${id}/repository/tags/${tag_name}`, { token });
+      // As a push leaves it that deletes many tags.
+      await fixtures.store.table.transact(fixtures.store.releases.creation(released));
+      return job(fixtures, TAGS_DELETED_JOB, { projectId: id }, async () =>
+        (await fixtures.store.releases.get(id, tag_name)) === undefined ? 'after' : 'before',
+      );
+    },
+  },
+  {
     name: 'job: a project that left its group keeps the labels of its issues',
     async prepare(fixtures) {
       const { token } = await fixtures.owner();
@@ -172,6 +264,19 @@ export const jobs: readonly Operation[] = [
     },
   },
   {
+    name: 'job: who left a project is taken off its issues',
+    async prepare(fixtures) {
+      const { id, owner } = await fixtures.ground();
+      const { token, id: userId } = owner;
+      const json = { title: 'assigned', assignee_ids: [userId] };
+      const { iid } = await fixtures.done('POST', `/projects/${id}/issues`, { token, json });
+      return job(fixtures, UNASSIGN_ISSUES_JOB, { kind: 'project', id, userId }, async () => {
+        const { assigneeIds } = (await fixtures.store.issues.get({ projectId: id, iid }))!;
+        return flip(countOf(assigneeIds));
+      });
+    },
+  },
+  {
     name: 'job: the notes of a deleted issue are removed',
     async prepare(fixtures) {
       const { id: projectId, owner } = await fixtures.ground();
@@ -187,6 +292,20 @@ export const jobs: readonly Operation[] = [
         const { items } = await notes.list(projectId, noteable, { page: 1, perPage: 10 });
         const { ids } = await threads.members({ projectId, noteable }, 0, 10);
         return items.length + ids.length === 0 ? 'after' : 'before';
+      });
+    },
+  },
+  {
+    name: 'job: the repository of a deleted snippet is removed',
+    async prepare(fixtures) {
+      const { id, snippet, token } = await withSnippet(fixtures, 'user');
+      await fixtures.done('DELETE', snippet, { token });
+      return job(fixtures, REMOVE_SNIPPET_JOB, { snippetId: id }, async () => {
+        const owner = { kind: 'snippet', id } as const;
+        const guards = await fixtures.store.table.batchGet(
+          Array.from({ length: GUARD_STRIPES }, (_, stripe) => guardKey(repositoryIdOf(owner), stripe)),
+        );
+        return guards.some((guard) => guard !== undefined) ? 'before' : 'after';
       });
     },
   },
@@ -327,10 +446,8 @@ export const jobs: readonly Operation[] = [
       await fixtures.done('POST', `${path}/repository/commits`, { token, json: commit });
       const json = { title: `Closes #${iid}`, source_branch: 'merged', target_branch: 'main' };
       const proposed = await fixtures.done('POST', `${path}/merge_requests`, { token, json });
-      const { mergeRequests, issues } = fixtures.store;
-      const before = (await mergeRequests.get({ projectId, iid: proposed.iid }))!;
-      const around = { rootId: 1, labelTitles: new Map<number, string>() };
-      await mergeRequests.update(before, { state: 'merged' }, around);
+      await fixtures.done('PUT', `${path}/merge_requests/${proposed.iid}/merge`, { token });
+      const { issues } = fixtures.store;
       const writer = { actorId: owner.id, baseUrl: fixtures.service.url };
       return job(fixtures, MERGED_JOB, { projectId, iid: proposed.iid, ...writer }, async () => {
         const { state } = (await issues.get({ projectId, iid }))!;
@@ -405,8 +522,9 @@ export const jobs: readonly Operation[] = [
           statistics.ofProject(id),
           statistics.ofGroups([group.id]),
         ]);
-        if (measured === undefined) return sum === 0 ? 'before' : `a sum of ${sum} without statistics`;
-        return measured.commitCount === 1 && measured.repositorySize === sum ? 'after' : 'half';
+        const bytes = sum!.repositorySize;
+        if (measured === undefined) return bytes === 0 ? 'before' : `a sum of ${bytes} without statistics`;
+        return measured.commitCount === 1 && measured.repositorySize === bytes ? 'after' : 'half';
       });
     },
   },
@@ -769,4 +887,8 @@ async function addFile(fixtures: Fixtures, ground: Ground, file_path: string): P
     token: ground.owner.token,
     json,
   });
+}
+
+async function* pieces(text: string) {
+  yield Buffer.from(text);
 }

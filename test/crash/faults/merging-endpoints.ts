@@ -36,7 +36,25 @@ export const mergingWrites: readonly Operation[] = [
     };
     return { path: `${path}/rebase`, token, state };
   }),
+  endpoint(`POST ${MERGE_REQUEST}/context_commits`, async (fixtures) => {
+    const { path, token, ground } = await proposed(fixtures);
+    const json = { commits: ground.main };
+    return { path: `${path}/context_commits`, token, json, state: () => named(fixtures, path, token) };
+  }),
+  endpoint(`DELETE ${MERGE_REQUEST}/context_commits`, async (fixtures) => {
+    const { path, token, ground } = await proposed(fixtures);
+    const json = { commits: ground.main };
+    await fixtures.done('POST', `${path}/context_commits`, { token, json });
+    const state = async () => flip(await named(fixtures, path, token));
+    return { path: `${path}/context_commits`, token, json, state };
+  }),
 ];
+
+/** Whether a merge request has both context commits. */
+async function named(fixtures: Fixtures, path: string, token: string) {
+  const { length } = await fixtures.done('GET', `${path}/context_commits`, { token });
+  return length === 2 ? 'after' : length === 0 ? 'before' : 'half: one of two';
+}
 
 /** A merge request of the owner of a new project. */
 async function proposed(fixtures: Fixtures) {

@@ -22,6 +22,13 @@ const epic: Below = async ({ owner: { token } }, fixtures) => {
   return `${epics}/${id}`;
 };
 
+const snippet: Below = async ({ id, owner: { token } }, fixtures) => {
+  const snippets = `/projects/${id}/snippets`;
+  const json = { title: 'talk', files: [{ file_path: 'a.txt', content: 'one' }] };
+  const made = await fixtures.done('POST', snippets, { token, json });
+  return `${snippets}/${made.id}`;
+};
+
 const mergeRequest: Below = (ground, fixtures) => proposed(fixtures, ground);
 
 /** Writes of discussions, and of notes in them. */
@@ -68,8 +75,49 @@ const singleWrites = (path: string, below: Below, internal = true): readonly Ope
   ...changes(`${path}/notes/:note_id`, below, ({ on, noteId }) => `${on}/notes/${noteId}`),
 ];
 
+/** A note with a quick action: the note and what it changes, or neither. */
+const closingNote = (path: string, below: Below): Operation =>
+  endpoint(`POST ${path}/notes`, async (fixtures) => {
+    const made = await discussed(fixtures, below);
+    const body = fixtures.fresh('note');
+    const state = async () => {
+      const noted = await made.state(body);
+      const { state: open } = await fixtures.done('GET', made.on, { token: made.token });
+      return (noted === 'after') === (open === 'closed') ? noted : `note ${noted}, but ${open}`;
+    };
+    return { path: `${made.on}/notes`, token: made.token, json: { body: `${body}\n/close` }, state };
+  });
+
+/** What applies a suggestion: the commit and the mark, or neither. @param send makes the request of its id */
+const applying = (path: string, send: (id: number) => { readonly path: string; readonly json: object }) =>
+  endpoint(`PUT ${path}`, async (fixtures) => {
+    const { id, owner } = await fixtures.ground();
+    const { token } = owner;
+    const branch = fixtures.fresh('advised');
+    const actions = [{ action: 'create', file_path: branch, content: 'one\ntwo\n' }];
+    const commit = { branch, start_branch: 'main', commit_message: 'x', actions };
+    await fixtures.done('POST', `/projects/${id}/repository/commits`, { token, json: commit });
+    const proposal = { title: 'advised', source_branch: branch, target_branch: 'main' };
+    const proposals = `/projects/${id}/merge_requests`;
+    const { iid, diff_refs } = await fixtures.done('POST', proposals, { token, json: proposal });
+    const place = { ...diff_refs, position_type: 'text', old_path: branch, new_path: branch, new_line: 1 };
+    const json = { body: '```suggestion\n1\n```', position: place };
+    const { notes } = await fixtures.done('POST', `${proposals}/${iid}/discussions`, { token, json });
+    const [{ id: noteId, suggestions }] = notes;
+    const state = async () => {
+      const note = await fixtures.done('GET', `${proposals}/${iid}/notes/${noteId}`, { token });
+      const file = `/projects/${id}/repository/files/${branch}?ref=${branch}`;
+      const { content } = await fixtures.done('GET', file, { token });
+      const isWritten = Buffer.from(content, 'base64').toString() === '1\ntwo\n';
+      const { applied } = note.suggestions[0];
+      return applied === isWritten ? (applied ? 'after' : 'before') : `applied: ${applied}, not written`;
+    };
+    return { token, state, ...send(suggestions[0].id) };
+  });
+
 const ISSUE = '/projects/:id/issues/:issue_iid';
 const EPIC = '/groups/:id/epics/:epic_id';
+const SNIPPET = '/projects/:id/snippets/:snippet_id';
 const MERGE_REQUEST = '/projects/:id/merge_requests/:merge_request_iid';
 
 /** Writes of awards on an object, or on a note on it. */
@@ -102,21 +150,18 @@ export const noteWrites: readonly Operation[] = [
   ...discussionWrites('/projects/:id/repository/commits/:sha', commit),
   ...discussionWrites(ISSUE, issue),
   ...singleWrites(ISSUE, issue),
-  // With a quick action: the note and what it changes, or neither.
-  endpoint(`POST ${ISSUE}/notes`, async (fixtures) => {
-    const made = await discussed(fixtures, issue);
-    const body = fixtures.fresh('note');
-    const state = async () => {
-      const noted = await made.state(body);
-      const { state: open } = await fixtures.done('GET', made.on, { token: made.token });
-      return (noted === 'after') === (open === 'closed') ? noted : `note ${noted}, issue ${open}`;
-    };
-    return { path: `${made.on}/notes`, token: made.token, json: { body: `${body}\n/close` }, state };
-  }),
+  closingNote(ISSUE, issue),
+  closingNote(MERGE_REQUEST, mergeRequest),
+  applying('/suggestions/:id/apply', (id) => ({ path: `/suggestions/${id}/apply`, json: {} })),
+  applying('/suggestions/batch_apply', (id) => ({ path: '/suggestions/batch_apply', json: { ids: [id] } })),
   ...discussionWrites(EPIC, epic),
   ...singleWrites(EPIC, epic),
   ...awardWrites(ISSUE, issue, ({ on }) => on),
   ...awardWrites(`${ISSUE}/notes/:note_id`, issue, ({ on, noteId }) => `${on}/notes/${noteId}`),
+  ...discussionWrites(SNIPPET, snippet),
+  ...singleWrites(SNIPPET, snippet, false),
+  ...awardWrites(SNIPPET, snippet, ({ on }) => on),
+  ...awardWrites(`${SNIPPET}/notes/:note_id`, snippet, ({ on, noteId }) => `${on}/notes/${noteId}`),
   ...discussionWrites(MERGE_REQUEST, mergeRequest),
   ...singleWrites(MERGE_REQUEST, mergeRequest, false),
   ...awardWrites(MERGE_REQUEST, mergeRequest, ({ on }) => on),

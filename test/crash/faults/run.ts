@@ -5,23 +5,31 @@ import { changeSettings } from '../../harness/settings.ts';
 import { check } from '../checker.ts';
 import { ExpectedState } from '../expected-state.ts';
 import { expect, report } from '../races.ts';
+import { alertJobs } from './alert-endpoints.ts';
 import { brought } from './brought.ts';
 import { Driver, type Operation } from './driver.ts';
 import { reads, writes } from './endpoints.ts';
+import { errorTrackingJobs } from './error-tracking-endpoints.ts';
 import { Fixtures } from './fixtures.ts';
 import { gitOperations } from './git.ts';
+import { hookJobs } from './hook-jobs.ts';
 import { Injector } from './injector.ts';
 import { jobs } from './jobs.ts';
 import { leavings } from './leaving-endpoints.ts';
+import { lfsOperations } from './lfs.ts';
+import { pipelineJobs } from './pipeline-jobs.ts';
+import { storageMoveJobs } from './storage-move-jobs.ts';
 import { uploads } from './uploads.ts';
 
 /**
  * Every call to AWS of every operation fails once in every way it can. `FAULTS=<text>` tries those whose name has it,
- * `FAULTS_SHARD=<n>/<of>` each n-th (`faults-suite.ts`).
+ * `FAULTS_PART=<n>/<of>` each n-th of all, `FAULTS_SHARD=<n>/<of>` each n-th of those (`faults-suite.ts`).
  */
 export async function faults(tally: Tally, dataDir: string): Promise<void> {
   // The address of the other server, for imports.
   process.env['OUTBOUND_ALLOW'] = '127.0.0.1';
+  // Storages to move repositories to.
+  process.env['REPOSITORY_STORAGES'] = 'cold,warm';
   const service = await startService({ dataDir, background: false });
   // The same thing is done again and again.
   await changeSettings(service, {
@@ -31,13 +39,20 @@ export async function faults(tally: Tally, dataDir: string): Promise<void> {
   const driver = new Driver(fixtures, new Injector(service.host));
   const only = process.env['FAULTS'] ?? '';
   const [shard = 0, shards = 1] = (process.env['FAULTS_SHARD'] ?? '0/1').split('/').map(Number);
+  const [part = 0, parts = 1] = (process.env['FAULTS_PART'] ?? '0/1').split('/').map(Number);
   const operations: readonly Operation[] = [
     ...writes,
     ...leavings,
     ...reads,
     ...gitOperations,
+    ...lfsOperations,
     ...uploads,
     ...jobs,
+    ...hookJobs,
+    ...storageMoveJobs,
+    ...pipelineJobs,
+    ...errorTrackingJobs,
+    ...alertJobs,
     ...brought,
   ];
   const totals = { sites: 0, runs: 0 };
@@ -45,7 +60,9 @@ export async function faults(tally: Tally, dataDir: string): Promise<void> {
   const log = console.error;
   console.error = () => {};
   try {
-    const chosen = operations.filter(({ name }, i) => name.includes(only) && i % shards === shard);
+    const chosen = operations
+      .filter(({ name }, i) => name.includes(only) && (i + part) % parts === 0)
+      .filter((_, i) => i % shards === shard);
     for (const operation of chosen) {
       await tally.step(`faults: ${operation.name}`, async () => {
         const { sites, runs, ends, problems } = await driver.try(operation);

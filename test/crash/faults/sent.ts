@@ -6,8 +6,8 @@ import type { Fixtures } from './fixtures.ts';
 export interface Sent {
   readonly path: string;
   readonly json?: unknown;
-  /** A form with files, instead of `json`. */
-  readonly raw?: FormData;
+  /** A form with files, or another body, instead of `json`. */
+  readonly raw?: FormData | string;
   readonly token: string;
   /** Whether that is a token of another kind than users have. */
   readonly bearer?: true;

@@ -185,6 +185,95 @@ describe('storage round trips of the tracker stay within the limit', () => {
   });
 });
 
+/** Of merge requests of a new repository: what is needed once for each is done before it is counted. */
+const PROPOSALS: Limits = {
+  'new merge request': ['D D D D S D D D D Q D D', 'D D D D D D D D Q D D', 1700],
+  'one merge request': ['D D D D D', 'D D D D D', 1700],
+  'one merge request that is to be checked': ['D D D D D S D D', 'D D D D D D D', 1700],
+  'page of merge requests': ['D D D D D', 'D D D D D', 1700],
+  'changes of a merge request': ['D D D D S', 'D D D D', 1700],
+  'closing a merge request, opening it again': ['D D D D D D Q D D', 'D D D D D D D Q D D', 1700],
+  'new note on a line': ['D D D D D S D D Q D', 'D D D D D D D Q D', 1700],
+  'merging a merge request': [
+    'D D D D D S D D D D D D+S D D Q D Q D D',
+    'D D D D D D D D D D D+S D D Q D Q D D',
+    1700,
+  ],
+  'trying out a merge': ['D D D D D S D+S D D Q D', 'D D D D D D+S D D Q D', 1700],
+  'asking for a rebase': ['D D D D D D D Q D', 'D D D D D D D Q D', 1700],
+  'git push to a branch that is proposed': ['D D D D D D+S S D+S D Q D D', 'D D D D D D+S D+S D Q D D', 1710],
+};
+
+describe('storage round trips of merge requests stay within the limit', () => {
+  /** Measured at most three times, each twice. */
+  const TIMES = 6;
+  let proposed: Pushed;
+  const at = (path: string) => ({ repository: proposed.repository.replace('/repository', path) });
+  const ask = (method: string, path: string, json?: unknown) => asked(() => at(path))(method, '', json)();
+  const next = new Map<string, number>();
+  /** The number of the next merge request that was made for it. */
+  const iidFor = (what: string) => {
+    const n = next.get(what)!;
+    next.set(what, n + 1);
+    return n;
+  };
+  let refs: object;
+  beforeAll(async () => {
+    proposed = await pushedProject(service, ada, 'proposed', (git) => {
+      fill(git, 400);
+      const branches = ['read', 'merge', 'check', 'try', 'rebase', 'new'].flatMap((what) =>
+        Array.from({ length: TIMES }, (_, i) => `${what}-${i}`),
+      );
+      const streams = branches.map((branch) => {
+        const text = `data ${branch.length + 1}\n${branch}\n\n`;
+        const change = `from refs/heads/main~5\nM 100644 inline ${branch}.txt\n${text}`;
+        return `commit refs/heads/${branch}\ncommitter A <a@example.com> 1800000000 +0000\n${text}${change}`;
+      });
+      git.feed(streams.join(''), 'fast-import', '--quiet');
+    });
+    let made = 0;
+    const propose = (branch: string) =>
+      ask('POST', '/merge_requests', { title: branch, source_branch: branch, target_branch: 'main' });
+    for (const what of ['read', 'merge', 'check', 'try', 'rebase']) {
+      next.set(what, made + 1);
+      for (let i = 0; i < TIMES; i++, made++) {
+        await propose(`${what}-${i}`);
+        if (what !== 'check') await ask('GET', `/merge_requests/${made + 1}`);
+      }
+    }
+    await propose('side');
+    next.set('new', 0);
+    const { body } = await service.call('GET', at('/merge_requests/1').repository, { token: ada.token });
+    refs = body.diff_refs;
+  });
+  let closed = false;
+  limited(PROPOSALS, {
+    // First, while their target is where it was, and there are few packs.
+    'trying out a merge': () => ask('GET', `/merge_requests/${iidFor('try')}/merge_ref`),
+    'merging a merge request': () => ask('PUT', `/merge_requests/${iidFor('merge')}/merge`),
+    'new merge request': () => {
+      const branch = `new-${iidFor('new')}`;
+      return ask('POST', '/merge_requests', { title: branch, source_branch: branch, target_branch: 'main' });
+    },
+    'one merge request': () => ask('GET', '/merge_requests/1'),
+    'one merge request that is to be checked': () => ask('GET', `/merge_requests/${iidFor('check')}`),
+    'page of merge requests': () => ask('GET', '/merge_requests'),
+    'changes of a merge request': () => ask('GET', '/merge_requests/1/changes'),
+    'closing a merge request, opening it again': () => {
+      closed = !closed;
+      return ask('PUT', '/merge_requests/1', { state_event: closed ? 'close' : 'reopen' });
+    },
+    'new note on a line': () => {
+      const where = { old_path: 'read-0.txt', new_path: 'read-0.txt', new_line: 1 };
+      const position = { position_type: 'text', ...refs, ...where };
+      return ask('POST', '/merge_requests/1/discussions', { body: 'Well', position });
+    },
+    'asking for a rebase': () => ask('PUT', `/merge_requests/${iidFor('rebase')}/rebase`),
+    'git push to a branch that is proposed': () =>
+      pushed(proposed.git.directory, withToken(service.url, 'ada/proposed', ada.token), 'side'),
+  });
+});
+
 test('deleting a file takes no more round trips than changing one', async () => {
   const ask = asked(() => project);
   const change = { branch: 'main', commit_message: 'One file' };

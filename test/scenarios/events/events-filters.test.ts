@@ -122,6 +122,9 @@ test('events older than three years are not shown, deleted or not', async () => 
     expect([query, (await feed('external', `/events${query}`)).length]).toEqual([query, 1]);
   const here = await feed('external', `/projects/${id}/events?sort=asc`);
   expect(here.filter(({ author_username }) => author_username === 'external').length).toBe(1);
+  const count = async (query: string) =>
+    (await as('owner', 'GET', `/projects/${id}/events?per_page=1${query}`)).headers.get('X-Total');
+  expect(await count('')).toBe(await count('&after=2000-01-01'));
 });
 
 test.each([

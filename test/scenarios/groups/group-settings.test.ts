@@ -165,6 +165,6 @@ test('the runners token is for owners, stays the same, and is deleted with its g
   }
   expect(JSON.stringify((await as('owner', 'GET', '/groups')).body)).not.toContain('runners_token');
   expect((await as('owner', 'DELETE', `/groups/${id}`)).status).toBe(202);
-  expect(await world.store.runnersTokens.ofGroup(id)).toBeUndefined();
-  expect(await world.store.runnersTokens.giveGroup(id, 'late')).toBeUndefined();
+  expect(await world.store.runnersTokens.of({ kind: 'group', id })).toBeUndefined();
+  expect(await world.store.runnersTokens.give({ kind: 'group', id }, 'late')).toBeUndefined();
 });

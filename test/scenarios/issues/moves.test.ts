@@ -1,5 +1,8 @@
 /** Issues move to other projects and are cloned, with their notes and files. */
 import { describe, expect, test } from 'vitest';
+import { deps } from '../../../functions/deps.ts';
+import { COPY_ISSUE_JOB } from '../../../lib/store/issues/copies.ts';
+import { MAINTENANCE, message } from '../../../lib/store/outbox/outbox.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
 
@@ -165,6 +168,40 @@ describe('an issue that is moved', () => {
     const reply = { body: 'one more' };
     await done(guest, 'POST', `${pathOf(after)}/discussions/${copied.id}/notes`, reply);
     await done(guest, 'PUT', `${pathOf(after)}/notes/${copied.notes[0].id}`, { body: 'changed' });
+  });
+
+  test('brings the awards on its notes with it, each once, however often the copying begins again', async () => {
+    const { owner, members, to, issue } = await ground(20);
+    const [reporter] = members as [Person];
+    const before = await issue({ title: 'Praised' });
+    const written: { id: number }[] = [];
+    for (let n = 0; n < 21; n++)
+      written.push(await done(owner, 'POST', `${pathOf(before)}/notes`, { body: `note ${n}` }));
+    const award = (who: Person, n: number, name: string) =>
+      done(who, 'POST', `${pathOf(before)}/notes/${written[n]!.id}/award_emoji`, { name });
+    await award(owner, 0, 'tada');
+    await award(reporter, 0, 'tada');
+    await award(reporter, 0, 'thumbsup');
+    await award(owner, 20, 'rocket');
+    await settled();
+    const after = await done(owner, 'POST', `${pathOf(before)}/move`, { to_project_id: to.id });
+    const again = () => message(MAINTENANCE, COPY_ISSUE_JOB, { projectId: to.id, iid: after.iid });
+    await deps().store.outbox.commit([], [again(), again()]);
+    await settled();
+    const notes = await notesOf(owner, after);
+    const awards = async (body: string) => {
+      const { id } = notes.find((note) => note.body === body)!;
+      const found = await done(owner, 'GET', `${pathOf(after)}/notes/${id}/award_emoji`);
+      return found.map(({ name, user }: { name: string; user: { id: number } }) => [name, user.id]);
+    };
+    expect(await awards('note 0')).toEqual([
+      ['tada', owner.id],
+      ['tada', reporter.id],
+      ['thumbsup', reporter.id],
+    ]);
+    expect(await awards('note 1')).toEqual([]);
+    expect(await awards('note 20')).toEqual([['rocket', owner.id]]);
+    expect(await done(owner, 'GET', pathOf(after))).toMatchObject({ upvotes: 0 });
   });
 
   test('brings the events of its labels with it, and names none that the other project does not have', async () => {

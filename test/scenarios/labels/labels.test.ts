@@ -71,14 +71,14 @@ describe('who may see and change labels of a project', () => {
 
 describe('a label', () => {
   test('is shown as it was created', async () => {
-    const given = { name: ' To do: 50% & more? ', color: '#FFAABB', description: 'a <b> & c', priority: 2 };
+    const given = { name: ' To do: 50% & more? ', color: '#FFAABB', description: 'a < b & c', priority: 2 };
     const label = await made(own(), given);
     expectSchema('labels/project_label', label);
     expect(label).toEqual({
       id: expect.any(Number),
       name: 'To do: 50% & more?',
-      description: 'a <b> & c',
-      description_html: expect.stringMatching(/^(?!.*<b>)/),
+      description: 'a < b & c',
+      description_html: 'a &lt; b &amp; c',
       color: '#FFAABB',
       text_color: '#333333',
       subscribed: false,
@@ -87,6 +87,26 @@ describe('a label', () => {
     });
     for (const name of [label.id, encodeURIComponent(label.name)])
       expect((await owner('GET', `${own()}/${name}`)).body).toEqual(label);
+  });
+
+  test('shows its description as HTML of one line, wherever labels are shown, and as it is now', async () => {
+    const given = { name: 'told', color: 'red', description: '**now**, see https://example.com :tada:' };
+    const { id, description_html: html } = await made(own(), given);
+    expect(html).toContain('<strong>now</strong>');
+    expect(html).toContain('<a href="https://example.com"');
+    expect(html).not.toContain('<p');
+    const path = own().replace('/labels', '/issues');
+    const { iid } = await made(path, { title: 'Labelled', labels: 'told' });
+    const shown = await owner('GET', `${path}?with_labels_details=true&iids[]=${iid}`);
+    expect(shown.body[0].labels[0].description_html).toBe(html);
+    const change = async (description: string) =>
+      (await owner('PUT', `${own()}/${id}`, { description })).body.description_html;
+    expect(await change('<script>alert(1)</script><img src=x onerror=alert(1)> *it*')).not.toMatch(
+      /script|onerror/,
+    );
+    expect(await change('plainly')).toBe('plainly');
+    expect(await change('# <b')).toBe('# &lt;b');
+    expect(await change('')).toBeNull();
   });
 
   test.each([

@@ -172,7 +172,8 @@ test('the pipelines of its heads are listed', async () => {
   const reported = { state: 'success', ref: 'large' };
   expect((await post(`/projects/${project.id}/statuses/${sha}`, reported)).status).toBe(201);
   expect((await get(`${large}/pipelines`)).body).toMatchObject([{ sha, ref: 'large', status: 'success' }]);
-  expect((await post(`${large}/pipelines`)).status).toBe(405);
+  const refused = await post(`${large}/pipelines`);
+  expect([refused.status, refused.body.message]).toEqual([400, { base: ['Missing CI config file'] }]);
 });
 
 test('time is tracked on it by Developers', async () => {

@@ -5,6 +5,7 @@ import { MembershipCache } from '../../../lib/domain/access/effective-level.ts';
 import { projectAccess } from '../../../lib/domain/access/open-request.ts';
 import { actingFor } from '../../../lib/domain/actor.ts';
 import { createMergeRequest, updateMergeRequest } from '../../../lib/domain/merge-requests/merge-requests.ts';
+import { expectSchema } from '../../harness/schemas.ts';
 import { type Service, startService } from '../../harness/service.ts';
 import { ask, makeWorld, type World } from '../../harness/world.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
@@ -63,7 +64,7 @@ beforeAll(async () => {
         [
           commit('older', '', { a: lines(2, 3, 4, 5, 6, 7, 8), same: 'x' }),
           commit('main', 'refs/heads/older', { a: lines(1, 2, 3, 4, 5, 6, 7, 8), same: 'x' }),
-          ...[1, 2, 3, 4, 5].map((n) => commit(`topic${n}`, 'refs/heads/main', topic)),
+          ...[1, 2, 3, 4, 5, 6].map((n) => commit(`topic${n}`, 'refs/heads/main', topic)),
         ].join(''),
         'fast-import',
         '--quiet',
@@ -230,6 +231,34 @@ describe('a place in the diff', () => {
   });
 });
 
+test('notes of all kinds are what clients expect', async () => {
+  const iid = await propose();
+  await discuss(at(iid), place({ new_line: 5, head_sha: (await recordOf(iid)).diff.headSha }));
+  await discuss(at(iid));
+  await ask(world, 'owner', 'POST', `${at(iid)}/notes`, { body: 'alone' });
+  await ask(world, 'owner', 'PUT', at(iid), { title: 'Another' });
+  const { body } = await ask(world, 'owner', 'GET', `${at(iid)}/notes`);
+  const kinds = body.map((note: { type: string | null; system: boolean }) => [note.type, note.system]);
+  expect(kinds).toEqual([
+    [null, true],
+    [null, false],
+    ['DiscussionNote', false],
+    ['DiffNote', false],
+  ]);
+  // The schema has no `attachment`, places and suggestions, and its people always have an avatar.
+  const inSchema = ({
+    attachment: _a,
+    position: _p,
+    suggestions: _s,
+    author,
+    ...note
+  }: Record<string, unknown>) => ({
+    ...note,
+    author: { ...(author as object), avatar_url: 'https://example.com/a' },
+  });
+  expectSchema('notes', body.map(inSchema));
+});
+
 test('a discussion is resolved with all its notes, opened again by a reply, and counted while it is open', async () => {
   const iid = await propose();
   const open = async () => (await recordOf(iid)).unresolvedCount;
@@ -262,6 +291,25 @@ test('a discussion is resolved with all its notes, opened again by a reply, and 
   await ask(world, 'owner', 'POST', `${alone}/notes`, { body: 'a reply' });
   expect(await open()).toBe(1);
   expect((await ask(world, 'owner', 'GET', `${at(iid)}/notes/${single.body.id}`)).body.resolvable).toBe(true);
+});
+
+test('whoever resolves the last of several discussions has that noted once', async () => {
+  const iid = await propose();
+  const discussions = [];
+  for (let i = 0; i < 4; i++) discussions.push((await discuss(at(iid))).body.id as string);
+  const answers = await Promise.all(
+    discussions.map((id) => ask(world, 'owner', 'PUT', `${at(iid)}/discussions/${id}`, { resolved: true })),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect((await recordOf(iid)).unresolvedCount).toBe(0);
+  const told = async () => {
+    const notes = await ask(world, 'owner', 'GET', `${at(iid)}/notes?activity_filter=only_activity`);
+    return notes.body.map((note: { body: string }) => note.body);
+  };
+  expect(await told()).toEqual(['resolved all threads']);
+  const first = `${at(iid)}/discussions/${discussions[0]}`;
+  for (const resolved of [false, true]) await ask(world, 'owner', 'PUT', first, { resolved });
+  expect(await told()).toHaveLength(2);
 });
 
 test.each([

@@ -162,6 +162,26 @@ test('a rebase is made by a worker for who may push to the source branch', async
   expect(await tip(path, 'main')).toBe(rebased.body.sha);
 });
 
+test('the pipeline of a rebased branch is skipped on demand', async () => {
+  for (const [skip_ci, expected] of [
+    [true, 'skipped'],
+    [false, 'created'],
+  ] as const) {
+    const path = await project({ merge_method: 'ff' });
+    await commit(path, 'main', { '.gitlab-ci.yml': 'a: { script: [x], when: delayed, start_in: 1 day }' });
+    await commit(path, 'topic', { 'b.txt': 'b', '.gitlab-ci.yml': 'a: { script: [x] }\n# topic' });
+    await commit(path, 'main', { 'm.txt': 'm' });
+    const mr = await propose(path, 'topic');
+    await as('developer', 'PUT', `${mr}/rebase`, { skip_ci });
+    await settled();
+    const sha = await tip(path, 'topic');
+    const { body } = await as('maintainer', 'GET', `${path}/pipelines?sha=${sha}`);
+    const statuses = body.map(({ status }: { status: string }) => status);
+    expect(statuses[0] === 'skipped' ? 'skipped' : 'created', JSON.stringify(body)).toBe(expected);
+    expect(statuses.length).toBeGreaterThan(0);
+  }
+});
+
 test('a merge is tried out under a ref of its own, again when a branch has moved', async () => {
   const path = await project();
   const head = await commit(path, 'topic', { 'a.txt': '1\ntwo\n3\n' });
@@ -189,6 +209,22 @@ test('ten merges of one are one merge, and nine refusals', async () => {
   const mr = await propose(path, 'topic');
   const answers = await Promise.all(Array.from({ length: 10 }, () => as('maintainer', 'PUT', `${mr}/merge`)));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(9).fill(405)]);
+});
+
+test('messages of a merge are cut after a megabyte, between characters', async () => {
+  const path = await project();
+  await commit(path, 'topic', { 'b.txt': 'b' });
+  const message = `Sum\n\n${'é'.repeat(2 ** 19)}`;
+  const json = { squash: true, squash_commit_message: message, merge_commit_message: message };
+  const merged = await as('maintainer', 'PUT', `${await propose(path, 'topic')}/merge`, json);
+  expect([merged.status, merged.body.state]).toEqual([200, 'merged']);
+  for (const sha of [merged.body.merge_commit_sha, merged.body.squash_commit_sha]) {
+    const { status, body } = await as('owner', 'GET', `${path}/repository/commits/${sha}`);
+    expect([status, body.title]).toEqual([200, 'Sum']);
+    expect(message.startsWith(body.message)).toBe(true);
+    expect(Buffer.byteLength(body.message)).toBeGreaterThan(2 ** 20 - 8);
+    expect(Buffer.byteLength(body.message)).toBeLessThanOrEqual(2 ** 20);
+  }
 });
 
 test('a merge request is shown as clients expect it', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { projectAccesses } from '../../../lib/domain/access/project-accesses.ts';
 import { actingFor } from '../../../lib/domain/actor.ts';
@@ -6,6 +6,8 @@ import { DomainError } from '../../../lib/domain/errors.ts';
 import { type MergeInput, mergeMergeRequest } from '../../../lib/domain/merge-requests/merge.ts';
 import { createMergeRequest } from '../../../lib/domain/merge-requests/merge-requests.ts';
 import { requestRebase } from '../../../lib/domain/merge-requests/rebase.ts';
+import { RefConflict } from '../../../lib/git/ports.ts';
+import { GitRepository } from '../../../lib/git/repository.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
@@ -233,6 +235,21 @@ describe('a rebase', () => {
     expect(await status(of, mr)).toBe('merged');
   });
 
+  test('begins again where a collection of garbage came between', async () => {
+    const of = await project({ merge_method: 'ff' }, DIVERGED);
+    const mr = await propose(of, 'side');
+    const publish = vi.spyOn(GitRepository.prototype, 'publish');
+    publish.mockRejectedValueOnce(new RefConflict([{ name: null, reason: 'collected' }]));
+    const { actor, access } = await acting('owner', of.id);
+    await requestRebase(deps(), actor, access, mr.iid);
+    await settled();
+    expect(publish).toHaveBeenCalled();
+    publish.mockRestore();
+    const rebased = (await world.store.mergeRequests.get(mr))!;
+    expect(rebased).toMatchObject({ rebase: null, mergeError: null, diff: { number: 2 } });
+    expect((await shown(of, rebased.diff.headSha)).parent_ids).toEqual([await tip(of, 'main')]);
+  });
+
   test('that conflicts is told in the merge request', async () => {
     const of = await project();
     await merge(of, await propose(of, 'topic'));
@@ -254,6 +271,17 @@ describe('races', () => {
     const mr = await propose(of, 'topic');
     const outcomes = await Promise.all(Array.from({ length: 12 }, () => status(of, mr)));
     expect(outcomes.toSorted()).toEqual(['merged', ...Array(11).fill('method-not-allowed')].toSorted());
+  });
+
+  test('of two mergers, who read it as open and the branches as merged is told that it is merged', async () => {
+    const of = await project();
+    const mr = await propose(of, 'topic');
+    const before = await world.store.mergeRequests.get(mr);
+    await merge(of, mr);
+    const get = vi.spyOn(deps().store.mergeRequests, 'get').mockResolvedValueOnce(before);
+    expect(await status(of, mr)).toBe('method-not-allowed');
+    expect(get.mock.calls.length).toBeGreaterThan(1);
+    get.mockRestore();
   });
 
   test('many merged into one branch at once follow each other', async () => {

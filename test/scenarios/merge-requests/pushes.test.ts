@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { inClone as commandsInClone } from '../../harness/in-clone.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { notedOn } from '../../harness/proposals.ts';
 import { settled } from '../../harness/settled.ts';
@@ -47,26 +46,11 @@ const record = (projectId: number, iid: number) => world.store.mergeRequests.get
 const branchTip = async (path: string, branch: string) =>
   (await as('owner', 'GET', `${path}/repository/branches/${branch}`)).body.commit.id as string;
 
-/** Runs git commands, one after the other, in a clone of a project. */
+/** Runs git commands in a clone of a project. */
 async function inClone(who: Who, path: string, commands: readonly (readonly string[])[]): Promise<void> {
   const { body } = await as(who, 'GET', path);
-  const remote = new URL(`${service.url}/${body.path_with_namespace}.git`);
-  remote.username = who;
-  remote.password = world.tokens[who]!;
-  const { mkdtemp, rm } = await import('node:fs/promises');
-  const directory = await mkdtemp(`${process.env['TMPDIR'] ?? '/tmp'}/clone-`);
-  const env = {
-    ...{ PATH: process.env['PATH'], HOME: directory, GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0' },
-    ...{ GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.com' },
-    ...{ GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.com' },
-  };
-  const git = promisify(execFile);
-  try {
-    await git('git', ['clone', '--quiet', remote.href, 'work'], { cwd: directory, env });
-    for (const args of commands) await git('git', args, { cwd: `${directory}/work`, env });
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  const cloner = { username: who, token: world.tokens[who]! };
+  await commandsInClone(service, cloner, body.path_with_namespace, commands);
 }
 
 test('a push to the source branch makes a version, told as added by who pushed', async () => {
@@ -101,6 +85,28 @@ test('a fast-forward of the target branch merges it without a merge commit; othe
   await settled();
   expect(await record(id, topic.iid)).toMatchObject({ state: 'merged', mergeCommitSha: null });
   expect(await record(id, other.iid)).toMatchObject({ state: 'opened', diff: { number: 1 } });
+});
+
+test.each([
+  ['takes approvals back', true, 0],
+  ['leaves approvals where the project says so', false, 1],
+])('a git push of a commit to the source branch %s', async (_, reset, left) => {
+  const { path, id } = await project();
+  expect((await as('owner', 'POST', `${path}/approvals`, { reset_approvals_on_push: reset })).status).toBe(
+    201,
+  );
+  const { iid } = await propose(path);
+  expect((await as('maintainer', 'POST', `${path}/merge_requests/${iid}/approve`, {})).status).toBe(201);
+  await inClone('owner', path, [
+    ['switch', '--quiet', 'topic'],
+    ['commit', '--quiet', '--allow-empty', '-m', 'More'],
+    ['push', '--quiet', 'origin', 'topic'],
+  ]);
+  await settled();
+  expect((await record(id, iid))!.approvals).toHaveLength(left);
+  expect((await as('owner', 'GET', `${path}/merge_requests/${iid}/approvals`)).body.approved_by).toHaveLength(
+    left,
+  );
 });
 
 test('a fork proposes a branch, pushes to it, and is merged; then the branch is removed', async () => {

@@ -4,8 +4,10 @@ import { ownWorld } from '../../harness/own-world.ts';
 import { type Scenario, scenarios } from '../../harness/scenarios.ts';
 import { expectSchema } from '../../harness/schemas.ts';
 import type { Answer } from '../../harness/service.ts';
+import { settled } from '../../harness/settled.ts';
 import { ask, type Who } from '../../harness/world.ts';
 import { codeWrites, READERS, seedCode, VISIBILITIES } from '../repository/code-audience.ts';
+import { piped } from './piped.ts';
 
 const { service, world } = ownWorld();
 beforeAll(async () => {
@@ -444,4 +446,53 @@ test('commit statuses are deleted with their project', async () => {
   await ask(world, 'owner', 'DELETE', `/projects/${made.id}`);
   const left = () => world.store.pipelines.newest(made.id, made.sha);
   await expect.poll(left, { timeout: 20_000 }).toBeUndefined();
+});
+
+describe('jobs of the commit', () => {
+  const CONFIG = `
+    stages: [build, test]
+    make: { stage: build, script: [x] }
+    check: { stage: test, script: [x], allow_failure: true }`;
+
+  test('are listed among the statuses that were reported, by id and through the filters', async () => {
+    const made = await piped(world, CONFIG);
+    const list = async (query = '') =>
+      (await made.call('GET', `/repository/commits/${made.sha}/statuses${query}`)).body;
+    const names = async (query = '') => (await list(query)).map(({ name }: { name: string }) => name);
+    await made.call('POST', `/statuses/${made.sha}`, { state: 'success', name: 'outside', ref: 'main' });
+    expect(await names()).toEqual(['make', 'check', 'outside']);
+    const [make, check] = await list();
+    expect(make).toMatchObject({
+      sha: made.sha,
+      ref: 'main',
+      status: 'pending',
+      target_url: expect.stringMatching(new RegExp(`/-/jobs/${make.id}$`)),
+      description: null,
+      allow_failure: false,
+      author: { username: 'owner' },
+    });
+    expect(check).toMatchObject({ status: 'created', allow_failure: true });
+    expect(await names('?stage=build')).toEqual(['make']);
+    expect(await names('?stage=external')).toEqual(['outside']);
+    expect(await names('?name=check')).toEqual(['check']);
+    expect(await names('?ref=main')).toEqual(['make', 'check', 'outside']);
+    expect(await names('?ref=other')).toEqual([]);
+    const second = await made.call('GET', `/repository/commits/${made.sha}/statuses?per_page=2&page=2`);
+    expect(second.body.map(({ name }: { name: string }) => name)).toEqual(['outside']);
+    expect(second.headers.get('x-total')).toBe('3');
+  });
+
+  test('are listed once, and with all those that were repeated on demand', async () => {
+    const made = await piped(world, CONFIG);
+    const [{ id: pipeline }] = await made.pipelines();
+    await made.end(pipeline, 'make', 'failed');
+    await made.call('POST', `/pipelines/${pipeline}/retry`);
+    await settled();
+    const statuses = async (query = '') =>
+      (await made.call('GET', `/repository/commits/${made.sha}/statuses${query}`)).body.map(
+        ({ name, status }: Record<string, string>) => `${name} ${status}`,
+      );
+    expect(await statuses()).toEqual(['check created', 'make pending']);
+    expect(await statuses('?all=true')).toEqual(['make failed', 'check created', 'make pending']);
+  });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { deps } from '../../../functions/deps.ts';
 import { DELETION_JOB } from '../../../lib/domain/deletion/mark-and-delete.ts';
-import type { Deps } from '../../../lib/domain/deps.ts';
 import { runJob } from '../../../lib/domain/worker/dispatch.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
@@ -208,11 +208,14 @@ describe('the delayed deletion of a project', () => {
   const day = (days: number) => new Date(Date.now() + days * 86_400_000);
   /** Runs the worker on that day with the scheduled message. */
   const due = (id: number, dueOn: string, now: Date) =>
-    runJob({ store: world.store, now: () => now } as Deps, {
-      id: fresh(),
-      type: DELETION_JOB,
-      body: { kind: 'project', id, dueOn },
-    });
+    runJob(
+      { ...deps(), now: () => now },
+      {
+        id: fresh(),
+        type: DELETION_JOB,
+        body: { kind: 'project', id, dueOn },
+      },
+    );
   const dueOn = day(DELAY_DAYS).toISOString().slice(0, 10);
 
   test('in a group archives and renames it; restoring brings both back', async () => {

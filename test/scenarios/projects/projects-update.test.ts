@@ -186,7 +186,8 @@ test('every setting is stored and shown, and settings not given stay unchanged',
     description: 'old',
   });
   expect(answer.body._links).not.toHaveProperty('issues');
-  expect((await get(id)).body).toEqual(answer.body);
+  // The token with which runners register is made when it is first asked for.
+  expect((await get(id)).body).toEqual({ ...answer.body, runners_token: expect.any(String) });
 
   const second = await put(id, {
     issues_enabled: true,
@@ -233,7 +234,10 @@ test('the former path of a renamed project redirects until it is taken', async (
     path_with_namespace: 'owner/second-path',
     http_url_to_repo: expect.stringContaining('/owner/second-path.git'),
   });
-  expect((await get('owner/First-Path')).body).toEqual(renamed.body);
+  expect((await get('owner/First-Path')).body).toEqual({
+    ...renamed.body,
+    runners_token: expect.any(String),
+  });
   expect((await get('owner/first-path', 'stranger')).status).toBe(404);
   // Of a creation and a renaming to the same path, one wins.
   const outcomes = await Promise.all([

@@ -210,11 +210,22 @@ const ACTIONS: readonly (readonly [object, string, string, object, object])[] = 
     { issue_type: 'incident' },
     { issue_type: 'incident' },
   ],
+  [{}, '/zoom http://zoom.us/j/1', 'Failed to add a Zoom meeting', {}, {}],
+  [{}, '/zoom https://zoom.us.example.com/j/1', 'Failed to add a Zoom meeting', {}, {}],
+  [{}, '/zoom see https://us02.zoom.us/j/1?pwd=x', 'Zoom meeting added', {}, {}],
+  [{ description: '/zoom https://zoom.us/my/room' }, '/remove_zoom', 'Zoom meeting removed', {}, {}],
+  [
+    { description: '/zoom https://zoom.us/j/1' },
+    '/zoom https://zoom.us/j/2',
+    'Could not apply zoom command.',
+    {},
+    {},
+  ],
   // Of what does not apply, nothing happens.
   ...['/reopen', '/unlabel ~bug', '/unassign', '/remove_milestone', '/remove_due_date', '/clear_weight'].map(
     (text) => [{}, text, `Could not apply ${text.slice(1).split(' ')[0]} command.`, {}, {}] as const,
   ),
-  ...['/unlock', '/done', '/severity 1', '/zoom https://zoom.us/j/1', '/approve', '/remove_epic'].map(
+  ...['/unlock', '/done', '/severity 1', '/remove_zoom', '/approve', '/remove_epic'].map(
     (text) => [{}, text, `Could not apply ${text.slice(1).split(' ')[0]} command.`, {}, {}] as const,
   ),
 ];
@@ -265,6 +276,18 @@ describe('a note of quick actions only', () => {
       await say('owner', path, `/award :thumbsup:\n/${subscribed ? 'subscribe' : 'unsubscribe'}`);
       expect(await read(path)).toMatchObject({ upvotes, subscribed });
     }
+  });
+
+  test('tells of a Zoom meeting that comes and goes', async () => {
+    const { path } = await issue({ description: '/zoom https://zoom.us/j/1' });
+    await say('owner', path, '/remove_zoom');
+    await say('owner', path, '/title Other');
+    const noted = (await read(`${path}/notes?sort=asc`)).map((note: { body: string }) => note.body);
+    expect(noted).toEqual([
+      'added a Zoom call to this issue',
+      'removed a Zoom call from this issue',
+      expect.stringContaining('changed title'),
+    ]);
   });
 
   test('that names nothing is refused', async () => {

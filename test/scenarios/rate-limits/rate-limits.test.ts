@@ -193,7 +193,7 @@ describe('each throttle covers its own requests and counts each subject separate
       [() => projects, one],
     ],
     ['authenticated_web', 'authenticated_web', () => git, refs, 200, [() => projects, one]],
-    ['authenticated_git_lfs', 'authenticated_git_lfs', () => git, lfs, 404, [() => git, refs]],
+    ['authenticated_git_lfs', 'authenticated_git_lfs', () => git, lfs, 422, [() => git, refs]],
     [
       'authenticated_protected_paths_api',
       'protected_paths',

@@ -105,13 +105,13 @@ const line = (row: Row) => `${row.mode} ${row.type} ${row.id}\t${row.path}`;
 const lsTree = async (...args: string[]) => {
   const run = await git.run(['ls-tree', '-z', ...args], { cwd: clone });
   expect(run.code).toBe(0);
-  // A byte that is no UTF-8 comes as a lone surrogate, which JSON carries as it is.
+  // For a byte that is no UTF-8 a character stands.
   const text = run.stdout
     .toString('latin1')
     .split('\0')
     .filter((row) => row !== '');
   return text.map((row) =>
-    row.includes('latin') ? row.replace('\xe4', '\udce4') : Buffer.from(row, 'latin1').toString(),
+    row.includes('latin') ? row.replace('\xe4', '\u{10fee4}') : Buffer.from(row, 'latin1').toString(),
   );
 };
 const shown = (rows: Row[]) => rows.map(line).toSorted();
@@ -127,7 +127,7 @@ test('a tree lists directories, then files, then submodules, as git ls-tree has 
     'ü',
     'a-',
     'a.txt',
-    'latin\udce4',
+    'latin\u{10fee4}',
     'link',
     'run.sh',
     'module',

@@ -57,6 +57,26 @@ beforeAll(async () => {
   await as('owner', 'PUT', `/projects/${open}/issues/1`, { title: 'Hinge of the service' });
 });
 
+test('a search of notes finds those on merge requests, for who may see these', async () => {
+  const branch = { branch: 'topic', start_branch: 'main', commit_message: 'x' };
+  const actions = [{ action: 'create', file_path: 'topic', content: 'x' }];
+  await made('owner', `/projects/${open}/repository/commits`, { ...branch, actions });
+  const path = `/projects/${open}/merge_requests`;
+  const input = { title: 'Topic', source_branch: 'topic', target_branch: 'main' };
+  const { iid } = await made('owner', path, input);
+  await made('owner', `${path}/${iid}/notes`, { body: 'A proposal of whistles' });
+  await made('owner', `${path}/${iid}/discussions`, { body: 'More whistles' });
+  const both = ['More whistles', 'A proposal of whistles'];
+  expect(await found('stranger', `/projects/${open}`, 'whistles')).toEqual(both);
+  expect(await found('stranger', `/groups/${group}`, 'whistles')).toEqual(both);
+  const limit = (level: string) =>
+    as('owner', 'PUT', `/projects/${open}`, { merge_requests_access_level: level });
+  await limit('private');
+  expect(await found('stranger', `/projects/${open}`, 'whistles')).toEqual([]);
+  expect(await found('reporter', `/projects/${open}`, 'whistles')).toEqual(both);
+  await limit('enabled');
+});
+
 describe('a search of notes finds', () => {
   test.each([
     ['hinge', ['hinge in code', 'Hinge oil helps', 'The rusty hinges of the gateway']],

@@ -8,7 +8,7 @@ import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import type { Who } from '../../harness/world.ts';
 
-const { as, world } = ownWorld();
+const { as, service, world } = ownWorld();
 let group: number;
 beforeAll(async () => {
   group = (await as('owner', 'POST', '/groups', { name: 'sized', path: 'sized' })).body.id;
@@ -42,6 +42,35 @@ async function commit(id: number, files: Record<string, string | null>): Promise
 const statistics = async (id: number, who: Who = 'owner') =>
   (await as(who, 'GET', `/projects/${id}?statistics=true`)).body.statistics;
 const languages = async (id: number) => (await as('owner', 'GET', `/projects/${id}/languages`)).body;
+test('the packs of its wiki count for a project, and for its group', async () => {
+  const of = (await as('owner', 'POST', '/groups', { name: 'wikied', path: 'wikied' })).body.id;
+  const { id } = (await as('owner', 'POST', '/projects', { name: 'book', namespace_id: of })).body;
+  const sizes = async () => (await as('owner', 'GET', `/projects/${id}?statistics=true`)).body.statistics;
+  await measure(id, 'before the wiki');
+  expect(await sizes()).toMatchObject({ wiki_size: 0, storage_size: 0 });
+  await as('owner', 'POST', `/projects/${id}/wikis`, { title: 'home', content: 'text' });
+  expect(await promised(id)).toBeGreaterThan(0);
+  await measure(id, 'after the wiki');
+  const { wiki_size, storage_size, repository_size } = await sizes();
+  expect(wiki_size).toBeGreaterThan(0);
+  expect([repository_size, storage_size]).toEqual([0, wiki_size]);
+  const groups = (await as('administrator', 'GET', '/groups?statistics=true&search=wikied')).body;
+  expect(groups[0].statistics).toMatchObject({ wiki_size, storage_size: wiki_size });
+});
+
+test('the files of its packages count for a project, and for its group', async () => {
+  const of = (await as('owner', 'POST', '/groups', { name: 'packed', path: 'packed' })).body.id;
+  const { id } = (await as('owner', 'POST', '/projects', { name: 'packed', namespace_id: of })).body;
+  const file = `/projects/${id}/packages/generic/tool/1.0/tool.bin`;
+  const { status } = await service.call('PUT', file, { token: world.tokens.owner!, raw: 'x'.repeat(1234) });
+  expect(status).toBe(201);
+  expect(await promised(id)).toBeGreaterThan(0);
+  await measure(id);
+  expect(await statistics(id)).toMatchObject({ packages_size: 1234, storage_size: 1234 });
+  const groups = (await as('administrator', 'GET', '/groups?statistics=true&search=packed')).body;
+  expect(groups[0].statistics).toMatchObject({ packages_size: 1234, storage_size: 1234 });
+});
+
 /** What waits to be measured. */
 async function promised(id: number): Promise<number> {
   let found = 0;
@@ -195,7 +224,7 @@ test('a group’s statistics are the sum of its projects, wherever they move', a
   expect(await world.store.statistics.ofProject(one.id)).toBeUndefined();
   await as('owner', 'DELETE', `/groups/${other}`);
   await expect.poll(() => world.store.statistics.ofProject(two.id), { timeout: 10_000 }).toBeUndefined();
-  expect(await world.store.statistics.ofGroups([other])).toEqual([0]);
+  expect(await world.store.statistics.ofGroups([other])).toMatchObject([{ repositorySize: 0, wikiSize: 0 }]);
 });
 
 test('administrators can sort projects by size; those without a measurement count as the smallest', async () => {

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Blobs } from '../../../lib/store/blobs/blobs.ts';
-import { AlreadyExists, Missing } from '../../../lib/store/errors.ts';
+import { ObjectCopies } from '../../../lib/store/blobs/object-copies.ts';
+import { AlreadyExists, Missing, StoreUnavailable } from '../../../lib/store/errors.ts';
 
 export interface BlobTarget {
   readonly client: S3Client;
@@ -96,6 +97,47 @@ export function blobConformance(name: string, open: () => Promise<BlobTarget>): 
       expect(got.headers.get('content-type')).toBe('text/x-y; charset=utf-8');
       expect(got.headers.get('content-disposition')).toBe(disposition);
       expect(got.headers.get('cache-control')).toBe('private, no-store');
+    });
+
+    test('objects of other storages are in their buckets, below their prefixes', async () => {
+      const other = `${bucket}-other`;
+      await target.client.send(new CreateBucketCommand({ Bucket: other }));
+      const all = new Blobs(target.client, bucket, {
+        default: { bucket, prefix: '' },
+        cold: { bucket: other, prefix: 'in/here/' },
+      });
+      const plain = new Blobs(target.client, other);
+      await all.put('@cold/a/1', Buffer.from('one'));
+      await all.put('@cold/a/2', Buffer.from('two'));
+      await all.put('@default/m/a', Buffer.from('here'));
+      expect(text(await plain.read('in/here/a/1', 0, 9))).toBe('one');
+      expect(text(await blobs.read('m/a', 0, 9))).toBe('here');
+      expect(await all.list('@cold/a/')).toEqual({ keys: ['@cold/a/1', '@cold/a/2'], more: false });
+      expect(await all.list('@cold/a/', { after: '@cold/a/1' })).toEqual({
+        keys: ['@cold/a/2'],
+        more: false,
+      });
+      await all.copy('@cold/a/1', 'copied');
+      expect(text(await blobs.read('copied', 0, 9))).toBe('one');
+      await all.delete(['@cold/a/1', 'copied', '@cold/a/2', '@default/m/a']);
+      expect((await plain.list('')).keys).toEqual([]);
+      expect(await blobs.head('copied')).toBeUndefined();
+      await expect(all.put('@warm/a', Buffer.from('x'))).rejects.toThrow(StoreUnavailable);
+    });
+
+    test('copies objects of any size to another bucket, in parts above a size', async () => {
+      const other = `${bucket}-copies`;
+      await target.client.send(new CreateBucketCommand({ Bucket: other }));
+      const all = new Blobs(target.client, bucket, { cold: { bucket: other, prefix: '' } });
+      const copies = new ObjectCopies(target.client, all, 5 * 1024 * 1024);
+      const bytes = randomBytes(11 * 1024 * 1024 + 1);
+      await all.put('whole', bytes);
+      await copies.copy('whole', '@cold/parts', bytes.length);
+      expect(bytes.equals(await all.read('@cold/parts', 0, bytes.length + 1))).toBe(true);
+      await all.put('small', bytes.subarray(0, 100));
+      await copies.copy('small', '@cold/small', 100);
+      expect(bytes.subarray(0, 100).equals(await all.read('@cold/small', 0, 101))).toBe(true);
+      await expect(copies.copy('absent', '@cold/absent', 6 * 1024 * 1024)).rejects.toThrow(Missing);
     });
   });
 }

@@ -227,8 +227,8 @@ async function reported({ store }: Data): Promise<Key> {
   const common = { projectId: project.id, sha: tip, ref: 'main', author, createdAt: at };
   const times = { startedAt: null, finishedAt: null };
   const counts = { states: { success: 1 }, statuses: 1, version: 1 };
-  const statusId = await store.pipelines.nextStatusId();
-  await store.pipelines.write({
+  const statusId = await store.reportedStatuses.nextId();
+  await store.reportedStatuses.write({
     pipeline: {
       ...common,
       ...times,
@@ -403,7 +403,7 @@ describe('the checker reports', () => {
     [
       'a runners token of a group that does not exist',
       /^runners: GROUP#0*99 RUNNERS_TOKEN is of a group that does not exist/,
-      ({ store }) => store.table.put({ put: { ...runnersTokenKey(99), token: 't' } }),
+      ({ store }) => store.table.put({ put: { ...runnersTokenKey({ kind: 'group', id: 99 }), token: 't' } }),
     ],
     [
       'a user who is not found by their password link',
@@ -626,7 +626,7 @@ describe('the checker reports', () => {
     ],
     [
       'a repository without a project',
-      /^repositories: REPO#\S+ HEAD belongs to no project/,
+      /^repositories: REPO#\S+ HEAD belongs to nothing/,
       remove(() => projectKey(project.id)),
     ],
     [

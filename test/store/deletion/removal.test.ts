@@ -11,8 +11,10 @@ import { type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
 import { PackCache } from '../../../lib/git/pack/pack-cache.ts';
 import type { RefName } from '../../../lib/git/refname.ts';
 import type { ProjectRecord } from '../../../lib/records/projects.ts';
+import { repositoryIdOf } from '../../../lib/records/repository-owner.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import { Outbox, parseMessage } from '../../../lib/store/outbox/outbox.ts';
+import { removeLazyRepository } from '../../../lib/store/repository/lazy-removal.ts';
 import { GitObjects } from '../../../lib/store/repository/pack-objects.ts';
 import { writeRefTable } from '../../../lib/store/repository/ref-table-writer.ts';
 import { removeRepository, WRITERS_GONE_MS } from '../../../lib/store/repository/removal.ts';
@@ -293,7 +295,7 @@ describe('content by a removed user', () => {
     } as const;
     const status = {
       ...common,
-      id: await store.pipelines.nextStatusId(),
+      id: await store.reportedStatuses.nextId(),
       pipelineId: pipeline.id,
       sha: commit,
       ref: 'main',
@@ -306,13 +308,16 @@ describe('content by a removed user', () => {
       startedAt: null,
       finishedAt: null,
     } as const;
-    await store.pipelines.write({ pipeline, previous: undefined, status, current: undefined });
+    await store.reportedStatuses.write({ pipeline, previous: undefined, status, current: undefined });
     const page = { page: 1, perPage: 10 };
     return {
       writer,
       author,
       notes: async () => (await store.notes.list(project.id, noteable, page)).items,
-      statuses: async () => (await store.pipelines.statuses(project.id, commit, { all: true }, page)).items,
+      statuses: async () => {
+        const { items } = await store.commitStatuses.page(project.id, commit, { all: true }, page);
+        return items.map((each) => (each.kind === 'reported' ? each.status : each.job));
+      },
       pipeline: () => store.pipelines.newest(project.id, commit),
     };
   }
@@ -340,5 +345,59 @@ describe('content by a removed user', () => {
     await removed(writer, true);
     const { id } = await data.store.users.ghost();
     expect([await notes(), await statuses()]).toMatchObject([[], [{ author: { id } }]]);
+  });
+});
+
+describe('the repository of a wiki', () => {
+  /** Types of the messages that wait and name the repository. */
+  const promisesAbout = async (repositoryId: string) => {
+    const TableName = data.store.environment.tableName;
+    const { Items = [] } = await data.clients.dynamodb.send(new ScanCommand({ TableName }));
+    return Items.filter(
+      ({ pk, body }) => pk!.S!.startsWith('OUTBOX#') && body?.M?.['repositoryId']?.S === repositoryId,
+    ).map(({ type }) => type!.S);
+  };
+  const made = async (id: number) => {
+    const wiki = { kind: 'project-wiki', id } as const;
+    const repositoryId = repositoryIdOf(wiki);
+    const refs = data.store.repositories.open(repositoryId);
+    const objects = new GitObjects(data.store.blobs, refs, repositoryId);
+    const pack = await objects.newPack(
+      { kind: 'bytes', pack: Buffer.from('pack'), index: Buffer.from('index') },
+      { source: 'insert', objectCount: 1 },
+    );
+    const update = { name: branch(1), from: ZERO_OID, to: oid(1), committed: 1 };
+    await refs.begin([update], { packs: [pack] }, { headBranch: 'main' });
+    return { wiki, repositoryId };
+  };
+
+  test('is closed and removed, with its bytes, and swept once more when late writers are gone', async () => {
+    const { wiki, repositoryId } = await made(9001);
+    const late = data.store.repositories.open(repositoryId);
+    await late.all();
+    expect(await removeLazyRepository(data.store, wiki, SOON())).toBe(true);
+    expect(await rowsAbout(repositoryId)).toEqual([]);
+    const sweeps = await promisesAbout(repositoryId);
+    expect(sweeps).toEqual(['repository.sweep']);
+    expect((await data.store.blobs.list(`networks/${repositoryId}/`)).keys).toEqual([]);
+    await expect(late.compareAndSwap([{ name: branch(2), from: ZERO_OID, to: oid(2) }])).rejects.toThrow();
+    expect(await removeLazyRepository(data.store, wiki, SOON())).toBe(true);
+    expect(await rowsAbout(repositoryId)).toEqual([]);
+    expect(await promisesAbout(repositoryId)).toEqual(sweeps);
+  });
+
+  test('that was never written to leaves nothing', async () => {
+    const wiki = { kind: 'group-wiki', id: 9002 } as const;
+    expect(await removeLazyRepository(data.store, wiki, SOON())).toBe(true);
+    expect(await rowsAbout(repositoryIdOf(wiki))).toEqual([]);
+  });
+
+  test('goes with its project', async () => {
+    const project = await createProject(data.store, owner, 'with-a-wiki');
+    const { repositoryId } = await made(project.id);
+    await data.store.projects.remove(project);
+    const { repositoryId: code } = project;
+    expect(await removeProject(deps(), { projectId: project.id, repositoryId: code }, SOON())).toBe(true);
+    expect(await rowsAbout(`REPO#${repositoryId}`)).toEqual([]);
   });
 });

@@ -271,6 +271,7 @@ test('the content of a deleted group is removed, wherever an earlier run stopped
   await groups().remove(shared);
   // There is no bucket here.
   Object.assign(opened.store.texts, { removeOf: () => Promise.resolve(false) });
+  Object.assign(opened.store.blobs, { list: () => Promise.resolve({ keys: [], more: false }) });
   const real = opened.store.table.delete;
   for (let runs = 1; ; runs++) {
     // A run must end the search rows of one subject, or the next begins with them again.

@@ -77,7 +77,7 @@ export async function openYard(attempts = 4): Promise<Yard> {
     }),
     async repository() {
       const id = `yard-${++repositories}`;
-      await store.table.transact(newRepository(id, 'main'));
+      await store.table.transact(newRepository({ repositoryId: id }, 'main'));
       return new Ground(yard, id);
     },
     async sentBy(now = new Date()) {

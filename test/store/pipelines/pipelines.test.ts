@@ -1,11 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { PipelineRecord, ReportedState } from '../../../lib/records/pipelines.ts';
 import { LimitReached, Missing, Stale } from '../../../lib/store/errors.ts';
-import {
-  type CommitStatusRecord,
-  MAX_STATUSES,
-  type PipelineRecord,
-  type ReportedState,
-} from '../../../lib/store/pipelines/pipelines.ts';
+import type { ListedStatus } from '../../../lib/store/jobs/commit-statuses.ts';
+import { type CommitStatusRecord, MAX_STATUSES } from '../../../lib/store/pipelines/reported-statuses.ts';
 import { createProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;
@@ -34,46 +31,63 @@ function status(of: PipelineRecord, name: string, state: ReportedState = 'runnin
   return { id: ++made, ...place, name, state, ...told, createdAt: at, startedAt: at, finishedAt: null };
 }
 
+const reported = (listed: ListedStatus) => {
+  if (listed.kind !== 'reported') throw new Error('a job');
+  return listed.status;
+};
+const idOf = (listed: ListedStatus) => reported(listed).id;
+const nameOf = (listed: ListedStatus) => reported(listed).name;
+
 test('of two concurrent first statuses for a commit and ref one creates the pipeline', async () => {
-  const { pipelines } = opened.store;
+  const { pipelines, reportedStatuses } = opened.store;
   const rivals = [pipeline('main'), pipeline('main')];
   const outcomes = await Promise.allSettled(
     rivals.map((one) =>
-      pipelines.write({ pipeline: one, previous: undefined, status: status(one, 'n'), current: undefined }),
+      reportedStatuses.write({
+        pipeline: one,
+        previous: undefined,
+        status: status(one, 'n'),
+        current: undefined,
+      }),
     ),
   );
   expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected']);
   expect(outcomes.find((outcome) => outcome.status === 'rejected')?.reason).toBeInstanceOf(Stale);
   const winner = rivals[outcomes.findIndex((outcome) => outcome.status === 'fulfilled')]!;
   expect(await pipelines.ofRef(projectId, SHA, 'main')).toEqual(winner);
-  expect((await pipelines.current(winner, 'n'))?.pipelineId).toBe(winner.id);
+  expect((await reportedStatuses.current(winner, 'n'))?.pipelineId).toBe(winner.id);
 });
 
 test('of two statuses based on the same version of a pipeline one is refused', async () => {
-  const { pipelines } = opened.store;
+  const { pipelines, reportedStatuses, commitStatuses } = opened.store;
   const previous = pipeline('race');
   const first = status(previous, 'n');
-  await pipelines.write({ pipeline: previous, previous: undefined, status: first, current: undefined });
+  await reportedStatuses.write({
+    pipeline: previous,
+    previous: undefined,
+    status: first,
+    current: undefined,
+  });
   const next = { ...previous, version: 2, updatedAt: '2026-01-02T00:00:00.000Z' };
   const rivals = [
     { pipeline: next, previous, status: { ...first, state: 'success' as const }, current: first },
     { pipeline: { ...next, statuses: 2 }, previous, status: status(previous, 'n', 'failed'), current: first },
     { pipeline: { ...next, statuses: 2 }, previous, status: status(previous, 'other'), current: undefined },
   ];
-  const outcomes = await Promise.allSettled(rivals.map((rival) => pipelines.write(rival)));
+  const outcomes = await Promise.allSettled(rivals.map((rival) => reportedStatuses.write(rival)));
   const won = outcomes.flatMap((outcome, i) => (outcome.status === 'fulfilled' ? [i] : []));
   expect(won.length).toBe(1);
   for (const outcome of outcomes)
     if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(Stale);
   // The refused ones left nothing.
   const page = { page: 1, perPage: 10, count: true };
-  const listed = await pipelines.statuses(projectId, SHA, { all: true, ref: 'race' }, page);
-  expect(listed.items.map(({ id }) => id)).toEqual([...new Set([first.id, rivals[won[0]!]!.status.id])]);
+  const listed = await commitStatuses.page(projectId, SHA, { all: true, ref: 'race' }, page);
+  expect(listed.items.map(idOf)).toEqual([...new Set([first.id, rivals[won[0]!]!.status.id])]);
   expect(await pipelines.get(projectId, SHA, previous.id)).toEqual(rivals[won[0]!]!.pipeline);
 });
 
-test('a list of pipelines reads only its page', async () => {
-  const { pipelines } = opened.store;
+test('a list of statuses reads only its page', async () => {
+  const { reportedStatuses, commitStatuses } = opened.store;
   const sha = 'b'.repeat(40);
   let previous: PipelineRecord | undefined;
   for (let n = 0; n < 30; n++) {
@@ -81,31 +95,41 @@ test('a list of pipelines reads only its page', async () => {
       ? { ...previous, version: previous.version + 1 }
       : { ...pipeline('main'), sha };
     // Half of them are replaced by a newer status of the same name.
-    const current = previous && n >= 15 ? await pipelines.current(previous, `n${n - 15}`) : undefined;
+    const current = previous && n >= 15 ? await reportedStatuses.current(previous, `n${n - 15}`) : undefined;
     const one = { ...status(next, `n${n % 15}`), sha };
-    await pipelines.write({ pipeline: next, previous, status: one, current });
+    await reportedStatuses.write({ pipeline: next, previous, status: one, current });
     previous = next;
   }
   opened.reset();
-  const latest = await pipelines.statuses(
+  const latest = await commitStatuses.page(
     projectId,
     sha,
     { all: false },
     { page: 2, perPage: 5, count: true },
   );
-  expect(latest.items.map(({ name }) => name)).toEqual(['n5', 'n6', 'n7', 'n8', 'n9']);
+  expect(latest.items.map(nameOf)).toEqual(['n5', 'n6', 'n7', 'n8', 'n9']);
   expect([latest.total, latest.more]).toEqual([15, true]);
-  // Keys, the count, the page.
-  expect(opened.operations.length).toBe(3);
-  const all = await pipelines.statuses(projectId, sha, { all: true }, { page: 1, perPage: 100, count: true });
+  // Pipelines of the commit, keys, the page; another read for the count beyond the first keys.
+  expect(opened.operations.length).toBe(4);
+  const all = await commitStatuses.page(
+    projectId,
+    sha,
+    { all: true },
+    { page: 1, perPage: 100, count: true },
+  );
   expect([all.items.length, all.total]).toEqual([30, 30]);
 });
 
 test('statuses above the limit or of a deleted project are refused', async () => {
-  const { pipelines } = opened.store;
+  const { reportedStatuses } = opened.store;
   const full = pipeline('full', { statuses: MAX_STATUSES + 1 });
   const write = (one: PipelineRecord) =>
-    pipelines.write({ pipeline: one, previous: undefined, status: status(one, 'n'), current: undefined });
+    reportedStatuses.write({
+      pipeline: one,
+      previous: undefined,
+      status: status(one, 'n'),
+      current: undefined,
+    });
   await expect(write(full)).rejects.toBeInstanceOf(LimitReached);
   await expect(write({ ...pipeline('gone'), projectId: 999 })).rejects.toBeInstanceOf(Missing);
 });

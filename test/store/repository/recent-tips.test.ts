@@ -26,7 +26,7 @@ const drop = (text: string, n: number): RefUpdate => ({ name: name(text), from: 
 
 async function repository(...refs: RefUpdate[]) {
   const id = `repository-${Math.random()}`;
-  await opened.store.table.transact(newRepository(id, 'main'));
+  await opened.store.table.transact(newRepository({ repositoryId: id }, 'main'));
   const refsOf = opened.store.repositories.open(id);
   await refsOf.compareAndSwap(refs);
   return { id, refs: refsOf };

@@ -18,7 +18,7 @@ afterAll(() => opened.close());
 let repositories = 0;
 async function fresh(): Promise<string> {
   const id = `paged-${++repositories}`;
-  await opened.store.table.transact(newRepository(id, 'main'));
+  await opened.store.table.transact(newRepository({ repositoryId: id }, 'main'));
   return id;
 }
 const open = (id: string) => opened.store.repositories.open(id);

@@ -54,7 +54,7 @@ const all = async (id: string, prefix?: string) =>
 
 test('a ref table is read once by a process, for lists, prefixes and names', async () => {
   const id = 'read-once';
-  await opened.store.table.transact(newRepository(id, 'main'));
+  await opened.store.table.transact(newRepository({ repositoryId: id }, 'main'));
   await replaceTable(id, 'first', 3000, 1);
   const [cold, coldReads] = await tableReads(id, 'first', () => all(id));
   expect([cold.length, coldReads > 0]).toEqual([6000, true]);
@@ -71,7 +71,7 @@ test('a ref table is read once by a process, for lists, prefixes and names', asy
 
 test('changes by rows and a new ref table are seen although the former one is in memory', async () => {
   const id = 'replaced';
-  await opened.store.table.transact(newRepository(id, 'main'));
+  await opened.store.table.transact(newRepository({ repositoryId: id }, 'main'));
   await replaceTable(id, 'one', 2000, 1);
   await all(id);
   await open(id).compareAndSwap([
@@ -88,7 +88,7 @@ test('changes by rows and a new ref table are seen although the former one is in
 
 test('a part of a table that is in memory is continued by what is read', async () => {
   const id = 'in-part';
-  await opened.store.table.transact(newRepository(id, 'main'));
+  await opened.store.table.transact(newRepository({ repositoryId: id }, 'main'));
   await replaceTable(id, 'part', 4000, 1);
   for (const n of [0, 1500, 3999])
     expect((await open(id).get([branch(n)])).get(branch(n))?.oid).toBe(oid(n + 1));

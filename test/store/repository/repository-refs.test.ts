@@ -23,7 +23,7 @@ afterAll(() => opened.close());
 let repositories = 0;
 async function fresh(): Promise<string> {
   const id = `repository-${++repositories}`;
-  await opened.store.table.transact(newRepository(id, 'main'));
+  await opened.store.table.transact(newRepository({ repositoryId: id }, 'main'));
   return id;
 }
 const open = (id: string): RepositoryRefs => opened.store.repositories.open(id);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Data, renderTemplate } from '../../../lib/domain/changelog/render.ts';
 import { parseTemplate, TemplateError } from '../../../lib/domain/changelog/template.ts';
+import { cpuMs } from '../../harness/cpu-ms.ts';
 
 const render = (template: string, data: Data = {}) => renderTemplate(parseTemplate(template), data);
 
@@ -57,11 +58,11 @@ describe('a template is refused', () => {
     const deep = `${'{% each a %}'.repeat(4)}x${'{% end %}'.repeat(4)}`;
     let nested: Data = 'x';
     for (let n = 0; n < 4; n++) nested = Array<Data>(60).fill({ a: nested });
-    const started = performance.now();
+    const started = cpuMs();
     expect(() => render(deep, { a: nested })).toThrow(/takes too long/);
     const wide = { a: Array<Data>(3000).fill('y'.repeat(1000)) };
     expect(() => render('{% each a %}{{ it }}{% end %}', wide)).toThrow(/too much text/);
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(cpuMs() - started).toBeLessThan(2000);
   });
 });
 

@@ -14,6 +14,7 @@ test('any bytes round-trip through text', () => {
       const raw = Buffer.from(bytes).toString('latin1') as RawPath;
       const text = decodePath(raw);
       expect(encodePath(text)).toBe(raw);
+      expect(text.isWellFormed()).toBe(true);
       expect(encodePath(JSON.parse(JSON.stringify(text)))).toBe(raw);
     }),
   );
@@ -26,8 +27,14 @@ test('UTF-8 is decoded', () => {
     }),
   );
   expect(decodePath('caf\xc3\xa9' as RawPath)).toBe('café');
-  expect(decodePath('\xff' as RawPath)).toBe('\udcff');
+  expect(decodePath('caf\xe9' as RawPath)).toBe('caf\u{10fee9}');
   expect(encodePath('\ud800')).toBeUndefined();
+});
+
+test('a name that has what stands for a byte is told apart from one that has the byte', () => {
+  const real = Buffer.from('\u{10fee9}').toString('latin1') as RawPath;
+  expect(decodePath(real)).not.toBe(decodePath('\xe9' as RawPath));
+  expect(encodePath(decodePath(real))).toBe(real);
 });
 
 describe('paths to write to', () => {

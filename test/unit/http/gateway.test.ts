@@ -12,6 +12,9 @@ import { array, file, list, object, params, string } from '../../../lib/http/par
 import { type ReplyBody, reply } from '../../../lib/http/reply.ts';
 import { MemoryAccess } from './service.ts';
 
+// Processes that test files share answer in streams.
+delete process.env['STREAM'];
+
 const eventOf = (name: string): APIGatewayProxyEvent =>
   JSON.parse(readFileSync(join(import.meta.dirname, '../../../events', `${name}.json`), 'utf8'));
 const STAGE = 'https://abcde12345.execute-api.eu-central-1.amazonaws.com/prod';

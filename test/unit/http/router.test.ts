@@ -3,6 +3,7 @@ import { anyone } from '../../../lib/http/access.ts';
 import { endpoint, type Method } from '../../../lib/http/endpoint.ts';
 import { HttpFailure } from '../../../lib/http/errors.ts';
 import { routerOf } from '../../../lib/http/router.ts';
+import { cpuMs } from '../../harness/cpu-ms.ts';
 
 const at = (method: Method, path: string) =>
   endpoint({ method, path, area: 'test', summary: path, access: anyone(), handle: () => null });
@@ -106,10 +107,10 @@ describe('routes', () => {
   });
 
   test('match long paths in linear time', async () => {
-    const started = performance.now();
+    const started = cpuMs();
     await outcome('GET', `/api/v4/projects/${'a/'.repeat(20_000)}`);
     await outcome('GET', `/api/v4/projects/1/wikis/${'/'.repeat(20_000)}x`);
     await outcome('GET', `/api/v4/projects/1/wikis/x${'/'.repeat(20_000)}`);
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(cpuMs() - started).toBeLessThan(2000);
   });
 });

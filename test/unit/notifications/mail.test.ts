@@ -146,3 +146,12 @@ test('the author of an action is named once, whatever their name is', () => {
   const branch = { ...pipeline, lines: ['A pipeline has failed for by-(@ada).'] };
   expect(withAuthor(branch, ada).lines).toHaveLength(2);
 });
+
+test('what a recipient has to be allowed to read is judged again when the mail is sent', () => {
+  for (const about of [{ issue: { iid: 3, internal: true } }, { snippet: { id: 4 } }, { epic: { id: 5 } }]) {
+    const { body } = mailOf(letter('x'), { ...reader, ...about }, sender);
+    const { userId, source, ability } = reader;
+    expect(body).toMatchObject({ reader: { userId, source, ability, ...about } });
+    expect(body['reader']).not.toHaveProperty('unsubscribe');
+  }
+});

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_MENTIONS, mentionsIn } from '../../../lib/domain/notifications/mentions.ts';
+import { cpuMs } from '../../harness/cpu-ms.ts';
 
 test.each<[text: string, names: string[]]>([
   ['@ada look', ['ada']],
@@ -48,9 +49,9 @@ describe('in any text', () => {
     'finding mentions takes linear time: repeated %s',
     (piece) => {
       const text = piece.repeat(Math.ceil(300_000 / piece.length));
-      const begun = performance.now();
+      const begun = cpuMs();
       mentionsIn(text);
-      expect(performance.now() - begun).toBeLessThan(1000);
+      expect(cpuMs() - begun).toBeLessThan(1000);
     },
   );
 });

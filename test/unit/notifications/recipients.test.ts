@@ -20,7 +20,7 @@ const REASSIGNED = 'reassign_issue reassign_merge_request';
 const THREAD = `${SPOKEN} ${ISSUE} ${REQUEST} ${REASSIGNED} change_reviewer_merge_request`;
 // Nobody chooses these.
 const UNCHOSEN =
-  'change_milestone_of_issue move_issue change_milestone_of_merge_request approve_merge_request unapprove_merge_request';
+  'change_milestone_of_issue move_issue change_milestone_of_merge_request approve_merge_request unapprove_merge_request resolve_all_discussions';
 const MENTION = 'mention_in_issue mention_in_merge_request';
 const RELABEL = 'relabel_issue relabel_merge_request';
 const INVOLVED = 'issue_due push_to_merge_request';
@@ -84,6 +84,9 @@ success_pipeline    | -                       | -        | -                | - 
 moved_project       | member                  | -        | member           | member           | -                | member           | member
 moved_project       | -                       | -        | -                | -                | -                | -                | -
 moved_project       | actor member            | -        | -                | -                | -                | -                | -
+alert               | member                  | -        | member           | member           | -                | -                | member
+alert               | -                       | -        | -                | -                | -                | -                | -
+alert               | actor member            | -        | -                | -                | -                | -                | -
 new_release         | member                  | -        | -                | -                | -                | custom           | watching
 new_release         | -                       | -        | -                | -                | -                | -                | -
 `;

@@ -18,7 +18,7 @@ async function reported(
 ) {
   const told: unknown[] = [];
   const report = async (type: string, about: object) => void told.push([type, about]);
-  await importFetchJob.run({ receives: 99, outboundAllow: '', report }, body, {
+  await importFetchJob.run({ receives: 99, outboundAllow: '', report, reportCall: report }, body, {
     messageId: 'm',
     lastDelivery: false,
     deadline,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { patternMatcher, RuleSet } from '../../../lib/domain/refs/pattern.ts';
+import { cpuMs } from '../../harness/cpu-ms.ts';
 
 test.each([
   ['main', 'main', true],
@@ -40,9 +41,9 @@ test('a ref pattern matches like a regular expression with .* for each star', ()
 
 test('a pattern designed to be slow is matched quickly', () => {
   const matches = patternMatcher(`${'*a'.repeat(500)}b`);
-  const started = performance.now();
+  const started = cpuMs();
   for (let i = 0; i < 100; i++) expect(matches('a'.repeat(1000))).toBe(false);
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(cpuMs() - started).toBeLessThan(1000);
 });
 
 test('a rule set finds its rules by name and by pattern', () => {

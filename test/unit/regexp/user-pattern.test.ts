@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_TEXT, PatternError, userPattern } from '../../../lib/regexp/user-pattern.ts';
+import { cpuMs } from '../../harness/cpu-ms.ts';
 
 /** What JavaScript's own expressions find: the two agree where both know the syntax. */
 function byEngine(source: string, text: string): Record<string, string> | undefined {
@@ -93,7 +94,7 @@ describe('a user pattern matches like other engines', () => {
 
 test('a pattern with exponential cost in other engines is matched quickly', async () => {
   const hard = 'a'.repeat(MAX_TEXT - 1);
-  const started = performance.now();
+  const started = cpuMs();
   for (const source of [
     '^(a+)+$',
     '^(a|a)*$',
@@ -106,7 +107,7 @@ test('a pattern with exponential cost in other engines is matched quickly', asyn
     `(?P<x>${'(a?)'.repeat(230)})[cd]`,
   ])
     (await userPattern(source)).find(`${hard}!`);
-  expect(performance.now() - started).toBeLessThan(3000);
+  expect(cpuMs() - started).toBeLessThan(3000);
 });
 
 test.each([
@@ -133,9 +134,9 @@ test.each([
   [`(?i)[${'B-\u{1e942}'.repeat(400)}]`, /ranges beyond ASCII/],
   [`(?s-i:a)(?i:${'[\\x{42}-\\x{1e942}]'.repeat(90)})`, /ranges beyond ASCII/],
 ])('%.40s is refused', async (source, problem) => {
-  const began = performance.now();
+  const began = cpuMs();
   const refused = await userPattern(source).catch((error: unknown) => error);
-  expect(performance.now() - began).toBeLessThan(1000);
+  expect(cpuMs() - began).toBeLessThan(1000);
   expect(refused).toBeInstanceOf(PatternError);
   expect((refused as Error).message).toMatch(problem);
 });

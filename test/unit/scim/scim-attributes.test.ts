@@ -8,6 +8,7 @@ import { attributesOf, patched } from '../../../lib/domain/scim/attributes.ts';
 import { parseFilter } from '../../../lib/domain/scim/filter.ts';
 import { NotReadable, parseComparisons, parsePath } from '../../../lib/domain/scim/path.ts';
 import type { ScimUser } from '../../../lib/domain/scim/user.ts';
+import { cpuMs } from '../../harness/cpu-ms.ts';
 
 const CORE = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
@@ -454,8 +455,8 @@ test.each([
   ['segments', 'a/'.repeat(100_000)],
   ['words that name resources, nearly', 'Users'.repeat(40_000)],
 ])('a path of many %s is read in no time', (_, path) => {
-  const begun = performance.now();
+  const begun = cpuMs();
   scimAlias(`/api/scim/v2/groups/${path}`);
   // A backtracking pattern takes 20 seconds.
-  expect(performance.now() - begun).toBeLessThan(1000);
+  expect(cpuMs() - begun).toBeLessThan(1000);
 });

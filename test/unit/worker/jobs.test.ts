@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { importFetchJob } from '../../../functions/outbound.ts';
+import { callHookJob, importFetchJob } from '../../../functions/outbound.ts';
 import type { Deps } from '../../../lib/domain/deps.ts';
 import { forkJobs } from '../../../lib/domain/forks/jobs.ts';
 import { ingestJobs as pushJobs } from '../../../lib/domain/git/jobs.ts';
@@ -146,6 +146,7 @@ test('kinds of jobs are counted in the manual, because each has metrics that cos
     ...importJobs,
     ...mailJobs,
     importFetchJob,
+    callHookJob,
   ];
   const names = new Set(all.map(({ name }) => name));
   expect(names.size).toBe(all.length);

@@ -17,7 +17,6 @@ import {
 
 const VISIBILITIES = ['private', 'internal', 'public'] as const;
 const visibility = () => word(VISIBILITIES);
-/** The only repository storage. */
 const STORAGE = 'default';
 
 const IMPORT_SOURCES = [
@@ -46,10 +45,7 @@ const isBaseUrl = (text: string) => isHttpUrl(text) && !/[?#\s]/.test(text);
 export const accessAttributes = {
   default_project_visibility: described('Visibility of new projects when none is given', visibility()),
   default_group_visibility: described('Visibility of new groups when none is given', visibility()),
-  default_snippet_visibility: described(
-    'Visibility of new snippets when none is given',
-    word(VISIBILITIES, { default: 'private' }),
-  ),
+  default_snippet_visibility: described('Visibility of new snippets when none is given', visibility()),
   restricted_visibility_levels: described(
     'Visibilities that only administrators can use for groups, projects and snippets',
     list({
@@ -100,15 +96,12 @@ export const accessAttributes = {
   commit_email_hostname: described('Hostname of private commit email addresses', hostname()),
   repository_checks_enabled: described('Check repositories for integrity periodically', bool(true)),
   repository_storages: described(
-    'Deprecated: names of the storages for new repositories; only `default` exists',
-    list({
-      default: [STORAGE],
-      check: (name) => (name === STORAGE ? undefined : `can't include: ${name}`),
-    }),
+    'Deprecated: names of the storages for new repositories; `repository_storages_weighted` decides',
+    list({ default: [STORAGE] }),
   ),
   repository_storages_weighted: described(
-    'Weights of the storages for new repositories, 0 to 100; only `default` exists',
-    weights({ [STORAGE]: 100 }),
+    'Weights of the storages for new repositories, 0 to 100; where all are 0 they go to `default`',
+    obeyed(weights({ [STORAGE]: 100 })),
   ),
   repository_size_limit: described('Maximum size of a repository in MB; 0: unlimited', int()),
   file_template_project_id: described(

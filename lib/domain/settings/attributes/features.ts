@@ -30,16 +30,17 @@ export const featureAttributes = {
   ),
   default_artifacts_expire_in: described(
     'Time after which artifacts are deleted by default, such as `30 days`',
-    line({
-      default: '30 days',
-      nullable: false,
-      check: (value) => durationProblem(value),
-    }),
+    obeyed(
+      line({
+        nullable: false,
+        check: (value) => durationProblem(value),
+      }),
+    ),
   ),
   auto_devops_enabled: described('Enable Auto DevOps for projects by default', bool(true)),
   auto_devops_domain: described('Domain of applications deployed by Auto DevOps', hostname()),
-  keep_latest_artifact: described('Keep the latest artifacts of each ref', bool(true)),
-  protected_ci_variables: described('Make new CI variables protected by default', bool(true)),
+  keep_latest_artifact: described('Keep the latest artifacts of each ref', bool()),
+  protected_ci_variables: described('Make new CI variables protected where the request does not say', bool()),
   shared_runners_enabled: described('Enable shared runners for new projects', bool()),
   shared_runners_text: described('Text shown to users of shared runners', text()),
   shared_runners_minutes: described('CI minutes per group and month; 0: unlimited', int({ default: 0 })),
@@ -84,7 +85,6 @@ export const featureAttributes = {
   valid_runner_registrars: described(
     'Kinds of resource that runners can be registered for: `project`, `group`',
     list({
-      default: ['project', 'group'],
       check: (kind) => (['project', 'group'].includes(kind) ? undefined : 'is not included in the list'),
     }),
   ),

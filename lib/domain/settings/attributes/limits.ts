@@ -58,15 +58,15 @@ export const limitAttributes: Readonly<Record<string, DescribedAttribute>> = {
   ...throttles,
   throttle_incident_management_notification_enabled: described(
     'Limit the rate of incident notifications',
-    bool(false),
+    bool(),
   ),
   throttle_incident_management_notification_per_period: described(
     'Maximum number of incident notifications per period',
-    int({ default: 3600, above: 0 }),
+    int({ above: 0 }),
   ),
   throttle_incident_management_notification_period_in_seconds: described(
     'Length of the period, in seconds',
-    int({ default: 3600, above: 0 }),
+    int({ above: 0 }),
   ),
   protected_paths: described('Paths that the protected paths rate limit applies to', list({ max: 100 })),
   rate_limiting_response_text: described(
@@ -129,15 +129,12 @@ export const limitAttributes: Readonly<Record<string, DescribedAttribute>> = {
     int(),
   ),
   push_event_hooks_limit: described(
-    'Number of changed refs in a push above which no webhooks are called; 0: never call them',
-    int({ default: 3 }),
+    'Number of changed branches, or of changed tags, in a push above which no hooks are called about them; 0: never',
+    int(),
   ),
 
   max_attachment_size: described('Maximum size of attachments, in MB', int({ above: 0 })),
-  max_artifacts_size: described(
-    'Maximum size of the artifacts of a job, in MB',
-    int({ default: 100, above: 0 }),
-  ),
+  max_artifacts_size: described('Maximum size of the artifacts of a job, in MB', int({ above: 0 })),
   max_import_size: described('Maximum size of an import in MB; 0: the limit of the instance', int()),
   max_pages_size: described(
     'Maximum size of a Pages site in MB; 0: unlimited',
@@ -147,13 +144,10 @@ export const limitAttributes: Readonly<Record<string, DescribedAttribute>> = {
     'Maximum size of a push in MB; null: the limit of the instance',
     int({ nullable: true, above: 0 }),
   ),
-  snippet_size_limit: described(
-    'Maximum size of a snippet, in bytes',
-    int({ default: 52_428_800, above: 0 }),
-  ),
+  snippet_size_limit: described('Maximum size of a snippet, in bytes', int({ above: 0 })),
   wiki_page_max_content_bytes: described(
     'Maximum size of a wiki page in bytes, at least 1,024',
-    int({ default: 52_428_800, min: 1024 }),
+    int({ min: 1024 }),
   ),
   metrics_method_call_threshold: described(
     'Duration in milliseconds from which a method call is measured',
@@ -184,10 +178,7 @@ export const limitAttributes: Readonly<Record<string, DescribedAttribute>> = {
     'Allow webhooks, integrations and imports to request local addresses',
     bool(),
   ),
-  allow_local_requests_from_system_hooks: described(
-    'Allow system hooks to request local addresses',
-    bool(true),
-  ),
+  allow_local_requests_from_system_hooks: described('Allow system hooks to request local addresses', bool()),
   dns_rebinding_protection_enabled: described(
     'Protect outbound requests against DNS rebinding; always on',
     bool(true),

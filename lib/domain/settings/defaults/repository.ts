@@ -11,4 +11,6 @@ export const repository = {
   diff_max_patch_bytes: 204_800,
   diff_max_files: 1000,
   diff_max_lines: 50_000,
+  /** Of the storages for new repositories */
+  repository_storages_weighted: { default: 100 } as Readonly<Record<string, number>>,
 };

@@ -6,6 +6,8 @@ export const noteEvents: readonly EventFacet[] = [
   { action: 'commented', target: 'note', about: 'issue' },
   { action: 'commented', target: 'note', about: 'confidential' },
   { action: 'commented', target: 'note', about: 'merge-request' },
+  { action: 'commented', target: 'note', about: 'snippet' },
+  { action: 'commented', target: 'note', about: 'hidden-snippet' },
 ];
 
 /** The target types of comments in responses, and the filter that finds them. */

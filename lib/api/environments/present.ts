@@ -1,0 +1,96 @@
+import type { ProjectAccess } from '../../domain/access/types.ts';
+import type { FoundDeployment } from '../../domain/environments/deployments.ts';
+import type { DeploymentRecord, EnvironmentRecord } from '../../records/environments.ts';
+import type { UserRecord } from '../../records/users.ts';
+import type { ApiDeps } from '../endpoint.ts';
+import { presentedJobs } from '../pipelines/present.ts';
+import { userBasic } from '../users/present.ts';
+
+/** The fields that tell which environment it is. */
+export const entry = ({ id, name, slug, externalUrl }: EnvironmentRecord) => ({
+  id,
+  name,
+  slug,
+  external_url: externalUrl,
+});
+
+export const environment = (record: EnvironmentRecord) => ({
+  ...entry(record),
+  state: record.state,
+  tier: record.tier,
+  auto_stop_at: record.autoStopAt ?? null,
+  created_at: record.createdAt,
+  updated_at: record.updatedAt,
+});
+
+type PresentedJob = Awaited<ReturnType<typeof presentedJobs>>[number];
+
+/** Whom deployments are of, and the jobs that made them. */
+async function factsOf(
+  deps: ApiDeps,
+  access: ProjectAccess,
+  deployments: readonly DeploymentRecord[],
+  baseUrl: string,
+): Promise<{
+  user(id: number): UserRecord | undefined;
+  job(id: number | undefined): PresentedJob | undefined;
+}> {
+  const ids = [...new Set(deployments.map(({ userId }) => userId))];
+  const [users, found] = await Promise.all([
+    ids.length === 0 ? [] : deps.store.users.getMany(ids),
+    deps.store.jobs.getMany(deployments.flatMap(({ job }) => job ?? [])),
+  ]);
+  const jobs = found.length === 0 ? [] : await presentedJobs(deps, access, found, baseUrl);
+  const byId = new Map(jobs.map((job) => [job.id, job]));
+  return {
+    user: (id) => users[ids.indexOf(id)],
+    job: (id) => (id === undefined ? undefined : byId.get(id)),
+  };
+}
+
+const deployment = (
+  record: DeploymentRecord,
+  facts: Awaited<ReturnType<typeof factsOf>>,
+  baseUrl: string,
+) => {
+  const user = facts.user(record.userId);
+  return {
+    id: record.id,
+    iid: record.iid,
+    ref: record.ref,
+    sha: record.sha,
+    created_at: record.createdAt,
+    updated_at: record.updatedAt,
+    status: record.status,
+    user: user === undefined ? null : userBasic(user, baseUrl),
+    deployable: facts.job(record.job?.jobId) ?? null,
+  };
+};
+
+/** Deployments as responses show them, in their order. */
+export async function presented(
+  deps: ApiDeps,
+  access: ProjectAccess,
+  found: readonly FoundDeployment[],
+  baseUrl: string,
+) {
+  const records = found.map(({ deployment }) => deployment);
+  const facts = await factsOf(deps, access, records, baseUrl);
+  return found.map(({ deployment: record, environment: of }) => ({
+    ...deployment(record, facts, baseUrl),
+    environment: { ...entry(of), created_at: of.createdAt, updated_at: of.updatedAt },
+  }));
+}
+
+/** An environment with its last deployment. */
+export async function presentedDetail(
+  deps: ApiDeps,
+  access: ProjectAccess,
+  record: EnvironmentRecord,
+  last: DeploymentRecord | undefined,
+  baseUrl: string,
+) {
+  const shown =
+    last === undefined ? null : deployment(last, await factsOf(deps, access, [last], baseUrl), baseUrl);
+  return { ...environment(record), last_deployment: shown };
+}

@@ -1,0 +1,47 @@
+/** `extends`: https://docs.gitlab.com/ee/ci/yaml/#extends */
+import { ConfigError } from './errors.ts';
+import { deepMerge, type Hash, hashOf, isHash, valueAt } from './yaml/values.ts';
+
+const MAX_NESTING = 10;
+
+/**
+ * Merges into each job what it extends, in depth: first the earlier of its bases, then the later, then its own.
+ * @throws ConfigError for a base that is absent or no hash, a circle, or more than ten levels
+ */
+export function extendJobs(config: Hash): Hash {
+  const done = new Map<string, { readonly value: Hash; readonly levels: number }>();
+  const extended = (name: string, under: readonly string[]): { value: Hash; levels: number } => {
+    const known = done.get(name);
+    if (known !== undefined) return known;
+    const own = valueAt(config, name) as Hash;
+    const bases = basesOf(own);
+    if (under.includes(name)) throw new ConfigError(`${name}: circular dependency detected in \`extends\``);
+    if (under.length >= MAX_NESTING) throw new ConfigError(`${name}: nesting too deep in \`extends\``);
+    const unknown = bases.filter((base) => !Object.hasOwn(config, base));
+    if (unknown.length > 0)
+      throw new ConfigError(`${name}: unknown keys in \`extends\` (${unknown.join(', ')})`);
+    const odd = bases.filter((base) => !isHash(valueAt(config, base)));
+    if (odd.length > 0)
+      throw new ConfigError(`${name}: invalid base hashes in \`extends\` (${odd.join(', ')})`);
+    let value: Hash = {};
+    let levels = 0;
+    for (const base of bases) {
+      const parent = extended(base, [...under, name]);
+      value = deepMerge(value, parent.value);
+      levels = Math.max(levels, parent.levels + 1);
+    }
+    if (levels > MAX_NESTING) throw new ConfigError(`${name}: nesting too deep in \`extends\``);
+    const result = { value: bases.length === 0 ? own : deepMerge(value, own), levels };
+    done.set(name, result);
+    return result;
+  };
+  return hashOf(
+    Object.entries(config).map(([name, value]) => [name, isHash(value) ? extended(name, []).value : value]),
+  );
+}
+
+function basesOf(job: Hash): readonly string[] {
+  const bases = [valueAt(job, 'extends')].flat();
+  // Other values are refused with the rest of the job.
+  return bases.every((base) => typeof base === 'string') ? bases : [];
+}

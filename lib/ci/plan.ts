@@ -1,0 +1,151 @@
+/** What a pipeline is made of: the jobs of a configuration that its ref, source and variables ask for. */
+import type { Config } from './config.ts';
+import type { Rule } from './entries/conditions.ts';
+import type { CrossNeed } from './entries/deliveries.ts';
+import type { Job, When } from './entries/job.ts';
+import { jobsOf } from './entries/parallel.ts';
+import type { VariableTexts } from './entries/variables.ts';
+import { ConfigError } from './errors.ts';
+import { firstRule, isSelected, type RefConditions } from './rules.ts';
+import type { Variables } from './variables.ts';
+
+export interface PlannedJob
+  extends Omit<Job, 'parallel' | 'rules' | 'only' | 'except' | 'needs' | 'variables'> {
+  readonly when: When;
+  readonly allowFailure: boolean;
+  /** The configuration's variables of the pipeline, the job and its rule, the later over the earlier. */
+  readonly variables: VariableTexts;
+  /** Position of its stage among those of the pipeline, from 0. */
+  readonly stageIndex: number;
+  /** Names of jobs of this plan; undefined: the job waits for the stages before. */
+  readonly needs: readonly { readonly job: string; readonly artifacts: boolean }[] | undefined;
+  readonly crossNeeds: readonly CrossNeed[];
+}
+
+export interface Plan {
+  /** Those that have jobs. */
+  readonly stages: readonly string[];
+  readonly jobs: readonly PlannedJob[];
+  /** Variables of the configuration that belong to the whole pipeline. */
+  readonly variables: VariableTexts;
+}
+
+/** Jobs of a pipeline. */
+const MAX_PLANNED = 2000;
+
+/** No pipeline is made. The message says why; for a push it is no failure. */
+export class NoPipeline extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'NoPipeline';
+  }
+}
+
+const DEFAULT_ONLY = { refs: ['branches', 'tags'] };
+
+/**
+ * Selects the jobs of a pipeline.
+ * @throws NoPipeline where the configuration wants none here; ConfigError where jobs that were selected need others
+ */
+export async function planPipeline(config: Config, given: RefConditions): Promise<Plan> {
+  // What the caller, the project and the server set counts more than the file.
+  const withGiven = (own: VariableTexts): Variables => new Map([...Object.entries(own), ...given.variables]);
+  const conditions: RefConditions = { ...given, variables: withGiven(config.variables) };
+  const workflow = await workflowRule(config, conditions);
+  const variables = { ...config.variables, ...workflow?.variables };
+  const selected: PlannedJob[] = [];
+  for (const job of config.jobs.values()) {
+    const own = { ...inherited(variables, job), ...job.variables };
+    const asked = { ...conditions, variables: withGiven(own) };
+    const choice = await choiceOf(job, asked, config.workflow !== undefined);
+    if (choice === undefined) continue;
+    for (const planned of plannedOf(job, choice, own, config)) selected.push(planned);
+    if (selected.length > MAX_PLANNED)
+      throw new ConfigError(`The number of jobs exceeds the limit of ${MAX_PLANNED} in a pipeline`);
+  }
+  if (selected.every(({ stage }) => stage === '.pre' || stage === '.post'))
+    throw new NoPipeline('No stages / jobs for this pipeline.');
+  const jobs = withNeeds(selected, config);
+  const stages = config.stages.filter((stage) => jobs.some((job) => job.stage === stage));
+  return { stages, jobs: jobs.map((job) => ({ ...job, stageIndex: stages.indexOf(job.stage) })), variables };
+}
+
+async function workflowRule({ workflow }: Config, conditions: RefConditions) {
+  if (workflow === undefined) return undefined;
+  const rule = await firstRule(workflow, conditions);
+  if (rule === undefined || rule.when === 'never')
+    throw new NoPipeline('Pipeline filtered out by workflow rules.');
+  return rule;
+}
+
+function inherited(variables: VariableTexts, { inheritsVariables: inherits }: Job): VariableTexts {
+  if (inherits === true) return variables;
+  if (inherits === false) return {};
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => inherits.includes(name)));
+}
+
+/** How a job is part of the pipeline; undefined: not at all. */
+async function choiceOf(
+  job: Job,
+  conditions: RefConditions,
+  hasWorkflow: boolean,
+): Promise<Rule | undefined> {
+  if (job.rules !== undefined) {
+    const rule = await firstRule(job.rules, conditions);
+    return rule === undefined || (rule.when ?? job.when) === 'never' ? undefined : rule;
+  }
+  // Where a workflow selects pipelines, a job that says nothing is in all of them.
+  const only = job.only ?? (hasWorkflow ? {} : DEFAULT_ONLY);
+  const whole = job.only !== undefined && job.only.refs === undefined && !hasWorkflow;
+  const policy = whole ? { ...DEFAULT_ONLY, ...only } : only;
+  return (await isSelected(policy, job.except, conditions)) ? {} : undefined;
+}
+
+/** The jobs that one becomes, without what they need. */
+function plannedOf(job: Job, rule: Rule, variables: VariableTexts, config: Config): PlannedJob[] {
+  const { parallel, rules: _r, only: _o, except: _e, needs, ...rest } = job;
+  const when = (rule.when ?? job.when) as When;
+  const { startIn: _s, ...kept } = rest;
+  const startIn = rule.when === undefined ? job.startIn : rule.startIn;
+  const allowFailure =
+    rule.allowFailure ?? job.allowFailure ?? (when === 'manual' && rule.when === undefined);
+  const base: PlannedJob = {
+    ...kept,
+    when,
+    ...(startIn !== undefined && { startIn }),
+    allowFailure,
+    variables: { ...variables, ...rule.variables },
+    stageIndex: config.stages.indexOf(job.stage),
+    needs: needs?.jobs,
+    crossNeeds: needs?.cross ?? [],
+  };
+  if (parallel === undefined) return [base];
+  return jobsOf(job.name, parallel).map(({ name, variables: own }) => ({
+    ...base,
+    name,
+    variables: { ...base.variables, ...own },
+  }));
+}
+
+/** Names the jobs that are needed as they are named in the pipeline. @throws ConfigError for one that is not in it */
+function withNeeds(selected: readonly PlannedJob[], config: Config): PlannedJob[] {
+  const names = new Set(selected.map(({ name }) => name));
+  const messages: string[] = [];
+  const jobs = selected.map((job) => {
+    if (job.needs === undefined) return job;
+    const optional = new Set(
+      job.needs.flatMap((need) => ('optional' in need && need.optional === true ? [need.job] : [])),
+    );
+    const needs = job.needs.flatMap(({ job: need, artifacts }) => {
+      const parallel = config.jobs.get(need)?.parallel;
+      const all = parallel === undefined ? [need] : jobsOf(need, parallel).map(({ name }) => name);
+      const present = all.filter((name) => names.has(name));
+      if (present.length === 0 && !optional.has(need))
+        messages.push(`'${job.name}' job needs '${need}' job, but '${need}' is not in any previous stage`);
+      return present.map((name) => ({ job: name, artifacts }));
+    });
+    return { ...job, needs };
+  });
+  if (messages.length > 0) throw new ConfigError(...messages);
+  return jobs;
+}

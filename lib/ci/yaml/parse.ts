@@ -1,0 +1,71 @@
+/** Reads a configuration file: YAML as Ruby reads it (version 1.1), with the tag `!reference`. */
+import { ConfigError } from '../errors.ts';
+import { type Hash, isHash, Reference } from './values.ts';
+
+/** Bytes of one file. */
+export const MAX_FILE_BYTES = 1 << 20;
+const TRUE = /^(?:yes|true|on)$/i;
+const FALSE = /^(?:no|false|off)$/i;
+const MAX_DEPTH = 100;
+const MAX_ALIASES = 10_000;
+
+/**
+ * Parses one file. Of several documents the first counts; a file of comments is an empty hash.
+ * @throws ConfigError for text that is too long, is no YAML, or is no hash
+ */
+export async function parseYaml(text: string): Promise<Hash> {
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES)
+    throw new ConfigError(`The configuration file is larger than ${MAX_FILE_BYTES} bytes`);
+  // Loaded on demand: of the functions that carry this, few requests read a configuration.
+  const yaml = await import('js-yaml');
+  const reference = yaml.defineSequenceTag<unknown[], Reference>('!reference', {
+    create: () => [],
+    addItem: (path, item) => {
+      path.push(item);
+    },
+    finalize: (path) => new Reference(path),
+    identify: (value) => value instanceof Reference,
+    represent: (value: Reference) => value.path,
+  });
+  // A date stays text, as a variable's value is.
+  const timestamp = yaml.defineScalarTag('tag:yaml.org,2002:timestamp', {
+    resolve: (source) => source,
+    identify: () => false,
+  });
+  // `y` and `n` are text in Ruby.
+  const bool = yaml.defineScalarTag('tag:yaml.org,2002:bool', {
+    implicit: true,
+    resolve: (source) => (TRUE.test(source) ? true : FALSE.test(source) ? false : yaml.NOT_RESOLVED),
+    identify: (value) => typeof value === 'boolean',
+  });
+  // A number that would lose digits stays text.
+  const int = yaml.defineScalarTag('tag:yaml.org,2002:int', {
+    implicit: true,
+    resolve: (source, isExplicit, tagName) => {
+      const number = yaml.intYaml11Tag.resolve(source, isExplicit, tagName);
+      return typeof number === 'number' && !Number.isSafeInteger(number) ? source : number;
+    },
+    identify: (value) => Number.isInteger(value),
+  });
+  let value: unknown;
+  try {
+    const schema = yaml.YAML11_SCHEMA.withTags(reference, timestamp, bool, int);
+    // As in Ruby, the last of two equal keys wins.
+    const limits = { maxDepth: MAX_DEPTH, maxAliases: MAX_ALIASES, maxTotalMergeKeys: 10_000, json: true };
+    [value] = yaml.loadAll(text, { schema, ...limits });
+  } catch (error) {
+    if (!(error instanceof yaml.YAMLException)) throw error;
+    const { reason, mark } = error;
+    const place = mark === undefined ? '' : ` at line ${mark.line + 1} column ${mark.column + 1}`;
+    throw new ConfigError(`(<unknown>): ${reason}${place}`);
+  }
+  if (value === null || value === undefined) return {};
+  if (!isHash(value)) throw new ConfigError('Invalid configuration format');
+  return value;
+}
+
+/** Writes a configuration as YAML, each value out in full. */
+export async function writeYaml(value: Hash): Promise<string> {
+  const { dump } = await import('js-yaml');
+  return `---\n${dump(value, { noRefs: true, lineWidth: -1 })}`;
+}

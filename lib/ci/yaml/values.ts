@@ -1,0 +1,57 @@
+/** The values that a configuration file is made of. Anchors make one value appear in several places: nobody changes them. */
+import { ConfigError } from '../errors.ts';
+
+export type Hash = { readonly [key: string]: unknown };
+
+/** `!reference [job, key, ...]`, before it is resolved. */
+export class Reference {
+  readonly path: readonly unknown[];
+  constructor(path: readonly unknown[]) {
+    this.path = path;
+  }
+  toString(): string {
+    return `!reference ${JSON.stringify(this.path)}`;
+  }
+}
+
+export const isHash = (value: unknown): value is Hash =>
+  typeof value === 'object' &&
+  value !== null &&
+  [Object.prototype, null].includes(Object.getPrototypeOf(value));
+
+/** Its own property; never one of those that every object inherits. */
+export const valueAt = (hash: Hash, key: string): unknown =>
+  Object.hasOwn(hash, key) ? hash[key] : undefined;
+
+/** A hash of these entries. A key such as `__proto__` is an entry like any other. */
+export const hashOf = (entries: Iterable<readonly [string, unknown]>): Hash => Object.fromEntries(entries);
+
+/** Hashes are merged entry by entry, in depth; of all other values the later one counts. */
+export function deepMerge(base: Hash, over: Hash): Hash {
+  const merged = new Map(Object.entries(base));
+  for (const [key, value] of Object.entries(over)) {
+    const before = merged.get(key);
+    merged.set(key, isHash(before) && isHash(value) ? deepMerge(before, value) : value);
+  }
+  return hashOf(merged);
+}
+
+/** Values in a whole configuration: what anchors, `extends` and references repeat counts each time. */
+const MAX_VALUES = 500_000;
+/** Characters of all texts in it, counted in the same way. */
+const MAX_CHARACTERS = 10_000_000;
+
+/** @throws ConfigError for a configuration that is small as text and large when it is written out */
+export function requireBounded(value: unknown): void {
+  let values = 0;
+  let characters = 0;
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next === 'string') characters += next.length;
+    if (++values > MAX_VALUES || characters > MAX_CHARACTERS)
+      throw new ConfigError('The parsed YAML is too big');
+    if (Array.isArray(next)) for (const item of next) open.push(item);
+    else if (isHash(next)) for (const key of Object.keys(next)) open.push(next[key]);
+  }
+}

@@ -1,0 +1,10 @@
+import { MAINTAINER, OWNER } from '../levels.ts';
+import type { GroupRules, ProjectRules } from './rules.ts';
+
+export const project = {
+  admin_hooks: { level: MAINTAINER, reader: 'nobody' },
+} as const satisfies ProjectRules;
+
+export const group = {
+  admin_hooks: { level: OWNER, reader: 'nobody' },
+} as const satisfies GroupRules;

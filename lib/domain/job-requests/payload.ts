@@ -1,0 +1,103 @@
+/** What a runner gets to know of a job that it has taken. */
+import { ZERO_OID } from '../../git/oid.ts';
+import { archiveOf } from '../../records/artifacts.ts';
+import type { JobRecord, JobSpec, PipelineRecord } from '../../records/pipelines.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { RunnerRecord } from '../../records/runners.ts';
+import { Stale } from '../../store/errors.ts';
+import { crossDependencies } from '../artifacts/cross-needs.ts';
+import { inheritedVariables } from '../artifacts/dotenv.ts';
+import type { JobVariable } from '../ci-variables/job-variables.ts';
+import { repositoryUrl, serverFacts } from '../ci-variables/predefined.ts';
+import type { Deps } from '../deps.ts';
+import { variablesOfJob } from '../pipelines/job-variables.ts';
+
+/** Seconds. */
+const DEFAULT_TIMEOUT = 3600;
+const DEFAULT_DEPTH = 50;
+
+export interface JobPayload {
+  readonly project: ProjectRecord;
+  readonly pipeline: PipelineRecord | undefined;
+  readonly job: JobRecord;
+  readonly spec: JobSpec;
+  readonly token: string;
+  readonly variables: readonly JobVariable[];
+  readonly repositoryUrl: string;
+  readonly beforeSha: string;
+  readonly depth: number;
+  /** Seconds. */
+  readonly timeout: number;
+  /** Jobs whose artifacts it fetches. */
+  readonly dependencies: readonly JobRecord[];
+}
+
+const NO_SPEC: JobSpec = { script: [], crossNeeds: [], variables: {} };
+
+/** @returns undefined where the project is gone meanwhile, and where what the job needs of others is not there: then it fails */
+export async function payloadOf(
+  deps: Deps,
+  { job, token, runner, baseUrl }: { job: JobRecord; token: string; runner: RunnerRecord; baseUrl: string },
+): Promise<JobPayload | undefined> {
+  const { store } = deps;
+  const { projectId, pipelineId } = job;
+  const [project, pipeline, spec = NO_SPEC, all] = await Promise.all([
+    store.projects.get(projectId),
+    store.pipelines.byId(projectId, pipelineId),
+    store.jobs.spec(job),
+    store.jobs.all(pipelineId),
+  ]);
+  if (project === undefined || project.deletedAt !== null) return undefined;
+  const others = spec.crossNeeds.length === 0 ? [] : await crossDependencies(deps, job, spec);
+  if (others === undefined) {
+    await failed(deps, job);
+    return undefined;
+  }
+  const before = [...dependenciesOf(job, spec, all), ...others];
+  const inherited = await inheritedVariables(deps, before);
+  const variables = await variablesOfJob(deps, {
+    ...{ project, pipeline, job, spec, baseUrl },
+    ...{ runner, token, inherited },
+  });
+  return {
+    project,
+    pipeline,
+    job,
+    spec,
+    token,
+    variables,
+    repositoryUrl: repositoryUrl({ server: serverFacts(deps, baseUrl), project, token }),
+    beforeSha: pipeline?.beforeSha ?? ZERO_OID,
+    depth: (project.settings['ci_default_git_depth'] as number | undefined) ?? DEFAULT_DEPTH,
+    timeout: timeoutOf(job, project, runner),
+    dependencies: before.filter((other) => archiveOf(other) !== undefined),
+  };
+}
+
+/** Ends a job that misses what it needs; where others ended it meanwhile, it stays so. */
+async function failed({ store, now }: Deps, job: JobRecord): Promise<void> {
+  const end = { status: 'failed', failureReason: 'missing_dependency_failure' } as const;
+  await store.jobs.finish(job, end, now()).catch((error: unknown) => {
+    if (!(error instanceof Stale)) throw error;
+  });
+}
+
+/** The shortest of what job or project and runner allow. */
+export function timeoutOf(
+  { timeout }: Pick<JobRecord, 'timeout'>,
+  { settings }: Pick<ProjectRecord, 'settings'>,
+  { maximumTimeout }: Pick<RunnerRecord, 'maximumTimeout'>,
+): number {
+  const allowed = timeout ?? (settings['build_timeout'] as number | undefined) ?? DEFAULT_TIMEOUT;
+  return Math.min(allowed, maximumTimeout ?? allowed);
+}
+
+/** Jobs of the same pipeline whose files a job gets, in the order of ids. */
+export function dependenciesOf(job: JobRecord, spec: JobSpec, all: readonly JobRecord[]): JobRecord[] {
+  const { needs, dependencies } = spec;
+  const needed = needs?.filter(({ artifacts }) => artifacts).map((need) => need.job);
+  const wanted = (other: JobRecord) =>
+    (needed === undefined ? other.stageIndex < job.stageIndex : needed.includes(other.name)) &&
+    (dependencies?.includes(other.name) ?? true);
+  return all.filter((other) => !other.retried && other.artifacts.length > 0 && wanted(other));
+}

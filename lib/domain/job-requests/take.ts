@@ -1,0 +1,111 @@
+/** Which job a runner that asks gets. */
+import type { JobRecord } from '../../records/pipelines.ts';
+import type { RunnerRecord } from '../../records/runners.ts';
+import { Stale } from '../../store/errors.ts';
+import type { QueuedJob } from '../../store/jobs/jobs.ts';
+import { tokenHash } from '../access/token-check.ts';
+import type { Deps } from '../deps.ts';
+import { conflict } from '../errors.ts';
+import { groupScope, INSTANCE_SCOPE, projectScope } from '../jobs/scopes.ts';
+import { retryOnConflict } from '../retry-on-conflict.ts';
+import { newTokenText } from '../tokens/tokens.ts';
+
+/** Jobs of each queue that are looked at. */
+const MAX_LOOKED_AT = 200;
+/** Of those that fit, how many are tried: others may take them first. */
+const MAX_TRIED = 10;
+/** Projects among which the next job is chosen by how many run. */
+const MAX_COMPARED = 10;
+/** Up to which running jobs are counted. */
+const MAX_COUNTED = 20;
+
+export interface TakenJob {
+  readonly job: JobRecord;
+  /** The job's token, which nothing else tells. */
+  readonly token: string;
+}
+
+/** The queues that a runner takes jobs from. */
+export function queuesOf({ type, groupId, projectIds }: RunnerRecord): readonly string[] {
+  if (type === 'instance_type') return [INSTANCE_SCOPE];
+  return groupId !== null ? [groupScope(groupId)] : projectIds.map(projectScope);
+}
+
+/** Whether a runner takes such a job. */
+export const fits = (
+  runner: Pick<RunnerRecord, 'tags' | 'runUntagged' | 'accessLevel'>,
+  job: Pick<QueuedJob, 'tags' | 'protected'>,
+): boolean =>
+  (job.tags.length === 0 ? runner.runUntagged : job.tags.every((tag) => runner.tags.includes(tag))) &&
+  (runner.accessLevel === 'not_protected' || job.protected);
+
+/**
+ * Gives a runner the next job: of the project with the fewest running jobs, and of that the oldest. Of several runners
+ * that ask at once each gets another one.
+ * @returns undefined where none waits that it takes
+ * @throws 409 where others took all that it tried: it asks again
+ */
+export async function takeJob(deps: Deps, runner: RunnerRecord): Promise<TakenJob | undefined> {
+  if (runner.paused) return undefined;
+  const { jobs } = deps.store;
+  const waiting = await Promise.all(queuesOf(runner).map((queue) => jobs.waiting(queue, MAX_LOOKED_AT)));
+  const candidates = waiting.flat().filter((job) => fits(runner, job));
+  if (candidates.length === 0) return undefined;
+  let lost = false;
+  const tried = (await inTurn(deps, candidates)).slice(0, MAX_TRIED);
+  for (const { pipelineId, id } of tried) {
+    const job = await jobs.ofPipeline(pipelineId, id);
+    if (job?.status !== 'pending') {
+      lost = true;
+      continue;
+    }
+    const token = newTokenText('');
+    const holder = { runnerId: runner.id, tokenHash: tokenHash(token) };
+    try {
+      return { job: await jobs.take(job, holder, deps.now()), token };
+    } catch (error) {
+      if (!(error instanceof Stale)) throw error;
+      lost = true;
+    }
+  }
+  if (lost) throw conflict();
+  return undefined;
+}
+
+/** Jobs in the order in which they are taken. */
+async function inTurn(deps: Deps, candidates: readonly QueuedJob[]): Promise<readonly QueuedJob[]> {
+  const byAge = candidates.toSorted((a, b) => a.id - b.id);
+  const projects = [...new Set(byAge.map(({ projectId }) => projectId))].slice(0, MAX_COMPARED);
+  if (projects.length === 1) return byAge;
+  const counts = await Promise.all(projects.map((id) => deps.store.jobs.running(id, MAX_COUNTED)));
+  const running = new Map(projects.map((id, i) => [id, counts[i]!]));
+  const taken = new Map<number, number>();
+  // As if each were taken: the second of a project comes after the first of all with fewer.
+  const places = byAge.map((job) => {
+    const before = taken.get(job.projectId) ?? 0;
+    taken.set(job.projectId, before + 1);
+    return { job, place: before + (running.get(job.projectId) ?? MAX_COUNTED) };
+  });
+  return places.toSorted((a, b) => a.place - b.place || a.job.id - b.job.id).map(({ job }) => job);
+}
+
+/** Puts a job back that its runner was not told of. Where that fails too, its time ends it. */
+export async function giveBack(
+  { store, now }: Deps,
+  { pipelineId, id, tokenHash }: JobRecord,
+): Promise<void> {
+  await retryOnConflict(
+    async () => {
+      const job = await store.jobs.ofPipeline(pipelineId, id);
+      if (job?.status !== 'running' || job.tokenHash !== tokenHash) return;
+      const change = {
+        status: 'pending',
+        runnerId: null,
+        startedAt: null,
+        updatedAt: now().toISOString(),
+      } as const;
+      await store.jobs.change([{ job, change }], { advance: false });
+    },
+    (error) => error instanceof Stale,
+  );
+}

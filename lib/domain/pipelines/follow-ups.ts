@@ -1,0 +1,73 @@
+import { hasEnded, type PipelineRecord } from '../../records/pipelines.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import { AUTO_MERGE_JOB } from '../../store/merge-requests/merge-requests.ts';
+import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
+import { ADVANCE_PIPELINE_JOB } from '../../store/pipelines/pipelines.ts';
+import type { Deps } from '../deps.ts';
+import { notificationMessage } from '../notifications/enqueue.ts';
+import { toldOfPipeline } from './tell-hooks.ts';
+
+/** Merge requests of one branch that may wait for its pipeline. */
+const MAX_WAITING = 20;
+
+/** A pipeline, and what it was before. */
+interface PipelineChange {
+  readonly pipeline: PipelineRecord;
+  readonly previous: PipelineRecord | undefined;
+}
+
+interface Told {
+  readonly actorId: number | null;
+  readonly baseUrl: string;
+}
+
+/**
+ * Messages about what follows from the status of a pipeline: hooks hear of it, and when it has ended mail tells of it, merges
+ * that wait for it go on, and so does the job that started it.
+ * @param known its project, if that is at hand
+ */
+export async function followUps(
+  deps: Deps,
+  change: PipelineChange,
+  told: Told,
+  known?: ProjectRecord,
+): Promise<OutboxMessage[]> {
+  const { pipeline, previous } = change;
+  if (pipeline.status === previous?.status) return [];
+  const project = known ?? (await deps.store.projects.get(pipeline.projectId));
+  const heard = project === undefined ? [] : await toldOfPipeline(deps, project, pipeline, told);
+  if (!hasEnded(pipeline.status)) return heard;
+  const { parent } = pipeline;
+  const waiting =
+    parent === undefined
+      ? []
+      : [
+          message(MAINTENANCE, ADVANCE_PIPELINE_JOB, {
+            projectId: parent.projectId,
+            pipelineId: parent.pipelineId,
+          }),
+        ];
+  return [...heard, ...mails(change, told), ...(await waitingMerges(deps, pipeline, told)), ...waiting];
+}
+
+function mails({ pipeline, previous }: PipelineChange, { actorId, baseUrl }: Told): OutboxMessage[] {
+  const { id, projectId, sha, status, source } = pipeline;
+  // A pipeline of another one is told of with that.
+  if ((status !== 'success' && status !== 'failed') || source === 'parent_pipeline') return [];
+  const before = previous?.outcome ?? null;
+  const happening = { kind: 'pipeline', projectId, sha, pipelineId: id, outcome: status, before } as const;
+  return [notificationMessage({ actorId, baseUrl, happening })];
+}
+
+/** Merge requests of the branch whose pipeline has just succeeded: they may wait for that. */
+async function waitingMerges(
+  { store }: Deps,
+  { projectId, ref, status, mergeRequest }: PipelineRecord,
+  { baseUrl }: Told,
+): Promise<OutboxMessage[]> {
+  if (status !== 'success') return [];
+  const merge = (place: { readonly projectId: number; readonly iid: number }) =>
+    message(MAINTENANCE, AUTO_MERGE_JOB, { projectId: place.projectId, iid: place.iid, baseUrl });
+  if (mergeRequest !== undefined) return [merge(mergeRequest)];
+  return (await store.mergeRequests.openFrom({ projectId, branch: ref }, MAX_WAITING)).map(merge);
+}

@@ -1,0 +1,34 @@
+/** Who may start, repeat and cancel what runs on protected branches and tags: those who may push to them. */
+
+import type { JobRecord, PipelineRecord } from '../../records/pipelines.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
+import type { Deps } from '../deps.ts';
+import { forbidden } from '../errors.ts';
+import { refProtection } from '../refs/protection.ts';
+
+type OnRef = Pick<JobRecord | PipelineRecord, 'ref' | 'tag'>;
+
+/** Whether an actor who may update pipelines may update this one, or a job of it. */
+export async function mayUpdateJob(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  { ref, tag }: OnRef,
+): Promise<boolean> {
+  // A merge request has the rights of its source branch only.
+  if (ref.startsWith('refs/')) return true;
+  const { branches, tags } = await refProtection(deps, access, actor);
+  if (tag === true) return !tags.isProtected(ref) || tags.mayCreate(actor, ref);
+  return !branches.isProtected(ref) || branches.mayUpdate(actor, ref);
+}
+
+/** @throws 403 */
+export async function requireMayUpdate(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  on: OnRef,
+): Promise<void> {
+  if (!(await mayUpdateJob(deps, actor, access, on))) throw forbidden();
+}

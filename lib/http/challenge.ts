@@ -1,0 +1,2 @@
+/** What tells a client of Git to ask for credentials: `WWW-Authenticate`. */
+export const CHALLENGE = 'Basic realm="Lemnos"';

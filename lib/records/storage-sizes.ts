@@ -1,0 +1,17 @@
+/** What takes up storage: each is an attribute of the statistics of a project, in bytes, and summed up for its group. */
+export const STORAGE_SIZES = [
+  'repositorySize',
+  'lfsObjectsSize',
+  'wikiSize',
+  'packagesSize',
+  'artifactsSize',
+] as const;
+
+/** Bytes. */
+export type StorageSizes = Readonly<Record<(typeof STORAGE_SIZES)[number], number>>;
+
+/** All sizes; 0 where nothing was measured. */
+export const storageSizes = (measured: object | undefined): StorageSizes =>
+  Object.fromEntries(
+    STORAGE_SIZES.map((size) => [size, (measured as Partial<StorageSizes> | undefined)?.[size] ?? 0]),
+  ) as StorageSizes;

@@ -1,0 +1,168 @@
+/** Alerts of projects: one of each cause is open. */
+import type { AlertRecord, AlertStatus } from '../../records/alerts.ts';
+import type { StoredText } from '../../records/texts.ts';
+import { AlreadyExists, Stale, TransactionRefused } from '../errors.ts';
+import { checkProjectExists } from '../placement/project-item.ts';
+import {
+  ALERT_PREFIX,
+  alertCountKey,
+  alertKey,
+  alertPayloadKey,
+  alertsPartition,
+  openAlertKey,
+} from '../row-keys/alerts.ts';
+import { deletePage } from '../table/delete-page.ts';
+import { recordOf } from '../table/record-of.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
+
+/** Alerts that a filtered list looks at. */
+const WALK = 5_000;
+
+/** What people say of an alert; what is absent stays. */
+export interface AlertChange {
+  readonly status?: AlertStatus | undefined;
+  readonly assigneeIds?: readonly number[] | undefined;
+}
+
+export class Alerts {
+  readonly #table: Table;
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /** The alert of a cause that is not resolved. */
+  async openOf(projectId: number, fingerprint: string): Promise<AlertRecord | undefined> {
+    const row = await this.#table.get(openAlertKey(projectId, fingerprint));
+    return row && this.get(projectId, row['iid'] as number);
+  }
+
+  /** A number for a new alert. */
+  async nextIid(projectId: number): Promise<number> {
+    const count = await this.#table.update({ update: alertCountKey(projectId), add: { iid: 1 } });
+    return count['iid'] as number;
+  }
+
+  /**
+   * The writes of a new alert. They are refused as `open` where another one of its cause is open by now, as `project` when
+   * the project is deleted.
+   * @param payload all that was sent, as JSON. @param alone whether no other write of the transaction checks the project
+   */
+  creationOf(alert: AlertRecord, payload: StoredText, alone: boolean): Write[] {
+    return [
+      ...(alone ? [checkProjectExists(alert.projectId)] : []),
+      { put: { ...alertKey(alert.projectId, alert.iid), ...alert } },
+      { put: { ...alertPayloadKey(alert.projectId, alert.iid), payload } },
+      ...(alert.status === 'resolved' ? [] : [opening(alert)]),
+    ];
+  }
+
+  async get(projectId: number, iid: number): Promise<AlertRecord | undefined> {
+    return recordOf(await this.#table.get(alertKey(projectId, iid)));
+  }
+
+  async payload(projectId: number, iid: number): Promise<StoredText | undefined> {
+    const row = await this.#table.get(alertPayloadKey(projectId, iid));
+    return row?.['payload'] as StoredText | undefined;
+  }
+
+  /** The newest first. @param before a number: only those with a smaller one. Looks at 5,000 at most */
+  async list(
+    projectId: number,
+    limit: number,
+    before: number | undefined,
+    where: (alert: AlertRecord) => boolean,
+  ): Promise<{ readonly items: readonly AlertRecord[]; readonly more: number | undefined }> {
+    const partition = alertsPartition(projectId);
+    const range =
+      before === undefined
+        ? { prefix: ALERT_PREFIX }
+        : { from: ALERT_PREFIX, to: alertKey(projectId, before).sk };
+    const items: AlertRecord[] = [];
+    let looked = 0;
+    let last = before;
+    for await (const item of this.#table.queryAll({ partition, ...range, reverse: true, limit: 200 })) {
+      const alert = recordOf<AlertRecord>(item)!;
+      if (alert.iid === before) continue;
+      if (items.length === limit || looked === WALK) return { items, more: last };
+      looked++;
+      last = alert.iid;
+      if (where(alert)) items.push(alert);
+    }
+    return { items, more: undefined };
+  }
+
+  /**
+   * Changes what people say of it.
+   * @throws Stale when it was changed since it was read; AlreadyExists when it is opened again and another one of its
+   * cause is open
+   */
+  async change(
+    alert: AlertRecord,
+    { status = alert.status, assigneeIds = alert.assigneeIds ?? [] }: AlertChange,
+    now: Date,
+    alongside: readonly Write[],
+  ): Promise<AlertRecord> {
+    const at = now.toISOString();
+    const [was, is] = [alert.status === 'resolved', status === 'resolved'];
+    const endedAt = is ? (was ? alert.endedAt : at) : null;
+    const set = { status, assigneeIds, endedAt, updatedAt: at };
+    const { if: condition, values, ...write } = changed(alert, { set });
+    const assigned =
+      alert.assigneeIds === undefined ? 'attribute_not_exists(#assigneeIds)' : '#assigneeIds = :assigned';
+    try {
+      await this.#table.transact([
+        {
+          ...write,
+          if: `${condition} AND ${assigned}`,
+          values: { ...values, ...(alert.assigneeIds === undefined ? {} : { assigned: alert.assigneeIds }) },
+        },
+        ...(is && !was ? [closing(alert)] : []),
+        ...(was && !is ? [opening(alert)] : []),
+        ...alongside,
+      ]);
+      return { ...alert, ...set };
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      throw error.has('alert') ? new Stale('alert') : error.has('open') ? new AlreadyExists('alert') : error;
+    }
+  }
+
+  /** Deletes up to `limit` rows of a deleted project. @returns whether any are left */
+  removeOfProject(projectId: number, limit = 500): Promise<boolean> {
+    return deletePage(this.#table, { partition: alertsPartition(projectId), limit });
+  }
+}
+
+/** The status is the version: all that is decided by a read alert depends on nothing else. */
+const changed = (
+  { projectId, iid, status }: AlertRecord,
+  change: { readonly set: Item; readonly add?: Readonly<Record<string, number>> },
+) => ({
+  update: alertKey(projectId, iid),
+  ...change,
+  if: `${PRESENT} AND #status = :before`,
+  values: { before: status },
+  reason: 'alert',
+});
+
+/** The write of an alert that was sent again; refused as `alert` where its status is another one by now. */
+export const counting = (alert: AlertRecord, now: Date): Write[] => [
+  changed(alert, { set: { updatedAt: now.toISOString() }, add: { events: 1 } }),
+];
+
+/** The writes of an alert that ends, likewise. */
+export const ending = (alert: AlertRecord, endedAt: string, now: Date): Write[] => [
+  changed(alert, { set: { status: 'resolved', endedAt, updatedAt: now.toISOString() } }),
+  closing(alert),
+];
+
+const closing = ({ projectId, fingerprint }: AlertRecord): Write => ({
+  delete: openAlertKey(projectId, fingerprint),
+});
+
+const opening = ({ projectId, fingerprint, iid }: AlertRecord): Write => ({
+  put: { ...openAlertKey(projectId, fingerprint), iid },
+  if: ABSENT,
+  reason: 'open',
+});

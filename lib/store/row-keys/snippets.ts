@@ -1,0 +1,33 @@
+import { ownerOfSnippet, type SnippetOwner, type SnippetRecord } from '../../records/snippets.ts';
+import type { Visibility } from '../../records/visibility.ts';
+import { type Key, MAX_ID, padded } from './key.ts';
+import type { RowKind } from './row-kind.ts';
+
+/** A snippet by its id: its paths name nothing else of it. */
+export const snippetKey = (id: number): Key => ({ pk: `SNIPPET#${padded(id)}`, sk: 'SNIPPET' });
+
+/** With what program and from where it was created. */
+export const snippetAgentKey = (id: number): Key => ({ pk: `SNIPPET#${padded(id)}`, sk: 'AGENT' });
+
+/** The personal snippets of a user, or those of a project. */
+export const snippetsPartition = ({ kind, id }: SnippetOwner): string =>
+  `SNIPPETS#${kind === 'user' ? 'USER' : 'PROJECT'}#${padded(id)}`;
+
+export const snippetListPrefix = (visibility: Visibility): string => `LIST#${visibility}#`;
+
+/** The list of a visibility, the newest first. */
+export const snippetListKey = (snippet: SnippetRecord): Key => ({
+  pk: snippetsPartition(ownerOfSnippet(snippet)),
+  sk: `${snippetListPrefix(snippet.visibility)}${padded(MAX_ID - snippet.id)}`,
+});
+
+/** Class of `list`: the personal snippets that everybody sees. */
+export const PUBLIC_SNIPPETS = 'SNIPPETS#public';
+
+const of = ['project', 'user'] as const;
+
+export const rowKinds = [
+  { name: 'snippet', partitions: ['SNIPPET#'], keys: { snippetKey }, of },
+  { name: 'snippet-agent', partitions: ['SNIPPET#'], keys: { snippetAgentKey }, of },
+  { name: 'snippet-of-owner', partitions: ['SNIPPETS#'], keys: { snippetListKey }, of },
+] as const satisfies readonly RowKind[];

@@ -1,0 +1,278 @@
+/** Snippets of users and projects: their records and lists. The repositories that hold their files are beside them. */
+
+import { ownerOfSnippet, type SnippetOwner, type SnippetRecord } from '../../records/snippets.ts';
+import type { Visibility } from '../../records/visibility.ts';
+import { Missing, Stale, TransactionRefused } from '../errors.ts';
+import { checkSourceExists } from '../members/item.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
+import { idOf, MAX_ID, padded } from '../row-keys/key.ts';
+import { listPartition, listPartitions } from '../row-keys/lists.ts';
+import {
+  PUBLIC_SNIPPETS,
+  snippetAgentKey,
+  snippetKey,
+  snippetListKey,
+  snippetListPrefix,
+  snippetsPartition,
+} from '../row-keys/snippets.ts';
+import { userKey, userPartition, userRow } from '../row-keys/users.ts';
+import { indexMessage, type Search } from '../search/search.ts';
+import type { Counters } from '../table/counters.ts';
+import { chunkFor, countSources, cutPage, type Page, type PageRequest } from '../table/paging.ts';
+import {
+  type Countable,
+  type Direction,
+  indexSource,
+  type KeySource,
+  listSource,
+  mergeKeys,
+  querySource,
+} from '../table/sorted-sources.ts';
+import type { Table } from '../table/table.ts';
+import { ABSENT, type Check, type Item, PRESENT, type Put, type Write } from '../table/write.ts';
+
+/** The job that removes the repository of a deleted snippet: `{ snippetId, storagePrefix? }`. */
+export const REMOVE_SNIPPET_JOB = 'snippet.remove';
+
+/** With what program and from where a snippet was created. */
+export interface SnippetAgent {
+  readonly userAgent: string;
+  /** IPv4 or IPv6. */
+  readonly address: string;
+}
+
+/** What of a snippet can be changed. */
+export type SnippetChange = Partial<
+  Pick<SnippetRecord, 'title' | 'description' | 'visibility' | 'files' | 'author'>
+>;
+
+export class Snippets {
+  readonly #table: Table;
+  readonly #counters: Counters;
+  readonly #outbox: Outbox;
+  readonly #search: Search;
+  constructor(table: Table, counters: Counters, outbox: Outbox, search: Search) {
+    this.#table = table;
+    this.#counters = counters;
+    this.#outbox = outbox;
+    this.#search = search;
+  }
+
+  nextId(): Promise<number> {
+    return this.#counters.next('snippet');
+  }
+
+  async get(id: number): Promise<SnippetRecord | undefined> {
+    return recordOf(await this.#table.get(snippetKey(id)));
+  }
+
+  /** Returns records in the order of the ids; undefined for a deleted one. One round trip per hundred. */
+  async getMany(ids: readonly number[]): Promise<(SnippetRecord | undefined)[]> {
+    return (await this.#table.batchGet(ids.map(snippetKey))).map(recordOf);
+  }
+
+  /** Returns what a snippet was created with; undefined where nothing was recorded. */
+  async agent(id: number): Promise<SnippetAgent | undefined> {
+    const row = await this.#table.get(snippetAgentKey(id));
+    return row && { userAgent: row['userAgent'] as string, address: row['address'] as string };
+  }
+
+  /**
+   * The writes that create a snippet, for the transaction of its first commit. They are refused as `snippet` where the id
+   * is taken, as `project` or `user` when the owner is deleted.
+   */
+  creation(snippet: SnippetRecord, agent?: SnippetAgent): Write[] {
+    const agentRow: Put[] =
+      agent === undefined ? [] : [{ put: { ...snippetAgentKey(snippet.id), ...agent } }];
+    return [
+      { put: itemOf(snippet), if: ABSENT, reason: 'snippet' },
+      { put: { ...snippetListKey(snippet) } },
+      ownerExists(ownerOfSnippet(snippet)),
+      ...agentRow,
+    ];
+  }
+
+  /** The writes that change a snippet, refused as `snippet` when it was changed or deleted since it was read. */
+  changing(before: SnippetRecord, change: SnippetChange, now: Date): Write[] {
+    const after = changed(before, change, now);
+    const [from, to] = [snippetListKey(before), snippetListKey(after)];
+    return [
+      { put: itemOf(after), ...unchanged(before) },
+      ...(from.sk === to.sk ? [] : [{ delete: from }, { put: { ...to } }]),
+    ];
+  }
+
+  /** For the transaction of {@link creation}, or of {@link changing}: what makes searches find it by its title. */
+  titled(id: number, { title }: SnippetChange, before?: SnippetRecord): OutboxMessage[] {
+    return title === undefined || title === before?.title ? [] : [indexMessage('snippet', id)];
+  }
+
+  /** The write of a push, which leaves the record with these files; refused as `snippet` when it is deleted. */
+  pushed(id: number, files: readonly string[], now: Date): Write {
+    return {
+      update: snippetKey(id),
+      set: { files: [...files], updatedAt: now.toISOString() },
+      add: { version: 1 },
+      if: PRESENT,
+      reason: 'snippet',
+    };
+  }
+
+  /** What {@link changing} leaves. */
+  after(before: SnippetRecord, change: SnippetChange, now: Date): SnippetRecord {
+    return changed(before, change, now);
+  }
+
+  /** @returns the record after the change. @throws Stale when it was changed or deleted since it was read */
+  async change(before: SnippetRecord, change: SnippetChange, now: Date): Promise<SnippetRecord> {
+    await this.#commit(this.changing(before, change, now), this.titled(before.id, change, before));
+    return changed(before, change, now);
+  }
+
+  /**
+   * Deletes a snippet; jobs remove its repository and what searches find it by.
+   * @param messages about what else goes with it. @throws Stale when it was changed or deleted since it was read
+   */
+  remove(snippet: SnippetRecord, messages: readonly OutboxMessage[] = []): Promise<void> {
+    const { id, storagePrefix } = snippet;
+    const writes = [
+      { delete: snippetKey(id), ...unchanged(snippet) },
+      { delete: snippetListKey(snippet) },
+      { delete: snippetAgentKey(id) },
+    ];
+    return this.#commit(writes, [
+      message(MAINTENANCE, REMOVE_SNIPPET_JOB, { snippetId: id, ...(storagePrefix && { storagePrefix }) }),
+      indexMessage('snippet', id),
+      ...messages,
+    ]);
+  }
+
+  /** For transactions that need the snippet; refused as `snippet` when it is deleted. */
+  stays(id: number): Check {
+    return { check: snippetKey(id), if: PRESENT, reason: 'snippet' };
+  }
+
+  /** The personal snippets of a user, or those of a project, the newest first. @throws StoreError `bad-page` */
+  async page(
+    owner: SnippetOwner,
+    visibilities: readonly Visibility[],
+    request: PageRequest,
+  ): Promise<Page<SnippetRecord>> {
+    const partition = snippetsPartition(owner);
+    const chunk = chunkFor(request, visibilities.length);
+    const sources = visibilities.map((visibility) => {
+      const prefix = snippetListPrefix(visibility);
+      return querySource(this.#table, { partition, prefix, only: ['sk'] }, 'asc', chunk, ({ sk }) => ({
+        sort: (sk as string).slice(prefix.length),
+        id: MAX_ID - idOf(sk as string),
+      }));
+    });
+    return this.#cut(sources, 'asc', request, () => true);
+  }
+
+  /** All public personal snippets, the newest first. Read from an index, which may be late. @throws StoreError `bad-page` */
+  async publicPage(request: PageRequest): Promise<Page<SnippetRecord>> {
+    const partitions = listPartitions(PUBLIC_SNIPPETS);
+    const chunk = chunkFor(request, partitions.length);
+    const sources = partitions.map((partition) =>
+      indexSource(this.#table, { index: 'byId', partition }, 'desc', chunk),
+    );
+    return this.#cut(sources, 'desc', request, isListed);
+  }
+
+  /**
+   * Snippets with all words of a term in their title, in the order of creation: of the newest 2,000 that match.
+   * @param visible which of them the reader may see. @throws StoreError `bad-page`
+   */
+  async searchPage(
+    { term, direction, ...request }: PageRequest & { readonly term: string; readonly direction: Direction },
+    visible: (snippets: readonly SnippetRecord[]) => Promise<readonly boolean[]>,
+  ): Promise<Page<SnippetRecord>> {
+    const hits = await this.#search.find('snippet', term);
+    const keys = hits.ids.map((id) => ({ sort: padded(id), id }));
+    const load = async (ids: readonly number[]) => {
+      const snippets = await this.getMany(ids);
+      const matching = snippets.filter((each) => each !== undefined && hits.matches([each.title]));
+      const verdicts = await visible(matching as SnippetRecord[]);
+      const shown = new Set(matching.filter((_, i) => verdicts[i]));
+      return snippets.map((each) => (shown.has(each) ? each : undefined));
+    };
+    const page = await cutPage(mergeKeys([listSource(keys, direction)], direction), request, {
+      load,
+      where: () => true,
+    });
+    return hits.complete ? page : { ...page, total: undefined, truncated: true };
+  }
+
+  /** Returns snippets of an owner, for its removal. @returns whether others are left */
+  async some(
+    owner: SnippetOwner,
+    limit = 25,
+  ): Promise<{ readonly snippets: readonly SnippetRecord[]; readonly more: boolean }> {
+    const partition = snippetsPartition(owner);
+    const page = await this.#table.query({ partition, only: ['sk'], limit });
+    const snippets = await this.getMany(page.items.map(({ sk }) => MAX_ID - idOf(sk as string)));
+    return { snippets: snippets.filter((each) => each !== undefined), more: page.next !== undefined };
+  }
+
+  async #cut(
+    sources: readonly (KeySource & Countable)[],
+    direction: Direction,
+    request: PageRequest,
+    isIn: (snippet: SnippetRecord) => boolean,
+  ): Promise<Page<SnippetRecord>> {
+    const total = request.count ? countSources(sources) : undefined;
+    // Its failure is thrown where it is awaited.
+    total?.catch(() => {});
+    const load = async (ids: readonly number[]) =>
+      (await this.getMany(ids)).map((snippet) => (snippet && isIn(snippet) ? snippet : undefined));
+    const page = await cutPage(mergeKeys(sources, direction), request, { load });
+    return { ...page, total: await total };
+  }
+
+  async #commit(writes: readonly Write[], messages: readonly OutboxMessage[]): Promise<void> {
+    try {
+      await this.#outbox.commit(writes, messages);
+    } catch (error) {
+      if (!(error instanceof TransactionRefused)) throw error;
+      for (const what of ['project', 'user']) if (error.has(what)) throw new Missing(what);
+      throw error.has('snippet') ? new Stale('snippet') : error;
+    }
+  }
+}
+
+/** Attributes that the record has as a row, beside its fields. */
+export const indexOf = (snippet: SnippetRecord): Item => ({
+  who: userPartition(snippet.author.id),
+  what: userRow('SNIPPET', snippet.id),
+  ...(isListed(snippet)
+    ? { list: listPartition(PUBLIC_SNIPPETS, snippet.id), byId: padded(snippet.id) }
+    : {}),
+});
+
+const isListed = ({ projectId, visibility }: SnippetRecord): boolean =>
+  projectId === null && visibility === 'public';
+
+const itemOf = (snippet: SnippetRecord) => ({ ...snippetKey(snippet.id), ...snippet, ...indexOf(snippet) });
+
+function recordOf(item: Item | undefined): SnippetRecord | undefined {
+  if (item === undefined) return undefined;
+  const { pk: _pk, sk: _sk, w: _w, who: _who, what: _what, list: _list, byId: _byId, ...record } = item;
+  return record as unknown as SnippetRecord;
+}
+
+const changed = (before: SnippetRecord, change: SnippetChange, now: Date): SnippetRecord => ({
+  ...before,
+  ...change,
+  updatedAt: now.toISOString(),
+  version: before.version + 1,
+});
+
+const unchanged = ({ version }: SnippetRecord) => ({
+  if: '#version = :version',
+  values: { version },
+  reason: 'snippet',
+});
+
+const ownerExists = ({ kind, id }: SnippetOwner): Check =>
+  kind === 'project' ? checkSourceExists({ kind, id }) : { check: userKey(id), if: PRESENT, reason: 'user' };

@@ -1,0 +1,135 @@
+/** The code of a thread that runs functions: see `function-thread.ts`. */
+import { getPriority, setPriority } from 'node:os';
+import { Readable } from 'node:stream';
+import { parentPort, workerData } from 'node:worker_threads';
+import { requestHandler, type SdkRequestHandler } from '@lemnos/embedded-aws/request-handler';
+import { useTransport } from '../../lib/store/clients.ts';
+import type { FunctionModule } from '../gateway.ts';
+import { installLambdaGlobal, lambdaContext, type ResponseMetadata, ResponseStream } from '../lambda.ts';
+import { chooseLog } from '../readable-log.ts';
+import { SERVICES, type ServiceName, transportsOf } from '../transports.ts';
+import { alone, type Sent, ThreadCalls, transferable } from './calls.ts';
+import type {
+  FetchAnswer,
+  Fetched,
+  Invocation,
+  Invoked,
+  ServiceAnswer,
+  ServiceRequest,
+  ThreadData,
+} from './function-thread.ts';
+
+const { functions, baseUrl, niceness } = workerData as ThreadData;
+// On Linux 0 is the calling thread; elsewhere it is the process, which has requests to answer.
+if (niceness !== undefined && process.platform === 'linux')
+  setPriority(0, Math.min(getPriority(0) + niceness, 19));
+chooseLog();
+
+const calls = new ThreadCalls(parentPort!, { load, invoke, fetch: fetchOf });
+useTransport(
+  transportsOf(
+    Object.fromEntries(SERVICES.map((service) => [service, remote(service)])) as Record<
+      ServiceName,
+      SdkRequestHandler
+    >,
+    baseUrl,
+  ),
+);
+installLambdaGlobal();
+
+/** A service's transport, whose requests the other thread answers. */
+function remote(service: ServiceName): SdkRequestHandler {
+  return requestHandler(async ({ method, path, query, headers, body }, options) => {
+    const signal = options?.abortSignal instanceof AbortSignal ? options.abortSignal : undefined;
+    signal?.throwIfAborted();
+    const sent = bodyOf(body);
+    const value: ServiceRequest = {
+      service,
+      request: { method, path, ...(query && { query: { ...query } }), headers: { ...headers }, body: sent },
+    };
+    const transfer = sent instanceof ReadableStream ? { transfer: [sent as never] } : {};
+    const answer = await calls.call<ServiceAnswer>('service', { value, ...transfer }, signal);
+    const content = answer.body;
+    if (content instanceof Uint8Array && service !== 's3') return { response: { ...answer, body: content } };
+    // The client of the bucket takes streams only.
+    const stream =
+      content instanceof Uint8Array
+        ? Readable.from(
+            content.length === 0 ? [] : [Buffer.from(content.buffer, content.byteOffset, content.byteLength)],
+          )
+        : Readable.fromWeb(content as Parameters<typeof Readable.fromWeb>[0]);
+    return { response: { ...answer, body: stream } };
+  });
+}
+
+function bodyOf(body: unknown): string | Uint8Array | ReadableStream<Uint8Array> | undefined {
+  if (body === undefined || body === null) return undefined;
+  if (typeof body === 'string') return body;
+  if (body instanceof Uint8Array) return alone(body);
+  if (body instanceof Blob) return transferable(body.stream());
+  return transferable(body as AsyncIterable<Uint8Array>);
+}
+
+function moduleOf(entry: string): Promise<FunctionModule> {
+  return import(new URL(entry, functions).href);
+}
+
+async function load({ entry }: { entry: string }): Promise<Sent> {
+  const { fetch } = await moduleOf(entry);
+  return { value: { fetches: fetch !== undefined } };
+}
+
+async function invoke(
+  { entry, event, functionName, seconds, streams }: Invocation,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const { handler } = await moduleOf(entry);
+  const context = lambdaContext(functionName, seconds);
+  if (!streams) return { value: { result: await handler(event, context) } };
+  const begun = Promise.withResolvers<Sent>();
+  const stream = streamTo((metadata, body) => {
+    const value: Invoked = { metadata, body };
+    begun.resolve({ value, transfer: [body as never] });
+  });
+  signal.addEventListener('abort', () => stream.destroy(new Error('the client disconnected')), {
+    once: true,
+  });
+  handler(event, stream, context).then(
+    (result) => begun.resolve({ value: { result } satisfies Invoked }),
+    (error: Error) => {
+      begun.reject(error);
+      stream.destroy(error);
+    },
+  );
+  return begun.promise;
+}
+
+/** The stream that a function writes its answer to: what it writes goes to the other thread as that reads it. */
+function streamTo(
+  begin: (metadata: ResponseMetadata, body: ReadableStream<Uint8Array>) => void,
+): ResponseStream {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const stream = new ResponseStream({
+    begin: (metadata) => begin(metadata, readable),
+    write: (chunk, done) => void writer.write(alone(chunk)).then(() => done(), done),
+    end: (done) => void writer.close().then(() => done(), done),
+    abort: (error) => void writer.abort(error).catch(() => {}),
+  });
+  writer.closed.catch((error) => stream.destroy(error));
+  // Nobody else listens to what a client that has gone causes.
+  stream.on('error', () => {});
+  return stream;
+}
+
+async function fetchOf(
+  { entry, url, method, headers, body, info }: Fetched,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const { fetch } = await moduleOf(entry);
+  const init = { method, headers, ...(body && { body, duplex: 'half' }) } as RequestInit;
+  const response = await fetch!(new Request(url, init), { ...info, signal });
+  const content = response.body === null ? undefined : transferable(response.body);
+  const value: FetchAnswer = { status: response.status, headers: [...response.headers], body: content };
+  return { value, ...(content && { transfer: [content as never] }) };
+}

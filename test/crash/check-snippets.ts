@@ -1,0 +1,29 @@
+import { ownerOfSnippet, type SnippetRecord } from '../../lib/records/snippets.ts';
+import { projectKey } from '../../lib/store/row-keys/projects.ts';
+import { snippetKey, snippetListKey } from '../../lib/store/row-keys/snippets.ts';
+import { userKey } from '../../lib/store/row-keys/users.ts';
+import { indexOf } from '../../lib/store/snippets/snippets.ts';
+import { keyText, type Row, rowCheck } from './rows.ts';
+
+/** Each snippet has an owner and an author, is in the list of its visibility, and in the indexes that its record says. */
+export const snippets = rowCheck(['snippet', 'snippet-agent', 'snippet-of-owner'], function* (rows) {
+  const records = rows.of('SNIPPET#').filter(({ sk }) => sk === 'SNIPPET') as unknown as readonly (Row &
+    SnippetRecord)[];
+  const listed = new Set<string>();
+  for (const record of records) {
+    const { id, kind } = { id: record.id, kind: ownerOfSnippet(record).kind };
+    const owner = kind === 'project' ? projectKey(record.projectId!) : userKey(record.author.id);
+    if (rows.get(owner) === undefined) yield `snippet ${id} is of a ${kind} that does not exist`;
+    if (rows.get(snippetListKey(record)) === undefined)
+      yield `snippet ${id} is not in the list of its ${kind}`;
+    listed.add(keyText(snippetListKey(record)));
+    const { list, byId, ...expected } = { list: undefined, byId: undefined, ...indexOf(record) };
+    for (const [name, value] of Object.entries({ ...expected, list, byId }))
+      if ((record as unknown as Row)[name] !== value) yield `snippet ${id} has another ${name}`;
+  }
+  for (const row of rows.of('SNIPPETS#'))
+    if (!listed.has(keyText(row))) yield `${keyText(row)} is of no snippet`;
+  for (const { pk, sk } of rows.of('SNIPPET#'))
+    if (sk === 'AGENT' && rows.get({ pk, sk: snippetKey(0).sk }) === undefined)
+      yield `${pk} has an agent and no record`;
+});

@@ -1,0 +1,67 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { GitCli, withToken } from '../../clients/git-cli.ts';
+import { ownWorld } from '../../harness/own-world.ts';
+import { content, lfsClient, pointerFile, pointerTo } from './client.ts';
+
+const { service, world, as } = ownWorld();
+const lfs = lfsClient(world);
+const git = new GitCli();
+afterAll(() => {
+  git[Symbol.dispose]();
+});
+
+let repositories = 0;
+/** A new project, and a clone of it with these files. */
+async function committed(files: Record<string, string>, more = {}) {
+  const path = `pushed-${++repositories}`;
+  const { id } = (await as('owner', 'POST', '/projects', { name: path, path, ...more })).body;
+  const at = git.path(path);
+  await git.ok(git.home, 'init', '--quiet', '--initial-branch=main', at);
+  await git.ok(at, 'remote', 'add', 'origin', withToken(service.url, `owner/${path}`, world.tokens.owner));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(at, name), text);
+  await git.ok(at, 'add', '.');
+  await git.ok(at, 'commit', '--quiet', '-m', 'files');
+  return { id: id as number, at, path: `owner/${path}` };
+}
+
+test('a push with a pointer to an object that the project lacks is refused, and accepted when it is there', async () => {
+  const bytes = content();
+  const { at, path } = await committed({ 'large.bin': pointerFile(pointerTo(bytes)) });
+  const refused = await git.fails(at, 'push', 'origin', 'main');
+  expect(refused).toContain(
+    'Lemnos: LFS objects are missing. Ensure LFS is properly set up or try a manual "git lfs push --all".',
+  );
+  expect(refused).toContain('[remote rejected] main -> main');
+  expect(await git.ok(at, 'ls-remote', 'origin')).toBe('');
+  expect(await lfs.upload('owner', path, bytes)).toEqual([200, 200, 200]);
+  await git.ok(at, 'push', '--quiet', 'origin', 'main');
+  await git.ok(at, 'push', '--quiet', 'origin', 'main:other');
+  await git.ok(at, 'push', '--quiet', 'origin', ':other');
+});
+
+test('a pointer is found also where it is stored as a difference', async () => {
+  const known = content();
+  const other = content();
+  const { at, path } = await committed({ 'large.bin': pointerFile(pointerTo(known)) });
+  await lfs.upload('owner', path, known);
+  await git.ok(at, 'push', '--quiet', 'origin', 'main');
+  writeFileSync(join(at, 'large.bin'), pointerFile(pointerTo(other)));
+  await git.ok(at, 'commit', '--quiet', '-am', 'another');
+  await git.ok(at, 'repack', '-adfq', '--depth=50', '--window=50');
+  expect(await git.fails(at, 'push', 'origin', 'main')).toContain('LFS objects are missing');
+});
+
+test('what only looks like a pointer, and pointers where Git LFS is off, are pushed', async () => {
+  const text = pointerFile(pointerTo(content()));
+  const similar = await committed({
+    'a.txt': `see ${text}`,
+    'b.txt': text.replace('size', 'bytes'),
+    'c.txt': `${text}${'x'.repeat(200)}`,
+  });
+  await git.ok(similar.at, 'push', '--quiet', 'origin', 'main');
+  const off = await committed({ 'large.bin': text });
+  await as('owner', 'PUT', `/projects/${off.id}`, { lfs_enabled: false });
+  await git.ok(off.at, 'push', '--quiet', 'origin', 'main');
+});

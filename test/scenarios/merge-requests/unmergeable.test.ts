@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { ownWorld } from '../../harness/own-world.ts';
+import { settled } from '../../harness/settled.ts';
+import type { Who } from '../../harness/world.ts';
+
+const { world, as } = ownWorld();
+
+let made = 0;
+/** A project of the owner with `main` and `topic`, which a developer proposes. */
+async function proposed(settings: object = {}) {
+  const json = { name: `stuck-${++made}`, visibility: 'public', ...settings };
+  const path = `/projects/${(await as('owner', 'POST', '/projects', json)).body.id}`;
+  for (const [who, access_level] of [
+    ['developer', 30],
+    ['maintainer', 40],
+  ] as const)
+    await as('owner', 'POST', `${path}/members`, { user_id: world.ids[who], access_level });
+  await write('owner', path, 'main', 'create', 'first');
+  const head = await write('developer', path, 'topic', 'update', 'topic', { start_branch: 'main' });
+  const proposal = { title: 'Topic', source_branch: 'topic', target_branch: 'main' };
+  const { body } = await as('developer', 'POST', `${path}/merge_requests`, proposal);
+  return { path, head, mr: `${path}/merge_requests/${body.iid}` };
+}
+
+/** Writes the same file. @returns the commit */
+async function write(
+  who: Who,
+  path: string,
+  branch: string,
+  action: string,
+  content: string,
+  more: object = {},
+) {
+  const actions = [{ action, file_path: 'a.txt', content: `${content}\n` }];
+  const json = { branch, commit_message: content, actions, ...more };
+  const { status, body } = await as(who, 'POST', `${path}/repository/commits`, json);
+  expect(status, JSON.stringify(body)).toBe(201);
+  return body.id as string;
+}
+
+/** What a user has to do about a merge request. */
+async function todos(who: Who, mr: string): Promise<string[]> {
+  await settled();
+  const { body } = await as(who, 'GET', '/todos?type=MergeRequest');
+  const own = (body as { project: { id: number }; action_name: string }[]).filter(({ project }) =>
+    mr.startsWith(`/projects/${project.id}/`),
+  );
+  return own.map(({ action_name }) => action_name);
+}
+
+test('the author has a to-do when conflicts appear, one however often they are found', async () => {
+  const { path, mr } = await proposed();
+  expect((await as('maintainer', 'GET', mr)).body.has_conflicts).toBe(false);
+  expect(await todos('developer', mr)).toEqual([]);
+  await write('owner', path, 'main', 'update', 'rival');
+  expect((await as('maintainer', 'GET', mr)).body.has_conflicts).toBe(true);
+  await write('owner', path, 'main', 'update', 'another rival');
+  expect((await as('maintainer', 'GET', mr)).body.has_conflicts).toBe(true);
+  expect(await todos('developer', mr)).toEqual(['unmergeable']);
+  expect(await todos('maintainer', mr)).toEqual([]);
+});
+
+test('the author has a to-do when an automatic merge is refused', async () => {
+  const { path, head, mr } = await proposed({ only_allow_merge_if_all_discussions_are_resolved: true });
+  await as('developer', 'POST', '/todos/mark_as_done');
+  const report = (state: string) => as('owner', 'POST', `${path}/statuses/${head}`, { state, ref: 'topic' });
+  await report('running');
+  const later = await as('maintainer', 'PUT', `${mr}/merge`, { merge_when_pipeline_succeeds: true });
+  expect(later.status).toBe(200);
+  await as('maintainer', 'POST', `${mr}/discussions`, { body: 'Why?' });
+  await report('success');
+  expect(await todos('developer', mr)).toContain('unmergeable');
+  const { body } = await as('maintainer', 'GET', mr);
+  expect(body).toMatchObject({ state: 'opened', merge_when_pipeline_succeeds: false });
+  expect(body.merge_error).toContain('Automatic merge failed');
+});
+
+test('an approval of a head that has been pushed over is refused, also before a worker knows of the push', async () => {
+  const { path, head, mr } = await proposed();
+  const next = await write('developer', path, 'topic', 'update', 'topic again');
+  const approve = (sha: string) => as('maintainer', 'POST', `${mr}/approve`, { sha });
+  const stale = await approve(head);
+  expect([stale.status, stale.body.message]).toEqual([
+    409,
+    `SHA does not match HEAD of source branch: ${next}`,
+  ]);
+  expect((await approve(next)).status).toBe(201);
+});
