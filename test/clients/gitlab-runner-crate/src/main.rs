@@ -2,7 +2,8 @@
 //! `small-runner <url> <token of the runner> <folder for builds>`; it ends when it is killed.
 use futures::AsyncRead;
 use futures::io::AllowStdIo;
-use gitlab_runner::job::Job;
+use gitlab_runner::artifact::Artifact;
+use gitlab_runner::job::{Dependency, Job};
 use gitlab_runner::{GitlabLayer, JobHandler, JobResult, Phase, RunnerBuilder, UploadableFile};
 use std::borrow::Cow;
 use std::fs::File;
@@ -48,14 +49,31 @@ impl Run {
         }
     }
 
+    /// The archive of an earlier job. The crate opens a file of more than 64 KB without waiting until it is written to its
+    /// end, so on a busy machine it may be no archive yet.
+    async fn files_of(&self, dependency: &Dependency<'_>) -> Result<Option<Artifact>, ()> {
+        let mut tries = 50;
+        loop {
+            match dependency.download().await {
+                Ok(archive) => return Ok(archive),
+                Err(error) if tries > 0 && error.to_string().contains("zip") => {
+                    tries -= 1;
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+                Err(error) => {
+                    self.job.trace(format!("{error}\n"));
+                    return Err(());
+                }
+            }
+        }
+    }
+
     /// Clones the commit, and lays the files beside it that earlier jobs have left.
     async fn prepare(&self) -> JobResult {
         tokio::fs::create_dir(&self.work).await.map_err(|_| ())?;
         self.line(CLONE).await?;
         for dependency in self.job.dependencies() {
-            let downloaded = dependency.download().await.map_err(|error| {
-                self.job.trace(format!("{error}\n"));
-            })?;
+            let downloaded = self.files_of(&dependency).await?;
             let Some(mut archive) = downloaded else { continue };
             self.job.trace(format!("files of {}\n", dependency.name()));
             for i in 0..archive.len() {
@@ -148,6 +166,8 @@ async fn main() {
         match asked {
             Ok(true) => continue,
             Ok(false) => {}
+            // Somebody else was first, which is told by 409: it asks again.
+            Err(error) if format!("{error:?}").contains("Status(409") => {}
             Err(error) => eprintln!("no job: {error:?}"),
         }
         tokio::time::sleep(POLL).await;
