@@ -62,8 +62,11 @@ export interface LoadData {
   readonly busy: readonly BusyProject[];
 }
 
+/** Through which data are made, as the administrator. */
+export type Making = Pick<HostProcess, 'call' | 'remote'> & { readonly token: string };
+
 /** @returns what was made */
-export async function makeData(host: HostProcess, subject: Subject): Promise<LoadData> {
+export async function makeData(host: Making, subject: Subject): Promise<LoadData> {
   const made = async (method: string, path: string, json: unknown) =>
     // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
     (await (await host.call(method, path, json)).json()) as any;
@@ -131,12 +134,7 @@ export async function makeData(host: HostProcess, subject: Subject): Promise<Loa
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Made = (method: string, path: string, json: unknown) => Promise<any>;
 
-async function largeProject(
-  host: HostProcess,
-  made: Made,
-  subject: Subject,
-  group: Group,
-): Promise<BusyProject> {
+async function largeProject(host: Making, made: Made, subject: Subject, group: Group): Promise<BusyProject> {
   const { directory, name } = subject;
   const branch = git(directory, 'symbolic-ref', '--short', 'HEAD').toString().trim();
   const { id, path_with_namespace: path } = await made('POST', '/projects', {

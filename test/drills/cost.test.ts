@@ -2,7 +2,7 @@
  * docs/cost.md is counted here, and stays true: what an action asks of AWS, and the metrics that all of them tell, may not
  * drift from what is told by more than a fifth. `COST_TABLE=write npm run test:drills -- cost` writes the table anew.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
@@ -18,10 +18,9 @@ import { LogLines } from '../harness/log-lines.ts';
 import { MetricLines } from '../harness/metric-lines.ts';
 import { type Service, startService } from '../harness/service.ts';
 import { type Action, counted } from './counted-units.ts';
+import { DocumentedPart, rounded, tableHead, tableRow } from './documented-table.ts';
 
-const FILE = join(import.meta.dirname, '../../docs/cost.md');
-const BEGIN = '<!-- counted -->';
-const END = '<!-- /counted -->';
+const DOCUMENTED = new DocumentedPart('counted');
 
 let service: Service;
 let lines: LogLines;
@@ -215,33 +214,24 @@ function metricDollars(series: number, hours: number): string {
 }
 
 function writeTable(measured: ReadonlyMap<string, Action>, idle: number, series: number): void {
-  const number = (value: number) => String(Math.round(value * 10) / 10);
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  const rows = [...measured].map(([name, action]) =>
-    line([name, ...COLUMNS.map(([unit]) => number(action[unit])), action.million.toFixed(0)]),
-  );
-  const table = [
-    line(['action', ...COLUMNS.map(([, title]) => title), '$ per million']),
-    line(['---', ...COLUMNS.map(() => '--:'), '--:']),
-    ...rows,
+  DOCUMENTED.write([
+    ...tableHead(['action', ...COLUMNS.map(([, title]) => title), '$ per million']),
+    ...[...measured].map(([name, action]) =>
+      tableRow([name, ...COLUMNS.map(([unit]) => rounded(action[unit])), action.million.toFixed(0)]),
+    ),
     '',
     `An idle month: ${idle.toFixed(2)} $.`,
     '',
-    '| metrics of endpoints and jobs | metrics | $ a month |',
-    '| --- | --: | --: |',
-    line(['nothing is asked', '0', '0']),
-    line([
+    ...tableHead(['metrics of endpoints and jobs', 'metrics', '$ a month']),
+    tableRow(['nothing is asked', '0', '0']),
+    tableRow([
       'all of the above in each of 176 working hours',
-      number(series),
+      rounded(series),
       metricDollars(series, HOURS.working),
     ]),
-    line(['all of the above in every hour', number(series), metricDollars(series, HOURS.all)]),
-    line(['every endpoint in every hour', number(endpoints()), metricDollars(endpoints(), HOURS.all)]),
-  ].join('\n');
-  const text = readFileSync(FILE, 'utf8');
-  const [before] = text.split(BEGIN);
-  const [, after] = text.split(END);
-  writeFileSync(FILE, `${before}${BEGIN}\n${table}\n${END}${after}`);
+    tableRow(['all of the above in every hour', rounded(series), metricDollars(series, HOURS.all)]),
+    tableRow(['every endpoint in every hour', rounded(endpoints()), metricDollars(endpoints(), HOURS.all)]),
+  ]);
 }
 
 /** Each tells the time that it took; others only what went wrong. */
@@ -249,19 +239,11 @@ const endpoints = () =>
   Object.values(apiDocument().paths).reduce((sum, methods) => sum + Object.keys(methods).length, 0);
 
 function readTable(): { rows: ReadonlyMap<string, number[]>; idle: number; series: number } {
-  const text = readFileSync(FILE, 'utf8').split(BEGIN)[1]!.split(END)[0]!;
-  const cells = text
-    .split('An idle month')[0]!
-    .split('\n')
-    .filter((line) => line.startsWith('| '))
-    .slice(2)
-    .map((line) =>
-      line
-        .split('|')
-        .map((cell) => cell.trim())
-        .slice(1, -1),
-    );
-  const rows = new Map(cells.map(([name, ...values]) => [name!, values.map(Number)]));
+  const text = DOCUMENTED.read();
   const [, series] = /^\| all of the above in every hour \| (\d+) /m.exec(text)!;
-  return { rows, idle: Number(/An idle month: ([\d.]+)/.exec(text)![1]), series: Number(series) };
+  return {
+    rows: DOCUMENTED.rows(),
+    idle: Number(/An idle month: ([\d.]+)/.exec(text)![1]),
+    series: Number(series),
+  };
 }

@@ -77,7 +77,7 @@ async function facts(deps: ApiDeps, access: ProjectAccess, jobs: readonly JobRec
   const runnerIds = [...new Set(jobs.flatMap(({ runnerId }) => runnerId ?? []))];
   const places = new Map(jobs.map(({ pipelineId, sha }) => [pipelineId, sha]));
   const [users, commits, pipelines, runners] = await Promise.all([
-    deps.store.users.getMany(ids),
+    deps.store.users.shown(ids),
     commitsOf(deps, access, [...new Set(jobs.map(({ sha }) => sha))]),
     deps.store.pipelines.getMany(access.project.id, places),
     runnerIds.length === 0 ? [] : deps.store.runners.getMany(runnerIds),

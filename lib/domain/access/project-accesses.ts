@@ -9,7 +9,36 @@ export async function projectAccesses(
   viewer: Viewer,
   ids: readonly number[],
 ): Promise<(ProjectAccess | undefined)[]> {
-  const filter = visibleProjects(deps, viewer);
+  return readThrough(deps, visibleProjects(deps, viewer), ids);
+}
+
+/**
+ * As {@link projectAccesses}, for a list, which asks several times: whatever is asked, a project is read once, and of the
+ * viewer's memberships those that the index shows.
+ */
+export function listedAccesses(
+  deps: Deps,
+  viewer: Viewer,
+): (ids: readonly number[]) => Promise<(ProjectAccess | undefined)[]> {
+  const filter = visibleProjects(deps, viewer, { many: true });
+  const known = new Map<number, Promise<ProjectAccess | undefined>>();
+  return (ids) => {
+    const unknown = ids.filter((id) => !known.has(id));
+    const read = unknown.length === 0 ? Promise.resolve([]) : readThrough(deps, filter, unknown);
+    for (const [i, id] of unknown.entries())
+      known.set(
+        id,
+        read.then((found) => found[i]),
+      );
+    return Promise.all(ids.map((id) => known.get(id)));
+  };
+}
+
+async function readThrough(
+  deps: Deps,
+  filter: ReturnType<typeof visibleProjects>,
+  ids: readonly number[],
+): Promise<(ProjectAccess | undefined)[]> {
   const [projects] = await Promise.all([deps.store.projects.getMany(ids), filter.prefetch(ids)]);
   const levels = await filter.levels(projects);
   return projects.map((project, i) => {

@@ -89,7 +89,7 @@ async function feed(
     return target === null || noteable === undefined ? [] : [{ projectId, id: target.id, noteable }];
   });
   const [authors, commentNotes, hidden, deleted, unseen] = await Promise.all([
-    users.getMany(page.items.map(({ authorId }) => authorId)),
+    users.shown(page.items.map(({ authorId }) => authorId)),
     notes.getMany(commented),
     hiddenIssues(deps, actor, page.items),
     ofDeletedMergeRequests(deps, page.items),

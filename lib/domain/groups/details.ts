@@ -4,7 +4,7 @@ import type { ShareRecord } from '../../records/shares.ts';
 import { MembershipCache } from '../access/effective-level.ts';
 import { groupAccess } from '../access/open-request.ts';
 import { canSeeGroup } from '../access/permissions.ts';
-import { projectAccesses } from '../access/project-accesses.ts';
+import { listedAccesses } from '../access/project-accesses.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import type { Actor, Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -59,9 +59,10 @@ export async function projectsShown(
 ): Promise<ProjectAccess[]> {
   const found: ProjectAccess[] = [];
   let ids: number[] = [];
+  const read = listedAccesses(deps, actor);
   let remainingRows = MAX_ROWS;
   const addVisible = async () => {
-    for (const access of await projectAccesses(deps, actor, ids)) {
+    for (const access of await read(ids)) {
       const stillInside = row === 'SHARED' || access?.project.namespaceId === group.id;
       if (access !== undefined && stillInside && found.length < MAX_PROJECTS) found.push(access);
     }

@@ -9,7 +9,7 @@ import type { PlaceRange } from '../../store/tracked/places.ts';
 import { rangesOfReaction } from '../../store/tracked/ranges.ts';
 import { REPORTER } from '../access/levels.ts';
 import { can } from '../access/permissions.ts';
-import { projectAccesses } from '../access/project-accesses.ts';
+import { listedAccesses } from '../access/project-accesses.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
@@ -410,8 +410,9 @@ function listableIn(
     accesses.set(access.project.id, access);
     return async (ids) => ids.map((id) => (id === access.project.id ? 'all' : 'none'));
   }
+  const read = listedAccesses(deps, actor);
   return async (ids) => {
-    const found = await projectAccesses(deps, actor, ids);
+    const found = await read(ids);
     return ids.map((id, i) => {
       const access = found[i];
       accesses.set(id, access);

@@ -48,7 +48,7 @@ export async function shownIssues(
     ...(closedById === null ? [] : [closedById]),
   ]);
   const [users, labels, milestones, iterations, epics, descriptions] = await Promise.all([
-    deps.store.users.getMany(userIds),
+    deps.store.users.shown(userIds),
     labelsOf(deps, issues),
     milestonesOf(deps, issues),
     iterationsOf(deps, issues),

@@ -141,7 +141,7 @@ async function giversOf(deps: Deps, resource: MembershipResource): Promise<Membe
 const asGiver = ({ id }: GroupRecord): MembershipGrant => ({ source: { kind: 'group', id } });
 
 async function withUsers(deps: Deps, records: readonly MemberRecord[]): Promise<Member[]> {
-  const users = await deps.store.users.getMany(records.map((record) => record.userId));
+  const users = await deps.store.users.shown(records.map((record) => record.userId));
   return records.flatMap((record, index) => {
     const user = users[index];
     return user === undefined ? [] : [{ record, user }];

@@ -12,7 +12,7 @@ import type { Listable, SearchedIn, TrackedQuery } from '../../store/tracked/lis
 import type { PlaceRange } from '../../store/tracked/places.ts';
 import { rangesOfReaction } from '../../store/tracked/ranges.ts';
 import { can } from '../access/permissions.ts';
-import { projectAccesses } from '../access/project-accesses.ts';
+import { listedAccesses } from '../access/project-accesses.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -347,8 +347,9 @@ function listableIn(
 ): (ids: readonly number[]) => Promise<Listable[]> {
   if (scope.kind === 'project')
     return async (ids) => ids.map((id) => (id === scope.access.project.id ? 'all' : 'none'));
+  const read = listedAccesses(deps, actor);
   return async (ids) => {
-    const found = await projectAccesses(deps, actor, ids);
+    const found = await read(ids);
     return ids.map((id, i) => {
       const access = found[i];
       accesses.set(id, access);

@@ -44,7 +44,7 @@ export async function shownMergeRequests(
     ),
   );
   const [users, labels, milestones, descriptions] = await Promise.all([
-    deps.store.users.getMany([...new Set(ids)]),
+    deps.store.users.shown([...new Set(ids)]),
     labelsOf(deps, records),
     milestonesOf(deps, records),
     textsOf(

@@ -68,7 +68,7 @@ export async function loaded(
       deps,
       notes.map(({ body }) => body),
     ),
-    deps.store.users.getMany(ids),
+    deps.store.users.shown(ids),
   ]);
   const users = new Map(ids.map((id, i) => [id, accounts[i]]));
   const resolutionOf = (note: NoteRecord): Resolution | null => {

@@ -53,7 +53,7 @@ export async function listCommitStatuses(
   const { commit } = await resolved(codeOf(deps, access), sha);
   const page = await deps.store.commitStatuses.page(access.project.id, commit, query, request);
   const ids = page.items.map((each) => (each.kind === 'job' ? each.job.userId : each.status.author.id));
-  const authors = await deps.store.users.getMany(ids);
+  const authors = await deps.store.users.shown(ids);
   const items = page.items.map((each, i) => ({ ...each, author: authors[i] }));
   return { items, total: page.total, more: page.more };
 }

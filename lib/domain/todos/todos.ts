@@ -79,7 +79,7 @@ async function shownTodos(
     projectAccesses(deps, actor, projectIds),
     deps.store.issues.getMany(ofKind('issue')),
     deps.store.mergeRequests.getMany(ofKind('merge-request')),
-    deps.store.users.getMany(todos.map(({ authorId }) => authorId)),
+    deps.store.users.shown(todos.map(({ authorId }) => authorId)),
   ]);
   const issueOf = byId(issues);
   const mergeRequestOf = byId(mergeRequests);
