@@ -4,6 +4,7 @@ import type { MergeRequestRecord, MergeRequestState } from '../records/merge-req
 import { AccessRequests } from './access-requests/access-requests.ts';
 import { Alerts } from './alerts/alerts.ts';
 import { AlertIntegrations } from './alerts/integrations.ts';
+import { AlertTallies } from './alerts/tallies.ts';
 import { ApprovalRuleSets } from './approvals/rules.ts';
 import { Artifacts } from './artifacts/artifacts.ts';
 import { AuditEvents } from './audit-events/audit-events.ts';
@@ -230,6 +231,7 @@ export interface Store {
   readonly errorTracking: ErrorTracking;
   readonly alertIntegrations: AlertIntegrations;
   readonly alerts: Alerts;
+  readonly alertTallies: AlertTallies;
   readonly trackedErrors: TrackedErrors;
 }
 
@@ -361,6 +363,7 @@ const PARTS: {
   triggers: (s) => new Triggers(s.table, s.counters),
   alertIntegrations: (s) => new AlertIntegrations(s.table, s.counters),
   alerts: (s) => new Alerts(s.table),
+  alertTallies: (s) => new AlertTallies(s.table),
   errorTracking: (s) => new ErrorTracking(s.table, s.counters),
   trackedErrors: (s) => new TrackedErrors(s.table, s.counters),
 };

@@ -10,6 +10,7 @@ import {
   alertKey,
   alertKeyKey,
   alertPayloadKey,
+  alertTallyKey,
   OPEN_ALERT_PREFIX,
   openAlertKey,
 } from '../../lib/store/row-keys/alerts.ts';
@@ -42,9 +43,15 @@ export const alertIntegrations = rowCheck(
   },
 );
 
-/** Alerts that are not resolved are found by their fingerprints, have a payload, and a number that was given. */
-export const alerts = rowCheck(['alert', 'alert-payload', 'open-alert', 'alert-count'], function* (rows) {
+const KINDS = ['alert', 'alert-payload', 'alert-tally', 'open-alert', 'alert-count'] as const;
+
+/**
+ * Alerts that are not resolved are found by their fingerprints, have a payload, and a number that was given. Whoever
+ * counted one that was sent again has finished.
+ */
+export const alerts = rowCheck(KINDS, function* (rows) {
   const all = rows.of('ALERTS#');
+  const tallies = new Set(all.filter(({ sk }) => sk.startsWith('TALLY#')).map(keyText));
   const open = new Set(all.filter(({ sk }) => sk.startsWith(OPEN_ALERT_PREFIX)).map(keyText));
   const found = all.filter(({ sk }) => sk.startsWith(ALERT_PREFIX)) as unknown as (Row & AlertRecord)[];
   for (const { projectId, iid, status, fingerprint, endedAt, issueIid } of found) {
@@ -53,6 +60,12 @@ export const alerts = rowCheck(['alert', 'alert-payload', 'open-alert', 'alert-c
       if (issue !== undefined && issue['alertIid'] !== iid)
         yield `alert ${projectId}/${iid} names incident ${issueIid}, which is of alert ${issue['alertIid']}`;
     }
+    const tally = rows.get(alertTallyKey(projectId, iid));
+    tallies.delete(keyText(alertTallyKey(projectId, iid)));
+    const { more } = (tally ?? {}) as { more?: number };
+    if (more === undefined || more < 0) yield `alert ${projectId}/${iid} was sent ${more} times more`;
+    if (Object.keys(tally ?? {}).some((name) => name.startsWith('of_')))
+      yield `alert ${projectId}/${iid} is still being counted`;
     const key = openAlertKey(projectId, fingerprint);
     const isOpen = rows.get(key)?.['iid'] === iid;
     if (isOpen) open.delete(keyText(key));
@@ -65,6 +78,7 @@ export const alerts = rowCheck(['alert', 'alert-payload', 'open-alert', 'alert-c
       yield `the number of alert ${projectId}/${iid} was not given`;
   }
   for (const key of open) yield `${key} leads to no alert that is open`;
+  for (const key of tallies) yield `${key} is of no alert`;
   const alertsOf = new Map(found.map((alert) => [keyText(alert), alert]));
   const issues = rows.of('ISSUES#').filter(({ sk }) => sk.startsWith(ISSUE)) as unknown as IssueRecord[];
   for (const { projectId, iid, alertIid } of issues) {

@@ -16,7 +16,7 @@ import { apiDocument } from '../../lib/api/all.ts';
 import { GitCli } from '../clients/git-cli.ts';
 import { LogLines } from '../harness/log-lines.ts';
 import { MetricLines } from '../harness/metric-lines.ts';
-import { type Service, startService } from '../harness/service.ts';
+import { request, type Service, startService } from '../harness/service.ts';
 import { type Action, counted } from './counted-units.ts';
 import { DocumentedPart, rounded, tableHead, tableRow } from './documented-table.ts';
 
@@ -72,6 +72,23 @@ async function commit(): Promise<void> {
   await inWork('commit', '--quiet', '-m', name);
 }
 const push = () => inWork('push', '--quiet', project.url, 'HEAD:refs/heads/main');
+
+let integration: { url: string; authorization_key: string };
+async function watch(): Promise<void> {
+  integration = await ask('POST', `/projects/${project.id}/alert_integrations`, { name: 'Watcher' });
+}
+/** As a monitoring tool sends it, with as long a description as is kept. */
+async function alert(more: object): Promise<void> {
+  const { url, authorization_key: key } = integration;
+  const sent = {
+    ...{ title: 'Disk of build-7 is almost full', service: 'build-7', monitoring_tool: 'Watcher' },
+    ...{ severity: 'high', hosts: ['build-7.example.com'], fingerprint: 'disk:build-7' },
+    description: 'Less than two percent are left of the disk. '.repeat(22),
+  };
+  const headers = { Authorization: `Bearer ${key}` };
+  const { status } = await request(url, 'POST', { headers, body: JSON.stringify({ ...sent, ...more }) });
+  if (status !== 200) throw new Error(`an alert: ${status}`);
+}
 
 const ACTIONS: readonly [
   string,
@@ -152,6 +169,8 @@ const ACTIONS: readonly [
   ['git push a commit', commit, push],
   ['git clone', undefined, () => git.run(['clone', '--quiet', project.url, `clone-${commits++}`])],
   ['git fetch with nothing new', undefined, () => inWork('fetch', '--quiet', project.url, 'main')],
+  ['take a new alert', watch, () => alert({ start_time: '2026-11-20T10:00:00Z' })],
+  ['take an alert that is open', undefined, () => alert({ start_time: '2026-11-20T10:05:00Z' })],
   [
     'mail a link that confirms an address',
     undefined,

@@ -7,7 +7,7 @@ import {
   type NewAlert,
 } from '../../records/alerts.ts';
 import type { StoredText } from '../../records/texts.ts';
-import { counting, ending } from '../../store/alerts/alerts.ts';
+import { ending } from '../../store/alerts/alerts.ts';
 import { Missing, TransactionRefused } from '../../store/errors.ts';
 import { annotate } from '../../telemetry/correlation.ts';
 import { actingFor } from '../actor.ts';
@@ -92,19 +92,23 @@ async function note(
   sent: NewAlert,
   now: Date,
 ): Promise<NotedAlert> {
-  const { alerts, outbox, processed } = deps.store;
+  const { alerts, alertTallies, processed } = deps.store;
+  const { projectId } = source;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const open = await alerts.openOf(source.projectId, sent.fingerprint);
+    const iid = await alerts.openOf(projectId, sent.fingerprint);
     const mark = processed.mark('alerts', messageId, now);
     try {
-      if (open === undefined) {
+      if (iid === undefined) {
         await create(deps, source, sent, now, mark);
         return 'created';
       }
       if (sent.endedAt === null) {
-        await outbox.commit([...counting(open, now), mark]);
-        return 'counted';
+        const what = await alertTallies.count({ projectId, iid, messageId, at: now, mark });
+        if (what === 'gone') continue;
+        return what === 'counted' ? what : 'noted before';
       }
+      const open = await alerts.get(projectId, iid);
+      if (open === undefined) continue;
       await end(deps, source, open, sent.endedAt, now, mark);
       return 'resolved';
     } catch (error) {

@@ -9,12 +9,14 @@ import {
   alertKey,
   alertPayloadKey,
   alertsPartition,
+  alertTallyKey,
   openAlertKey,
 } from '../row-keys/alerts.ts';
 import { deletePage } from '../table/delete-page.ts';
 import { recordOf } from '../table/record-of.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
+import { noTally, withTally } from './tallies.ts';
 
 /** Alerts that a filtered list looks at. */
 const WALK = 5_000;
@@ -31,10 +33,10 @@ export class Alerts {
     this.#table = table;
   }
 
-  /** The alert of a cause that is not resolved. */
-  async openOf(projectId: number, fingerprint: string): Promise<AlertRecord | undefined> {
+  /** The number of the alert of a cause that is not resolved. */
+  async openOf(projectId: number, fingerprint: string): Promise<number | undefined> {
     const row = await this.#table.get(openAlertKey(projectId, fingerprint));
-    return row && this.get(projectId, row['iid'] as number);
+    return row?.['iid'] as number | undefined;
   }
 
   /** A number for a new alert. */
@@ -53,12 +55,15 @@ export class Alerts {
       ...(alone ? [checkProjectExists(alert.projectId)] : []),
       { put: { ...alertKey(alert.projectId, alert.iid), ...alert } },
       { put: { ...alertPayloadKey(alert.projectId, alert.iid), payload } },
+      noTally(alert),
       ...(alert.status === 'resolved' ? [] : [opening(alert)]),
     ];
   }
 
   async get(projectId: number, iid: number): Promise<AlertRecord | undefined> {
-    return recordOf(await this.#table.get(alertKey(projectId, iid)));
+    const keys = [alertKey(projectId, iid), alertTallyKey(projectId, iid)];
+    const [alert, tally] = await this.#table.batchGet(keys);
+    return alert && withTally(recordOf<AlertRecord>(alert)!, tally);
   }
 
   async payload(projectId: number, iid: number): Promise<StoredText | undefined> {
@@ -79,17 +84,23 @@ export class Alerts {
         ? { prefix: ALERT_PREFIX }
         : { from: ALERT_PREFIX, to: alertKey(projectId, before).sk };
     const items: AlertRecord[] = [];
-    let looked = 0;
-    let last = before;
+    let [looked, last, isEnd] = [0, before, true];
     for await (const item of this.#table.queryAll({ partition, ...range, reverse: true, limit: 200 })) {
       const alert = recordOf<AlertRecord>(item)!;
       if (alert.iid === before) continue;
-      if (items.length === limit || looked === WALK) return { items, more: last };
+      if (items.length === limit || looked === WALK) {
+        isEnd = false;
+        break;
+      }
       looked++;
       last = alert.iid;
       if (where(alert)) items.push(alert);
     }
-    return { items, more: undefined };
+    const tallies = await this.#table.batchGet(items.map(({ iid }) => alertTallyKey(projectId, iid)));
+    return {
+      items: items.map((alert, i) => withTally(alert, tallies[i])),
+      more: isEnd ? undefined : last,
+    };
   }
 
   /**
@@ -135,10 +146,7 @@ export class Alerts {
 }
 
 /** The status is the version: all that is decided by a read alert depends on nothing else. */
-const changed = (
-  { projectId, iid, status }: AlertRecord,
-  change: { readonly set: Item; readonly add?: Readonly<Record<string, number>> },
-) => ({
+const changed = ({ projectId, iid, status }: AlertRecord, change: { readonly set: Item }) => ({
   update: alertKey(projectId, iid),
   ...change,
   if: `${PRESENT} AND #status = :before`,
@@ -146,12 +154,7 @@ const changed = (
   reason: 'alert',
 });
 
-/** The write of an alert that was sent again; refused as `alert` where its status is another one by now. */
-export const counting = (alert: AlertRecord, now: Date): Write[] => [
-  changed(alert, { set: { updatedAt: now.toISOString() }, add: { events: 1 } }),
-];
-
-/** The writes of an alert that ends, likewise. */
+/** The writes of an alert that ends; refused as `alert` where its status is another one by now. */
 export const ending = (alert: AlertRecord, endedAt: string, now: Date): Write[] => [
   changed(alert, { set: { status: 'resolved', endedAt, updatedAt: now.toISOString() } }),
   closing(alert),

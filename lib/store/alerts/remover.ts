@@ -15,6 +15,7 @@ export const remover: Remover<{
       'alert-key',
       'alert',
       'alert-payload',
+      'alert-tally',
       'open-alert',
       'alert-count',
     ],

@@ -43,6 +43,12 @@ export const alertPayloadKey = (projectId: number, iid: number): Key => ({
   sk: `PAYLOAD#${padded(iid)}`,
 });
 
+/** How often an alert was sent again. A row of its own: it is changed often, and small. */
+export const alertTallyKey = (projectId: number, iid: number): Key => ({
+  pk: alertsPartition(projectId),
+  sk: `TALLY#${padded(iid)}`,
+});
+
 export const OPEN_ALERT_PREFIX = 'OPEN#';
 
 /** Leads to the alert of a fingerprint that is not resolved. */
@@ -68,6 +74,7 @@ export const rowKinds = [
   { name: 'alert-key', partitions: ['ALERTKEY#'], keys: { alertKeyKey }, of },
   { name: 'alert', partitions: ['ALERTS#'], keys: { alertKey }, of },
   { name: 'alert-payload', partitions: ['ALERTS#'], keys: { alertPayloadKey }, of },
+  { name: 'alert-tally', partitions: ['ALERTS#'], keys: { alertTallyKey }, of },
   { name: 'open-alert', partitions: ['ALERTS#'], keys: { openAlertKey }, of },
   { name: 'alert-count', partitions: ['ALERTS#'], keys: { alertCountKey }, of },
 ] as const satisfies readonly RowKind[];

@@ -63,6 +63,26 @@ export const alertJobs: readonly Operation[] = [
     },
   },
   {
+    name: 'job: an alert that is open is counted',
+    async prepare(fixtures) {
+      const made = await integrated(fixtures);
+      await noting(fixtures, made, '{"title":"x"}').run();
+      const { run } = noting(fixtures, made, '{"title":"x"}');
+      const events = async () => {
+        const [{ event_count }] = await fixtures.done('GET', made.alerts, made);
+        return event_count as number;
+      };
+      const state = async () => {
+        const found = await events();
+        if (found === 1) return 'before';
+        // Whoever counted it may have died before this was noted: it comes again.
+        await run();
+        return after(await events(), 1, 2);
+      };
+      return { run, state };
+    },
+  },
+  {
     name: 'job: an alert opens an incident',
     async prepare(fixtures) {
       const made = await integrated(fixtures, { create_issue: true, send_email: true });
