@@ -5,6 +5,7 @@ import { DownloadTooLarge, downloadPrefix } from '../../../lib/store/blobs/downl
 import { RateLimits } from '../../../lib/store/rate-limits/rate-limits.ts';
 import { generateHistory } from '../../git/history-fixture.ts';
 import { readZip, type Zip } from '../../git/read-zip.ts';
+import { freshMinute } from '../../harness/fresh-minute.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { changeSettings } from '../../harness/settings.ts';
@@ -175,12 +176,6 @@ test('archives are limited by the minute per user and project, as the setting sa
   });
   expect(elsewhere.status).toBe(200);
 });
-
-/** The limit counts by whole minutes: five must not be spread over two. */
-async function freshMinute(): Promise<void> {
-  const left = 60_000 - (Date.now() % 60_000);
-  if (left < 5_000) await new Promise((resolve) => setTimeout(resolve, left));
-}
 
 test('the archive limit is exact and starts again in the next window', async () => {
   const limits = new RateLimits(world.store.table);
