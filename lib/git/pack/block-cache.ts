@@ -211,6 +211,11 @@ export class CachedFile {
     this.#access = undefined;
   }
 
+  /** Whether all of it is. */
+  get isInMemory(): boolean {
+    return this.blocks.every((block) => block !== undefined);
+  }
+
   /** The block with this number: bytes from `number * BLOCK_SIZE`. */
   block(number: number): Uint8Array {
     const block = this.blocks[number];

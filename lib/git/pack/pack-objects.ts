@@ -83,19 +83,27 @@ export class PackObjects implements SyncObjects {
   tipTree(oid: Oid): Uint8Array | undefined {
     const source = this.#tip;
     if (!source?.usable) return undefined;
-    try {
-      return source.attempt(() => this.#cache.tips.get(source).tree(oid));
-    } catch (error) {
-      if (!(error instanceof BlockMiss)) throw error;
-      // The listing may not have it: also fetch what finding it in a pack needs, in the same round trip.
-      const wanted = [...error.wanted];
+    const { tips } = this.#cache;
+    const listed = () => source.attempt(() => tips.get(source).tree(oid));
+    if (tips.held(source) !== undefined || source.file.isInMemory) return listed();
+    // What a pack in memory has needs no listing. Otherwise both are fetched in the same round trip: the listing may lack it.
+    const wanted: BlockMiss['wanted'][number][] = [];
+    for (const read of [() => this.#packedTree(oid), listed]) {
       try {
-        return this.read(oid).data;
-      } catch (other) {
-        if (other instanceof BlockMiss) wanted.push(...other.wanted);
+        return read();
+      } catch (error) {
+        if (!(error instanceof BlockMiss)) throw error;
+        wanted.push(...error.wanted);
       }
-      throw new BlockMiss(wanted);
     }
+    throw new BlockMiss(wanted);
+  }
+
+  /** Undefined for what is no tree, or absent: whoever asks reads it, and fails, in their own way. */
+  #packedTree(oid: Oid): Uint8Array | undefined {
+    if (!this.locate(oidBytes(oid), 0)) return undefined;
+    const { type, data } = this.readAt(this.pack, this.offset);
+    return type === 'tree' ? data : undefined;
   }
 
   header(oid: Oid): { type: ObjectType; size: number } {

@@ -5,6 +5,8 @@ import { TipListing } from './tip-listing.ts';
 export class TipCache {
   readonly #budget: number;
   readonly #listings = new Map<string, TipListing>();
+  /** The last in the order of use: it is asked for tree after tree. */
+  #newest: { readonly id: string; readonly listing: TipListing } | undefined;
   #bytes = 0;
 
   constructor(budget: number) {
@@ -19,11 +21,12 @@ export class TipCache {
   /** @throws BlockMiss, CorruptData */
   get(source: OpenDerived): TipListing {
     const { id } = source.description;
+    if (this.#newest?.id === id) return this.#newest.listing;
     const held = this.#listings.get(id);
-    const { file } = source;
-    const listing = held ?? new TipListing(file.slice(0, file.size));
+    const listing = held ?? readListing(source);
     this.#listings.delete(id);
     this.#listings.set(id, listing);
+    this.#newest = { id, listing };
     if (held === undefined) this.#bytes += listing.bytes;
     for (const [oldest, { bytes }] of this.#listings) {
       if (this.#bytes <= this.#budget || oldest === id) break;
@@ -32,4 +35,8 @@ export class TipCache {
     }
     return listing;
   }
+}
+
+function readListing({ file }: OpenDerived): TipListing {
+  return new TipListing(file.slice(0, file.size));
 }
