@@ -11,7 +11,7 @@ import { beforeLongWork } from '../work.ts';
 import { tagTarget } from './commits.ts';
 import { type KeptPack, storedBytes } from './kept-pack.ts';
 import { FLUSH, pkt } from './pkt-line.ts';
-import { onBand, type SideBand } from './side-band.ts';
+import { onBand, type SideBand, streamed } from './side-band.ts';
 import type { FetchOptions } from './upload-request.ts';
 
 export interface PackRequest {
@@ -86,17 +86,18 @@ export async function* packfile(
       const made = writePack(store, list, { thin, ofsDelta: options.ofsDelta });
       pack = request.kept?.keep(made) ?? made;
     }
-    let [count, bytes] = [0, 0];
-    for await (const piece of inPieces(pack)) {
-      if (bytes === 0) {
-        count = objectCount(piece);
-        yield* say(`Enumerating objects: ${count}, done.\n`);
-        yield* say(`Counting objects: 100% (${count}/${count}), done.\n`);
+    const counted = new Counted(pack);
+    let begun = false;
+    for await (const piece of streamed(sideBand, counted)) {
+      const { objects } = counted;
+      if (!begun) {
+        yield* say(`Enumerating objects: ${objects}, done.\n`);
+        yield* say(`Counting objects: 100% (${objects}/${objects}), done.\n`);
       }
-      bytes += piece.length;
-      yield* onBand(sideBand, 1, piece);
+      begun = true;
+      yield piece;
     }
-    yield* say(`Total ${count} objects, ${bytes} bytes\n`);
+    yield* say(`Total ${counted.objects} objects, ${counted.bytes} bytes\n`);
   } catch (cause) {
     request.onError?.(cause);
     // Without side bands, the client notices that the pack is truncated.
@@ -126,8 +127,29 @@ function refusal(bytes: number, limit: PackLimit): string {
   return `upload-pack: this fetch needs about ${has} MB, and one response has at most ${may} MB. ${limit.advice}\n`;
 }
 
-/** As the header of a pack says. */
-const objectCount = (pack: Uint8Array): number => new DataView(pack.buffer, pack.byteOffset).getUint32(8);
+/** Bytes of the header of a pack, whose last four tell how many objects it has. */
+const HEADER = 12;
+
+/** Passes a pack on, and tells what has passed. */
+class Counted implements AsyncIterable<Uint8Array> {
+  bytes = 0;
+  /** As its header says, when that has passed. */
+  objects = 0;
+  readonly #pack: AsyncIterable<Uint8Array>;
+
+  constructor(pack: AsyncIterable<Uint8Array>) {
+    this.#pack = pack;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const piece of this.#pack) {
+      for (let at = this.bytes; at < Math.min(HEADER, this.bytes + piece.length); at++)
+        if (at >= HEADER - 4) this.objects = this.objects * 256 + piece[at - this.bytes]!;
+      this.bytes += piece.length;
+      yield piece;
+    }
+  }
+}
 
 /** Waits, and sends git's keep-alive packet every few seconds: an empty line on band 1. */
 async function* keptAlive<T>(work: Promise<T>, sideBand: SideBand): AsyncGenerator<Uint8Array, T, undefined> {
@@ -167,23 +189,4 @@ async function addTags(store: PackStore, list: ObjectList, tags: ReadonlyMap<Oid
       }
     }
   });
-}
-
-const PIECE = 65515;
-
-/** Joins and splits the input into pieces of the size that one packet line holds. */
-async function* inPieces(pack: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-  let parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of pack) {
-    parts.push(piece);
-    size += piece.length;
-    if (size < PIECE) continue;
-    const whole = Buffer.concat(parts, size);
-    const end = size - (size % PIECE);
-    yield whole.subarray(0, end);
-    parts = [whole.subarray(end)];
-    size -= end;
-  }
-  if (size > 0) yield Buffer.concat(parts, size);
 }

@@ -26,10 +26,13 @@ export function pkt(content: string | Uint8Array): Uint8Array {
   const data = typeof content === 'string' ? Buffer.from(content) : content;
   if (data.length > MAX_PKT_DATA) throw new RangeError(`${data.length} bytes do not fit a packet line`);
   const line = Buffer.allocUnsafe(data.length + 4);
-  line.write((data.length + 4).toString(16).padStart(4, '0'), 0, 'latin1');
+  line.write(lengthOfPkt(line.length), 0, 'latin1');
   line.set(data, 4);
   return line;
 }
+
+/** What a packet line of so many bytes, these included, begins with. */
+export const lengthOfPkt = (bytes: number): string => bytes.toString(16).padStart(4, '0');
 
 const FLUSH_PKT: Pkt = { kind: 'flush' };
 const DELIM_PKT: Pkt = { kind: 'delim' };

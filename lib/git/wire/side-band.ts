@@ -2,7 +2,7 @@
  * The side bands (gitprotocol-pack, "Packfile Data"): the first byte of a packet line is its band: 1 for the pack or
  * the report, 2 for progress, 3 for a fatal message.
  */
-import { MAX_PKT_DATA, pkt } from './pkt-line.ts';
+import { lengthOfPkt, MAX_PKT_DATA, pkt } from './pkt-line.ts';
 
 export type Band = 1 | 2 | 3;
 
@@ -25,4 +25,49 @@ export function onBand(mode: SideBand, band: Band, content: string | Uint8Array)
     lines.push(pkt(framed));
   }
   return lines;
+}
+
+/** Bytes before those of a band: the length and the band. */
+const HEAD = 5;
+/** Bytes of one piece of output, of whole packet lines: fewer and larger pieces cost less to pass on. */
+const PIECE = 256 * 1024;
+
+/**
+ * A stream of bytes as packet lines on band 1, in pieces of many lines. Each byte is copied once, into memory that belongs
+ * to one piece alone.
+ */
+export async function* streamed(
+  mode: SideBand,
+  content: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (mode === 'none') {
+    yield* content;
+    return;
+  }
+  const capacity = CAPACITY[mode];
+  const size = Math.floor(PIECE / (capacity + HEAD)) * (capacity + HEAD);
+  let piece = Buffer.allocUnsafeSlow(size);
+  /** Where the last line begins, and where its next byte goes. */
+  let [line, at] = [0, HEAD];
+  const endLine = () => {
+    piece.write(lengthOfPkt(at - line), line, 'latin1');
+    piece[line + 4] = 1;
+    [line, at] = [at, at + HEAD];
+  };
+  for await (const bytes of content) {
+    for (let from = 0; from < bytes.length; ) {
+      const count = Math.min(bytes.length - from, line + HEAD + capacity - at);
+      piece.set(bytes.subarray(from, from + count), at);
+      from += count;
+      at += count;
+      if (at < line + HEAD + capacity) continue;
+      endLine();
+      if (line < size) continue;
+      yield piece;
+      piece = Buffer.allocUnsafeSlow(size);
+      [line, at] = [0, HEAD];
+    }
+  }
+  if (at > line + HEAD) endLine();
+  if (line > 0) yield piece.subarray(0, line);
 }

@@ -10,7 +10,7 @@ import {
   pkt,
   RESPONSE_END,
 } from '../../../lib/git/wire/pkt-line.ts';
-import { onBand } from '../../../lib/git/wire/side-band.ts';
+import { onBand, streamed } from '../../../lib/git/wire/side-band.ts';
 
 describe('a packet line', () => {
   it.each([
@@ -111,6 +111,26 @@ describe('side bands', () => {
     }
     expect(sizes).toEqual([capacity, capacity, 1]);
   });
+
+  it.each([
+    ['side-band', 995],
+    ['side-band-64k', 65515],
+  ] as const)(
+    '%s carries a stream in full lines, in pieces with memory of their own',
+    async (mode, capacity) => {
+      const lengths = [0, 1, capacity, capacity + 1, 262_144, 700_001];
+      for (const [length, size] of lengths.flatMap((each) => [4000, 65_536, 1e6].map((by) => [each, by]))) {
+        const content = Buffer.from(Array.from({ length: length! }, (_, i) => (i * 7) % 251));
+        const made: Uint8Array[] = [];
+        for await (const piece of streamed(mode, pieces(content, size!))) made.push(piece);
+        const expected: Uint8Array[] = [];
+        for (let at = 0; at < length!; at += capacity)
+          expected.push(...onBand(mode, 1, content.subarray(at, at + capacity)));
+        expect(Buffer.concat(made).equals(Buffer.concat(expected)), `${length} by ${size}`).toBe(true);
+        expect(new Set(made.map(({ buffer }) => buffer)).size).toBe(made.length);
+      }
+    },
+  );
 
   it('without them only the pack is sent, unframed', () => {
     expect(onBand('none', 1, 'PACK')).toEqual([Buffer.from('PACK')]);
