@@ -11,9 +11,9 @@ import {
   alertKeyKey,
 } from '../row-keys/alerts.ts';
 import type { Counters } from '../table/counters.ts';
-import { recordOf } from '../table/record-of.ts';
+import { allRecords, recordOf } from '../table/record-of.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Write } from '../table/write.ts';
+import { ABSENT, countBelow, unchangedSince, type Write } from '../table/write.ts';
 
 /** Maximum number of integrations of a project. */
 export const MAX_ALERT_INTEGRATIONS = 50;
@@ -39,9 +39,7 @@ export class AlertIntegrations {
   /** In the order of ids. */
   async of(projectId: number): Promise<AlertIntegration[]> {
     const rows = { partition: alertIntegrationsPartition(projectId), prefix: ALERT_INTEGRATION_PREFIX };
-    const found: AlertIntegration[] = [];
-    for await (const item of this.#table.queryAll(rows)) found.push(recordOf<AlertIntegration>(item)!);
-    return found;
+    return allRecords<AlertIntegration>(this.#table, rows);
   }
 
   async get(projectId: number, id: number): Promise<AlertIntegration | undefined> {
@@ -64,13 +62,7 @@ export class AlertIntegrations {
     await this.#transact([
       { put: { ...alertIntegrationKey(projectId, id), ...integration }, if: ABSENT, reason: 'integration' },
       ...leading(integration),
-      {
-        update: alertIntegrationCountKey(projectId),
-        add: { total: 1 },
-        if: 'attribute_not_exists(#total) OR #total < :limit',
-        values: { limit: MAX_ALERT_INTEGRATIONS },
-        reason: 'count',
-      },
+      countBelow(alertIntegrationCountKey(projectId), MAX_ALERT_INTEGRATIONS, 'count'),
       checkProjectExists(projectId),
       ...alongside,
     ]);
@@ -140,8 +132,4 @@ function leading({ id, projectId, type, active, endpoint, keyHash }: AlertIntegr
   ];
 }
 
-const unchanged = ({ version }: AlertIntegration) => ({
-  if: '#version = :version',
-  values: { version },
-  reason: 'integration',
-});
+const unchanged = (record: AlertIntegration) => unchangedSince(record, 'integration');

@@ -16,7 +16,7 @@ import type { Secrets } from '../secrets/secrets.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Check, type Item, type Put, type Write } from '../table/write.ts';
+import { ABSENT, type Check, type Item, type Put, unchangedSince, type Write } from '../table/write.ts';
 
 /** Maximum number of variables. */
 export const MAX_VARIABLES = { instance: 25, group: 200, project: 200, schedule: 50 } as const;
@@ -177,11 +177,7 @@ async function rowOf(secrets: Secrets, variable: CiVariable): Promise<Put> {
   return { put: { ...row, ...(await secrets.sealed(key, value)) } };
 }
 
-const unchanged = ({ version }: CiVariable) => ({
-  if: '#version = :version',
-  values: { version },
-  reason: 'variable',
-});
+const unchanged = (record: CiVariable) => unchangedSince(record, 'variable');
 
 const bytesChange = (owner: VariableOwner, more: number): Write => ({
   update: variableCountKey(owner),

@@ -18,7 +18,7 @@ import { deletePage } from '../table/delete-page.ts';
 import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import { type Direction, mergeKeys, rowSource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Item, type Write } from '../table/write.ts';
+import { ABSENT, type Item, unchangedSince, type Write } from '../table/write.ts';
 import { environmentRefusal } from './environments.ts';
 
 /** Deployments that are looked at to find the one that an environment has. */
@@ -156,7 +156,7 @@ export class Deployments {
       { put: { ...deploymentPlaceKey(projectId, 'UPDATED', next.updatedAt, id) } },
     ];
     return [
-      { put, if: '#version = :version', values: { version }, reason: 'deployment' },
+      { put, ...unchangedSince({ version }, 'deployment') },
       ...(next.updatedAt === updatedAt ? [] : moved),
     ];
   }

@@ -16,7 +16,7 @@ import { deletePage } from '../table/delete-page.ts';
 import { cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import { mergeKeys, rowSource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Item, type Write } from '../table/write.ts';
+import { ABSENT, countBelow, type Item, unchangedSince, type Write } from '../table/write.ts';
 
 /** Maximum number of environments of a project. */
 export const MAX_ENVIRONMENTS = 5_000;
@@ -91,13 +91,7 @@ export class Environments {
         if: ABSENT,
         reason: 'environment-name',
       },
-      {
-        update: environmentCountKey(projectId),
-        add: { total: 1 },
-        if: 'attribute_not_exists(#total) OR #total < :limit',
-        values: { limit: MAX_ENVIRONMENTS },
-        reason: 'environment-count',
-      },
+      countBelow(environmentCountKey(projectId), MAX_ENVIRONMENTS, 'environment-count'),
     ];
   }
 
@@ -199,11 +193,7 @@ const changed = (
   version: environment.version + 1,
 });
 
-const unchanged = ({ version }: EnvironmentRecord) => ({
-  if: '#version = :version',
-  values: { version },
-  reason: 'environment',
-});
+const unchanged = (record: EnvironmentRecord) => unchangedSince(record, 'environment');
 
 function fromItem(item: Item | undefined): EnvironmentRecord | undefined {
   if (item === undefined) return undefined;

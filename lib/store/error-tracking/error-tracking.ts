@@ -12,9 +12,9 @@ import {
 } from '../row-keys/error-tracking.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
-import { recordOf } from '../table/record-of.ts';
+import { allRecords, recordOf } from '../table/record-of.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, PRESENT, type Write } from '../table/write.ts';
+import { ABSENT, countBelow, PRESENT, type Write } from '../table/write.ts';
 
 /** Maximum number of client keys of a project. */
 export const MAX_CLIENT_KEYS = 100;
@@ -69,9 +69,7 @@ export class ErrorTracking {
   /** In the order of ids. */
   async keysOf(projectId: number): Promise<ClientKey[]> {
     const rows = { partition: errorTrackingPartition(projectId), prefix: CLIENT_KEY_PREFIX };
-    const found: ClientKey[] = [];
-    for await (const item of this.#table.queryAll(rows)) found.push(recordOf<ClientKey>(item)!);
-    return found;
+    return allRecords<ClientKey>(this.#table, rows);
   }
 
   async key(projectId: number, id: number): Promise<ClientKey | undefined> {
@@ -84,13 +82,7 @@ export class ErrorTracking {
     await this.#transact([
       { put: { ...clientKeyKey(projectId, id), ...key }, if: ABSENT, reason: 'key' },
       { put: { ...publicKeyKey(projectId, publicKey), keyId: id, active: key.active } },
-      {
-        update: clientKeyCountKey(projectId),
-        add: { total: 1 },
-        if: 'attribute_not_exists(#total) OR #total < :limit',
-        values: { limit: MAX_CLIENT_KEYS },
-        reason: 'count',
-      },
+      countBelow(clientKeyCountKey(projectId), MAX_CLIENT_KEYS, 'count'),
       checkProjectExists(projectId),
       ...alongside,
     ]);

@@ -18,7 +18,7 @@ import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.
 import { recordOf } from '../table/record-of.ts';
 import { type Direction, mergeKeys, rowSource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, PRESENT } from '../table/write.ts';
+import { ABSENT, countBelow, PRESENT } from '../table/write.ts';
 
 /** Maximum number of errors of a project; what comes beyond is not kept. */
 export const MAX_TRACKED_ERRORS = 10_000;
@@ -81,13 +81,7 @@ export class TrackedErrors {
     await this.#table.transact([
       { put: { ...trackedErrorKey(projectId, error.id), ...error } },
       { put: { ...fingerprintKey(projectId, fingerprint), errorId: error.id }, if: ABSENT, reason: 'print' },
-      {
-        update: trackedErrorCountKey(projectId),
-        add: { total: 1 },
-        if: 'attribute_not_exists(#total) OR #total < :limit',
-        values: { limit: MAX_TRACKED_ERRORS },
-        reason: 'count',
-      },
+      countBelow(trackedErrorCountKey(projectId), MAX_TRACKED_ERRORS, 'count'),
       eventPut(error, id, sent, now),
       checkProjectExists(projectId),
     ]);

@@ -10,9 +10,9 @@ import { mergeRequestKeys } from '../row-keys/merge-requests.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import { secretKey } from '../row-keys/secrets.ts';
 import type { Counters } from '../table/counters.ts';
-import { recordOf } from '../table/record-of.ts';
+import { allRecords, recordOf } from '../table/record-of.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, PRESENT, type Update, type Write } from '../table/write.ts';
+import { ABSENT, PRESENT, type Update, unchangedSince, type Write } from '../table/write.ts';
 
 /** Maximum number of hooks of one project, of one group, and of the instance. */
 export const MAX_HOOKS = { project: 100, group: 50, system: 500 } as const;
@@ -49,9 +49,7 @@ export class Hooks {
   /** All hooks of an owner, in the order of ids. */
   async of(owner: HookOwner): Promise<HookRecord[]> {
     const rows = { partition: hooksPartition(owner), prefix: HOOK_PREFIX };
-    const found: HookRecord[] = [];
-    for await (const item of this.#table.queryAll(rows)) found.push(recordOf<HookRecord>(item)!);
-    return found;
+    return allRecords<HookRecord>(this.#table, rows);
   }
 
   /** The number of the newest issue or merge request of a project, for examples. */
@@ -179,8 +177,4 @@ function counting(owner: HookOwner, by: 1 | -1): Update[] {
   ];
 }
 
-const unchanged = ({ version }: HookRecord) => ({
-  if: '#version = :version',
-  values: { version },
-  reason: REFUSED,
-});
+const unchanged = (record: HookRecord) => unchangedSince(record, REFUSED);

@@ -10,7 +10,7 @@ import { INTEGRATION_PREFIX, integrationKey, integrationsPartition } from '../ro
 import { projectKey } from '../row-keys/projects.ts';
 import { secretKey } from '../row-keys/secrets.ts';
 import type { Counters } from '../table/counters.ts';
-import { recordOf } from '../table/record-of.ts';
+import { allRecords, recordOf } from '../table/record-of.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Write } from '../table/write.ts';
 
@@ -39,9 +39,7 @@ export class Integrations {
   /** All integrations of an owner, by slug: as many as there are kinds at most. */
   async of(owner: IntegrationOwner): Promise<IntegrationRecord[]> {
     const rows = { partition: integrationsPartition(owner), prefix: INTEGRATION_PREFIX };
-    const found: IntegrationRecord[] = [];
-    for await (const item of this.#table.queryAll(rows)) found.push(recordOf<IntegrationRecord>(item)!);
-    return found;
+    return allRecords<IntegrationRecord>(this.#table, rows);
   }
 
   /**

@@ -24,7 +24,7 @@ import { nameKey } from '../row-keys/names.ts';
 import { userKey } from '../row-keys/users.ts';
 import type { Counters } from '../table/counters.ts';
 import { type Page, type PageRequest, pageOfRows } from '../table/paging.ts';
-import { recordOf } from '../table/record-of.ts';
+import { allRecords, recordOf } from '../table/record-of.ts';
 import type { Table } from '../table/table.ts';
 import { sameName } from '../table/unique-names.ts';
 import { ABSENT, type Check, PRESENT, type Write } from '../table/write.ts';
@@ -107,10 +107,7 @@ export class Invitations {
 
   /** All invitations of a project or group: at most {@link MAX_INVITATIONS}. */
   async all(source: MemberSource): Promise<InvitationRecord[]> {
-    const found: InvitationRecord[] = [];
-    const rows = { partition: memberPartition(source), prefix: INVITE };
-    for await (const item of this.#table.queryAll(rows)) found.push(recordOf<InvitationRecord>(item)!);
-    return found;
+    return allRecords<InvitationRecord>(this.#table, { partition: memberPartition(source), prefix: INVITE });
   }
 
   /** All invitations for an address. */

@@ -14,7 +14,7 @@ import type { Counters } from '../table/counters.ts';
 import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import { mergeKeys, querySource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Check, type Item, type Put, type Write } from '../table/write.ts';
+import { ABSENT, type Check, type Item, type Put, unchangedSince, type Write } from '../table/write.ts';
 
 export interface ContainedRecord {
   readonly id: number;
@@ -313,8 +313,8 @@ export class Contained<R extends ContainedRecord> {
     return { put: { ...this.#kind.key(record.id), ...item } };
   }
 
-  #unchanged({ version }: R) {
-    return { if: '#version = :version', values: { version }, reason: this.#kind.name };
+  #unchanged(record: R) {
+    return unchangedSince(record, this.#kind.name);
   }
 
   #leading(key: Key, { id }: R): Put {

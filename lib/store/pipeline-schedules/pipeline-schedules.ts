@@ -13,9 +13,9 @@ import {
 } from '../row-keys/pipeline-schedules.ts';
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
-import { recordOf } from '../table/record-of.ts';
+import { allRecords, recordOf } from '../table/record-of.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Check, PRESENT, type Write } from '../table/write.ts';
+import { ABSENT, type Check, countBelow, PRESENT, unchangedSince, type Write } from '../table/write.ts';
 
 /** Maximum number of schedules of a project. */
 export const MAX_SCHEDULES = 50;
@@ -52,9 +52,7 @@ export class PipelineSchedules {
   /** In the order of ids. */
   async of(projectId: number): Promise<PipelineScheduleRecord[]> {
     const rows = { partition: schedulesPartition(projectId), prefix: SCHEDULE };
-    const found: PipelineScheduleRecord[] = [];
-    for await (const item of this.#table.queryAll(rows)) found.push(recordOf<PipelineScheduleRecord>(item)!);
-    return found;
+    return allRecords<PipelineScheduleRecord>(this.#table, rows);
   }
 
   /** @throws LimitReached; Missing when the project is deleted */
@@ -63,13 +61,7 @@ export class PipelineSchedules {
     await this.#transact(
       [
         { put: { ...scheduleKey(projectId, id), ...schedule }, if: ABSENT, reason: 'schedule' },
-        {
-          update: scheduleCountKey(projectId),
-          add: { total: 1 },
-          if: 'attribute_not_exists(#total) OR #total < :limit',
-          values: { limit: MAX_SCHEDULES },
-          reason: 'schedule-count',
-        },
+        countBelow(scheduleCountKey(projectId), MAX_SCHEDULES, 'schedule-count'),
         checkProjectExists(projectId),
       ],
       messages,
@@ -136,8 +128,4 @@ export const checkScheduleExists = ({ projectId, id }: PipelineScheduleRecord): 
   reason: 'schedule',
 });
 
-const unchanged = ({ version }: PipelineScheduleRecord) => ({
-  if: '#version = :version',
-  values: { version },
-  reason: 'schedule',
-});
+const unchanged = (record: PipelineScheduleRecord) => unchangedSince(record, 'schedule');

@@ -21,7 +21,7 @@ import {
 import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Item, type Write } from '../table/write.ts';
+import { ABSENT, type Item, unchangedSince, type Write } from '../table/write.ts';
 import type { CommitStatusRecord } from './reported-statuses.ts';
 import { changedPipeline, fromItem, newPipeline, placesOf } from './rows.ts';
 
@@ -207,7 +207,7 @@ export class Pipelines {
     const key = commitRowKey(projectId, sha, 'PIPELINE', id);
     try {
       await this.#table.transact([
-        { delete: key, if: '#version = :version', values: { version }, reason: 'pipeline' },
+        { delete: key, ...unchangedSince({ version }, 'pipeline') },
         { delete: refPipelineKey(projectId, ref, id) },
         ...placesOf(pipeline).map((place) => ({ delete: place })),
         ...leading,

@@ -18,7 +18,7 @@ import { deletePage } from '../table/delete-page.ts';
 import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import { type Direction, mergeKeys, querySource } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Check, type Item, type Put, type Write } from '../table/write.ts';
+import { ABSENT, type Check, type Item, type Put, unchangedSince, type Write } from '../table/write.ts';
 
 /** Maximum number of releases of a project. */
 export const MAX_RELEASES = 10_000;
@@ -213,11 +213,7 @@ const listRows = (release: ReleaseRecord): Put[] => [
 
 const keyOf = ({ put: { pk, sk } }: Put) => ({ pk, sk });
 
-const unchanged = ({ version }: ReleaseRecord) => ({
-  if: '#version = :version',
-  values: { version },
-  reason: RELEASE_REFUSED,
-});
+const unchanged = (record: ReleaseRecord) => unchangedSince(record, RELEASE_REFUSED);
 
 function fromItem(item: Item | undefined): ReleaseRecord | undefined {
   if (item === undefined) return undefined;

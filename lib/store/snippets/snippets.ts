@@ -29,7 +29,15 @@ import {
   querySource,
 } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Check, type Item, PRESENT, type Put, type Write } from '../table/write.ts';
+import {
+  ABSENT,
+  type Check,
+  type Item,
+  PRESENT,
+  type Put,
+  unchangedSince,
+  type Write,
+} from '../table/write.ts';
 
 /** The job that removes the repository of a deleted snippet: `{ snippetId, storagePrefix? }`. */
 export const REMOVE_SNIPPET_JOB = 'snippet.remove';
@@ -268,11 +276,7 @@ const changed = (before: SnippetRecord, change: SnippetChange, now: Date): Snipp
   version: before.version + 1,
 });
 
-const unchanged = ({ version }: SnippetRecord) => ({
-  if: '#version = :version',
-  values: { version },
-  reason: 'snippet',
-});
+const unchanged = (record: SnippetRecord) => unchangedSince(record, 'snippet');
 
 const ownerExists = ({ kind, id }: SnippetOwner): Check =>
   kind === 'project' ? checkSourceExists({ kind, id }) : { check: userKey(id), if: PRESENT, reason: 'user' };

@@ -42,6 +42,22 @@ export type Write = Put | Update | Delete | Check;
 export const ABSENT = 'attribute_not_exists(#pk)';
 export const PRESENT = 'attribute_exists(#pk)';
 
+/** The condition that a record is still the one that was read; it fails under `reason`. */
+export const unchangedSince = ({ version }: { readonly version: number }, reason: string) => ({
+  if: '#version = :version',
+  values: { version },
+  reason,
+});
+
+/** Counts one more where fewer than `limit` are counted; it fails under `reason`. */
+export const countBelow = (count: Key, limit: number, reason: string): Update => ({
+  update: count,
+  add: { total: 1 },
+  if: 'attribute_not_exists(#total) OR #total < :limit',
+  values: { limit },
+  reason,
+});
+
 /** Returns the key that a write is for. */
 export const keyOf = (write: Write): Key => {
   if ('put' in write) return write.put;

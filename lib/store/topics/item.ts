@@ -3,7 +3,7 @@ import type { TopicRecord } from '../../records/topics.ts';
 import { orderedBy, padded } from '../row-keys/key.ts';
 import { listPartition } from '../row-keys/lists.ts';
 import { topicKey } from '../row-keys/topics.ts';
-import type { Item, Put } from '../table/write.ts';
+import { type Item, type Put, unchangedSince } from '../table/write.ts';
 
 /** Whether everybody may know of a topic. The name of one that only private projects have is theirs. */
 export const isShown = ({ curated, shownCount }: TopicRecord): boolean => curated || shownCount > 0;
@@ -44,9 +44,7 @@ export function fromItem(item: Item | undefined): TopicRecord | undefined {
 /** The write of a changed topic, refused as `topic` when it was changed concurrently. */
 export const topicWrite = (previous: TopicRecord, change: Partial<TopicRecord>): Put => ({
   put: toItem({ ...previous, ...change, version: previous.version + 1 }),
-  if: '#version = :version',
-  values: { version: previous.version },
-  reason: 'topic',
+  ...unchangedSince(previous, 'topic'),
 });
 
 /** The write of a new topic. */

@@ -12,7 +12,7 @@ import {
 import type { Secrets } from '../secrets/secrets.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
+import { ABSENT, countBelow, type Item, PRESENT, unchangedSince, type Write } from '../table/write.ts';
 
 /** Maximum number of triggers of a project. */
 export const MAX_TRIGGERS = 100;
@@ -65,13 +65,7 @@ export class Triggers {
         reason: 'trigger',
       },
       { put: { ...triggerTokenKey(hash), projectId, triggerId: id }, if: ABSENT, reason: 'trigger' },
-      {
-        update: triggerCountKey(projectId),
-        add: { total: 1 },
-        if: 'attribute_not_exists(#total) OR #total < :limit',
-        values: { limit: MAX_TRIGGERS },
-        reason: 'trigger-count',
-      },
+      countBelow(triggerCountKey(projectId), MAX_TRIGGERS, 'trigger-count'),
       checkProjectExists(projectId),
       ...alongside,
     ]);
@@ -134,8 +128,4 @@ async function opened(secrets: Secrets, item: Item): Promise<TriggerRecord> {
   return { ...(shown as unknown as TriggerRecord), token: await secrets.opened(item) };
 }
 
-const unchanged = ({ version }: TriggerRecord) => ({
-  if: '#version = :version',
-  values: { version },
-  reason: 'trigger',
-});
+const unchanged = (record: TriggerRecord) => unchangedSince(record, 'trigger');
