@@ -1,7 +1,7 @@
 import { CorruptData } from '../git/corrupt-data.ts';
 import { LimitExceeded } from '../git/work.ts';
 import type { MemberSource } from '../records/members.ts';
-import { type NameTaken, StoreError } from '../store/errors.ts';
+import { LimitReached, Missing, type NameTaken, StoreError } from '../store/errors.ts';
 
 /**
  * The one family of errors that domain rules throw. Each has a stable code; `lib/http` renders it as status and body,
@@ -102,6 +102,13 @@ export const invalid = (problems: FieldProblems) => new DomainError('invalid', p
 /** Problems of the names that are taken, by field. */
 export const takenProblems = ({ names }: NameTaken): FieldProblems =>
   Object.fromEntries(names.map((name) => [name, ['has already been taken']]));
+
+/** What a refused creation in a project is told as: that there are as many `things` as may be, or that the project is gone. */
+export function creationError(error: unknown, things: string): unknown {
+  if (error instanceof LimitReached)
+    return invalid({ base: [`Maximum number of ${things} (${error.limit}) exceeded`] });
+  return error instanceof Missing ? notFound('Project') : error;
+}
 
 export const conflict = (text = '409 Conflict') => new DomainError('conflict', text);
 

@@ -1,6 +1,7 @@
 /** Alerts of a project: what people see of them, and say of them. */
 
 import type { AlertRecord, AlertSeverity, AlertStatus } from '../../records/alerts.ts';
+import { byId } from '../../records/by-id.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { AlertChange } from '../../store/alerts/alerts.ts';
 import { AlreadyExists } from '../../store/errors.ts';
@@ -69,7 +70,7 @@ export async function assigneesOf(
 ): Promise<ReadonlyMap<number, UserRecord>> {
   const ids = [...new Set(alerts.flatMap(({ assigneeIds = [] }) => assigneeIds))];
   const users = ids.length === 0 ? [] : await store.users.getMany(ids);
-  return new Map(users.flatMap((user) => (user === undefined ? [] : [[user.id, user] as const])));
+  return byId(users);
 }
 
 /**

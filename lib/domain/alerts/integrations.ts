@@ -9,13 +9,12 @@ import {
   type AlertMapping,
   MAPPED_FIELDS,
 } from '../../records/alerts.ts';
-import { LimitReached, Missing } from '../../store/errors.ts';
 import { tokenHash } from '../access/token-check.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { audited, auditedResource } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import { forbidden, invalid, notFound, refused } from '../errors.ts';
+import { creationError, forbidden, invalid, notFound, refused } from '../errors.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
 import { forgetKeys, takeAlert } from './receive.ts';
 
@@ -82,9 +81,7 @@ export async function createIntegration(
     await deps.store.alertIntegrations.create(integration, [event]);
     return { integration, key };
   } catch (error) {
-    if (error instanceof LimitReached)
-      throw invalid({ base: [`Maximum number of alert integrations (${error.limit}) exceeded`] });
-    throw error instanceof Missing ? notFound('Project') : error;
+    throw creationError(error, 'alert integrations');
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { Oid } from '../../git/oid.ts';
 import { branchRef, isOidLike, tagRef } from '../../git/refname.ts';
+import { byId } from '../../records/by-id.ts';
 import type { DeploymentRecord, DeploymentStatus, EnvironmentRecord } from '../../records/environments.ts';
 import { AlreadyExists, Stale } from '../../store/errors.ts';
 import { outboxWrite } from '../../store/outbox/outbox.ts';
@@ -75,7 +76,7 @@ async function withEnvironments(
   const ids = [...new Set(deployments.map(({ environmentId }) => environmentId))];
   if (ids.length === 0) return [];
   const found = await store.environments.getMany(projectId, ids);
-  const environments = new Map(found.flatMap((each) => (each === undefined ? [] : [[each.id, each]])));
+  const environments = byId(found);
   return deployments.flatMap((deployment) => {
     const environment = environments.get(deployment.environmentId);
     return environment === undefined ? [] : [{ deployment, environment }];

@@ -10,7 +10,8 @@ import { maySeeEpic } from '../access/visible-epics.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { groupAccesses } from '../groups/details.ts';
-import { type FoundEpic, labelsOfEpics, lineOf } from './related.ts';
+import { labelsOf } from '../labels/of-records.ts';
+import { type FoundEpic, lineOf } from './related.ts';
 
 type Choice<T> = T | 'none' | 'any';
 
@@ -56,7 +57,7 @@ export async function listEpics(
       unknown.length === 0 ? [] : groupAccesses(deps, actor, unknown),
       filter.labels === undefined && filter.not?.labels === undefined
         ? new Map<number, LabelRecord>()
-        : labelsOfEpics(deps, epics),
+        : labelsOf(deps, epics),
     ]);
     for (const [i, id] of unknown.entries()) accesses.set(id, found[i]);
     const verdicts: boolean[] = [];

@@ -10,6 +10,7 @@ import { maySeeEpic } from '../access/visible-epics.ts';
 import type { Actor, Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { groupAccesses } from '../groups/details.ts';
+import { labelsOf } from '../labels/of-records.ts';
 import { textsOf } from '../long-texts.ts';
 
 /** An epic that the caller may see, with the group that it is in. */
@@ -39,7 +40,7 @@ export async function shownEpics(
   const epics = found.map(({ epic }) => epic);
   const [users, labels, descriptions, parents] = await Promise.all([
     deps.store.users.getMany(epics.map(({ author }) => author.id)),
-    labelsOfEpics(deps, epics),
+    labelsOf(deps, epics),
     textsOf(
       deps,
       epics.map(({ description }) => description ?? ''),
@@ -65,16 +66,6 @@ export async function shownEpics(
 
 /** A group and those above it. */
 export const lineOf = ({ id, ancestorIds }: GroupRecord): number[] => [...ancestorIds, id];
-
-/** The labels of epics by id, read in one batch. */
-export async function labelsOfEpics(
-  { store }: Deps,
-  epics: readonly Pick<EpicRecord, 'labelIds'>[],
-): Promise<Map<number, LabelRecord>> {
-  const ids = [...new Set(epics.flatMap(({ labelIds }) => labelIds))];
-  const labels = ids.length === 0 ? [] : await store.labels.getMany(ids);
-  return new Map(labels.flatMap((label) => (label === undefined ? [] : [[label.id, label] as const])));
-}
 
 /** Those of the epics that the actor may see, by id. */
 export async function visibleEpics(

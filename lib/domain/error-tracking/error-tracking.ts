@@ -2,12 +2,12 @@
 
 import { randomBytes } from 'node:crypto';
 import type { ClientKey, ErrorTrackingSettings } from '../../records/error-tracking.ts';
-import { LimitReached, Missing, Stale } from '../../store/errors.ts';
+import { Stale } from '../../store/errors.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { audited, auditedResource } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import { invalid, notFound } from '../errors.ts';
+import { creationError, notFound } from '../errors.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
 
 const KEY_PREFIX = 'glet_';
@@ -84,9 +84,7 @@ export async function createKey(deps: Deps, actor: Actor, { project }: ProjectAc
     await deps.store.errorTracking.createKey(key, [event]);
     return key;
   } catch (error) {
-    if (error instanceof LimitReached)
-      throw invalid({ base: [`Maximum number of error tracking client keys (${error.limit}) exceeded`] });
-    throw error instanceof Missing ? notFound('Project') : error;
+    throw creationError(error, 'error tracking client keys');
   }
 }
 

@@ -18,11 +18,12 @@ import { addBeside } from '../issues/change.ts';
 import type { FoundIssue } from '../issues/related.ts';
 import { withAbove } from '../labels/containers.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
+import { labelsOf } from '../labels/of-records.ts';
 import { dropRefused } from '../long-texts.ts';
 import { ISSUES, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { assignable } from '../tracked/input.ts';
-import { labelsOf, milestonesOf } from '../tracked/related.ts';
+import { milestonesOf } from '../tracked/related.ts';
 import { rewritten } from './rewrite.ts';
 
 /** @throws `404 Issue Not Found`, `404 Project Not Found`, 400 where it may not be moved, 409 when others keep changing it */

@@ -17,10 +17,10 @@ import { groupAccesses } from '../groups/details.ts';
 import { changeIssue } from '../issues/change.ts';
 import { stateAfter } from '../issues/issues.ts';
 import { containerOf } from '../labels/containers.ts';
+import { labelsOf } from '../labels/of-records.ts';
 import { dropRefused } from '../long-texts.ts';
 import { enqueueNotification } from '../notifications/enqueue.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
-import { labelsOf } from '../tracked/related.ts';
 
 /** The group in which the actor may make an issue of the project an epic. @returns undefined where there is none */
 export async function groupForPromotion(

@@ -11,6 +11,7 @@ import type { Actor } from '../actor.ts';
 import { dayIn, dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import type { FoundEpic } from '../epics/related.ts';
+import { labelsOf } from '../labels/of-records.ts';
 import {
   type Choice,
   chosen,
@@ -20,7 +21,7 @@ import {
   type MilestoneChoice,
   wordsOf,
 } from '../tracked/conditions.ts';
-import { labelsOf, milestonesOf } from '../tracked/related.ts';
+import { milestonesOf } from '../tracked/related.ts';
 import { epicsOf, iterationsOf } from './related.ts';
 
 /** Filters that may also be negated: then none of the values may hold. */

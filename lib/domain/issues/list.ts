@@ -19,7 +19,8 @@ import { visibleEpics } from '../epics/related.ts';
 import { unauthorized } from '../errors.ts';
 import { iterationGroups } from '../iterations/iterations.ts';
 import { withAbove } from '../labels/containers.ts';
-import { labelsOf, milestonesOf } from '../tracked/related.ts';
+import { labelsOf } from '../labels/of-records.ts';
+import { milestonesOf } from '../tracked/related.ts';
 import { type IssueFilter, matcherOf } from './conditions.ts';
 import type { FoundIssue } from './related.ts';
 

@@ -1,5 +1,6 @@
 /** What an answer about issues shows beside their records, read in batches. */
 
+import { byId } from '../../records/by-id.ts';
 import type { IssueRecord } from '../../records/issues.ts';
 import type { IterationRecord } from '../../records/iterations.ts';
 import type { LabelRecord } from '../../records/labels.ts';
@@ -10,8 +11,9 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { type FoundEpic, visibleEpics } from '../epics/related.ts';
+import { labelsOf } from '../labels/of-records.ts';
 import { textsOf } from '../long-texts.ts';
-import { labelsOf, milestonesOf } from '../tracked/related.ts';
+import { milestonesOf } from '../tracked/related.ts';
 
 /** An issue that the caller may see, with the project that it is in. */
 export interface FoundIssue {
@@ -58,14 +60,14 @@ export async function shownIssues(
       issues.map(({ description }) => description ?? ''),
     ),
   ]);
-  const byId = new Map(users.flatMap((user) => (user === undefined ? [] : [[user.id, user] as const])));
+  const usersById = byId(users);
   return found.map(({ issue, access }, i) => ({
     issue,
     access,
     description: issue.description === null ? null : descriptions[i]!,
-    author: byId.get(issue.author.id),
-    assignees: issue.assigneeIds.flatMap((id) => byId.get(id) ?? []),
-    closedBy: issue.closedById === null ? null : (byId.get(issue.closedById) ?? null),
+    author: usersById.get(issue.author.id),
+    assignees: issue.assigneeIds.flatMap((id) => usersById.get(id) ?? []),
+    closedBy: issue.closedById === null ? null : (usersById.get(issue.closedById) ?? null),
     labels: issue.labelIds
       .flatMap((id) => labels.get(id) ?? [])
       .toSorted((a, b) => compareText(a.title, b.title)),
@@ -101,5 +103,5 @@ export async function iterationsOf(
 ): Promise<Map<number, IterationRecord>> {
   const ids = [...new Set(issues.flatMap(({ iterationId }) => iterationId ?? []))];
   const found = ids.length === 0 ? [] : await store.iterations.getMany(ids);
-  return new Map(found.flatMap((record) => (record === undefined ? [] : [[record.id, record] as const])));
+  return byId(found);
 }

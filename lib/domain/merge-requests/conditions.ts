@@ -13,6 +13,7 @@ import { wordsOfMergeRequest } from '../../store/merge-requests/kind.ts';
 import { hasTerms, type Terms } from '../../store/search/words.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { labelsOf } from '../labels/of-records.ts';
 import {
   type Choice,
   contains,
@@ -22,7 +23,7 @@ import {
   type SearchedText,
   wordsOf,
 } from '../tracked/conditions.ts';
-import { labelsOf, milestonesOf } from '../tracked/related.ts';
+import { milestonesOf } from '../tracked/related.ts';
 
 /** Filters that may also be negated: then none of the values may hold. */
 export interface Selection {

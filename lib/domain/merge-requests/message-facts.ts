@@ -2,6 +2,7 @@
 
 import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
+import { byId } from '../../records/by-id.ts';
 import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { signedIn } from '../access/permissions.ts';
@@ -48,9 +49,9 @@ export async function messageFacts(
     tells(template, 'commits') ? ownCommits(git, record.diff.headSha as Oid, targetSha) : [],
   ]);
   const now = deps.now();
-  const byId = new Map(users.flatMap((user) => (user === undefined ? [] : [[user.id, user]])));
+  const usersById = byId(users);
   const people = (ids: readonly number[]) =>
-    ids.flatMap((id) => (byId.has(id) ? [identityOf(byId.get(id) as UserRecord, now)] : []));
+    ids.flatMap((id) => (usersById.has(id) ? [identityOf(usersById.get(id) as UserRecord, now)] : []));
   const merger = identityOf(signedIn(actor).user, now);
   return {
     sourceBranch: source.branch,

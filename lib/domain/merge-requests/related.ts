@@ -1,5 +1,6 @@
 /** What answers about merge requests show beside their records, read in batches. */
 
+import { byId } from '../../records/by-id.ts';
 import type { LabelRecord } from '../../records/labels.ts';
 import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
@@ -7,8 +8,9 @@ import type { UserRecord } from '../../records/users.ts';
 import { compareText } from '../../store/table/text-order.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
+import { labelsOf } from '../labels/of-records.ts';
 import { textsOf } from '../long-texts.ts';
-import { labelsOf, milestonesOf } from '../tracked/related.ts';
+import { milestonesOf } from '../tracked/related.ts';
 
 /** A merge request that the caller may see, with the project of its target branch. */
 export interface FoundMergeRequest {
@@ -52,15 +54,15 @@ export async function shownMergeRequests(
       records.map(({ description }) => description ?? ''),
     ),
   ]);
-  const byId = new Map(users.flatMap((user) => (user === undefined ? [] : [[user.id, user] as const])));
-  const user = (id: number | null | undefined) => (id == null ? null : (byId.get(id) ?? null));
+  const usersById = byId(users);
+  const user = (id: number | null | undefined) => (id == null ? null : (usersById.get(id) ?? null));
   return found.map(({ mergeRequest, access }, i) => ({
     mergeRequest,
     access,
     description: mergeRequest.description === null ? null : descriptions[i]!,
-    author: byId.get(mergeRequest.author.id),
-    assignees: mergeRequest.assigneeIds.flatMap((id) => byId.get(id) ?? []),
-    reviewers: mergeRequest.reviewerIds.flatMap((id) => byId.get(id) ?? []),
+    author: usersById.get(mergeRequest.author.id),
+    assignees: mergeRequest.assigneeIds.flatMap((id) => usersById.get(id) ?? []),
+    reviewers: mergeRequest.reviewerIds.flatMap((id) => usersById.get(id) ?? []),
     closedBy: user(mergeRequest.closedById),
     mergedBy: user(mergeRequest.mergedById),
     autoMergedBy: user(mergeRequest.autoMerge?.userId),

@@ -2,7 +2,6 @@
 
 import type { CiVariable } from '../../records/ci-variables.ts';
 import type { PipelineScheduleRecord } from '../../records/pipeline-schedules.ts';
-import { LimitReached, Missing } from '../../store/errors.ts';
 import { MAINTENANCE, message, messageAt, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import {
   SCHEDULE_DUE_JOB,
@@ -12,7 +11,7 @@ import { can, signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { type FieldProblems, forbidden, invalid, notFound } from '../errors.ts';
+import { creationError, type FieldProblems, forbidden, invalid, notFound } from '../errors.ts';
 import { refProtection } from '../refs/protection.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
 import { sealing } from '../secrets/sealing.ts';
@@ -106,9 +105,7 @@ export async function createSchedule(
     await deps.store.pipelineSchedules.create(schedule, { later: due(schedule) });
     return schedule;
   } catch (error) {
-    if (error instanceof LimitReached)
-      throw invalid({ base: [`Maximum number of pipeline schedules (${error.limit}) exceeded`] });
-    throw error instanceof Missing ? notFound('Project') : error;
+    throw creationError(error, 'pipeline schedules');
   }
 }
 

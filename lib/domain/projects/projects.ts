@@ -1,4 +1,5 @@
 import { branchRef, isOidLike } from '../../git/refname.ts';
+import { byId } from '../../records/by-id.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { Visibility } from '../../records/visibility.ts';
@@ -265,5 +266,5 @@ export async function ownersOf(
     projects.filter((project) => project.namespaceKind === 'user').map((project) => project.ownerId),
   );
   const users = await deps.store.users.getMany([...ids]);
-  return new Map(users.flatMap((user) => (user === undefined ? [] : [[user.id, user] as const])));
+  return byId(users);
 }

@@ -2,6 +2,7 @@
 
 import { tagRef } from '../../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';
+import { byId } from '../../records/by-id.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { ReleaseLink, ReleaseRecord } from '../../records/releases.ts';
 import { Missing, Stale, TransactionRefused } from '../../store/errors.ts';
@@ -120,7 +121,7 @@ export async function milestonesOf(
   const ids = [...new Set(releases.flatMap(({ milestoneIds }) => milestoneIds))];
   if (ids.length === 0 || !can(actor, access, 'read_milestone')) return new Map();
   const found = await deps.store.milestones.getMany(ids);
-  return new Map(found.flatMap((milestone) => (milestone === undefined ? [] : [[milestone.id, milestone]])));
+  return byId(found);
 }
 
 export interface ReleaseInput {

@@ -1,4 +1,5 @@
 /** To-dos: what a user has to look at, why, and when it is done. */
+import { byId } from '../../records/by-id.ts';
 import type { TodoAction, TodoRecord, TodoState, TodoTarget } from '../../records/todos.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { cutPage, MAX_TOTAL, type Page, type PageRequest } from '../../store/table/paging.ts';
@@ -102,9 +103,6 @@ async function shownTodos(
       : undefined;
   });
 }
-
-const byId = <T extends { readonly id: number }>(records: readonly (T | undefined)[]) =>
-  new Map(records.flatMap((record) => (record === undefined ? [] : [[record.id, record]])));
 
 /** Whether a user may see merge requests of a project, and internal notes on them where the to-do is about one. */
 export const maySeeMergeRequest = (viewer: Viewer, access: ProjectAccess, internal: boolean): boolean =>

@@ -1,11 +1,13 @@
 /** What issues and merge requests are shown and listed with beside their records, read in batches. */
 
+import { byId } from '../../records/by-id.ts';
 import type { LabelRecord } from '../../records/labels.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { TrackedRecord } from '../../records/tracked.ts';
 import type { Surroundings } from '../../store/tracked/kind.ts';
 import type { Deps } from '../deps.ts';
+import { labelsOf } from '../labels/of-records.ts';
 
 /** The top-level group of a project, or its personal namespace. */
 export const rootOf = ({ ancestorIds, namespaceId }: ProjectRecord): number => ancestorIds[0] ?? namespaceId;
@@ -45,15 +47,5 @@ export async function milestonesOf(
 ): Promise<Map<number, MilestoneRecord>> {
   const ids = [...new Set(records.flatMap(({ milestoneId }) => milestoneId ?? []))];
   const found = ids.length === 0 ? [] : await store.milestones.getMany(ids);
-  return new Map(found.flatMap((record) => (record === undefined ? [] : [[record.id, record] as const])));
-}
-
-/** The labels of records by id, read in one batch. */
-export async function labelsOf(
-  { store }: Deps,
-  records: readonly Pick<TrackedRecord, 'labelIds'>[],
-): Promise<Map<number, LabelRecord>> {
-  const ids = [...new Set(records.flatMap(({ labelIds }) => labelIds))];
-  const labels = ids.length === 0 ? [] : await store.labels.getMany(ids);
-  return new Map(labels.flatMap((label) => (label === undefined ? [] : [[label.id, label] as const])));
+  return byId(found);
 }

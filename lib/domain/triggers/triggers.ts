@@ -2,14 +2,13 @@
 
 import { randomBytes } from 'node:crypto';
 import type { TriggerRecord } from '../../records/triggers.ts';
-import { LimitReached, Missing } from '../../store/errors.ts';
 import { signedIn } from '../access/permissions.ts';
 import { tokenHash } from '../access/token-check.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { audited, auditedResource } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import { forbidden, invalid, notFound } from '../errors.ts';
+import { creationError, forbidden, invalid, notFound } from '../errors.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
 import { sealing } from '../secrets/sealing.ts';
 
@@ -54,9 +53,7 @@ export async function createTrigger(
     await deps.store.triggers.create(sealing(deps), trigger, tokenHash(trigger.token), [event]);
     return trigger;
   } catch (error) {
-    if (error instanceof LimitReached)
-      throw invalid({ base: [`Maximum number of pipeline triggers (${error.limit}) exceeded`] });
-    throw error instanceof Missing ? notFound('Project') : error;
+    throw creationError(error, 'pipeline triggers');
   }
 }
 

@@ -3,7 +3,9 @@
  * record's list of names is what counts; the rows and the topics' counts follow it, in transactions that check that the
  * record is unchanged. A topic's counts are changed together with the rows they count.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
+import { byId } from '../../records/by-id.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { TopicRecord } from '../../records/topics.ts';
 import { TransactionRefused } from '../errors.ts';
@@ -215,7 +217,7 @@ class Counts {
   readonly #by = new Map<number, { projects: number; shown: number }>();
 
   constructor(topics: readonly (TopicRecord | undefined)[]) {
-    this.#topics = new Map(topics.flatMap((topic) => (topic === undefined ? [] : [[topic.id, topic]])));
+    this.#topics = byId(topics);
   }
 
   add(id: number, by: 1 | -1, shown: boolean): void {
