@@ -12,8 +12,13 @@ export interface Trips {
   readonly bytes: Readonly<Record<AwsCall['service'], number>>;
 }
 
-/** Nothing more comes when nothing has come for so many milliseconds. */
-const QUIET_MS = 6;
+/**
+ * Nothing more comes when nothing has come in so many looks, and turns of the event loop between them: time alone says nothing
+ * on a machine that let the process wait.
+ */
+const QUIET_LOOKS = 4;
+/** Milliseconds between two looks. */
+const LOOK_MS = 2;
 
 /**
  * Counts round trips by making the service take them in step: calls wait until the service has nothing else to do,
@@ -24,7 +29,8 @@ export class RoundTrips {
   #bytes = { D: 0, S: 0, Q: 0 };
   #waiting: { call: AwsCall; go: () => void }[] = [];
   #running = 0;
-  #touched = 0;
+  /** How many calls have come and gone. */
+  #moves = 0;
   #counting = false;
   #stepping = false;
 
@@ -41,7 +47,7 @@ export class RoundTrips {
         return answer;
       } finally {
         trips.#running--;
-        trips.#touched = performance.now();
+        trips.#moves++;
       }
     });
     return trips;
@@ -65,7 +71,7 @@ export class RoundTrips {
   #turn(call: AwsCall): Promise<void> {
     return new Promise((go) => {
       this.#waiting.push({ call, go });
-      this.#touched = performance.now();
+      this.#moves++;
       if (!this.#stepping) void this.#step();
     });
   }
@@ -73,7 +79,7 @@ export class RoundTrips {
   async #step(): Promise<void> {
     this.#stepping = true;
     while (this.#waiting.length > 0) {
-      while (this.#running > 0 || performance.now() - this.#touched < QUIET_MS) await sleep(QUIET_MS / 2);
+      await this.#quiet();
       const trip = this.#waiting;
       this.#waiting = [];
       this.#trips.push(trip.map(({ call }) => call));
@@ -82,5 +88,13 @@ export class RoundTrips {
       await sleep(0);
     }
     this.#stepping = false;
+  }
+
+  async #quiet(): Promise<void> {
+    for (let looks = 0, seen = this.#moves; looks < QUIET_LOOKS; ) {
+      await sleep(LOOK_MS);
+      looks = this.#running === 0 && this.#moves === seen ? looks + 1 : 0;
+      seen = this.#moves;
+    }
   }
 }
