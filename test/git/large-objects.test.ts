@@ -3,8 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { createHash, randomFillSync } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ArchiveFormat, archive } from '../../lib/git/archive.ts';
@@ -19,6 +17,7 @@ import { PackStore } from '../../lib/git/pack/store.ts';
 import { digestObject, streamObject } from '../../lib/git/pack/stream-object.ts';
 import { writePack } from '../../lib/git/pack/write.ts';
 import { underWatch } from '../../lib/git/work.ts';
+import { collectGarbage } from '../harness/collect-garbage.ts';
 import { addPack, generator, packObjects, pieces, revList, scratch } from './pack-fixture.ts';
 import { collected, readZip } from './read-zip.ts';
 import { git } from './repository-files.ts';
@@ -50,9 +49,6 @@ const oidOf = (name: string) =>
   git(source, ['rev-parse', `main:${name}`])
     .toString()
     .trim() as Oid;
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 /** The peak memory of some work, sampled at every turn of the event loop. */
 async function heldBy(work: (look: () => void) => Promise<void>): Promise<number> {

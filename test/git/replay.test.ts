@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { keptBytes, Replay } from '../../lib/git/pack/replay.ts';
+import { collectGarbage } from '../harness/collect-garbage.ts';
 import { collected } from './read-zip.ts';
 
 const pieces = Array.from({ length: 5 }, (_, i) => Buffer.alloc(10, i));
@@ -48,8 +47,6 @@ describe('a replay', () => {
 
   it('that is forgotten is not counted for ever', async () => {
     await collected(new Replay(source().read).first());
-    setFlagsFromString('--expose-gc');
-    const collectGarbage = runInNewContext('gc') as () => void;
     for (let i = 0; keptBytes() > 0 && i < 100; i++) {
       collectGarbage();
       await sleep(10);
