@@ -103,7 +103,7 @@ export const invalid = (problems: FieldProblems) => new DomainError('invalid', p
 export const takenProblems = ({ names }: NameTaken): FieldProblems =>
   Object.fromEntries(names.map((name) => [name, ['has already been taken']]));
 
-/** What a refused creation in a project is told as: that there are as many `things` as may be, or that the project is gone. */
+/** The error for a creation in a project that the store refused: too many `things`, or the project is gone. */
 export function creationError(error: unknown, things: string): unknown {
   if (error instanceof LimitReached)
     return invalid({ base: [`Maximum number of ${things} (${error.limit}) exceeded`] });

@@ -13,8 +13,8 @@ export async function projectAccesses(
 }
 
 /**
- * As {@link projectAccesses}, for a list, which asks several times: whatever is asked, a project is read once, and of the
- * viewer's memberships those that the index shows.
+ * Like {@link projectAccesses}, for a list that asks several times: reads each project once, and of the viewer's
+ * memberships only those that the index shows.
  */
 export function listedAccesses(
   deps: Deps,

@@ -138,8 +138,8 @@ export class Users {
   }
 
   /**
-   * As {@link getMany}, for whom a list shows beside its items: their names may be those of a moment ago. It costs half. Who
-   * is not found, as an account that was just created, is read again.
+   * Like {@link getMany}, for users that a list shows beside its items. Eventually consistent, at half the cost: a changed
+   * name may be shown a moment late. Users that are not found, such as new ones, are read again, strongly consistent.
    */
   async shown(ids: readonly number[]): Promise<(UserRecord | undefined)[]> {
     const found = (await this.#table.batchGet(ids.map(userKey), { consistent: false })).map(fromItem);
