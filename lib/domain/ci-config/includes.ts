@@ -15,6 +15,7 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { codeOf } from '../repository/read.ts';
 import { FILE_TEMPLATES } from '../templates/files.ts';
+import { remoteFiles } from './remote-files.ts';
 
 /** Paths of a commit that patterns are compared with. */
 const MAX_PATHS = 10_000;
@@ -130,10 +131,7 @@ export function elsewhere(deps: Deps, actor: Actor): Pick<IncludeContext, 'proje
         throw new ConfigError(`Project \`${path}\` reference \`${ref ?? 'HEAD'}\` does not exist!`);
       return filesOf(git, found.commit);
     },
-    remote: async (url) => {
-      // What may connect to foreign servers has no access to data, and the other way round.
-      throw new ConfigError(`Remote file \`${url}\` could not be fetched: remote files are not read here`);
-    },
+    remote: remoteFiles(deps, actor),
     template: async (name) => {
       const key = name.slice(0, -'.gitlab-ci.yml'.length);
       return FILE_TEMPLATES.gitlab_ci_ymls.find((template) => template.name === key)?.content;
