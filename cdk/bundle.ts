@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import type { Area } from '../functions/areas.ts';
 import { apiDocument } from '../lib/api/all.ts';
@@ -59,6 +59,13 @@ const FORMAT = {
   logLevel: 'warning',
 } as const satisfies BuildOptions;
 
+/** Modules that start a thread or process, with the code that it runs. */
+const STARTED_CODE = [
+  ['lib/domain/markdown/render.ts', 'lib/domain/markdown/render-thread.ts'],
+  ['lib/domain/markdown/asciidoc.ts', 'lib/domain/markdown/asciidoc-process.ts'],
+  ['lib/git/archive/bzip2.ts', 'lib/git/archive/bzip2-thread.ts'],
+] as const;
+
 async function bundleOne(area: Area, entry: string, directory: string, parts: StoreParts): Promise<Bundle> {
   const result = await build({
     entryPoints: [entry],
@@ -84,26 +91,19 @@ async function bundleOne(area: Area, entry: string, directory: string, parts: St
       join(directory, 'git-remote-lemnos'),
     );
   }
-  // The thread's code is a file of its own: see `lib/domain/markdown/render.ts`.
-  if (Object.keys(result.metafile.inputs).some((path) => path.endsWith('lib/domain/markdown/render.ts'))) {
+  // Code of threads and processes is a file of its own, beside the bundle that starts them.
+  for (const [starter, code] of STARTED_CODE) {
+    if (!Object.keys(result.metafile.inputs).some((path) => path.endsWith(starter))) continue;
     await build({
-      entryPoints: [join(import.meta.dirname, '../lib/domain/markdown/render-thread.ts')],
-      outfile: join(directory, 'render-thread.mjs'),
+      entryPoints: [join(import.meta.dirname, '..', code)],
+      outfile: join(directory, basename(code).replace(/\.ts$/, '.mjs')),
       ...FORMAT,
     });
-  }
-  // The same of the process of `lib/domain/markdown/asciidoc.ts`.
-  if (Object.keys(result.metafile.inputs).some((path) => path.endsWith('lib/domain/markdown/asciidoc.ts'))) {
-    await build({
-      entryPoints: [join(import.meta.dirname, '../lib/domain/markdown/asciidoc-process.ts')],
-      outfile: join(directory, 'asciidoc-process.mjs'),
-      ...FORMAT,
-    });
-  }
-  // Code that loads its library from its own directory: see `lib/git/archive/bzip2.ts`.
-  if (Object.keys(result.metafile.inputs).some((path) => path.endsWith('lib/git/archive/bzip2.ts'))) {
-    const library = createRequire(import.meta.url).resolve('bzip2-wasm/bzip2-1.0.8/bzip2.wasm');
-    copyFileSync(library, join(directory, 'bzip2.wasm'));
+    // It loads its library from its own directory.
+    if (code.endsWith('bzip2-thread.ts')) {
+      const library = createRequire(import.meta.url).resolve('bzip2-wasm/bzip2-1.0.8/bzip2.wasm');
+      copyFileSync(library, join(directory, 'bzip2.wasm'));
+    }
   }
   if (Object.keys(result.metafile.inputs).some((path) => DOCUMENTED.test(`/${path}`))) {
     writeFileSync(join(directory, 'openapi.json'), JSON.stringify(apiDocument()));
