@@ -4,7 +4,7 @@ import type { Deps } from '../domain/deps.ts';
 import { Admissions } from '../domain/rate-limits/request-counting.ts';
 import { revokeFamily, unknownFrom } from '../domain/tokens/tokens.ts';
 import { endpointFor, type HttpDeps } from '../http/endpoint.ts';
-import type { OffsetPage } from '../http/pagination.ts';
+import type { KeysetPage, OffsetPage } from '../http/pagination.ts';
 
 /** Dependencies of handlers: those of the domain rules, and the access control of HTTP. */
 export interface ApiDeps extends Deps, Omit<HttpDeps, 'settings'> {}
@@ -33,5 +33,17 @@ export function apiDeps(deps: Deps): ApiDeps {
   };
 }
 
+/** Pagination of lists that have a keyset in the order of creation. */
+export const IN_ORDER_OF_CREATION = {
+  paginate: 'offset+keyset',
+  keyset: { marker: 'cursor', orderBy: ['created_at'] },
+} as const;
+
 /** Store parameters of an offset page, with the total counted. */
 export const counted = ({ page, perPage }: OffsetPage) => ({ page, perPage, count: true });
+
+/** The same, or those of a keyset page, which has no total. */
+export const countedOrAfter = (page: OffsetPage | KeysetPage) =>
+  page.kind === 'offset'
+    ? counted(page)
+    : { page: 1, perPage: page.perPage, ...(page.after === undefined ? {} : { cursor: page.after }) };

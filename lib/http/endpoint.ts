@@ -19,7 +19,7 @@ import {
   scopesFor,
 } from './access.ts';
 import type { Dialect } from './dialect.ts';
-import type { KeysetPage, KeysetRule, OffsetPage, Page, Paginate } from './pagination.ts';
+import type { KeysetPage, OffsetPage, Page, Paginate, Paginated } from './pagination.ts';
 import type { Reply } from './reply.ts';
 
 /** The dependencies of every endpoint; functions add their own, see `endpointFor`. */
@@ -109,7 +109,7 @@ interface Returns {
   readonly headers?: readonly string[];
 }
 
-interface Described {
+interface Described extends Omit<Paginated, 'paginate'> {
   readonly method: Method;
   /** The endpoint area; a tag of the OpenAPI document. */
   readonly area: string;
@@ -123,9 +123,6 @@ interface Described {
   readonly rotates?: true;
   /** A write that is allowed while the instance is in maintenance mode. */
   readonly inMaintenance?: true;
-  readonly keyset?: KeysetRule;
-  /** Type of the items of a list, for error messages: `Project`. */
-  readonly noun?: string;
   readonly returns?: Returns;
   readonly errors?: readonly { readonly status: number; readonly description: string }[];
   /** Maximum size of the request body in bytes; 413 above it. */

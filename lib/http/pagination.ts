@@ -77,17 +77,25 @@ export const paginationParameters = (paginate: Paginate, rule?: KeysetRule) =>
 
 type Given = Readonly<Record<string, unknown>>;
 
+/** How an endpoint declares its pages. */
+export interface Paginated {
+  readonly paginate: Paginate;
+  readonly keyset?: KeysetRule;
+  /** Type of the items, for error messages: `Project`. */
+  readonly noun?: string;
+  /** The list is walked from its beginning in any case, within bounds of its own: no offset is refused. */
+  readonly anyOffset?: boolean;
+}
+
 /**
  * The requested page. `given` are the validated pagination parameters; `order_by` and `sort` come from the endpoint's own
  * query.
  * @throws HttpFailure 405 for an offset above the limit, or an order that keyset pagination does not support
  */
 export function pageRequest(
-  paginate: Paginate,
-  rule: KeysetRule | undefined,
+  { paginate, keyset: rule, noun = 'record', anyOffset = false }: Paginated,
   given: Given,
   query: Given,
-  noun: string,
 ): OffsetPage | KeysetPage {
   const requested = given['per_page'] as number;
   const perPage = requested < 0 ? DEFAULT_PER_PAGE : Math.min(requested, MAX_PER_PAGE);
@@ -109,7 +117,7 @@ export function pageRequest(
   }
   const page = Math.max(1, given['page'] as number);
   const offset = (page - 1) * perPage;
-  if (offset > MAX_OFFSET) {
+  if (offset > MAX_OFFSET && !anyOffset) {
     throw new HttpFailure(405, {
       error: `Offset pagination has a maximum allowed offset of ${MAX_OFFSET} for requests that return objects of type ${noun}. Remaining records can be retrieved using keyset pagination.`,
     });

@@ -93,16 +93,11 @@ export async function serve<D extends HttpDeps>(
   const input = readInput(endpoint, incoming.params, given);
   if (input.failure !== undefined && (input.noRoute || early !== undefined)) throw input.failure;
   const params = { ...incoming.params, ...input.params };
+  const { paginate } = endpoint;
   const pageOf = () =>
-    endpoint.paginate === undefined
+    paginate === undefined
       ? undefined
-      : pageRequest(
-          endpoint.paginate,
-          endpoint.keyset,
-          input.pagination,
-          input.query,
-          endpoint.noun ?? 'record',
-        );
+      : pageRequest({ ...endpoint, paginate }, input.pagination, input.query);
   const opened: HandlerAccess =
     early ??
     (await openFor(given, input.failure, () =>

@@ -3,7 +3,7 @@ import { AUDITED_KINDS } from '../../domain/audit-events/list.ts';
 import { administrator, group, project } from '../../http/access.ts';
 import { type KeysetPage, MAX_OFFSET, type OffsetPage, type Page } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { countedOrAfter, endpoint } from '../endpoint.ts';
 import { auditEvent } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -121,7 +121,7 @@ const listInputOf = (
 ): audit.AuditListInput => ({
   createdAfter: query.created_after,
   createdBefore: query.created_before,
-  ...(page.kind === 'offset' ? counted(page) : { page: 1, perPage: page.perPage, cursor: page.after }),
+  ...countedOrAfter(page),
 });
 
 const presentPage = (events: Awaited<ReturnType<typeof audit.auditEventsOfResource>>): Page<unknown> => ({

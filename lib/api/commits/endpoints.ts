@@ -57,6 +57,7 @@ const list = endpoint({
     }),
   returns: { body: shapes.commits },
   paginate: 'offset',
+  anyOffset: true,
   prefetch: ({ query }) =>
     query.all
       ? { under: ['refs/heads/', 'refs/tags/'], packs: false }

@@ -2,9 +2,9 @@ import { userNamed } from '../../domain/accounts/accounts.ts';
 import { type FeedQuery, ownFeed, projectFeed, userFeed } from '../../domain/events/feed.ts';
 import { listProjects } from '../../domain/projects/projects.ts';
 import { anyone, project, signedIn } from '../../http/access.ts';
-import { MAX_OFFSET, type OffsetPage } from '../../http/pagination.ts';
+import { type KeysetPage, MAX_OFFSET, type OffsetPage } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
-import { counted, endpoint } from '../endpoint.ts';
+import { countedOrAfter, endpoint } from '../endpoint.ts';
 import { activityEvent } from './present.ts';
 import * as shapes from './shapes.ts';
 
@@ -44,8 +44,8 @@ interface Filters {
   readonly sort: 'asc' | 'desc';
 }
 
-const feedQuery = (query: Filters, page: OffsetPage): FeedQuery => ({
-  ...counted(page),
+const feedQuery = (query: Filters, page: OffsetPage | KeysetPage): FeedQuery => ({
+  ...countedOrAfter(page),
   action: query.action === 'commented on' ? 'commented' : query.action,
   targetType: query.target_type,
   before: query.before,
@@ -58,7 +58,8 @@ const sharedDeclaration = {
   area,
   scopes: ['read_user'],
   returns: { body: shapes.events },
-  paginate: 'offset',
+  paginate: 'offset+keyset',
+  keyset: { marker: 'cursor' },
   noun: 'Event',
 } as const;
 const OFFSET_TOO_LARGE = { status: 405, description: `The offset exceeds ${MAX_OFFSET}` };

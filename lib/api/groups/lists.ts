@@ -9,7 +9,7 @@ import * as p from '../../http/params.ts';
 import type { AccessLevel } from '../../records/members.ts';
 import { VISIBILITIES } from '../../records/visibility.ts';
 import type { ListedGroup } from '../../store/groups/list.ts';
-import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { type ApiDeps, counted, countedOrAfter, endpoint } from '../endpoint.ts';
 import { given, listInput } from '../projects/listing.ts';
 import { presented } from '../projects/presented.ts';
 import { projectsListed } from '../projects/shapes.ts';
@@ -103,8 +103,7 @@ const list = endpoint({
       ...listInputOf(actor, query),
       order: query.order_by,
       topLevelOnly: query.top_level_only,
-      ...(page.kind === 'offset' ? counted(page) : { page: 1, perPage: page.perPage }),
-      ...(page.kind === 'keyset' && page.after !== undefined ? { cursor: page.after } : {}),
+      ...countedOrAfter(page),
     });
     return { ...found, items: await presentGroups(deps, actor, query, found.items, request.baseUrl) };
   },

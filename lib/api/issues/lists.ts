@@ -2,7 +2,7 @@ import type { Actor } from '../../domain/actor.ts';
 import { type IssueScope, issueStatistics, listIssues } from '../../domain/issues/list.ts';
 import { anyone, group, project } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
-import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { type ApiDeps, countedOrAfter, endpoint, IN_ORDER_OF_CREATION } from '../endpoint.ts';
 import { filterOf, listQuery, statisticsQuery } from './filters.ts';
 import { askedIn, presentedIssues } from './presented.ts';
 import * as shapes from './shapes.ts';
@@ -11,8 +11,12 @@ const area = 'issues';
 const errors = [
   { status: 401, description: "The caller's own issues are asked for without a token" },
   { status: 404, description: 'Project or group not found' },
-  { status: 405, description: `The offset exceeds ${MAX_OFFSET}` },
+  {
+    status: 405,
+    description: `The offset exceeds ${MAX_OFFSET}, or keyset pagination does not support the order`,
+  },
 ];
+const LISTED = { ...IN_ORDER_OF_CREATION, noun: 'Issue' } as const;
 type ListQuery = Parameters<typeof filterOf>[1] & {
   readonly state?: 'all' | 'opened' | 'closed';
   readonly order_by: Parameters<typeof listIssues>[3]['order'];
@@ -29,11 +33,10 @@ const ofInstance = endpoint({
   access: anyone(),
   query: listQuery('created_by_me'),
   returns: { body: shapes.issues },
-  paginate: 'offset',
-  noun: 'Issue',
+  ...LISTED,
   errors,
   handle: ({ actor, query, page, request }, deps) =>
-    listed(deps, actor, { kind: 'instance' }, query, counted(page), request.baseUrl),
+    listed(deps, actor, { kind: 'instance' }, query, countedOrAfter(page), request.baseUrl),
 });
 
 const ofGroup = endpoint({
@@ -46,8 +49,7 @@ const ofGroup = endpoint({
   access: group('read_group', { anonymous: true }),
   query: listQuery(),
   returns: { body: shapes.issues },
-  paginate: 'offset',
-  noun: 'Issue',
+  ...LISTED,
   errors,
   handle: ({ actor, group: access, query, page, request }, deps) =>
     listed(
@@ -55,7 +57,7 @@ const ofGroup = endpoint({
       actor,
       { kind: 'group', access },
       ownByDefault(actor, query),
-      counted(page),
+      countedOrAfter(page),
       request.baseUrl,
     ),
 });
@@ -68,11 +70,10 @@ const ofProject = endpoint({
   access: project('read_issues', { anonymous: true }),
   query: listQuery(),
   returns: { body: shapes.issues },
-  paginate: 'offset',
-  noun: 'Issue',
+  ...LISTED,
   errors,
   handle: ({ actor, project: access, query, page, request }, deps) =>
-    listed(deps, actor, { kind: 'project', access }, query, counted(page), request.baseUrl),
+    listed(deps, actor, { kind: 'project', access }, query, countedOrAfter(page), request.baseUrl),
 });
 
 /** Without a token nobody's issues are one's own. */

@@ -8,7 +8,7 @@ import {
 import { group, project, signedIn } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
-import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { type ApiDeps, countedOrAfter, endpoint, IN_ORDER_OF_CREATION } from '../endpoint.ts';
 import {
   choiceOf,
   labelsOf,
@@ -24,8 +24,13 @@ import * as shapes from './shapes.ts';
 const area = 'merge-requests';
 const errors = [
   { status: 404, description: 'Project or group not found' },
-  { status: 405, description: `The offset exceeds ${MAX_OFFSET}` },
+  {
+    status: 405,
+    description: `The offset exceeds ${MAX_OFFSET}, or keyset pagination does not support the order`,
+  },
 ];
+
+const LISTED = { ...IN_ORDER_OF_CREATION, noun: 'Merge Request' } as const;
 
 const SCOPES = [
   ...(['created_by_me', 'assigned_to_me', 'reviews_for_me', 'all'] as const),
@@ -118,11 +123,10 @@ const ofInstance = endpoint({
   access: signedIn(),
   query: query('created_by_me'),
   returns: { body: shapes.mergeRequests },
-  paginate: 'offset',
-  noun: 'Merge Request',
+  ...LISTED,
   errors,
   handle: ({ actor, query, page, request }, deps) =>
-    listed(deps, actor, { kind: 'instance' }, query, counted(page), request.baseUrl),
+    listed(deps, actor, { kind: 'instance' }, query, countedOrAfter(page), request.baseUrl),
 });
 
 const ofGroup = endpoint({
@@ -135,11 +139,10 @@ const ofGroup = endpoint({
   query: () =>
     p.params({ ...filterFields(), scope: scopeField('all'), non_archived: nonArchived() }, EXCLUSIVE()),
   returns: { body: shapes.mergeRequests },
-  paginate: 'offset',
-  noun: 'Merge Request',
+  ...LISTED,
   errors,
   handle: ({ actor, group: access, query, page, request }, deps) =>
-    listed(deps, actor, { kind: 'group', access }, query, counted(page), request.baseUrl),
+    listed(deps, actor, { kind: 'group', access }, query, countedOrAfter(page), request.baseUrl),
 });
 
 const ofProject = endpoint({
@@ -159,11 +162,10 @@ const ofProject = endpoint({
       EXCLUSIVE(),
     ),
   returns: { body: shapes.mergeRequests },
-  paginate: 'offset',
-  noun: 'Merge Request',
+  ...LISTED,
   errors,
   handle: ({ actor, project: access, query, page, request }, deps) =>
-    listed(deps, actor, { kind: 'project', access }, query, counted(page), request.baseUrl),
+    listed(deps, actor, { kind: 'project', access }, query, countedOrAfter(page), request.baseUrl),
 });
 
 type GivenSelection = p.Output<ReturnType<typeof selection>>;

@@ -7,13 +7,13 @@ import {
 
 export { AUDITED_KINDS };
 
-import { decodeCursor, encodeCursor } from '../../store/table/cursor.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { can, canInGroup, signedIn } from '../access/permissions.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { recordNotFound } from '../errors.ts';
+import { pageByCursor } from '../page-by-cursor.ts';
 
 export interface AuditListInput extends PageRequest {
   /** Both inclusive. */
@@ -94,17 +94,15 @@ function entityOf(actor: Actor, resource: GroupAccess | ProjectAccess) {
       } as const);
 }
 
-async function paged(
+function paged(
   which: readonly unknown[],
   { createdAfter, createdBefore, cursor, ...page }: AuditListInput,
   read: (query: Parameters<Deps['store']['auditEvents']['ofKinds']>[1]) => Promise<Page<AuditEventRecord>>,
 ): Promise<Audited> {
   const list = [...which, createdAfter?.getTime(), createdBefore?.getTime()];
-  const after = cursor === undefined ? undefined : decodeCursor(list, cursor);
-  const result = await read({ ...page, from: createdAfter, to: createdBefore, after });
-  return result.more && result.last !== undefined
-    ? { ...result, next: encodeCursor(list, result.last) }
-    : result;
+  return pageByCursor(list, cursor, (after) =>
+    read({ ...page, from: createdAfter, to: createdBefore, ...after }),
+  );
 }
 
 function requireEvent(event: AuditEventRecord | undefined): AuditEventRecord {

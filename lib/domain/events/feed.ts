@@ -16,11 +16,16 @@ import { maySeeProfile } from '../accounts/accounts.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { textsOf } from '../long-texts.ts';
+import { pageByCursor } from '../page-by-cursor.ts';
 
-export interface FeedQuery extends Omit<FeedRequest, 'now'> {
+export interface FeedQuery extends Omit<FeedRequest, 'now' | 'following'> {
   readonly action?: EventAction | undefined;
   readonly targetType?: EventTargetType | undefined;
+  /** Of the page before. */
+  readonly cursor?: string;
 }
+
+type Feed = Page<FeedItem> & { readonly next?: string };
 
 /** An event with the records that it refers to. */
 export interface FeedItem {
@@ -35,22 +40,18 @@ type SignedIn = Extract<Actor, { kind: 'user' }>;
 /** Maximum number of projects in a feed with other users' events: those with the latest activity. */
 const MAX_PROJECTS = 100;
 
+/** @throws 400 for a cursor of another feed */
 export async function projectFeed(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
   query: FeedQuery,
-): Promise<Page<FeedItem>> {
+): Promise<Feed> {
   return feed(deps, actor, [viewOf(actor, access, query)], query);
 }
 
-/** Empty if the actor may not see the user's activity. */
-export async function userFeed(
-  deps: Deps,
-  actor: Actor,
-  user: UserRecord,
-  query: FeedQuery,
-): Promise<Page<FeedItem>> {
+/** Empty if the actor may not see the user's activity. @throws 400 for a cursor of another feed */
+export async function userFeed(deps: Deps, actor: Actor, user: UserRecord, query: FeedQuery): Promise<Feed> {
   if (!maySeeActivity(actor, user)) return { items: [], total: 0, more: false };
   return feed(
     deps,
@@ -61,13 +62,16 @@ export async function userFeed(
   );
 }
 
-/** The actor's own events. @param options.projects lists the actor's projects, whose events are included */
+/**
+ * The actor's own events. @throws 400 for a cursor of another feed
+ * @param options.projects lists the actor's projects, whose events are included
+ */
 export async function ownFeed(
   deps: Deps,
   actor: SignedIn,
   query: FeedQuery,
   options: { readonly projects?: (limit: number) => Promise<readonly ProjectAccess[]> },
-): Promise<Page<FeedItem>> {
+): Promise<Feed> {
   const own: FeedView = { of: 'author', id: actor.user.id, facets: facetsOf(query) };
   if (options.projects === undefined) return feed(deps, actor, [own], query, eventFilter(deps, actor));
   const projects = await options.projects(MAX_PROJECTS);
@@ -79,11 +83,18 @@ async function feed(
   deps: Deps,
   actor: Actor,
   views: readonly FeedView[],
-  { action: _a, targetType: _t, ...request }: FeedQuery,
+  { action, targetType, cursor, ...request }: FeedQuery,
   filter?: EventFilter,
-): Promise<Page<FeedItem>> {
+): Promise<Feed> {
   const { eventFeed, users, notes } = deps.store;
-  const page = await eventFeed.page(views, { ...request, now: deps.now() }, filter);
+  const { before, after, direction } = request;
+  // Further views are of the projects that were active last, which change while a feed is read.
+  const [{ of, id }] = views as readonly [FeedView];
+  const viewer = actor.kind === 'user' && actor.user.id;
+  const which = ['events', of, id, views.length > 1, action, targetType, before, after, direction, viewer];
+  const page = await pageByCursor(which, cursor, (position) =>
+    eventFeed.page(views, { ...request, following: position.after, now: deps.now() }, filter),
+  );
   const commented = page.items.flatMap(({ projectId, target }) => {
     const noteable = target === null ? undefined : notedBy(target);
     return target === null || noteable === undefined ? [] : [{ projectId, id: target.id, noteable }];

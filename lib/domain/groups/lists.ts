@@ -2,12 +2,12 @@
 
 import type { GroupQuery, ListedGroup } from '../../store/groups/list.ts';
 import type { ListedProject, ProjectQuery } from '../../store/projects/query.ts';
-import { decodeCursor, encodeCursor } from '../../store/table/cursor.ts';
 import type { Page } from '../../store/table/paging.ts';
 import type { GroupAccess } from '../access/types.ts';
 import { viewerOf, visibleGroups, visibleProjects } from '../access/visibility-filter.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { pageByCursor } from '../page-by-cursor.ts';
 import { starredByActor } from '../stars/stars.ts';
 
 export interface GroupListInput extends Omit<GroupQuery, 'viewer' | 'filter' | 'all' | 'below' | 'after'> {
@@ -40,16 +40,16 @@ export async function listGroups(
     actor.kind === 'user' ? actor.user.id : null,
   ];
   const open = below !== undefined && opens(actor, below.access, all);
-  const found = await deps.store.groupList.page({
-    ...query,
-    all,
-    ...(below === undefined ? {} : { below: { id: below.access.group.id, deep: below.deep, open } }),
-    ...(cursor === undefined ? {} : { after: decodeCursor(which, cursor) }),
-    viewer: viewerOf(actor),
-    filter: visibleGroups(deps, actor, { many: true }),
-  });
-  const next = found.more && found.last !== undefined ? { next: encodeCursor(which, found.last) } : {};
-  return { ...found, ...next };
+  return pageByCursor(which, cursor, (after) =>
+    deps.store.groupList.page({
+      ...query,
+      all,
+      ...(below === undefined ? {} : { below: { id: below.access.group.id, deep: below.deep, open } }),
+      ...after,
+      viewer: viewerOf(actor),
+      filter: visibleGroups(deps, actor, { many: true }),
+    }),
+  );
 }
 
 /** Lists projects in a group and those shared with it, as far as the actor can see them. */

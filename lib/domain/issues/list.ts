@@ -10,7 +10,7 @@ import { rangesOfReaction } from '../../store/tracked/ranges.ts';
 import { REPORTER } from '../access/levels.ts';
 import { can } from '../access/permissions.ts';
 import { listedAccesses } from '../access/project-accesses.ts';
-import type { GroupAccess, ProjectAccess } from '../access/types.ts';
+import type { ProjectAccess } from '../access/types.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import { dayOf } from '../days.ts';
@@ -20,7 +20,8 @@ import { unauthorized } from '../errors.ts';
 import { iterationGroups } from '../iterations/iterations.ts';
 import { withAbove } from '../labels/containers.ts';
 import { labelsOf } from '../labels/of-records.ts';
-import { milestonesOf } from '../tracked/related.ts';
+import { pageByCursor } from '../page-by-cursor.ts';
+import { type ListScope, milestonesOf, scopeId } from '../tracked/related.ts';
 import { type IssueFilter, matcherOf } from './conditions.ts';
 import type { FoundIssue } from './related.ts';
 
@@ -30,10 +31,7 @@ export const ISSUE_ORDERS = [
 ] as const;
 export type IssueOrder = (typeof ISSUE_ORDERS)[number];
 
-export type IssueScope =
-  | { readonly kind: 'project'; readonly access: ProjectAccess }
-  | { readonly kind: 'group'; readonly access: GroupAccess }
-  | { readonly kind: 'instance' };
+export type IssueScope = ListScope;
 
 export interface IssueListInput extends IssueFilter {
   readonly scope: IssueScope;
@@ -48,27 +46,38 @@ export interface IssueListInput extends IssueFilter {
 /** Projects of a group, or of the instance, that were judged; records are asked for again when issues are shown. */
 type Accesses = Map<number, ProjectAccess | undefined>;
 
-/** @throws 401 where the caller's own issues are asked for without a caller */
+/**
+ * @param page a cursor, that of the page before, goes with the order of creation only
+ * @throws 401 where the caller's own issues are asked for without a caller; 400 for a cursor of another list
+ */
 export async function listIssues(
   deps: Deps,
   actor: Actor,
   input: IssueListInput,
-  page: PageRequest & { readonly order: IssueOrder; readonly direction: 'asc' | 'desc' },
-): Promise<Page<FoundIssue>> {
+  page: PageRequest & {
+    readonly order: IssueOrder;
+    readonly direction: 'asc' | 'desc';
+    readonly cursor?: string;
+  },
+): Promise<Page<FoundIssue> & { readonly next?: string }> {
   const accesses: Accesses = new Map();
   const planned = await plan(deps, actor, input, accesses, page.order);
   if (planned === undefined) return { items: [], total: 0, more: false };
   const { order, direction } = page;
   const sorted = order !== 'created_at' && !planned.isSource;
-  const found = await deps.store.issueList.page({
-    ...planned.query,
-    page: page.page,
-    perPage: page.perPage,
-    ...(page.count === undefined ? {} : { count: page.count }),
-    direction,
-    ...(sorted ? { sortBy: (issues) => valuesOf(deps, issues, order) } : {}),
-  });
-  const { scope } = input;
+  const { scope, ...filter } = input;
+  const which = ['issues', scopeId(scope), filter, direction, actor.kind === 'user' && actor.user.id];
+  const found = await pageByCursor(which, page.cursor, (after) =>
+    deps.store.issueList.page({
+      ...planned.query,
+      page: page.page,
+      perPage: page.perPage,
+      ...(page.count === undefined ? {} : { count: page.count }),
+      direction,
+      ...after,
+      ...(sorted ? { sortBy: (issues) => valuesOf(deps, issues, order) } : {}),
+    }),
+  );
   const items = found.items.flatMap((issue): FoundIssue[] => {
     const access = scope.kind === 'project' ? scope.access : accesses.get(issue.projectId);
     // An index may be late: the record decides.

@@ -13,21 +13,20 @@ import type { PlaceRange } from '../../store/tracked/places.ts';
 import { rangesOfReaction } from '../../store/tracked/ranges.ts';
 import { can } from '../access/permissions.ts';
 import { listedAccesses } from '../access/project-accesses.ts';
-import type { GroupAccess, ProjectAccess } from '../access/types.ts';
+import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { unauthorized } from '../errors.ts';
 import { withAbove } from '../labels/containers.ts';
+import { pageByCursor } from '../page-by-cursor.ts';
+import { type ListScope, scopeId } from '../tracked/related.ts';
 import { type Deployed, landingOf, type Matcher, type MergeRequestFilter, matcherOf } from './conditions.ts';
 import type { FoundMergeRequest } from './related.ts';
 
 export const MERGE_REQUEST_ORDERS = ['created_at', 'updated_at', 'title'] as const;
 export type MergeRequestOrder = (typeof MERGE_REQUEST_ORDERS)[number];
 
-export type MergeRequestScope =
-  | { readonly kind: 'project'; readonly access: ProjectAccess }
-  | { readonly kind: 'group'; readonly access: GroupAccess }
-  | { readonly kind: 'instance' };
+export type MergeRequestScope = ListScope;
 
 export interface MergeRequestListInput extends MergeRequestFilter {
   readonly scope: MergeRequestScope;
@@ -42,32 +41,44 @@ export interface MergeRequestListInput extends MergeRequestFilter {
 /** Filters whose conditions the ranges make true, if they are among the sources. */
 type Covered = Set<keyof MergeRequestFilter>;
 
-/** @throws 401 where the caller's own are asked for without a caller */
+/**
+ * @param page a cursor, that of the page before, goes with the order of creation only
+ * @throws 401 where the caller's own are asked for without a caller; 400 for a cursor of another list
+ */
 export async function listMergeRequests(
   deps: Deps,
   actor: Actor,
   input: MergeRequestListInput,
-  page: PageRequest & { readonly order: MergeRequestOrder; readonly direction: 'asc' | 'desc' },
-): Promise<Page<FoundMergeRequest>> {
-  const { scope } = input;
+  page: PageRequest & {
+    readonly order: MergeRequestOrder;
+    readonly direction: 'asc' | 'desc';
+    readonly cursor?: string;
+  },
+): Promise<Page<FoundMergeRequest> & { readonly next?: string }> {
+  const { scope, ...filter } = input;
   const { order, direction } = page;
   const accesses: Accesses = new Map();
   const planned = await plan(deps, actor, input, accesses, order);
   if (planned === undefined) return { items: [], total: 0, more: false };
   const { query, states, isInOrder, isCut } = planned;
-  const found = await deps.store.mergeRequestList.page({
-    ...query,
-    page: page.page,
-    perPage: page.perPage,
-    ...(page.count === undefined ? {} : { count: page.count }),
-    direction,
-    ...(isInOrder
-      ? {}
-      : {
-          sortBy: async (records: readonly MergeRequestRecord[]) =>
-            records.map((record) => (order === 'title' ? record.title.toLowerCase() : record.updatedAt)),
-        }),
-  });
+  const me = actor.kind === 'user' && actor.user.id;
+  const which = ['merge-requests', scopeId(scope), filter, direction, me];
+  const found = await pageByCursor(which, page.cursor, (after) =>
+    deps.store.mergeRequestList.page({
+      ...query,
+      page: page.page,
+      perPage: page.perPage,
+      ...(page.count === undefined ? {} : { count: page.count }),
+      direction,
+      ...after,
+      ...(isInOrder
+        ? {}
+        : {
+            sortBy: async (records: readonly MergeRequestRecord[]) =>
+              records.map((record) => (order === 'title' ? record.title.toLowerCase() : record.updatedAt)),
+          }),
+    }),
+  );
   const items = found.items.flatMap((mergeRequest): FoundMergeRequest[] => {
     const access = scope.kind === 'project' ? scope.access : accesses.get(mergeRequest.projectId);
     // An index may be late: the record decides.

@@ -6,11 +6,25 @@ import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { TrackedRecord } from '../../records/tracked.ts';
 import type { Surroundings } from '../../store/tracked/kind.ts';
+import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { labelsOf } from '../labels/of-records.ts';
 
 /** The top-level group of a project, or its personal namespace. */
 export const rootOf = ({ ancestorIds, namespaceId }: ProjectRecord): number => ancestorIds[0] ?? namespaceId;
+
+/** Where a list looks. */
+export type ListScope =
+  | { readonly kind: 'project'; readonly access: ProjectAccess }
+  | { readonly kind: 'group'; readonly access: GroupAccess }
+  | { readonly kind: 'instance' };
+
+/** What tells one place of lists from another, for their cursors. */
+export const scopeId = (scope: ListScope): string => {
+  if (scope.kind === 'instance') return scope.kind;
+  const { id } = scope.kind === 'project' ? scope.access.project : scope.access.group;
+  return `${scope.kind} ${id}`;
+};
 
 /** What was read of a record before it changes. */
 export interface Known {

@@ -1,7 +1,7 @@
 /** Feeds of events of projects or of an author, merged by time and cut into pages. */
 
 import { authorEventsPartition, eventsPartition } from '../row-keys/events.ts';
-import { idOf, type Key } from '../row-keys/key.ts';
+import { idOf, type Key, padded } from '../row-keys/key.ts';
 import type { Position } from '../table/cursor.ts';
 import {
   chunkFor,
@@ -40,6 +40,8 @@ export interface FeedRequest extends PageRequest {
   readonly after?: string | undefined;
   /** Only events before this day. `YYYY-MM-DD` */
   readonly before?: string | undefined;
+  /** Only what follows this event in the order. */
+  readonly following?: Position | undefined;
 }
 
 /** What an event's keys contain. */
@@ -168,17 +170,23 @@ function rangesOf(
   request: FeedRequest,
   { keysOnly = false, late = false },
 ): Range[] {
-  const { after, before, now } = request;
+  const { after, before, now, following, direction } = request;
   // A bare day sorts before all times of that day; with a tilde appended, it sorts after them.
-  const [since, until] = [retainedSince(now).toISOString(), before ?? '~'];
-  const from = after !== undefined && `${after}~` > since ? `${after}~` : since;
+  const since = [retainedSince(now).toISOString(), after === undefined ? '' : `${after}~`];
+  const until = [before ?? '~'];
+  if (following !== undefined) {
+    const time = following.sort.slice(0, following.sort.lastIndexOf('#'));
+    if (direction === 'asc') since.push(`${time}#${padded(following.id)}~`);
+    else until.push(`${time}#${padded(following.id - 1)}~`);
+  }
+  const [from, to] = [since.toSorted().at(-1)!, until.toSorted()[0]!];
   if (facets === undefined && of === 'author')
-    return [{ index: 'byUpdated', partition: authorEventsPartition(id), from, to: until }];
+    return [{ index: 'byUpdated', partition: authorEventsPartition(id), from, to }];
   if (facets === undefined && !keysOnly)
-    return [{ partition: eventsPartition(id), from, to: until, consistent: !late }];
+    return [{ partition: eventsPartition(id), from, to, consistent: !late }];
   return (facets ?? EVENT_FACETS).map((facet) => {
     const name = facetName(facet);
-    const bounds = { from: `${name}#${from}`, to: `${name}#${until}` };
+    const bounds = { from: `${name}#${from}`, to: `${name}#${to}` };
     return of === 'author'
       ? { index: 'byName', partition: authorEventsPartition(id), ...bounds }
       : { index: 'byUser', partition: eventsPartition(id), ...bounds };

@@ -37,7 +37,7 @@ export interface Page<T> {
   readonly more: boolean;
   /** The filter reached its limit of loaded records before the page was full: there may be more. */
   readonly truncated?: true;
-  /** Position of the last item, for a cursor; absent on an empty page. */
+  /** For a cursor: position of the last item, or of the last record that a truncated page looked at; absent for nothing. */
   readonly last?: Position;
 }
 
@@ -131,10 +131,12 @@ export async function cutPage<T>(
     items,
     total,
     more: more || (undecided && full),
-    ...(last === undefined ? {} : { last }),
+    ...positionOf(truncated ? batch.at(-1) : last),
     ...(truncated ? { truncated } : {}),
   };
 }
+
+const positionOf = (last: Position | undefined) => (last === undefined ? {} : { last });
 
 /**
  * Counts the keys of several sources in parallel. Each gets a share of the limit, so that not every one is counted up to

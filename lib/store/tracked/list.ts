@@ -29,6 +29,8 @@ export interface TrackedQuery<R> extends PageRequest {
   /** Candidates are in all of these; each is a union of ranges. */
   readonly sources: readonly (readonly PlaceRange[])[];
   readonly direction: Direction;
+  /** Only what follows this in the order of the ranges. */
+  readonly after?: Position;
   /** Decides by project. Absent: everything that the ranges hold may be listed. */
   readonly listable?: (projectIds: readonly number[]) => Promise<readonly Listable[]>;
   /** Conditions on records, for a batch of them. Absent: none but those of the ranges. */
@@ -214,7 +216,9 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
     chunk = Math.min(1000, query.page * query.perPage + 1),
   ): AsyncGenerator<Position> {
     const { sources, direction, listable } = query;
-    const unions = sources.map((ranges) => new Union(this.#table, ranges, direction, chunk, reads));
+    const after = query.after?.sort;
+    const reading = { direction, chunk, after };
+    const unions = sources.map((ranges) => new Union(this.#table, ranges, reading, reads));
     const found = intersection(unions, direction);
     const known = new Map<number, Listable>();
     for (let size = query.perPage + 1; ; size = KEYS_AT_ONCE) {
@@ -222,7 +226,7 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
       while (batch.length < size) {
         const next = await found.next();
         if (next.done) break;
-        batch.push(next.value);
+        if (next.value.place !== after) batch.push(next.value);
       }
       const unknown = [...new Set(batch.map(({ projectId }) => projectId))].filter((id) => !known.has(id));
       if (listable !== undefined && unknown.length > 0) {

@@ -49,6 +49,15 @@ export class Reads {
 const AFTER_MOVE = 20;
 const AFTER_MOVES = 250;
 
+/** How ranges are read. */
+export interface Reading {
+  readonly direction: Direction;
+  /** Rows that are first read of each; above {@link MAX_CHUNK} all are wanted. */
+  readonly chunk: number;
+  /** The place from which on they are read; absent: all of them. */
+  readonly after?: string | undefined;
+}
+
 /** A position in one range. */
 class Cursor {
   readonly #table: Table;
@@ -64,11 +73,12 @@ class Cursor {
   #bound: string | undefined;
   #ended = false;
 
-  constructor(table: Table, range: PlaceRange, direction: Direction, chunk: number, reads: Reads) {
+  constructor(table: Table, range: PlaceRange, { direction, chunk, after }: Reading, reads: Reads) {
     this.#table = table;
     this.#range = range;
     this.#direction = direction;
     this.#chunk = chunk;
+    this.#bound = after;
     this.#least = chunk > MAX_CHUNK ? MAX_CHUNK : 0;
     this.#reads = reads;
   }
@@ -137,16 +147,9 @@ export class Union {
   readonly #cursors: readonly Cursor[];
   readonly #direction: Direction;
 
-  /** @param chunk rows that are first read of each range; above {@link MAX_CHUNK} all are wanted */
-  constructor(
-    table: Table,
-    ranges: readonly PlaceRange[],
-    direction: Direction,
-    chunk: number,
-    reads: Reads,
-  ) {
-    this.#cursors = ranges.map((range) => new Cursor(table, range, direction, chunk, reads));
-    this.#direction = direction;
+  constructor(table: Table, ranges: readonly PlaceRange[], reading: Reading, reads: Reads) {
+    this.#cursors = ranges.map((range) => new Cursor(table, range, reading, reads));
+    this.#direction = reading.direction;
   }
 
   async head(): Promise<FoundPlace | undefined> {

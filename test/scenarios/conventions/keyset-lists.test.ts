@@ -91,3 +91,98 @@ test.each(['x', '-1', '1.5', '9999999999999'])('members after %s: 400', async (t
   const { status, body } = await ask(world, 'owner', 'GET', path);
   expect([status, body]).toEqual([400, { message: '400 Bad request - page_token is invalid' }]);
 });
+
+test('issues and events: keyset pages are the whole list, once, for each who may see some of it', async () => {
+  const inside = `/projects/${world.ids['inside']}`;
+  const issue = (who: Who, json: object) => ask(world, who, 'POST', `${inside}/issues`, json);
+  for (let i = 1; i <= 7; i++)
+    expect(
+      (await issue(i % 2 ? 'owner' : 'stranger', { title: `Issue ${i}`, confidential: i > 4 })).status,
+    ).toBe(201);
+  for (const [who, count] of [
+    ['owner', 7],
+    ['guest', 7],
+    ['stranger', 5],
+  ] as const)
+    for (const sort of ['asc', 'desc'])
+      for (const path of [
+        `${inside}/issues?`,
+        `/groups/${groupId}/issues?scope=all&`,
+        `/issues?scope=all&search=issue&`,
+      ]) {
+        const whole = await all(who, `${path}sort=${sort}&`);
+        const read = await follow(who, `${path}sort=${sort}&pagination=keyset&per_page=2`);
+        expect([who, path, read.ids.length, read.ids]).toEqual([who, path, count, whole]);
+      }
+  for (const who of ['owner', 'stranger'] as const)
+    for (const sort of ['asc', 'desc'])
+      for (const path of [
+        `${inside}/events?`,
+        '/users/owner/events?',
+        '/events?scope=all&',
+        '/events?action=created&',
+      ]) {
+        const whole = await all(who, `${path}sort=${sort}&`);
+        const read = await follow(who, `${path}sort=${sort}&pagination=keyset&per_page=2`);
+        expect([who, path, read.ids]).toEqual([who, path, whole]);
+      }
+  const filtered = await follow(
+    'owner',
+    `${inside}/issues?author_username=stranger&pagination=keyset&per_page=1`,
+  );
+  expect(filtered.ids).toHaveLength(3);
+});
+
+test('merge requests: keyset pages are the whole list, once, in any state and for each person', async () => {
+  const json = {
+    name: 'proposed',
+    namespace_id: groupId,
+    initialize_with_readme: true,
+    visibility: 'public',
+  };
+  const { id } = (await ask(world, 'owner', 'POST', '/projects', json)).body;
+  const make = async (path: string, more: object) =>
+    expect((await ask(world, 'owner', 'POST', `/projects/${id}/${path}`, more)).status).toBe(201);
+  for (const branch of ['a', 'b', 'c', 'd', 'e']) {
+    const actions = [{ action: 'create', file_path: branch, content: branch }];
+    await make('repository/commits', { branch, start_branch: 'main', commit_message: branch, actions });
+    await make('merge_requests', { title: branch, source_branch: branch, target_branch: 'main' });
+  }
+  await ask(world, 'owner', 'PUT', `/projects/${id}/merge_requests/2`, { state_event: 'close' });
+  for (const sort of ['asc', 'desc'])
+    for (const path of [
+      `/projects/${id}/merge_requests?`,
+      `/projects/${id}/merge_requests?state=opened&`,
+      `/groups/${groupId}/merge_requests?author_username=owner&`,
+      '/merge_requests?',
+    ]) {
+      const whole = await all('owner', `${path}sort=${sort}&`);
+      const read = await follow('owner', `${path}sort=${sort}&pagination=keyset&per_page=2`);
+      expect([path, read.ids]).toEqual([path, whole]);
+      expect(whole.length).toBe(path.includes('opened') ? 4 : 5);
+    }
+});
+
+test('commits have no largest offset: they are walked from the first one in any case', async () => {
+  const { id } = (
+    await ask(world, 'owner', 'POST', '/projects', { name: 'walked', initialize_with_readme: true })
+  ).body;
+  const commits = `/projects/${id}/repository/commits?per_page=100&page=`;
+  expect((await ask(world, 'owner', 'GET', `${commits}1`)).body).toHaveLength(1);
+  const far = await ask(world, 'owner', 'GET', `${commits}1000000`);
+  expect([far.status, far.body]).toEqual([200, []]);
+});
+
+test('issues: a cursor is that of one list, for one reader', async () => {
+  const path = `/projects/${world.ids['inside']}/issues?pagination=keyset&per_page=2`;
+  const { headers } = await ask(world, 'owner', 'GET', path);
+  const cursor = /cursor=([^&>]+)/.exec(headers.get('link')!)![1]!;
+  const at = async (who: Who, more: string) =>
+    (await ask(world, who, 'GET', `${path}&cursor=${more}`)).status;
+  expect(await at('owner', cursor)).toBe(200);
+  expect(await at('guest', cursor)).toBe(400);
+  expect(await at('owner', `${cursor}&state=opened`)).toBe(400);
+  expect(await at('owner', `x${cursor}`)).toBe(400);
+  const other = await ask(world, 'owner', 'GET', `${path}&order_by=updated_at`);
+  expect(other.status).toBe(405);
+});

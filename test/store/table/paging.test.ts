@@ -170,6 +170,7 @@ describe('pages of merged lists', () => {
       { page: 1, perPage: 5, count: true },
       { load, where: () => false, walk: 10 },
     );
-    expect(bounded).toEqual({ items: [], total: undefined, more: false, truncated: true });
+    const last = { id: 9, sort: padded(9) };
+    expect(bounded).toEqual({ items: [], total: undefined, more: false, last, truncated: true });
   });
 });

@@ -1,0 +1,19 @@
+import { decodeCursor, encodeCursor, type Position } from '../store/table/cursor.ts';
+import type { Page } from '../store/table/paging.ts';
+
+/**
+ * Returns a page with the cursor of the next one, if another may follow.
+ * @param which all that determines the list: what it is of, filters, order, viewer
+ * @param cursor of the page before
+ * @param read reads the page of what follows a position
+ * @throws 400 for a cursor of another list
+ */
+export async function pageByCursor<T>(
+  which: readonly unknown[],
+  cursor: string | undefined,
+  read: (after: { readonly after?: Position }) => Promise<Page<T>>,
+): Promise<Page<T> & { readonly next?: string }> {
+  const found = await read(cursor === undefined ? {} : { after: decodeCursor(which, cursor) });
+  const goesOn = found.more || found.truncated === true;
+  return goesOn && found.last !== undefined ? { ...found, next: encodeCursor(which, found.last) } : found;
+}
