@@ -20,6 +20,8 @@ export interface SnippetRecord {
   readonly storageMove?: number;
   /** Paths on that branch in the order of git, at most {@link MAX_SNIPPET_FILES}: every push writes them. */
   readonly files: readonly string[];
+  /** Bytes of its packs as last measured: its project counts them. Absent: none, or it is personal. */
+  readonly repositorySize?: number;
   readonly createdAt: string;
   readonly updatedAt: string;
   /** Raised by each change. */

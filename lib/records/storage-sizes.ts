@@ -5,6 +5,7 @@ export const STORAGE_SIZES = [
   'wikiSize',
   'packagesSize',
   'artifactsSize',
+  'snippetsSize',
 ] as const;
 
 /** Bytes. */

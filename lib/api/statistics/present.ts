@@ -1,11 +1,6 @@
 import { type StorageSizes, storageSizes } from '../../records/storage-sizes.ts';
 import type { ProjectStatistics } from '../../store/statistics/statistics.ts';
 
-/** Sizes of what is not measured. */
-const NOTHING = {
-  snippets_size: 0,
-};
-
 /** Sizes in bytes and number of commits, as a worker last measured them; 0 for a new project. */
 export const projectStatistics = (measured: ProjectStatistics | undefined) => ({
   commit_count: measured?.commitCount ?? 0,
@@ -20,5 +15,5 @@ export const storage = (sizes: StorageSizes) => ({
   lfs_objects_size: sizes.lfsObjectsSize,
   packages_size: sizes.packagesSize,
   job_artifacts_size: sizes.artifactsSize,
-  ...NOTHING,
+  snippets_size: sizes.snippetsSize,
 });

@@ -9,7 +9,6 @@ import { listTree } from '../../git/tree.ts';
 import { repositoryIdOf } from '../../records/repository-owner.ts';
 import { MAX_SNIPPET_FILES, type SnippetRecord } from '../../records/snippets.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
-import { scheduleMeasuring } from '../../store/statistics/statistics.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../errors.ts';
@@ -54,8 +53,8 @@ export function openSnippet(
         if (update === undefined || update.to === ZERO_OID || objects === undefined)
           return { writes: [deps.store.snippets.stays(id)] };
         const files = await filesOf(deps, objects, update.to);
-        const measured = projectId === null ? [] : [scheduleMeasuring(projectId, deps.now())];
-        return { writes: [...alongside(files), ...measured], messages };
+        const measuring = deps.store.snippets.measuring({ id, projectId });
+        return { writes: alongside(files), messages: [...messages, ...measuring] };
       },
     },
   );

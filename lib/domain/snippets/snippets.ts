@@ -15,7 +15,6 @@ import {
 import type { UserRecord } from '../../records/users.ts';
 import { VISIBILITIES, type Visibility } from '../../records/visibility.ts';
 import { Missing, Stale, TransactionRefused } from '../../store/errors.ts';
-import { removeNotesMessage } from '../../store/notes/notes.ts';
 import { sweptUnlessBegun } from '../../store/repository/lazy-removal.ts';
 import type { SnippetAgent, SnippetChange } from '../../store/snippets/snippets.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
@@ -267,9 +266,7 @@ export async function deleteSnippet(
     requireChange(actor, found);
     const { snippet } = found;
     unmodifiedSince(snippet.updatedAt);
-    const { projectId } = snippet;
-    const notes = projectId === null ? [] : [removeNotesMessage(projectId, { kind: 'snippet', id })];
-    await deps.store.snippets.remove(snippet, notes);
+    await deps.store.snippets.remove(snippet, deps.now());
   };
   await retryOnConflict(attempt, isStale).catch((error: unknown) => {
     throw isStale(error) ? conflict('409 Conflict: Resource lock') : error;

@@ -3,15 +3,14 @@
 import { CorruptData } from '../../git/corrupt-data.ts';
 import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
-import type { PackDescription } from '../../git/ports.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import { LimitExceeded } from '../../git/work.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import { repositoryIdOf } from '../../records/repository-owner.ts';
 import { STORAGE_SIZES, storageSizes } from '../../records/storage-sizes.ts';
 import { Missing, Stale } from '../../store/errors.ts';
 import type { ProjectStatistics } from '../../store/statistics/statistics.ts';
 import type { Deps } from '../deps.ts';
+import { bytesBesideCode, bytesOf } from '../repository/bytes.ts';
 import { isImporting } from '../repository/import-state.ts';
 import { codeOf } from '../repository/read.ts';
 import { languagesOf } from './languages.ts';
@@ -48,13 +47,14 @@ async function measured(
   previous: ProjectStatistics | undefined,
 ): Promise<Measured> {
   const git = codeOf(deps, { project, level: 0 });
-  const [{ head }, packs, lfs, wikiSize, packages, artifactsSize] = await Promise.all([
+  const [{ head }, packs, lfs, wikiSize, packages, artifactsSize, snippetsSize] = await Promise.all([
     git.headRef(),
     deps.store.repositories.open(project.repositoryId).listPacks(),
     deps.store.lfsObjects.total(project.id),
-    wikiBytes(deps, project.id),
+    bytesBesideCode(deps, { kind: 'project-wiki', id: project.id }),
     deps.store.packages.totals(project.id),
     deps.store.artifacts.total(project.id),
+    deps.store.snippets.total(project.id),
   ]);
   const tip = head && (head.peeled ?? head.oid);
   // Packs that a fork shares with its source count for the source.
@@ -65,6 +65,7 @@ async function measured(
     wikiSize,
     packagesSize: packages.bytes,
     artifactsSize,
+    snippetsSize,
   };
   const countedIn = project.namespaceKind === 'group' ? project.namespaceId : null;
   if (tip === undefined) return { head: null, commitCount: 0, ...sizes, languages: {}, countedIn };
@@ -75,20 +76,6 @@ async function measured(
     await orElse(previous?.license ?? null, () => findLicense(git, tip)),
   ];
   return { head: tip, commitCount, ...sizes, languages, license, countedIn };
-}
-
-const bytesOf = (packs: readonly PackDescription[]): number =>
-  packs.reduce((sum, { packSize, indexSize }) => sum + packSize + indexSize, 0);
-
-/** Bytes of the packs of the project's wiki; 0 if nobody has written to it. */
-async function wikiBytes({ store }: Deps, id: number): Promise<number> {
-  const wiki = store.repositories.open(repositoryIdOf({ kind: 'project-wiki', id }));
-  try {
-    return bytesOf(await wiki.listPacks());
-  } catch (error) {
-    if (error instanceof Missing) return 0;
-    throw error;
-  }
 }
 
 const changed = (previous: ProjectStatistics, current: Measured): boolean => {

@@ -13,12 +13,21 @@ export const snippetAgentKey = (id: number): Key => ({ pk: `SNIPPET#${padded(id)
 export const snippetsPartition = ({ kind, id }: SnippetOwner): string =>
   `SNIPPETS#${kind === 'user' ? 'USER' : 'PROJECT'}#${padded(id)}`;
 
-export const snippetListPrefix = (visibility: Visibility): string => `LIST#${visibility}#`;
+/** What keys in its lists begin with. */
+export const SNIPPET_LIST = 'LIST#';
+
+export const snippetListPrefix = (visibility: Visibility): string => `${SNIPPET_LIST}${visibility}#`;
 
 /** The list of a visibility, the newest first. */
 export const snippetListKey = (snippet: SnippetRecord): Key => ({
   pk: snippetsPartition(ownerOfSnippet(snippet)),
   sk: `${snippetListPrefix(snippet.visibility)}${padded(MAX_ID - snippet.id)}`,
+});
+
+/** The bytes of the snippets of a project, the sum of what their records say. */
+export const snippetTotalKey = (projectId: number): Key => ({
+  pk: snippetsPartition({ kind: 'project', id: projectId }),
+  sk: 'TOTAL',
 });
 
 /** Class of `list`: the personal snippets that everybody sees. */
@@ -30,4 +39,5 @@ export const rowKinds = [
   { name: 'snippet', partitions: ['SNIPPET#'], keys: { snippetKey }, of },
   { name: 'snippet-agent', partitions: ['SNIPPET#'], keys: { snippetAgentKey }, of },
   { name: 'snippet-of-owner', partitions: ['SNIPPETS#'], keys: { snippetListKey }, of },
+  { name: 'snippet-total', partitions: ['SNIPPETS#'], keys: { snippetTotalKey }, of: ['project'] },
 ] as const satisfies readonly RowKind[];

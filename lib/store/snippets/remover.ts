@@ -1,7 +1,6 @@
 import type { SnippetOwner } from '../../records/snippets.ts';
 import type { Remover } from '../deletion/remover.ts';
 import { Missing, Stale } from '../errors.ts';
-import { removeNotesMessage } from '../notes/notes.ts';
 import { idOf } from '../row-keys/key.ts';
 import { untilNoneLeft } from '../table/delete-page.ts';
 import type { Snippets } from './snippets.ts';
@@ -16,16 +15,19 @@ const rows = ['snippet', 'snippet-agent', 'snippet-of-owner'] as const;
 async function removePage({ snippets }: Stores, owner: SnippetOwner): Promise<boolean> {
   const page = await snippets.some(owner);
   const changed = await Promise.all(
-    page.snippets.map((each) => snippets.remove(each).then(() => false, ifConcurrent)),
+    page.snippets.map((each) => snippets.removeWithOwner(each).then(() => false, ifConcurrent)),
   );
   return page.more || changed.includes(true);
 }
 
 export const remover: Remover<Stores> = {
   ofProject: {
-    rows,
-    run: (stores, { id }, deadline) =>
-      untilNoneLeft(() => removePage(stores, { kind: 'project', id }), deadline),
+    rows: [...rows, 'snippet-total'],
+    async run(stores, { id }, deadline) {
+      const none = await untilNoneLeft(() => removePage(stores, { kind: 'project', id }), deadline);
+      if (none) await stores.snippets.removeTotal(id);
+      return none;
+    },
   },
   ofUser: {
     rows: ['snippet-agent', 'snippet-of-owner'],
@@ -39,10 +41,8 @@ export const remover: Remover<Stores> = {
       SNIPPET: async ({ snippets }, { pk }, { userId, hard, ghost }) => {
         const snippet = await snippets.get(idOf(pk));
         if (snippet === undefined || snippet.author.id !== userId) return;
-        const { id, projectId } = snippet;
-        const notes = projectId === null ? [] : [removeNotesMessage(projectId, { kind: 'snippet', id })];
-        await (projectId === null || hard
-          ? snippets.remove(snippet, notes)
+        await (snippet.projectId === null || hard
+          ? snippets.remove(snippet, new Date())
           : snippets.change(snippet, { author: ghost }, new Date(snippet.updatedAt))
         ).catch(ifConcurrent);
       },

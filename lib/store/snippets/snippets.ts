@@ -4,19 +4,23 @@ import { ownerOfSnippet, type SnippetOwner, type SnippetRecord } from '../../rec
 import type { Visibility } from '../../records/visibility.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { checkSourceExists } from '../members/item.ts';
+import { removeNotesMessage } from '../notes/notes.ts';
 import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import { idOf, MAX_ID, padded } from '../row-keys/key.ts';
 import { listPartition, listPartitions } from '../row-keys/lists.ts';
 import {
   PUBLIC_SNIPPETS,
+  SNIPPET_LIST,
   snippetAgentKey,
   snippetKey,
   snippetListKey,
   snippetListPrefix,
   snippetsPartition,
+  snippetTotalKey,
 } from '../row-keys/snippets.ts';
 import { userKey, userPartition, userRow } from '../row-keys/users.ts';
 import { indexMessage, type Search } from '../search/search.ts';
+import { scheduleMeasuring } from '../statistics/statistics.ts';
 import type { Counters } from '../table/counters.ts';
 import { chunkFor, countSources, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import {
@@ -41,6 +45,9 @@ import {
 
 /** The job that removes the repository of a deleted snippet: `{ snippetId, storagePrefix? }`. */
 export const REMOVE_SNIPPET_JOB = 'snippet.remove';
+
+/** The job that measures a snippet of a project: `{ snippetId }`. */
+export const MEASURE_SNIPPET_JOB = 'snippet.measure';
 
 /** With what program and from where a snippet was created. */
 export interface SnippetAgent {
@@ -126,6 +133,27 @@ export class Snippets {
     };
   }
 
+  /** For the transaction that writes to the repository of a snippet: what has it measured, where a project counts it. */
+  measuring({ id, projectId }: Pick<SnippetRecord, 'id' | 'projectId'>): OutboxMessage[] {
+    return projectId === null ? [] : [message(MAINTENANCE, MEASURE_SNIPPET_JOB, { snippetId: id })];
+  }
+
+  /**
+   * Notes the bytes of a snippet's packs, and adds the difference to what was noted to the total of its project.
+   * @param before as read before measuring. @throws Stale when it was changed or deleted since
+   */
+  async measured(before: SnippetRecord, repositorySize: number, now: Date): Promise<void> {
+    const by = repositorySize - (before.repositorySize ?? 0);
+    if (by === 0) return;
+    const noted = { update: snippetKey(before.id), set: { repositorySize }, add: { version: 1 } };
+    await this.#commit([{ ...noted, ...unchanged(before) }, ...counted(before, by, now)], []);
+  }
+
+  /** Bytes of the snippets of a project. */
+  async total(projectId: number): Promise<number> {
+    return ((await this.#table.get(snippetTotalKey(projectId)))?.['bytes'] as number | undefined) ?? 0;
+  }
+
   /** What {@link changing} leaves. */
   after(before: SnippetRecord, change: SnippetChange, now: Date): SnippetRecord {
     return changed(before, change, now);
@@ -138,15 +166,36 @@ export class Snippets {
   }
 
   /**
-   * Deletes a snippet; jobs remove its repository and what searches find it by.
-   * @param messages about what else goes with it. @throws Stale when it was changed or deleted since it was read
+   * Deletes a snippet, which its project counts no longer; jobs remove its repository and what searches find it by.
+   * @throws Stale when it was changed or deleted since it was read
    */
-  remove(snippet: SnippetRecord, messages: readonly OutboxMessage[] = []): Promise<void> {
+  remove(snippet: SnippetRecord, now: Date): Promise<void> {
+    const { id, projectId, repositorySize = 0 } = snippet;
+    const notes = projectId === null ? [] : [removeNotesMessage(projectId, { kind: 'snippet', id })];
+    return this.#remove(snippet, counted(snippet, -repositorySize, now), notes);
+  }
+
+  /** As {@link remove}, for a snippet whose owner is deleted: what counts it goes, too, and its notes. */
+  removeWithOwner(snippet: SnippetRecord): Promise<void> {
+    return this.#remove(snippet);
+  }
+
+  /** Deletes the total of a deleted project that has no more snippets. */
+  async removeTotal(projectId: number): Promise<void> {
+    await this.#table.delete({ delete: snippetTotalKey(projectId) });
+  }
+
+  #remove(
+    snippet: SnippetRecord,
+    alongside: readonly Write[] = [],
+    messages: readonly OutboxMessage[] = [],
+  ): Promise<void> {
     const { id, storagePrefix } = snippet;
     const writes = [
       { delete: snippetKey(id), ...unchanged(snippet) },
       { delete: snippetListKey(snippet) },
       { delete: snippetAgentKey(id) },
+      ...alongside,
     ];
     return this.#commit(writes, [
       message(MAINTENANCE, REMOVE_SNIPPET_JOB, { snippetId: id, ...(storagePrefix && { storagePrefix }) }),
@@ -218,7 +267,7 @@ export class Snippets {
     limit = 25,
   ): Promise<{ readonly snippets: readonly SnippetRecord[]; readonly more: boolean }> {
     const partition = snippetsPartition(owner);
-    const page = await this.#table.query({ partition, only: ['sk'], limit });
+    const page = await this.#table.query({ partition, prefix: SNIPPET_LIST, only: ['sk'], limit });
     const snippets = await this.getMany(page.items.map(({ sk }) => MAX_ID - idOf(sk as string)));
     return { snippets: snippets.filter((each) => each !== undefined), more: page.next !== undefined };
   }
@@ -275,6 +324,12 @@ const changed = (before: SnippetRecord, change: SnippetChange, now: Date): Snipp
   updatedAt: now.toISOString(),
   version: before.version + 1,
 });
+
+/** The writes that add bytes of a snippet to the total of its project, and have the project measured. */
+const counted = ({ projectId }: SnippetRecord, bytes: number, now: Date): Write[] =>
+  projectId === null || bytes === 0
+    ? []
+    : [{ update: snippetTotalKey(projectId), add: { bytes } }, scheduleMeasuring(projectId, now)];
 
 const unchanged = (record: SnippetRecord) => unchangedSince(record, 'snippet');
 

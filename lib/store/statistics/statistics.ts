@@ -33,6 +33,8 @@ export interface ProjectStatistics {
   readonly packagesSize?: number;
   /** Bytes of the files that its jobs have left; absent: none. */
   readonly artifactsSize?: number;
+  /** Bytes of the packs of its snippets; absent: none. */
+  readonly snippetsSize?: number;
   /** Percentages by language, the largest first. */
   readonly languages: Readonly<Record<string, number>>;
   /** Path of the licence file and key of its licence; null without one. */

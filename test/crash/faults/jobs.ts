@@ -17,7 +17,7 @@ import { issueKeys } from '../../../lib/store/row-keys/issues.ts';
 import { packageFilesPartition } from '../../../lib/store/row-keys/packages.ts';
 import { GUARD_STRIPES, guardKey } from '../../../lib/store/row-keys/repository.ts';
 import { trackedPlace } from '../../../lib/store/row-keys/tracked.ts';
-import { REMOVE_SNIPPET_JOB } from '../../../lib/store/snippets/snippets.ts';
+import { MEASURE_SNIPPET_JOB, REMOVE_SNIPPET_JOB } from '../../../lib/store/snippets/snippets.ts';
 import { MAX_ROW_TEXT } from '../../../lib/store/texts/texts.ts';
 import { UNASSIGN_ISSUES_JOB } from '../../../lib/store/tracked/unassign.ts';
 import type { UserChange } from '../../../lib/store/users/users.ts';
@@ -306,6 +306,19 @@ export const jobs: readonly Operation[] = [
           Array.from({ length: GUARD_STRIPES }, (_, stripe) => guardKey(repositoryIdOf(owner), stripe)),
         );
         return guards.some((guard) => guard !== undefined) ? 'before' : 'after';
+      });
+    },
+  },
+  {
+    name: 'job: a snippet is measured',
+    async prepare(fixtures) {
+      const { id, at } = await withSnippet(fixtures, 'project');
+      const projectId = Number(at.split('/')[2]);
+      return job(fixtures, MEASURE_SNIPPET_JOB, { snippetId: id }, async () => {
+        const { snippets } = fixtures.store;
+        const [snippet, total] = await Promise.all([snippets.get(id), snippets.total(projectId)]);
+        if (snippet?.repositorySize === undefined) return total === 0 ? 'before' : 'half';
+        return total === snippet.repositorySize && total > 0 ? 'after' : 'half';
       });
     },
   },

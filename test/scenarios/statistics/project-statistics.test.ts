@@ -1,14 +1,20 @@
-import { beforeAll, expect, test } from 'vitest';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cachedSettings } from '../../../lib/domain/settings/current.ts';
 import { runJob } from '../../../lib/domain/worker/dispatch.ts';
 import { HistoryCache } from '../../../lib/git/history/known.ts';
 import { PackCache } from '../../../lib/git/pack/pack-cache.ts';
 import { outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
+import { GitCli, withToken } from '../../clients/git-cli.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
+import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
 
-const { as, service, world } = ownWorld();
+const { as, service, world, root, someone } = ownWorld();
+const git = new GitCli();
+afterAll(() => git[Symbol.dispose]());
 let group: number;
 beforeAll(async () => {
   group = (await as('owner', 'POST', '/groups', { name: 'sized', path: 'sized' })).body.id;
@@ -69,6 +75,109 @@ test('the files of its packages count for a project, and for its group', async (
   expect(await statistics(id)).toMatchObject({ packages_size: 1234, storage_size: 1234 });
   const groups = (await as('administrator', 'GET', '/groups?statistics=true&search=packed')).body;
   expect(groups[0].statistics).toMatchObject({ packages_size: 1234, storage_size: 1234 });
+});
+
+describe('the repositories of its snippets count for a project', () => {
+  const files = [{ file_path: 'a.txt', content: 'one\n' }];
+  let count = 0;
+  async function shelf() {
+    const name = `shelf-${++count}`;
+    const of = (await as('owner', 'POST', '/groups', { name, path: name })).body.id;
+    const { id } = (await as('owner', 'POST', '/projects', { name, namespace_id: of })).body;
+    return { id: id as number, name, path: `/projects/${id}/snippets` };
+  }
+  const written = async (path: string, who: Who = 'owner') => {
+    const json = { title: 'x', visibility: 'private', files };
+    const { status, body } = await as(who, 'POST', path, json);
+    expect(status, JSON.stringify(body)).toBe(201);
+    return body as { id: number; http_url_to_repo: string };
+  };
+  /** Runs what the writes have scheduled. */
+  const sizeOf = async (id: number): Promise<number> => {
+    await settled();
+    await measure(id);
+    return (await statistics(id)).snippets_size;
+  };
+  const sizeOfGroup = async (name: string) =>
+    (await as('administrator', 'GET', `/groups?statistics=true&search=${name}`)).body[0].statistics;
+  const measureSnippet = (snippetId: number, id = 'one') =>
+    runJob(deps(), { id, type: 'snippet.measure', body: { snippetId } });
+
+  test('as they are created, changed and deleted, and for its group', async () => {
+    const { id, name, path } = await shelf();
+    const one = await written(path);
+    const first = await sizeOf(id);
+    // The pack and its index: a blob, a tree, a commit.
+    expect(first).toBeGreaterThan(1000);
+    expect(await statistics(id)).toMatchObject({ storage_size: first, repository_size: 0 });
+    expect(await sizeOfGroup(name)).toMatchObject({ snippets_size: first, storage_size: first });
+    await written(path);
+    expect(await sizeOf(id)).toBe(2 * first);
+    const changed = { files: [{ action: 'update', file_path: 'a.txt', content: 'two\n' }] };
+    expect((await as('owner', 'PUT', `${path}/${one.id}`, changed)).status).toBe(200);
+    const second = await sizeOf(id);
+    expect(second).toBeGreaterThan(2 * first);
+    expect((await as('owner', 'DELETE', `${path}/${one.id}`)).status).toBe(204);
+    expect(await promised(id)).toBeGreaterThan(0);
+    expect(await sizeOf(id)).toBe(first);
+    expect(await sizeOfGroup(name)).toMatchObject({ snippets_size: first, storage_size: first });
+  });
+
+  test('as they are pushed to', async () => {
+    const { id, path } = await shelf();
+    const { http_url_to_repo } = await written(path);
+    const first = await sizeOf(id);
+    const at = http_url_to_repo.slice(service.url.length + 1).replace(/\.git$/, '');
+    const work = await git.clone(withToken(service.url, at, world.tokens['owner']!), 'pushed');
+    await writeFile(join(work, 'a.txt'), 'one\ntwo\n');
+    await git.ok(work, 'commit', '--quiet', '-am', 'Longer');
+    await git.ok(work, 'push', 'origin', 'main');
+    expect(await sizeOf(id)).toBeGreaterThan(first);
+  });
+
+  test('once, however often they are measured, also at once or late', async () => {
+    const { id, path } = await shelf();
+    const { id: snippetId } = await written(path);
+    await Promise.all([1, 2, 3, 4].map((n) => measureSnippet(snippetId, `${n}`)));
+    const first = await sizeOf(id);
+    expect(first).toBe((await world.store.snippets.get(snippetId))!.repositorySize);
+    const row = await world.store.snippets.get(snippetId);
+    await measureSnippet(snippetId);
+    expect(await world.store.snippets.get(snippetId)).toEqual(row);
+    await as('owner', 'DELETE', `${path}/${snippetId}`);
+    await measureSnippet(snippetId, 'late');
+    expect(await sizeOf(id)).toBe(0);
+  });
+
+  test('and no longer when everything is deleted that their author wrote', async () => {
+    const { id, path } = await shelf();
+    const author = await someone();
+    const member = { user_id: author.id, access_level: 30 };
+    await as('owner', 'POST', `/projects/${id}/members`, member);
+    const json = { title: 'x', visibility: 'private', files };
+    expect((await service.call('POST', path, { token: author.token, json })).status).toBe(201);
+    const kept = await written(path);
+    const both = await sizeOf(id);
+    await root('DELETE', `/users/${author.id}?hard_delete=true`);
+    expect(await sizeOf(id)).toBe((await world.store.snippets.get(kept.id))!.repositorySize);
+    expect(await sizeOf(id)).toBeLessThan(both);
+  });
+
+  test('wherever it moves, until it is deleted', async () => {
+    const { id, name, path } = await shelf();
+    const other = await shelf();
+    await written(path);
+    const size = await sizeOf(id);
+    const { status } = await as('owner', 'PUT', `/projects/${id}/transfer`, { namespace: other.name });
+    expect(status).toBe(200);
+    expect(await sizeOf(id)).toBe(size);
+    expect(await sizeOfGroup(name)).toMatchObject({ snippets_size: 0 });
+    expect(await sizeOfGroup(other.name)).toMatchObject({ snippets_size: size });
+    await as('owner', 'DELETE', `/projects/${id}`);
+    await settled();
+    expect(await sizeOfGroup(other.name)).toMatchObject({ snippets_size: 0, storage_size: 0 });
+    expect(await world.store.snippets.total(id)).toBe(0);
+  });
 });
 
 /** What waits to be measured. */

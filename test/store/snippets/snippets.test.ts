@@ -100,13 +100,40 @@ test('of two changes of what was read one is refused, and so is a deletion', asy
   const before = await create('private');
   await snippets.change(before, { title: 'first' }, later);
   await expect(snippets.change(before, { title: 'second' }, later)).rejects.toBeInstanceOf(Stale);
-  await expect(snippets.remove(before)).rejects.toBeInstanceOf(Stale);
+  await expect(snippets.remove(before, later)).rejects.toBeInstanceOf(Stale);
   expect(await snippets.get(before.id)).toMatchObject({ title: 'first' });
 });
 
 test('a snippet of a deleted user or project cannot be created', async () => {
   await expect(create('private', { by: { ...author, id: 999_999 } })).rejects.toThrow('user');
   await expect(create('private', { projectId: 999_999 })).rejects.toThrow('project');
+});
+
+test('a measurement counts once for the project of a snippet, and not after a later change', async () => {
+  const { snippets, statistics, table } = opened.store;
+  const { id: projectId } = await createProject(opened.store, author, 'measured');
+  const before = await create('private', { projectId });
+  const other = await create('private', { projectId });
+  await Promise.all([snippets.measured(before, 100, later), snippets.measured(other, 7, later)]);
+  await expect(snippets.measured(before, 100, later)).rejects.toBeInstanceOf(Stale);
+  expect(await snippets.total(projectId)).toBe(107);
+  const first = (await snippets.get(before.id))!;
+  expect(first).toMatchObject({ repositorySize: 100, updatedAt: before.updatedAt });
+  await table.transact([snippets.pushed(before.id, ['a.txt', 'b.txt'], later)]);
+  await expect(snippets.measured(first, 150, later)).rejects.toBeInstanceOf(Stale);
+  const second = (await snippets.get(before.id))!;
+  await snippets.measured(second, 90, later);
+  await snippets.change((await snippets.get(before.id))!, { title: 'another' }, later);
+  expect(await snippets.total(projectId)).toBe(97);
+  await expect(snippets.remove(second, later)).rejects.toBeInstanceOf(Stale);
+  await snippets.remove((await snippets.get(before.id))!, later);
+  await expect(snippets.measured(second, 300, later)).rejects.toBeInstanceOf(Stale);
+  expect(await snippets.total(projectId)).toBe(7);
+  // A measurement that changes nothing writes nothing.
+  opened.reset();
+  await snippets.measured((await snippets.get(other.id))!, 7, later);
+  expect(opened.operations).toHaveLength(1);
+  expect(await statistics.ofProject(projectId)).toBeUndefined();
 });
 
 test('the snippets of a project go with it, those of a user with the account; of projects the ghost user has them', async () => {
@@ -117,9 +144,12 @@ test('the snippets of a project go with it, those of a user with the account; of
   const personal = await create('public', { by });
   const inProject = await create('private', { by, projectId: project.id });
   const inDeleted = await create('private', { by, projectId: deleted.id });
+  await snippets.measured(inDeleted, 100, later);
+  await snippets.measured(inProject, 50, later);
   const deadline = Date.now() + 60_000;
   await remover.ofProject!.run!(opened.store, { id: deleted.id, record: deleted }, deadline);
   expect(await snippets.get(inDeleted.id)).toBeUndefined();
+  expect([await snippets.total(deleted.id), await snippets.total(project.id)]).toEqual([0, 50]);
   expect(await snippets.get(personal.id)).toBeDefined();
   const ghost = { id: author.id, username: 'ghost', name: 'Ghost' };
   const user = { userId: by.id, ghost, deleteOwned: { project: nothing, group: nothing } };
@@ -130,7 +160,8 @@ test('the snippets of a project go with it, those of a user with the account; of
   }
   expect(await snippets.get(personal.id)).toBeUndefined();
   expect(await snippets.agent(personal.id)).toBeUndefined();
-  expect(await snippets.get(inProject.id)).toMatchObject({ author: ghost });
+  expect(await snippets.get(inProject.id)).toMatchObject({ author: ghost, repositorySize: 50 });
+  expect(await snippets.total(project.id)).toBe(50);
   const outbox = [];
   for (let shard = 0; shard < 16; shard++)
     for await (const row of table.queryAll({ partition: `OUTBOX#${shard}` })) outbox.push(row);

@@ -130,7 +130,6 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'notes',
       'award-emoji',
       'epics',
-      'snippets',
       'storage-moves',
       'pipelines',
       'jobs',
@@ -157,7 +156,18 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'error-tracking',
       'alerts',
     ],
-    ...['texts', 'settings', 'stars', 'statistics', 'packages', 'users', 'scim', 'namespaces', 'deletion'],
+    ...[
+      'texts',
+      'settings',
+      'stars',
+      'statistics',
+      'snippets',
+      'packages',
+      'users',
+      'scim',
+      'namespaces',
+      'deletion',
+    ],
   ],
   'lib/domain': [
     ...[
