@@ -453,6 +453,29 @@ describe('the feed', () => {
     expect(told(await feed(id, '?per_page=100'))).toHaveLength(22);
   });
 
+  test('of a project or a person has no pages of a group', async () => {
+    const group = (await owner('POST', '/groups', { name: 'told', path: 'told' })).body;
+    const { id, wiki: ofProject } = await fresh({ namespace_id: group.id });
+    const wiki = `/groups/${group.id}/wikis`;
+    await owner('POST', wiki, page('group-home', 'one'));
+    await owner('PUT', at(wiki, 'group-home'), { title: 'group-start', content: 'two' });
+    await owner('DELETE', at(wiki, 'group-start'));
+    const clone = await git.clone(withToken(service.url, 'told.wiki', tokenOfOwner()), 'group-feed');
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(`${clone}/group-pushed.md`, 'three');
+    await git.ok(clone, 'add', '.');
+    await git.ok(clone, 'commit', '--quiet', '-m', 'Push');
+    await git.ok(clone, 'push', '--quiet', 'origin', 'HEAD:main');
+    expect(slugsOf(await owner('GET', wiki))).toEqual(['group-pushed']);
+    await owner('POST', ofProject, page('of-the-project'));
+    const feeds = [`/projects/${id}/events`, '/events?scope=all', '/users/owner/events'];
+    for (const path of feeds) {
+      const { body } = await owner('GET', path);
+      expect([path, told(body).includes('created of-the-project')]).toEqual([path, true]);
+      expect([path, JSON.stringify(body)]).not.toEqual([path, expect.stringContaining('group-')]);
+    }
+  });
+
   test('is silent to those who may not read the wiki', async () => {
     const { wiki, id } = await fresh({ visibility: 'public', wiki_access_level: 'private' });
     await owner('POST', wiki, page('secret plans'));
