@@ -1,7 +1,13 @@
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { bzip2 } from './archive/bzip2.ts';
-import { type ArchivePlan, planArchive, readMembers } from './archive/entries.ts';
+import {
+  type ArchivedPointer,
+  type ArchiveEntry,
+  type OtherContent,
+  planArchive,
+  readMembers,
+} from './archive/entries.ts';
 import { writeTar } from './archive/tar.ts';
 import { writeZip } from './archive/zip.ts';
 import type { Oid } from './oid.ts';
@@ -21,9 +27,20 @@ export interface ArchiveRequest {
   readonly format: ArchiveFormat;
 }
 
+/** An archive before its content is read. */
+export interface PlannedArchive {
+  /** Files that Git LFS converts, by the id of the blob. */
+  readonly pointers: ReadonlyMap<Oid, ArchivedPointer>;
+  /**
+   * The archive as a stream whose pieces are made on demand.
+   * @param others what pointers stand for, by the id of the blob; those left out stay pointers
+   */
+  read(others?: ReadonlyMap<Oid, OtherContent>): AsyncIterable<Uint8Array>;
+}
+
 /**
- * The output of `git archive --prefix=<prefix>/ --format=<format> <commit> <path>`, as a stream whose pieces are made
- * on demand. Tar archives are byte for byte those of git; compressed ones have the same content.
+ * The output of `git archive --prefix=<prefix>/ --format=<format> <commit> <path>`. Tar archives are byte for byte those
+ * of git; compressed ones have the same content.
  *
  * Checks everything that can be checked before the first byte, then returns.
  *
@@ -34,7 +51,7 @@ export async function archive(
   store: PackStore,
   request: ArchiveRequest,
   signal?: AbortSignal,
-): Promise<AsyncIterable<Uint8Array> | undefined> {
+): Promise<PlannedArchive | undefined> {
   const path = lookupPath(request.path ?? '');
   const prefix = encodePath(request.prefix);
   if (path === undefined || prefix === undefined) return undefined;
@@ -42,17 +59,23 @@ export async function archive(
     parseCommitLinks(objects.read(request.commit).data),
   );
   const plan = await planArchive(store, { tree, path, prefix }, signal);
-  return plan && write(store, plan, request.format, { commit: request.commit, time: committed }, signal);
+  if (plan === undefined) return undefined;
+  const { commit, format } = request;
+  return {
+    pointers: plan.pointers,
+    read: (others = new Map()) =>
+      write(readMembers(store, plan, { deflated: format === 'zip', others, signal }), format, {
+        commit,
+        time: committed,
+      }),
+  };
 }
 
 function write(
-  store: PackStore,
-  plan: ArchivePlan,
+  members: AsyncIterable<ArchiveEntry>,
   format: ArchiveFormat,
   about: { readonly commit: Oid; readonly time: number },
-  signal: AbortSignal | undefined,
 ): AsyncIterable<Uint8Array> {
-  const members = readMembers(store, plan, { deflated: format === 'zip', signal });
   switch (format) {
     case 'zip':
       return writeZip(members, about);

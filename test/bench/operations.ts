@@ -110,7 +110,11 @@ export function operationsOn(directory: string): readonly Operation[] {
       target: 1,
       ours: async () => {
         let bytes = 0;
-        for await (const piece of (await archive(store, { commit: head, prefix: 'x', format: 'zip' }))!)
+        for await (const piece of (await archive(store, {
+          commit: head,
+          prefix: 'x',
+          format: 'zip',
+        }))!.read())
           bytes += piece.length;
         return bytes;
       },

@@ -1,11 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { gunzipSync } from 'node:zlib';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync, inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import yauzl from 'yauzl';
 import { parsePattern } from '../../lib/git/archive/pattern.ts';
+import { writeZip } from '../../lib/git/archive/zip.ts';
 import { type ArchiveFormat, archive } from '../../lib/git/archive.ts';
 import type { Oid } from '../../lib/git/oid.ts';
 import type { PackStore } from '../../lib/git/pack/store.ts';
+import { REGULAR } from '../../lib/git/tree/entry.ts';
+import type { RawPath } from '../../lib/git/tree/path.ts';
 import { LimitExceeded } from '../../lib/git/work.ts';
 import { GitFixture, generateHistory } from './history-fixture.ts';
 import { collected, readZip } from './read-zip.ts';
@@ -143,7 +152,7 @@ describe('archives, against git archive', () => {
 
   const ours = async (commit: Oid, format: ArchiveFormat, path = '', prefix = 'p-1'): Promise<Buffer> => {
     const stream = await archive(store, { commit, path, prefix, format });
-    return collected(stream!);
+    return collected(stream!.read());
   };
   const theirs = (commit: Oid, format: string, path = '', prefix = 'p-1') =>
     Buffer.from(
@@ -249,7 +258,7 @@ describe('archives, against git archive', () => {
       repository.git('repack', '-adFq');
       const { store } = await repository.load();
       const commit = repository.oid('main');
-      const zip = await collected((await archive(store, { commit, prefix: 'p', format: 'zip' }))!);
+      const zip = await collected((await archive(store, { commit, prefix: 'p', format: 'zip' }))!.read());
       const theirs = Buffer.from(repository.git('archive', '--format=zip', '--prefix=p/', commit), 'latin1');
       const [found, expected] = [await readZip(zip), await readZip(theirs)];
       expect(found.entries.map(({ name, data }) => [name, data])).toEqual(
@@ -258,6 +267,118 @@ describe('archives, against git archive', () => {
       expect(zip.length).toBeLessThan(1.05 * theirs.length);
     },
   );
+
+  test('a file that Git LFS converts is what its pointer stands for, as git has it with a filter', async () => {
+    using repository = new GitFixture();
+    mkdirSync(join(repository.directory, 'lfs'));
+    const pointers = new Map<string, string>();
+    const objects = new Map<string, Buffer>();
+    const kept = (name: string, bytes: Buffer) => {
+      const oid = createHash('sha256').update(bytes).digest('hex');
+      writeFileSync(join(repository.directory, 'lfs', oid), bytes);
+      objects.set(oid, bytes);
+      pointers.set(name, pointerOf(oid, bytes.length));
+    };
+    const pointerOf = (oid: string, size: number) =>
+      `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`;
+    kept('small', Buffer.from('one\ntwo\n'));
+    kept('none', Buffer.alloc(0));
+    kept('middle', randomBytes(5 * 1024 * 1024));
+    kept('large', randomBytes(9 * 1024 * 1024));
+    pointers.set('lost', pointerOf('f'.repeat(64), 7));
+    const files: (readonly [mode: string, path: string, data: string])[] = [
+      [
+        '100644',
+        '.gitattributes',
+        '*.bin filter=lfs diff=lfs merge=lfs -text\n*.ends filter=lfs text eol=crlf\n*.other filter=other\n',
+      ],
+      ...[...pointers].map(([name, pointer]) => ['100644', `${name}.bin`, pointer] as const),
+      ['100755', 'run.bin', pointers.get('small')!],
+      ['120000', 'link.bin', pointers.get('small')!],
+      ['100644', 'small.ends', pointers.get('small')!],
+      ['100644', 'large.ends', pointers.get('large')!],
+      ['100644', 'lost.ends', pointers.get('lost')!],
+      ['100644', 'small.txt', pointers.get('small')!],
+      ['100644', 'small.other', pointers.get('small')!],
+      ['100644', 'plain.bin', 'no pointer\n'],
+      ['100644', 'long.bin', 'no pointer\n'.repeat(100)],
+      ['100644', 'sub/.gitattributes', '*.bin !filter\n'],
+      ['100644', 'sub/small.bin', pointers.get('small')!],
+    ];
+    const head = 'commit refs/heads/main\ncommitter C <c@example.com> 1700000001 +0000\ndata 1\nm\n';
+    const changes = files.map(
+      ([mode, path, data]) => `M ${mode} inline ${path}\ndata ${data.length}\n${data}\n`,
+    );
+    repository.feed(`${head}${changes.join('')}\n`, 'fast-import', '--quiet');
+    writeFileSync(
+      join(repository.directory, 'smudge'),
+      'cat >in.$$; f=lfs/$(sed -n "s/^oid sha256:\\([0-9a-f]*\\).*/\\1/p" in.$$); [ -f "$f" ] && cat "$f" || cat in.$$; rm in.$$',
+    );
+    repository.git('config', 'filter.lfs.smudge', 'sh ./smudge');
+
+    const { store } = await repository.load();
+    const commit = repository.oid('main');
+    const made = async (format: ArchiveFormat) => {
+      const plan = (await archive(store, { commit, prefix: 'p', format }))!;
+      expect([...plan.pointers.values()].map(({ size, files }) => [size, files]).toSorted()).toEqual(
+        [
+          [8, 3],
+          [0, 1],
+          [5 * 1024 * 1024, 1],
+          [9 * 1024 * 1024, 2],
+          [7, 2],
+        ].toSorted(),
+      );
+      const others = [...plan.pointers].flatMap(([blob, { oid }]) => {
+        const bytes = objects.get(oid);
+        return bytes ? [[blob, { size: bytes.length, read: () => halves(bytes) }] as const] : [];
+      });
+      return collected(plan.read(new Map(others)));
+    };
+    const theirs = (format: string) =>
+      Buffer.from(repository.git('archive', `--format=${format}`, '--prefix=p/', commit), 'latin1');
+    expect((await made('tar')).equals(theirs('tar'))).toBe(true);
+    const [found, expected] = [await readZip(await made('zip')), await readZip(theirs('zip'))];
+    expect(found.entries.map(({ name }) => name)).toEqual(expected.entries.map(({ name }) => name));
+    for (const [i, { name, data }] of found.entries.entries())
+      expect(data.equals(expected.entries[i]!.data), name).toBe(true);
+  });
+
+  async function* halves(bytes: Buffer) {
+    const middle = bytes.length >> 1;
+    yield bytes.subarray(0, middle);
+    yield bytes.subarray(middle);
+  }
+
+  test('a streamed member of 4 GiB or more has sizes of 64 bits in a zip', async () => {
+    const size = 5 * 1024 ** 3;
+    const entry = {
+      path: 'far' as RawPath,
+      mode: REGULAR,
+      oid: 'a'.repeat(40) as Oid,
+      data: Buffer.alloc(0),
+    };
+    const members = (async function* () {
+      // The writer believes the size, and deflates what comes.
+      yield { ...entry, large: { size, content: halves(Buffer.from('far away')) } };
+      yield { ...entry, path: 'near' as RawPath, data: Buffer.from('near') };
+    })();
+    const zip = await collected(writeZip(members, { commit: entry.oid, time: 0 }));
+    const listed = await promisify<Buffer, yauzl.Options, yauzl.ZipFile>(yauzl.fromBuffer)(zip, {});
+    const entries: yauzl.Entry[] = [];
+    listed.on('entry', (one) => entries.push(one));
+    await once(listed, 'end');
+    const [far, near] = entries;
+    expect([far!.fileName, far!.uncompressedSize, far!.versionNeededToExtract]).toEqual(['far', size, 45]);
+    expect([near!.fileName, near!.uncompressedSize]).toEqual(['near', 4]);
+    // The local header, the content, and a descriptor of 24 bytes.
+    const local = 30 + 'far'.length + zip.readUInt16LE(28);
+    expect(zip.readUInt32LE(18)).toBe(0xffffffff);
+    expect(near!.relativeOffsetOfLocalHeader).toBe(local + far!.compressedSize + 24);
+    expect(zip.readBigUInt64LE(near!.relativeOffsetOfLocalHeader - 16)).toBe(BigInt(far!.compressedSize));
+    expect(zip.readBigUInt64LE(near!.relativeOffsetOfLocalHeader - 8)).toBe(BigInt(size));
+    expect(inflateRawSync(zip.subarray(local, local + far!.compressedSize)).toString()).toBe('far away');
+  });
 
   test('errors are thrown before the first byte of an archive', async () => {
     // A tree of trees: few objects, a billion files.
@@ -273,13 +394,25 @@ describe('archives, against git archive', () => {
     fixture.git('update-ref', 'refs/heads/bomb', commit);
     const { store: bombed } = await fixture.load();
     await expect(archive(bombed, { commit, prefix: 'p', format: 'tar' })).rejects.toThrow(LimitExceeded);
+    using pointing = new GitFixture();
+    const pointers = Array.from({ length: 10_001 }, (_, i) => {
+      const oid = i.toString(16).padStart(64, '0');
+      const text = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize 1\n`;
+      return `M 100644 inline ${i}\ndata ${text.length}\n${text}\n`;
+    });
+    const attributes = `M 100644 inline .gitattributes\ndata 12\n* filter=lfs\n`;
+    const head = 'commit refs/heads/main\ncommitter C <c@example.com> 1700000001 +0000\ndata 1\nm\n';
+    pointing.feed(`${head}${attributes}${pointers.join('')}\n`, 'fast-import', '--quiet');
+    const { store: pointed } = await pointing.load();
+    const asked = { commit: pointing.oid('main'), prefix: 'p', format: 'tar' } as const;
+    await expect(archive(pointed, asked)).rejects.toThrow('more than 10000 objects of Git LFS');
     const missing = 'f'.repeat(40) as Oid;
     await expect(archive(store, { commit: missing, prefix: 'p', format: 'tar' })).rejects.toThrow('missing');
   });
 
   test('a consumer that stops early ends the reading', async () => {
     for (const format of ['tar', 'tar.gz', 'tar.bz2', 'zip'] as const) {
-      const stream = (await archive(store, { commit: fixture.oid('odd'), prefix: 'p', format }))!;
+      const stream = (await archive(store, { commit: fixture.oid('odd'), prefix: 'p', format }))!.read();
       let pieces = 0;
       for await (const piece of stream) {
         expect(piece.length).toBeGreaterThan(0);

@@ -201,7 +201,7 @@ describe('a large object', () => {
   it('is part of archives', async () => {
     const { store } = await stored();
     const made = async (format: ArchiveFormat) =>
-      collected((await archive(store, { commit, prefix: 'p', format }))!);
+      collected((await archive(store, { commit, prefix: 'p', format }))!.read());
     const { entries } = await readZip(await made('zip'));
     for (const [name, data] of Object.entries(files)) {
       expect(Buffer.compare(entries.find((entry) => entry.name === `p/${name}`)!.data, data), name).toBe(0);

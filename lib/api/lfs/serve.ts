@@ -16,13 +16,13 @@ import {
 } from '../../domain/lfs/locks.ts';
 import {
   type LfsAnswer,
-  type LfsPointer,
   lfsDownloads,
   lfsUploads,
   listUpload,
   pointerProblem,
 } from '../../domain/lfs/objects.ts';
 import { requirePushable } from '../../domain/settings/maintenance-mode.ts';
+import type { LfsPointer } from '../../git/lfs-pointer.ts';
 import { CHALLENGE } from '../../http/challenge.ts';
 import type { RequestFacts } from '../../http/endpoint.ts';
 import { statusOf } from '../../http/errors.ts';

@@ -1,7 +1,7 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
 import type { Deps } from '../../domain/deps.ts';
-import { type ArchiveWanted, downloadArchive } from '../../domain/repository/archives.ts';
+import { type ArchiveWanted, downloadArchive } from '../../domain/files/archives.ts';
 import type { ArchiveFormat } from '../../git/archive.ts';
 import { project } from '../../http/access.ts';
 import type { RequestFacts } from '../../http/endpoint.ts';
@@ -38,6 +38,7 @@ const returns = {
   headers: ['Content-Disposition'],
   redirect: LARGE_DOWNLOAD,
 };
+const description = 'Pointers of Git LFS are replaced with the objects of the project that they lead to.';
 const prefetch = ({ query }: { readonly query: { readonly sha?: string } }) => ({
   revisions: [query.sha || 'HEAD'],
   head: !query.sha,
@@ -54,6 +55,7 @@ const whole = endpoint({
   path: '/projects/:id/repository/archive',
   area,
   summary: 'Download an archive of a repository as tar.gz',
+  description,
   access,
   query,
   returns,
@@ -68,6 +70,7 @@ const inFormat = endpoint({
   path: '/projects/:id/repository/archive.:format',
   area,
   summary: 'Download an archive of a repository in a given format',
+  description,
   access,
   params: () =>
     p.params({

@@ -1,10 +1,10 @@
+import { parsePointer } from '../../git/lfs-pointer.ts';
 import type { Download } from '../../store/blobs/downloads.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { notFound } from '../errors.ts';
 import type { OpenFile } from '../repository/read.ts';
 import { isLfsEnabled } from './enabled.ts';
-import { parsePointer } from './pointer.ts';
 
 /**
  * What a file stands for, if it is a pointer of Git LFS in a project that uses it.

@@ -1,6 +1,7 @@
 /** Transfers of objects of Git LFS: straight to and from the bucket, by presigned URLs. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { type LfsObject, MAX_LFS_OBJECT_BYTES } from '../../records/lfs.ts';
+import type { LfsPointer } from '../../git/lfs-pointer.ts';
+import { MAX_LFS_OBJECT_BYTES } from '../../records/lfs.ts';
 import { Missing } from '../../store/errors.ts';
 import type { LfsTransfer } from '../../store/lfs/objects.ts';
 import { scheduleMeasuring } from '../../store/statistics/statistics.ts';
@@ -8,9 +9,6 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { notAcceptable, notFound, unprocessable } from '../errors.ts';
 import { sizeExcess } from '../repository/size-limits.ts';
-
-/** An object as a client names it. */
-export type LfsPointer = Omit<LfsObject, 'location'>;
 
 /** What a client is told of an object. Neither: the project has it already. */
 export interface LfsAnswer extends LfsPointer {

@@ -1,7 +1,7 @@
+import { parsePointer } from '../../git/lfs-pointer.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Deps } from '../deps.ts';
 import { isLfsEnabled } from './enabled.ts';
-import { parsePointer } from './pointer.ts';
 
 /** Objects that are looked for on account of one push. */
 const MAX_LOOKED_FOR = 10_000;

@@ -25,6 +25,7 @@ const NAMES = [
   'export-ignore',
   'text',
   'eol',
+  'filter',
   'linguist-vendored',
   'linguist-generated',
   'linguist-documentation',
@@ -69,6 +70,11 @@ export class Attributes {
     const text = this.state(path, false, 'text');
     if (text === false) return undefined;
     return text === 'auto' ? 'auto' : 'always';
+  }
+
+  /** Whether Git LFS converts a file. @throws LimitExceeded */
+  isLfs(path: RawPath): boolean {
+    return this.state(path, false, 'filter') === 'lfs';
   }
 
   /** The state of an attribute of a path. @throws LimitExceeded */

@@ -1,10 +1,11 @@
 import { batchMisses } from '../batch-misses.ts';
 import { CorruptData } from '../corrupt-data.ts';
-import type { SyncObjects } from '../objects.ts';
+import { type LfsPointer, parsePointer } from '../lfs-pointer.ts';
+import { SMALL_BLOB_BYTES, type SyncObjects } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import { MAX_OBJECT_SIZE, type PackStore } from '../pack/store.ts';
-import { type StreamedObject, streamObject } from '../pack/stream-object.ts';
+import { streamObject } from '../pack/stream-object.ts';
 import { inSlices } from '../slices.ts';
 import { DIRECTORY, EXECUTABLE, entryAtPath, GITLINK, REGULAR } from '../tree/entry.ts';
 import { type RawPath, ROOT } from '../tree/path.ts';
@@ -25,7 +26,22 @@ export interface ArchiveEntry {
   /** The same as a deflate stream (RFC 1951), if requested and stored that way. */
   readonly deflated?: Uint8Array;
   /** The content of a file too large for memory; must be read before the next member is requested. */
-  readonly large?: StreamedObject;
+  readonly large?: LargeContent;
+}
+
+export interface LargeContent {
+  /** Bytes. */
+  readonly size: number;
+  /** Pieces that are valid until the next one is requested; one use. */
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+/** Content that a file gets in place of its own. */
+export interface OtherContent {
+  /** Bytes. */
+  readonly size: number;
+  /** Pieces that stay valid. */
+  read(): AsyncIterable<Uint8Array>;
 }
 
 /** Bytes of a member's content. */
@@ -40,9 +56,17 @@ export interface ArchiveSource {
   readonly prefix: RawPath;
 }
 
-/** The members of an archive, before any content is read. */
+/** The members of an archive, before any content is read but that of pointers. */
 export interface ArchivePlan {
   readonly members: readonly PlannedMember[];
+  /** Files with the attribute `filter=lfs` that are pointers, by the id of the blob. */
+  readonly pointers: ReadonlyMap<Oid, ArchivedPointer>;
+}
+
+/** A pointer of Git LFS in an archive. */
+export interface ArchivedPointer extends LfsPointer {
+  /** How many files are this blob. */
+  readonly files: number;
 }
 
 interface PlannedMember {
@@ -50,7 +74,9 @@ interface PlannedMember {
   readonly mode: number;
   readonly oid: Oid;
   /** Set when line ends have to be converted. */
-  readonly ends?: LineEnds | undefined;
+  readonly ends?: LineEnds;
+  /** Set when Git LFS converts the file. */
+  readonly lfs?: true;
 }
 
 /** Members per archive; a few small trees can name billions. */
@@ -61,6 +87,10 @@ export const MAX_MEMBERS = 500_000;
  */
 const MEMBERS_PER_OBJECT = 50;
 const FEW_MEMBERS = 20_000;
+/** Different pointers of Git LFS: each is a request to the bucket while a caller waits. */
+export const MAX_POINTERS = 10_000;
+/** Files read at once in the search for pointers. */
+const POINTERS_TOGETHER = 512;
 /** Characters of all their paths together. */
 const MAX_PATHS = 64 * 1024 * 1024;
 const STEPS_PER_TURN = 4_096;
@@ -78,21 +108,33 @@ const NO_BYTES = new Uint8Array(0);
  * `export-ignore`.
  *
  * @returns undefined when the path does not exist
- * @throws LimitExceeded for more than {@link MAX_MEMBERS}, ObjectMissing
+ * @throws LimitExceeded for more than {@link MAX_MEMBERS} or {@link MAX_POINTERS}, ObjectMissing
  */
 export async function planArchive(
   store: PackStore,
   source: ArchiveSource,
   signal?: AbortSignal,
 ): Promise<ArchivePlan | undefined> {
+  const members = await listMembers(store, source, signal);
+  return members && { members, pointers: await findPointers(store, members, signal) };
+}
+
+async function listMembers(
+  store: PackStore,
+  source: ArchiveSource,
+  signal: AbortSignal | undefined,
+): Promise<readonly PlannedMember[] | undefined> {
   const { tree, path, prefix } = source;
   const top = await store.run((objects) => entryAtPath(objects, tree, path));
   if (top === undefined) return undefined;
   const members = new Members(prefix, await mostMembers(store));
   members.directory(prefix, tree);
   const attributes = new Attributes();
-  const endsOf = (at: RawPath, mode: number) =>
-    mode === REGULAR || mode === EXECUTABLE ? attributes.lineEnds(at) : undefined;
+  const conversionOf = (at: RawPath, mode: number): Conversion => {
+    if (mode !== REGULAR && mode !== EXECUTABLE) return {};
+    const ends = attributes.lineEnds(at);
+    return { ...(ends && { ends }), ...(attributes.isLfs(at) && { lfs: true }) };
+  };
 
   const parents = await store.run((objects) => {
     const names = path === ROOT ? [] : path.split('/');
@@ -105,13 +147,13 @@ export async function planArchive(
   for (const directory of above) {
     await store.run((objects) => attributes.enter(objects, directory.path, directory.oid));
     if (directory.path === ROOT) continue;
-    if (attributes.ignores(directory.path, true)) return { members: members.all() };
+    if (attributes.ignores(directory.path, true)) return members.all();
     members.pending(directory.path, directory.oid);
   }
   if (path !== ROOT) {
-    if (attributes.ignores(path, top.mode === DIRECTORY)) return { members: members.all() };
-    members.add({ path, ...top }, endsOf(path, top.mode));
-    if (top.mode !== DIRECTORY) return { members: members.all() };
+    if (attributes.ignores(path, top.mode === DIRECTORY)) return members.all();
+    members.add({ path, ...top }, conversionOf(path, top.mode));
+    if (top.mode !== DIRECTORY) return members.all();
   }
 
   const walk = new TreeWalk(top.oid, path);
@@ -127,52 +169,106 @@ export async function planArchive(
     if (attributes.ignores(entry.path, directory)) {
       if (directory) walk.skipChildren();
     } else {
-      members.add(entry, endsOf(entry.path, entry.mode));
+      members.add(entry, conversionOf(entry.path, entry.mode));
       if (directory) entered = entry;
     }
     return false;
   };
   await inSlices(store, STEPS_PER_TURN, step, signal, { around: BLOCKS_AROUND });
-  return { members: members.all() };
+  return members.all();
+}
+
+async function findPointers(
+  store: PackStore,
+  members: readonly PlannedMember[],
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<Oid, ArchivedPointer>> {
+  const pointers = new Map<Oid, ArchivedPointer>();
+  const files = new Map<Oid, number>();
+  for (const { lfs, oid } of members) if (lfs) files.set(oid, (files.get(oid) ?? 0) + 1);
+  if (files.size === 0) return pointers;
+  const blobs = [...files.keys()];
+  let at = 0;
+  const step = (objects: SyncObjects): boolean => {
+    const some = blobs.slice(at, at + POINTERS_TOGETHER);
+    const found = batchMisses(some, (oid) =>
+      objects.header(oid).size > SMALL_BLOB_BYTES ? undefined : parsePointer(objects.read(oid).data),
+    );
+    for (const [i, oid] of some.entries()) {
+      const pointer = found[i];
+      if (pointer) pointers.set(oid, { ...pointer, files: files.get(oid)! });
+    }
+    if (pointers.size > MAX_POINTERS)
+      throw new LimitExceeded(`an archive of more than ${MAX_POINTERS} objects of Git LFS`);
+    at += some.length;
+    return at === blobs.length;
+  };
+  await inSlices(store, Number.POSITIVE_INFINITY, step, signal);
+  return pointers;
 }
 
 /**
  * The members with their content, read in batches.
  * @param options.deflated whether to return stored deflate streams too, where they can be copied
+ * @param options.others what pointers of Git LFS stand for, by the id of the blob; the others stay pointers
  */
 export async function* readMembers(
   store: PackStore,
   { members }: ArchivePlan,
-  options: { readonly deflated?: boolean; readonly signal?: AbortSignal | undefined } = {},
+  options: {
+    readonly deflated?: boolean;
+    readonly others?: ReadonlyMap<Oid, OtherContent>;
+    readonly signal?: AbortSignal | undefined;
+  } = {},
 ): AsyncGenerator<ArchiveEntry> {
-  const { signal } = options;
+  const { signal, others } = options;
+  const otherOf = ({ lfs, oid }: PlannedMember) => (lfs ? others?.get(oid) : undefined);
   for (let at = 0; at < members.length; ) {
     signal?.throwIfAborted();
     const batch = await store.run((objects): ArchiveEntry[] | PlannedMember => {
       const wanted = members.slice(at, at + BATCH_FILES);
-      const sizes = batchMisses(wanted, ({ mode, oid }) => (hasContent(mode) ? objects.header(oid).size : 0));
+      const sizes = batchMisses(
+        wanted,
+        (member) => otherOf(member)?.size ?? (hasContent(member.mode) ? objects.header(member.oid).size : 0),
+      );
       let count = 0;
       for (let bytes = 0; count < wanted.length; count++) {
         bytes += sizes[count]!;
         if (count > 0 && bytes > BATCH_BYTES) break;
       }
-      if (sizes[0]! > (wanted[0]!.ends ? MAX_OBJECT_SIZE : MAX_HELD_BYTES)) return wanted[0]!;
-      return batchMisses(wanted.slice(0, count), ({ ends, ...member }): ArchiveEntry => {
-        if (!hasContent(member.mode)) return { ...member, data: NO_BYTES };
-        const { data, deflated } = readBlob(objects, member.oid, options.deflated === true && !ends);
-        return { ...member, data: ends ? withCrlf(data, ends) : data, ...(deflated && { deflated }) };
+      const first = wanted[0]!;
+      const held = first.ends && !otherOf(first) ? MAX_OBJECT_SIZE : MAX_HELD_BYTES;
+      if (sizes[0]! > held) return first;
+      return batchMisses(wanted.slice(0, count), (member): ArchiveEntry => {
+        const { path, mode, oid, ends } = member;
+        const entry = { path, mode, oid, data: NO_BYTES };
+        if (!hasContent(mode) || otherOf(member)) return entry;
+        const { data, deflated } = readBlob(objects, oid, options.deflated === true && !ends);
+        return { ...entry, data: ends ? withCrlf(data, ends) : data, ...(deflated && { deflated }) };
       });
     });
     if (Array.isArray(batch)) {
+      const replaced = batch.map(async (entry, i) => {
+        const other = otherOf(members[at + i]!);
+        return other ? { ...entry, data: await wholeOf(other) } : entry;
+      });
       at += batch.length;
-      yield* batch;
+      yield* await Promise.all(replaced);
       continue;
     }
     at++;
     // Line ends are converted in memory only.
-    const { ends: _, ...member } = batch;
-    yield { ...member, data: NO_BYTES, large: await streamObject(store, member.oid) };
+    const { path, mode, oid } = batch;
+    const other = otherOf(batch);
+    const large = other ? { size: other.size, content: other.read() } : await streamObject(store, oid);
+    yield { path, mode, oid, data: NO_BYTES, large };
   }
+}
+
+async function wholeOf(content: OtherContent): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of content.read()) pieces.push(piece);
+  return Buffer.concat(pieces);
 }
 
 export const isDirectory = (mode: number): boolean => mode === DIRECTORY || mode === GITLINK;
@@ -194,6 +290,8 @@ async function mostMembers(store: PackStore): Promise<number> {
   const objects = (await store.packs()).reduce((sum, { description }) => sum + description.objectCount, 0);
   return Math.min(MAX_MEMBERS, Math.max(FEW_MEMBERS, MEMBERS_PER_OBJECT * objects));
 }
+
+type Conversion = Pick<PlannedMember, 'ends' | 'lfs'>;
 
 /** Collects members. Directories above the requested path are added with the first member below them. */
 class Members {
@@ -220,20 +318,20 @@ class Members {
     this.#pending.push({ path, oid });
   }
 
-  add({ path, mode, oid }: PlannedMember, ends?: LineEnds): void {
+  add({ path, mode, oid }: PlannedMember, conversion: Conversion): void {
     for (const directory of this.#pending) this.directory(this.#placed(directory.path), directory.oid);
     this.#pending = [];
-    this.#push(this.#placed(path), mode, oid, ends);
+    this.#push(this.#placed(path), mode, oid, conversion);
   }
 
   #placed(path: RawPath): RawPath {
     return (this.#prefix + path) as RawPath;
   }
 
-  #push(path: RawPath, mode: number, oid: Oid, ends?: LineEnds): void {
+  #push(path: RawPath, mode: number, oid: Oid, conversion: Conversion = {}): void {
     this.#characters += path.length;
     if (this.#list.length >= this.#most || this.#characters > MAX_PATHS)
       throw new LimitExceeded(`an archive of more than ${this.#most} members`);
-    this.#list.push({ path, mode, oid, ...(ends ? { ends } : {}) });
+    this.#list.push({ path, mode, oid, ...conversion });
   }
 }

@@ -3,9 +3,8 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { crc32, createDeflateRaw, deflateRaw as deflateRawCallback } from 'node:zlib';
 import type { Oid } from '../oid.ts';
-import type { StreamedObject } from '../pack/stream-object.ts';
 import { EXECUTABLE, SYMLINK } from '../tree/entry.ts';
-import { type ArchiveEntry, isDirectory } from './entries.ts';
+import { type ArchiveEntry, isDirectory, type LargeContent } from './entries.ts';
 
 const deflateRaw = promisify(deflateRawCallback);
 
@@ -24,6 +23,8 @@ const HAS_DESCRIPTOR = 0x0008;
 const MADE_BY_UNIX = 0x0317;
 const MAX_16 = 0xffff;
 const MAX_32 = 0xffffffff;
+/** From here on a streamed member has sizes of 64 bits: where deflating does not help, it adds a megabyte. */
+const FAR_BYTES = MAX_32 - 16 * 1024 * 1024;
 /** Smaller content is not worth deflating. */
 const MIN_DEFLATED_BYTES = 32;
 /** A stored stream with a worse compression ratio is not reused: the content is deflated again. */
@@ -35,7 +36,7 @@ const PIECE = 256 * 1024;
 
 /**
  * Writes a zip archive (APPNOTE.TXT) with the members that `git archive --format=zip` writes, and the commit's id as
- * its comment. More than 65,535 entries or 4 GiB use the zip64 end records. Names are the raw bytes of the tree.
+ * its comment. More than 65,535 entries or 4 GiB use the zip64 records. Names are the raw bytes of the tree.
  *
  * @param about.time seconds since 1970
  */
@@ -83,6 +84,8 @@ interface Member {
   /** Bytes of the content as stored in the archive. */
   readonly stored: number;
   readonly attributes: number;
+  /** Whether the sizes have 64 bits. */
+  readonly far: boolean;
 }
 
 interface Written extends Member {
@@ -156,6 +159,7 @@ async function* write(
     crc: crc32(data),
     size: data.length,
     stored: bytes.length,
+    far: false,
   };
   const head = localHeader(facts, stamp);
   yield head;
@@ -165,11 +169,12 @@ async function* write(
 
 /** Streams a large member. Checksum and sizes follow the content, in a data descriptor. */
 async function* writeLarge(
-  { size, content }: StreamedObject,
+  { size, content }: LargeContent,
   about: Pick<Member, 'name' | 'flags' | 'attributes'>,
   stamp: Stamp,
 ): AsyncGenerator<Uint8Array, Written> {
-  const begun = { ...about, flags: about.flags | HAS_DESCRIPTOR, method: DEFLATED };
+  const far = size >= FAR_BYTES;
+  const begun = { ...about, flags: about.flags | HAS_DESCRIPTOR, method: DEFLATED, far };
   const head = localHeader({ ...begun, crc: 0, size: 0, stored: 0 }, stamp);
   yield head;
   let crc = 0;
@@ -193,11 +198,14 @@ async function* writeLarge(
     input.destroy();
     output.destroy();
   }
-  const descriptor = Buffer.alloc(16);
+  const descriptor = Buffer.alloc(far ? 24 : 16);
   descriptor.writeUInt32LE(DESCRIPTOR, 0);
   descriptor.writeUInt32LE(crc, 4);
-  descriptor.writeUInt32LE(stored, 8);
-  descriptor.writeUInt32LE(size, 12);
+  if (far) longs([stored, size]).copy(descriptor, 8);
+  else {
+    descriptor.writeUInt32LE(stored, 8);
+    descriptor.writeUInt32LE(size, 12);
+  }
   yield descriptor;
   return { ...begun, crc, size, stored, written: head.length + stored + descriptor.length };
 }
@@ -205,19 +213,20 @@ async function* writeLarge(
 const chunk = (data: Uint8Array) => Math.min(PIECE, Math.max(1024, data.length >> 1));
 
 function localHeader(member: Member, stamp: Stamp): Buffer {
+  const extra = Buffer.concat([stamp.extra, farField(sizesOf(member))]);
   const head = Buffer.alloc(30);
   head.writeUInt32LE(LOCAL, 0);
-  common(head, 4, member, stamp);
-  return Buffer.concat([head, member.name, stamp.extra]);
+  common(head, 4, member, { ...stamp, extra });
+  return Buffer.concat([head, member.name, extra]);
 }
 
 function centralHeader(member: Member, stamp: Stamp, offset: number): Buffer {
   const far = offset >= MAX_32;
-  const extra = far ? Buffer.concat([stamp.extra, farOffset(offset)]) : stamp.extra;
+  const extra = Buffer.concat([stamp.extra, farField([...sizesOf(member), ...(far ? [offset] : [])])]);
   const head = Buffer.alloc(46);
   head.writeUInt32LE(CENTRAL, 0);
   head.writeUInt16LE(MADE_BY_UNIX, 4);
-  common(head, 6, member, { ...stamp, extra }, far ? 45 : 20);
+  common(head, 6, member, { ...stamp, extra }, far || member.far ? 45 : 20);
   head.writeUInt32LE(member.attributes, 38);
   head.writeUInt32LE(far ? MAX_32 : offset, 42);
   return Buffer.concat([head, member.name, extra]);
@@ -229,7 +238,7 @@ function common(
   at: number,
   member: Member,
   stamp: Stamp,
-  version = member.method === STORED && member.flags === 0 ? 10 : 20,
+  version = member.far ? 45 : member.method === STORED && member.flags === 0 ? 10 : 20,
 ): void {
   head.writeUInt16LE(version, at);
   head.writeUInt16LE(member.flags, at + 2);
@@ -237,19 +246,28 @@ function common(
   head.writeUInt16LE(stamp.dosTime, at + 6);
   head.writeUInt16LE(stamp.dosDate, at + 8);
   head.writeUInt32LE(member.crc, at + 10);
-  head.writeUInt32LE(member.stored, at + 14);
-  head.writeUInt32LE(member.size, at + 18);
+  head.writeUInt32LE(member.far ? MAX_32 : member.stored, at + 14);
+  head.writeUInt32LE(member.far ? MAX_32 : member.size, at + 18);
   head.writeUInt16LE(member.name.length, at + 22);
   head.writeUInt16LE(stamp.extra.length, at + 24);
 }
 
-/** The zip64 extra field of a member that starts beyond 4 GiB. */
-function farOffset(offset: number): Buffer {
-  const field = Buffer.alloc(12);
-  field.writeUInt16LE(1, 0);
-  field.writeUInt16LE(8, 2);
-  field.writeBigUInt64LE(BigInt(offset), 4);
-  return field;
+const sizesOf = ({ far, size, stored }: Member): number[] => (far ? [size, stored] : []);
+
+/** The zip64 extra field, with the numbers that the header's own fields cannot hold; empty for none. */
+function farField(numbers: readonly number[]): Buffer {
+  const values = longs(numbers);
+  if (values.length === 0) return values;
+  const head = Buffer.alloc(4);
+  head.writeUInt16LE(1, 0);
+  head.writeUInt16LE(values.length, 2);
+  return Buffer.concat([head, values]);
+}
+
+function longs(numbers: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(8 * numbers.length);
+  for (const [i, number] of numbers.entries()) bytes.writeBigUInt64LE(BigInt(number), 8 * i);
+  return bytes;
 }
 
 function endRecords(

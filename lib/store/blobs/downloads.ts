@@ -15,9 +15,18 @@ import type { Blobs } from './blobs.ts';
  */
 export const downloadPrefix = (repositoryId: string): string => `${ARCHIVES}${repositoryId}/`;
 
+export interface ArchiveName {
+  readonly commit: string;
+  readonly path: string;
+  readonly prefix: string;
+  readonly format: string;
+  /** Where files are pointers of Git LFS: the ids of the objects that it has in place of them. */
+  readonly lfs?: readonly string[];
+}
+
 /** What a copy is of. */
 export type DownloadName =
-  | { readonly commit: string; readonly path: string; readonly prefix: string; readonly format: string }
+  | ArchiveName
   | { readonly blob: string }
   | { readonly snapshot: string }
   /** A file of an archive that a job has left. */
@@ -173,8 +182,9 @@ function keyOf(repositoryId: string, name: DownloadName): string {
     const digest = createHash('sha256').update(JSON.stringify([name.artifact, name.path]));
     return `${prefix}artifact-${digest.digest('hex')}`;
   }
-  const version = 1;
-  const { commit, path, format } = name;
-  const digest = createHash('sha256').update(JSON.stringify([version, commit, path, name.prefix, format]));
+  const version = 2;
+  const { commit, path, format, lfs } = name;
+  const facts = [version, commit, path, name.prefix, format, ...(lfs ? [lfs] : [])];
+  const digest = createHash('sha256').update(JSON.stringify(facts));
   return `${prefix}${digest.digest('hex')}`;
 }

@@ -187,8 +187,8 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...[
       'repository',
-      'files',
       'lfs',
+      'files',
       'mail',
       'notifications',
       'members',

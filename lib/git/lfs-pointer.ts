@@ -1,7 +1,14 @@
-import { SMALL_BLOB_BYTES } from '../../git/objects.ts';
-import type { LfsPointer } from './objects.ts';
+import { SMALL_BLOB_BYTES } from './objects.ts';
 
-/** Reads what Git stores in place of a file. @returns undefined for any other content */
+/** An object of Git LFS as a pointer names it. */
+export interface LfsPointer {
+  /** SHA-256 of the content, hexadecimal. */
+  readonly oid: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** Reads what Git LFS stores in place of a file. @returns undefined for any other content */
 export function parsePointer(data: Uint8Array): LfsPointer | undefined {
   if (data.length > SMALL_BLOB_BYTES) return undefined;
   const text = Buffer.from(data.buffer, data.byteOffset, data.length).toString('latin1');

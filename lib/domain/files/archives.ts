@@ -1,19 +1,23 @@
-import { type ArchiveFormat, archive } from '../../git/archive.ts';
+import type { OtherContent } from '../../git/archive/entries.ts';
+import { type ArchiveFormat, archive, type PlannedArchive } from '../../git/archive.ts';
+import type { Oid } from '../../git/oid.ts';
 import { shortName } from '../../git/refname.ts';
 import { GitRepository } from '../../git/repository.ts';
 import { LimitExceeded } from '../../git/work.ts';
-import type { Download } from '../../store/blobs/downloads.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
+import type { ArchiveName, Download } from '../../store/blobs/downloads.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { auditedResource, prepareAudited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { notFound, tooLarge } from '../errors.ts';
+import { contentOf, objectsOf } from '../lfs/archived.ts';
 import { ARCHIVES, withinRate } from '../rate-limits/action-limits.ts';
 import { subjectFor } from '../rate-limits/throttles.ts';
+import { making } from '../repository/downloads.ts';
+import { openRepository } from '../repository/open.ts';
+import { rememberingLimits } from '../repository/remembered-limits.ts';
 import { started } from '../started.ts';
-import { making } from './downloads.ts';
-import { openRepository } from './open.ts';
-import { rememberingLimits } from './remembered-limits.ts';
 
 export interface Archive {
   /** File name without extension; also the top-level directory in the archive. */
@@ -35,7 +39,8 @@ export interface ArchiveWanted {
 }
 
 /**
- * Returns an archive of a repository at a commit. Copies are kept for some days by commit, path, name and format.
+ * Returns an archive of a repository at a commit. Pointers of Git LFS are replaced with the objects that the
+ * project has. Copies are kept for some days by commit, path, name and format, and by these objects where there are pointers.
  * Each download is audited. For a whole repository the event is written at the start, in parallel with the first
  * reads, so an archive that turns out to be too large is audited too.
  *
@@ -71,7 +76,7 @@ export async function downloadArchive(
     await store.table.put((await event)({ entity: auditedResource('Project', project), details }));
   };
 
-  // In parallel with the lookup of a copy: until its content is requested, it reads only trees.
+  // In parallel with the lookup of a copy: until its content is requested, it reads only trees and pointers.
   const question = ['archive', project.repositoryId, commit, path];
   const planned = started(rememberingLimits(question, () => archive(repository.store, name)));
   const recording = path === '' ? started(recorded()) : undefined;
@@ -84,15 +89,38 @@ export async function downloadArchive(
     const plan = await planned;
     if (plan === undefined) throw notFound('File');
     await (recording ?? recorded());
-    const content = request.headOnly
-      ? { body: plan }
-      : await making((limits) => store.downloads.make(project.repositoryId, name, plan, limits));
+    const content = request.headOnly ? { body: plan.read() } : await makeArchive(deps, project, name, plan);
     return { name: name.prefix, content };
   } catch (error) {
     if (error instanceof LimitExceeded)
       throw tooLarge(`413 Request Entity Too Large: ${error.message}; clone instead`);
     throw error;
   }
+}
+
+/** Makes an archive of which no copy without pointers is kept. */
+async function makeArchive(
+  deps: Deps,
+  project: ProjectRecord,
+  name: ArchiveName,
+  { pointers, read }: PlannedArchive,
+): Promise<Download> {
+  const { downloads } = deps.store;
+  if (pointers.size === 0)
+    return making((limits) => downloads.make(project.repositoryId, name, read(), limits));
+  const objects = await objectsOf(deps, project, pointers.values());
+  const named = { ...name, lfs: [...objects.keys()].sort() };
+  const copy = await downloads.get(project.repositoryId, named);
+  if (copy !== undefined) return copy;
+  const others = new Map<Oid, OtherContent>();
+  let bytes = 0;
+  for (const [blob, { oid, files }] of pointers) {
+    const object = objects.get(oid);
+    if (object === undefined) continue;
+    others.set(blob, contentOf(deps, object));
+    bytes += object.size * files;
+  }
+  return making((limits) => downloads.make(project.repositoryId, named, read(others), limits), bytes);
 }
 
 const dashed = (text: string) => text.replaceAll('/', '-');
