@@ -6,6 +6,7 @@ import { type Emulator, startEmulator } from './emulator.ts';
 import { groupsStory } from './groups-story.ts';
 import { linesOf, sentTo, storedPacks, verifyDomain } from './inspect.ts';
 import { issuesStory } from './issues-story.ts';
+import { lfsStory } from './lfs-story.ts';
 import { mergeRequestsStory } from './merge-requests-story.ts';
 import { pagesStory } from './pages-story.ts';
 import { run } from './process.ts';
@@ -53,6 +54,7 @@ try {
     await groupsStory(deployed, told);
     await issuesStory(deployed, told);
     await mergeRequestsStory(deployed, told);
+    await lfsStory(deployed, told);
     await pagesStory(deployed, told);
     await provisioningStory(deployed, told);
     await telemetryStory(deployed, told);
