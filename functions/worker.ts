@@ -52,9 +52,9 @@ export function worker(
   };
   return async (event, context) => {
     const begun = (record: SQSRecord) => {
-      const { requestId, id } = parseMessage(record.body) ?? {};
+      const { requestId, id, hookCall } = parseMessage(record.body) ?? {};
       // A message without a request, or from an earlier release, starts a correlation of its own.
-      return correlated(requestId ?? id ?? record.messageId, () => handle(record, context));
+      return correlated(requestId ?? id ?? record.messageId, () => handle(record, context), hookCall);
     };
     // One per batch: it has state, and the embedded host runs several batches concurrently.
     const processor = new BatchProcessor(EventType.SQS);

@@ -7,6 +7,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { ulid } from 'ulid';
 import { CallerGone } from '../domain/caller-gone.ts';
 import { DomainError } from '../domain/errors.ts';
+import { hookCallOf } from '../domain/hooks/calls-that-led-here.ts';
 import { LongRead } from '../domain/rate-limits/long-reads.ts';
 import { requireWritable } from '../domain/settings/maintenance-mode.ts';
 import { annotate, annotations, bound, correlated } from '../telemetry/correlation.ts';
@@ -124,7 +125,7 @@ export function rawFunction(
     (context?: Invocation): Fetch =>
     (request, info) => {
       const requestId = info.requestId ?? ulid();
-      return correlated(requestId, () => {
+      const work = () => {
         annotate({
           area: process.env['AREA'] ?? options.area ?? context?.functionName,
           function_request_id: context?.awsRequestId,
@@ -136,7 +137,8 @@ export function rawFunction(
         if (!changesNothing(request)) return answerTo(request, info, requestId);
         const read = new LongRead(signal);
         return read.run(() => answerTo(request, info, requestId, read));
-      });
+      };
+      return correlated(requestId, work, hookCallOf(request.headers));
     };
   const answerTo = async (
     request: Request,

@@ -65,6 +65,10 @@ export interface HookDelivery {
   /** Calls so far. */
   readonly attempts: number;
   readonly createdAt: string;
+  /** By which a request says that this call made it; absent: of an earlier release. */
+  readonly key?: string;
+  /** The hooks whose calls led here one after another; absent: none. */
+  readonly ledHere?: readonly number[];
   /** Of the last call; absent: there was none. */
   readonly answer?: HookAnswer;
 }

@@ -5,6 +5,7 @@ export type Facts = Readonly<Record<string, unknown>>;
 
 interface Work {
   readonly requestId: string;
+  readonly hookCall: string | undefined;
   readonly facts: Record<string, unknown>;
 }
 
@@ -13,13 +14,17 @@ const underWay = new AsyncLocalStorage<Work>();
 /**
  * Runs `work` on behalf of a request: all log lines and outbox messages get the request's id, and so do those of the
  * workers that handle these messages.
+ * @param hookCall the call of a hook that made the request, as the caller says
  */
-export function correlated<T>(requestId: string, work: () => T): T {
-  return underWay.run({ requestId, facts: {} }, work);
+export function correlated<T>(requestId: string, work: () => T, hookCall?: string): T {
+  return underWay.run({ requestId, hookCall, facts: {} }, work);
 }
 
 /** The id of the request on whose behalf the current code runs; undefined for none. */
 export const requestId = (): string | undefined => underWay.getStore()?.requestId;
+
+/** The call of a hook to which the current code goes back, if there is one: checked by nobody yet. */
+export const hookCall = (): string | undefined => underWay.getStore()?.hookCall;
 
 /** Adds fields to the log line that ends the current request or job. */
 export function annotate(facts: Facts): void {

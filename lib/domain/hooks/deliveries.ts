@@ -1,5 +1,5 @@
 /** From an event to calls of hooks: who hears of it, what they are sent, and what becomes of each call. */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { deflateSync, inflateSync } from 'node:zlib';
 import { ulid } from 'ulid';
 import { CALL_HOOK_JOB, type HookOrder, type HookOutcome } from '../../outbound/hook-call.ts';
@@ -33,6 +33,7 @@ import { integrationsAround } from '../integrations/effective.ts';
 import { mailsFor } from '../integrations/mails.ts';
 import { patternMatcher } from '../refs/pattern.ts';
 import { cloneRoot } from '../repository/clone-url.ts';
+import { callHeader, callsThatLedHere, mayHear } from './calls-that-led-here.ts';
 import { allowedFor, getHook, type HookPlace } from './hooks.ts';
 import {
   deploymentPayloads,
@@ -56,10 +57,13 @@ const MAX_PAYLOAD = 128 * 1024;
 /** Puts an event into the queues of all hooks that hear of it. May run twice. @param id of the message */
 export async function deliverEvent(deps: Deps, told: ToldToHooks, id: string): Promise<void> {
   const { scene } = told;
-  const [hooks, integrations] = await Promise.all([
+  const [ledHere, allHooks, allIntegrations] = await Promise.all([
+    callsThatLedHere(deps.store.hookDeliveries),
     hooksAround(deps, told),
     scene.kind === 'project' ? integrationsAround(deps, scene.id, scene.groupIds) : [],
   ]);
+  const hooks = allHooks.filter((hook) => mayHear(ledHere, hook));
+  const integrations = allIntegrations.filter((integration) => mayHear(ledHere, integration));
   if (hooks.length + integrations.length === 0) return;
   const [facts, project] = await Promise.all([
     factsOf(deps, told),
@@ -83,7 +87,7 @@ export async function deliverEvent(deps: Deps, told: ToldToHooks, id: string): P
       if (hearing.length > 0) {
         const deflated = deflatedPayload(payload.body);
         for (const hook of hearing)
-          all.push(newDelivery(deps, hook, payload, order, eventIdOf(order), deflated));
+          all.push(newDelivery(deps, hook, { ...payload, ledHere }, order, eventIdOf(order), deflated));
       }
       if (project === undefined || !payload.for.includes('project')) continue;
       for (const integration of integrations) {
@@ -94,7 +98,7 @@ export async function deliverEvent(deps: Deps, told: ToldToHooks, id: string): P
             newDelivery(
               deps,
               integration,
-              payload,
+              { ...payload, ledHere },
               `${order}-${three(c)}`,
               eventIdOf(order),
               deflatedPayload(content),
@@ -112,7 +116,7 @@ const three = (n: number): string => String(n).padStart(3, '0');
 function newDelivery(
   deps: Deps,
   listener: Pick<HookRecord, 'id' | 'owner'> | IntegrationRecord,
-  { trigger, event }: Pick<Payload, 'trigger' | 'event'>,
+  { trigger, event, ledHere = [] }: Pick<HookDelivery, 'trigger' | 'event' | 'ledHere'>,
   id: string,
   eventId: string,
   payload: Uint8Array,
@@ -130,6 +134,8 @@ function newDelivery(
       state: 'waiting',
       attempts: 0,
       createdAt: deps.now().toISOString(),
+      key: randomUUID(),
+      ...(ledHere.length === 0 ? {} : { ledHere }),
     },
     message: message(MAINTENANCE, NEXT_CALL_JOB, { owner, hookId, ...slug }),
   };
@@ -284,8 +290,12 @@ async function orderOf(
 ): Promise<HookOrder> {
   if ('slug' in hook) {
     const content = payloadOf(delivery) as Content;
-    const { body, ...order } = await orderFor(deps, hook, content, delivery.event);
-    return { ...order, payload: deflateSync(body).toString('base64') };
+    const { body, headers, ...order } = await orderFor(deps, hook, content, delivery.event);
+    return {
+      ...order,
+      headers: { ...headers, ...callHeader(delivery) },
+      payload: deflateSync(body).toString('base64'),
+    };
   }
   const [token, allow] = await Promise.all([
     hook.hasToken ? tokenOf(deps, hook) : undefined,
@@ -293,7 +303,7 @@ async function orderOf(
   ]);
   return {
     url: hook.url,
-    headers: headersOf(deps, delivery, token),
+    headers: { ...headersOf(deps, delivery, token), ...callHeader(delivery) },
     payload: Buffer.from(delivery.payload).toString('base64'),
     anyCertificate: !hook.verifiesTls,
     allow,

@@ -4,7 +4,7 @@
  * a repeated message by its id (`idempotency.ts`).
  */
 import { decodeTime, encodeTime, ulid as freshUlid, monotonicFactory } from 'ulid';
-import { requestId } from '../../telemetry/correlation.ts';
+import { hookCall, requestId } from '../../telemetry/correlation.ts';
 import { log } from '../../telemetry/log.ts';
 import { OUTBOX_SHARDS, outboxKey, outboxPartition } from '../row-keys/outbox.ts';
 import type { Table } from '../table/table.ts';
@@ -20,6 +20,8 @@ export interface OutboxMessage {
   readonly body: Readonly<Record<string, unknown>>;
   /** The request that wrote it, for correlation in logs only. */
   readonly requestId?: string | undefined;
+  /** The call of a hook to which the request goes back. */
+  readonly hookCall?: string | undefined;
 }
 
 /** Port to the queues. */
@@ -42,7 +44,7 @@ export const MAIL = 'mail';
 const ulid = monotonicFactory();
 
 export function message(queue: string, type: string, body: Readonly<Record<string, unknown>>): OutboxMessage {
-  return { id: ulid(), queue, type, body, requestId: requestId() };
+  return { id: ulid(), queue, type, body, requestId: requestId(), hookCall: hookCall() };
 }
 
 /**
@@ -56,20 +58,24 @@ export function messageAt(
   at: Date,
 ): OutboxMessage {
   // Not from the monotonic factory, which would give all later ids this time.
-  return { id: freshUlid(at.getTime()), queue, type, body, requestId: requestId() };
+  return { id: freshUlid(at.getTime()), queue, type, body, requestId: requestId(), hookCall: hookCall() };
 }
 
 /** The row of a message, for the transaction that enqueues it. */
-export function outboxWrite({ id, queue, type, body, requestId }: OutboxMessage): Put {
-  return { put: { ...outboxKey(id), queue, type, body, ...(requestId === undefined ? {} : { requestId }) } };
+export function outboxWrite({ id, queue, type, body, requestId, hookCall }: OutboxMessage): Put {
+  const from = {
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(hookCall === undefined ? {} : { hookCall }),
+  };
+  return { put: { ...outboxKey(id), queue, type, body, ...from } };
 }
 
 /**
  * Serialises a message for the queue; {@link parseMessage} reads it. SQS accepts only the characters of XML: U+FFFE and
  * U+FFFF, which JSON does not escape, are escaped here. Otherwise one such message would block all others.
  */
-export const messageText = ({ id, type, body, requestId }: OutboxMessage): string =>
-  JSON.stringify({ id, type, body, requestId }).replace(
+export const messageText = ({ id, type, body, requestId, hookCall }: OutboxMessage): string =>
+  JSON.stringify({ id, type, body, requestId, hookCall }).replace(
     /[\ufffe\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16)}`,
   );
@@ -77,11 +83,16 @@ export const messageText = ({ id, type, body, requestId }: OutboxMessage): strin
 /** @returns the message; undefined when the text is not a message. Those of earlier releases have no `requestId`. */
 export function parseMessage(text: string): Omit<OutboxMessage, 'queue'> | undefined {
   try {
-    const { id, type, body, requestId } = JSON.parse(text) as Record<string, unknown>;
+    const { id, type, body, requestId, hookCall } = JSON.parse(text) as Record<string, unknown>;
     if (typeof id !== 'string' || typeof type !== 'string' || typeof body !== 'object' || body === null)
       return undefined;
-    const known = { id, type, body: body as Record<string, unknown> };
-    return typeof requestId === 'string' ? { ...known, requestId } : known;
+    return {
+      id,
+      type,
+      body: body as Record<string, unknown>,
+      ...(typeof requestId === 'string' ? { requestId } : {}),
+      ...(typeof hookCall === 'string' ? { hookCall } : {}),
+    };
   } catch {
     return undefined;
   }
@@ -181,6 +192,7 @@ function fromRow(item: Item): OutboxMessage {
     type: item['type'] as string,
     body: item['body'] as Record<string, unknown>,
     requestId: item['requestId'] as string | undefined,
+    hookCall: item['hookCall'] as string | undefined,
   };
 }
 

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import {
+  callHeader,
+  callsThatLedHere,
+  hookCallOf,
+  mayHear,
+} from '../../../lib/domain/hooks/calls-that-led-here.ts';
+import type { HookDelivery } from '../../../lib/records/hooks.ts';
+import type { HookDeliveries } from '../../../lib/store/hooks/deliveries.ts';
+import { message, messageText, outboxWrite, parseMessage } from '../../../lib/store/outbox/outbox.ts';
+import { correlated } from '../../../lib/telemetry/correlation.ts';
+
+const made: HookDelivery = {
+  ...{ id: '01JD0000000000000000000000-000000', hookId: 7, eventId: 'e', trigger: 'push_events' },
+  ...{ event: 'Push Hook', payload: new Uint8Array(), state: 'waiting', attempts: 0, createdAt: '' },
+  ...{ key: '11111111-2222-4333-8444-555555555555', ledHere: [3, 5] },
+};
+const deliveries = {
+  get: async (hookId: number, id: string) => (hookId === 7 && id === made.id ? made : undefined),
+} as unknown as HookDeliveries;
+const called = (headers: Record<string, string>) =>
+  correlated('r', () => callsThatLedHere(deliveries), hookCallOf(new Headers(headers)));
+
+test('a request with the header of a call goes back to it, and to the calls before', async () => {
+  expect(await called(callHeader(made))).toEqual([3, 5, 7]);
+  expect(await called({})).toEqual([]);
+});
+
+test('a call that nobody made is none', async () => {
+  expect(await called(callHeader({ ...made, key: '0'.repeat(36) }))).toEqual([]);
+  expect(await called(callHeader({ ...made, hookId: 8 }))).toEqual([]);
+  const { key: _, ...former } = made;
+  expect(callHeader(former)).toEqual({});
+});
+
+test('a header of another form is not looked at', () => {
+  for (const text of [
+    '7',
+    `x.${made.id}.${made.key}`,
+    `7.${'1'.repeat(81)}.${made.key}`,
+    `7.a.${made.key}, 8`,
+  ])
+    expect(hookCallOf(new Headers({ 'X-Hook-Call': text }))).toBeUndefined();
+});
+
+test('no more than four calls lead to one another, and hooks of the instance hear of the last all the same', () => {
+  const of = (id: number, kind: 'project' | 'system') =>
+    ({ id, owner: kind === 'system' ? { kind } : { kind, id: 1 } }) as const;
+  expect(mayHear([1, 2, 3], of(9, 'project'))).toBe(true);
+  expect(mayHear([1, 2, 3, 4], of(9, 'project'))).toBe(false);
+  expect(mayHear([1, 2, 3, 4], of(9, 'system'))).toBe(true);
+  expect(mayHear([1, 9], of(9, 'system'))).toBe(false);
+});
+
+test('messages to workers, and their rows, name the call that they go back to', () => {
+  const promised = correlated('r', () => message('maintenance', 'x', {}), '7.a.b');
+  expect(parseMessage(messageText(promised))).toMatchObject({ hookCall: '7.a.b' });
+  expect(outboxWrite(promised).put).toMatchObject({ hookCall: '7.a.b' });
+  const plain = correlated('r', () => message('maintenance', 'x', {}));
+  expect(outboxWrite(plain).put).not.toHaveProperty('hookCall');
+});
