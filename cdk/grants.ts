@@ -72,7 +72,8 @@ export function grantRights(role: IRole, rights: Rights, resources: Resources): 
         resources: ['identity', 'configuration-set'].map((resource) =>
           Stack.of(role).formatArn({ service: 'ses', resource, resourceName: '*' }),
         ),
-        conditions: { StringEquals: { 'ses:FromAddress': addressOf(resources.mailFrom) } },
+        // Some mail is sent from the address of its author, in the same domain.
+        conditions: { StringLike: { 'ses:FromAddress': `*@${domainOf(resources.mailFrom)}` } },
       }),
     );
   }
@@ -108,5 +109,5 @@ export function grantRights(role: IRole, rights: Rights, resources: Resources): 
   }
 }
 
-/** `Name <address>` without the name. */
-const addressOf = (sender: string): string => /<([^<>]+)>$/.exec(sender)?.[1] ?? sender;
+/** Of an address, or of `Name <address>`. */
+const domainOf = (sender: string): string => /@([^<>@]+)>?$/.exec(sender)![1]!;

@@ -91,7 +91,7 @@ export async function deliverEvent(deps: Deps, told: ToldToHooks, id: string): P
       }
       if (project === undefined || !payload.for.includes('project')) continue;
       for (const integration of integrations) {
-        mails.push(...(await mailsFor(deps, integration, project, payload, order)));
+        mails.push(...(await mailsFor(deps, integration, project, payload, facts.user, order)));
         const contents = await contentsFor(deps, integration, project, payload, facts.baseUrl);
         for (const [c, content] of contents.entries())
           all.push(

@@ -3,9 +3,10 @@
 import { decodePath } from '../../git/tree/path.ts';
 import type { IntegrationRecord } from '../../records/integrations.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
+import type { UserRecord } from '../../records/users.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Deps } from '../deps.ts';
-import { mailMessage } from '../mail/message.ts';
+import { headerText, mailMessage } from '../mail/message.ts';
 import { emailProblems } from '../name-rules.ts';
 import { compareRefs } from '../repository/compare.ts';
 import { diffLimits } from '../repository/diff-limits.ts';
@@ -22,12 +23,17 @@ const MAX_TEXT = 100_000;
 /** Files that a mail names of one commit. */
 const MAX_FILES = 100;
 
-/** What an integration mails about an event, once however often this runs. @param id of the event */
+/**
+ * What an integration mails about an event, once however often this runs.
+ * @param by who caused the event
+ * @param id of the event
+ */
 export async function mailsFor(
   deps: Deps,
   integration: IntegrationRecord,
   project: ProjectRecord,
   told: ToldEvent,
+  by: UserRecord | undefined,
   id: string,
 ): Promise<OutboxMessage[]> {
   const { slug } = integration;
@@ -43,13 +49,23 @@ export async function mailsFor(
           values['disable_diffs'] === true ? '' : await diffOf(deps, project, told.body),
         );
   const text = shortened(mail.text);
+  const author =
+    slug === 'emails-on-push' && by !== undefined
+      ? { author: authorOf(by, values['send_from_committer_email'] === true) }
+      : {};
   return recipientsOf(textOf(values['recipients']))
     .filter((to) => emailProblems(to).length === 0)
     .map((to, index) => ({
-      ...mailMessage({ to, subject: mail.subject, text }),
+      ...mailMessage({ to, subject: mail.subject, text, ...author }),
       id: `${id}-${integration.id}-${index}`,
     }));
 }
+
+/** An address that nobody has confirmed may be anybody's. */
+const authorOf = ({ name, username, email, confirmedAt }: UserRecord, withAddress: boolean) => ({
+  name: headerText(`${name} (@${username})`),
+  ...(withAddress && confirmedAt !== null ? { address: email } : {}),
+});
 
 function shortened(text: string): string {
   let short = text;

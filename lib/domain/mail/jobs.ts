@@ -17,6 +17,7 @@ export const mailJobs = [
         html: z.exactOptional(z.string()),
         headers: z.exactOptional(z.record(z.string(), z.string())),
         messageId: z.exactOptional(z.string()),
+        author: z.exactOptional(z.object({ name: z.string(), address: z.exactOptional(z.string()) })),
         reader: z.exactOptional(recipientField()),
         since: z.exactOptional(textField()),
         original: z.exactOptional(textField()),

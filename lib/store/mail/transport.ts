@@ -18,21 +18,45 @@ export interface Mail {
   readonly headers?: Readonly<Record<string, string>>;
   /** `<...@host>`: the same for each attempt to send the same mail. SES replaces it with one of its own. */
   readonly messageId?: string;
+  /** Whose name the sender has; and whose address, where that is in the domain of the configured sender. */
+  readonly author?: { readonly name: string; readonly address?: string };
+}
+
+interface Sender {
+  readonly name: string;
+  readonly address: string;
 }
 
 export class Mailer {
   readonly #client: SESv2Client;
-  readonly #from: string;
+  readonly #from: Sender;
 
   /** @param from an address, or `Name <address>`; SES must have it as a verified sender */
   constructor(from: string, client = new SESv2Client({ maxAttempts: 4, ...transports().ses })) {
     this.#client = client;
-    this.#from = from;
+    const [, name = '', address = from] = /^(?:([^<>]*) )?<([^<>]+)>$/.exec(from) ?? [];
+    this.#from = { name, address };
   }
 
   /** @throws MailRefused, MailDelayed; StoreUnavailable: then the mail may have been sent nevertheless */
   async send(mail: Mail): Promise<void> {
-    const Data = await compose(this.#from, mail);
+    const { author } = mail;
+    const own = { ...this.#from, ...(author === undefined ? {} : { name: author.name }) };
+    const address = author?.address;
+    const isNeighbour = address !== undefined && domainOf(address) === domainOf(own.address);
+    if (!isNeighbour) return this.#send(own, mail);
+    try {
+      await this.#send({ ...own, address }, mail);
+    } catch (error) {
+      // Only the configured address is verified, and not its domain.
+      if (!(error instanceof StoreUnavailable && (error.cause as Error).name === 'MessageRejected'))
+        throw error;
+      await this.#send(own, mail);
+    }
+  }
+
+  async #send(from: Sender, mail: Mail): Promise<void> {
+    const Data = await compose(from, mail);
     try {
       await this.#client.send(
         new SendEmailCommand({ Destination: { ToAddresses: [mail.to] }, Content: { Raw: { Data } } }),
@@ -47,6 +71,8 @@ export class Mailer {
   }
 }
 
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+
 /** Errors that mean that the sending rate (per second or per day) is exceeded. */
 const THROTTLED: ReadonlySet<string> = new Set([
   'TooManyRequestsException',
@@ -56,7 +82,7 @@ const THROTTLED: ReadonlySet<string> = new Set([
 
 /** Builds the MIME message. Headers are folded and encoded, so that no text can add a header. */
 async function compose(
-  from: string,
+  from: Sender,
   { to, subject, text, html, headers = {}, messageId }: Mail,
 ): Promise<Buffer> {
   return new MailComposer({

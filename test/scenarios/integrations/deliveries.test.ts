@@ -7,6 +7,7 @@ import { changeSettings } from '../../harness/settings.ts';
 import { settled } from '../../harness/settled.ts';
 import { startReceiver } from './receiver.ts';
 
+process.env['MAIL_FROM'] = 'Lemnos <lemnos@example.com>';
 const { service, world, as } = ownWorld();
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 let outer: string;
@@ -301,6 +302,18 @@ describe('mail', () => {
     await commit();
     const [, second] = await service.mailTo('ann@outside.example.com', 2);
     expect(second!.text).not.toContain('+x');
+    expect(second!.from).toEqual({ name: 'owner (@owner)', address: 'lemnos@example.com' });
+    await as('owner', 'PUT', at, { recipients, send_from_committer_email: true });
+    await commit();
+    const [, , third] = await service.mailTo('ann@outside.example.com', 3);
+    expect(third!.from).toEqual({ name: 'owner (@owner)', address: 'owner@example.com' });
+    const owner = (await world.store.users.get(world.ids['owner']!))!;
+    await world.store.users.update(owner, { confirmedAt: null });
+    await commit();
+    const [, , , fourth] = await service.mailTo('ann@outside.example.com', 4);
+    expect(fourth!.from!.address).toBe('lemnos@example.com');
+    const unconfirmed = (await world.store.users.get(owner.id))!;
+    await world.store.users.update(unconfirmed, { confirmedAt: owner.confirmedAt });
     await as('owner', 'DELETE', at);
   });
 

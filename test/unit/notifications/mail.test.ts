@@ -28,12 +28,14 @@ const letter = (hostile: string): MailContent => ({
   facts: { 'Pipeline-Ref': hostile },
 });
 
-/** As it travels. */
-async function sent(mail: Mail) {
+/** As it travels. @param refused senders that SES does not know */
+async function sent(mail: Mail, refused: readonly string[] = []) {
   let raw: Uint8Array | undefined;
   const client = {
     send: async (command: { input: { Content: { Raw: { Data: Uint8Array } } } }) => {
       raw = command.input.Content.Raw.Data;
+      const { from } = await PostalMime.parse(raw);
+      if (refused.includes(from!.address!)) throw Object.assign(new Error(), { name: 'MessageRejected' });
     },
   };
   await new Mailer('Lemnos <lemnos@example.com>', client as never).send(mail);
@@ -103,6 +105,38 @@ test('any names keep each mail header on one line', async () => {
     }),
     { numRuns: 50 },
   );
+});
+
+describe('a mail that has an author', () => {
+  const from = async (author: Mail['author'], refused?: readonly string[]) =>
+    (await sent({ to: 'bo@example.net', subject: 's', text: 't', ...(author && { author }) }, refused)).mail
+      .from;
+  const name = 'Ada (@ada)';
+
+  test('has their name, and the address of the configured sender', async () => {
+    expect(await from({ name })).toEqual({ name, address: 'lemnos@example.com' });
+    expect(await from(undefined)).toEqual({ name: 'Lemnos', address: 'lemnos@example.com' });
+  });
+
+  test('has their address where that is in the domain of the configured sender', async () => {
+    const own = { name, address: 'ada@example.com' };
+    expect(await from(own)).toEqual(own);
+    expect(await from({ name, address: 'ada@EXAMPLE.com' })).toEqual(own);
+    for (const address of ['ada@sub.example.com', 'ada@example.com.evil.net', 'ada@notexample.com'])
+      expect(await from({ name, address })).toEqual({ name, address: 'lemnos@example.com' });
+  });
+
+  test('has the configured address where no other of its domain may send', async () => {
+    const own = { name, address: 'ada@example.com' };
+    expect(await from(own, [own.address])).toEqual({ name, address: 'lemnos@example.com' });
+    await expect(from(own, [own.address, 'lemnos@example.com'])).rejects.toThrow();
+  });
+
+  test.each(HOSTILE)('called %j has one sender', async (hostile) => {
+    const { mail } = await sent({ to: 'bo@example.net', subject: 's', text: 't', author: { name: hostile } });
+    expect(mail.from!.address).toBe('lemnos@example.com');
+    expect(mail.bcc ?? []).toEqual([]);
+  });
 });
 
 test('a long text is cut between characters', async () => {
