@@ -564,18 +564,40 @@ test('a delivery is sent again with the same event, also to whom it failed', asy
   await hook.drop();
 });
 
-test('a message that comes twice, or whose worker was killed, makes one delivery', async () => {
-  const hook = await hooked({ push_events: true });
-  const sha = await commit();
-  await hook.calls();
-  const told = {
+/** The message of a push, which a worker has. */
+const pushed = (id: string, to: string) => ({
+  id,
+  type: 'hook.tell',
+  body: {
     actorId: world.ids['owner'],
     baseUrl: service.url,
     at: new Date().toISOString(),
     scene: { kind: 'project', id: Number(project.split('/')[2]), groupIds: [groupId] },
-    events: [{ kind: 'push', updates: [{ name: 'refs/heads/main', from: '0'.repeat(40), to: sha }] }],
-  };
-  const job = { id: '01JD0000000000000000000000', type: 'hook.tell', body: told };
+    events: [{ kind: 'push', updates: [{ name: 'refs/heads/main', from: '0'.repeat(40), to }] }],
+  },
+});
+
+test('what waits for a hook is told in the order of the changes, whichever worker was faster', async () => {
+  const [earlier, later] = [await commit(), await commit()];
+  const hook = await hooked({ push_events: true }, { kind: 'hold' });
+  const first = await commit();
+  await hook.calls();
+  await runJob(deps(), pushed('01JD0000000000000000000002', later));
+  await runJob(deps(), pushed('01JD0000000000000000000001', earlier));
+  for (let calls = 2; calls <= 3; calls++) {
+    receiver.letGo();
+    await hook.calls(calls);
+  }
+  receiver.letGo();
+  expect((await hook.calls(3)).map(({ body }) => body.after)).toEqual([first, earlier, later]);
+  await hook.drop();
+});
+
+test('a message that comes twice, or whose worker was killed, makes one delivery', async () => {
+  const hook = await hooked({ push_events: true });
+  const sha = await commit();
+  await hook.calls();
+  const job = pushed('01JD0000000000000000000000', sha);
   await runJob(deps(), job);
   await runJob(deps(), job);
   await hook.calls(2);
