@@ -62,6 +62,17 @@ def enforce_of_sender(service, action, *rest, resource_arn="*", **more):
     return enforce(service, action, *rest, resource_arn=resource_arn, **more)
 
 
+context_of_tags = iam_actions.request_tag_context
+
+
+def context_of_request(service, action, body, params):
+    context = context_of_tags(service, action, body, params)
+    if action != "ssm:PutParameter":
+        return context
+    return {**context, "ssm:Overwrite": "true" if json.loads(body).get("Overwrite") else "false"}
+
+
+iam_actions.request_tag_context = context_of_request
 iam_actions.extract_resource_arn = extract_resource_arn
 application._enforce_data_plane = enforce_of_sender
 

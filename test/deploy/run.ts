@@ -4,6 +4,7 @@ import { conformance } from './conformance.ts';
 import { dynamodbLocal } from './dynamodb-local.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
 import { groupsStory } from './groups-story.ts';
+import { hooksStory, OTHER_STORAGE } from './hooks-story.ts';
 import { linesOf, sentTo, storedPacks, verifyDomain } from './inspect.ts';
 import { issuesStory } from './issues-story.ts';
 import { lfsStory } from './lfs-story.ts';
@@ -57,6 +58,7 @@ try {
     await lfsStory(deployed, told);
     await pagesStory(deployed, told);
     await provisioningStory(deployed, told);
+    await hooksStory(deployed, told);
     await telemetryStory(deployed, told);
   }
   for (const service of ['dynamodb', 's3'] as const) {
@@ -84,6 +86,7 @@ async function deploy(emulator: Emulator): Promise<Record<string, string> | unde
     // The emulator serves buffered integrations only.
     ...['-c', 'stream=false'],
     ...['-c', `tags=ms-custom-id=${API_ID}`],
+    ...['-c', `repositoryStorages=${OTHER_STORAGE}`],
     ...['-c', 'mailFrom=Lemnos <forge@example.com>'],
     ...['-c', `baseUrl=${emulator.endpoint}/_aws/execute-api/${API_ID}/prod`],
     ...(process.env['ENTRIES'] === undefined ? [] : ['-c', `entries=${process.env['ENTRIES']}`]),
