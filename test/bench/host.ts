@@ -7,6 +7,8 @@ const ROOT = join(import.meta.dirname, '../..');
 const TOKEN = 'root-token-of-the-benchmark';
 /** After the name of the folder of the data. */
 const LOOP_DELAY = '-loop-delay';
+/** The repository storage beside `default`. */
+export const OTHER_STORAGE = 'cold';
 /** What the system counts CPU time in: a hundredth of a second. */
 const MILLISECONDS_OF_TICK = 10;
 
@@ -40,6 +42,7 @@ export class HostProcess {
         PORT: '0',
         HOST: '127.0.0.1',
         ROOT_TOKEN: TOKEN,
+        REPOSITORY_STORAGES: OTHER_STORAGE,
         LOOP_DELAY_FILE: dataDir + LOOP_DELAY,
       },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -2,7 +2,8 @@
  * `npm run bench`: this service compared with git, on the same machine in the same run. `npm run bench growth`: what
  * requests cost as a repository grows, and nothing else. `npm run bench refs`: the same of a million branches. `npm run
  * bench merges 2000`: as many merges of each history, compared with those of git.
- * `npm run bench load`: many people at once (`load.ts`).
+ * `npm run bench load`: many people at once (`load.ts`). `npm run bench hooks`: pushes, clones, a move to another
+ * storage, and calls of hooks, no more.
  *
  * `BENCH_REPOS` names a folder with the bare repositories express.git and git.git; without it a generated history
  * is measured. `BENCH_PROFILE` names a folder for the host's CPU profiles. A figure that misses its target is
@@ -15,6 +16,7 @@ import { agreement, agreementOfMerges } from './agreement.ts';
 import { measureDerived } from './derived.ts';
 import { measureEngine } from './engine.ts';
 import { growth } from './growth.ts';
+import { hookDeliveries } from './hooks.ts';
 import { HostProcess } from './host.ts';
 import { load } from './load.ts';
 import { measureOperations } from './measure-operations.ts';
@@ -23,6 +25,7 @@ import { apiReads } from './reads.ts';
 import { manyRefs } from './refs.ts';
 import { Report } from './report.ts';
 import { bundles, start } from './start.ts';
+import { storageMove } from './storage-move.ts';
 import { subjects } from './subjects.ts';
 import { transfer } from './transfer.ts';
 
@@ -41,6 +44,7 @@ try {
   const only = process.argv[2] === 'merges' ? Number(process.argv[3] ?? 2000) : undefined;
   const all = subjects(scratch);
   const underLoad = process.argv[2] === 'load';
+  const hooksAlone = process.argv[2] === 'hooks';
   // The larger one, where there are two.
   if (underLoad) await load(report, all.at(-1)!);
   for (const subject of underLoad ? [] : all) {
@@ -56,6 +60,8 @@ try {
     try {
       await transfer(report, host, subject);
       memory('peak memory of the host', MEMORY_LIMIT);
+      await storageMove(report, host, subject);
+      if (hooksAlone) continue;
       // API reads only, in a new process, without the memory of pushes.
       host = await host.again();
       await apiReads(report, host, subject);
@@ -69,7 +75,9 @@ try {
     await measureDerived(report, subject);
     await agreement(report, subject, scratch);
   }
-  if (only === undefined && !underLoad) {
+  const whole = only === undefined && !underLoad && !hooksAlone;
+  if (whole || hooksAlone) await hookDeliveries(report);
+  if (whole) {
     await start(report);
     await bundles(report);
   }
