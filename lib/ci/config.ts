@@ -1,7 +1,7 @@
 /** A whole configuration: what its jobs are, before it is known of which pipeline. */
 import { type Rule, rules } from './entries/conditions.ts';
 import { DEFAULT_KEYWORDS, type Defaults, inheritedOf, type Job, jobOf } from './entries/job.ts';
-import { isTexts, Problems } from './entries/problems.ts';
+import { isText, isTexts, Problems } from './entries/problems.ts';
 import { globalVariables, type VariableTexts } from './entries/variables.ts';
 import { ConfigError } from './errors.ts';
 import { extendJobs } from './extends.ts';
@@ -121,7 +121,7 @@ function requireConsistent(jobs: ReadonlyMap<string, Job>, stages: readonly stri
 }
 
 function inconsistencies(job: Job, jobs: ReadonlyMap<string, Job>, stages: readonly string[]): string[] {
-  const { name, stage, needs, dependencies = [], environment } = job;
+  const { name, stage, needs, dependencies = [], environment, trigger } = job;
   const position = stages.indexOf(stage);
   if (position < 0)
     return [`${name} job: chosen stage does not exist; available stages are ${stages.join(', ')}`];
@@ -131,6 +131,15 @@ function inconsistencies(job: Job, jobs: ReadonlyMap<string, Job>, stages: reado
     if (other === undefined) messages.push(`${name} job: undefined dependency: ${dependency}`);
     else if (stages.indexOf(other.stage) > position || (needs === undefined && other.stage === stage))
       messages.push(`${name} job: dependency ${dependency} is not defined in current or prior stages`);
+  }
+  for (const file of trigger?.include ?? []) {
+    // Where files come from that jobs leave.
+    const source = file['job'];
+    if (!isText(source)) continue;
+    const other = jobs.get(source);
+    if (other === undefined) messages.push(`${name} job: undefined dependency: ${source}`);
+    else if (stages.indexOf(other.stage) > position)
+      messages.push(`${name} job: dependency ${source} is not defined in current or prior stages`);
   }
   for (const { job: need, optional } of needs?.jobs ?? []) {
     const other = jobs.get(need);

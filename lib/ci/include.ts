@@ -24,6 +24,8 @@ export interface IncludeContext extends Conditions {
   remote(url: string): Promise<string>;
   /** @param name such as `Bash.gitlab-ci.yml`; undefined: there is none */
   template(name: string): Promise<string | undefined>;
+  /** A file that a job of the pipeline left that starts this one; absent where none does. */
+  readonly artifact?: ((job: string, path: string) => Promise<string>) | undefined;
 }
 
 /** Files of one configuration, each as often as it is included. */
@@ -120,8 +122,19 @@ async function filesOf(entry: Hash, files: Files, context: IncludeContext): Prom
       if (text === undefined) throw new ConfigError(`Template file \`${name}\` is not a valid location!`);
       return [{ text, name, files: NO_FILES }];
     }
-    case 'artifact':
-      throw new ConfigError('Artifacts are included by child pipelines only');
+    case 'artifact': {
+      const path = textAt('artifact');
+      requireYamlName(path, `Included file \`${path}\``);
+      if (context.artifact === undefined)
+        throw new ConfigError(
+          'Including configs from artifacts is only allowed when triggering child pipelines',
+        );
+      if (entry['job'] == null)
+        throw new ConfigError('Job must be provided when including configs from artifacts');
+      const text = await context.artifact(textAt('job'), path);
+      if (text.trim() === '') throw new ConfigError(`File \`${path}\` is empty!`);
+      return [{ text, name: path, files: context.files }];
+    }
   }
 }
 

@@ -135,9 +135,10 @@ function includesOf(given: unknown, path: string, problems: Problems): readonly 
         ? item
         : undefined,
   );
-  return files.includes(undefined)
-    ? problems.add(path, 'config should be a hash or a string')
-    : (files as readonly Hash[]);
+  if (files.includes(undefined)) return problems.add(path, 'config should be a hash or a string');
+  if (files.some((file) => file?.['artifact'] != null && !isText(file['job'])))
+    return problems.add(path, 'config must specify the job where to fetch the artifact from');
+  return files as readonly Hash[];
 }
 
 /** A job that must have ended before this one starts. */

@@ -14,18 +14,14 @@ export type ArchivedFile = { readonly body: Uint8Array } | { readonly key: strin
  * @throws 400 for a path that no file can have; 404 where there is no such file, or it cannot be read; 413
  */
 export async function archivedFile(
-  { store }: Deps,
+  deps: Deps,
   { repositoryId }: ProjectRecord,
   archive: JobArtifact,
   path: string,
 ): Promise<ArchivedFile> {
   if (!isPath(path)) throw badRequest();
-  const { downloads } = store;
-  const source: ZipSource = {
-    size: archive.size,
-    read: (offset, length) => store.blobs.read(archive.blob, offset, length),
-    stream: (offset, length) => store.blobs.streamRange(archive.blob, offset, length),
-  };
+  const { downloads } = deps.store;
+  const source = sourceOf(deps, archive);
   try {
     const entry = await findEntry(source, path);
     if (entry === undefined) throw notFound();
@@ -46,7 +42,13 @@ export async function archivedFile(
   }
 }
 
-async function whole(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+export const sourceOf = ({ store }: Deps, { size, blob }: JobArtifact): ZipSource => ({
+  size,
+  read: (offset, length) => store.blobs.read(blob, offset, length),
+  stream: (offset, length) => store.blobs.streamRange(blob, offset, length),
+});
+
+export async function whole(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   for await (const piece of content) pieces.push(piece);
   return Buffer.concat(pieces);

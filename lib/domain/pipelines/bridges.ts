@@ -16,6 +16,7 @@ import { type Actor, actingFor } from '../actor.ts';
 import { textsOf } from '../ci-variables/job-variables.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../errors.ts';
+import { filesLeftIn } from './artifact-files.ts';
 import { createPipeline, type PipelineRequest } from './create.ts';
 import { variablesOfJob } from './job-variables.ts';
 import { factsOfPipeline } from './merge-request-facts.ts';
@@ -189,8 +190,6 @@ async function child(
   const other = chain.findIndex(({ source }) => source !== 'parent_pipeline');
   if ((other < 0 ? chain.length : other) >= MAX_CHILDREN)
     throw new NotStarted('reached_max_descendant_pipelines_depth');
-  // Configurations that jobs make are not read yet.
-  if (include.some((file) => 'artifact' in file)) throw new NotStarted('downstream_pipeline_creation_failed');
   const [access] = await projectAccesses(deps, actor, [project.id]);
   if (access === undefined || !can(actor, access, 'create_pipeline'))
     throw new NotStarted('insufficient_bridge_permissions');
@@ -206,6 +205,7 @@ async function child(
       mergeRequest: await factsOfPipeline(deps, project, pipeline),
       // JSON is YAML.
       config: JSON.stringify({ include }),
+      artifact: filesLeftIn(deps, pipeline.id),
     },
   ];
 }

@@ -2,6 +2,7 @@
 
 import { type Config, readConfig } from '../../ci/config.ts';
 import { ConfigError } from '../../ci/errors.ts';
+import type { IncludeContext } from '../../ci/include.ts';
 import { NoPipeline, type Plan, type PlannedJob, planPipeline } from '../../ci/plan.ts';
 import { expand, type Variables } from '../../ci/variables.ts';
 import { ZERO_OID } from '../../git/oid.ts';
@@ -69,6 +70,8 @@ export interface PipelineRequest {
   readonly parent?: PipelineParent | undefined;
   /** The configuration; by default, the file of the commit. */
   readonly config?: string | undefined;
+  /** Where files come from that jobs of the pipeline left that starts it. */
+  readonly artifact?: IncludeContext['artifact'];
   /** Variables that are for conditions and jobs alone, such as those of a bridge. */
   readonly inherited?: Readonly<Record<string, string>> | undefined;
   /** The message that asks for it. */
@@ -222,6 +225,7 @@ async function planOf(
   const context = {
     ...includesOf(deps, actor, source),
     changedPaths: changedBetween(git, request, commit.oid),
+    artifact: request.artifact,
   };
   const config: Config = await readConfig(text, context);
   return planPipeline(config, {

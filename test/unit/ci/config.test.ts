@@ -81,6 +81,15 @@ test.each([
   ],
   [`image: [1]\n${job('a', '')}`, ['image config should be a hash or a string']],
   ['a: {trigger: {project: g/p, include: x.yml}}', ['jobs:a:trigger config contains unknown keys: project']],
+  [
+    'a: {trigger: {include: {artifact: x.yml}}}',
+    ['jobs:a:trigger:include config must specify the job where to fetch the artifact from'],
+  ],
+  ['a: {trigger: {include: [{artifact: x.yml, job: b}]}}', ['a job: undefined dependency: b']],
+  [
+    `a: {stage: build, trigger: {include: [{artifact: x.yml, job: b}]}}\n${job('b', '')}`,
+    ['a job: dependency b is not defined in current or prior stages'],
+  ],
   ['a: {trigger: g/p, script: x}', ['jobs:a config contains unknown keys: trigger']],
 ])('%j', async (text, messages) => {
   expect(await problemsOf(text)).toEqual(messages);

@@ -72,6 +72,10 @@ test.each([
     'include: {local: a.yml, remote: https://x/a.yml}',
     'Include `{"local":"a.yml","remote":"https://x/a.yml"}` needs to match exactly one accessor!',
   ],
+  [
+    'include: {artifact: a.yml, job: a}',
+    'Including configs from artifacts is only allowed when triggering child pipelines',
+  ],
   ['include: 1', 'include config should be a hash or a string'],
 ])('%s', async (text, message) => {
   const given = { files: { 'empty.yml': ' ', 'bad.yml': 'a: [', 'a.txt': 'x' }, projects: { 'g/p': {} } };
