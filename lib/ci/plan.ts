@@ -20,6 +20,8 @@ export interface PlannedJob
   /** Names of jobs of this plan; undefined: the job waits for the stages before. */
   readonly needs: readonly { readonly job: string; readonly artifacts: boolean }[] | undefined;
   readonly crossNeeds: readonly CrossNeed[];
+  /** A project whose pipeline's status it takes over. */
+  readonly upstream?: string;
 }
 
 export interface Plan {
@@ -116,8 +118,10 @@ function plannedOf(job: Job, rule: Rule, variables: VariableTexts, config: Confi
     allowFailure,
     variables: { ...variables, ...rule.variables },
     stageIndex: config.stages.indexOf(job.stage),
-    needs: needs?.jobs,
+    // A job that names a pipeline alone waits for the stages before.
+    needs: needs?.bridge !== undefined && needs.jobs.length === 0 ? undefined : needs?.jobs,
     crossNeeds: needs?.cross ?? [],
+    ...(needs?.bridge === undefined ? {} : { upstream: needs.bridge }),
   };
   if (parallel === undefined) return [base];
   return jobsOf(job.name, parallel).map(({ name, variables: own }) => ({

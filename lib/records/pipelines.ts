@@ -110,6 +110,8 @@ export interface PipelineRecord {
   readonly baseUrl?: string;
   /** The message that made it, which may come twice. */
   readonly madeBy?: string;
+  /** Pipelines with jobs that take over its status: the last ones. */
+  readonly mirrors?: readonly { readonly projectId: number; readonly pipelineId: number }[];
 }
 
 /** When a job starts. */
@@ -130,7 +132,7 @@ export interface JobRecord {
   readonly id: number;
   readonly projectId: number;
   readonly pipelineId: number;
-  /** `bridge`: it starts another pipeline, and no runner takes it. */
+  /** `bridge`: it starts another pipeline or takes over the status of one, and no runner takes it. */
   readonly kind: 'build' | 'bridge';
   readonly name: string;
   readonly stage: string;
@@ -190,6 +192,8 @@ export interface JobRecord {
   readonly scopes: readonly string[];
   /** The pipeline that a bridge started. */
   readonly downstream?: { readonly projectId: number; readonly pipelineId: number };
+  /** The pipeline whose status a bridge takes over. */
+  readonly upstream?: { readonly projectId: number; readonly pipelineId: number };
   readonly version: number;
 }
 
@@ -211,6 +215,8 @@ export interface JobSpec {
   readonly variables: Readonly<Record<string, string>>;
   readonly release?: Readonly<Record<string, unknown>>;
   readonly trigger?: Readonly<Record<string, unknown>>;
+  /** Full path of a project whose pipeline's status it takes over. */
+  readonly upstream?: string;
   /** The source of the pattern that finds the coverage in the trace. */
   readonly coverage?: string;
   readonly passedOn?: Readonly<Record<string, unknown>>;

@@ -195,6 +195,8 @@ export const needs =
         return problems.add(`${path}:need`, 'artifacts should be a boolean value');
       if (isText(pipeline) && job === undefined) {
         if (!isBridge) return problems.add(path, 'config uses invalid types: bridge');
+        if (bridge !== undefined)
+          return problems.add(path.replace(/:needs$/, ''), 'config should contain exactly one bridge need');
         bridge = pipeline;
       } else if (!isText(job) || job === '') return problems.add(`${path}:need`, "job can't be blank");
       else if (isText(project) || isText(pipeline)) {

@@ -1,4 +1,7 @@
-/** Jobs that start other pipelines: child pipelines of the same commit, and pipelines of other projects. */
+/**
+ * Jobs that start other pipelines: child pipelines of the same commit, and pipelines of other projects; and jobs that take over
+ * the status of another pipeline.
+ */
 
 import { expand } from '../../ci/variables.ts';
 import {
@@ -20,6 +23,8 @@ import { filesLeftIn } from './artifact-files.ts';
 import { createPipeline, type PipelineRequest } from './create.ts';
 import { variablesOfJob } from './job-variables.ts';
 import { factsOfPipeline } from './merge-request-facts.ts';
+import { mirroredEnd, watchedPipeline } from './mirrors.ts';
+import { NotStarted } from './not-started.ts';
 import { changedStatuses, toldOfJobs } from './tell-hooks.ts';
 
 /** Child pipelines below one another. */
@@ -45,18 +50,8 @@ interface Trigger {
   readonly forward?: { readonly yaml_variables?: boolean; readonly pipeline_variables?: boolean };
 }
 
-/** Why a job fails that was to start a pipeline. */
-class NotStarted extends Error {
-  override readonly name = 'NotStarted';
-  readonly reason: string;
-  constructor(reason: string) {
-    super(reason);
-    this.reason = reason;
-  }
-}
-
 /**
- * Starts the pipelines of jobs that are ready to, and ends jobs as the pipelines did that they wait for.
+ * Starts the pipelines of jobs that are ready to, and ends jobs as the pipelines did that they wait for or take over from.
  * @returns the same list where nothing changed. @throws Stale
  */
 export async function withBridges(
@@ -84,12 +79,13 @@ export async function withBridges(
 async function changeOf(deps: Deps, place: Place, job: JobRecord): Promise<Partial<JobRecord> | undefined> {
   if (job.kind !== 'bridge' || job.retried) return undefined;
   if (job.status === 'pending') return started(deps, place, job);
-  if (job.status !== 'running' || job.downstream === undefined) return undefined;
-  const { projectId, pipelineId } = job.downstream;
-  const downstream = await deps.store.pipelines.byId(projectId, pipelineId);
-  if (downstream !== undefined && !hasEnded(downstream.status)) return undefined;
+  const other = job.downstream ?? job.upstream;
+  if (job.status !== 'running' || other === undefined) return undefined;
+  const ended = await deps.store.pipelines.byId(other.projectId, other.pipelineId);
+  if (ended !== undefined && !hasEnded(ended.status)) return undefined;
   const finishedAt = deps.now().toISOString();
-  return downstream?.status === 'success'
+  if (job.downstream === undefined) return { ...mirroredEnd(ended), finishedAt };
+  return ended?.status === 'success'
     ? { status: 'success', finishedAt }
     : { status: 'failed', failureReason: 'downstream_pipeline_failed', finishedAt };
 }
@@ -99,6 +95,8 @@ async function started(deps: Deps, place: Place, job: JobRecord): Promise<Partia
   try {
     const spec = await deps.store.jobs.spec(job);
     const trigger = spec?.trigger as Trigger | undefined;
+    if (spec?.upstream !== undefined && trigger === undefined)
+      return await mirroring(deps, place, job, spec.upstream);
     if (spec === undefined || trigger === undefined) throw new NotStarted('invalid_bridge_trigger');
     const { id: pipelineId, projectId } = await downstreamOf(deps, place, job, spec, trigger);
     const downstream = { projectId, pipelineId };
@@ -112,6 +110,33 @@ async function started(deps: Deps, place: Place, job: JobRecord): Promise<Partia
   }
 }
 
+/** Takes over the status of a pipeline of another project, or waits for its end. @throws NotStarted, Stale */
+async function mirroring(
+  deps: Deps,
+  { pipeline }: Place,
+  job: JobRecord,
+  path: string,
+): Promise<Partial<JobRecord>> {
+  const actor = await starterOf(deps, pipeline, job);
+  const watched = await watchedPipeline(deps, actor, path, await chainOf(deps, pipeline));
+  const at = deps.now().toISOString();
+  const upstream = { projectId: watched.projectId, pipelineId: watched.id };
+  return hasEnded(watched.status)
+    ? { ...mirroredEnd(watched), startedAt: at, finishedAt: at, upstream }
+    : { status: 'running', startedAt: at, upstream };
+}
+
+/** @throws NotStarted where the account is gone or blocked */
+async function starterOf(
+  { store, environment }: Deps,
+  { baseUrl }: PipelineRecord,
+  { userId }: JobRecord,
+): Promise<Actor & { readonly kind: 'user' }> {
+  const user = await store.users.get(userId);
+  if (user === undefined || user.state !== 'active') throw new NotStarted('insufficient_bridge_permissions');
+  return actingFor(user, baseUrl ?? environment.baseUrl ?? '');
+}
+
 /** The pipeline that a job starts: it is made once. @throws NotStarted, DomainError */
 async function downstreamOf(
   deps: Deps,
@@ -122,9 +147,7 @@ async function downstreamOf(
 ): Promise<PipelineRecord> {
   const { store } = deps;
   const baseUrl = pipeline.baseUrl ?? deps.environment.baseUrl ?? '';
-  const user = await store.users.get(job.userId);
-  if (user === undefined || user.state !== 'active') throw new NotStarted('insufficient_bridge_permissions');
-  const actor = actingFor(user, baseUrl);
+  const actor = await starterOf(deps, pipeline, job);
   const texts = textsOf(await variablesOfJob(deps, { project, pipeline, job, spec, baseUrl }));
   const chain = await chainOf(deps, pipeline);
   const [access, request] =

@@ -416,7 +416,7 @@ function environmentOf(
 
 function specOf(planned: PlannedJob, cache: readonly object[] | undefined, given: Variables): JobSpec {
   const { script = [], beforeScript, afterScript, image, services, artifacts, dependencies } = planned;
-  const { needs, variables, release, trigger, coverage, passedOn } = planned;
+  const { needs, upstream, variables, release, trigger, coverage, passedOn } = planned;
   const crossNeeds = planned.crossNeeds.map((need) =>
     Object.fromEntries(
       Object.entries(need).map(([key, value]) => [
@@ -429,6 +429,7 @@ function specOf(planned: PlannedJob, cache: readonly object[] | undefined, given
     JSON.stringify({
       ...{ script, beforeScript, afterScript, image, services, cache, artifacts, dependencies },
       ...{ needs, crossNeeds, variables, release, trigger, coverage, passedOn },
+      upstream: upstream && expand(upstream, given),
     }),
   );
 }

@@ -23,7 +23,7 @@ interface Told {
 
 /**
  * Messages about what follows from the status of a pipeline: hooks hear of it, and when it has ended mail tells of it, merges
- * that wait for it go on, and so does the job that started it.
+ * that wait for it go on, and so do the jobs that started it or take over its status.
  * @param known its project, if that is at hand
  */
 export async function followUps(
@@ -37,16 +37,10 @@ export async function followUps(
   const project = known ?? (await deps.store.projects.get(pipeline.projectId));
   const heard = project === undefined ? [] : await toldOfPipeline(deps, project, pipeline, told);
   if (!hasEnded(pipeline.status)) return heard;
-  const { parent } = pipeline;
-  const waiting =
-    parent === undefined
-      ? []
-      : [
-          message(MAINTENANCE, ADVANCE_PIPELINE_JOB, {
-            projectId: parent.projectId,
-            pipelineId: parent.pipelineId,
-          }),
-        ];
+  const { parent, mirrors = [] } = pipeline;
+  const waiting = [...(parent === undefined ? [] : [parent]), ...mirrors].map(({ projectId, pipelineId }) =>
+    message(MAINTENANCE, ADVANCE_PIPELINE_JOB, { projectId, pipelineId }),
+  );
   return [...heard, ...mails(change, told), ...(await waitingMerges(deps, pipeline, told)), ...waiting];
 }
 

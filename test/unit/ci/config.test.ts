@@ -90,6 +90,10 @@ test.each([
     `a: {stage: build, trigger: {include: [{artifact: x.yml, job: b}]}}\n${job('b', '')}`,
     ['a job: dependency b is not defined in current or prior stages'],
   ],
+  [
+    'a: {needs: [{pipeline: g/p}, {pipeline: g/q}]}',
+    ['jobs:a config should contain exactly one bridge need'],
+  ],
   ['a: {trigger: g/p, script: x}', ['jobs:a config contains unknown keys: trigger']],
 ])('%j', async (text, messages) => {
   expect(await problemsOf(text)).toEqual(messages);
