@@ -132,6 +132,8 @@ async function made(
   const { user } = signedIn(actor);
   if (!can(actor, access, 'create_pipeline'))
     throw new NoPipeline('Insufficient permissions to create a new pipeline');
+  if (!maySetVariables(actor, access, request))
+    throw new NoPipeline('Insufficient permissions to set pipeline variables');
   const place = await placeOf(deps, actor, access, request);
   const { git, commit } = place;
   const facts: PipelineFacts = {
@@ -159,6 +161,17 @@ async function made(
     problems = error.messages;
   }
   return stored(deps, access, { facts, place, given, plan, problems, request, user });
+}
+
+/** Variables that the project itself has written down, as its configuration and its schedules have, need no right. */
+function maySetVariables(
+  actor: Actor,
+  access: ProjectAccess,
+  { source, variables = [] }: PipelineRequest,
+): boolean {
+  if (variables.length === 0 || source === 'parent_pipeline' || source === 'schedule') return true;
+  const restricted = access.project.settings['restrict_user_defined_variables'] === true;
+  return !restricted || can(actor, access, 'set_pipeline_variables');
 }
 
 /** @throws NoPipeline */

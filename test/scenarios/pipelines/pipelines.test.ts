@@ -163,6 +163,28 @@ describe('the API', () => {
     ).toBe(403);
   });
 
+  test('keeps variables to Maintainers where the project says so, but for those of its own configuration', async () => {
+    const child = 'child: { variables: { A: b }, trigger: { include: child.yml } }';
+    const made = await project(`x: { script: [x] }\n${child}`);
+    await made.commit('child', { 'child.yml': 'inside: { script: [x] }' });
+    expect((await made.call('POST', '/repository/branches?branch=open&ref=main')).status).toBe(201);
+    await made.call('PUT', '', { restrict_user_defined_variables: true });
+    const asked = { ref: 'open', variables: [{ key: 'A', value: 'b' }] };
+    const refused = await made.call('POST', '/pipeline', asked, 'developer');
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      { base: ['Insufficient permissions to set pipeline variables'] },
+    ]);
+    expect((await made.call('POST', '/pipeline', asked)).status).toBe(201);
+    const without = await made.call('POST', '/pipeline', { ref: 'open' }, 'developer');
+    expect(without.status).toBe(201);
+    await settled();
+    const [bridge] = (await made.call('GET', `/pipelines/${without.body.id}/bridges`)).body;
+    expect(bridge.status).toBe('success');
+    const { body } = await made.call('GET', `/pipelines/${bridge.downstream_pipeline.id}/variables`);
+    expect(body).toMatchObject([{ key: 'A', value: 'b' }]);
+  });
+
   test('knows configured variables in conditions, protected ones on protected refs alone', async () => {
     const made = await project('only it:\n  script: x\n  rules:\n    - if: $WANTED == "yes"\n');
     const variable = { key: 'WANTED', value: 'yes', protected: true };

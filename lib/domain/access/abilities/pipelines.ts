@@ -6,6 +6,13 @@ export const project = {
   /** Statuses of commits, which external builds report. */
   report_statuses: { level: DEVELOPER, reader: 'nobody', writes: true, features: ['repository', 'builds'] },
   create_pipeline: { level: DEVELOPER, reader: 'nobody', writes: true, features: ['repository', 'builds'] },
+  /** Passing variables to pipelines, in projects that restrict that. */
+  set_pipeline_variables: {
+    level: MAINTAINER,
+    reader: 'nobody',
+    writes: true,
+    features: ['repository', 'builds'],
+  },
   /** Retrying, cancelling and playing, of pipelines and of jobs. */
   update_pipeline: { level: DEVELOPER, reader: 'nobody', writes: true, features: ['repository', 'builds'] },
   destroy_pipeline: { level: OWNER, reader: 'nobody', writes: true, features: ['repository', 'builds'] },
