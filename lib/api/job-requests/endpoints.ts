@@ -1,8 +1,8 @@
 import { conflict } from '../../domain/errors.ts';
-import { canRun, failAsUnsupported } from '../../domain/job-requests/features.ts';
+import { canRun } from '../../domain/job-requests/features.ts';
 import { payloadOf } from '../../domain/job-requests/payload.ts';
 import * as running from '../../domain/job-requests/running.ts';
-import { giveBack, queuesOf, takeJob } from '../../domain/job-requests/take.ts';
+import { failTaken, giveBack, queuesOf, takeJob } from '../../domain/job-requests/take.ts';
 import { NotRunning } from '../../domain/jobs/running-job.ts';
 import { noteContact, runnerOf } from '../../domain/runners/registration.ts';
 import { anyone } from '../../http/access.ts';
@@ -80,7 +80,8 @@ const request = endpoint({
       const payload = await payloadOf(deps, { ...taken, runner, baseUrl });
       if (payload === undefined) return nothing;
       if (canRun(body.info?.features ?? {}, payload)) return json(jobPayload(payload), { status: 201 });
-      await failAsUnsupported(deps, taken.job);
+      // It would leave out a part of the job.
+      await failTaken(deps, taken.job, 'runner_unsupported');
     } catch (error) {
       await giveBack(deps, taken.job).catch(() => {});
       throw error;

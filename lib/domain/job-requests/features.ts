@@ -1,7 +1,5 @@
 /** What a job needs of its runner beside running a script. */
 import type { JobRecord, JobSpec } from '../../records/pipelines.ts';
-import { Stale } from '../../store/errors.ts';
-import type { Deps } from '../deps.ts';
 
 /** By the names with which runners say that they can. */
 const NEEDED: Readonly<Record<string, (job: JobRecord, spec: JobSpec) => boolean>> = {
@@ -17,12 +15,3 @@ export const canRun = (
   features: Readonly<Record<string, unknown>>,
   { job, spec }: { readonly job: JobRecord; readonly spec: JobSpec },
 ): boolean => Object.entries(NEEDED).every(([name, needs]) => features[name] === true || !needs(job, spec));
-
-/** Fails a job whose runner would leave out a part of it. */
-export async function failAsUnsupported({ store, now }: Deps, job: JobRecord): Promise<void> {
-  const end = { status: 'failed', failureReason: 'runner_unsupported' } as const;
-  await store.jobs.finish(job, end, now()).catch((error: unknown) => {
-    // Somebody else ended it.
-    if (!(error instanceof Stale)) throw error;
-  });
-}

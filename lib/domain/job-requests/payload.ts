@@ -4,13 +4,14 @@ import { archiveOf } from '../../records/artifacts.ts';
 import type { JobRecord, JobSpec, PipelineRecord } from '../../records/pipelines.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { RunnerRecord } from '../../records/runners.ts';
-import { Stale } from '../../store/errors.ts';
 import { crossDependencies } from '../artifacts/cross-needs.ts';
 import { inheritedVariables } from '../artifacts/dotenv.ts';
 import type { JobVariable } from '../ci-variables/job-variables.ts';
 import { repositoryUrl, serverFacts } from '../ci-variables/predefined.ts';
 import type { Deps } from '../deps.ts';
 import { variablesOfJob } from '../pipelines/job-variables.ts';
+import { isOutdated } from './outdated.ts';
+import { failTaken } from './take.ts';
 
 /** Seconds. */
 const DEFAULT_TIMEOUT = 3600;
@@ -34,7 +35,10 @@ export interface JobPayload {
 
 const NO_SPEC: JobSpec = { script: [], crossNeeds: [], variables: {} };
 
-/** @returns undefined where the project is gone meanwhile, and where what the job needs of others is not there: then it fails */
+/**
+ * @returns undefined where the project is gone meanwhile; and where what the job needs of others is not there, or its environment
+ * has something newer: then it fails
+ */
 export async function payloadOf(
   deps: Deps,
   { job, token, runner, baseUrl }: { job: JobRecord; token: string; runner: RunnerRecord; baseUrl: string },
@@ -48,9 +52,12 @@ export async function payloadOf(
     store.jobs.all(pipelineId),
   ]);
   if (project === undefined || project.deletedAt !== null) return undefined;
-  const others = spec.crossNeeds.length === 0 ? [] : await crossDependencies(deps, job, spec);
-  if (others === undefined) {
-    await failed(deps, job);
+  const [outdated, others] = await Promise.all([
+    isOutdated(deps, project, job),
+    spec.crossNeeds.length === 0 ? [] : crossDependencies(deps, job, spec),
+  ]);
+  if (outdated || others === undefined) {
+    await failTaken(deps, job, outdated ? 'forward_deployment_failure' : 'missing_dependency_failure');
     return undefined;
   }
   const before = [...dependenciesOf(job, spec, all), ...others];
@@ -72,14 +79,6 @@ export async function payloadOf(
     timeout: timeoutOf(job, project, runner),
     dependencies: before.filter((other) => archiveOf(other) !== undefined),
   };
-}
-
-/** Ends a job that misses what it needs; where others ended it meanwhile, it stays so. */
-async function failed({ store, now }: Deps, job: JobRecord): Promise<void> {
-  const end = { status: 'failed', failureReason: 'missing_dependency_failure' } as const;
-  await store.jobs.finish(job, end, now()).catch((error: unknown) => {
-    if (!(error instanceof Stale)) throw error;
-  });
 }
 
 /** The shortest of what job or project and runner allow. */

@@ -90,21 +90,33 @@ async function inTurn(deps: Deps, candidates: readonly QueuedJob[]): Promise<rea
 }
 
 /** Puts a job back that its runner was not told of. Where that fails too, its time ends it. */
-export async function giveBack(
-  { store, now }: Deps,
+export const giveBack = (deps: Deps, taken: JobRecord): Promise<void> =>
+  changeTaken(deps, taken, async (job) => {
+    const change = {
+      status: 'pending',
+      runnerId: null,
+      startedAt: null,
+      updatedAt: deps.now().toISOString(),
+    } as const;
+    await deps.store.jobs.change([{ job, change }], { advance: false });
+  });
+
+/** Fails a job that its runner is not told of. */
+export const failTaken = (deps: Deps, taken: JobRecord, failureReason: string): Promise<void> =>
+  changeTaken(deps, taken, async (job) => {
+    await deps.store.jobs.finish(job, { status: 'failed', failureReason }, deps.now());
+  });
+
+/** Changes a job that was just taken, as it is by now; nothing where others ended it. */
+function changeTaken(
+  { store }: Deps,
   { pipelineId, id, tokenHash }: JobRecord,
+  change: (job: JobRecord) => Promise<void>,
 ): Promise<void> {
-  await retryOnConflict(
+  return retryOnConflict(
     async () => {
       const job = await store.jobs.ofPipeline(pipelineId, id);
-      if (job?.status !== 'running' || job.tokenHash !== tokenHash) return;
-      const change = {
-        status: 'pending',
-        runnerId: null,
-        startedAt: null,
-        updatedAt: now().toISOString(),
-      } as const;
-      await store.jobs.change([{ job, change }], { advance: false });
+      if (job?.status === 'running' && job.tokenHash === tokenHash) await change(job);
     },
     (error) => error instanceof Stale,
   );
