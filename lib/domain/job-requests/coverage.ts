@@ -11,10 +11,11 @@ const MAX_MS = 2_000;
 /** Lines that are searched between two turns of the event loop. */
 const LINES = 20;
 
-/** The number in the last line of a job's trace that its pattern fits; undefined without one. */
+/** The number in the last line of a job's trace that its pattern fits, or else its project's; undefined without one. */
 export async function coverageOf({ store }: Deps, job: JobRecord): Promise<number | undefined> {
-  const source = (await store.jobs.spec(job))?.coverage;
-  if (source === undefined) return undefined;
+  const [spec, project] = await Promise.all([store.jobs.spec(job), store.projects.get(job.projectId)]);
+  const source = spec?.coverage ?? project?.settings['build_coverage_regex'];
+  if (typeof source !== 'string' || source === '') return undefined;
   try {
     const pattern = await userPattern(source);
     const lines = (await store.jobTraces.tail(job, MAX_SEARCHED)).toString('utf8').split(/\r\n|\n|\r/);

@@ -228,15 +228,18 @@ describe('reports of tests', () => {
 });
 
 describe('the coverage that a job prints', () => {
-  const covered = async (pattern: string, trace: string, state = 'success') => {
-    const project = await jobProject(
-      own,
-      `coverage ${++names}`,
-      `a: { script: [x], coverage: '${pattern}' }`,
-    );
+  const covered = async (
+    pattern: string | undefined,
+    trace: string,
+    ofProject: string | undefined = undefined,
+  ) => {
+    const said = pattern === undefined ? '' : `, coverage: '${pattern}'`;
+    const project = await jobProject(own, `coverage ${++names}`, `a: { script: [x]${said} }`);
+    const settings = { build_coverage_regex: ofProject };
+    if (ofProject !== undefined) await as('owner', 'PUT', `/projects/${project.id}`, settings);
     const job = await project.take();
     await sendTrace(service, job, 0, trace);
-    await project.end(job, state);
+    await project.end(job);
     const { coverage } = (await as('owner', 'GET', `/projects/${project.id}/jobs/${job.id}`)).body;
     const { pipelineId } = await recordOf(job);
     const pipeline = (await as('owner', 'GET', `/projects/${project.id}/pipelines/${pipelineId}`)).body;
@@ -257,6 +260,19 @@ describe('the coverage that a job prints', () => {
     const shown = expected === null ? null : expected.toFixed(2);
     expect(await covered(pattern, trace)).toEqual([expected, shown]);
   });
+
+  test.each([
+    [undefined, String.raw`of all (\d+)%`, 50],
+    [String.raw`/of this (\d+)%/`, String.raw`of all (\d+)%`, 40],
+    [undefined, '(', null],
+    [undefined, '', null],
+  ])(
+    'is found by the pattern of the project where the job has none: %s, %s',
+    async (job, ofProject, expected) => {
+      const shown = expected === null ? null : expected.toFixed(2);
+      expect(await covered(job, 'of this 40%\nof all 50%\n', ofProject)).toEqual([expected, shown]);
+    },
+  );
 });
 
 describe('files that expire', () => {
