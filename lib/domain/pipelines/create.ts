@@ -54,6 +54,11 @@ import { tellerOf, toldOfPipeline } from './tell-hooks.ts';
 /** After so long, and again as long as it goes on, jobs of a pipeline that nobody works on are ended. */
 export const CHECK_AFTER_MS = 3_600_000;
 
+/** Bytes of the variables of a pipeline, which every one of its jobs gets. */
+const MAX_VARIABLES = 1 << 20;
+/** Characters of a name that is made of variables, for tags, groups and environments; the longest of these that may be is shorter. */
+const MAX_NAME = 1024;
+
 /** The last second of the year 9999. */
 const MAX_SECONDS = 253_402_300_799;
 
@@ -134,6 +139,7 @@ async function made(
     throw new NoPipeline('Insufficient permissions to create a new pipeline');
   if (!maySetVariables(actor, access, request))
     throw new NoPipeline('Insufficient permissions to set pipeline variables');
+  if (bytesOf(request.variables) > MAX_VARIABLES) throw new NoPipeline('Variables are too long');
   const place = await placeOf(deps, actor, access, request);
   const { git, commit } = place;
   const facts: PipelineFacts = {
@@ -162,6 +168,9 @@ async function made(
   }
   return stored(deps, access, { facts, place, given, plan, problems, request, user });
 }
+
+const bytesOf = (variables: readonly PipelineVariable[] = []): number =>
+  variables.reduce((sum, { key, value }) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
 
 /** Variables that the project itself has written down, as its configuration and its schedules have, need no right. */
 function maySetVariables(
@@ -366,6 +375,7 @@ function jobOf(
 ): JobRecord {
   const { name, stage, stageIndex, when, allowFailure, needs, retry, environment } = planned;
   const variables = variablesAt(planned, given);
+  const named = (text: string) => expand(text, variables).slice(0, MAX_NAME);
   return {
     id,
     projectId: pipeline.projectId,
@@ -378,7 +388,7 @@ function jobOf(
     when,
     allowFailure,
     ...(needs === undefined ? {} : { needs: needs.map(({ job }) => job) }),
-    tags: (planned.tags ?? []).map((tag) => expand(tag, variables)),
+    tags: (planned.tags ?? []).map(named),
     ref: pipeline.ref,
     sha: pipeline.sha,
     tag: pipeline.tag === true,
@@ -399,10 +409,8 @@ function jobOf(
     ...(planned.allowedExitCodes === undefined ? {} : { allowedExitCodes: planned.allowedExitCodes }),
     failureReason: null,
     coverage: null,
-    ...(environment === undefined ? {} : { environment: environmentOf(environment, variables) }),
-    ...(planned.resourceGroup === undefined
-      ? {}
-      : { resourceGroup: expand(planned.resourceGroup, variables) }),
+    ...(environment === undefined ? {} : { environment: environmentOf(environment, named) }),
+    ...(planned.resourceGroup === undefined ? {} : { resourceGroup: named(planned.resourceGroup) }),
     runnerId: null,
     artifacts: [],
     artifactsExpireAt: null,
@@ -415,10 +423,10 @@ function jobOf(
 
 function environmentOf(
   { name, url, action, on_stop, auto_stop_in, deployment_tier }: NonNullable<PlannedJob['environment']>,
-  variables: Variables,
+  named: (text: string) => string,
 ): JobEnvironment {
   return {
-    name: expand(name, variables),
+    name: named(name),
     ...(url === undefined ? {} : { url }),
     action,
     ...(on_stop === undefined ? {} : { onStop: on_stop }),

@@ -129,6 +129,8 @@ export class Jobs {
   /** The variables that a pipeline was given. */
   async variables(pipelineId: number): Promise<readonly PipelineVariable[]> {
     const item = await this.#table.get(pipelineVariablesKey(pipelineId));
+    const text = item?.['text'] as StoredText | undefined;
+    if (text !== undefined) return JSON.parse(await this.#texts.read(text));
     return (item?.['variables'] as readonly PipelineVariable[] | undefined) ?? [];
   }
 
@@ -149,11 +151,14 @@ export class Jobs {
         const rows = await Promise.all(batch.map((each) => this.#creation(each)));
         await this.#table.transact([checkProjectExists(projectId), ...rows.flat()]);
       });
-      if (variables.length > 0)
+      if (variables.length > 0) {
+        const text = await this.#texts.keep(projectId, JSON.stringify(variables));
+        const given = typeof text === 'string' ? { variables } : { text };
         await this.#table.transact([
           checkProjectExists(projectId),
-          { put: { ...pipelineVariablesKey(pipelineId), projectId, variables } },
+          { put: { ...pipelineVariablesKey(pipelineId), projectId, ...given } },
         ]);
+      }
     } catch (error) {
       throw error instanceof TransactionRefused && error.has('project') ? new Missing('project') : error;
     }
@@ -380,7 +385,11 @@ export class Jobs {
     const partition = pipelineJobsPartition(pipelineId);
     const { items } = await this.#table.query({ partition, prefix: JOB_PREFIX, limit: 100 });
     const jobs = items.map((item) => fromItem(item)!);
-    if (jobs.length === 0) return deletePage(this.#table, { partition, limit: 500 });
+    if (jobs.length === 0) {
+      const variables = await this.#table.get(pipelineVariablesKey(pipelineId));
+      await this.#texts.drop(variables?.['text'] as StoredText | undefined);
+      return deletePage(this.#table, { partition, limit: 500 });
+    }
     await before(jobs);
     const specs = await this.#table.batchGet(jobs.map(({ id }) => jobSpecKey(pipelineId, id)));
     await this.#texts.drop(...specs.map((spec) => spec?.['text'] as StoredText | undefined));

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { padded } from '../../../lib/store/row-keys/key.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { expectSchema } from '../../harness/schemas.ts';
 import { settled } from '../../harness/settled.ts';
@@ -183,6 +184,24 @@ describe('the API', () => {
     expect(bridge.status).toBe('success');
     const { body } = await made.call('GET', `/pipelines/${bridge.downstream_pipeline.id}/variables`);
     expect(body).toMatchObject([{ key: 'A', value: 'b' }]);
+  });
+
+  test('takes a mebibyte of variables and no more, also where names are made of them, and deletes them', async () => {
+    const made = await project('a: { script: [x], tags: [$A], resource_group: $A, environment: $A }');
+    const asked = (length: number) => ({ ref: 'main', variables: [{ key: 'A', value: 'x'.repeat(length) }] });
+    const refused = await made.call('POST', '/pipeline', asked(1 << 20));
+    expect([refused.status, refused.body.message]).toEqual([400, { base: ['Variables are too long'] }]);
+    const long = asked((1 << 20) - 1);
+    const { status, body } = await made.call('POST', '/pipeline', long);
+    expect(status).toBe(201);
+    const given = (await made.call('GET', `/pipelines/${body.id}/variables`)).body;
+    expect(given).toMatchObject(long.variables);
+    expect(await made.jobs(body.id)).toEqual({ a: 'failed' });
+    const texts = async () => (await world.store.blobs.list(`texts/project/${padded(made.id)}/`)).keys;
+    expect(await texts()).toHaveLength(1);
+    expect((await made.call('DELETE', `/pipelines/${body.id}`)).status).toBe(204);
+    await settled();
+    expect(await texts()).toEqual([]);
   });
 
   test('knows configured variables in conditions, protected ones on protected refs alone', async () => {
