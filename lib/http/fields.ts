@@ -161,7 +161,7 @@ function isFilePath(path: string): boolean {
   return !path.split(/[\\/]/).includes('..');
 }
 
-const isFile = (raw: unknown): raw is UploadedFile =>
+export const isFile = (raw: unknown): raw is UploadedFile =>
   typeof raw === 'object' && raw !== null && 'bytes' in raw && raw.bytes instanceof Uint8Array;
 
 /** An object from Rack or JSON parameters. */

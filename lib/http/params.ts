@@ -65,6 +65,21 @@ export type Output<S extends Shape> = {
   -readonly [K in Exclude<keyof S, OptionalKeys<S>>]: z.output<S[K]>;
 } & { -readonly [K in OptionalKeys<S>]?: Exclude<z.output<S[K]>, undefined> };
 
+/** Parameters, and beside them as `sent` everything that the query and the body hold. */
+export function withSent<T extends object>(
+  declared: Field<T>,
+): Field<T & { readonly sent: Readonly<Record<string, unknown>> }> {
+  const run = z.any().transform((raw: unknown, context) => {
+    const result = declared.safeParse(raw);
+    if (result.success) return { ...result.data, sent: (raw ?? {}) as Readonly<Record<string, unknown>> };
+    context.issues.push(...(result.error.issues as z.core.$ZodRawIssue[]));
+    return z.NEVER;
+  });
+  return register(run, {}, jsonSchemaOf(declared), {
+    fields: factsOf(declared)?.fields ?? {},
+  }) as unknown as Field<T & { readonly sent: Readonly<Record<string, unknown>> }>;
+}
+
 /** Documented as the given schema, but passed to the handler unvalidated: for bodies that another standard defines. */
 export const asGiven = (documented: Field<object>): Field<Readonly<Record<string, unknown>>> =>
   register(z.any(), {}, jsonSchemaOf(documented), { fields: factsOf(documented)?.fields ?? {} });

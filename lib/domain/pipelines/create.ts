@@ -69,6 +69,8 @@ export interface PipelineRequest {
   readonly sha?: string | undefined;
   readonly source: PipelineSource;
   readonly variables?: readonly PipelineVariable[] | undefined;
+  /** What was sent to ask for it, for a file that jobs get. */
+  readonly payload?: string | undefined;
   /** Where the branch was before. */
   readonly beforeSha?: string | undefined;
   readonly mergeRequest?: MergeRequestFacts | undefined;
@@ -132,13 +134,14 @@ async function made(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
-  request: PipelineRequest,
+  asked: PipelineRequest,
 ): Promise<PipelineRecord> {
   const { user } = signedIn(actor);
   if (!can(actor, access, 'create_pipeline'))
     throw new NoPipeline('Insufficient permissions to create a new pipeline');
-  if (!maySetVariables(actor, access, request))
+  if (!maySetVariables(actor, access, asked))
     throw new NoPipeline('Insufficient permissions to set pipeline variables');
+  const request = { ...asked, variables: allVariables(asked) };
   if (bytesOf(request.variables) > MAX_VARIABLES) throw new NoPipeline('Variables are too long');
   const place = await placeOf(deps, actor, access, request);
   const { git, commit } = place;
@@ -169,7 +172,12 @@ async function made(
   return stored(deps, access, { facts, place, given, plan, problems, request, user });
 }
 
-const bytesOf = (variables: readonly PipelineVariable[] = []): number =>
+const allVariables = ({ variables = [], payload }: PipelineRequest): readonly PipelineVariable[] =>
+  payload === undefined
+    ? variables
+    : [...variables, { key: 'TRIGGER_PAYLOAD', value: payload, type: 'file' }];
+
+const bytesOf = (variables: readonly PipelineVariable[]): number =>
   variables.reduce((sum, { key, value }) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
 
 /** Variables that the project itself has written down, as its configuration and its schedules have, need no right. */

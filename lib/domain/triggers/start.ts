@@ -1,12 +1,12 @@
 /** Starting a pipeline with the token of a trigger, or of a job that runs. */
 
 import type { PipelineRecord, PipelineVariable } from '../../records/pipelines.ts';
-import type { ProjectRecord } from '../../records/projects.ts';
 import type { TriggerRecord } from '../../records/triggers.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import { projectIdOf } from '../access/project-id.ts';
 import { tokenHash } from '../access/token-check.ts';
+import type { ProjectAccess } from '../access/types.ts';
 import { type Actor, actingFor } from '../actor.ts';
 import { keyProblems, valueProblems } from '../ci-variables/rules.ts';
 import type { Deps } from '../deps.ts';
@@ -20,6 +20,8 @@ export interface TriggerRequest {
   readonly ref: string;
   readonly token: string;
   readonly variables: Readonly<Record<string, unknown>>;
+  /** What was sent, as JSON. */
+  readonly payload: string;
 }
 
 /** Variables of a request. */
@@ -32,8 +34,8 @@ const MAX_GIVEN = 100;
 export async function triggerPipeline(
   deps: Deps,
   origin: Actor['origin'],
-  { project, ref, token, variables }: TriggerRequest,
-): Promise<{ readonly pipeline: PipelineRecord; readonly project: ProjectRecord }> {
+  { project, ref, token, variables, payload }: TriggerRequest,
+): Promise<{ readonly pipeline: PipelineRecord; readonly access: ProjectAccess }> {
   const given = variablesIn(variables);
   const caller = await callerWith(deps, token);
   if (caller === undefined) throw notFound();
@@ -47,9 +49,10 @@ export async function triggerPipeline(
     ref,
     source: trigger === undefined ? 'pipeline' : 'trigger',
     variables: given,
+    payload,
   });
   if (trigger !== undefined) await deps.store.triggers.used(trigger, deps.now());
-  return { pipeline, project: access.project };
+  return { pipeline, access };
 }
 
 /** Whose rights a token gives: those of the owner of a trigger, or of who started a job that runs. */

@@ -3,6 +3,7 @@ import { deps } from '../../../functions/deps.ts';
 import { tokenHash } from '../../../lib/domain/access/token-check.ts';
 import { acts, auditOf } from '../../harness/audit-events.ts';
 import { ownWorld } from '../../harness/own-world.ts';
+import { expectSchema } from '../../harness/schemas.ts';
 import type { Answer } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
@@ -90,12 +91,59 @@ describe('a token of a trigger', () => {
     const variables = { GIVEN: 'by the trigger' };
     const { status, body } = await post(start, { token, ref: 'main', variables });
     expect({ status, body }).toMatchObject({ status: 201, body: { ref: 'main', source: 'trigger' } });
+    expectSchema('pipeline', body);
     expect(await deps().store.jobs.variables(body.id)).toEqual([
       { key: 'GIVEN', value: 'by the trigger', type: 'env_var' },
+      { key: 'TRIGGER_PAYLOAD', value: expect.any(String), type: 'file' },
     ]);
     const ofRef = await post(`/projects/${project}/ref/main/trigger/pipeline`, { token });
     expect(ofRef).toMatchObject({ status: 201, body: { ref: 'main', source: 'trigger' } });
     expect((await as('maintainer', 'GET', `${at}/${id}`)).body.last_used).toMatch(/Z$/);
+  });
+
+  test('gives jobs a file with what was sent, but for credentials', async () => {
+    const { token } = await done('maintainer', 'POST', at, { description: 'x' });
+    const payloadOf = async (id: number) => {
+      const given = await deps().store.jobs.variables(id);
+      return JSON.parse(given.find(({ key }) => key === 'TRIGGER_PAYLOAD')!.value);
+    };
+    const sent = { object_kind: 'push', commits: [{ id: 'a', added: ['x'] }], variables: { A: 'b' } };
+    const secrets = `token=${token}&job_token=x`;
+    const path = `/projects/${project}/ref/main/trigger/pipeline`;
+    const { body } = await post(`${path}?${secrets}`, sent);
+    expect(await payloadOf(body.id)).toEqual({ ...sent, ref: 'main', id: String(project) });
+    const form = new FormData();
+    for (const [key, value] of Object.entries({ token, ref: 'main', 'variables[A]': 'b' }))
+      form.append(key, value);
+    form.append('more', new Blob(['content']), 'file.txt');
+    const answer = await fetch(`${service.url}/api/v4${start}`, { method: 'POST', body: form });
+    expect(answer.status).toBe(201);
+    expect(await payloadOf((await answer.json()).id)).toEqual({
+      id: String(project),
+      ref: 'main',
+      variables: { A: 'b' },
+      more: 'file.txt',
+    });
+    const long = { token, ref: 'main', more: 'x'.repeat(1 << 20) };
+    expect((await post(start, long)).status).toBe(413);
+  });
+
+  test('passes variables as its owner may', async () => {
+    const { token } = await done('maintainer', 'POST', at, { description: 'x' });
+    await done('owner', 'PUT', `/projects/${project}`, { restrict_user_defined_variables: true });
+    const asked = { token, ref: 'main', variables: { A: 'b' } };
+    expect((await post(start, asked)).status).toBe(201);
+    const members = `/projects/${project}/members/${world.ids['maintainer']}`;
+    await done('owner', 'PUT', members, { access_level: 30 });
+    await done('owner', 'POST', `/projects/${project}/repository/branches?branch=open&ref=main`, {});
+    expect(await post(start, { ...asked, ref: 'open' })).toMatchObject({
+      status: 400,
+      body: { message: { base: ['Insufficient permissions to set pipeline variables'] } },
+    });
+    // What was sent is no variable that somebody chose.
+    expect((await post(start, { token, ref: 'open' })).status).toBe(201);
+    await done('owner', 'PUT', members, { access_level: 40 });
+    await done('owner', 'PUT', `/projects/${project}`, { restrict_user_defined_variables: false });
   });
 
   test('is none of another project, and nothing without its owner', async () => {
