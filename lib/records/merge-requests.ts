@@ -128,13 +128,15 @@ export interface MergeRequestRecord extends MergeRequestFields {
   readonly verdict: MergeVerdict | null;
   /** The latest check that a worker was told to make. Changed without a new version; absent: there was none. */
   readonly check?: RequestedCheck;
+  /** When a deployment first brought it to production. Set once, without a new version; absent: none has. */
+  readonly firstDeployedAt?: string;
   /** Notes by users; awards. Changed by adding, without a new version. */
   readonly userNotesCount: number;
   readonly upvotes: number;
   readonly downvotes: number;
   /** Discussions that are to be resolved and are not. Changed by adding, without a new version. */
   readonly unresolvedCount: number;
-  /** Raised by each change; what counts notes and awards, and what checks find, leaves it alone. */
+  /** Raised by each change; what counts notes and awards, and what checks and deployments tell, leaves it alone. */
   readonly version: number;
 }
 

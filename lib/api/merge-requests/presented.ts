@@ -78,7 +78,7 @@ export async function presentedMergeRequest(
     changes_count: countOfFiles(mergeRequest.diff),
     latest_build_started_at: pipeline?.startedAt ?? null,
     latest_build_finished_at: pipeline?.finishedAt ?? null,
-    first_deployed_to_production_at: null,
+    first_deployed_to_production_at: mergeRequest.firstDeployedAt ?? null,
     pipeline: ofHead,
     head_pipeline: ofHead,
     diff_refs: { base_sha: baseSha, head_sha: headSha, start_sha: startSha },

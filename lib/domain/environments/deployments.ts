@@ -5,7 +5,8 @@ import { branchRef, isOidLike, tagRef } from '../../git/refname.ts';
 import { byId } from '../../records/by-id.ts';
 import type { DeploymentRecord, DeploymentStatus, EnvironmentRecord } from '../../records/environments.ts';
 import { AlreadyExists, Stale } from '../../store/errors.ts';
-import { outboxWrite } from '../../store/outbox/outbox.ts';
+import { TELL_DEPLOYED_JOB } from '../../store/merge-requests/merge-requests.ts';
+import { MAINTENANCE, message, type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
 import type { DeploymentOrder } from '../../store/row-keys/environments.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Write } from '../../store/table/write.ts';
@@ -147,7 +148,10 @@ export async function createDeployment(
     // The environment is checked by its version: of its deletion and this, one loses.
     const writes = known === undefined ? environments.creation(environment) : [reached.write];
     const event = { kind: 'deployment', deploymentId: deployment.id } as const;
-    const told = await tellHooks(deps, actor, project, [event]);
+    const told = [
+      ...(await tellHooks(deps, actor, project, [event])),
+      ...toldOfProduction(reached.environment, deployment.id, input.status),
+    ];
     await pinCommit(deps, project, commit.commit, (pins) =>
       deployments.create(deployment, [...writes, ...pins, ...told.map(outboxWrite)]),
     );
@@ -184,7 +188,10 @@ export async function changeDeployment(
     if (deployment.status === status) return found;
     const reached = await reaching(deps, environment, status, id);
     const event = { kind: 'deployment', deploymentId: id } as const;
-    const told = await tellHooks(deps, actor, access.project, [event]);
+    const told = [
+      ...(await tellHooks(deps, actor, access.project, [event])),
+      ...toldOfProduction(environment, id, status),
+    ];
     const changed = await deps.store.deployments.change(
       deployment,
       { status, previousSha: reached.previousSha },
@@ -224,6 +231,16 @@ export async function reaching(
       : undefined;
   return { write, environment: { ...environment, ...change }, previousSha: before?.sha ?? null };
 }
+
+/** A worker tells the merge requests that a deployment brought to production. */
+export const toldOfProduction = (
+  { projectId, tier }: EnvironmentRecord,
+  deploymentId: number,
+  status: DeploymentStatus,
+): OutboxMessage[] =>
+  tier === 'production' && status === 'success'
+    ? [message(MAINTENANCE, TELL_DEPLOYED_JOB, { projectId, deploymentId })]
+    : [];
 
 /** The commits that a successful deployment brought to its environment, 5,000 at most; none for others. */
 export async function broughtBy(

@@ -9,7 +9,7 @@ import { checkProjectExists } from '../../store/placement/project-item.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 import { type HookActor, tellHooks } from '../hook-events/tell.ts';
-import { reaching } from './deployments.ts';
+import { reaching, toldOfProduction } from './deployments.ts';
 import { newEnvironment, STOPPED } from './environments.ts';
 
 export interface FollowedJob {
@@ -68,7 +68,8 @@ export async function deployed(
   if (status === 'success' && delivered?.autoStopAt !== undefined && autoStopAt != null)
     writes.push(outboxWrite(messageAt(MAINTENANCE, STOP_ENVIRONMENT_JOB, stop, new Date(autoStopAt))));
   const event = { kind: 'deployment', deploymentId: deployment.id } as const;
-  const messages = status === 'created' ? [] : await tellHooks(deps, by, project, [event]);
+  const told = status === 'created' ? [] : await tellHooks(deps, by, project, [event]);
+  const messages = [...told, ...toldOfProduction(reached.environment, deployment.id, status)];
   return { writes, messages, deploymentId: deployment.id };
 }
 

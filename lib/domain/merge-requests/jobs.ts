@@ -6,6 +6,7 @@ import {
   REBASE_JOB,
   REFRESH_MERGE_REQUEST_JOB,
   REMOVE_SOURCE_JOB,
+  TELL_DEPLOYED_JOB,
 } from '../../store/merge-requests/merge-requests.ts';
 import { UNASSIGN_MERGE_REQUESTS_JOB } from '../../store/tracked/unassign.ts';
 import { continuedWith, defineJob } from '../job.ts';
@@ -13,6 +14,7 @@ import { idField, textField } from '../job-fields.ts';
 import { unassign, unassigningFields } from '../tracked/unassign.ts';
 import { followPush } from './after-push.ts';
 import { mergeAfterPipeline, removeSourceBranch } from './auto-merge.ts';
+import { tellDeployed } from './deployed.ts';
 import { checkMergeRequest } from './mergeability.ts';
 import { rebaseMergeRequest } from './rebase.ts';
 import { refreshMergeRequest } from './refresh.ts';
@@ -72,5 +74,10 @@ export const jobs = [
         baseUrl: z.string(),
       }),
     run: removeSourceBranch,
+  }),
+  defineJob({
+    name: TELL_DEPLOYED_JOB,
+    body: () => z.object({ projectId: idField(), deploymentId: idField(), from: z.optional(z.int()) }),
+    run: async (deps, body, { deadline }) => continuedWith(await tellDeployed(deps, body, deadline)),
   }),
 ];

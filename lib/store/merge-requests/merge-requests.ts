@@ -48,6 +48,9 @@ export const REMOVE_SOURCE_JOB = 'merge_request.remove-source';
 /** Finds out whether a merge request can be merged: `{ projectId, iid }`. */
 export const CHECK_MERGE_REQUEST_JOB = 'merge_request.check';
 
+/** Tells the merge requests that a deployment brought to production: `{ projectId, deploymentId, from }`. */
+export const TELL_DEPLOYED_JOB = 'merge_request.tell-deployed';
+
 export const followPushMessage = (
   push: { readonly projectId: number; readonly branches: readonly PushedBranch[] },
   writer: Writer,
@@ -173,6 +176,18 @@ export class MergeRequests extends TrackedRecords<MergeRequestRecord, MergeReque
       if (error instanceof ConditionFailed || error instanceof TransactionRefused) return false;
       throw error;
     }
+  }
+
+  /** Keeps when a deployment brought it to production, unless one did before. */
+  async keepDeployed(record: MergeRequestAddress, at: string): Promise<void> {
+    const first = {
+      update: mergeRequestKeys.record(record),
+      set: { firstDeployedAt: at },
+      if: `${PRESENT} AND attribute_not_exists(#firstDeployedAt)`,
+    };
+    await this.table.update(first).catch((error: unknown) => {
+      if (!(error instanceof ConditionFailed)) throw error;
+    });
   }
 
   /** Ends a rebase for whom nobody can be told. */

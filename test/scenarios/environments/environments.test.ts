@@ -293,6 +293,46 @@ describe('a deployment', () => {
   });
 });
 
+describe('a deployment to production', () => {
+  const merged = async (at: string, branch: string) => {
+    await commit(at, branch, `${branch}.txt`, 'main');
+    const json = { source_branch: branch, target_branch: 'main', title: branch };
+    const { iid } = await made(`${at}/merge_requests`, json);
+    const { body } = await owner('PUT', `${at}/merge_requests/${iid}/merge`);
+    return { iid: iid as number, sha: body.merge_commit_sha as string };
+  };
+  const firstOf = async (at: string, { iid }: { iid: number }) =>
+    (await owner('GET', `${at}/merge_requests/${iid}`)).body.first_deployed_to_production_at;
+  const deployed = async (at: string, environment: string, sha: string, status = 'success') => {
+    const deployment = await made(`${at}/deployments`, { environment, sha, ref: 'main', tag: false, status });
+    await settled();
+    return deployment;
+  };
+
+  test('leaves its time with the merge requests that it brought, and later ones leave it alone', async () => {
+    const { at } = await coded('to production');
+    const [one, two] = [await merged(at, 'one'), await merged(at, 'two')];
+    expect(await firstOf(at, one)).toBeNull();
+    const first = await deployed(at, 'production', one.sha);
+    expect([await firstOf(at, one), await firstOf(at, two)]).toEqual([first.updated_at, null]);
+    const { id } = await deployed(at, 'production', two.sha, 'running');
+    expect(await firstOf(at, two)).toBeNull();
+    const { body: second } = await owner('PUT', `${at}/deployments/${id}`, { status: 'success' });
+    await deployed(at, 'eu/live', two.sha);
+    expect([await firstOf(at, one), await firstOf(at, two)]).toEqual([first.updated_at, second.updated_at]);
+  });
+
+  test('is one to an environment of that tier', async () => {
+    const { at } = await coded('to tiers');
+    const one = await merged(at, 'one');
+    await deployed(at, 'staging', one.sha);
+    expect(await firstOf(at, one)).toBeNull();
+    await made(`${at}/environments`, { name: 'berlin', tier: 'production' });
+    const { updated_at } = await deployed(at, 'berlin', one.sha);
+    expect(await firstOf(at, one)).toBe(updated_at);
+  });
+});
+
 test('lists of groups and of the instance find what was deployed, in projects whose environments one may see', async () => {
   const { id: group } = await made('/groups', { name: 'fleet', path: 'fleet', visibility: 'public' });
   const deployed = async (name: string, json: object) => {

@@ -214,4 +214,6 @@ test('a second deployment brings what the first did not', async () => {
   const last = (await environmentOf(made, 'live')).last_deployment;
   const brought = (await made.call('GET', `/deployments/${last.id}/merge_requests`)).body;
   expect(brought.map((each: { iid: number }) => each.iid)).toEqual([iid]);
+  const { body } = await made.call('GET', `/merge_requests/${iid}`);
+  expect(body.first_deployed_to_production_at).toBe(last.updated_at);
 });
