@@ -1,9 +1,11 @@
 /** Environments are stopped by the jobs that their deployments name. */
 
 import type { EnvironmentRecord } from '../../records/environments.ts';
+import { MERGE_REQUEST_STATES } from '../../records/merge-requests.ts';
 import { hasEnded, type JobRecord } from '../../records/pipelines.ts';
 import { environmentRefusal } from '../../store/environments/environments.ts';
 import { AlreadyExists, Stale, TransactionRefused } from '../../store/errors.ts';
+import { mergeRequestRanges } from '../../store/merge-requests/kind.ts';
 import type { Write } from '../../store/table/write.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
@@ -14,6 +16,7 @@ import * as environments from '../environments/environments.ts';
 import { DomainError, forbidden } from '../errors.ts';
 import { repeated } from '../jobs/repeat.ts';
 import { scopesOf } from '../jobs/scopes.ts';
+import { headRef } from '../merge-requests/versions.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { readied } from './advance-pipeline.ts';
 import { mayUpdateJob } from './may-update.ts';
@@ -108,13 +111,15 @@ export async function stopDue(
   await environments.stopEnvironment(deps, { project, level: 0 }, environmentId);
 }
 
-/** Newest pipelines of a deleted branch whose jobs are looked at, and environments that they may have deployed to. */
+/** Newest merge requests from a deleted branch that are looked at. */
+const MAX_MERGE_REQUESTS = 5;
+/** Newest pipelines of a branch or merge request whose jobs are looked at, and environments that they may have deployed to. */
 const MAX_PIPELINES = 10;
 const MAX_ENVIRONMENTS = 50;
 
 /**
- * Stops the environments to which a branch that was deleted was deployed last, as who deleted it: those that have a stop job
- * which they may start.
+ * Stops the environments to which a branch that was deleted was deployed last, or a merge request from it in its project, as
+ * who deleted it: those that have a stop job which they may start.
  */
 export async function stopForBranch(
   deps: Deps,
@@ -125,15 +130,18 @@ export async function stopForBranch(
   const { store } = deps;
   const { id: projectId } = access.project;
   if (!can(actor, access, 'update_pipeline')) return;
+  const refs = [branch, ...(await headsFrom(deps, projectId, branch))];
   const names = new Set<string>();
-  for (const { id } of await store.pipelines.newestOfRef(projectId, branch, MAX_PIPELINES))
-    for (const { environment, tag } of await store.jobs.all(id))
-      if (!tag && environment?.onStop !== undefined) names.add(environment.name);
+  for (const ref of refs)
+    for (const { id } of await store.pipelines.newestOfRef(projectId, ref, MAX_PIPELINES))
+      for (const { environment, tag } of await store.jobs.all(id))
+        if (!tag && environment?.onStop !== undefined) names.add(environment.name);
   for (const name of [...names].slice(0, MAX_ENVIRONMENTS)) {
     const environment = await store.environments.named(projectId, name);
     if (environment === undefined || environment.state === 'stopped') continue;
     const last = await store.deployments.lastSuccess(projectId, environment.id);
-    if (last?.ref !== branch || (await stopJobOf(deps, environment)) === undefined) continue;
+    if (last === undefined || !refs.includes(last.ref) || (await stopJobOf(deps, environment)) === undefined)
+      continue;
     try {
       await stopEnvironment(deps, actor, access, environment.id);
     } catch (error) {
@@ -141,4 +149,16 @@ export async function stopForBranch(
       if (!(error instanceof DomainError)) throw error;
     }
   }
+}
+
+/** The refs of which the pipelines of merge requests from a branch are. Those of a fork are of its branch. */
+async function headsFrom({ store }: Deps, projectId: number, branch: string): Promise<string[]> {
+  const { items } = await store.mergeRequestList.page({
+    sources: [mergeRequestRanges.by(projectId, 'source', branch, MERGE_REQUEST_STATES)],
+    matches: async (records) => records.map(({ source }) => source.projectId === projectId),
+    direction: 'desc',
+    page: 1,
+    perPage: MAX_MERGE_REQUESTS,
+  });
+  return items.map(({ iid }) => headRef(iid));
 }

@@ -161,6 +161,32 @@ test('what was deployed last from a branch is stopped when the branch is deleted
   expect(await made.jobs(stays)).toEqual({ review: 'success', 'take down': 'manual' });
 });
 
+test('what a pipeline of a merge request deployed is stopped when the source branch is deleted', async () => {
+  const made = await piped(world, CONFIG.replaceAll('  script:', '  only: [merge_requests]\n  script:'));
+  const deployed = async (branch: string) => {
+    await made.commit(branch, { [branch]: 'x' }, branch, 'main');
+    const request = { source_branch: branch, target_branch: 'main', title: branch };
+    const { iid } = (await made.call('POST', '/merge_requests', request)).body;
+    await settled();
+    const [{ id }] = (await made.call('GET', `/merge_requests/${iid}/pipelines`)).body;
+    await made.end(id, 'review', 'success');
+    const [last] = await deploymentsOf(made, '?sort=desc');
+    return { iid: iid as number, id: id as number, name: last.environment.name as string };
+  };
+  const [gone, merged, stays] = [await deployed('gone'), await deployed('merged'), await deployed('stays')];
+  expect((await made.call('DELETE', '/repository/branches/gone')).status).toBe(204);
+  const merging = await made.call('PUT', `/merge_requests/${merged.iid}/merge`, {
+    should_remove_source_branch: true,
+  });
+  expect(merging.status).toBe(200);
+  await settled();
+  for (const { id, name } of [gone, merged]) {
+    expect((await environmentOf(made, name)).state).toBe('stopped');
+    expect(await made.jobs(id)).toEqual({ review: 'success', 'take down': 'pending' });
+  }
+  expect((await environmentOf(made, stays.name)).state).toBe('available');
+});
+
 test('an environment stays where its stop job is missing, or another branch was deployed to it since', async () => {
   const shared = CONFIG.replaceAll('review/$CI_COMMIT_REF_NAME', 'shared');
   const made = await piped(world, shared);
