@@ -1,6 +1,7 @@
 import { can } from '../../domain/access/permissions.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
+import { countOfMilestones } from '../../domain/issues/counts.ts';
 import { milestonesOf, withCode } from '../../domain/releases/releases.ts';
 import type { ReleaseLink, ReleaseRecord } from '../../records/releases.ts';
 import { commitBasic } from '../commits/present.ts';
@@ -8,6 +9,9 @@ import type { ApiDeps } from '../endpoint.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
 import { projectUrl } from '../projects/present.ts';
 import { userBasic } from '../users/present.ts';
+
+/** Milestones whose issues are counted for one answer. */
+const MAX_COUNTED = 100;
 
 const FORMATS = ['zip', 'tar.gz', 'tar.bz2', 'tar'] as const;
 
@@ -43,9 +47,17 @@ export async function presented(
   const [shown, milestones, authors, descriptions] = await Promise.all([
     withCode(deps, actor, access, releases),
     milestonesOf(deps, actor, access, releases).then(async (found) => {
-      const all = [...found.values()];
-      const planned = await presentedMilestones(deps, all, baseUrl, [project]);
-      return new Map(planned.map((each) => [each.id, each]));
+      const counted = [...found.keys()].slice(0, MAX_COUNTED);
+      const [planned, counts] = await Promise.all([
+        presentedMilestones(deps, [...found.values()], baseUrl, [project]),
+        countOfMilestones(deps, actor, access, counted),
+      ]);
+      return new Map(
+        planned.map((each) => {
+          const stats = counts.get(each.id);
+          return [each.id, stats === undefined ? each : { ...each, issue_stats: stats }];
+        }),
+      );
     }),
     authorsOf(deps, releases),
     html ? rendered(deps, actor, access, releases, baseUrl) : undefined,

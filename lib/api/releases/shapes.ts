@@ -19,6 +19,19 @@ export const link = shape(() =>
 );
 export const links = shape(() => z.array(link()));
 
+const milestoneWithStats = shape(() =>
+  milestone()
+    .extend({
+      issue_stats: z
+        .object({ total: z.int(), closed: z.int() })
+        .optional()
+        .describe(
+          "The project's issues with it that the caller may see, at most 10,000 of each state. Absent for milestones after the first 100 of an answer",
+        ),
+    })
+    .meta({ id: 'MilestoneOfRelease' }),
+);
+
 export const release = shape(() =>
   z
     .object({
@@ -31,7 +44,7 @@ export const release = shape(() =>
       upcoming_release: z.boolean().describe('Whether it is to be released in the future'),
       author: userBasic().optional(),
       commit: commit().nullable().optional(),
-      milestones: z.array(milestone()).optional().describe('Absent if there are none'),
+      milestones: z.array(milestoneWithStats()).optional().describe('Absent if there are none'),
       commit_path: z.string().optional(),
       tag_path: z.string().optional(),
       assets: z.object({

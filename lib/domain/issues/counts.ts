@@ -1,4 +1,9 @@
-import { ISSUE_CLASSES } from '../../records/issues.ts';
+import { ISSUE_CLASSES, type IssueClass } from '../../records/issues.ts';
+import { issueRanges } from '../../store/issues/kind.ts';
+import { mapLimit } from '../../store/table/map-limit.ts';
+import { can } from '../access/permissions.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 
 const OPEN = ISSUE_CLASSES.filter((listClass) => listClass.startsWith('opened'));
@@ -10,3 +15,38 @@ export const countAssignedIssues = ({ store }: Deps, userId: number): Promise<nu
 /** How many issues a user wrote, up to 10,000. */
 export const countWrittenIssues = ({ store }: Deps, userId: number): Promise<number> =>
   store.issueList.countOfPerson('author', userId, ISSUE_CLASSES);
+
+export interface IssueCounts {
+  readonly total: number;
+  readonly closed: number;
+}
+
+/** Issues counted in each state, and milestones counted at the same time. */
+const MAX_OF_MILESTONE = 10_000;
+const CONCURRENCY = 8;
+
+/**
+ * Counts the issues of a project with each of these milestones, by their ids. Confidential ones count for who may see them
+ * all; no issue does for who may see none.
+ */
+export async function countOfMilestones(
+  { store }: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, IssueCounts>> {
+  const [reads, all] = [can(actor, access, 'read_issues'), can(actor, access, 'read_confidential_issues')];
+  const counts = new Map<number, IssueCounts>();
+  const countOf = (id: number, state: 'opened' | 'closed') => {
+    const classes: IssueClass[] = all ? [state, `${state}-confidential`] : [state];
+    const sources = [issueRanges.by(access.project.id, 'milestone', id, classes)];
+    return store.issueList.count({ sources, direction: 'desc', page: 1, perPage: 20 }, MAX_OF_MILESTONE);
+  };
+  await mapLimit(CONCURRENCY, [...ids], async (id) => {
+    const [opened, closed] = reads
+      ? await Promise.all([countOf(id, 'opened'), countOf(id, 'closed')])
+      : [0, 0];
+    counts.set(id, { total: opened + closed, closed });
+  });
+  return counts;
+}

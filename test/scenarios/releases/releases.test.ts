@@ -53,7 +53,7 @@ describe('a release', () => {
         ],
       },
     });
-    expectSchema('release', { ...release, milestones: [] });
+    expectSchema('release', release);
     const page = `${service.url}/${path}`;
     expect(release).toMatchObject({
       tag_name: 'v1.0/a',
@@ -161,6 +161,25 @@ describe('a release', () => {
     await made(`${at}/releases`, { tag_name: 'planned', ref: 'main', milestones: ['gone'] });
     await owner('DELETE', `${at}/milestones/${id}`);
     expect((await owner('GET', of('planned'))).body).not.toHaveProperty('milestones');
+  });
+
+  test('counts the issues of its milestones that the reader may see', async () => {
+    const { at } = await coded('counted');
+    const { id: milestone_id } = await made(`${at}/milestones`, { title: 'm' });
+    const issue = async (more: object, close: boolean) => {
+      const { iid } = await made(`${at}/issues`, { title: 'i', milestone_id, ...more });
+      if (close) await owner('PUT', `${at}/issues/${iid}`, { state_event: 'close' });
+    };
+    await issue({}, false);
+    await issue({}, true);
+    await issue({ confidential: true }, true);
+    await made(`${at}/issues`, { title: 'of no milestone' });
+    await made(`${at}/releases`, { tag_name: 'v', ref: 'main', milestones: ['m'] });
+    await made(`${at}/members`, { user_id: world.ids['guest'], access_level: 10 });
+    const stats = async (who: 'owner' | 'guest') =>
+      (await as(who, 'GET', `${at}/releases`)).body[0].milestones[0].issue_stats;
+    expect(await stats('owner')).toEqual({ total: 3, closed: 2 });
+    expect(await stats('guest')).toEqual({ total: 2, closed: 1 });
   });
 
   test('is deleted, and its tag stays', async () => {
