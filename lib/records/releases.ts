@@ -12,6 +12,18 @@ export interface ReleaseLink {
   readonly type: LinkType;
 }
 
+/** What a release was at a moment: a JSON document, in a row of its own. */
+export interface ReleaseEvidence {
+  readonly id: number;
+  /** Hex SHA-256 of the document. */
+  readonly sha: string;
+  readonly collectedAt: string;
+  /** The message by which it was collected, which may come twice. */
+  readonly collectedBy: string;
+  /** Its document tells of milestones, with their issues where the project had these; absent: it tells of none. */
+  readonly tellsOf?: 'milestones' | 'issues';
+}
+
 /** A release of a project: a tag with notes and files. */
 export interface ReleaseRecord {
   readonly id: number;
@@ -26,6 +38,8 @@ export interface ReleaseRecord {
   readonly milestoneIds: readonly number[];
   /** The newest first. */
   readonly links: readonly ReleaseLink[];
+  /** The oldest first; absent: none was collected. */
+  readonly evidences?: readonly ReleaseEvidence[];
   /** ISO 8601, UTC. */
   readonly createdAt: string;
   /** When it was or will be released: chosen by its author. */

@@ -65,7 +65,7 @@ function nameOf(path: string): Pick<GitPath, 'of' | 'fullPath'> | undefined {
 export interface WebPath {
   readonly fullPath: string;
   readonly web: 'archive' | 'raw' | 'releases';
-  /** What follows, decoded: `<ref>/<path>`; of releases `<tag>/downloads/<path>`. */
+  /** What follows, decoded: `<ref>/<path>`; of releases `<tag>/downloads/<path>` or `<tag>/evidences/<id>.json`. */
   readonly rest: string;
 }
 

@@ -3,9 +3,10 @@ import type { Actor } from '../../domain/actor.ts';
 import * as releases from '../../domain/releases/releases.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
-import { json, reply } from '../../http/reply.ts';
+import { accepted, json, reply } from '../../http/reply.ts';
 import { LINK_TYPES, type ReleaseRecord } from '../../records/releases.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { accepted as acceptedShape } from '../meta/shapes.ts';
 import { linkEndpoints } from './links.ts';
 import { presented } from './present.ts';
 import * as shapes from './shapes.ts';
@@ -229,6 +230,24 @@ const remove = endpoint({
   },
 });
 
+const collect = endpoint({
+  method: 'POST',
+  path: '/projects/:id/releases/:tag_name/evidence',
+  area,
+  summary: 'Collect evidence of a release',
+  description:
+    'A worker writes down what the release is at that moment. The first evidence is collected when the release comes.',
+  access: project('admin_release'),
+  params: tagName,
+  returns: { status: 202, body: acceptedShape, description: 'The evidence is about to be collected' },
+  errors: [guarded, absent, { status: 422, description: 'There are 20 evidences already' }],
+  prefetch: () => ({ packs: false, rules: 'tag' }),
+  handle: async ({ actor, project, params }, deps) => {
+    await releases.collectAnother(deps, actor, project, params.tag_name);
+    return accepted();
+  },
+});
+
 export const releaseEndpoints = [
   list,
   latestOf(''),
@@ -238,5 +257,6 @@ export const releaseEndpoints = [
   create,
   update,
   remove,
+  collect,
   ...linkEndpoints,
 ];

@@ -1,7 +1,8 @@
 import { can } from '../../domain/access/permissions.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
-import { countOfMilestones } from '../../domain/issues/counts.ts';
+import { countedFor, countOfMilestones } from '../../domain/issues/counts.ts';
+import { visibleEvidences } from '../../domain/releases/evidence.ts';
 import { milestonesOf, withCode } from '../../domain/releases/releases.ts';
 import type { ReleaseLink, ReleaseRecord } from '../../records/releases.ts';
 import { commitBasic } from '../commits/present.ts';
@@ -50,7 +51,7 @@ export async function presented(
       const counted = [...found.keys()].slice(0, MAX_COUNTED);
       const [planned, counts] = await Promise.all([
         presentedMilestones(deps, [...found.values()], baseUrl, [project]),
-        countOfMilestones(deps, actor, access, counted),
+        countOfMilestones(deps, project.id, countedFor(actor, access), counted),
       ]);
       return new Map(
         planned.map((each) => {
@@ -97,7 +98,15 @@ export async function presented(
         ...(readsCode ? { sources } : {}),
         links: links.map((link) => shownLink(link, tag, url, readsCode)),
       },
-      ...(readsCode ? { evidences: [] } : {}),
+      ...(readsCode
+        ? {
+            evidences: visibleEvidences(actor, access, release).map(({ id, sha, collectedAt }) => ({
+              sha,
+              filepath: `${releaseUrl(url, tag)}/evidences/${id}.json`,
+              collected_at: collectedAt,
+            })),
+          }
+        : {}),
       _links: readsCode ? linksOf(url, tag, edits) : {},
     };
   });

@@ -53,9 +53,15 @@ export const release = shape(() =>
         links: links(),
       }),
       evidences: z
-        .array(z.object({ sha: z.string(), filepath: z.string(), collected_at: time() }))
+        .array(
+          z.object({
+            sha: z.string().describe('SHA-256 of the document'),
+            filepath: z.string().describe('Address of the document'),
+            collected_at: time(),
+          }),
+        )
         .optional()
-        .describe('Always empty: no evidence is collected'),
+        .describe('What the release was when it was collected, the oldest first'),
       _links: z.record(z.string(), z.string()),
     })
     .meta({ id: 'Release' }),

@@ -38,6 +38,7 @@ import { codeOf } from '../repository/read.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { started } from '../started.ts';
 import { createTag } from '../tags/tags.ts';
+import { askForEvidence, firstEvidence, NO_EVIDENCE } from './evidence.ts';
 import { type LinkInput, newLinks } from './link-rules.ts';
 
 /** Characters. */
@@ -183,13 +184,16 @@ export async function createRelease(
   const toEvent = await event;
   const planned = input.milestones?.length ? ` with Milestones ${input.milestones.join(', ')}` : '';
   const mail = enqueueNotification(deps, actor, { kind: 'release', projectId: project.id, tag });
+  const evidence = firstEvidence(release, deps.now());
   const together = {
     writes: [
       ...releases.creation(release),
+      ...evidence.writes,
       toEvent(auditedRelease(access, release, `Created Release ${tag}${planned}`)),
     ],
     messages: [
       mail,
+      ...evidence.messages,
       ...(await tellHooks(deps, actor, project, [{ kind: 'release', tag, action: 'create' }])),
     ],
   };
@@ -236,72 +240,95 @@ export interface ReleaseChangeInput {
   readonly milestones?: readonly string[] | undefined;
 }
 
-/** @throws `404 Not Found`; 403 for a protected tag; 400 for invalid values; 409 for a concurrent change */
-export async function changeRelease(
+/**
+ * Changes a release; again where another request changed it first.
+ * @throws `404 Not Found`; 403 for a protected tag; 400 for invalid values; 409 where others keep changing it
+ */
+export const changeRelease = (
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
   tag: string,
   input: ReleaseChangeInput,
-): Promise<ReleaseRecord> {
-  const [release, planned] = await Promise.all([
-    getRelease(deps, access, tag),
-    input.milestones === undefined ? undefined : milestoneIds(deps, access, input.milestones),
-    requireMayChange(deps, actor, access, tag),
-  ]);
-  const change: ReleaseChange = {
-    ...(input.name === undefined ? {} : { name: input.name.trim() || tag }),
-    ...(input.description === undefined ? {} : { description: input.description }),
-    ...(input.releasedAt === undefined ? {} : { releasedAt: input.releasedAt.toISOString() }),
-    ...(planned === undefined ? {} : { milestoneIds: planned }),
-  };
-  requireValid({ ...release, ...change });
-  const events = [auditedRelease(access, release, `Updated Release ${tag}`)];
-  if (planned !== undefined && !sameIds(planned, release.milestoneIds)) {
-    const to = input.milestones!.length === 0 ? '[none]' : input.milestones!.join(', ');
-    events.push(auditedRelease(access, release, `Milestones associated with release changed to ${to}`));
-  }
-  const writes = await Promise.all(events.map((event) => audited(deps, actor, event)));
-  const told = await tellHooks(deps, actor, access.project, [{ kind: 'release', tag, action: 'update' }]);
-  try {
-    const all = [...writes, ...told.map(outboxWrite)];
+): Promise<ReleaseRecord> =>
+  again(async () => {
+    const [release, planned] = await Promise.all([
+      getRelease(deps, access, tag),
+      input.milestones === undefined ? undefined : milestoneIds(deps, access, input.milestones),
+      requireMayChange(deps, actor, access, tag),
+    ]);
+    const change: ReleaseChange = {
+      ...(input.name === undefined ? {} : { name: input.name.trim() || tag }),
+      ...(input.description === undefined ? {} : { description: input.description }),
+      ...(input.releasedAt === undefined ? {} : { releasedAt: input.releasedAt.toISOString() }),
+      ...(planned === undefined ? {} : { milestoneIds: planned }),
+    };
+    const after = { ...release, ...change };
+    requireValid(after);
+    const events = [auditedRelease(access, release, `Updated Release ${tag}`)];
+    if (planned !== undefined && !sameIds(planned, release.milestoneIds)) {
+      const to = input.milestones!.length === 0 ? '[none]' : input.milestones!.join(', ');
+      events.push(auditedRelease(access, release, `Milestones associated with release changed to ${to}`));
+    }
+    const writes = await Promise.all(events.map((event) => audited(deps, actor, event)));
+    const told = await tellHooks(deps, actor, access.project, [{ kind: 'release', tag, action: 'update' }]);
+    const evidence = after.releasedAt === release.releasedAt ? NO_EVIDENCE : firstEvidence(after, deps.now());
+    const messages = [...told, ...evidence.messages];
+    const all = [...writes, ...evidence.writes, ...messages.map(outboxWrite)];
     const changed = await deps.store.releases.change(release, change, deps.now(), all);
-    await deps.store.outbox.deliver(told);
+    await deps.store.outbox.deliver(messages);
     return changed;
-  } catch (error) {
-    throw refusalOf(error);
-  }
-}
+  });
 
 /**
  * Deletes a release; its tag stays.
- * @throws `404 Not Found`; 403 for a protected tag; 409 for a concurrent change
+ * @throws `404 Not Found`; 403 for a protected tag; 409 where others keep changing it
  */
-export async function removeRelease(
+export const removeRelease = (
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
   tag: string,
-): Promise<ReleaseRecord> {
-  const [release, toEvent] = await Promise.all([
-    getRelease(deps, access, tag),
-    prepareAudited(deps, actor),
-    requireMayChange(deps, actor, access, tag),
-  ]);
-  const former = { ...release, description: release.description.slice(0, MAX_TOLD) };
-  const told = await tellHooks(deps, actor, access.project, [
-    { kind: 'release', tag, action: 'delete', former },
-  ]);
-  try {
+): Promise<ReleaseRecord> =>
+  again(async () => {
+    const [release, toEvent] = await Promise.all([
+      getRelease(deps, access, tag),
+      prepareAudited(deps, actor),
+      requireMayChange(deps, actor, access, tag),
+    ]);
+    const former = { ...release, description: release.description.slice(0, MAX_TOLD) };
+    const told = await tellHooks(deps, actor, access.project, [
+      { kind: 'release', tag, action: 'delete', former },
+    ]);
     await deps.store.releases.remove(release, [
       toEvent(auditedRelease(access, release, `Deleted Release ${tag}`)),
       ...told.map(outboxWrite),
     ]);
     await deps.store.outbox.deliver(told);
     return release;
+  });
+
+/** Makes an attempt again where another request, or the collection of evidence, changed the release first. */
+async function again<T>(attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await retryOnConflict(attempt, (error) => error instanceof Stale);
   } catch (error) {
     throw refusalOf(error);
   }
+}
+
+/** Has another evidence of a release collected. @throws `404 Not Found`; 403 for a protected tag; 422 for too many */
+export async function collectAnother(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  tag: string,
+): Promise<void> {
+  const [release] = await Promise.all([
+    getRelease(deps, access, tag),
+    requireMayChange(deps, actor, access, tag),
+  ]);
+  await askForEvidence(deps, release);
 }
 
 /** Changes the links of a release; again where another request changed the release first. */
@@ -318,11 +345,7 @@ export async function changeLinks<T>(
     const { links, result } = change(release.links);
     return { release: await deps.store.releases.change(release, { links }, deps.now()), result };
   };
-  try {
-    return await retryOnConflict(attempt, (error) => error instanceof Stale);
-  } catch (error) {
-    throw refusalOf(error);
-  }
+  return again(attempt);
 }
 
 /** Who may not create a protected tag may not change its release. @throws 403 */

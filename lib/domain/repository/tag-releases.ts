@@ -10,8 +10,9 @@ import type { Deps } from '../deps.ts';
 /** Deletes the releases of a project whose tags are gone. */
 export const TAGS_DELETED_JOB = 'releases.tags-deleted';
 
-/** Of more tags than this a worker deletes the releases: they would not fit into the transaction. */
+/** A worker deletes the releases of more tags, or with more rows, than this: they would not fit into the transaction. */
 const MAX_TOGETHER = 8;
+const MAX_WRITES = 40;
 
 /** What the transaction that deletes tags has to do about their releases. */
 export async function releasesOfDeleted(
@@ -23,15 +24,13 @@ export async function releasesOfDeleted(
     ({ name, from, to }) => spaceOf(name) === 'tags' && from !== to && to === ZERO_OID,
   );
   if (deleted.length === 0) return { writes: [], messages: [] };
-  if (deleted.length > MAX_TOGETHER)
-    return { writes: [], messages: [message(MAINTENANCE, TAGS_DELETED_JOB, { projectId })] };
+  const later = { writes: [], messages: [message(MAINTENANCE, TAGS_DELETED_JOB, { projectId })] };
+  if (deleted.length > MAX_TOGETHER) return later;
   const tags = deleted.map(({ name }) => shortName(name));
   const found = await releases.ofTags(projectId, tags);
-  return {
-    // Of a release that is being created for the tag, one of the two loses.
-    writes: found.flatMap((release, i) =>
-      release === undefined ? [releases.absence(projectId, tags[i]!)] : releases.removal(release),
-    ),
-    messages: [],
-  };
+  // Of a release that is being created for the tag, one of the two loses.
+  const writes = found.flatMap((release, i) =>
+    release === undefined ? [releases.absence(projectId, tags[i]!)] : releases.removal(release),
+  );
+  return writes.length > MAX_WRITES ? later : { writes, messages: [] };
 }

@@ -1,6 +1,7 @@
 /** Releases of projects, by their tags. What creates or deletes one moves refs as well, and is one transaction with that. */
 
-import type { ReleaseRecord } from '../../records/releases.ts';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { ReleaseEvidence, ReleaseRecord } from '../../records/releases.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import { idOf } from '../row-keys/key.ts';
@@ -8,6 +9,7 @@ import {
   RELEASE_PREFIX,
   type ReleaseOrder,
   releaseCountKey,
+  releaseEvidenceKey,
   releaseKey,
   releaseListKey,
   releaseListPrefix,
@@ -30,8 +32,14 @@ export const RELEASE_OF_NOTHING = 'release-project';
 
 /** What of a release can be changed. */
 export type ReleaseChange = Partial<
-  Pick<ReleaseRecord, 'name' | 'description' | 'releasedAt' | 'milestoneIds' | 'links'>
+  Pick<ReleaseRecord, 'name' | 'description' | 'releasedAt' | 'milestoneIds' | 'links' | 'evidences'>
 >;
+
+/** Maximum number of evidences of a release. */
+export const MAX_EVIDENCES = 20;
+
+/** Collects an evidence of a release: `{ projectId, tag, releaseId, first }`. */
+export const COLLECT_EVIDENCE_JOB = 'release.collect-evidence';
 
 export class Releases {
   readonly #table: Table;
@@ -49,6 +57,10 @@ export class Releases {
     return this.#counters.next('release-link');
   }
 
+  nextEvidenceId(): Promise<number> {
+    return this.#counters.next('release-evidence');
+  }
+
   async get(projectId: number, tag: string): Promise<ReleaseRecord | undefined> {
     return fromItem(await this.#table.get(releaseKey(projectId, tag)));
   }
@@ -57,6 +69,15 @@ export class Releases {
   async ofTags(projectId: number, tags: readonly string[]): Promise<(ReleaseRecord | undefined)[]> {
     const items = await this.#table.batchGet(tags.map((tag) => releaseKey(projectId, tag)));
     return items.map(fromItem);
+  }
+
+  /** The document of an evidence. */
+  async document(
+    { projectId, id: releaseId }: ReleaseRecord,
+    { id }: ReleaseEvidence,
+  ): Promise<string | undefined> {
+    const row = await this.#table.get(releaseEvidenceKey(projectId, releaseId, id));
+    return row && inflateRawSync(row['document'] as Uint8Array).toString();
   }
 
   async count(projectId: number): Promise<number> {
@@ -149,6 +170,9 @@ export class Releases {
     return [
       { delete: releaseKey(release.projectId, release.tag), ...unchanged(release) },
       ...listRows(release).map(({ put: { pk, sk } }) => ({ delete: { pk, sk } })),
+      ...(release.evidences ?? []).map(({ id }) => ({
+        delete: releaseEvidenceKey(release.projectId, release.id, id),
+      })),
       { update: releaseCountKey(release.projectId), add: { releases: -1 } },
     ];
   }
@@ -174,6 +198,21 @@ export class Releases {
       ...alongside,
     ]);
     return next;
+  }
+
+  /** Adds an evidence. @throws Stale when the release was changed or deleted since it was read; Missing */
+  async addEvidence(
+    release: ReleaseRecord,
+    evidence: ReleaseEvidence,
+    document: string,
+    now: Date,
+  ): Promise<void> {
+    const key = releaseEvidenceKey(release.projectId, release.id, evidence.id);
+    const evidences = [...(release.evidences ?? []), evidence];
+    await this.change(release, { evidences }, now, [
+      // Escapes make a text six times as long.
+      { put: { ...key, document: deflateRawSync(document) } },
+    ]);
   }
 
   /** @throws Stale when it was changed or deleted since it was read */

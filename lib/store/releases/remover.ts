@@ -4,7 +4,7 @@ import type { Releases } from './releases.ts';
 
 export const remover: Remover<{ readonly releases: Releases }> = {
   ofProject: {
-    rows: ['release', 'release-in-list', 'release-count'],
+    rows: ['release', 'release-in-list', 'release-evidence', 'release-count'],
     run: ({ releases }, { id }, deadline) => untilNoneLeft(() => releases.removeOfProject(id), deadline),
   },
 };

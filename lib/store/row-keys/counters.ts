@@ -30,6 +30,7 @@ export type CounterKind =
   | 'deployment'
   | 'release'
   | 'release-link'
+  | 'release-evidence'
   | 'package'
   | 'package-file'
   | 'epic'

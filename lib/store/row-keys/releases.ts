@@ -22,6 +22,12 @@ export const releaseListKey = (projectId: number, order: ReleaseOrder, at: strin
   sk: `${releaseListPrefix(order)}${at}#${padded(id)}`,
 });
 
+/** The document of an evidence of a release. */
+export const releaseEvidenceKey = (projectId: number, releaseId: number, id: number): Key => ({
+  pk: releasesPartition(projectId),
+  sk: `EVIDENCE#${padded(releaseId)}#${padded(id)}`,
+});
+
 /** How many releases there are. */
 export const releaseCountKey = (projectId: number): Key => ({
   pk: releasesPartition(projectId),
@@ -33,5 +39,6 @@ const of = ['project'] as const;
 export const rowKinds = [
   { name: 'release', partitions: ['RELEASES#'], keys: { releaseKey }, of },
   { name: 'release-in-list', partitions: ['RELEASES#'], keys: { releaseListKey }, of },
+  { name: 'release-evidence', partitions: ['RELEASES#'], keys: { releaseEvidenceKey }, of },
   { name: 'release-count', partitions: ['RELEASES#'], keys: { releaseCountKey }, of },
 ] as const satisfies readonly RowKind[];

@@ -64,6 +64,17 @@ export const releaseWrites: readonly Operation[] = [
     };
     return { path, token, state };
   }),
+  endpoint(`POST ${RELEASE}/evidence`, async (fixtures) => {
+    const { path, token } = await released(fixtures);
+    // The first one came with the release.
+    await fixtures.settle();
+    const state = async () => {
+      await fixtures.settle();
+      const { evidences } = await fixtures.done('GET', path, { token });
+      return evidences.length === 1 ? 'before' : evidences.length === 2 ? 'after' : `${evidences.length}`;
+    };
+    return { path: `${path}/evidence`, token, state };
+  }),
   endpoint(`POST ${RELEASE}/assets/links`, async (fixtures) => {
     const { path, token } = await released(fixtures);
     const json = { name: 'tool', url: 'https://example.com/tool' };

@@ -406,6 +406,7 @@ export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
     'DELETE /projects/:id/environments/review_apps',
     'POST /projects/:id/deployments',
     'PUT /projects/:id/deployments/:deployment_id',
+    'POST /projects/:id/releases/:tag_name/evidence',
     'POST /projects/:id/releases/:tag_name/assets/links',
     'PUT /projects/:id/releases/:tag_name/assets/links/:link_id',
     'DELETE /projects/:id/releases/:tag_name/assets/links/:link_id',

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { deps } from '../../../functions/deps.ts';
+import { collectEvidence } from '../../../lib/domain/releases/evidence.ts';
 import { GitCli, withToken } from '../../clients/git-cli.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { expectSchema } from '../../harness/schemas.ts';
@@ -87,7 +90,7 @@ describe('a release', () => {
       _links: { self: `${page}/-/releases/v1.0%2Fa`, edit_url: `${page}/-/releases/v1.0%2Fa/edit` },
     });
     expect(release.released_at).toBe(release.created_at);
-    expect((await owner('GET', of('v1.0/a'))).body).toEqual(release);
+    expect({ ...(await owner('GET', of('v1.0/a'))).body, evidences: [] }).toEqual(release);
     const tag = await owner('GET', `${at}/repository/tags/v1.0%2Fa`);
     expect(tag.body).toMatchObject({
       message: 'The first',
@@ -269,6 +272,126 @@ describe('links', () => {
       ),
     );
     expect(namesOf(await owner('GET', of('busy', '/assets/links'))).sort()).toEqual(names);
+  });
+});
+
+describe('evidence', () => {
+  const evidencesOf = async (at: string, tag: string) => {
+    await settled();
+    return (await owner('GET', `${at}/releases/${tag}`)).body.evidences;
+  };
+  const read = async (who: 'owner' | 'guest' | 'stranger', { filepath }: { filepath: string }) => {
+    const answer = await fetch(filepath, { headers: { 'PRIVATE-TOKEN': world.tokens[who]! } });
+    return { status: answer.status, text: await answer.text() };
+  };
+
+  test('is collected with the release, and stays what the release was then', async () => {
+    const { at, path } = await coded('proven');
+    const { id: milestone_id } = await made(`${at}/milestones`, { title: 'm' });
+    await made(`${at}/issues`, { title: 'i', milestone_id });
+    await made(`${at}/issues`, { title: 'hidden', milestone_id, confidential: true });
+    const json = { tag_name: 'v1', ref: 'main', name: 'First', milestones: ['m'] };
+    const { released_at } = await made(`${at}/releases`, json);
+    const [evidence, ...more] = await evidencesOf(at, 'v1');
+    expect(more).toEqual([]);
+    const release = (await owner('GET', `${at}/releases/v1`)).body;
+    expectSchema('release', release);
+    expect(evidence.filepath).toMatch(
+      new RegExp(`^${service.url}/${path}/-/releases/v1/evidences/\\d+\\.json$`),
+    );
+    await owner('PUT', `${at}/releases/v1`, { name: 'Second' });
+    const { status, text } = await read('owner', evidence);
+    expect([status, createHash('sha256').update(text).digest('hex')]).toEqual([200, evidence.sha]);
+    expect(JSON.parse(text)).toMatchObject({
+      release: {
+        tag_name: 'v1',
+        name: 'First',
+        released_at,
+        project: { id: Number(at.split('/')[2]), name: 'proven' },
+        milestones: [{ id: milestone_id, title: 'm', issue_stats: { total: 1, closed: 0 } }],
+      },
+    });
+  });
+
+  test('is collected again when somebody asks for it, 20 times in all, and goes with its release', async () => {
+    const { at, path } = await coded('proven again');
+    const tags = ['v1', 'a', 'b', 'c', 'd', 'e'];
+    for (const tag_name of tags) await made(`${at}/releases`, { tag_name, ref: 'main' });
+    const ask = () => owner('POST', `${at}/releases/v1/evidence`);
+    await settled();
+    await owner('PUT', `${at}/releases/v1`, { name: 'Second' });
+    expect(await ask()).toMatchObject({ status: 202, body: { message: '202 Accepted' } });
+    const [first, second] = await evidencesOf(at, 'v1');
+    expect(first.sha).not.toBe(second.sha);
+    for (let n = 2; n < 20; n++) expect((await ask()).status).toBe(202);
+    const all = await evidencesOf(at, 'v1');
+    expect(new Set(all.map(({ filepath }: { filepath: string }) => filepath)).size).toBe(20);
+    expect(await ask()).toMatchObject({
+      status: 422,
+      body: { message: 'there are 20 evidences already' },
+    });
+    const project = Number(at.split('/')[2]);
+    const { releases } = deps().store;
+    const release = (await releases.get(project, 'v1'))!;
+    const remote = withToken(service.url, path, world.tokens.owner!);
+    const clone = await git.clone(remote, 'proven');
+    await git.ok(clone, 'push', '--quiet', 'origin', ...tags.map((name) => `:refs/tags/${name}`));
+    await settled();
+    expect((await owner('GET', `${at}/releases`)).body).toEqual([]);
+    for (const each of release.evidences!) expect(await releases.document(release, each)).toBeUndefined();
+  });
+
+  test('of the longest notes is collected, however they are escaped', async () => {
+    const { at } = await coded('proven at length');
+    const description = '\u0001'.repeat(56 * 1024);
+    await made(`${at}/releases`, { tag_name: 'v1', ref: 'main', description });
+    const [evidence] = await evidencesOf(at, 'v1');
+    expect(JSON.parse((await read('owner', evidence)).text).release.description).toBe(description);
+  });
+
+  test('of a release to come is collected when it comes, and of one that had come never', async () => {
+    const { at } = await coded('proven later');
+    const projectId = Number(at.split('/')[2]);
+    const json = { tag_name: 'past', ref: 'main', released_at: '2020-01-01T00:00:00Z' };
+    await made(`${at}/releases`, json);
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
+    await made(`${at}/releases`, { tag_name: 'next', ref: 'main', released_at: inDays(1).toISOString() });
+    await owner('PUT', `${at}/releases/next`, { released_at: inDays(2).toISOString() });
+    const { id: releaseId } = (await deps().store.releases.get(projectId, 'next'))!;
+    const collect = async (days: number) => {
+      const later = { ...deps(), now: () => inDays(days) };
+      await collectEvidence(later, { projectId, tag: 'next', releaseId, first: true }, `day ${days}`);
+      return (await evidencesOf(at, 'next')).length;
+    };
+    expect([await collect(1.1), await collect(2.1), await collect(2.2)]).toEqual([0, 1, 1]);
+    await owner('PUT', `${at}/releases/next`, { released_at: inDays(0).toISOString() });
+    expect(await evidencesOf(at, 'next')).toHaveLength(1);
+    expect(await evidencesOf(at, 'past')).toEqual([]);
+    await owner('PUT', `${at}/releases/past`, { released_at: inDays(0).toISOString() });
+    expect(await evidencesOf(at, 'past')).toHaveLength(1);
+  });
+
+  test('is for who may read the code, and the issues that it tells of', async () => {
+    const { at } = await coded('proven in private');
+    await made(`${at}/members`, { user_id: world.ids['guest'], access_level: 10 });
+    await made(`${at}/milestones`, { title: 'm' });
+    await made(`${at}/releases`, { tag_name: 'plain', ref: 'main' });
+    await made(`${at}/releases`, { tag_name: 'planned', ref: 'main', milestones: ['m'] });
+    const [[plain], [planned]] = [await evidencesOf(at, 'plain'), await evidencesOf(at, 'planned')];
+    expect((await as('guest', 'GET', `${at}/releases`)).body[0]).not.toHaveProperty('evidences');
+    for (const who of ['guest', 'stranger'] as const) {
+      expect((await read(who, plain)).status).toBeGreaterThanOrEqual(403);
+      expect((await as(who, 'POST', `${at}/releases/plain/evidence`)).status).toBe(
+        who === 'guest' ? 403 : 404,
+      );
+    }
+    await owner('PUT', at, { visibility: 'public', issues_access_level: 'private' });
+    const { body } = await as('stranger', 'GET', `${at}/releases/planned`);
+    expect(body.evidences).toEqual([]);
+    const statuses = [await read('stranger', planned), await read('stranger', plain)];
+    expect(statuses.map(({ status }) => status)).toEqual([404, 200]);
+    const absent = { filepath: plain.filepath.replace(/\d+\.json$/, '999999999.json') };
+    expect((await read('owner', absent)).status).toBe(404);
   });
 });
 
