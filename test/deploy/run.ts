@@ -12,6 +12,7 @@ import { mergeRequestsStory } from './merge-requests-story.ts';
 import { pagesStory } from './pages-story.ts';
 import { run } from './process.ts';
 import { provisioningStory } from './provisioning-story.ts';
+import { runnerStory } from './runner-story.ts';
 import { type Deployed, story } from './story.ts';
 import { Tally } from './tally.ts';
 import { telemetryStory } from './telemetry-story.ts';
@@ -57,6 +58,7 @@ try {
     await mergeRequestsStory(deployed, told);
     await lfsStory(deployed, told);
     await pagesStory(deployed, told);
+    await runnerStory(deployed, told);
     await provisioningStory(deployed, told);
     await hooksStory(deployed, told);
     await telemetryStory(deployed, told);
