@@ -1,5 +1,6 @@
 import type { AuthorSnapshot } from './authors.ts';
 import type { StoredText } from './texts.ts';
+import type { TrackedAddress } from './tracked.ts';
 
 export const ISSUE_STATES = ['opened', 'closed'] as const;
 export type IssueState = (typeof ISSUE_STATES)[number];
@@ -12,6 +13,8 @@ export type Severity = (typeof SEVERITIES)[number];
 
 export const HEALTH_STATUSES = ['on_track', 'needs_attention', 'at_risk'] as const;
 export type HealthStatus = (typeof HEALTH_STATUSES)[number];
+
+export const MAX_CLOSERS = 100;
 
 /** What people may change of an issue. Days are `YYYY-MM-DD`, times ISO 8601 in UTC with milliseconds. */
 export interface IssueFields {
@@ -59,6 +62,8 @@ export interface IssueRecord extends IssueFields {
   readonly createdAt: string;
   /** The number of the alert that opened it; absent: none did. */
   readonly alertIid?: number;
+  /** The merge requests that say they close it, at most {@link MAX_CLOSERS}. Changed without a new version; absent: none. */
+  readonly closers?: readonly TrackedAddress[];
   /** Notes by users; awards. Changed by adding, without a new version. */
   readonly userNotesCount: number;
   readonly upvotes: number;

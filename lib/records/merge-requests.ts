@@ -1,5 +1,6 @@
 import type { AuthorSnapshot } from './authors.ts';
 import type { StoredText } from './texts.ts';
+import type { TrackedAddress } from './tracked.ts';
 
 export const MERGE_REQUEST_STATES = ['opened', 'closed', 'merged'] as const;
 export type MergeRequestState = (typeof MERGE_REQUEST_STATES)[number];
@@ -36,6 +37,9 @@ export const MAX_FINDING_COMMITS = 50;
 export const MAX_CONTEXT_COMMITS = 100;
 
 export const MAX_COUNTED_FILES = 1_000;
+
+/** Twice as many, those of before and those of now, change in one transaction. */
+export const MAX_CLOSES = 45;
 
 /** Whether a head can be merged into the head of a target. It says nothing of any other two commits. */
 export interface MergeVerdict {
@@ -124,6 +128,8 @@ export interface MergeRequestRecord extends MergeRequestFields {
   /** The project of the target branch, which it belongs to. */
   readonly projectId: number;
   readonly createdAt: string;
+  /** The issues that it says it closes, at most {@link MAX_CLOSES}: it is among their closers. Absent: none. */
+  readonly closes?: readonly TrackedAddress[];
   /** The latest answer of a check. Changed without a new version. */
   readonly verdict: MergeVerdict | null;
   /** The latest check that a worker was told to make. Changed without a new version; absent: there was none. */

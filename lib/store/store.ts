@@ -56,6 +56,7 @@ import { LfsObjects } from './lfs/objects.ts';
 import { MaintenanceNotes } from './maintenance/last-runs.ts';
 import { Leases } from './maintenance/leases.ts';
 import { Members } from './members/members.ts';
+import { Closing } from './merge-requests/closing.ts';
 import { MERGE_REQUEST_KIND } from './merge-requests/kind.ts';
 import { MergeRequests } from './merge-requests/merge-requests.ts';
 import { Milestones } from './milestones/milestones.ts';
@@ -187,6 +188,7 @@ export interface Store {
   readonly issueLinks: IssueLinks;
   readonly mergeRequests: MergeRequests;
   readonly mergeRequestList: TrackedList<MergeRequestRecord, MergeRequestFacet, MergeRequestState>;
+  readonly closing: Closing;
   readonly mergeRequestUses: TrackedUses<MergeRequestFacet, MergeRequestState>;
   readonly notificationSettings: NotificationSettings;
   readonly threads: Threads;
@@ -319,6 +321,7 @@ const PARTS: {
   issueLinks: (s) => new IssueLinks(s.table, s.counters),
   mergeRequests: (s) => new MergeRequests(s.table, s.counters, s.outbox),
   mergeRequestList: (s) => new TrackedList(MERGE_REQUEST_KIND, s.table, s.mergeRequests),
+  closing: (s) => new Closing(s.table),
   mergeRequestUses: (s) => new TrackedUses(mergeRequestKeys, s.table),
   notificationSettings: (s) => new NotificationSettings(s.table),
   threads: (s) => new Threads(s.table),

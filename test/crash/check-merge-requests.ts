@@ -1,5 +1,8 @@
+import { type IssueRecord, MAX_CLOSERS } from '../../lib/records/issues.ts';
 import type { DiffVersion, MergeRequestRecord } from '../../lib/records/merge-requests.ts';
+import type { TrackedAddress } from '../../lib/records/tracked.ts';
 import { MERGE_REQUEST_KIND } from '../../lib/store/merge-requests/kind.ts';
+import { issueKey, issueKeys } from '../../lib/store/row-keys/issues.ts';
 import {
   collaborationPrefix,
   diffVersionKey,
@@ -7,9 +10,13 @@ import {
 } from '../../lib/store/row-keys/merge-requests.ts';
 import { fromItem } from '../../lib/store/tracked/records.ts';
 import { checkTracked } from './check-tracked.ts';
-import { keyText, rowCheck } from './rows.ts';
+import { livingOf } from './records.ts';
+import { keyText, type Rows, rowCheck } from './rows.ts';
 
-/** Merge requests stand in the lists of what their records say, are counted, and have all versions up to the latest. */
+/**
+ * Merge requests stand in the lists of what their records say, are counted, have all versions up to the latest, and are
+ * among the closers of the issues that they close.
+ */
 export const mergeRequests = rowCheck(
   [
     'merge-request',
@@ -26,6 +33,7 @@ export const mergeRequests = rowCheck(
   ],
   function* (rows) {
     yield* checkTracked(rows, MERGE_REQUEST_KIND);
+    yield* closingProblems(rows);
     for (const row of rows.of('MRS#').filter(({ sk }) => sk.startsWith(mergeRequestKeys.recordPrefix))) {
       const { projectId, iid, diff } = fromItem<MergeRequestRecord>(row)!;
       for (let number = 1; number <= diff.number; number++) {
@@ -48,3 +56,25 @@ export const mergeRequests = rowCheck(
     }
   },
 );
+
+function* closingProblems(rows: Rows): Iterable<string> {
+  const isSame = (a: TrackedAddress) => (b: TrackedAddress) => a.projectId === b.projectId && a.iid === b.iid;
+  for (const row of rows.of('MRS#').filter(({ sk }) => sk.startsWith(mergeRequestKeys.recordPrefix))) {
+    const mergeRequest = fromItem<MergeRequestRecord>(row)!;
+    for (const address of mergeRequest.closes ?? []) {
+      const issue = fromItem<IssueRecord>(rows.get(issueKey(address)));
+      const closers = issue?.closers ?? [];
+      if (issue !== undefined && closers.length < MAX_CLOSERS && !closers.some(isSame(mergeRequest)))
+        yield `${keyText(row)} closes an issue that does not say so`;
+    }
+  }
+  const living = new Set(livingOf(rows).map(({ id }) => id));
+  for (const row of rows.of('ISSUES#').filter(({ sk }) => sk.startsWith(issueKeys.recordPrefix))) {
+    const issue = fromItem<IssueRecord>(row)!;
+    for (const closer of (issue.closers ?? []).filter(({ projectId }) => living.has(projectId))) {
+      const mergeRequest = fromItem<MergeRequestRecord>(rows.get(mergeRequestKeys.record(closer)));
+      if (!mergeRequest?.closes?.some(isSame(issue)))
+        yield `${keyText(row)} has a closer that does not close it`;
+    }
+  }
+}

@@ -42,7 +42,7 @@ export function presentIssue(
     issue_type: issue.type,
     severity: issue.severity,
     user_notes_count: issue.userNotesCount,
-    merge_requests_count: 0,
+    merge_requests_count: shown.mergeRequestsCount,
     upvotes: issue.upvotes,
     downvotes: issue.downvotes,
     due_date: issue.dueDate,

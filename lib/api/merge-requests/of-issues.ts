@@ -26,7 +26,7 @@ const of = (name: 'related_merge_requests' | 'closed_by', summary: string) =>
       ]);
       const found =
         name === 'closed_by'
-          ? await closingMergeRequests(deps, actor, issue, baseUrl)
+          ? await closingMergeRequests(deps, actor, issue)
           : await relatedMergeRequests(deps, actor, issue);
       const from = (page.page - 1) * page.perPage;
       const shown = found.slice(from, from + page.perPage);

@@ -129,8 +129,8 @@ async function bring(
   const at = deps.now().toISOString();
   const me = { id: user.id, username: user.username, name: user.name };
   const shareGroups = source.project.ancestorIds.every((each) => target.project.ancestorIds.includes(each));
-  // The alert stays with the project.
-  const { alertIid: _, ...taken } = before;
+  // The alert stays with the project; merge requests name the issue that they named.
+  const { alertIid: _alert, closers: _closers, ...taken } = before;
   const issue: IssueRecord = {
     ...taken,
     id,

@@ -14,6 +14,7 @@ import { type FoundEpic, visibleEpics } from '../epics/related.ts';
 import { labelsOf } from '../labels/of-records.ts';
 import { textsOf } from '../long-texts.ts';
 import { milestonesOf } from '../tracked/related.ts';
+import { closerCounts } from './closers.ts';
 
 /** An issue that the caller may see, with the project that it is in. */
 export interface FoundIssue {
@@ -35,6 +36,8 @@ export interface ShownIssue extends FoundIssue {
   readonly iteration: IterationRecord | undefined;
   /** Undefined: there is none that the caller may see. */
   readonly epic: FoundEpic | undefined;
+  /** Merge requests that close it, as far as the caller may see them. */
+  readonly mergeRequestsCount: number;
 }
 
 /** @throws 413 when the descriptions are too long together */
@@ -49,7 +52,7 @@ export async function shownIssues(
     ...assigneeIds,
     ...(closedById === null ? [] : [closedById]),
   ]);
-  const [users, labels, milestones, iterations, epics, descriptions] = await Promise.all([
+  const [users, labels, milestones, iterations, epics, descriptions, mergeRequests] = await Promise.all([
     deps.store.users.shown(userIds),
     labelsOf(deps, issues),
     milestonesOf(deps, issues),
@@ -59,6 +62,7 @@ export async function shownIssues(
       deps,
       issues.map(({ description }) => description ?? ''),
     ),
+    closerCounts(deps, actor, found),
   ]);
   const usersById = byId(users);
   return found.map(({ issue, access }, i) => ({
@@ -74,6 +78,7 @@ export async function shownIssues(
     milestone: issue.milestoneId === null ? undefined : milestones.get(issue.milestoneId),
     iteration: ofGroupAbove(access, iterations.get(issue.iterationId ?? 0)),
     epic: issue.epicId === null ? undefined : epics.get(issue.epicId),
+    mergeRequestsCount: mergeRequests[i]!,
   }));
 }
 

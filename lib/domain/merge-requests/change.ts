@@ -152,14 +152,15 @@ async function consequencesOf(deps: Deps, change: MergeRequestChange) {
   };
 }
 
-/** New texts may name issues: a worker tells there. */
+/** New texts may name issues, and close others than before, as another target branch may: a worker tells there. */
 async function toldWhereNamed(
   deps: Deps,
   { actor, before, after, description }: MergeRequestChange,
 ): Promise<Consequences> {
-  const { projectId, iid, title } = after;
-  const named = mayNameIssues(description) || (title !== before?.title && mayNameIssues(title));
-  if (!named) return {};
+  const { projectId, iid, title, targetBranch } = after;
+  const changed =
+    description !== undefined || title !== before?.title || targetBranch !== before.targetBranch;
+  if (!changed || (before?.closes === undefined && !mayName(after))) return {};
   return { messages: [mentionsMessage({ kind: 'merge-request', projectId, iid }, moverOf(deps, actor))] };
 }
 
@@ -168,12 +169,16 @@ async function closesIssuesThen(
   deps: Deps,
   { actor, access, before, after }: MergeRequestChange,
 ): Promise<Consequences> {
-  const { projectId, iid, state, targetBranch, title, description } = after;
+  const { projectId, iid, state, targetBranch } = after;
   const merged = state === 'merged' && before?.state !== 'merged';
-  if (!merged || targetBranch !== access.project.defaultBranch) return {};
-  const isLong = description !== null && typeof description !== 'string';
-  if (!isLong && !mayNameIssues(title) && !mayNameIssues(description)) return {};
+  if (!merged || targetBranch !== access.project.defaultBranch || !mayName(after)) return {};
   return { messages: [mergedMessage({ projectId, iid }, moverOf(deps, actor))] };
+}
+
+/** Whether it may name issues. A long description is not read for that. */
+function mayName({ title, description }: MergeRequestRecord): boolean {
+  const isLong = description !== null && typeof description !== 'string';
+  return isLong || mayNameIssues(title) || mayNameIssues(description);
 }
 
 async function toldInNotes(

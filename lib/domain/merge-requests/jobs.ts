@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { CLOSES_NOTHING_JOB } from '../../store/merge-requests/closing.ts';
 import {
   AUTO_MERGE_JOB,
   CHECK_MERGE_REQUEST_JOB,
@@ -11,6 +12,7 @@ import {
 import { UNASSIGN_MERGE_REQUESTS_JOB } from '../../store/tracked/unassign.ts';
 import { continuedWith, defineJob } from '../job.ts';
 import { idField, textField } from '../job-fields.ts';
+import { retryWhileStale } from '../retry-while-stale.ts';
 import { unassign, unassigningFields } from '../tracked/unassign.ts';
 import { followPush } from './after-push.ts';
 import { mergeAfterPipeline, removeSourceBranch } from './auto-merge.ts';
@@ -50,6 +52,12 @@ export const jobs = [
       const { mergeRequestUses: uses, mergeRequests: records } = deps.store;
       return continuedWith(await unassign(deps, { uses, records }, unassigning, deadline));
     },
+  }),
+  defineJob({
+    name: CLOSES_NOTHING_JOB,
+    body: () => z.object({ ...address(), closes: z.array(z.object(address())) }),
+    run: ({ store }, { closes, ...mergeRequest }) =>
+      retryWhileStale(() => store.closing.clear(mergeRequest, closes)),
   }),
   defineJob({
     name: REBASE_JOB,

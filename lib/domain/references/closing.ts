@@ -9,9 +9,10 @@ import { changeIssue } from '../issues/change.ts';
 import { stateAfter } from '../issues/issues.ts';
 import type { FoundIssue } from '../issues/related.ts';
 import { closesIssues } from '../markdown/closing.ts';
-import { type Mentioning, nameOf } from './mentions.ts';
+import type { Mentioning } from './mentioning.ts';
 import type { Reading } from './reading.ts';
 import { referredIssues } from './resolve.ts';
+import { nameOf } from './source-name.ts';
 
 /** Issues that are closed together: the first that are named so. */
 const MAX_CLOSED = 100;

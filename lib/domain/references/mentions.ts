@@ -1,35 +1,24 @@
 /** Notes on issues that they are mentioned somewhere: once for each pair, whatever is written there later. */
 import type { MentionSource, NoteRecord } from '../../records/notes.ts';
-import type { ProjectRecord } from '../../records/projects.ts';
 import type { NamingText, Writer } from '../../store/notes/mentions.ts';
 import { can } from '../access/permissions.ts';
-import { projectAccesses } from '../access/project-accesses.ts';
-import type { ProjectAccess } from '../access/types.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';
 import { maySeeSnippet } from '../access/visible-snippets.ts';
-import { actingFor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import type { FoundIssue } from '../issues/related.ts';
 import { type NumberedReference, referencesIn } from '../markdown/references.ts';
 import { textOfMergeRequest } from '../merge-requests/of-issues.ts';
-import type { Reading } from './reading.ts';
+import { listCloser } from './closers.ts';
+import { type Mentioning, readingOf } from './mentioning.ts';
 import { referredIssues } from './resolve.ts';
+import { nameOf } from './source-name.ts';
 
 /** Issues that one text is noted on: the first that it names. */
 const MAX_MENTIONED = 100;
 
-/** A text, who wrote it and where. */
-export interface Mentioning {
-  readonly text: string;
-  readonly reading: Reading & {
-    readonly actor: ReturnType<typeof actingFor>;
-    readonly project: ProjectAccess;
-  };
-  readonly source: MentionSource;
-}
-
 /**
- * Notes on the issues that a new text names that it does, as far as its writer may see them.
+ * Notes on the issues that a new text names that it does, as far as its writer may see them. One of a merge request is
+ * listed at those that it closes.
  * @param deadline milliseconds since 1970. @returns whether it came to the end; it may run again
  */
 export async function tellOfText(
@@ -38,21 +27,9 @@ export async function tellOfText(
   deadline: number,
 ): Promise<boolean> {
   const reading = await readingOf(deps, text.projectId, writer);
+  if (reading !== undefined && text.kind === 'merge-request') await listCloser(deps, text, reading);
   const written = reading && (await textOf(deps, text, reading));
   return written === undefined || tellIssues(deps, { ...written, reading: reading! }, deadline);
-}
-
-/** Returns how the writer of a text sees the project of it; undefined where one of them is gone. */
-export async function readingOf(
-  deps: Deps,
-  projectId: number,
-  { actorId, baseUrl }: Writer,
-): Promise<Mentioning['reading'] | undefined> {
-  const user = actorId === null ? undefined : await deps.store.users.get(actorId);
-  if (user === undefined || user.state !== 'active') return undefined;
-  const actor = actingFor(user, baseUrl);
-  const [project] = await projectAccesses(deps, actor, [projectId]);
-  return project && { actor, baseUrl, project };
 }
 
 /** Reads a text as it is now. @returns undefined for one that tells nobody, or is gone */
@@ -140,27 +117,3 @@ async function tellIssue(
   };
   await deps.store.mentions.add(note, issue, source);
 }
-
-/**
- * What a source is called in a text of another project: `issue #1`, `merge request !1`, `project snippet $1`, `commit <id>`,
- * with the path of its project where that is another, in full where the namespace is another too.
- */
-export function nameOf(
-  source: MentionSource,
-  { id, fullPath }: ProjectRecord,
-  beside: ProjectRecord,
-): string {
-  const place =
-    id === beside.id
-      ? ''
-      : namespaceOf(fullPath) === namespaceOf(beside.fullPath)
-        ? lastOf(fullPath)
-        : fullPath;
-  if (source.kind === 'issue') return `issue ${place}#${source.iid}`;
-  if (source.kind === 'merge-request') return `merge request ${place}!${source.iid}`;
-  if (source.kind === 'snippet') return `project snippet ${place}$${source.id}`;
-  return `commit ${place === '' ? '' : `${place}@`}${source.sha}`;
-}
-
-const namespaceOf = (path: string): string => path.slice(0, path.lastIndexOf('/'));
-const lastOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);

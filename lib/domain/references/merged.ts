@@ -4,7 +4,7 @@ import { can } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
 import { textOfMergeRequest } from '../merge-requests/of-issues.ts';
 import { closeIssue, issuesClosedBy } from './closing.ts';
-import { type Mentioning, readingOf } from './mentions.ts';
+import { type Mentioning, readingOf } from './mentioning.ts';
 
 /** @param deadline milliseconds since 1970. @returns whether it came to the end; it may run again */
 export async function tellOfMerge(

@@ -12,7 +12,8 @@ import type { Deps } from '../deps.ts';
 import { mayNameIssues } from '../markdown/references.ts';
 import { codeOf } from '../repository/read.ts';
 import { closeIssue, issuesClosedBy } from './closing.ts';
-import { type Mentioning, readingOf, tellIssues } from './mentions.ts';
+import { type Mentioning, readingOf } from './mentioning.ts';
+import { tellIssues } from './mentions.ts';
 import { closeIssuesOf } from './merged.ts';
 
 /** New commits of a branch whose messages are read: the newest. */

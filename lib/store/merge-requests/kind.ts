@@ -27,6 +27,7 @@ import { ABSENT, type Put } from '../table/write.ts';
 import { facetRows, type Row, type Surroundings, type TrackedKind } from '../tracked/kind.ts';
 import type { PlaceRange } from '../tracked/places.ts';
 import { rangesOf } from '../tracked/ranges.ts';
+import { closesNothingMessages } from './closing.ts';
 
 /** Brings the rows of a merge request in line with its record: `{ projectId, iid }`. */
 export const INDEX_MERGE_REQUEST_JOB = 'merge_request.index';
@@ -64,9 +65,12 @@ export const MERGE_REQUEST_KIND: TrackedKind<MergeRequestRecord, MergeRequestFac
       ? [sourceRow(record), ...(record.allowCollaboration ? [collaborationRow(record)] : [])]
       : [],
   indexJob: INDEX_MERGE_REQUEST_JOB,
-  removed: ({ projectId, iid, id }) => ({
-    keys: [approvalRulesKey(projectId, iid)],
-    messages: [removeNotesMessage(projectId, { kind: 'merge-request', id })],
+  removed: (record) => ({
+    keys: [approvalRulesKey(record.projectId, record.iid)],
+    messages: [
+      removeNotesMessage(record.projectId, { kind: 'merge-request', id: record.id }),
+      ...closesNothingMessages(record),
+    ],
   }),
 };
 

@@ -9,6 +9,7 @@ import { EXPIRE_ARTIFACTS_JOB, SWEEP_ARTIFACTS_JOB } from '../../../lib/store/ar
 import { DELETE_ENVIRONMENT_JOB } from '../../../lib/store/environments/environments.ts';
 import { SETTLE_EPICS_JOB } from '../../../lib/store/epics/settle.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
+import { CLOSES_NOTHING_JOB } from '../../../lib/store/merge-requests/closing.ts';
 import { MENTIONS_JOB, MERGED_JOB, PUSHED_JOB } from '../../../lib/store/notes/mentions.ts';
 import { REMOVE_NOTES_JOB } from '../../../lib/store/notes/notes.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox/outbox.ts';
@@ -465,6 +466,27 @@ export const jobs: readonly Operation[] = [
       return job(fixtures, MERGED_JOB, { projectId, iid: proposed.iid, ...writer }, async () => {
         const { state } = (await issues.get({ projectId, iid }))!;
         return state === 'closed' ? 'after' : 'before';
+      });
+    },
+  },
+  {
+    name: 'job: a merge request that is deleted closes no issue',
+    async prepare(fixtures) {
+      const { id: projectId, owner } = await fixtures.ownGround();
+      const { token } = owner;
+      const path = `/projects/${projectId}`;
+      const { iid } = await fixtures.done('POST', `${path}/issues`, { token, json: { title: 'not closed' } });
+      const actions = [{ action: 'create', file_path: 'dropped.txt', content: 'x' }];
+      const commit = { branch: 'dropped', start_branch: 'main', commit_message: 'x', actions };
+      await fixtures.done('POST', `${path}/repository/commits`, { token, json: commit });
+      const json = { title: `Closes #${iid}`, source_branch: 'dropped', target_branch: 'main' };
+      const proposed = await fixtures.done('POST', `${path}/merge_requests`, { token, json });
+      await fixtures.settle();
+      await fixtures.done('DELETE', `${path}/merge_requests/${proposed.iid}`, { token });
+      const body = { projectId, iid: proposed.iid, closes: [{ projectId, iid }] };
+      return job(fixtures, CLOSES_NOTHING_JOB, body, async () => {
+        const { closers } = (await fixtures.store.issues.get({ projectId, iid }))!;
+        return closers === undefined ? 'after' : 'before';
       });
     },
   },

@@ -122,6 +122,59 @@ describe('a merge request', () => {
       expect(await listed(stranger!, 1, list)).toEqual([]);
   });
 
+  test('is counted with the issues that it says it closes, for those who may read it', async () => {
+    const [owner, other, stranger]: Person[] = [await someone(), await someone(), await someone()];
+    const near = await projectOf(owner!, 'Near', { merge_requests_access_level: 'private' });
+    const far = await projectOf(other!, 'Farther');
+    const counts = async (who: Person) => {
+      await settled();
+      const issues = await call(who, 'GET', `${near.at}/issues?sort=asc`);
+      const each = issues.map((issue: { merge_requests_count: number }) => issue.merge_requests_count);
+      const closers = [1, 2, 3].map((issue) => call(who, 'GET', `${near.at}/issues/${issue}/closed_by`));
+      expect((await Promise.all(closers)).map(({ length }) => length)).toEqual(each);
+      const first = await call(who, 'GET', `${near.at}/issues/1`);
+      expect(first.merge_requests_count).toBe(each[0]);
+      return each;
+    };
+    const iid = await near.propose({ title: 'Closes #1', description: 'Fixes #2, as #3.' });
+    const elsewhere = await far.propose({ description: `Closes ${near.path}#1` });
+    expect(await counts(owner!)).toEqual([2, 1, 0]);
+    expect(await counts(stranger!)).toEqual([1, 0, 0]);
+    await call(other!, 'PUT', far.at, { visibility: 'private' });
+    expect(await counts(owner!)).toEqual([1, 1, 0]);
+    await call(other!, 'PUT', far.at, { visibility: 'public' });
+
+    await call(owner!, 'PUT', `${near.at}/merge_requests/${iid}`, { title: 'x', description: 'Fixes #3' });
+    expect(await counts(owner!)).toEqual([1, 0, 1]);
+    await call(other!, 'PUT', `${far.at}/merge_requests/${elsewhere}`, { description: '' });
+    expect(await counts(owner!)).toEqual([0, 0, 1]);
+
+    await call(owner!, 'POST', `${near.at}/repository/branches`, { branch: 'stable', ref: 'main' });
+    await call(owner!, 'PUT', `${near.at}/merge_requests/${iid}`, { target_branch: 'stable' });
+    expect(await counts(owner!)).toEqual([0, 0, 0]);
+    await call(owner!, 'PUT', `${near.at}/merge_requests/${iid}`, { target_branch: 'main' });
+    expect(await counts(owner!)).toEqual([0, 0, 1]);
+
+    await call(owner!, 'PUT', near.at, { autoclose_referenced_issues: false });
+    expect(await counts(owner!)).toEqual([0, 0, 0]);
+    await call(owner!, 'PUT', near.at, { autoclose_referenced_issues: true });
+    await near.merge(iid);
+    expect(await counts(owner!)).toEqual([0, 0, 1]);
+    await call(owner!, 'DELETE', `${near.at}/merge_requests/${iid}`, undefined, 204);
+    expect(await counts(owner!)).toEqual([0, 0, 0]);
+  });
+
+  test('stays with the issue that it names, when that moves to another project', async () => {
+    const owner: Person = await someone();
+    const { at, ...project } = await projectOf(owner, 'Moving');
+    const target = await projectOf(owner, 'Moved');
+    await project.propose({ description: 'Closes #1' });
+    await settled();
+    const moved = await call(owner, 'POST', `${at}/issues/1/move`, { to_project_id: target.id });
+    expect(moved.merge_requests_count).toBe(0);
+    expect(await call(owner, 'GET', `${at}/issues/1`)).toMatchObject({ merge_requests_count: 1 });
+  });
+
   test('closes an issue once: when that is opened again it stays so', async () => {
     const owner: Person = await someone();
     const { at, id, ...project } = await projectOf(owner, 'Once');

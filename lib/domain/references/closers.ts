@@ -1,0 +1,31 @@
+/** Lists merge requests at the issues that they say they close. */
+import { MAX_CLOSES, type MergeRequestAddress } from '../../records/merge-requests.ts';
+import { can } from '../access/permissions.ts';
+import type { Deps } from '../deps.ts';
+import { textOfMergeRequest } from '../merge-requests/of-issues.ts';
+import { retryWhileStale } from '../retry-while-stale.ts';
+import { issuesClosedBy } from './closing.ts';
+import type { Mentioning } from './mentioning.ts';
+
+/**
+ * Lists a merge request at the issues that its title and description close once it is merged into the default branch, as
+ * far as their writer sees them, and takes it off others.
+ */
+export async function listCloser(
+  deps: Deps,
+  address: MergeRequestAddress,
+  reading: Mentioning['reading'],
+): Promise<void> {
+  const { actor, project } = reading;
+  if (!can(actor, project, 'read_merge_requests')) return;
+  await retryWhileStale(async () => {
+    const mergeRequest = await deps.store.mergeRequests.get(address);
+    if (mergeRequest === undefined) return;
+    const isToDefault = mergeRequest.targetBranch === project.project.defaultBranch;
+    const closed = isToDefault
+      ? await issuesClosedBy(deps, await textOfMergeRequest(deps.store, mergeRequest), reading)
+      : [];
+    const issues = closed.map(({ issue }) => issue).slice(0, MAX_CLOSES);
+    await deps.store.closing.set(mergeRequest, issues);
+  });
+}
