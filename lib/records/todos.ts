@@ -9,7 +9,8 @@ export type TodoState = (typeof TODO_STATES)[number];
 
 /** What a to-do is about. A user has one pending to-do about it at most. */
 export interface TodoTarget {
-  readonly kind: 'issue' | 'merge-request';
+  readonly kind: 'issue' | 'merge-request' | 'alert';
+  /** Of an alert its number in the project. */
   readonly id: number;
   readonly projectId: number;
   readonly iid: number;

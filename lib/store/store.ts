@@ -365,7 +365,7 @@ const PARTS: {
   pipelineSchedules: (s) => new PipelineSchedules(s.table, s.counters, s.outbox),
   triggers: (s) => new Triggers(s.table, s.counters),
   alertIntegrations: (s) => new AlertIntegrations(s.table, s.counters),
-  alerts: (s) => new Alerts(s.table),
+  alerts: (s) => new Alerts(s.table, s.outbox),
   alertTallies: (s) => new AlertTallies(s.table),
   errorTracking: (s) => new ErrorTracking(s.table, s.counters),
   trackedErrors: (s) => new TrackedErrors(s.table, s.counters),

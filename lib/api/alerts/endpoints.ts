@@ -11,12 +11,10 @@ import {
   ALERT_STATUSES,
   type AlertConsequences,
   type AlertIntegration,
-  type AlertRecord,
 } from '../../records/alerts.ts';
-import type { UserRecord } from '../../records/users.ts';
 import { endpoint } from '../endpoint.ts';
 import { noteEndpoints } from '../notes/notes.ts';
-import { userBasic } from '../users/present.ts';
+import { presentAlert } from './present.ts';
 import * as shapes from './shapes.ts';
 import { alertUrl } from './url.ts';
 
@@ -61,32 +59,6 @@ const urlOf = (
   { project }: { readonly project: { readonly fullPath: string } },
   { baseUrl }: { readonly baseUrl: string },
 ): string => `${baseUrl}/${project.fullPath}`;
-
-/** @param people by id */
-const shownAlert = (alert: AlertRecord, people: ReadonlyMap<number, UserRecord>, baseUrl: string) => ({
-  iid: alert.iid,
-  project_id: alert.projectId,
-  integration_id: alert.integrationId,
-  title: alert.title,
-  description: alert.description,
-  service: alert.service,
-  monitoring_tool: alert.monitoringTool,
-  hosts: alert.hosts,
-  severity: alert.severity,
-  environment: alert.environment,
-  fingerprint: alert.fingerprint,
-  status: alert.status,
-  event_count: alert.events,
-  issue_iid: alert.issueIid ?? null,
-  assignees: (alert.assigneeIds ?? []).flatMap((id) => {
-    const user = people.get(id);
-    return user === undefined ? [] : [userBasic(user, baseUrl)];
-  }),
-  started_at: alert.startedAt,
-  ended_at: alert.endedAt,
-  created_at: alert.createdAt,
-  updated_at: alert.updatedAt,
-});
 
 const fields = () => ({
   active: p.boolean({ description: 'Whether it may send alerts. Default: true' }),
@@ -281,7 +253,7 @@ const listAlerts = endpoint({
     );
     const people = await alerts.assigneesOf(deps, items);
     return {
-      items: items.map((alert) => shownAlert(alert, people, request.baseUrl)),
+      items: items.map((alert) => presentAlert(alert, people, request.baseUrl)),
       ...(more === undefined ? {} : { next: String(more) }),
     };
   },
@@ -302,7 +274,7 @@ const getAlert = endpoint({
       alerts.assigneesOf(deps, [alert]),
       alerts.payloadOf(deps, alert),
     ]);
-    return { ...shownAlert(alert, people, request.baseUrl), payload };
+    return { ...presentAlert(alert, people, request.baseUrl), payload };
   },
 });
 
@@ -330,7 +302,7 @@ const updateAlert = endpoint({
     const { status, assignee_ids: assigneeIds } = body;
     const change = { status, assigneeIds };
     const alert = await alerts.changeAlert(deps, actor, project, params.alert_iid, change);
-    return shownAlert(alert, await alerts.assigneesOf(deps, [alert]), request.baseUrl);
+    return presentAlert(alert, await alerts.assigneesOf(deps, [alert]), request.baseUrl);
   },
 });
 

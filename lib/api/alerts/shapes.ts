@@ -32,7 +32,7 @@ export const integrationWithKey = shape(() =>
     .meta({ id: 'AlertIntegrationWithKey' }),
 );
 
-const alertFields = () => ({
+export const alertFields = () => ({
   iid: z.int(),
   project_id: z.int(),
   integration_id: z.int(),

@@ -2,8 +2,9 @@ import { finishAll, finishTodo, listTodos } from '../../domain/todos/todos.ts';
 import { signedIn } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import { TODO_ACTIONS } from '../../records/todos.ts';
+import { TODO_ACTIONS, type TodoTarget } from '../../records/todos.ts';
 import { counted, endpoint } from '../endpoint.ts';
+import { presentAlerts } from './alert-targets.ts';
 import { presentIssues } from './issue-targets.ts';
 import { presentMergeRequests } from './merge-request-targets.ts';
 import { presentTodos } from './present.ts';
@@ -21,12 +22,13 @@ const TARGET_TYPES = [
 ];
 
 /** Nothing makes to-dos about the others. */
-const KINDS: Readonly<Record<string, 'issue' | 'merge-request' | undefined>> = {
+const KINDS: Readonly<Record<string, TodoTarget['kind'] | undefined>> = {
   Issue: 'issue',
   MergeRequest: 'merge-request',
+  'AlertManagement::Alert': 'alert',
 };
 
-const presenters = { issue: presentIssues, 'merge-request': presentMergeRequests };
+const presenters = { issue: presentIssues, 'merge-request': presentMergeRequests, alert: presentAlerts };
 
 const list = endpoint({
   method: 'GET',

@@ -19,7 +19,11 @@ export type TargetPresenter<K extends Kind> = (
 /** What presents targets, by their kind: a function has those of the kinds that it shows. */
 export type TargetPresenters = { readonly [K in Kind]?: TargetPresenter<K> };
 
-const TYPES = { issue: 'Issue', 'merge-request': 'MergeRequest' } as const satisfies Record<Kind, string>;
+const TYPES = {
+  issue: 'Issue',
+  'merge-request': 'MergeRequest',
+  alert: 'AlertManagement::Alert',
+} as const satisfies Record<Kind, string>;
 
 export async function presentTodos(
   deps: ApiDeps,
@@ -33,15 +37,16 @@ export async function presentTodos(
     const targets = found.length === 0 ? [] : await presenters[kind]!(deps, actor, found, baseUrl);
     return found.map(({ todo }, i) => [todo.id, targets[i]!] as const);
   };
-  const [issues, mergeRequests, notes] = await Promise.all([
+  const [issues, mergeRequests, alerts, notes] = await Promise.all([
     presented('issue'),
     presented('merge-request'),
+    presented('alert'),
     notesOf(
       deps,
       todos.map(({ todo }) => todo),
     ),
   ]);
-  const targets = new Map([...issues, ...mergeRequests]);
+  const targets = new Map([...issues, ...mergeRequests, ...alerts]);
   return todos.map(({ kind, todo, author, access: { project } }, i) => {
     const target = targets.get(todo.id)!;
     return {

@@ -1,10 +1,15 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
 import { TODO_ACTIONS } from '../../records/todos.ts';
+import { alertFields } from '../alerts/shapes.ts';
 import * as issueShapes from '../issues/shapes.ts';
 import * as mergeRequestShapes from '../merge-requests/shapes.ts';
 import { identityFields } from '../projects/identity-shapes.ts';
 import * as userShapes from '../users/shapes.ts';
+
+const alertTarget = shape(() =>
+  z.object({ ...alertFields(), web_url: z.string() }).meta({ id: 'AlertOfTodo' }),
+);
 
 export const todo = shape(() =>
   z
@@ -13,8 +18,8 @@ export const todo = shape(() =>
       project: z.object(identityFields()),
       author: userShapes.userBasic(),
       action_name: z.enum(TODO_ACTIONS),
-      target_type: z.enum(['Issue', 'MergeRequest']),
-      target: z.union([issueShapes.issueBasic(), mergeRequestShapes.mergeRequestBasic()]),
+      target_type: z.enum(['Issue', 'MergeRequest', 'AlertManagement::Alert']),
+      target: z.union([issueShapes.issueBasic(), mergeRequestShapes.mergeRequestBasic(), alertTarget()]),
       target_url: z.string(),
       body: z
         .string()

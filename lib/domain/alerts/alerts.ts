@@ -5,6 +5,8 @@ import { byId } from '../../records/by-id.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { AlertChange } from '../../store/alerts/alerts.ts';
 import { AlreadyExists } from '../../store/errors.ts';
+import { alertTodos } from '../../store/todos/todos.ts';
+import { signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -74,7 +76,8 @@ export async function assigneesOf(
 }
 
 /**
- * Changes status and assignees, which is noted. Of the users those are assigned who may read alerts.
+ * Changes status and assignees, which is noted. Of the users those are assigned who may read alerts; they get a to-do, which
+ * is done when they are no longer assigned or the alert is resolved.
  * @throws 404; 409 where another alert of the same cause is open, or others keep changing it
  */
 export async function changeAlert(
@@ -99,7 +102,13 @@ export async function changeAlert(
       ];
       if (notes.length === 0) return before;
       const writes = await systemNoteWrites(deps, actor, alertThread(before), notes);
-      return deps.store.alerts.change(before, after, deps.now(), writes);
+      const ended = before.status !== 'resolved' && after.status === 'resolved';
+      const messages = alertTodos(before, {
+        authorId: signedIn(actor).user.id,
+        assignedIds: after.assigneeIds.filter((id) => !assigned.includes(id)),
+        releasedIds: ended ? assigned : assigned.filter((id) => !after.assigneeIds.includes(id)),
+      });
+      return deps.store.alerts.change(before, after, deps.now(), writes, messages);
     });
   } catch (error) {
     throw error instanceof AlreadyExists ? conflict('An alert of the same fingerprint is open') : error;

@@ -9,6 +9,7 @@ import {
 import type { StoredText } from '../../records/texts.ts';
 import { ending } from '../../store/alerts/alerts.ts';
 import { Missing, TransactionRefused } from '../../store/errors.ts';
+import { alertTodos } from '../../store/todos/todos.ts';
 import { annotate } from '../../telemetry/correlation.ts';
 import { actingFor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -186,7 +187,11 @@ async function end(
   const notes = await systemNoteWrites(deps, bot, alertThread(open), [
     { action: 'status', text: recoveryText(open) },
   ]);
-  await deps.store.outbox.commit([...ending(open, endedAt, now), ...notes, mark], messages);
+  const releasing = alertTodos(open, { authorId: bot.user.id, releasedIds: open.assigneeIds ?? [] });
+  await deps.store.outbox.commit(
+    [...ending(open, endedAt, now), ...notes, mark],
+    [...messages, ...releasing],
+  );
 }
 
 const alertBot = async (deps: Deps, baseUrl: string): Promise<AlertBot> =>

@@ -10,7 +10,7 @@ import { AlreadyExists, Missing, Stale, TransactionRefused } from '../../store/e
 import { mentionsMessage } from '../../store/notes/mentions.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
-import { issueTodos } from '../../store/todos/todos.ts';
+import { alertTodos, issueTodos } from '../../store/todos/todos.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';
@@ -295,5 +295,9 @@ async function resolvesAlert(
       ...ending(alert, alertEndedAt ?? now.toISOString(), now),
       ...(await systemNoteWrites(deps, actor, alertThread(alert), [{ action: 'status', text }])),
     ],
+    messages: alertTodos(alert, {
+      authorId: signedIn(actor).user.id,
+      releasedIds: alert.assigneeIds ?? [],
+    }),
   };
 }

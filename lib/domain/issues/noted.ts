@@ -53,8 +53,8 @@ export async function issueWithNotes(
       vote: (votes) => deps.store.issues.voteWrite(issue, votes),
     },
     toDo: async (authorId, text, former) => {
-      const finished =
-        former === undefined && (await deps.store.todos.isPending(authorId, { kind: 'issue', id }));
+      const target = { kind: 'issue', id, projectId: issue.projectId } as const;
+      const finished = former === undefined && (await deps.store.todos.isPending(authorId, target));
       return (noteId) =>
         issueTodos(issue, {
           ...{ authorId, noteId, finished },

@@ -68,7 +68,7 @@ export async function mergeRequestWithNotes(
       vote: (votes) => deps.store.mergeRequests.voteWrite(mergeRequest, votes),
     },
     toDo: async (authorId, text, former) => {
-      const target = { kind: 'merge-request', id } as const;
+      const target = { kind: 'merge-request', id, projectId: mergeRequest.projectId } as const;
       const finished = former === undefined && (await deps.store.todos.isPending(authorId, target));
       return (noteId) =>
         mergeRequestTodos(mergeRequest, {

@@ -1,5 +1,6 @@
 /** What makes to-dos: users are assigned, mentioned, or addressed at the beginning of a text. */
 import type { FormerMentions } from '../../records/notifications.ts';
+import type { StoredText } from '../../records/texts.ts';
 import type { TodoAction, TodoTarget } from '../../records/todos.ts';
 import type { TrackedRecord } from '../../records/tracked.ts';
 import { MembershipCache } from '../access/effective-level.ts';
@@ -10,7 +11,7 @@ import type { Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { formerNames } from '../notifications/former-mentions.ts';
 import { mentionsIn } from '../notifications/mentions.ts';
-import { maySeeMergeRequest, targetOf } from './todos.ts';
+import { maySeeAlert, maySeeMergeRequest, targetOf } from './todos.ts';
 
 /** Users of one text who get a to-do. */
 const MAX_MENTIONED = 100;
@@ -26,30 +27,31 @@ interface Cause {
   readonly unmergeable?: boolean;
   readonly described: boolean;
   readonly finished: boolean;
+  readonly releasedIds?: readonly number[];
   /** The note with the new text; otherwise that is the description. */
   readonly noteId?: number;
   readonly former?: FormerMentions;
 }
 
 /**
- * Creates the to-dos that a change of an issue or a merge request, or a note on it, causes, for those who may see it as it
- * is now; who is mentioned takes part in its conversation. Groups that are mentioned get none. May run twice.
+ * Creates the to-dos that a change of an issue, a merge request or an alert, or a note on it, causes, for those who may see
+ * it as it is now, and marks those as done of whom it asks nothing more; who is mentioned takes part in its conversation. Groups that are mentioned get none. May run twice.
  */
 export async function addTodos(deps: Deps, cause: Cause, messageId: string): Promise<void> {
   const { store } = deps;
   const { projectId, authorId, finished, noteId } = cause;
   const [about, project] = await Promise.all([subjectOf(deps, cause), store.projects.get(projectId)]);
   if (about === undefined || project === undefined) return;
-  const { target, record } = about;
-  if (finished) {
-    const todo = await store.todos.about(authorId, target);
+  const { target } = about;
+  for (const id of new Set([...(finished ? [authorId] : []), ...about.released])) {
+    const todo = await store.todos.about(id, target);
     if (todo?.state === 'pending') await store.todos.finish([todo], deps.now());
   }
   const actions = new Map<number, TodoAction>();
   const mentionedIds = new Set<number>();
   const thread = { projectId, noteable: { kind: target.kind, id: target.id } } as const;
   const note = noteId === undefined ? undefined : await store.notes.get({ ...thread, id: noteId });
-  const text = cause.described ? (noteId === undefined ? record.description : (note?.body ?? null)) : null;
+  const text = cause.described ? (noteId === undefined ? about.description : (note?.body ?? null)) : null;
   if (text !== null) {
     const former = await formerNames(deps, cause.former ?? []);
     const { addressed, mentioned } = await mentionedUsers(deps, await store.texts.read(text), former);
@@ -81,24 +83,38 @@ export async function addTodos(deps: Deps, cause: Cause, messageId: string): Pro
 /** What to-dos are about, as it is now. */
 interface Subject {
   readonly target: TodoTarget;
-  readonly record: TrackedRecord;
+  readonly description: StoredText | null;
+  /** Of whom nothing is asked any more. */
+  readonly released: readonly number[];
   /** Who is asked to do something, whatever texts say. */
   readonly asked: ReadonlyMap<number, TodoAction>;
   readonly mayBeSeen: (viewer: Viewer, access: ProjectAccess, internal: boolean) => boolean;
 }
 
 async function subjectOf({ store }: Deps, cause: Cause): Promise<Subject | undefined> {
-  const { kind = 'issue', assignedIds, reviewerIds = [], unmergeable = false } = cause;
-  const assigned = (record: TrackedRecord) =>
-    assignedIds
-      .filter((id) => record.assigneeIds.includes(id))
-      .map((id): [number, TodoAction] => [id, 'assigned']);
+  const { kind = 'issue', assignedIds, reviewerIds = [], unmergeable = false, releasedIds = [] } = cause;
+  const assigned = ({ assigneeIds }: Pick<TrackedRecord, 'assigneeIds'>) =>
+    assignedIds.filter((id) => assigneeIds.includes(id)).map((id): [number, TodoAction] => [id, 'assigned']);
+  if (kind === 'alert') {
+    const alert = await store.alerts.get(cause.projectId, cause.iid);
+    const assigneeIds = alert?.status === 'resolved' ? [] : (alert?.assigneeIds ?? []);
+    return (
+      alert && {
+        target: targetOf(kind, { ...alert, id: alert.iid }),
+        description: null,
+        released: releasedIds.filter((id) => !assigneeIds.includes(id)),
+        asked: new Map(assigned({ assigneeIds })),
+        mayBeSeen: maySeeAlert,
+      }
+    );
+  }
   if (kind === 'issue') {
     const issue = await store.issues.get(cause);
     return (
       issue && {
         target: targetOf(kind, issue),
-        record: issue,
+        description: issue.description,
+        released: [],
         asked: new Map(assigned(issue)),
         // An internal note is for those who may see the issue if it is confidential.
         mayBeSeen: (viewer, access, internal) =>
@@ -110,7 +126,8 @@ async function subjectOf({ store }: Deps, cause: Cause): Promise<Subject | undef
   return (
     record && {
       target: targetOf(kind, record),
-      record,
+      description: record.description,
+      released: [],
       asked: new Map([
         ...(unmergeable ? [[record.author.id, 'unmergeable'] as const] : []),
         ...reviewerIds

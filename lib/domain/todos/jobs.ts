@@ -10,7 +10,7 @@ export const jobs = [
     name: ADD_TODOS_JOB,
     body: () =>
       z.object({
-        kind: z.exactOptional(z.enum(['issue', 'merge-request'])),
+        kind: z.exactOptional(z.enum(['issue', 'merge-request', 'alert'])),
         projectId: idField(),
         iid: idField(),
         authorId: idField(),
@@ -19,6 +19,7 @@ export const jobs = [
         unmergeable: z.exactOptional(z.boolean()),
         described: z.boolean(),
         finished: z.boolean(),
+        releasedIds: z.exactOptional(z.array(idField())),
         noteId: z.exactOptional(idField()),
         former: z.exactOptional(formerField()),
       }),

@@ -1,4 +1,5 @@
 /** To-dos: what a user has to look at, why, and when it is done. */
+import type { AlertRecord } from '../../records/alerts.ts';
 import { byId } from '../../records/by-id.ts';
 import type { TodoAction, TodoRecord, TodoState, TodoTarget } from '../../records/todos.ts';
 import type { UserRecord } from '../../records/users.ts';
@@ -18,7 +19,8 @@ type SignedIn = Extract<Actor, { kind: 'user' }>;
 /** What a to-do is about, which its user may see. */
 export type FoundTarget =
   | (FoundIssue & { readonly kind: 'issue' })
-  | (FoundMergeRequest & { readonly kind: 'merge-request' });
+  | (FoundMergeRequest & { readonly kind: 'merge-request' })
+  | { readonly kind: 'alert'; readonly alert: AlertRecord; readonly access: ProjectAccess };
 
 /** A to-do whose target its user may see, with what is shown of it. */
 export type ShownTodo = FoundTarget & { readonly todo: TodoRecord; readonly author: UserRecord };
@@ -67,7 +69,7 @@ export async function listTodos(deps: Deps, actor: SignedIn, query: TodoQuery): 
   return filtered ? page : { ...page, total };
 }
 
-/** One batch each for projects, issues, merge requests and authors. @returns undefined for what the user may not see */
+/** One batch each for projects, issues, merge requests, alerts and authors. @returns undefined for what the user may not see */
 async function shownTodos(
   deps: Deps,
   actor: SignedIn,
@@ -76,10 +78,11 @@ async function shownTodos(
   const projectIds = [...new Set(todos.map(({ target }) => target.projectId))];
   const ofKind = (kind: TodoTarget['kind']) =>
     todos.filter(({ target }) => target.kind === kind).map(({ target }) => target);
-  const [accesses, issues, mergeRequests, authors] = await Promise.all([
+  const [accesses, issues, mergeRequests, alerts, authors] = await Promise.all([
     projectAccesses(deps, actor, projectIds),
     deps.store.issues.getMany(ofKind('issue')),
     deps.store.mergeRequests.getMany(ofKind('merge-request')),
+    deps.store.alerts.getMany(ofKind('alert')),
     deps.store.users.shown(todos.map(({ authorId }) => authorId)),
   ]);
   const issueOf = byId(issues);
@@ -97,6 +100,13 @@ async function shownTodos(
         ? { kind: 'issue', todo, issue, access, author }
         : undefined;
     }
+    if (todo.target.kind === 'alert') {
+      const { projectId, iid } = todo.target;
+      const alert = alerts.find((each) => each?.projectId === projectId && each.iid === iid);
+      return alert !== undefined && maySeeAlert(actor, access)
+        ? { kind: 'alert', todo, alert, access, author }
+        : undefined;
+    }
     const mergeRequest = mergeRequestOf.get(todo.target.id);
     return mergeRequest !== undefined && maySeeMergeRequest(actor, access, internal)
       ? { kind: 'merge-request', todo, mergeRequest, access, author }
@@ -108,6 +118,9 @@ async function shownTodos(
 export const maySeeMergeRequest = (viewer: Viewer, access: ProjectAccess, internal: boolean): boolean =>
   can(viewer, access, 'read_merge_requests') &&
   (!internal || can(viewer, access, 'read_confidential_issues'));
+
+export const maySeeAlert = (viewer: Viewer, access: ProjectAccess): boolean =>
+  can(viewer, access, 'read_alerts');
 
 /**
  * Returns what the notes say that caused to-dos, in the order of these; undefined where none did, or the note is gone or

@@ -1,7 +1,9 @@
 /** Alerts of projects: one of each cause is open. */
 import type { AlertRecord, AlertStatus } from '../../records/alerts.ts';
 import type { StoredText } from '../../records/texts.ts';
+import type { TrackedAddress } from '../../records/tracked.ts';
 import { AlreadyExists, Stale, TransactionRefused } from '../errors.ts';
+import type { Outbox, OutboxMessage } from '../outbox/outbox.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import {
   ALERT_PREFIX,
@@ -29,8 +31,10 @@ export interface AlertChange {
 
 export class Alerts {
   readonly #table: Table;
-  constructor(table: Table) {
+  readonly #outbox: Outbox;
+  constructor(table: Table, outbox: Outbox) {
     this.#table = table;
+    this.#outbox = outbox;
   }
 
   /** The number of the alert of a cause that is not resolved. */
@@ -61,9 +65,20 @@ export class Alerts {
   }
 
   async get(projectId: number, iid: number): Promise<AlertRecord | undefined> {
-    const keys = [alertKey(projectId, iid), alertTallyKey(projectId, iid)];
-    const [alert, tally] = await this.#table.batchGet(keys);
-    return alert && withTally(recordOf<AlertRecord>(alert)!, tally);
+    const [alert] = await this.getMany([{ projectId, iid }]);
+    return alert;
+  }
+
+  /** Returns alerts in the order requested; undefined for those that are not there. */
+  async getMany(addresses: readonly TrackedAddress[]): Promise<(AlertRecord | undefined)[]> {
+    const [alerts, tallies] = [alertKey, alertTallyKey].map((key) =>
+      addresses.map(({ projectId, iid }) => key(projectId, iid)),
+    );
+    const rows = await this.#table.batchGet([...alerts!, ...tallies!]);
+    return addresses.map((_, i) => {
+      const alert = rows[i];
+      return alert && withTally(recordOf<AlertRecord>(alert)!, rows[addresses.length + i]);
+    });
   }
 
   async payload(projectId: number, iid: number): Promise<StoredText | undefined> {
@@ -113,6 +128,7 @@ export class Alerts {
     { status = alert.status, assigneeIds = alert.assigneeIds ?? [] }: AlertChange,
     now: Date,
     alongside: readonly Write[],
+    messages: readonly OutboxMessage[],
   ): Promise<AlertRecord> {
     const at = now.toISOString();
     const [was, is] = [alert.status === 'resolved', status === 'resolved'];
@@ -122,7 +138,7 @@ export class Alerts {
     const assigned =
       alert.assigneeIds === undefined ? 'attribute_not_exists(#assigneeIds)' : '#assigneeIds = :assigned';
     try {
-      await this.#table.transact([
+      const writes = [
         {
           ...write,
           if: `${condition} AND ${assigned}`,
@@ -131,7 +147,8 @@ export class Alerts {
         ...(is && !was ? [closing(alert)] : []),
         ...(was && !is ? [opening(alert)] : []),
         ...alongside,
-      ]);
+      ];
+      await this.#outbox.commit(writes, messages);
       return { ...alert, ...set };
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;

@@ -18,9 +18,12 @@ export const todoKey = (userId: number, state: TodoState, id: number): Key => ({
 export const TODO_TARGET = 'TARGET#';
 
 /** Names the pending to-do about something. */
-export const todoTargetKey = (userId: number, { kind, id }: Pick<TodoTarget, 'kind' | 'id'>): Key => ({
+export const todoTargetKey = (
+  userId: number,
+  { kind, id, projectId }: Pick<TodoTarget, 'kind' | 'id' | 'projectId'>,
+): Key => ({
   pk: todosPartition(userId),
-  sk: `${TODO_TARGET}${kind}#${padded(id)}`,
+  sk: `${TODO_TARGET}${kind}#${kind === 'alert' ? `${padded(projectId)}#` : ''}${padded(id)}`,
 });
 
 export const rowKinds = [

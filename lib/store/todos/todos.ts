@@ -15,12 +15,12 @@ import { deletePage } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Item, PRESENT, type Write } from '../table/write.ts';
 
-/** Creates the to-dos that a change of an issue or a merge request causes. */
+/** Creates the to-dos that a change of an issue, a merge request or an alert causes. */
 export const ADD_TODOS_JOB = 'todos.add';
 /** Marks a user's to-dos as done: `{ userId, upTo }`, up to that id. */
 export const FINISH_TODOS_JOB = 'todos.finish';
 
-/** What a change of an issue or a merge request, or a note on it, means for to-dos. */
+/** What a change of an issue, a merge request or an alert, or a note on it, means for to-dos. */
 export interface TodoCauses {
   readonly authorId: number;
   /** Users who were assigned. */
@@ -36,6 +36,8 @@ export interface TodoCauses {
   readonly former?: FormerMentions | undefined;
   /** Whether the author has nothing left to do about it. */
   readonly finished?: boolean;
+  /** Users who have nothing left to do about it unless they are assigned by then. */
+  readonly releasedIds?: readonly number[];
 }
 
 /** The message for the transaction of the change; none where the change means nothing for to-dos. */
@@ -44,6 +46,9 @@ export const issueTodos = (issue: TrackedAddress, causes: TodoCauses): OutboxMes
 
 export const mergeRequestTodos = (mergeRequest: TrackedAddress, causes: TodoCauses): OutboxMessage[] =>
   todosMessage('merge-request', mergeRequest, causes);
+
+export const alertTodos = (alert: TrackedAddress, causes: TodoCauses): OutboxMessage[] =>
+  todosMessage('alert', alert, causes);
 
 function todosMessage(
   kind: TodoTarget['kind'],
@@ -55,13 +60,16 @@ function todosMessage(
     unmergeable = false,
     described = false,
     finished = false,
+    releasedIds = [],
     noteId,
     former,
   }: TodoCauses,
 ): OutboxMessage[] {
-  if (assignedIds.length + reviewerIds.length === 0 && !unmergeable && !described && !finished) return [];
+  const users = assignedIds.length + reviewerIds.length + releasedIds.length;
+  if (users === 0 && !unmergeable && !described && !finished) return [];
   const body = {
     ...{ kind, projectId, iid, authorId, assignedIds, reviewerIds, unmergeable, described, finished },
+    ...(releasedIds.length === 0 ? {} : { releasedIds }),
     ...(described && noteId !== undefined ? { noteId } : {}),
     ...(described && former !== undefined ? { former } : {}),
   };
@@ -110,12 +118,15 @@ export class Todos {
   }
 
   /** Whether a user has a pending to-do about something. */
-  async isPending(userId: number, target: Pick<TodoTarget, 'kind' | 'id'>): Promise<boolean> {
+  async isPending(userId: number, target: Pick<TodoTarget, 'kind' | 'id' | 'projectId'>): Promise<boolean> {
     return (await this.#table.get(todoTargetKey(userId, target))) !== undefined;
   }
 
   /** Returns the pending to-do of a user about something. */
-  async about(userId: number, target: Pick<TodoTarget, 'kind' | 'id'>): Promise<TodoRecord | undefined> {
+  async about(
+    userId: number,
+    target: Pick<TodoTarget, 'kind' | 'id' | 'projectId'>,
+  ): Promise<TodoRecord | undefined> {
     const row = await this.#table.get(todoTargetKey(userId, target));
     return row === undefined ? undefined : this.get(userId, row['todoId'] as number);
   }

@@ -253,6 +253,101 @@ describe('what becomes of an alert', () => {
   });
 });
 
+describe('whom an alert is assigned to', () => {
+  const todosOf = async (who: string, query = '') => {
+    await settled();
+    return call(who, 'GET', `/todos?type=AlertManagement::Alert${query}`);
+  };
+  const numbersOf = async (who: string, query = '') =>
+    (await todosOf(who, query)).map(({ target }: { target: { iid: number } }) => target.iid);
+  async function watched(more: object = {}) {
+    for (const who of ['ada', 'bob']) await call(who, 'POST', '/todos/mark_as_done');
+    const made = await integrated(more);
+    await call('ada', 'POST', `${made.at}/members`, { user_id: people['bob']!.id, access_level: 30 });
+    const assign = (iid: number, ...whom: string[]) =>
+      call('ada', 'PUT', `${made.at}/alerts/${iid}`, {
+        assignee_ids: whom.map((who) => people[who]!.id),
+      });
+    return { ...made, assign };
+  }
+
+  test('has a to-do about it, which shows the alert', async () => {
+    const made = await watched();
+    await send(made.url, made.key, sent);
+    await settled();
+    await made.assign(1, 'bob');
+    const alert = await call('bob', 'GET', `${made.at}/alerts/1`);
+    const [todo, ...others] = await todosOf('bob');
+    expect(others).toEqual([]);
+    const { payload: _, ...shown } = alert;
+    const url = `${service.url}/api/v4${made.at}/alerts/1`;
+    expect(todo).toMatchObject({
+      ...{ action_name: 'assigned', target_type: 'AlertManagement::Alert', state: 'pending' },
+      ...{ project: { id: made.project }, author: { username: 'ada' } },
+      ...{ target: { ...shown, web_url: url }, target_url: url, body: 'Disk full' },
+    });
+    expect(await call('bob', 'GET', '/todos?type=Issue')).toEqual([]);
+    expect(await numbersOf('bob', `&project_id=${made.project}&action=assigned`)).toEqual([1]);
+    const done = await call('bob', 'POST', `/todos/${todo.id}/mark_as_done`);
+    expect(done).toMatchObject({ id: todo.id, state: 'done', target: { iid: 1 } });
+    expect(await numbersOf('bob')).toEqual([]);
+    expect(await numbersOf('bob', '&state=done')).toContain(1);
+  });
+
+  test('has one each of alerts with the same number in several projects', async () => {
+    const [one, two] = [await watched(), await watched()];
+    for (const made of [one, two]) {
+      await send(made.url, made.key, sent);
+      await settled();
+      await made.assign(1, 'bob');
+    }
+    expect(await numbersOf('bob')).toEqual([1, 1]);
+  });
+
+  test('has nothing to do when it is assigned to others', async () => {
+    const made = await watched();
+    await send(made.url, made.key, sent);
+    await settled();
+    await made.assign(1, 'ada', 'bob');
+    expect([await numbersOf('ada'), await numbersOf('bob')]).toEqual([[1], [1]]);
+    await made.assign(1, 'ada');
+    expect([await numbersOf('ada'), await numbersOf('bob')]).toEqual([[1], []]);
+  });
+
+  test('has nothing to do when it is resolved: by hand, by its tool, or with its incident', async () => {
+    const made = await watched({ create_issue: true });
+    for (const fingerprint of ['a', 'b', 'c', 'd'])
+      await send(made.url, made.key, { ...sent, fingerprint }).then(settled);
+    for (const iid of [1, 2, 3, 4]) await made.assign(iid, 'bob');
+    expect((await numbersOf('bob')).toSorted()).toEqual([1, 2, 3, 4]);
+    await call('ada', 'PUT', `${made.at}/alerts/1`, { status: 'resolved' });
+    await send(made.url, made.key, { ...sent, fingerprint: 'b', end_time: ENDED });
+    await call('ada', 'PUT', `${made.at}/issues/3`, { state_event: 'close' });
+    await call('ada', 'PUT', `${made.at}/alerts/4`, { status: 'acknowledged' });
+    expect(await numbersOf('bob')).toEqual([4]);
+  });
+
+  test('has nothing to do when it ends and opened no incident', async () => {
+    const made = await watched();
+    await send(made.url, made.key, sent);
+    await settled();
+    await made.assign(1, 'bob');
+    expect(await numbersOf('bob')).toEqual([1]);
+    await send(made.url, made.key, { ...sent, end_time: ENDED });
+    expect(await numbersOf('bob')).toEqual([]);
+  });
+
+  test('sees it as long as they may read alerts of the project', async () => {
+    const made = await watched();
+    await send(made.url, made.key, sent);
+    await settled();
+    await made.assign(1, 'bob');
+    expect(await numbersOf('bob')).toEqual([1]);
+    await call('ada', 'PUT', `${made.at}/members/${people['bob']!.id}`, { access_level: 20 });
+    expect(await numbersOf('bob')).toEqual([]);
+  });
+});
+
 test('the account that opens incidents is nobody’s: it is not changed, blocked or deleted', async () => {
   const [bot] = await call('root', 'GET', '/users?username=alert-bot');
   for (const [method, path, json] of [
