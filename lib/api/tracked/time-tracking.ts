@@ -1,5 +1,6 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
+import type { SystemNote } from '../../domain/tracked/system-notes.ts';
 import * as time from '../../domain/tracked/time.ts';
 import type { ProjectRule } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
@@ -27,6 +28,7 @@ export interface TimedPath {
     access: ProjectAccess,
     iid: number,
     change: time.TimeChange,
+    notes?: readonly SystemNote[],
   ): Promise<time.TrackedTime>;
 }
 
@@ -97,12 +99,18 @@ export function timeEndpoints({
     body: () =>
       p.params({
         duration: p.string({ required: true, description: 'Such as `3h 30m`; `-1h` is subtracted' }),
-        summary: p.string({ description: 'Ignored: what the time was spent on is not shown anywhere' }),
+        summary: p.string({
+          default: '',
+          maxLength: 255,
+          description: 'What it was spent on, at most 255 characters: the system note tells',
+        }),
       }),
     returns,
     errors: [invalid, ...errors],
-    handle: async ({ actor, project, params, body }, deps) =>
-      timeStats(await track(deps, actor, project, iidOf(params), time.spend(body.duration))),
+    handle: async ({ actor, project, params, body: { duration, summary } }, deps) => {
+      const notes = time.spentNotes(duration, summary);
+      return timeStats(await track(deps, actor, project, iidOf(params), time.spend(duration), notes));
+    },
   });
 
   const reset = (name: string, summary: string, change: time.TimeChange) =>

@@ -4,6 +4,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden } from '../errors.ts';
+import type { SystemNote } from '../tracked/system-notes.ts';
 import type { TimeChange } from '../tracked/time.ts';
 import { changeIssue } from './change.ts';
 
@@ -14,8 +15,16 @@ export const trackTime = (
   access: ProjectAccess,
   iid: number,
   change: TimeChange,
+  notes: readonly SystemNote[] = [],
 ): Promise<IssueRecord> =>
-  changeIssue(deps, actor, access, iid, (before) => {
-    if (!can(actor, access, 'update_issue')) throw forbidden();
-    return { ...change(before), updatedAt: deps.now().toISOString() };
-  });
+  changeIssue(
+    deps,
+    actor,
+    access,
+    iid,
+    (before) => {
+      if (!can(actor, access, 'update_issue')) throw forbidden();
+      return { ...change(before), updatedAt: deps.now().toISOString() };
+    },
+    { notes },
+  );

@@ -4,6 +4,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden } from '../errors.ts';
+import type { SystemNote } from '../tracked/system-notes.ts';
 import type { TimeChange } from '../tracked/time.ts';
 import { changeMergeRequest } from './change.ts';
 
@@ -14,8 +15,16 @@ export const trackTime = (
   access: ProjectAccess,
   iid: number,
   change: TimeChange,
+  notes: readonly SystemNote[] = [],
 ): Promise<MergeRequestRecord> =>
-  changeMergeRequest(deps, actor, access, iid, (before) => {
-    if (!can(actor, access, 'update_merge_request')) throw forbidden();
-    return { ...change(before), updatedAt: deps.now().toISOString() };
-  });
+  changeMergeRequest(
+    deps,
+    actor,
+    access,
+    iid,
+    (before) => {
+      if (!can(actor, access, 'update_merge_request')) throw forbidden();
+      return { ...change(before), updatedAt: deps.now().toISOString() };
+    },
+    { notes },
+  );

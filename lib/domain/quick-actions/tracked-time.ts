@@ -1,7 +1,7 @@
 /** Quick actions about the time that work takes. */
 
 import { humanDuration, workingTime } from '../tracked/durations.ts';
-import { MAX_TIME, spendSeconds } from '../tracked/time.ts';
+import { MAX_TIME, spendSeconds, spentText } from '../tracked/time.ts';
 import { dayFrom } from './days.ts';
 import { notApplied } from './interpret.ts';
 import { all, mayTrackTime, setting, stored, type TrackedAction } from './tracked-action.ts';
@@ -23,7 +23,7 @@ function spentIn(argument: string, now: Date): { readonly seconds: number; reado
 /** `added 1h of time spent`, with the day if that is not today. */
 function noteOf(seconds: number, at: string, now: Date): string {
   const day = at.slice(0, 10);
-  const text = `${seconds > 0 ? 'added' : 'subtracted'} ${humanDuration(Math.abs(seconds))} of time spent`;
+  const text = spentText(seconds);
   return day === now.toISOString().slice(0, 10) ? text : `${text} at ${day}`;
 }
 

@@ -1,7 +1,9 @@
 /** Time that work is estimated to take, and that was spent on it: the same for everything that people work on. */
 
 import { invalid } from '../errors.ts';
-import { workingTime } from './durations.ts';
+import { oneLine } from '../mail/message.ts';
+import { humanDuration, workingTime } from './durations.ts';
+import type { SystemNote } from './system-notes.ts';
 
 /** Seconds. */
 export interface TrackedTime {
@@ -43,6 +45,17 @@ export const spendSeconds =
     if (timeSpent > MAX_TIME) throw invalid({ base: ['Time spent is too long'] });
     return { timeSpent };
   };
+
+/** `added 1h of time spent` */
+export const spentText = (seconds: number): string =>
+  `${seconds > 0 ? 'added' : 'subtracted'} ${humanDuration(Math.abs(seconds))} of time spent`;
+
+/** Notes what time was spent on, if that is said, in place of the plain note of {@link spend}. */
+export function spentNotes(duration: string, summary: string): SystemNote[] {
+  const seconds = workingTime(duration) ?? 0;
+  const on = oneLine(summary);
+  return seconds === 0 || on === '' ? [] : [{ action: 'time_spent', text: `${spentText(seconds)}: ${on}` }];
+}
 
 export const resetEstimate: TimeChange = () => ({ timeEstimate: 0 });
 export const resetSpent: TimeChange = () => ({ timeSpent: 0 });

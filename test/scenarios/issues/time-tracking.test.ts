@@ -30,7 +30,7 @@ describe('time', () => {
       ['reset_spent_time', undefined, 200, none],
     ] as const;
     for (const [name, duration, status, stats] of steps) {
-      const json = duration === undefined ? undefined : { duration, summary: 'typing' };
+      const json = duration === undefined ? undefined : { duration };
       const answer = await as('reporter', 'POST', `${path}/${name}`, json);
       expect(answer, name).toMatchObject({ status, body: stats });
       expect((await as('guest', 'GET', path)).body.time_stats).toEqual(answer.body);
@@ -43,6 +43,26 @@ describe('time', () => {
       'added 2h of time spent',
       'removed time estimate',
       'removed time spent',
+    ]);
+  });
+
+  test('that is spent may have a summary, which is noted in one line', async () => {
+    const path = await issue();
+    const given = [
+      { duration: '1h', summary: '  typing\nand thinking ' },
+      { duration: '-30m', summary: 'x'.repeat(255) },
+      { duration: '1h', summary: ' ' },
+      { duration: '0', summary: 'nothing' },
+    ];
+    for (const json of given)
+      expect((await as('reporter', 'POST', `${path}/add_spent_time`, json)).status).toBe(201);
+    const long = { duration: '1h', summary: 'x'.repeat(256) };
+    expect((await as('reporter', 'POST', `${path}/add_spent_time`, long)).status).toBe(400);
+    const notes = (await as('guest', 'GET', `${path}/notes?sort=asc&activity_filter=only_activity`)).body;
+    expect(notes.map(({ body }: { body: string }) => body)).toEqual([
+      'added 1h of time spent: typing and thinking',
+      `subtracted 30m of time spent: ${'x'.repeat(255)}`,
+      'added 1h of time spent',
     ]);
   });
 
