@@ -161,7 +161,16 @@ export async function updateEpic(
       labelIds,
     };
     requireDates({ ...before, ...change });
-    return { before, epic: await deps.store.epics.change(before, change, [], now) };
+    const told =
+      change.state === undefined
+        ? []
+        : [
+            enqueueNotification(deps, actor, {
+              ...{ kind: 'epic', groupId: access.group.id, epicId: before.id },
+              what: change.state === 'closed' ? 'closed' : 'reopened',
+            }),
+          ];
+    return { before, epic: await deps.store.epics.change(before, change, [], now, { messages: told }) };
   };
   try {
     const { before, epic } = await retryOnConflict(attempt, (error) => error instanceof Stale);

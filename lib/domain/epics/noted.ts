@@ -33,5 +33,11 @@ export async function epicWithNotes(
       write([deps.store.epics.stays(epic.id)]).catch((error: unknown) => {
         throw error instanceof TransactionRefused && error.has('epic') ? recordNotFound() : error;
       }),
+    notification: ({ id: noteId }) => ({
+      kind: 'epic-note',
+      groupId: access.group.id,
+      epicId: epic.id,
+      noteId,
+    }),
   };
 }

@@ -70,7 +70,7 @@ export function threadAudience(
   resource: ProjectResource,
   concerned: Concerned,
 ): Audience {
-  const { thread, mentioned } = concerned;
+  const { mentioned } = concerned;
   const named = [
     ...concerned.authorIds,
     ...(concerned.assigneeIds ?? []),
@@ -81,14 +81,14 @@ export function threadAudience(
   ];
   return audienceOf(deps, event, concerned, [
     fixedStage(named),
-    { name: 'thread', find: (after, limit) => deps.store.threads.members(thread, after, limit) },
+    threadStage(deps, concerned),
     ...calledGroups(deps, concerned),
     ...watchers(deps, resource),
     ...labelStages(deps, concerned),
   ]);
 }
 
-/** The same of something in a group: watchers of the group, of those above it, and members who watch everything. */
+/** The same of something in a group: participants, watchers of the group, of those above it, and members who watch everything. */
 export function groupThreadAudience(
   deps: Deps,
   event: MailEvent,
@@ -98,6 +98,7 @@ export function groupThreadAudience(
   const sources = groups.map(({ id }) => ({ kind: 'group', id }) as const);
   return audienceOf(deps, event, concerned, [
     fixedStage([...concerned.authorIds, ...(concerned.mentioned?.userIds ?? [])]),
+    threadStage(deps, concerned),
     ...calledGroups(deps, concerned),
     ...watchersOf(deps, sources),
     ...watchingEverywhere(deps, sources),
@@ -149,6 +150,11 @@ function audienceOf(
     },
   };
 }
+
+const threadStage = ({ store }: Deps, { thread }: Concerned): Stage => ({
+  name: 'thread',
+  find: (after, limit) => store.threads.members(thread, after, limit),
+});
 
 const calledGroups = (deps: Deps, { mentioned }: Concerned): Stage[] =>
   (mentioned?.sources ?? []).map((source) => membersOf(deps, 'called', source));

@@ -9,7 +9,7 @@ import { alertContent } from './alert-content.ts';
 import { memberAudience, type NotificationContent, pipelineAudience, threadAudience } from './audience.ts';
 import { aboutProject, type EventOf, shortTitle, urlOf } from './content-parts.ts';
 import type { Notification } from './enqueue.ts';
-import { epicContent } from './epic-content.ts';
+import { epicContent, epicNoteContent } from './epic-content.ts';
 import { issueContent, issueNoteContent } from './issue-content.ts';
 import { invitationContent, membershipContent } from './membership-content.ts';
 import { mentionedIn } from './mentioned-members.ts';
@@ -25,6 +25,7 @@ export async function contentOf(
   if (happening.kind === 'membership') return membershipContent(deps, { ...notification, happening });
   if (happening.kind === 'invitation') return invitationContent(deps, { ...notification, happening });
   if (happening.kind === 'epic') return epicContent(deps, { ...notification, happening });
+  if (happening.kind === 'epic-note') return epicNoteContent(deps, { ...notification, happening });
   const resource = await projectResourceOf(deps, happening.projectId);
   if (resource === undefined || isMuted(resource)) return undefined;
   switch (happening.kind) {

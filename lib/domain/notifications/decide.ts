@@ -5,7 +5,7 @@
 import { NOTIFICATION_EVENTS, type NotificationEvent } from '../../records/notifications.ts';
 import type { EffectiveSetting } from './levels.ts';
 
-/** What mail is sent about: the events that users choose from, and changes of issues and merge requests that nobody chooses. */
+/** What mail is sent about: the events that users choose from, and changes of issues, merge requests and epics that nobody chooses. */
 export const MAIL_EVENTS = [
   ...NOTIFICATION_EVENTS,
   'mention_in_issue',
@@ -18,6 +18,8 @@ export const MAIL_EVENTS = [
   'approve_merge_request',
   'unapprove_merge_request',
   'resolve_all_discussions',
+  'close_epic',
+  'reopen_epic',
   'alert',
 ] as const;
 export type MailEvent = (typeof MAIL_EVENTS)[number];
@@ -96,6 +98,8 @@ const RULES: Readonly<Record<MailEvent, EventRule>> = {
   unapprove_merge_request: { of: 'thread' },
   resolve_all_discussions: { of: 'thread' },
   new_epic: { of: 'thread', calls: MENTIONED },
+  close_epic: { of: 'thread' },
+  reopen_epic: { of: 'thread' },
   failed_pipeline: { of: 'pipeline' },
   fixed_pipeline: { of: 'pipeline' },
   success_pipeline: { of: 'pipeline' },

@@ -86,8 +86,19 @@ export type DomainEvent =
       readonly iid: number;
       readonly what: 'triggered' | 'resolved';
     }
-  /** It is new. */
-  | { readonly kind: 'epic'; readonly groupId: number; readonly epicId: number }
+  | {
+      readonly kind: 'epic';
+      readonly groupId: number;
+      readonly epicId: number;
+      /** Absent: it is new. */
+      readonly what?: 'closed' | 'reopened';
+    }
+  | {
+      readonly kind: 'epic-note';
+      readonly groupId: number;
+      readonly epicId: number;
+      readonly noteId: number;
+    }
   | {
       readonly kind: 'moved';
       readonly projectId: number;

@@ -65,7 +65,13 @@ const domainEventField = (): z.ZodMiniType<DomainEvent> => {
       iid: idField(),
       what: z.enum(['triggered', 'resolved']),
     }),
-    z.object({ kind: z.literal('epic'), groupId: idField(), epicId: idField() }),
+    z.object({
+      kind: z.literal('epic'),
+      groupId: idField(),
+      epicId: idField(),
+      what: z.exactOptional(z.enum(['closed', 'reopened'])),
+    }),
+    z.object({ kind: z.literal('epic-note'), groupId: idField(), epicId: idField(), noteId: idField() }),
     z.object({
       kind: z.literal('moved'),
       projectId: idField(),

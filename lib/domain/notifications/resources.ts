@@ -42,6 +42,7 @@ export async function memberSourcesOf(
 /** A group, then its ancestors. */
 export interface GroupResource {
   readonly project?: undefined;
+  readonly memberSources?: undefined;
   readonly groups: readonly GroupRecord[];
 }
 

@@ -6,6 +6,7 @@ import type { UserRecord } from '../../records/users.ts';
 import type { Deps } from '../deps.ts';
 import {
   type Concerned,
+  groupThreadAudience,
   labelAudience,
   mentionAudience,
   type NotificationContent,
@@ -17,12 +18,11 @@ import { formerNames } from './former-mentions.ts';
 import type { MailContent } from './mail.ts';
 import { type MentionedMembers, mentionedIn } from './mentioned-members.ts';
 import type { About } from './recipients.ts';
-import type { ProjectResource } from './resources.ts';
+import { type GroupResource, type ProjectResource, scopesOf } from './resources.ts';
 
-/** An issue or a merge request as mail is about it. */
-export interface MailedRecord<R extends TrackedRecord = TrackedRecord> {
-  readonly resource: ProjectResource;
-  readonly record: R;
+/** What notes are on, as mail is about them. */
+export interface MailedObject {
+  readonly resource: ProjectResource | GroupResource;
   /** As sentences name it: `issue #1`. */
   readonly called: string;
   readonly concerned: Pick<Concerned, 'thread' | 'authorIds' | 'assigneeIds' | 'reviewerIds'>;
@@ -32,10 +32,16 @@ export interface MailedRecord<R extends TrackedRecord = TrackedRecord> {
   readonly about: (internal: boolean) => About;
 }
 
+/** An issue or a merge request as mail is about it. */
+export interface MailedRecord<R extends TrackedRecord = TrackedRecord> extends MailedObject {
+  readonly resource: ProjectResource;
+  readonly record: R;
+}
+
 /** @returns undefined when the note no longer exists */
 export async function contentOfNote(
   deps: Deps,
-  { resource, called, concerned, parts, about }: Omit<MailedRecord, 'record'>,
+  { resource, called, concerned, parts, about }: MailedObject,
   noteId: number,
 ): Promise<NotificationContent | undefined> {
   const { thread } = concerned;
@@ -45,14 +51,15 @@ export async function contentOfNote(
     deps.store.texts.read(note.body),
     deps.store.users.get(note.author.id),
   ]);
-  const mentioned = await mentionedIn(deps, body, { resource, author });
+  const memberSources = resource.memberSources ?? scopesOf(resource);
+  const mentioned = await mentionedIn(deps, body, { resource: { memberSources }, author });
+  const all = { ...concerned, actorId: note.author.id, mentioned };
   return {
     about: about(note.internal === true),
-    audience: threadAudience(deps, 'new_note', resource, {
-      ...concerned,
-      actorId: note.author.id,
-      mentioned,
-    }),
+    audience:
+      resource.project === undefined
+        ? groupThreadAudience(deps, 'new_note', resource, all)
+        : threadAudience(deps, 'new_note', resource, all),
     joins: { thread, userIds: new Set(mentioned.userIds) },
     unsubscribe: { thread },
     mail: {

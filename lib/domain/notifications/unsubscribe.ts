@@ -63,10 +63,11 @@ export async function readToken(
 const signed = (secret: Buffer, payload: string): string =>
   createHmac('sha256', secret).update(payload).digest('base64url').slice(0, SIGNATURE_LENGTH);
 
-const textOf = (from: UnsubscribeFrom): string =>
-  'thread' in from
-    ? `${from.thread.noteable.kind}.${from.thread.projectId}.${from.thread.noteable.id}`
-    : `${from.source.kind}.${from.source.id}`;
+function textOf(from: UnsubscribeFrom): string {
+  if (!('thread' in from)) return `${from.source.kind}.${from.source.id}`;
+  const { projectId, noteable } = from.thread;
+  return `${noteable.kind}.${noteable.kind === 'epic' ? noteable.groupId : projectId}.${noteable.id}`;
+}
 
 function parsed(text: string): UnsubscribeFrom | undefined {
   const [, kind, id, of] = /^([\w-]+)\.(\d+)(?:\.(\w+))?$/.exec(text) ?? [];
@@ -74,5 +75,7 @@ function parsed(text: string): UnsubscribeFrom | undefined {
     return { thread: { projectId: Number(id), noteable: { kind, id: of } } };
   if ((kind === 'issue' || kind === 'merge-request' || kind === 'snippet') && /^\d+$/.test(of ?? ''))
     return { thread: { projectId: Number(id), noteable: { kind, id: Number(of) } } };
+  if (kind === 'epic' && /^\d+$/.test(of ?? ''))
+    return { thread: { projectId: 0, noteable: { kind, id: Number(of), groupId: Number(id) } } };
   return kind === 'project' || kind === 'group' ? { source: { kind, id: Number(id) } } : undefined;
 }

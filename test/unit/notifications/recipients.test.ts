@@ -20,7 +20,7 @@ const REASSIGNED = 'reassign_issue reassign_merge_request';
 const THREAD = `${SPOKEN} ${ISSUE} ${REQUEST} ${REASSIGNED} change_reviewer_merge_request`;
 // Nobody chooses these.
 const UNCHOSEN =
-  'change_milestone_of_issue move_issue change_milestone_of_merge_request approve_merge_request unapprove_merge_request resolve_all_discussions';
+  'change_milestone_of_issue move_issue change_milestone_of_merge_request approve_merge_request unapprove_merge_request resolve_all_discussions close_epic reopen_epic';
 const MENTION = 'mention_in_issue mention_in_merge_request';
 const RELABEL = 'relabel_issue relabel_merge_request';
 const INVOLVED = 'issue_due push_to_merge_request';
