@@ -29,8 +29,14 @@ export interface Roots {
  * The fields that everybody with access to the project sees; anonymous callers see no others (the "simple" form).
  * @param roots the base URLs of web pages and of clone URLs
  * @param code whether the caller may read the code, which the default branch and the README belong to
+ * @param namespaceAvatar URL of the avatar of its group or owner, where these are read
  */
-export function projectBasic(project: ProjectRecord, { baseUrl, cloneRoot }: Roots, code: boolean) {
+export function projectBasic(
+  project: ProjectRecord,
+  { baseUrl, cloneRoot }: Roots,
+  code: boolean,
+  namespaceAvatar: string | null = null,
+) {
   const url = projectUrl(project, baseUrl);
   const branch = code ? project.defaultBranch : null;
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : 'localhost';
@@ -47,11 +53,11 @@ export function projectBasic(project: ProjectRecord, { baseUrl, cloneRoot }: Roo
     forks_count: project.forksCount ?? 0,
     star_count: project.starsCount ?? 0,
     last_activity_at: project.lastActivityAt,
-    namespace: namespaceOf(project, baseUrl),
+    namespace: namespaceOf(project, baseUrl, namespaceAvatar),
   };
 }
 
-function namespaceOf(project: ProjectRecord, baseUrl: string) {
+function namespaceOf(project: ProjectRecord, baseUrl: string, avatar: string | null) {
   const { namespaceId: id, namespaceKind: kind, namespacePath, namespaceName, ancestorIds } = project;
   const group = kind === 'group';
   return {
@@ -62,7 +68,7 @@ function namespaceOf(project: ProjectRecord, baseUrl: string) {
     kind,
     full_path: namespacePath,
     parent_id: group ? (ancestorIds.at(-2) ?? null) : null,
-    avatar_url: null,
+    avatar_url: avatar,
     web_url: group ? `${baseUrl}/groups/${namespacePath}` : `${baseUrl}/${namespacePath}`,
   };
 }
@@ -94,6 +100,8 @@ export function projectFull(
   roots: Roots,
   context: {
     owner?: UserRecord | undefined;
+    /** The group that it is directly in. */
+    group?: GroupRecord | undefined;
     code: boolean;
     /** The caller's access levels by membership of the project and of its ancestor groups; 0: none. */
     permissions?: Omit<ProjectMemberships, 'project' | 'group'> & {
@@ -110,6 +118,13 @@ export function projectFull(
   const { project, level } = access;
   const { baseUrl } = roots;
   const self = `${baseUrl}/api/v4/projects/${project.id}`;
+  const { owner, group } = context;
+  const namespaceAvatar =
+    group !== undefined
+      ? avatarUrl('group', group, baseUrl)
+      : owner === undefined
+        ? null
+        : avatarUrl('user', owner, baseUrl);
   const marked = project.deletion ? markedOn(project.deletion) : null;
   const features = Object.fromEntries(
     SWITCHED.map((feature) => [
@@ -128,7 +143,7 @@ export function projectFull(
     ]),
   );
   return {
-    ...projectBasic(project, roots, context.code),
+    ...projectBasic(project, roots, context.code, namespaceAvatar),
     _links: {
       self,
       ...(features['issues_enabled'] ? { issues: `${self}/issues` } : {}),

@@ -4,10 +4,10 @@ import type { ProjectAccess } from '../../domain/access/types.ts';
 import { type Actor, isAdministrator } from '../../domain/actor.ts';
 import { attributesOfMany } from '../../domain/custom-attributes/custom-attributes.ts';
 import { parentsOf } from '../../domain/forks/forks.ts';
-import { lfsEnabled } from '../../domain/lfs/enabled.ts';
+import { lfsEnabledIn } from '../../domain/lfs/enabled.ts';
 import { membershipsIn } from '../../domain/members/project-memberships.ts';
 import { invitationsTo } from '../../domain/project-relations/shares.ts';
-import { ownersOf } from '../../domain/projects/projects.ts';
+import { groupsOf, ownersOf } from '../../domain/projects/projects.ts';
 import { cloneRoot } from '../../domain/repository/clone-url.ts';
 import { shownRegistrationToken } from '../../domain/runners/registration-tokens.ts';
 import { statisticsOf } from '../../domain/statistics/statistics.ts';
@@ -48,14 +48,14 @@ export async function presented(
     customAttributes === undefined ? {} : { custom_attributes: customAttributes[i] };
   if (simple || actor.kind === 'anonymous')
     return accesses.map((access, i) => ({ ...basic(access), ...attributes(i) }));
-  const [owners, parents, memberships, invited, statistics, counts, lfs, token] = await Promise.all([
+  const [owners, parents, memberships, invited, statistics, counts, groups, token] = await Promise.all([
     ownersOf(deps, records),
     parentsOf(deps, actor, records),
     membershipsIn(deps, actor.user.id, records),
     invitationsTo(deps, actor, records),
     options.statistics === true ? statisticsOf(deps, actor, accesses) : undefined,
     deps.store.issues.counts(records.map(({ id }) => id)),
-    lfsEnabled(deps, records),
+    groupsOf(deps, records),
     options.runnersToken === true && can(actor, accesses[0]!, 'admin_runners')
       ? shownRegistrationToken(deps, { kind: 'project', id: records[0]!.id })
       : undefined,
@@ -65,10 +65,13 @@ export async function presented(
       ? await deps.store.statistics.ofProjects(records.map(({ id }) => id))
       : undefined;
   return accesses.map((access, i) => {
+    const { namespaceKind, namespaceId, ownerId } = access.project;
     const parent = parents.get(access.project.id);
+    const group = namespaceKind === 'group' ? groups.get(namespaceId) : undefined;
     return {
       ...projectFull(access, roots, {
-        owner: access.project.namespaceKind === 'user' ? owners.get(access.project.ownerId) : undefined,
+        owner: namespaceKind === 'user' ? owners.get(ownerId) : undefined,
+        group,
         code: code(access),
         permissions: {
           ...memberships.get(access.project.id)!,
@@ -78,7 +81,7 @@ export async function presented(
             : {}),
         },
         administrator: isAdministrator(actor),
-        lfsEnabled: lfs[i]!,
+        lfsEnabled: lfsEnabledIn(access.project, group),
         openIssues: can(actor, access, 'read_issues')
           ? counts[i]!.opened +
             (can(actor, access, 'read_confidential_issues') ? counts[i]!['opened-confidential'] : 0)

@@ -1,5 +1,6 @@
 import { branchRef, isOidLike } from '../../git/refname.ts';
 import { byId } from '../../records/by-id.ts';
+import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { Visibility } from '../../records/visibility.ts';
@@ -267,4 +268,18 @@ export async function ownersOf(
   );
   const users = await deps.store.users.getMany([...ids]);
   return byId(users);
+}
+
+/**
+ * Returns the groups that projects are directly in, by id. Those of several projects are read eventually consistent, at half
+ * the cost: a list shows them.
+ */
+export async function groupsOf(
+  deps: Deps,
+  projects: readonly ProjectRecord[],
+): Promise<Map<number, GroupRecord>> {
+  const inGroups = projects.filter(({ namespaceKind }) => namespaceKind === 'group');
+  const ids = [...new Set(inGroups.map(({ namespaceId }) => namespaceId))];
+  const consistent = projects.length === 1;
+  return byId(ids.length === 0 ? [] : await deps.store.groups.getMany(ids, { consistent }));
 }

@@ -204,3 +204,27 @@ test('the avatar endpoint finds avatars by public email address only', async () 
     `${service.url}/uploads/-/system/user/avatar/${id}/avatar.png`,
   );
 });
+
+test('a project shows the avatar of the group or user that it is in', async () => {
+  const { id, token } = await service.user('landlord');
+  const fields = { name: 'shield', path: 'shield' };
+  const { body: group } = await upload('POST', '/groups', gif(1, 1), { fields, token });
+  const { body: user } = await upload('PUT', '/user/avatar', png(8, 8), { token });
+  const make = async (json: object) => (await service.call('POST', '/projects', { token, json })).body;
+  const inGroup = await make({ name: 'in-group', namespace_id: group.id });
+  const own = await make({ name: 'own' });
+  const plain = await service.call('POST', '/groups', { token, json: { name: 'plain', path: 'plain' } });
+  const bare = await make({ name: 'bare', namespace_id: plain.body.id, lfs_enabled: false });
+  const wanted = [group.avatar_url, user.avatar_url, null];
+  expect([inGroup, own, bare].map(({ namespace }) => namespace.avatar_url)).toEqual(wanted);
+  const path = `/users/${id}/projects?order_by=id&sort=asc`;
+  const listed = (await service.call('GET', path, { token })).body;
+  expect(listed).toMatchObject([{ namespace: { avatar_url: user.avatar_url } }]);
+  const member = (await service.call('GET', '/projects?membership=true&order_by=id&sort=asc', { token }))
+    .body;
+  const avatars = member.map(
+    ({ namespace }: { namespace: { avatar_url: string | null } }) => namespace.avatar_url,
+  );
+  expect(avatars).toEqual(wanted);
+  expect(member.map((project: { lfs_enabled: boolean }) => project.lfs_enabled)).toEqual([true, true, false]);
+});
