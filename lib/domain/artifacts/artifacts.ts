@@ -25,8 +25,8 @@ export async function archiveOfJob(
 }
 
 /**
- * The archive of the job of a name in the newest pipeline of a ref that succeeded; otherwise in pipelines that this one
- * started.
+ * The archive of the job of a name in the newest pipeline of a ref that succeeded; otherwise in the oldest that has one of
+ * the pipelines that this one started, and so on.
  * @throws as {@link archiveOfJob}
  */
 export async function archiveOfRef(
@@ -54,19 +54,22 @@ export async function newestWithArchive(
   for (let seen = 0; level.length > 0; ) {
     const some = level.slice(0, MAX_CHILDREN - seen);
     seen += some.length;
-    const jobs = (await Promise.all(some.map(({ id }) => deps.store.jobs.all(id)))).flat();
-    const found = withArchive(jobs, name);
+    const jobs = await Promise.all(some.map(({ id }) => deps.store.jobs.all(id)));
+    const found = jobs.map((each) => withArchive(each, name)).find((each) => each !== undefined);
     if (found !== undefined) return found;
-    level = jobs.flatMap(({ downstream, retried }) =>
-      downstream === undefined || retried || downstream.projectId !== projectId
-        ? []
-        : [{ id: downstream.pipelineId }],
-    );
+    level = jobs
+      .flat()
+      .flatMap(({ downstream, retried }) =>
+        downstream === undefined || retried || downstream.projectId !== projectId
+          ? []
+          : [{ id: downstream.pipelineId }],
+      )
+      .toSorted((a, b) => a.id - b.id);
   }
   return undefined;
 }
 
-/** Of these jobs the newest of a name that succeeded and left an archive. */
+/** Of these jobs of a pipeline the newest of a name that succeeded and left an archive. */
 export const withArchive = (jobs: readonly JobRecord[], name: string): JobRecord | undefined =>
   jobs
     .filter((job) => job.name === name && job.status === 'success' && !job.retried)

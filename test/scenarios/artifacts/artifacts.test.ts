@@ -144,6 +144,50 @@ describe('by ref and name', () => {
     await left('third', 'success');
     expect((await get(path)).text).toBe('third');
   });
+
+  test('a pipeline comes before those that it started, and of these the oldest first', async () => {
+    const family = await jobProject(own, 'family', 'wait: { script: [x] }', { visibility: 'public' });
+    await family.end(await family.take());
+    await as('owner', 'POST', `/projects/${family.id}/repository/commits`, {
+      branch: 'main',
+      commit_message: 'children [skip ci]',
+      actions: [
+        ['older.yml', ['make', 'twice', 'ours']],
+        ['newer.yml', ['make', 'twice', 'late']],
+      ].map(([file_path, names]) => ({
+        action: 'create',
+        file_path,
+        content: (names as string[]).map((name) => `${name}: { script: [x] }`).join('\n'),
+      })),
+    });
+    await settled();
+    await family.configure(`
+      stages: [build, older, newer]
+      make: { stage: build, script: [x] }
+      start: { stage: older, trigger: { include: older.yml } }
+      again: { stage: newer, trigger: { include: newer.yml } }`);
+    const made = new Map<string, Taken>();
+    for (const [pipeline, count] of Object.entries({ parent: 1, older: 3, newer: 3 }))
+      for (let n = 0; n < count; n++) {
+        const job = await family.take();
+        const content = `${job['job_info'].name} of ${pipeline}`;
+        made.set(content, job);
+        await sendArtifact(service, job, zipOf([{ name: 'a', content }]));
+        await family.end(job);
+      }
+    const found = async (name: string) =>
+      (await get(`/projects/${family.id}/jobs/artifacts/main/raw/a?job=${name}`)).text;
+    expect(await Promise.all(['make', 'twice', 'ours', 'late'].map(found))).toEqual([
+      'make of parent',
+      'twice of older',
+      'ours of older',
+      'late of newer',
+    ]);
+    // A job that has left nothing is passed over.
+    const gone = made.get('make of parent')!;
+    await as('owner', 'DELETE', `/projects/${family.id}/jobs/${gone.id}/artifacts`);
+    expect(await found('make')).toBe('make of older');
+  });
 });
 
 describe('who may', () => {
