@@ -17,14 +17,21 @@ import type { ExpectedState } from './expected-state.ts';
 /** Kinds of rows that this reads. */
 export const GIT_KINDS = ['ref', 'head', 'pack', 'pinned-commit'] as const satisfies readonly RowKindName[];
 
+/** What is wrong with the files of the default branch: their object ids by path. */
+export type FileProblems = (files: ReadonlyMap<string, string>) => Iterable<string>;
+
+export interface CheckedRepository {
+  readonly repositoryId: string;
+  /** Of a project whose code it is. */
+  readonly id?: number;
+  /** Of a wiki or a snippet. */
+  readonly fileProblems?: FileProblems;
+}
+
 /** Reads a repository as the service does, writes it down as git keeps it, and lets git judge. */
 export async function checkRepository(
   data: Data,
-  project: {
-    /** Of a project whose code it is. */
-    readonly id: number | undefined;
-    readonly repositoryId: string;
-  },
+  project: CheckedRepository,
   expectedState: ExpectedState,
   { mergeRequests, settled }: Proposals,
 ): Promise<string[]> {
@@ -102,10 +109,16 @@ export async function checkRepository(
         if (!held.has(commit)) say(`commit ${commit} is not in the history of ${branch}`);
       }
     }
+    const filesOf = async (name: string): Promise<ReadonlyMap<string, string>> => {
+      const { stdout } = await attemptApart('git', ['-C', folder, 'ls-tree', '-r', '-z', name], { env: GIT });
+      const entries = stdout.matchAll(/\d+ \w+ (\w+)\t([^\0]+)\0/g);
+      return new Map(Array.from(entries, ([, oid, path]) => [path!, oid!] as const));
+    };
+    if (project.fileProblems !== undefined)
+      for (const problem of project.fileProblems(await filesOf(snapshot.head))) say(problem);
     const files = Map.groupBy(expectedState.files.get(id) ?? [], (file) => file.slice(0, file.indexOf(':')));
     for (const [branch, acknowledged] of files) {
-      const listing = ['-C', folder, 'ls-tree', '-r', '-z', '--name-only', `refs/heads/${branch}`];
-      const held = new Set((await attemptApart('git', listing, { env: GIT })).stdout.split('\0'));
+      const held = await filesOf(`refs/heads/${branch}`);
       for (const file of acknowledged) {
         if (!held.has(file.slice(branch.length + 1))) say(`${file} was committed and is not there`);
       }

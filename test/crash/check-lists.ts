@@ -1,9 +1,11 @@
 import { join } from 'node:path';
+import { repositoryIdOf } from '../../lib/records/repository-owner.ts';
 import { request } from '../harness/service.ts';
+import { NO_SNIPPET } from './check-beside-code.ts';
 import { NO_ISSUE } from './check-issue-work.ts';
 import { NOT_PROPOSED } from './check-proposals.ts';
 import { WorkTree } from './client.ts';
-import { type ExpectedState, GONE } from './expected-state.ts';
+import { type ExpectedState, GONE, NO_FILE } from './expected-state.ts';
 import { ROOT_TOKEN } from './host.ts';
 import type { Project } from './people.ts';
 
@@ -21,7 +23,13 @@ interface Listed {
   readonly state?: string;
   readonly user_notes_count?: number;
   readonly moved_to_id?: number | null;
+  readonly description?: string | null;
   readonly note?: { readonly body: string };
+}
+
+interface Page {
+  readonly slug: string;
+  readonly content: string;
 }
 
 /**
@@ -65,7 +73,7 @@ export async function listProblems(
 /** What the writers of `subject-writers.ts` see of what they did. */
 async function subjectProblems(
   url: string,
-  { states, comments }: ExpectedState,
+  { states, texts: files, comments }: ExpectedState,
   shared: Project,
   projects: ReadonlyMap<number, Listed>,
 ): Promise<string[]> {
@@ -82,6 +90,10 @@ async function subjectProblems(
   };
   const issues = await whole(url, `/projects/${shared.id}/issues`, problems);
   const proposals = await whole(url, `/projects/${shared.id}/merge_requests`, problems);
+  const snippets = [
+    ...(await whole(url, '/snippets/public', problems)).values(),
+    ...(await whole(url, `/projects/${shared.id}/snippets`, problems)).values(),
+  ];
   const titled = (title: string) => [...proposals.values()].find((each) => each.title === title);
   const seen: Record<string, (id: number, name: string) => string> = {
     issue: (_, name) => {
@@ -106,6 +118,7 @@ async function subjectProblems(
       return `${namespace!.id}/${path}`;
     },
     token: (id) => (tokens.get(id)?.revoked === false ? 'active' : 'revoked'),
+    snippet: (_, name) => snippets.find(({ title }) => title === name)?.description ?? NO_SNIPPET,
     description: () => project.description ?? '(none)',
     setting: (_, name) => settings[name] || '(none)',
   };
@@ -118,6 +131,10 @@ async function subjectProblems(
     if (!possible.has(is) && !(is === GONE && kind !== 'token'))
       problems.push(`${key} is shown as ${is} and not as ${[...possible].join(' or ')}`);
   }
+  const pages = await entriesOf<Page>(url, `/projects/${shared.id}/wikis?with_content=true`);
+  const contents = new Map(pages.entries.map(({ slug, content }) => [`${slug}.md`, content]));
+  for (const [path, { possible }] of files.get(repositoryIdOf({ kind: 'project-wiki', id: shared.id })) ?? [])
+    if (!possible.has(contents.get(path) ?? NO_FILE)) problems.push(`the wiki shows another ${path}`);
   const told = await whole(url, `/projects/${shared.id}/events?action=commented`, problems);
   const texts = new Set([...told.values()].map(({ note }) => note?.body));
   for (const comment of comments) if (!texts.has(comment)) problems.push(`no feed shows ${comment}`);
@@ -126,19 +143,26 @@ async function subjectProblems(
 
 /** All pages of a list, by id. Notes entries that come twice, and a total that is another than their number. */
 async function whole(url: string, path: string, problems: string[]): Promise<ReadonlyMap<number, Listed>> {
+  const { entries, total } = await entriesOf<Listed>(url, path);
   const found = new Map<number, Listed>();
-  for (let page = '1'; page !== ''; ) {
+  for (const entry of entries) {
+    if (found.has(entry.id)) problems.push(`${path}: ${entry.id} is listed twice`);
+    found.set(entry.id, entry);
+  }
+  if (total !== found.size) problems.push(`${path}: ${found.size} and a total of ${total}`);
+  return found;
+}
+
+/** @returns also the total that the last page tells */
+async function entriesOf<T>(url: string, path: string): Promise<{ entries: readonly T[]; total: number }> {
+  const entries: T[] = [];
+  for (let page = '1'; ; ) {
     const query = `${path.includes('?') ? '&' : '?'}per_page=100&page=${page}`;
     const { headers, body } = await asked(url, path + query);
-    for (const entry of body as Listed[]) {
-      if (found.has(entry.id)) problems.push(`${path}: ${entry.id} is listed twice`);
-      found.set(entry.id, entry);
-    }
+    entries.push(...(body as T[]));
     page = headers.get('x-next-page') ?? '';
-    const total = Number(headers.get('x-total'));
-    if (page === '' && total !== found.size) problems.push(`${path}: ${found.size} and a total of ${total}`);
+    if (page === '') return { entries, total: Number(headers.get('x-total')) };
   }
-  return found;
 }
 
 async function asked(url: string, path: string) {

@@ -1,5 +1,7 @@
+import { repositoryIdOf } from '../../lib/records/repository-owner.ts';
 import { ownerOfSnippet, type SnippetRecord } from '../../lib/records/snippets.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
+import { headKey } from '../../lib/store/row-keys/repository.ts';
 import {
   SNIPPET_LIST,
   snippetKey,
@@ -14,8 +16,8 @@ import { keyText, type Row, rowCheck } from './rows.ts';
 const kinds = ['snippet', 'snippet-agent', 'snippet-of-owner', 'snippet-total'] as const;
 
 /**
- * Each snippet has an owner and an author, is in the list of its visibility, and in the indexes that its record says. The
- * total of a project is the sum of what its snippets say.
+ * Each snippet has an owner, an author and a repository, is in the list of its visibility, and in the indexes that its
+ * record says. The total of a project is the sum of what its snippets say.
  */
 export const snippets = rowCheck(kinds, function* (rows) {
   const records = rows.of('SNIPPET#').filter(({ sk }) => sk === 'SNIPPET') as unknown as readonly (Row &
@@ -24,6 +26,8 @@ export const snippets = rowCheck(kinds, function* (rows) {
   for (const record of records) {
     const { id, kind } = { id: record.id, kind: ownerOfSnippet(record).kind };
     const owner = kind === 'project' ? projectKey(record.projectId!) : userKey(record.author.id);
+    if (rows.get(headKey(repositoryIdOf({ kind: 'snippet', id }))) === undefined)
+      yield `snippet ${id} has no repository`;
     if (rows.get(owner) === undefined) yield `snippet ${id} is of a ${kind} that does not exist`;
     if (rows.get(snippetListKey(record)) === undefined)
       yield `snippet ${id} is not in the list of its ${kind}`;

@@ -2,6 +2,7 @@ import { groupKey } from '../../lib/store/row-keys/groups.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import { settingsKey } from '../../lib/store/row-keys/settings.ts';
 import { tokenIdKey, tokenKey } from '../../lib/store/row-keys/tokens.ts';
+import { snippetState } from './check-beside-code.ts';
 import { issueState } from './check-issue-work.ts';
 import { PROPOSAL_READERS } from './check-proposals.ts';
 import { type Asked, type ExpectedState, GONE } from './expected-state.ts';
@@ -20,6 +21,7 @@ const READERS: Readonly<Record<string, (rows: Rows, id: string) => string>> = {
     return token === undefined ? ABSENT : token['revoked'] === true ? 'revoked' : 'active';
   },
   issue: issueState,
+  snippet: snippetState,
   ...PROPOSAL_READERS,
   setting: (rows, name) => {
     const values = (['effective', 'kept'] as const).map((row) => rows.get(settingsKey(row))?.['values']);

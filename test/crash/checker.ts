@@ -15,15 +15,16 @@ import { DERIVED } from '../../lib/store/row-keys/repository.ts';
 import type { Store } from '../../lib/store/store.ts';
 import { STAGING } from '../../lib/store/table/schema.ts';
 import { TEXTS } from '../../lib/store/texts/texts.ts';
+import { besideCode, snippetProblems } from './check-beside-code.ts';
 import { pushEventProblems } from './check-events.ts';
-import { checkRepository } from './check-git.ts';
+import { type CheckedRepository, checkRepository } from './check-git.ts';
 import { issueWorkProblems } from './check-issue-work.ts';
 import { mergeRequestsOf, proposalProblems } from './check-proposals.ts';
 import { invariants, settledInvariants } from './check-rows.ts';
 import { stateProblems } from './check-states.ts';
 import type { Data } from './data.ts';
 import type { ExpectedState } from './expected-state.ts';
-import { lazyRepositoriesOf, livingOf, repositoryOwners } from './records.ts';
+import { livingOf, repositoryOwners } from './records.ts';
 import { type Row, type Rows, readRows } from './rows.ts';
 
 export interface Report {
@@ -64,13 +65,12 @@ export async function check(
   note('states', stateProblems(rows, expectedState));
   note('work on issues', issueWorkProblems(rows, expectedState, settled !== false));
   note('work on merge requests', proposalProblems(rows, expectedState));
+  note('snippets of writers', snippetProblems(rows, expectedState));
   note('push events', pushEventProblems(rows, expectedState));
   const proposed = Map.groupBy(mergeRequestsOf(rows), ({ projectId }) => projectId);
-  const repositories = [
+  const repositories: IterableIterator<CheckedRepository> = [
     ...livingOf(rows).map(({ id, row }) => ({ id, repositoryId: row['repositoryId'] as string })),
-    ...lazyRepositoriesOf(rows).flatMap(({ repositoryId, owner }) =>
-      owner && !owner['deletedAt'] ? [{ id: undefined, repositoryId }] : [],
-    ),
+    ...besideCode(rows, expectedState),
   ].values();
   const checkNext = async () => {
     for (const repository of repositories) {

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attempt, type Ran, type RunOptions } from '../deploy/process.ts';
 import { type Answer, request } from '../harness/service.ts';
@@ -136,11 +136,16 @@ export class WorkTree {
   /** A commit of one new file on what is checked out. */
   async commit(name: string): Promise<{ commit: string; path: string }> {
     const path = `${name}/${this.#files++}.txt`;
-    mkdirSync(join(this.#folder, name), { recursive: true });
-    writeFileSync(join(this.#folder, path), `${path}\n`);
+    return { commit: await this.commitFile(path, `${path}\n`), path };
+  }
+
+  /** @returns the commit */
+  async commitFile(path: string, text: string): Promise<string> {
+    mkdirSync(join(this.#folder, dirname(path)), { recursive: true });
+    writeFileSync(join(this.#folder, path), text);
     await this.git('add', path);
     await this.git('commit', '--quiet', '-m', `Add ${path}`);
-    return { commit: await this.git('rev-parse', 'HEAD'), path };
+    return this.git('rev-parse', 'HEAD');
   }
 
   /** All of the refspecs or none. */

@@ -28,6 +28,9 @@ export class Fact<T> {
   }
 }
 
+/** What a file's text is while there is no such file. */
+export const NO_FILE = '';
+
 /** What a group or project is at when it is deleted. */
 export const GONE = 'gone';
 
@@ -51,6 +54,9 @@ export class ExpectedState {
   readonly refs = new Map<number, Map<string, Fact<string>>>();
   /** Refs that were written in one transaction each time, by project id: they have one value. */
   readonly together = new Map<number, (readonly string[])[]>();
+
+  /** Texts of files of wikis and snippets, by path, by the id of the repository: each has one writer. */
+  readonly texts = new Map<string, Map<string, Fact<string>>>();
 
   /** Of single subjects, by `<kind> <id>`: where a group or project is, what a token or a setting is (`check-states.ts`). */
   readonly states = new Map<string, Fact<string>>();
@@ -81,6 +87,14 @@ export class ExpectedState {
       at(this.refs, projectId, () => new Map()),
       name,
       () => new Fact<string>(ZERO_OID),
+    );
+  }
+
+  text(repositoryId: string, path: string): Fact<string> {
+    return at(
+      at(this.texts, repositoryId, () => new Map()),
+      path,
+      () => new Fact<string>(NO_FILE),
     );
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call, commitFile, done, type Outcome } from './client.ts';
-import { type ExpectedState, GONE } from './expected-state.ts';
+import { type ExpectedState, type Fact, GONE } from './expected-state.ts';
 import { type Host, ROOT_TOKEN } from './host.ts';
 import type { Fixtures } from './writers.ts';
 
@@ -148,13 +148,19 @@ async function making(
 }
 
 /** @throws Error as `done()` does */
-export async function changing(
+export const changing = (
   expectedState: ExpectedState,
   key: string,
   to: string,
   send: () => Promise<Outcome<unknown>>,
+): Promise<void> => settling(expectedState.state(key), to, send);
+
+/** @throws Error as `done()` does */
+export async function settling(
+  fact: Fact<string>,
+  to: string,
+  send: () => Promise<Outcome<unknown>>,
 ): Promise<void> {
-  const fact = expectedState.state(key);
   fact.attempt(to);
   const outcome = await send();
   fact.settle(to, outcome);

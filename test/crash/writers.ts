@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { ZERO_OID } from '../../lib/git/oid.ts';
+import { startedWiki, writingPages, writingSnippets } from './beside-code-writers.ts';
 import { call, commitFile, done, installLargePush, type Outcome, WorkTree } from './client.ts';
 import { cloning, forking, uploading } from './content-writers.ts';
 import { type ExpectedState, Fact } from './expected-state.ts';
@@ -30,6 +31,8 @@ export interface Fixtures {
   /** Pushes by upload, for one of the uploaders: an upload that was cut off keeps its place for a day. */
   readonly uploadTree: WorkTree;
   readonly uploaders: readonly Person[];
+  /** Of the wiki of {@link shared}. */
+  readonly wikiTree: WorkTree;
   /** Gets a mail of each comment on {@link talkedOf}. */
   readonly reader: Person;
   /** The commit that is commented on. */
@@ -70,15 +73,16 @@ export async function introduce(
   const [[talkedOf]] = [...expectedState.commits.get(shared.id)!] as [[string, string]];
   expectedState.state('setting after_sign_up_text', '(none)');
   expectedState.state(`description ${shared.id}`, '(none)');
+  const wikiTree = await startedWiki(url, ada, shared, join(folder, 'wiki'), expectedState);
   await installLargePush(url, folder);
   const [refTree, bulkTree, uploadTree, ...others] = trees as [WorkTree, WorkTree, WorkTree];
   return {
     ...{ ada, bob, shared, tracked, trees: others, refTree, bulkTree, uploadTree, uploaders },
-    ...{ reader, talkedOf, folder },
+    ...{ wikiTree, reader, talkedOf, folder },
   };
 }
 
-/** Whether users, groups, tokens, settings, comments and issues are written in this round, and not refs. */
+/** Whether users, groups, tokens, settings, comments, issues, pages of wikis and snippets are written in this round, and not refs. */
 const ofSubjects = (round: number): boolean => round % 2 === 0;
 
 /** Everybody whose turn it is writes until the host is gone. Resolves when the last of them has noticed. */
@@ -216,6 +220,14 @@ export async function write(
     const counted = (outcome: Outcome<unknown>) => note('changes of merge requests', outcome);
     return until('changes of merge requests', proposing(host, fixtures, expectedState, counted));
   };
+  const pages = () => {
+    const counted = (outcome: Outcome<unknown>) => note('pages of wikis', outcome);
+    return until('pages of wikis', writingPages(host, fixtures, expectedState, counted));
+  };
+  const snippets = () => {
+    const counted = (outcome: Outcome<unknown>) => note('snippets', outcome);
+    return until('snippets', writingSnippets(host, fixtures, expectedState, counted));
+  };
   const forks = () => until('forks', forking(host, fixtures, expectedState));
   const clones = () => until('clones', cloning(host, fixtures, expectedState));
   const uploads = () => until('uploads', uploading(host, fixtures, expectedState, round));
@@ -233,6 +245,8 @@ export async function write(
         comments,
         issues,
         proposals,
+        pages,
+        snippets,
       ]
     : [...commits, ...pushes, bulk, refs, forks, clones, uploads, proposals];
   await Promise.all(inTurn.map((writer) => writer()));
