@@ -234,7 +234,7 @@ const collect = endpoint({
   method: 'POST',
   path: '/projects/:id/releases/:tag_name/evidence',
   area,
-  summary: 'Collect evidence of a release',
+  summary: 'Create another evidence of a release',
   description:
     'A worker writes down what the release is at that moment. The first evidence is collected when the release comes.',
   access: project('admin_release'),
