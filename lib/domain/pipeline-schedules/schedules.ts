@@ -15,7 +15,6 @@ import { creationError, type FieldProblems, forbidden, invalid, notFound } from 
 import { refProtection } from '../refs/protection.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
 import { sealing } from '../secrets/sealing.ts';
-import { nextTime } from './cron.ts';
 import { ianaZone } from './time-zones.ts';
 
 /** Characters. */
@@ -88,7 +87,7 @@ export async function createSchedule(
     cronTimezone: input.cronTimezone ?? 'UTC',
     active: input.active ?? true,
   };
-  const nextRunAt = nextRun(fields, now);
+  const nextRunAt = await nextRun(fields, now);
   const schedule: PipelineScheduleRecord = {
     id: await deps.store.pipelineSchedules.nextId(),
     projectId: project.id,
@@ -122,7 +121,7 @@ export const changeSchedule = (
     const change = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
     const next: PipelineScheduleRecord = { ...previous, ...change };
     const now = deps.now();
-    const nextRunAt = nextRun(next, now);
+    const nextRunAt = await nextRun(next, now);
     const timed = (['cron', 'cronTimezone', 'active'] as const).some((name) => next[name] !== previous[name]);
     // Otherwise its message is on its way.
     if (!timed) return deps.store.pipelineSchedules.change(previous, change, now);
@@ -207,7 +206,9 @@ export const pipelineOf = (
 type Fields = Pick<PipelineScheduleRecord, 'description' | 'ref' | 'cron' | 'cronTimezone'>;
 
 /** @throws 400 by field */
-function nextRun({ description, ref, cron, cronTimezone }: Fields, now: Date): string {
+async function nextRun({ description, ref, cron, cronTimezone }: Fields, now: Date): Promise<string> {
+  // Loaded on demand: it brings a library.
+  const { nextTime } = await import('./cron.ts');
   const wrong = [' is invalid syntax'];
   const problems: FieldProblems = {
     description: textProblems(description),
