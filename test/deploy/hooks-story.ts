@@ -21,28 +21,28 @@ export async function hooksStory({ tally, url }: Deployed, { root }: Told): Prom
     assert.equal(answer.status, status, answer.text);
     return answer.json;
   };
-  const project = '/projects/builder%2Fforge';
-  let builder = '';
+  const project = '/projects/smith%2Fforge';
+  let smith = '';
 
   try {
     await tally.step(
       'a push calls a hook, with its token, and the list of calls tells the answer',
       async () => {
-        builder = await makeUser(api, root, 'builder');
+        smith = await makeUser(api, root, 'smith');
         const allowed = { allow_local_requests_from_web_hooks_and_services: true };
         await call(root, 200, 'PUT', '/application/settings', allowed);
-        await call(builder, 201, 'POST', '/projects', { name: 'forge', initialize_with_readme: true });
+        await call(smith, 201, 'POST', '/projects', { name: 'forge', initialize_with_readme: true });
         const hook = { url: receiver.url, token: 'open sesame', push_events: true };
-        const { id } = await call(builder, 201, 'POST', `${project}/hooks`, hook);
+        const { id } = await call(smith, 201, 'POST', `${project}/hooks`, hook);
         const file = { branch: 'main', content: 'iron\n', commit_message: 'Add iron' };
-        await call(builder, 201, 'POST', `${project}/repository/files/iron.txt`, file);
+        await call(smith, 201, 'POST', `${project}/repository/files/iron.txt`, file);
         await eventually(async () => assert.equal(receiver.received.length, 1));
         const { token, body } = receiver.received[0]!;
         assert.equal(token, 'open sesame');
         const { object_kind, commits } = body as { object_kind: string; commits: { title: string }[] };
         assert.deepEqual([object_kind, ...commits.map(({ title }) => title)], ['push', 'Add iron']);
         await eventually(async () => {
-          const answer = await callAny(`${api}${project}/hooks/${id}/events`, { token: builder });
+          const answer = await callAny(`${api}${project}/hooks/${id}/events`, { token: smith });
           const [event] = JSON.parse(answer.text);
           assert.deepEqual([event.state, event.response_body], ['delivered', 'heard']);
         });
@@ -57,7 +57,7 @@ export async function hooksStory({ tally, url }: Deployed, { root }: Told): Prom
         assert.equal((await call(root, 200, 'GET', `${moves}/${id}`))['state'], 'replicated'),
       );
       assert.equal((await call(root, 200, 'GET', project))['repository_storage'], OTHER_STORAGE);
-      const remote = withCredentials(`${url}/builder/forge.git`, 'builder', builder);
+      const remote = withCredentials(`${url}/smith/forge.git`, 'smith', smith);
       const git = gitIn(work);
       await git('.', 'clone', '--quiet', remote, 'moved');
       await git('moved', 'fsck', '--full', '--strict');
