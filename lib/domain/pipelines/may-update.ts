@@ -1,5 +1,9 @@
-/** Who may start, repeat and cancel what runs on protected branches and tags: those who may push to them. */
+/**
+ * Who may start, repeat and cancel what runs on protected branches and tags: those who may push to them. Nobody may what the
+ * settings have archived for its age.
+ */
 
+import { secondsOf } from '../../durations/durations.ts';
 import type { JobRecord, PipelineRecord } from '../../records/pipelines.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
@@ -7,20 +11,27 @@ import type { Deps } from '../deps.ts';
 import { forbidden } from '../errors.ts';
 import { refProtection } from '../refs/protection.ts';
 
-type OnRef = Pick<JobRecord | PipelineRecord, 'ref' | 'tag'>;
+type OnRef = Pick<JobRecord | PipelineRecord, 'ref' | 'tag' | 'createdAt'>;
 
 /** Whether an actor who may update pipelines may update this one, or a job of it. */
 export async function mayUpdateJob(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
-  { ref, tag }: OnRef,
+  { ref, tag, createdAt }: OnRef,
 ): Promise<boolean> {
+  if (createdAt < (await archivedUntil(deps))) return false;
   // A merge request has the rights of its source branch only.
   if (ref.startsWith('refs/')) return true;
   const { branches, tags } = await refProtection(deps, access, actor);
   if (tag === true) return !tags.isProtected(ref) || tags.mayCreate(actor, ref);
   return !branches.isProtected(ref) || branches.mayUpdate(actor, ref);
+}
+
+/** What was created before this time is archived; empty: nothing is. */
+export async function archivedUntil({ settings, now }: Deps): Promise<string> {
+  const age = secondsOf((await settings.current()).archive_builds_in_human_readable ?? '');
+  return age === undefined ? '' : new Date(Math.max(0, now().getTime() - age * 1000)).toISOString();
 }
 
 /** @throws 403 */

@@ -20,7 +20,7 @@ import { codeOf } from '../repository/read.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { advanceMessage, sumUp } from './advance-pipeline.ts';
 import { cancelJobs, removePipeline } from './cancel.ts';
-import { requireMayUpdate } from './may-update.ts';
+import { archivedUntil, requireMayUpdate } from './may-update.ts';
 
 export const PIPELINE_SCOPES = ['running', 'pending', 'finished', 'branches', 'tags'] as const;
 
@@ -140,12 +140,15 @@ export async function retryPipeline(
   const { user } = signedIn(actor);
   const { store, now } = deps;
   await requireMayUpdate(deps, actor, access, await getPipeline(deps, access, id));
+  const archived = await archivedUntil(deps);
   try {
     return await retryOnConflict(async () => {
       const pipeline = await getPipeline(deps, access, id);
       const jobs = new Map((await store.jobs.all(id)).map((job) => [job.id, job]));
       const current = [...jobs.values()].filter(({ retried }) => !retried);
-      const again = current.filter(({ status }) => status === 'failed' || status === 'canceled');
+      const again = current.filter(
+        ({ status, createdAt }) => (status === 'failed' || status === 'canceled') && createdAt >= archived,
+      );
       for (const job of again)
         for (const each of await repeated(deps, job, { userId: user.id, attempt: 0, advance: false }, now()))
           jobs.set(each.id, each);

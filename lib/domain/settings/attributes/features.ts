@@ -26,7 +26,7 @@ export const featureAttributes = {
 
   archive_builds_in_human_readable: described(
     'Age after which jobs are archived, such as `15 days`, at least one day; empty: never',
-    line({ check: (value) => durationProblem(value) }),
+    obeyed(line({ check: (value) => durationProblem(value) })),
   ),
   default_artifacts_expire_in: described(
     'Time after which artifacts are deleted by default, such as `30 days`',
