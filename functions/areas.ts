@@ -392,7 +392,7 @@ export const areas: readonly Area[] = [
   api(
     'hooks',
     [
-      ...collection('/api/v4/hooks'),
+      ...['hooks', 'integrations'].flatMap((name) => collection(`/api/v4/${name}`)),
       ...['hooks', 'integrations', 'services'].flatMap(inProject),
       ...['hooks', 'integrations'].flatMap((name) => collection(`/api/v4/groups/{id}/${name}`)),
     ],

@@ -87,8 +87,10 @@ export interface HookAnswer {
   readonly at: string;
 }
 
-/** How many hooks of each kind there are in the instance, beside those of projects. */
+/** How many hooks and active integrations of each kind there are in the instance, beside those of projects. */
 export interface HookCounts {
   readonly group: number;
   readonly system: number;
+  /** Active integrations of the instance. */
+  readonly integrations: number;
 }

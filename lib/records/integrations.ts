@@ -1,7 +1,8 @@
-/** Connections of projects and groups with other services: chats, trackers of issues, servers that build. */
+/** Connections of projects, groups and the instance with other services: chats, trackers of issues, servers that build. */
 import type { HookOwner } from './hooks.ts';
 
-export type IntegrationOwner = Exclude<HookOwner, { readonly kind: 'system' }>;
+/** `system`: the instance. */
+export type IntegrationOwner = HookOwner;
 
 /** The switches of integrations, by the names of the REST API. */
 export const INTEGRATION_SWITCHES = [
@@ -22,13 +23,13 @@ export type IntegrationSwitch = (typeof INTEGRATION_SWITCHES)[number];
 
 export type IntegrationValue = string | number | boolean | null;
 
-/** How a project or a group uses another service. */
+/** How a project, a group or the instance uses another service. */
 export interface IntegrationRecord {
   readonly id: number;
   readonly owner: IntegrationOwner;
   readonly slug: string;
   readonly active: boolean;
-  /** It says nothing of its own: the settings of the nearest group above count. */
+  /** It says nothing of its own: the settings of the nearest group above count, or else those of the instance. */
   readonly inherits: boolean;
   /** Switches that are off: all others are on. */
   readonly off: readonly IntegrationSwitch[];

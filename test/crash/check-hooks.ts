@@ -57,8 +57,9 @@ export const hooks = rowCheck(KINDS, function* (rows) {
   const listening = {
     group: of('group') + integrations.filter(({ owner, active }) => owner.kind === 'group' && active).length,
     system: of('system'),
+    integrations: integrations.filter(({ owner, active }) => owner.kind === 'system' && active).length,
   };
-  for (const kind of ['group', 'system'] as const)
+  for (const kind of ['group', 'system', 'integrations'] as const)
     if (((counts?.[kind] as number | undefined) ?? 0) !== listening[kind])
       yield `the instance counts ${counts?.[kind]} hooks of kind ${kind}`;
 });

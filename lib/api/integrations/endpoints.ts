@@ -15,7 +15,7 @@ import {
   missingParameters,
   saveIntegration,
 } from '../../domain/integrations/integrations.ts';
-import { group, project } from '../../http/access.ts';
+import { administrator, group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { INTEGRATION_SWITCHES, type IntegrationValue } from '../../records/integrations.ts';
@@ -29,6 +29,7 @@ const OF = [
   { base: '/projects/:id/integrations', of: 'a project', access: project('admin_integrations') },
   { base: '/projects/:id/services', of: 'a project (older path)', access: project('admin_integrations') },
   { base: '/groups/:id/integrations', of: 'a group', access: group('admin_integrations') },
+  { base: '/integrations', of: 'the instance', access: administrator() },
 ] as const;
 
 interface About {
@@ -37,9 +38,8 @@ interface About {
 }
 function placeOf(context: object): IntegrationPlace {
   const { project: within, group: around } = context as About;
-  return within === undefined
-    ? { kind: 'group', group: around!.group }
-    : { kind: 'project', project: within.project };
+  if (within !== undefined) return { kind: 'project', project: within.project };
+  return around === undefined ? { kind: 'system' } : { kind: 'group', group: around.group };
 }
 
 /** Every parameter of every kind, with the kinds that have it. */
@@ -86,7 +86,8 @@ const body = () =>
       ]),
     ),
     use_inherited_settings: p.boolean({
-      description: 'Whether the settings of the nearest group above count instead of those that are given',
+      description:
+        'Whether the settings of the nearest group above, or of the instance, count instead of those that are given',
     }),
   });
 

@@ -19,6 +19,9 @@ export interface AuditedEntity {
   readonly path: string;
 }
 
+/** What is of no project, group or user. */
+export const AUDITED_INSTANCE: AuditedEntity = { kind: 'Instance', id: 1, path: 'instance' };
+
 /** Author of an audited action: the caller, the requester of an earlier request, or the service itself. */
 export type AuditAuthor =
   | Actor

@@ -64,7 +64,7 @@ export async function prepareHooks(
 
 function told(
   deps: Deps,
-  { group, system }: HookCounts,
+  { group, system, integrations }: HookCounts,
   by: Actor | HookActor,
   place: HookPlace,
   events: readonly HookEvent[],
@@ -72,6 +72,7 @@ function told(
   const scene: HookScene =
     'kind' in place ? place : { kind: 'project', id: place.id, groupIds: place.ancestorIds };
   const heard =
+    (integrations > 0 && scene.kind === 'project') ||
     ('kind' in place ? 0 : (place.hooksCount ?? 0) + (place.integrationsCount ?? 0)) > 0 ||
     (group > 0 && scene.kind !== 'system' && scene.groupIds.length > 0) ||
     (system > 0 && events.some(({ kind }) => HEARD_BY_SYSTEM.has(kind)));

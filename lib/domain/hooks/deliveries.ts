@@ -129,7 +129,7 @@ function newDelivery(
       hookId,
       eventId,
       trigger,
-      event: owner.kind === 'system' ? 'System Hook' : event,
+      event: owner.kind === 'system' && !('slug' in listener) ? 'System Hook' : event,
       payload,
       state: 'waiting',
       attempts: 0,
@@ -246,7 +246,6 @@ async function listenerOf(
     const hook = await store.hookRecords.get(owner, hookId);
     return hook !== undefined && hook.failures < FAILURES_UNTIL_OFF ? hook : undefined;
   }
-  if (owner.kind === 'system') return undefined;
   const integration = await store.integrations.get(owner, slug);
   return integration?.id === hookId && integration.active && !integration.inherits ? integration : undefined;
 }

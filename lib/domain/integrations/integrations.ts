@@ -1,4 +1,4 @@
-/** Integrations of projects and groups: how they are configured, and which of them counts. */
+/** Integrations of projects, groups and the instance: how they are configured, and which of them counts. */
 import { parseAllowList } from '../../outbound/allow-list.ts';
 import { MAX_URL_LENGTH, urlProblem } from '../../outbound/destination.ts';
 import type { GroupRecord } from '../../records/groups.ts';
@@ -13,42 +13,47 @@ import { Missing, Stale } from '../../store/errors.ts';
 import { secretOwnerOf } from '../../store/integrations/integrations.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Actor } from '../actor.ts';
-import { type Audited, auditedResource, prepareAudited } from '../audit-events/event.ts';
+import { AUDITED_INSTANCE, type Audited, auditedResource, prepareAudited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, notFound, refused } from '../errors.ts';
 import { outboundAllow } from '../imports/plan.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { BRANCHES, type IntegrationSlug, isSecret, kindOf, type Parameter } from './catalog.ts';
-import { type Effective, effectiveOf } from './effective.ts';
+import { type Effective, effectiveOf, ownersAbove } from './effective.ts';
 
 /** What has integrations. */
 export type IntegrationPlace =
   | { readonly kind: 'project'; readonly project: ProjectRecord }
-  | { readonly kind: 'group'; readonly group: GroupRecord };
+  | { readonly kind: 'group'; readonly group: GroupRecord }
+  | { readonly kind: 'system' };
 
 /** What is not given stays as it is, and is as by default of a new integration. */
 export interface IntegrationInput {
   readonly values: Readonly<Record<string, IntegrationValue | undefined>>;
   readonly switches: Readonly<Partial<Record<IntegrationSwitch, boolean | undefined>>>;
-  /** Whether the settings of the nearest group above count instead. */
+  /** Whether the settings of the nearest group above, or of the instance, count instead. */
   readonly inherits: boolean;
 }
 
-const ownerOf = (place: IntegrationPlace): IntegrationOwner =>
-  place.kind === 'project'
+const ownerOf = (place: IntegrationPlace): IntegrationOwner => {
+  if (place.kind === 'system') return place;
+  return place.kind === 'project'
     ? { kind: 'project', id: place.project.id }
     : { kind: 'group', id: place.group.id };
+};
 
-/** The groups above, the nearest first. */
-const aboveOf = (place: IntegrationPlace): readonly IntegrationOwner[] =>
-  (place.kind === 'project' ? place.project.ancestorIds : place.group.ancestorIds)
-    .toReversed()
-    .map((id) => ({ kind: 'group', id }));
+/** The place, and those above it, the nearest first. */
+function ownersFrom(place: IntegrationPlace): IntegrationOwner[] {
+  const own = ownerOf(place);
+  if (place.kind === 'system') return [own];
+  const { ancestorIds } = place.kind === 'project' ? place.project : place.group;
+  return [own, ...ownersAbove(ancestorIds)];
+}
 
 /** The integrations that are active. */
 export async function listIntegrations(deps: Deps, place: IntegrationPlace): Promise<Effective[]> {
   const { integrations } = deps.store;
-  const owners = [ownerOf(place), ...aboveOf(place)];
+  const owners = ownersFrom(place);
   const lists = await Promise.all(owners.map((owner) => integrations.of(owner)));
   return effectiveOf(lists).filter(({ integration }) => integration.active);
 }
@@ -67,7 +72,7 @@ export async function getIntegration(
 /** Its own, and what counts. */
 async function read(deps: Deps, place: IntegrationPlace, slug: IntegrationSlug) {
   const { integrations } = deps.store;
-  const owners = [ownerOf(place), ...aboveOf(place)];
+  const owners = ownersFrom(place);
   const found = await Promise.all(owners.map((owner) => integrations.get(owner, slug)));
   const [effective] = effectiveOf(found.map((one) => (one === undefined ? [] : [one])));
   return { own: found[0], effective };
@@ -262,9 +267,11 @@ export const recipientsOf = (text: string): string[] => [
 
 const auditedIntegration = (place: IntegrationPlace, slug: string, did: string): Audited => ({
   entity:
-    place.kind === 'project'
-      ? auditedResource('Project', place.project)
-      : auditedResource('Group', place.group),
+    place.kind === 'system'
+      ? AUDITED_INSTANCE
+      : place.kind === 'project'
+        ? auditedResource('Project', place.project)
+        : auditedResource('Group', place.group),
   details: { custom_message: `${did} integration ${slug}` },
 });
 
@@ -276,7 +283,7 @@ async function finished<T>(deps: Deps, place: IntegrationPlace, work: () => Prom
     if (error instanceof Stale) throw conflict('The integration was changed by other requests: try again');
     throw error;
   } finally {
-    // How many integrations groups have is read with the settings.
-    if (place.kind === 'group') deps.settings.expire();
+    // How many integrations groups and the instance have is read with the settings.
+    if (place.kind !== 'project') deps.settings.expire();
   }
 }

@@ -27,9 +27,9 @@ export interface IssueTracker {
 
 /** The tracker of a project; undefined where it has none. */
 export async function issueTrackerOf(deps: Deps, project: ProjectRecord): Promise<IssueTracker | undefined> {
-  const { group } = await deps.settings.hooks();
-  if ((project.integrationsCount ?? 0) === 0 && (group === 0 || project.ancestorIds.length === 0))
-    return undefined;
+  const { group, integrations } = await deps.settings.hooks();
+  const inherits = integrations > 0 || (group > 0 && project.ancestorIds.length > 0);
+  if ((project.integrationsCount ?? 0) === 0 && !inherits) return undefined;
   const active = await integrationsAround(deps, project.id, project.ancestorIds);
   for (const slug of TRACKERS) {
     const integration = active.find((one) => one.slug === slug);

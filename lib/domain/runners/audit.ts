@@ -1,9 +1,7 @@
 /** Audit events of runners, recorded in the project, group or instance that they take jobs of. */
 import type { RunnerPlace, RunnerRecord } from '../../records/runners.ts';
-import { type Audited, type AuditedEntity, auditedSource } from '../audit-events/event.ts';
+import { AUDITED_INSTANCE, type Audited, type AuditedEntity, auditedSource } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-
-const INSTANCE: AuditedEntity = { kind: 'Instance', id: 1, path: 'instance' };
 
 /** Where a runner was registered; of a project that is gone only the id is known. */
 export const placeOf = ({ groupId, projectIds }: RunnerRecord): RunnerPlace =>
@@ -14,7 +12,7 @@ export const placeOf = ({ groupId, projectIds }: RunnerRecord): RunnerPlace =>
       : { kind: 'project', id: projectIds[0] };
 
 export async function entityOfPlace({ store }: Deps, place: RunnerPlace): Promise<AuditedEntity> {
-  if (place.kind === 'instance') return INSTANCE;
+  if (place.kind === 'instance') return AUDITED_INSTANCE;
   const { kind, id } = place;
   const record = kind === 'group' ? await store.groups.get(id) : await store.projects.get(id);
   return auditedSource(kind, { id, fullPath: record?.fullPath ?? '' });

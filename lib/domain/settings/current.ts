@@ -55,7 +55,7 @@ export function cachedSettings(
     copy = {
       settings: { ...defaults, ...(values as Partial<InstanceSettings>) },
       version,
-      hooks: hooks ?? copy?.hooks ?? { group: 0, system: 0 },
+      hooks: hooks ?? copy?.hooks ?? { group: 0, system: 0, integrations: 0 },
       epoch: since,
       at,
     };

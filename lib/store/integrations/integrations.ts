@@ -1,5 +1,5 @@
 /**
- * Integrations, in the partition of the project or group. Their secrets are rows of their own (`lib/store/secrets`). They
+ * Integrations, in the partition of the project, the group or the instance. Their secrets are rows of their own (`lib/store/secrets`). They
  * have ids of hooks, so that what they are sent waits in queues like those of hooks.
  */
 import type { IntegrationOwner, IntegrationRecord } from '../../records/integrations.ts';
@@ -103,6 +103,8 @@ function counted(owner: IntegrationOwner, more: number): Write[] {
     values: { null: 'NULL' },
     reason: GONE,
   };
+  if (owner.kind === 'system')
+    return more === 0 ? [] : [{ update: hookCountsKey(), add: { integrations: more } }];
   if (owner.kind === 'project')
     return more === 0
       ? [{ check: projectKey(owner.id), ...living }]

@@ -52,7 +52,10 @@ export class SettingsRows {
   async effective(): Promise<StoredSettings> {
     const [settings, hooks] = await this.#table.batchGet([settingsKey('effective'), hookCountsKey()]);
     const count = (kind: keyof HookCounts) => (hooks?.[kind] as number | undefined) ?? 0;
-    return { ...stored(settings), hooks: { group: count('group'), system: count('system') } };
+    return {
+      ...stored(settings),
+      hooks: { group: count('group'), system: count('system'), integrations: count('integrations') },
+    };
   }
 
   /** Returns both rows: the settings that rules obey and those that are only stored and shown. */

@@ -2,7 +2,10 @@ import type { Operation } from './driver.ts';
 import type { Fixtures } from './fixtures.ts';
 import { after, endpoint } from './sent.ts';
 
-const BASES = ['/projects/:id/integrations', '/projects/:id/services', '/groups/:id/integrations'] as const;
+const BASES = [
+  ...(['/projects/:id/integrations', '/projects/:id/services'] as const),
+  ...(['/groups/:id/integrations', '/integrations'] as const),
+] as const;
 
 const SLACK = { webhook: 'https://chat.example.com/hook' };
 
@@ -11,7 +14,7 @@ export const integrationWrites: readonly Operation[] = BASES.flatMap((base) => [
   endpoint(`PUT ${base}/:slug`, async (fixtures) => {
     const { path, token } = await place(fixtures, base);
     const at = `${path}/asana`;
-    // The project has had it in other runs.
+    // The project, or the instance, has had it in other runs.
     await fixtures.done('DELETE', at, { token });
     const state = async () => {
       const answer = await fixtures.service.call('GET', at, { token });
@@ -37,6 +40,7 @@ async function place(fixtures: Fixtures, base: (typeof BASES)[number]) {
     const { id, owner } = await fixtures.ground();
     return { path: `/projects/${id}/${name}`, token: owner.token };
   }
+  if (base === '/integrations') return { path: base, token: fixtures.service.rootToken };
   const { token } = await fixtures.owner();
   const fresh = fixtures.fresh('group');
   const { id } = await fixtures.done('POST', '/groups', { token, json: { name: fresh, path: fresh } });

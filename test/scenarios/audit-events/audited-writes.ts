@@ -120,6 +120,8 @@ export const AUDITED: Readonly<Record<string, readonly string[]>> = {
   'DELETE /projects/:id/services/:slug': ['Project: Removed integration slack'],
   'PUT /groups/:id/integrations/:slug': ['Group: Changed integration asana'],
   'DELETE /groups/:id/integrations/:slug': ['Group: Removed integration slack'],
+  'PUT /integrations/:slug': ['Instance: Changed integration asana'],
+  'DELETE /integrations/:slug': ['Instance: Removed integration slack'],
   'POST /projects/:id/releases': ['Project: Created Release v-N'],
   'PUT /projects/:id/releases/:tag_name': ['Project: Updated Release v-N'],
   'POST /projects/:id/triggers': ['Project: Created pipeline trigger token with id N'],

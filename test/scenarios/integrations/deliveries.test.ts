@@ -198,6 +198,28 @@ test('the nearest group that has an integration has it for its projects; its sec
   for (const each of [near, far, last]) await each.drop();
 });
 
+test('an integration of the instance hears of every project that has none of its own', async () => {
+  const path = '/of-all';
+  const at = '/integrations/microsoft-teams';
+  const { status } = await as('administrator', 'PUT', at, {
+    ...{ webhook: `${receiver.url}${path}`, push_events: true, branches_to_be_notified: 'all' },
+  });
+  expect(status).toBe(200);
+  const told = (count: number) => expect.poll(() => receiver.at(path).length, PATIENCE).toBe(count);
+  await commit();
+  await told(1);
+  const own = await configured('microsoft-teams', ['push_events']);
+  await commit();
+  await own.calls(1);
+  expect(receiver.at(path)).toHaveLength(1);
+  await as('owner', 'PUT', `${project}/integrations/microsoft-teams`, { use_inherited_settings: true });
+  await commit();
+  await told(2);
+  await as('administrator', 'DELETE', at);
+  await commit();
+  expect(receiver.at(path)).toHaveLength(2);
+});
+
 test('a call that fails waits for another attempt, and holds nobody but its own', async () => {
   const lame = await configured('slack', ['push_events']);
   const sound = await configured('discord', ['push_events']);

@@ -197,6 +197,33 @@ test('projects have those of their groups, unless they have their own or none', 
   expect(await get()).toMatchObject({ active: false });
 });
 
+test('all have those of the instance, unless they or a group above have their own or none', async () => {
+  const slack = '/integrations/slack';
+  const json = { webhook: 'https://chat.example.com/all' };
+  expect((await as('owner', 'PUT', slack, json)).status).toBe(403);
+  expect((await as('anonymous', 'GET', '/integrations')).status).toBe(401);
+  expect((await as('administrator', 'GET', slack)).status).toBe(404);
+  const { body: made } = await as('administrator', 'PUT', slack, json);
+  expect(made).toMatchObject({ active: true, inherited: false, properties: json });
+  const of = async (place: string) => (await as('owner', 'GET', `${place}/integrations/slack`)).body;
+  const inside = { name: 'Below all', namespace_id: Number(group.split('/')[2]) };
+  const heir = `/projects/${(await as('owner', 'POST', '/projects', inside)).body.id}`;
+  const alone = `/projects/${(await as('owner', 'POST', '/projects', { name: 'Alone' })).body.id}`;
+  expect(await of(alone)).toEqual({ ...made, inherited: true });
+  // That of the group was deleted.
+  expect(await of(heir)).toEqual({ message: '404 Integration Not Found' });
+  await as('owner', 'PUT', `${group}/integrations/slack`, { use_inherited_settings: true });
+  expect([await of(group), await of(heir)]).toMatchObject([
+    { id: made.id, inherited: true },
+    { id: made.id, inherited: true },
+  ]);
+  await as('owner', 'DELETE', `${alone}/integrations/slack`);
+  expect(await of(alone)).toMatchObject({ active: false });
+  await as('administrator', 'DELETE', slack);
+  expect(await of(heir)).toEqual({ message: '404 Integration Not Found' });
+  expect((await as('administrator', 'GET', '/integrations')).body).toEqual([]);
+});
+
 describe('names of issues in a tracker elsewhere', () => {
   const rendered = async (text: string) => {
     const json = { text, gfm: true, project: 'team/code' };
