@@ -102,6 +102,7 @@ const inProject = (name: string) => collection(`/api/v4/projects/{id}/${name}`);
 const oneInProject = (name: string) => `/api/v4/projects/{id}/${name}`;
 const inRepository = (...names: string[]) =>
   names.flatMap((name) => collection(`/api/v4/projects/{id}/repository/${name}`));
+const oneInRepository = (name: string) => `/api/v4/projects/{id}/repository/${name}`;
 
 export const areas: readonly Area[] = [
   api('meta', ['/', '/api/docs', '/api/docs/{proxy+}', '/git-remote-lemnos', '/api/v4', '/api/v4/{proxy+}'], {
@@ -358,14 +359,19 @@ export const areas: readonly Area[] = [
     { ...writesObjects, masterKey: 'use' },
     repository,
   ),
-  api('changelog', inRepository('changelog'), writesObjects, repository),
+  api('changelog', [oneInRepository('changelog')], writesObjects, repository),
   api(
     'branches',
-    [...inRepository('branches', 'merged_branches'), ...inProject('protected_branches')],
+    [...inRepository('branches'), oneInRepository('merged_branches'), ...inProject('protected_branches')],
     writesObjects,
     repository,
   ),
-  api('environments', [...inProject('environments'), ...inProject('deployments')], writesObjects, repository),
+  api(
+    'environments',
+    [...inProject('environments'), ...inProject('deployments'), ...inProject('protected_environments')],
+    writesObjects,
+    repository,
+  ),
   api(
     'pipelines',
     [

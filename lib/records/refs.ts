@@ -38,4 +38,14 @@ export interface TagRule {
   readonly updatedAt: string;
 }
 
-export type RefRule = BranchRule | TagRule;
+/** Protects the environment of exactly this name, also before there is one. */
+export interface EnvironmentRule {
+  readonly kind: 'environment';
+  readonly projectId: number;
+  readonly name: string;
+  readonly deploy: readonly RuleGrant[];
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export type RefRule = BranchRule | TagRule | EnvironmentRule;

@@ -359,7 +359,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
     for (const { id } of livingOf(rows)) {
       const { pk } = projectKey(id);
       const counts = rows.get({ pk, sk: 'RULES' }) ?? {};
-      for (const kind of ['branch', 'tag'] as const) {
+      for (const kind of ['branch', 'tag', 'environment'] as const) {
         const held = rulesOf(rows, kind).filter((rule) => rule.pk === pk).length;
         const counted = (counts as Row)[kind] ?? 0;
         if (counted !== held) yield `project ${id} counts ${counted} ${kind} rules and has ${held}`;

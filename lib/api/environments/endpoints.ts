@@ -7,6 +7,7 @@ import { ENVIRONMENT_STATES, TIERS } from '../../records/environments.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { deploymentEndpoints } from './deployments.ts';
 import { entry, environment, presentedDetail } from './present.ts';
+import { protectedEnvironmentEndpoints } from './protected.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'environments';
@@ -190,4 +191,5 @@ export const environmentEndpoints = [
   stop,
   remove,
   ...deploymentEndpoints,
+  ...protectedEnvironmentEndpoints,
 ];

@@ -1,7 +1,10 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { FoundDeployment } from '../../domain/environments/deployments.ts';
+import type { Grantees } from '../../domain/project-relations/grantees.ts';
 import type { DeploymentRecord, EnvironmentRecord } from '../../records/environments.ts';
+import type { EnvironmentRule } from '../../records/refs.ts';
 import type { UserRecord } from '../../records/users.ts';
+import { accessLevels } from '../branches/present.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { presentedJobs } from '../pipelines/present.ts';
 import { userBasic } from '../users/present.ts';
@@ -21,6 +24,11 @@ export const environment = (record: EnvironmentRecord) => ({
   auto_stop_at: record.autoStopAt ?? null,
   created_at: record.createdAt,
   updated_at: record.updatedAt,
+});
+
+export const protectedEnvironment = ({ name, deploy }: EnvironmentRule, grantees: Grantees) => ({
+  name,
+  deploy_access_levels: accessLevels(deploy, grantees),
 });
 
 type PresentedJob = Awaited<ReturnType<typeof presentedJobs>>[number];

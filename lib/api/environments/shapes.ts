@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
 import { DEPLOYMENT_STATUSES, ENVIRONMENT_STATES, TIERS } from '../../records/environments.ts';
+import { accessLevels } from '../branches/shapes.ts';
 import { job } from '../pipelines/shapes.ts';
 import { time, userBasic } from '../users/shapes.ts';
 
@@ -54,6 +55,11 @@ export const environmentDetail = shape(() =>
     })
     .meta({ id: 'EnvironmentDetail' }),
 );
+
+export const protectedEnvironment = shape(() =>
+  z.object({ name: z.string(), deploy_access_levels: accessLevels() }).meta({ id: 'ProtectedEnvironment' }),
+);
+export const protectedEnvironments = shape(() => z.array(protectedEnvironment()));
 
 export const reviewApps = shape(() => {
   const entry = z.object(basicFields()).meta({ id: 'ReviewApp' });

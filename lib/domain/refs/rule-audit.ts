@@ -1,7 +1,7 @@
-/** Audit events of the protection rules of branches and tags. */
+/** Audit events of the protection rules of branches, tags and environments. */
 
 import type { ProjectRecord } from '../../records/projects.ts';
-import type { BranchRule, RuleGrant, RuleLevel, TagRule } from '../../records/refs.ts';
+import type { BranchRule, EnvironmentRule, RuleGrant, RuleLevel, TagRule } from '../../records/refs.ts';
 import type { BranchRuleChange } from '../../store/refs/protection-rules.ts';
 import { type Audited, auditedResource } from '../audit-events/event.ts';
 
@@ -65,6 +65,21 @@ export const auditedTagRule = (action: 'add' | 'remove', project: ProjectRecord,
     target_type: 'ProtectedTag',
     target_details: rule.name,
     create_access_levels: namesOf(rule.create),
+  },
+});
+
+export const auditedEnvironmentRule = (
+  action: 'add' | 'remove',
+  project: ProjectRecord,
+  rule: EnvironmentRule,
+): Audited => ({
+  entity: auditedResource('Project', project),
+  details: {
+    [action]: 'protected_environment',
+    target_id: undefined,
+    target_type: 'ProtectedEnvironment',
+    target_details: rule.name,
+    deploy_access_levels: namesOf(rule.deploy),
   },
 });
 

@@ -19,7 +19,7 @@ export interface GrantInput {
   readonly destroy?: boolean | undefined;
 }
 
-export type GrantedAction = 'push' | 'merge' | 'unprotect' | 'create';
+export type GrantedAction = 'push' | 'merge' | 'unprotect' | 'create' | 'deploy';
 
 /** Maximum number of grants for one action of a rule: they are read and named with the rule. */
 const MAX_GRANTS = 20;
@@ -118,9 +118,9 @@ export async function changedGrants(
 
 const KINDS = { level: 'access level', userId: 'user', groupId: 'group' } as const;
 
-/** A rule that nobody may change could never be removed. */
+/** A rule that nobody may change could never be removed; what nobody may deploy to is no environment. */
 const levelsFor = (action: GrantedAction): readonly RuleLevel[] =>
-  action === 'unprotect' ? RULE_LEVELS.filter((level) => level !== 0) : RULE_LEVELS;
+  action === 'unprotect' || action === 'deploy' ? RULE_LEVELS.filter((level) => level !== 0) : RULE_LEVELS;
 
 async function areMembers(deps: Deps, project: ProjectRecord, ids: readonly number[]): Promise<boolean> {
   if (ids.length === 0) return true;

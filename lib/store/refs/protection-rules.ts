@@ -1,6 +1,6 @@
-/** Rules that protect a project's branches and tags: a row per name or pattern, in the project's partition. */
+/** Rules that protect a project's branches, tags and environments: a row per name or pattern, in the project's partition. */
 
-import type { BranchRule, RefRule, RuleLevel, TagRule } from '../../records/refs.ts';
+import type { BranchRule, EnvironmentRule, RefRule, RuleLevel, TagRule } from '../../records/refs.ts';
 import { AlreadyExists, LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import { projectKey } from '../row-keys/projects.ts';
@@ -20,7 +20,7 @@ export type BranchRuleChange = Partial<
   Pick<BranchRule, 'push' | 'merge' | 'unprotect' | 'allowForcePush' | 'codeOwnerApproval'>
 >;
 
-type RuleOf<K extends RuleKind> = K extends 'branch' ? BranchRule : TagRule;
+type RuleOf<K extends RuleKind> = Extract<RefRule, { readonly kind: K }>;
 
 export class RefRules {
   readonly #table: Table;
@@ -35,7 +35,7 @@ export class RefRules {
     return (await this.#read(projectId, rulePrefix(kind))) as RuleOf<K>[];
   }
 
-  /** Returns the rules of both kinds in one read. */
+  /** Returns the rules of branches and tags in one read. */
   async all(projectId: number): Promise<{ branches: BranchRule[]; tags: TagRule[] }> {
     const rules = await this.#read(projectId, RULE);
     return {
@@ -47,6 +47,16 @@ export class RefRules {
   async get<K extends RuleKind>(projectId: number, kind: K, name: string): Promise<RuleOf<K> | undefined> {
     const item = await this.#table.get(ruleKey(projectId, kind, name));
     return item && (fromItem(item) as RuleOf<K>);
+  }
+
+  /** Returns those of these environments that are protected, with their rules. */
+  async ofEnvironments(
+    projectId: number,
+    names: readonly string[],
+  ): Promise<ReadonlyMap<string, EnvironmentRule>> {
+    const keys = names.map((name) => ruleKey(projectId, 'environment', name));
+    const found = (await this.#table.batchGet(keys)).filter((item) => item !== undefined);
+    return new Map(found.map((item) => [item['name'] as string, fromItem(item) as EnvironmentRule]));
   }
 
   /** Returns a new id for a branch rule. */
@@ -170,6 +180,7 @@ function lost(error: unknown): unknown {
 }
 
 function fromItem({ pk: _pk, sk: _sk, w: _stamp, ...rule }: Item): RefRule {
+  if (rule['kind'] === 'environment') return rule as unknown as EnvironmentRule;
   const { pushLevel, mergeLevel, createLevel, ...rest } = rule as EarlierLevels;
   // Rows of earlier releases have one level for each action.
   const earlier =

@@ -2,13 +2,13 @@ import { type Key, wholeOrDigest } from './key.ts';
 import { projectKey } from './projects.ts';
 import type { RowKind } from './row-kind.ts';
 
-export type RuleKind = 'branch' | 'tag';
+export type RuleKind = 'branch' | 'tag' | 'environment';
 
 export const RULE = 'RULE#';
 
 export const rulePrefix = (kind: RuleKind): string => `${RULE}${kind}#`;
 
-/** A rule that protects the branches or tags of a name or pattern. */
+/** A rule that protects the branches or tags of a name or pattern, or the environment of a name. */
 export const ruleKey = (projectId: number, kind: RuleKind, name: string): Key => ({
   pk: projectKey(projectId).pk,
   sk: rulePrefix(kind) + wholeOrDigest(name),

@@ -68,7 +68,25 @@ export const environmentWrites: readonly Operation[] = [
     };
     return { path, token, json: { status: 'success' }, state };
   }),
+  endpoint('POST /projects/:id/protected_environments', protecting),
+  endpoint('DELETE /projects/:id/protected_environments/:name', async (fixtures) => {
+    const { path, json, token, state } = await protecting(fixtures);
+    await fixtures.done('POST', path, { token, json });
+    return { path: `${path}/${json.name}`, token, state: async () => flip(await state()) };
+  }),
 ];
+
+async function protecting(fixtures: Fixtures) {
+  const { id, owner } = await fixtures.ground();
+  const name = fixtures.fresh('place');
+  const path = `/projects/${id}/protected_environments`;
+  return {
+    path,
+    token: owner.token,
+    json: { name, deploy_access_levels: [{ access_level: 40 }] },
+    state: () => found(fixtures, `${path}/${name}`, owner.token),
+  };
+}
 
 async function place(fixtures: Fixtures) {
   const { id, owner } = await fixtures.ground();

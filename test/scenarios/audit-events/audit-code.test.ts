@@ -134,6 +134,22 @@ test('audit events record the creation and deletion of tag protection rules', as
   expect(await recordedBy(service, remove)).toEqual([]);
 });
 
+test('audit events record that environments are protected and unprotected', async () => {
+  const json = { name: 'live', deploy_access_levels: [{ access_level: 40 }] };
+  const rule = {
+    ...of(pushed),
+    target_type: 'ProtectedEnvironment',
+    target_details: 'live',
+    deploy_access_levels: ['Maintainers'],
+  };
+  const make = () => as(ada, 'POST', `${base}/protected_environments`, json);
+  expect(await recordedBy(service, make)).toEqual([{ ...rule, add: 'protected_environment' }]);
+  expect(await recordedBy(service, make)).toEqual([]);
+  const remove = () => as(ada, 'DELETE', `${base}/protected_environments/live`);
+  expect(await recordedBy(service, remove)).toEqual([{ ...rule, remove: 'protected_environment' }]);
+  expect(await recordedBy(service, remove)).toEqual([]);
+});
+
 test('a change of the default branch is audited together with the protection rule it creates', async () => {
   const path = (await as(ada, 'GET', base)).body.path_with_namespace;
   const change = (branch: string) => () => as(ada, 'PUT', base, { default_branch: branch });

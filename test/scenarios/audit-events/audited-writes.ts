@@ -155,6 +155,8 @@ export const AUDITED: Readonly<Record<string, readonly string[]>> = {
   'PUT /projects/:id/repository/tags/:tag_name/release': ['Project: Updated Release v-N'],
   'POST /projects/:id/protected_tags': ['Project: add protected_tag'],
   'DELETE /projects/:id/protected_tags/:name': ['Project: remove protected_tag'],
+  'POST /projects/:id/protected_environments': ['Project: add protected_environment'],
+  'DELETE /projects/:id/protected_environments/:name': ['Project: remove protected_environment'],
   'PUT /projects/:id/repository/branches/:branch/protect': ['Project: add protected_branch'],
   'PUT /projects/:id/repository/branches/:branch/unprotect': ['Project: remove protected_branch'],
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ProjectRecord } from '../../../lib/records/projects.ts';
-import type { BranchRule, TagRule } from '../../../lib/records/refs.ts';
+import type { BranchRule, EnvironmentRule, TagRule } from '../../../lib/records/refs.ts';
 import type { UserRecord } from '../../../lib/records/users.ts';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../../lib/store/errors.ts';
 import { addRule, MAX_RULES } from '../../../lib/store/refs/protection-rules.ts';
@@ -35,6 +35,13 @@ const tagRule = ({ id }: ProjectRecord, name: string): TagRule => ({
   projectId: id,
   name,
   create: [{ id: 1, level: 30 }],
+  ...times,
+});
+const environmentRule = ({ id }: ProjectRecord, name: string): EnvironmentRule => ({
+  kind: 'environment',
+  projectId: id,
+  name,
+  deploy: [{ id: 1, level: 40 }],
   ...times,
 });
 const rules = () => opened.store.refRules;
@@ -72,6 +79,25 @@ test('branch and tag rules are read in one request, sorted by name', async () =>
   for (const name of names) expect((await rules().get(one.id, 'branch', name))?.name).toBe(name);
   expect(await rules().get(one.id, 'tag', 'b')).toBeUndefined();
   expect(await counts(one)).toEqual([6, 1]);
+});
+
+test('rules of environments are found by exact names, apart from those of branches and tags', async () => {
+  const one = await project();
+  const long = 'x'.repeat(1024);
+  for (const name of ['live', 'live/*', long]) await rules().create(environmentRule(one, name));
+  await rules().create(tagRule(one, 'live'));
+  const names = ['live', 'Live', 'live/eu', long, 'live'];
+  expect(await rules().ofEnvironments(one.id, names)).toEqual(
+    new Map([
+      ['live', environmentRule(one, 'live')],
+      [long, environmentRule(one, long)],
+    ]),
+  );
+  expect(await rules().ofEnvironments(one.id, [])).toEqual(new Map());
+  expect(await rules().all(one.id)).toEqual({ branches: [], tags: [tagRule(one, 'live')] });
+  expect(await rules().list(one.id, 'environment')).toHaveLength(3);
+  await rules().remove(environmentRule(one, 'live'));
+  expect(await opened.store.table.get(ruleCountKey(one.id))).toMatchObject({ environment: 2, tag: 1 });
 });
 
 test('a rule that changed cannot be removed from an older version', async () => {

@@ -1,0 +1,76 @@
+/** Protected environments: only those whom its rule names deploy to one. */
+
+import type { EnvironmentRule } from '../../records/refs.ts';
+import { AlreadyExists } from '../../store/errors.ts';
+import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
+import { audited } from '../audit-events/event.ts';
+import { refusedRule, requireRuleName } from '../branches/protected-branches.ts';
+import type { Deps } from '../deps.ts';
+import { conflict, recordNotFound, unprocessable } from '../errors.ts';
+import { auditedEnvironmentRule } from '../refs/rule-audit.ts';
+import { changedGrants, type GrantInput, idsAfter } from '../refs/rule-grants.ts';
+
+/** Returns the rules, sorted by name. */
+export async function listProtectedEnvironments(
+  deps: Deps,
+  { project }: ProjectAccess,
+  page: { offset: number; limit: number },
+): Promise<{ items: EnvironmentRule[]; total: number }> {
+  const rules = await deps.store.refRules.list(project.id, 'environment');
+  return { items: rules.slice(page.offset, page.offset + page.limit), total: rules.length };
+}
+
+/** @throws 404 `404 Not found` */
+export async function getProtectedEnvironment(
+  deps: Deps,
+  { project }: ProjectAccess,
+  name: string,
+): Promise<EnvironmentRule> {
+  const rule = await deps.store.refRules.get(project.id, 'environment', name);
+  if (rule === undefined) throw recordNotFound();
+  return rule;
+}
+
+/** @throws 409 if it is protected; 422 for an invalid name or grant, for none, and above the limit of rules */
+export async function protectEnvironment(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  { name, deploy: inputs }: { readonly name: string; readonly deploy: readonly GrantInput[] },
+): Promise<EnvironmentRule> {
+  const { project } = access;
+  requireRuleName(name);
+  const exists = () => conflict(`Protected environment '${name}' already exists`);
+  if ((await deps.store.refRules.get(project.id, 'environment', name)) !== undefined) throw exists();
+  if (inputs.length === 0) throw unprocessable(["Deploy access levels can't be blank"]);
+  const deploy = await changedGrants(deps, access, 'deploy', [], inputs, idsAfter([]));
+  const at = deps.now().toISOString();
+  const times = { createdAt: at, updatedAt: at };
+  const rule: EnvironmentRule = { kind: 'environment', projectId: project.id, name, deploy, ...times };
+  try {
+    const event = await audited(deps, actor, auditedEnvironmentRule('add', project, rule));
+    await deps.store.refRules.create(rule, [event]);
+  } catch (error) {
+    throw error instanceof AlreadyExists ? exists() : refusedRule(error);
+  }
+  return rule;
+}
+
+/** @param unchanged called with the time of the rule's last change; throws if that is later than allowed */
+export async function unprotectEnvironment(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  name: string,
+  unchanged: (changed: string) => void,
+): Promise<void> {
+  const rule = await getProtectedEnvironment(deps, access, name);
+  unchanged(rule.updatedAt);
+  try {
+    const event = await audited(deps, actor, auditedEnvironmentRule('remove', access.project, rule));
+    await deps.store.refRules.remove(rule, [event]);
+  } catch (error) {
+    throw refusedRule(error);
+  }
+}
