@@ -85,6 +85,7 @@ const create = endpoint({
   returns: { body: shapes.deployment },
   errors: [
     { status: 400, description: 'A value is invalid, or the commit or the ref does not exist' },
+    { status: 403, description: 'Not allowed, or not to deploy to the protected environment' },
     { status: 409, description: 'The environment is being changed by many requests' },
   ],
   prefetch: ({ body }) => ({ revisions: [body.sha], branches: [body.ref], tags: [body.ref] }),
@@ -107,7 +108,10 @@ const update = endpoint({
     p.params({ status: p.oneOf(DEPLOYMENT_STATUSES, { description: 'New status of the deployment' }) }),
   returns: { body: shapes.deployment },
   errors: [
-    { status: 403, description: 'Not allowed, or a job made it' },
+    {
+      status: 403,
+      description: 'Not allowed, also to deploy to the protected environment, or a job made it',
+    },
     absent,
     { status: 409, description: 'The environment is being changed by many requests' },
   ],

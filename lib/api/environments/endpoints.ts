@@ -15,6 +15,7 @@ const path = '/projects/:id/environments';
 const readers = project('read_environments');
 const writers = project('admin_environments');
 const absent = { status: 404, description: 'The project has no such environment' };
+const closed = { status: 403, description: 'Not allowed, or the environment is protected' };
 const changed = { status: 409, description: 'It was changed by another request' };
 const environmentId = () =>
   p.params({ environment_id: p.integer({ required: true, description: 'ID of the environment' }) });
@@ -107,15 +108,17 @@ const update = endpoint({
       ...fields(),
     }),
   returns: { body: shapes.environment },
-  errors: [{ status: 400, description: 'A value is invalid, or the name is taken' }, absent, changed],
-  handle: async ({ project, params, body }, deps) => {
+  errors: [{ status: 400, description: 'A value is invalid, or the name is taken' }, closed, absent, changed],
+  handle: async ({ actor, project, params, body }, deps) => {
     requireNoSlug(body);
     const input = {
       ...(body.name === undefined ? {} : { name: body.name }),
       externalUrl: body.external_url,
       tier: body.tier,
     };
-    return environment(await environments.changeEnvironment(deps, project, params.environment_id, input));
+    return environment(
+      await environments.changeEnvironment(deps, actor, project, params.environment_id, input),
+    );
   },
 });
 
@@ -128,7 +131,14 @@ const stop = endpoint({
   access: writers,
   params: environmentId,
   returns: { status: 200, body: shapes.environment },
-  errors: [{ status: 403, description: 'Not allowed, or not to start its stop job' }, absent, changed],
+  errors: [
+    {
+      status: 403,
+      description: 'Not allowed, also to deploy to it if it is protected, or not to start its stop job',
+    },
+    absent,
+    changed,
+  ],
   handle: async ({ actor, project, params }, deps) =>
     json(environment(await stopEnvironment(deps, actor, project, params.environment_id))),
 });
@@ -143,12 +153,12 @@ const remove = endpoint({
   params: environmentId,
   returns: { status: 204 },
   errors: [
-    { status: 403, description: 'The environment is not stopped, or the caller may not delete it' },
+    { status: 403, description: 'It is not stopped, or the caller may not delete or deploy to it' },
     absent,
     changed,
   ],
-  handle: async ({ project, params, unmodifiedSince }, deps) => {
-    await environments.removeEnvironment(deps, project, params.environment_id, unmodifiedSince);
+  handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
+    await environments.removeEnvironment(deps, actor, project, params.environment_id, unmodifiedSince);
     return noContent();
   },
 });
@@ -168,8 +178,8 @@ const removeReviewApps = endpoint({
       dry_run: p.boolean({ default: true, description: 'Only tell which would be deleted' }),
     }),
   returns: { status: 200, body: shapes.reviewApps },
-  handle: async ({ project, query: { before, limit, dry_run: dryRun } }, deps) => {
-    const found = await environments.removeReviewApps(deps, project, { before, limit, dryRun });
+  handle: async ({ actor, project, query: { before, limit, dry_run: dryRun } }, deps) => {
+    const found = await environments.removeReviewApps(deps, actor, project, { before, limit, dryRun });
     return json({
       scheduled_entries: found.scheduled.map(entry),
       unprocessable_entries: found.unprocessable.map(entry),

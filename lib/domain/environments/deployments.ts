@@ -20,6 +20,7 @@ import { tellHooks } from '../hook-events/tell.ts';
 import { bounded, codeOf } from '../repository/read.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { failed, newEnvironment } from './environments.ts';
+import { requireOpen } from './protected.ts';
 
 /** Commits of a deployment in which its merge requests are looked for. */
 const MAX_COMMITS = 5_000;
@@ -105,7 +106,7 @@ export interface DeploymentInput {
   readonly status: DeploymentStatus;
 }
 
-/** @throws 400 by field, for an unknown commit or ref too; 409 where other requests prevented every attempt */
+/** @throws 403 for a protected environment; 400 by field, for an unknown commit or ref too; 409 where other requests prevented every attempt */
 export async function createDeployment(
   deps: Deps,
   actor: Actor,
@@ -114,6 +115,7 @@ export async function createDeployment(
 ): Promise<FoundDeployment> {
   const { project } = access;
   const { environments, deployments } = deps.store;
+  await requireOpen(deps, actor, access, input.environment);
   const git = codeOf(deps, access);
   const names = [branchRef(input.ref), tagRef(input.ref)].filter((name) => name !== undefined);
   const [commit, refs] = await Promise.all([
@@ -171,7 +173,7 @@ export async function createDeployment(
 
 /**
  * Any status may follow any other; the same one again changes nothing.
- * @throws `404 Not found`; 403 for one that a job makes; 409 where other requests prevented every attempt
+ * @throws `404 Not found`; 403 for one that a job makes, and in a protected environment; 409 where other requests prevented every attempt
  */
 export async function changeDeployment(
   deps: Deps,
@@ -183,6 +185,7 @@ export async function changeDeployment(
   const attempt = async (): Promise<FoundDeployment> => {
     const found = await getDeployment(deps, access, id);
     const { deployment, environment } = found;
+    await requireOpen(deps, actor, access, environment.name);
     if (deployment.job !== undefined)
       throw forbidden('Deployments created using GitLab CI can not be updated using the API');
     if (deployment.status === status) return found;

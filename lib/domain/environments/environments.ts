@@ -13,8 +13,10 @@ import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.
 import { MAINTENANCE, messageAt } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { ProjectAccess } from '../access/types.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, type FieldProblems, forbidden, invalid, notFound, recordNotFound } from '../errors.ts';
+import { closedTo, requireOpen } from './protected.ts';
 
 /** Characters. */
 const MAX_TEXT = 255;
@@ -112,9 +114,10 @@ export async function newEnvironment(
   };
 }
 
-/** @throws 400 by field; `404 Not found`; 409 for a concurrent change */
+/** @throws 400 by field; 403 where its name, or the new one, is protected; `404 Not found`; 409 for a concurrent change */
 export async function changeEnvironment(
   deps: Deps,
+  actor: Actor,
   access: ProjectAccess,
   id: number,
   input: Partial<EnvironmentInput>,
@@ -126,6 +129,7 @@ export async function changeEnvironment(
     ...(input.tier === undefined ? {} : { tier: input.tier }),
   };
   requireValid({ ...environment, ...change });
+  await requireOpen(deps, actor, access, environment.name, input.name ?? environment.name);
   try {
     return await deps.store.environments.change(environment, change, deps.now());
   } catch (error) {
@@ -154,10 +158,11 @@ export async function stopEnvironment(
 /**
  * Deletes a stopped environment with its deployments.
  * @param unchanged called with the time of the last change; throws if that is later than the caller allows
- * @throws 403 while it is available; `404 Not found`; 409
+ * @throws 403 while it is available, and where it is protected; `404 Not found`; 409
  */
 export async function removeEnvironment(
   deps: Deps,
+  actor: Actor,
   access: ProjectAccess,
   id: number,
   unchanged: (changed: string) => void,
@@ -165,6 +170,7 @@ export async function removeEnvironment(
   const environment = await getEnvironment(deps, access, id);
   unchanged(environment.updatedAt);
   if (environment.state !== 'stopped') throw forbidden();
+  await requireOpen(deps, actor, access, environment.name);
   try {
     await deps.store.environments.remove(environment);
   } catch (error) {
@@ -174,7 +180,7 @@ export async function removeEnvironment(
 
 export interface ReviewAppDeletion {
   readonly scheduled: readonly EnvironmentRecord[];
-  /** Changed by another request at that moment. */
+  /** Changed by another request at that moment, or protected from the caller. */
   readonly unprocessable: readonly EnvironmentRecord[];
 }
 
@@ -184,7 +190,8 @@ export interface ReviewAppDeletion {
  */
 export async function removeReviewApps(
   deps: Deps,
-  { project }: ProjectAccess,
+  actor: Actor,
+  access: ProjectAccess,
   {
     before,
     limit,
@@ -199,11 +206,14 @@ export async function removeReviewApps(
     each.name.startsWith('review/') &&
     each.createdAt < until &&
     each.deletedOn === null;
-  const { items } = await environments.page(project.id, { page: 1, perPage: limit }, isDue);
-  if (dryRun) return { scheduled: items, unprocessable: [] };
+  const { items: due } = await environments.page(access.project.id, { page: 1, perPage: limit }, isDue);
+  const names = due.map(({ name }) => name);
+  const closed = await closedTo(deps, actor, access, names);
+  const items = due.filter(({ name }) => !closed.has(name));
+  const unprocessable = due.filter(({ name }) => closed.has(name));
+  if (dryRun) return { scheduled: items, unprocessable };
   const at = new Date(now.getTime() + GRACE_MS);
   const scheduled: EnvironmentRecord[] = [];
-  const unprocessable: EnvironmentRecord[] = [];
   for (let i = 0; i < items.length; i += MARKED_TOGETHER) {
     const batch = items.slice(i, i + MARKED_TOGETHER);
     const messages = batch.map(({ projectId, id: environmentId }) =>

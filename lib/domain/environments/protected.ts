@@ -1,15 +1,18 @@
 /** Protected environments: only those whom its rule names deploy to one. */
 
+import type { JobRecord } from '../../records/pipelines.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import type { EnvironmentRule } from '../../records/refs.ts';
 import { AlreadyExists } from '../../store/errors.ts';
+import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
-import type { Actor } from '../actor.ts';
+import { type Actor, actingFor } from '../actor.ts';
 import { audited } from '../audit-events/event.ts';
 import { refusedRule, requireRuleName } from '../branches/protected-branches.ts';
 import type { Deps } from '../deps.ts';
-import { conflict, recordNotFound, unprocessable } from '../errors.ts';
+import { conflict, forbidden, recordNotFound, unprocessable } from '../errors.ts';
 import { auditedEnvironmentRule } from '../refs/rule-audit.ts';
-import { changedGrants, type GrantInput, idsAfter } from '../refs/rule-grants.ts';
+import { changedGrants, type GrantInput, grantedGroups, grants, idsAfter } from '../refs/rule-grants.ts';
 
 /** Returns the rules, sorted by name. */
 export async function listProtectedEnvironments(
@@ -73,4 +76,63 @@ export async function unprotectEnvironment(
   } catch (error) {
     throw refusedRule(error);
   }
+}
+
+/** Those of these environments that an actor may not deploy to. Reads the rules alone where none is protected. */
+export async function closedTo(
+  deps: Deps,
+  actor: Actor,
+  access: Pick<ProjectAccess, 'project' | 'level'>,
+  names: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rules = await deps.store.refRules.ofEnvironments(access.project.id, [...new Set(names)]);
+  return closedBy(deps, actor, access, rules);
+}
+
+async function closedBy(
+  deps: Deps,
+  actor: Actor,
+  access: Pick<ProjectAccess, 'project' | 'level'>,
+  rules: ReadonlyMap<string, EnvironmentRule>,
+): Promise<ReadonlySet<string>> {
+  const all = [...rules.values()];
+  const memberOf = await grantedGroups(
+    deps,
+    access,
+    actor,
+    all.flatMap(({ deploy }) => deploy),
+  );
+  const closed = all.filter(({ deploy }) => !deploy.some((grant) => grants(grant, actor, access, memberOf)));
+  return new Set(closed.map(({ name }) => name));
+}
+
+/** @throws 403 where one of these environments is protected from the actor */
+export async function requireOpen(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  ...names: readonly string[]
+): Promise<void> {
+  if ((await closedTo(deps, actor, access, names)).size > 0) throw forbidden();
+}
+
+/** The ids of those of these jobs whose users may not deploy to their environments, whatever the jobs do there. */
+export async function closedJobs(
+  deps: Deps,
+  project: ProjectRecord,
+  jobs: readonly JobRecord[],
+): Promise<ReadonlySet<number>> {
+  const named = jobs.flatMap(({ environment }) => environment?.name ?? []);
+  if (named.length === 0) return new Set();
+  const rules = await deps.store.refRules.ofEnvironments(project.id, [...new Set(named)]);
+  const held = jobs.filter(({ environment }) => environment !== undefined && rules.has(environment.name));
+  const closed = new Set<number>();
+  for (const [userId, theirs] of Map.groupBy(held, (job) => job.userId)) {
+    const user = await deps.store.users.get(userId);
+    const actor: Actor = user?.state === 'active' ? actingFor(user, '') : { kind: 'anonymous' };
+    const [access = { project, level: 0 }] = await projectAccesses(deps, actor, [project.id]);
+    const names = await closedBy(deps, actor, access, rules);
+    for (const { id, environment } of theirs) if (names.has(environment!.name)) closed.add(id);
+  }
+  return closed;
 }

@@ -7,8 +7,9 @@ import type { Deps } from '../deps.ts';
 /** Whether a failed job is to be repeated without anybody asking. */
 export function repeatsItself({ status, retried, retry, attempt, failureReason }: JobRecord): boolean {
   if (status !== 'failed' || retried || retry === undefined || attempt >= retry.max) return false;
-  // Only somebody who wants to go back repeats it.
-  if (failureReason === 'forward_deployment_failure') return false;
+  // Only somebody who wants to go back repeats the one, who may deploy the other.
+  if (failureReason === 'forward_deployment_failure' || failureReason === 'protected_environment_failure')
+    return false;
   return retry.when.includes('always') || retry.when.includes(failureReason ?? 'unknown_failure');
 }
 

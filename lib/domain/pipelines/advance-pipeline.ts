@@ -13,6 +13,7 @@ import {
 } from '../../store/outbox/outbox.ts';
 import { ADVANCE_PIPELINE_JOB } from '../../store/pipelines/pipelines.ts';
 import type { Deps } from '../deps.ts';
+import { closedJobs } from '../environments/protected.ts';
 import { advance, type Move } from '../jobs/advance.ts';
 import { repeated, repeatsItself } from '../jobs/repeat.ts';
 import { scopesOf } from '../jobs/scopes.ts';
@@ -123,9 +124,11 @@ async function moved(
   const { store } = deps;
   const all = new Map(jobs.map((job) => [job.id, job]));
   const scopes = scopesOf(project);
+  const ready = moves.flatMap(({ id, to }) => (to === 'pending' ? all.get(id)! : []));
+  const closed = await closedJobs(deps, project, ready);
   const changes = moves.map(({ id, to }) => {
     const job = all.get(id)!;
-    return { job, change: changeTo(job, to, { scopes, now }) };
+    return { job, change: closed.has(id) ? closedAt(now) : changeTo(job, to, { scopes, now }) };
   });
   for (const group of store.jobs.groupsOf(changes, 50)) {
     const wakes = group.flatMap(({ job, change }) => wakeUps(job, change));
@@ -153,6 +156,12 @@ function changeTo(
   if (to === 'manual') return { status: to, updatedAt: at };
   return readied(job, scopes, at);
 }
+
+/** What becomes of a job whose user may not deploy to its environment when it is ready. */
+const closedAt = (now: Date): Partial<JobRecord> => {
+  const at = now.toISOString();
+  return { status: 'failed', failureReason: 'protected_environment_failure', finishedAt: at, updatedAt: at };
+};
 
 /** Ready for a runner, or for its resource group. */
 export const readied = (

@@ -1,6 +1,6 @@
 /**
- * Who may start, repeat and cancel what runs on protected branches and tags: those who may push to them. Nobody may what the
- * settings have archived for its age.
+ * Who may start, repeat and cancel what runs on protected branches and tags: those who may push to them. Jobs of protected
+ * environments: those of them who may deploy there. What the settings have archived for its age: nobody.
  */
 
 import { secondsOf } from '../../durations/durations.ts';
@@ -8,19 +8,22 @@ import type { JobRecord, PipelineRecord } from '../../records/pipelines.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { closedTo } from '../environments/protected.ts';
 import { forbidden } from '../errors.ts';
 import { refProtection } from '../refs/protection.ts';
 
-type OnRef = Pick<JobRecord | PipelineRecord, 'ref' | 'tag' | 'createdAt'>;
+type OnRef = Pick<JobRecord | PipelineRecord, 'ref' | 'tag' | 'createdAt'> & Pick<JobRecord, 'environment'>;
 
 /** Whether an actor who may update pipelines may update this one, or a job of it. */
 export async function mayUpdateJob(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
-  { ref, tag, createdAt }: OnRef,
+  { ref, tag, createdAt, environment }: OnRef,
 ): Promise<boolean> {
   if (createdAt < (await archivedUntil(deps))) return false;
+  if (environment !== undefined && (await closedTo(deps, actor, access, [environment.name])).size > 0)
+    return false;
   // A merge request has the rights of its source branch only.
   if (ref.startsWith('refs/')) return true;
   const { branches, tags } = await refProtection(deps, access, actor);

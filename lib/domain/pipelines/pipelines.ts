@@ -14,6 +14,7 @@ import { signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { closedTo } from '../environments/protected.ts';
 import { conflict, recordNotFound } from '../errors.ts';
 import { repeated } from '../jobs/repeat.ts';
 import { codeOf } from '../repository/read.ts';
@@ -128,7 +129,8 @@ export async function latestPipeline(
 const isStale = (error: unknown): boolean => error instanceof Stale;
 
 /**
- * Repeats the jobs of a pipeline that failed or were cancelled, and lets those go on that were skipped.
+ * Repeats the jobs of a pipeline that failed or were cancelled, but for those of environments that are protected from the
+ * actor, and lets those go on that were skipped.
  * @throws `404 Not found`; 403 on a protected branch that the actor may not push to
  */
 export async function retryPipeline(
@@ -146,8 +148,13 @@ export async function retryPipeline(
       const pipeline = await getPipeline(deps, access, id);
       const jobs = new Map((await store.jobs.all(id)).map((job) => [job.id, job]));
       const current = [...jobs.values()].filter(({ retried }) => !retried);
-      const again = current.filter(
+      const ended = current.filter(
         ({ status, createdAt }) => (status === 'failed' || status === 'canceled') && createdAt >= archived,
+      );
+      const names = ended.flatMap(({ environment }) => environment?.name ?? []);
+      const closed = await closedTo(deps, actor, access, names);
+      const again = ended.filter(
+        ({ environment }) => environment === undefined || !closed.has(environment.name),
       );
       for (const job of again)
         for (const each of await repeated(deps, job, { userId: user.id, attempt: 0, advance: false }, now()))

@@ -13,6 +13,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import { type Actor, actingFor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import * as environments from '../environments/environments.ts';
+import { closedTo, requireOpen } from '../environments/protected.ts';
 import { DomainError, forbidden } from '../errors.ts';
 import { repeated } from '../jobs/repeat.ts';
 import { scopesOf } from '../jobs/scopes.ts';
@@ -23,7 +24,7 @@ import { mayUpdateJob } from './may-update.ts';
 
 /**
  * Stops an environment; its stop job starts with that, if it has one. One that is stopped already stays as it is.
- * @throws `404 Not found`; 403 where the actor may not start the stop job; 409
+ * @throws `404 Not found`; 403 where the environment is protected from the actor, or they may not start the stop job; 409
  */
 export async function stopEnvironment(
   deps: Deps,
@@ -34,6 +35,7 @@ export async function stopEnvironment(
   try {
     return await retryOnConflict(async () => {
       const environment = await environments.getEnvironment(deps, access, id);
+      await requireOpen(deps, actor, access, environment.name);
       if (environment.state === 'stopped') return environment;
       const job = await stopJobOf(deps, environment);
       if (job === undefined) return environments.stopEnvironment(deps, access, id);
@@ -105,7 +107,10 @@ export async function stopDue(
   const [access] = actor === undefined ? [] : await projectAccesses(deps, actor, [projectId]);
   const job = access && (await stopJobOf(deps, environment));
   if (actor !== undefined && access !== undefined && job !== undefined) {
-    const may = can(actor, access, 'update_pipeline') && (await mayUpdateJob(deps, actor, access, job));
+    const may =
+      can(actor, access, 'update_pipeline') &&
+      (await mayUpdateJob(deps, actor, access, job)) &&
+      (await closedTo(deps, actor, access, [environment.name])).size === 0;
     if (may) return void (await stopEnvironment(deps, actor, access, environmentId));
   }
   await environments.stopEnvironment(deps, { project, level: 0 }, environmentId);
