@@ -496,8 +496,10 @@ export const jobs: readonly Operation[] = [
       const { id: projectId, owner } = await fixtures.ownGround();
       const { token } = owner;
       const path = `/projects/${projectId}/issues`;
+      // Those that other operations promised are there first.
+      await fixtures.settle();
       await fixtures.done('POST', '/todos/mark_as_done', { token });
-      // Of many to-dos that other operations made a worker marks the rest.
+      // Of many a worker marks the rest.
       await fixtures.settle();
       const { iid } = await fixtures.done('POST', path, { token, json: { title: 'much' } });
       const { id: upTo } = await fixtures.done('POST', `${path}/${iid}/todo`, { token });
