@@ -20,11 +20,12 @@ import { textsOf } from '../ci-variables/job-variables.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError } from '../errors.ts';
 import { filesLeftIn } from './artifact-files.ts';
-import { createPipeline, type PipelineRequest } from './create.ts';
+import { createPipeline } from './create.ts';
 import { variablesOfJob } from './job-variables.ts';
 import { factsOfPipeline } from './merge-request-facts.ts';
 import { mirroredEnd, watchedPipeline } from './mirrors.ts';
 import { NotStarted } from './not-started.ts';
+import type { PipelineRequest } from './request.ts';
 import { changedStatuses, toldOfJobs } from './tell-hooks.ts';
 
 /** Child pipelines below one another. */

@@ -1,20 +1,16 @@
 /** Making pipelines: from a configuration and a commit to jobs that wait. */
 
-import { type Config, readConfig } from '../../ci/config.ts';
 import { ConfigError } from '../../ci/errors.ts';
-import type { IncludeContext } from '../../ci/include.ts';
-import { NoPipeline, type Plan, type PlannedJob, planPipeline } from '../../ci/plan.ts';
+import { NoPipeline, type Plan, type PlannedJob } from '../../ci/plan.ts';
 import { expand, type Variables } from '../../ci/variables.ts';
 import { ZERO_OID } from '../../git/oid.ts';
 import { branchRef, parseRefName, type RefName, shortName, spaceOf, tagRef } from '../../git/refname.ts';
-import type { CommitRecord, GitRepository } from '../../git/repository.ts';
+import type { CommitRecord } from '../../git/repository.ts';
 import type {
   JobEnvironment,
   JobRecord,
   JobSpec,
-  PipelineParent,
   PipelineRecord,
-  PipelineSource,
   PipelineVariable,
 } from '../../records/pipelines.ts';
 import type { UserRecord } from '../../records/users.ts';
@@ -31,15 +27,8 @@ import { ADVANCE_PIPELINE_JOB, CHECK_PIPELINE_JOB } from '../../store/pipelines/
 import { can, signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
-import { includesOf } from '../ci-config/includes.ts';
-import { configText } from '../ci-config/source.ts';
 import { textsOf } from '../ci-variables/job-variables.ts';
-import {
-  type MergeRequestFacts,
-  type PipelineFacts,
-  pipelineVariables,
-  serverFacts,
-} from '../ci-variables/predefined.ts';
+import { type PipelineFacts, pipelineVariables, serverFacts } from '../ci-variables/predefined.ts';
 import { variablesOf } from '../ci-variables/variables-of.ts';
 import { pinCommit } from '../commits/pin.ts';
 import type { Deps } from '../deps.ts';
@@ -48,7 +37,7 @@ import { refProtection } from '../refs/protection.ts';
 import { ciConfigPath } from '../repository/ci-config-path.ts';
 import { codeOf } from '../repository/read.ts';
 import { CacheKeys } from './cache-keys.ts';
-import { changedBetween } from './changed-paths.ts';
+import type { PipelineRequest, Place } from './request.ts';
 import { tellerOf, toldOfPipeline } from './tell-hooks.ts';
 
 /** After so long, and again as long as it goes on, jobs of a pipeline that nobody works on are ended. */
@@ -61,33 +50,6 @@ const MAX_NAME = 1024;
 
 /** The last second of the year 9999. */
 const MAX_SECONDS = 253_402_300_799;
-
-export interface PipelineRequest {
-  /** Branch or tag, by its short or its full name; `refs/merge-requests/<iid>/head`. */
-  readonly ref: string;
-  /** The commit; by default, what the ref points to. */
-  readonly sha?: string | undefined;
-  readonly source: PipelineSource;
-  readonly variables?: readonly PipelineVariable[] | undefined;
-  /** What was sent to ask for it, for a file that jobs get. */
-  readonly payload?: string | undefined;
-  /** Where the branch was before. */
-  readonly beforeSha?: string | undefined;
-  readonly mergeRequest?: MergeRequestFacts | undefined;
-  readonly parent?: PipelineParent | undefined;
-  /** The configuration; by default, the file of the commit. */
-  readonly config?: string | undefined;
-  /** Where files come from that jobs of the pipeline left that starts it. */
-  readonly artifact?: IncludeContext['artifact'];
-  /** Variables that are for conditions and jobs alone, such as those of a bridge. */
-  readonly inherited?: Readonly<Record<string, string>> | undefined;
-  /** The message that asks for it. */
-  readonly madeBy?: string | undefined;
-  /** No jobs, but a pipeline that says so. */
-  readonly skip?: boolean | undefined;
-  /** Whether one with a wrong configuration is kept, as failed, and one that the configuration does not want is none. */
-  readonly automatic?: boolean | undefined;
-}
 
 /** Makes a pipeline, or says why not. @throws 400 `{ base: [...] }` */
 export async function createPipeline(
@@ -120,16 +82,6 @@ export async function createAutomatically(
   }
 }
 
-/** What a pipeline is made for. */
-interface Place {
-  readonly git: GitRepository;
-  readonly commit: CommitRecord;
-  /** Short name of the branch or tag, or the full name of another ref. */
-  readonly ref: string;
-  readonly isTag: boolean;
-  readonly protected: boolean;
-}
-
 async function made(
   deps: Deps,
   actor: Actor,
@@ -144,7 +96,7 @@ async function made(
   const request = { ...asked, variables: allVariables(asked) };
   if (bytesOf(request.variables) > MAX_VARIABLES) throw new NoPipeline('Variables are too long');
   const place = await placeOf(deps, actor, access, request);
-  const { git, commit } = place;
+  const { commit } = place;
   const facts: PipelineFacts = {
     project: access.project,
     commit,
@@ -162,9 +114,9 @@ async function made(
   let plan: Plan | undefined;
   let problems: readonly string[] = [];
   try {
-    const text = request.config ?? (await configText(deps, actor, access, { git, commit: commit.oid }));
-    if (text === undefined) throw new NoPipeline('Missing CI config file');
-    if (request.skip !== true) plan = await planOf(deps, actor, { text, facts, place, given, request });
+    // Loaded on demand: of the functions that carry this, few requests make a pipeline.
+    const { planOf } = await import('./plan-of.ts');
+    plan = await planOf(deps, actor, access, { facts, place, given, request });
   } catch (error) {
     if (!(error instanceof ConfigError) || request.automatic !== true) throw error;
     problems = error.messages;
@@ -235,36 +187,6 @@ async function givenVariables(
     ...textsOf(configured),
     ...variables.map(({ key, value }) => [key, value] as const),
   ]);
-}
-
-interface Planning {
-  readonly text: string;
-  readonly facts: PipelineFacts;
-  readonly place: Place;
-  readonly given: Variables;
-  readonly request: PipelineRequest;
-}
-
-/** @throws ConfigError, NoPipeline */
-async function planOf(
-  deps: Deps,
-  actor: Actor,
-  { text, facts, place: { git, commit, isTag }, given, request }: Planning,
-): Promise<Plan> {
-  const source = { git, commit: commit.oid, variables: given };
-  const context = {
-    ...includesOf(deps, actor, source),
-    changedPaths: changedBetween(git, request, commit.oid),
-    artifact: request.artifact,
-  };
-  const config: Config = await readConfig(text, context);
-  return planPipeline(config, {
-    ...context,
-    ref: facts.ref,
-    isTag,
-    source: request.source,
-    projectPath: facts.project.fullPath,
-  });
 }
 
 interface Storing {

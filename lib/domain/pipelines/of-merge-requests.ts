@@ -9,9 +9,10 @@ import { type Actor, actingFor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notAllowed } from '../errors.ts';
 import { headRef } from '../merge-requests/versions.ts';
-import { createAutomatically, createPipeline, type PipelineRequest } from './create.ts';
+import { createAutomatically, createPipeline } from './create.ts';
 import { mergeRequestFacts, type Places } from './merge-request-facts.ts';
 import { replaceOlder } from './replace.ts';
+import type { PipelineRequest } from './request.ts';
 
 /** Pipelines of one commit among which that of the merge request is looked for: the newest. */
 const LOOKED_AT = 50;
