@@ -1,13 +1,13 @@
 import type { Actor } from '../../domain/actor.ts';
 import * as rules from '../../domain/branches/protected-branches.ts';
-import { granteesOf } from '../../domain/project-relations/grantees.ts';
-import type { GrantInput } from '../../domain/refs/rule-grants.ts';
+import { getRule, listRules } from '../../domain/refs/protection-rules.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
-import { type BranchRule, RULE_LEVELS, type RuleLevel } from '../../records/refs.ts';
+import { type BranchRule, RULE_LEVELS } from '../../records/refs.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { protectedBranch } from './present.ts';
+import { grantInputs, grantList, presentedRules, ruleLevel } from './rule-grants.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'branches';
@@ -47,7 +47,7 @@ const list = endpoint({
   paginate: 'offset',
   handle: async ({ actor, project, query, page }, deps) => {
     const { search } = query;
-    const found = await rules.listProtectedBranches(deps, project, {
+    const found = await listRules(deps, project, 'branch', {
       search,
       offset: page.offset,
       limit: page.perPage,
@@ -67,7 +67,7 @@ const get = endpoint({
   returns: { body: shapes.protectedBranch },
   errors: [absent],
   handle: async ({ actor, project, params }, deps) =>
-    presentedOne(deps, actor, await rules.getProtectedBranch(deps, project, params.name)),
+    presentedOne(deps, actor, await getRule(deps, project, 'branch', params.name)),
 });
 
 const protect = endpoint({
@@ -171,56 +171,14 @@ const unprotect = endpoint({
 
 export const protectedBranchEndpoints = [list, get, protect, update, unprotect];
 
-/** Access level that a rule requires for an action; Maintainer when absent. */
-export const ruleLevel = (verb: string) =>
-  p.integer({
-    values: RULE_LEVELS,
-    description: `Access level required to ${verb}: 0 (no one), 30 (Developer), 40 (Maintainer, the default) or 60 (administrator)`,
-  });
-
-/** The entries of a list of those who are allowed to do something. */
-export const grantList = (verb: string) =>
-  p.array(
-    p.object({
-      id: p.integer({ description: 'Of the entry to change or remove; updates only' }),
-      access_level: ruleLevel(verb),
-      user_id: p.integer({ description: 'A member of the project' }),
-      group_id: p.integer({
-        description: 'A group that the project is in or shared with: its direct members',
-      }),
-      deploy_key_id: p.integer({ description: 'Refused: there are no deploy keys' }),
-      _destroy: p.boolean({ description: 'Remove the entry' }),
-    }),
-    { maxItems: 100, description: `Who is allowed to ${verb}, each by a level, a user or a group` },
+const presented = (deps: ApiDeps, actor: Actor, found: readonly BranchRule[]) =>
+  presentedRules(
+    deps,
+    actor,
+    found,
+    ({ push, merge, unprotect }) => [...push, ...merge, ...unprotect],
+    protectedBranch,
   );
-
-type GivenGrants = readonly {
-  readonly id?: number;
-  readonly access_level?: number;
-  readonly user_id?: number;
-  readonly group_id?: number;
-  readonly deploy_key_id?: number;
-  readonly _destroy?: boolean;
-}[];
-
-/** @param level the parameter that names a level alone, which comes first */
-export const grantInputs = (given: GivenGrants = [], level?: number): GrantInput[] => [
-  ...(level === undefined ? [] : [{ level: level as RuleLevel }]),
-  ...given.map((each) => ({
-    id: each.id,
-    level: each.access_level as RuleLevel | undefined,
-    userId: each.user_id,
-    groupId: each.group_id,
-    deployKeyId: each.deploy_key_id,
-    destroy: each._destroy,
-  })),
-];
-
-async function presented(deps: ApiDeps, actor: Actor, found: readonly BranchRule[]) {
-  const all = found.flatMap(({ push, merge, unprotect }) => [...push, ...merge, ...unprotect]);
-  const grantees = await granteesOf(deps, actor, all);
-  return found.map((rule) => protectedBranch(rule, grantees));
-}
 
 const presentedOne = async (deps: ApiDeps, actor: Actor, rule: BranchRule) =>
   (await presented(deps, actor, [rule]))[0]!;

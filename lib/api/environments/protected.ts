@@ -1,11 +1,11 @@
 import type { Actor } from '../../domain/actor.ts';
 import * as rules from '../../domain/environments/protected.ts';
-import { granteesOf } from '../../domain/project-relations/grantees.ts';
+import { getRule, listRules, removeProtection } from '../../domain/refs/protection-rules.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { type EnvironmentRule, RULE_LEVELS } from '../../records/refs.ts';
-import { grantInputs } from '../branches/protected.ts';
+import { grantInputs, presentedRules } from '../branches/rule-grants.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { protectedEnvironment } from './present.ts';
 import * as shapes from './shapes.ts';
@@ -27,7 +27,7 @@ const list = endpoint({
   paginate: 'offset',
   handle: async ({ actor, project, page }, deps) => {
     const at = { offset: page.offset, limit: page.perPage };
-    const found = await rules.listProtectedEnvironments(deps, project, at);
+    const found = await listRules(deps, project, 'environment', at);
     return { items: await presented(deps, actor, found.items), total: found.total };
   },
 });
@@ -42,7 +42,7 @@ const get = endpoint({
   returns: { body: shapes.protectedEnvironment },
   errors: [absent],
   handle: async ({ actor, project, params }, deps) =>
-    presentedOne(deps, actor, await rules.getProtectedEnvironment(deps, project, params.name)),
+    presentedOne(deps, actor, await getRule(deps, project, 'environment', params.name)),
 });
 
 const protect = endpoint({
@@ -99,21 +99,15 @@ const unprotect = endpoint({
   returns: { status: 204 },
   errors: [absent, { status: 409, description: 'Changed by a concurrent request' }],
   handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
-    await rules.unprotectEnvironment(deps, actor, project, params.name, unmodifiedSince);
+    await removeProtection(deps, actor, project, 'environment', params.name, unmodifiedSince);
     return noContent();
   },
 });
 
 export const protectedEnvironmentEndpoints = [list, get, protect, unprotect];
 
-async function presented(deps: ApiDeps, actor: Actor, found: readonly EnvironmentRule[]) {
-  const grantees = await granteesOf(
-    deps,
-    actor,
-    found.flatMap(({ deploy }) => deploy),
-  );
-  return found.map((rule) => protectedEnvironment(rule, grantees));
-}
+const presented = (deps: ApiDeps, actor: Actor, found: readonly EnvironmentRule[]) =>
+  presentedRules(deps, actor, found, ({ deploy }) => deploy, protectedEnvironment);
 
 const presentedOne = async (deps: ApiDeps, actor: Actor, rule: EnvironmentRule) =>
   (await presented(deps, actor, [rule]))[0]!;

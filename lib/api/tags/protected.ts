@@ -1,11 +1,11 @@
 import type { Actor } from '../../domain/actor.ts';
-import { granteesOf } from '../../domain/project-relations/grantees.ts';
+import { getRule, listRules, removeProtection } from '../../domain/refs/protection-rules.ts';
 import * as rules from '../../domain/tags/protected-tags.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import type { TagRule } from '../../records/refs.ts';
-import { grantInputs, grantList, ruleLevel } from '../branches/protected.ts';
+import { grantInputs, grantList, presentedRules, ruleLevel } from '../branches/rule-grants.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { protectedTag } from './present.ts';
 import * as shapes from './shapes.ts';
@@ -23,7 +23,7 @@ const list = endpoint({
   returns: { body: shapes.protectedTags },
   paginate: 'offset',
   handle: async ({ actor, project, page }, deps) => {
-    const found = await rules.listProtectedTags(deps, project, { offset: page.offset, limit: page.perPage });
+    const found = await listRules(deps, project, 'tag', { offset: page.offset, limit: page.perPage });
     return { items: await presented(deps, actor, found.items), total: found.total };
   },
 });
@@ -41,7 +41,7 @@ const get = endpoint({
   returns: { body: shapes.protectedTag },
   errors: [absent],
   handle: async ({ actor, project, params }, deps) =>
-    presentedOne(deps, actor, await rules.getProtectedTag(deps, project, params.name)),
+    presentedOne(deps, actor, await getRule(deps, project, 'tag', params.name)),
 });
 
 const protect = endpoint({
@@ -88,21 +88,15 @@ const unprotect = endpoint({
   returns: { status: 204 },
   errors: [absent, { status: 409, description: 'The rule was changed by another request' }],
   handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
-    await rules.unprotectTag(deps, actor, project, params.name, unmodifiedSince);
+    await removeProtection(deps, actor, project, 'tag', params.name, unmodifiedSince);
     return noContent();
   },
 });
 
 export const protectedTagEndpoints = [list, get, protect, unprotect];
 
-async function presented(deps: ApiDeps, actor: Actor, found: readonly TagRule[]) {
-  const grantees = await granteesOf(
-    deps,
-    actor,
-    found.flatMap(({ create }) => create),
-  );
-  return found.map((rule) => protectedTag(rule, grantees));
-}
+const presented = (deps: ApiDeps, actor: Actor, found: readonly TagRule[]) =>
+  presentedRules(deps, actor, found, ({ create }) => create, protectedTag);
 
 const presentedOne = async (deps: ApiDeps, actor: Actor, rule: TagRule) =>
   (await presented(deps, actor, [rule]))[0]!;

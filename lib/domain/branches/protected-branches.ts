@@ -1,42 +1,17 @@
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { BranchRule, RuleGrant, RuleLevel } from '../../records/refs.ts';
-import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.ts';
+import { AlreadyExists, Missing, Stale } from '../../store/errors.ts';
 import type { BranchRuleChange } from '../../store/refs/protection-rules.ts';
 import { DEVELOPER, MAINTAINER } from '../access/levels.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { audited } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import { conflict, forbidden, notFound, recordNotFound, unprocessable } from '../errors.ts';
+import { conflict, forbidden } from '../errors.ts';
 import { newBranchRule } from '../refs/new-branch-rule.ts';
-import { auditedBranchRule, auditedChanges } from '../refs/rule-audit.ts';
+import { createRule, getRule, refusedRule, removeRule, requireRuleName } from '../refs/protection-rules.ts';
+import { auditedChanges } from '../refs/rule-audit.ts';
 import { changedGrants, type GrantInput, grantedGroups, grants, idsAfter } from '../refs/rule-grants.ts';
-
-/** Maximum length of a ref name, in bytes. */
-const MAX_NAME = 1024;
-
-/** Returns the rules whose name contains the search text, sorted by name. */
-export async function listProtectedBranches(
-  deps: Deps,
-  { project }: ProjectAccess,
-  query: { search?: string | undefined; offset: number; limit: number },
-): Promise<{ items: BranchRule[]; total: number }> {
-  const term = query.search?.toLowerCase() ?? '';
-  const rules = await deps.store.refRules.list(project.id, 'branch');
-  const found = rules.filter((rule) => rule.name.toLowerCase().includes(term));
-  return { items: found.slice(query.offset, query.offset + query.limit), total: found.length };
-}
-
-/** @throws 404 `404 Not found` */
-export async function getProtectedBranch(
-  deps: Deps,
-  { project }: ProjectAccess,
-  name: string,
-): Promise<BranchRule> {
-  const rule = await deps.store.refRules.get(project.id, 'branch', name);
-  if (rule === undefined) throw recordNotFound();
-  return rule;
-}
 
 export interface RuleInput {
   readonly push?: readonly GrantInput[] | undefined;
@@ -74,7 +49,7 @@ export async function protectBranch(
   const change = await changeOf(deps, access, empty, { ...given, ...filled });
   const rule = await newBranchRule(deps, project.id, { name, ...change });
   try {
-    await create(deps, actor, project, rule);
+    await createRule(deps, actor, access, rule);
   } catch (error) {
     throw error instanceof AlreadyExists ? exists() : refusedRule(error);
   }
@@ -93,7 +68,7 @@ export async function updateProtectedBranch(
   name: string,
   input: RuleInput,
 ): Promise<BranchRule> {
-  const rule = await getProtectedBranch(deps, access, name);
+  const rule = await getRule(deps, access, 'branch', name);
   await requireUnprotect(deps, actor, access, rule);
   try {
     return await change(deps, actor, access.project, rule, await changeOf(deps, access, rule, input));
@@ -146,11 +121,11 @@ export async function unprotectBranch(
   name: string,
   unchanged: (changed: string) => void,
 ): Promise<void> {
-  const rule = await getProtectedBranch(deps, access, name);
+  const rule = await getRule(deps, access, 'branch', name);
   await requireUnprotect(deps, actor, access, rule);
   unchanged(rule.updatedAt);
   try {
-    await remove(deps, actor, access.project, rule);
+    await removeRule(deps, actor, access, rule);
   } catch (error) {
     throw refusedRule(error);
   }
@@ -191,7 +166,7 @@ export async function protectOneBranch(
           pushLevel: level(developers.push === true),
           mergeLevel: level(developers.merge === true),
         };
-        await create(deps, actor, project, await newBranchRule(deps, project.id, levels));
+        await createRule(deps, actor, access, await newBranchRule(deps, project.id, levels));
       }
       return;
     } catch (error) {
@@ -223,35 +198,10 @@ export async function unprotectOneBranch(
   if (rule === undefined) return;
   await requireUnprotect(deps, actor, access, rule);
   try {
-    await remove(deps, actor, project, rule);
+    await removeRule(deps, actor, access, rule);
   } catch (error) {
     if (!(error instanceof Missing)) throw refusedRule(error);
   }
-}
-
-/** @throws 422 with full sentences, the API's format for invalid rules */
-export function requireRuleName(name: string): void {
-  if (name.trim() === '') throw unprocessable(["Name can't be blank"]);
-  if (Buffer.byteLength(name) > MAX_NAME)
-    throw unprocessable([`Name is too long (maximum is ${MAX_NAME} characters)`]);
-}
-
-/** Translates store errors of a rule change into domain errors. */
-export function refusedRule(error: unknown): unknown {
-  if (error instanceof Stale) return conflict('409 Conflict: Resource lock');
-  if (error instanceof LimitReached) return unprocessable([`The limit of ${error.limit} rules is reached`]);
-  if (!(error instanceof Missing)) return error;
-  return error.message.startsWith('project') ? notFound('Project') : recordNotFound();
-}
-
-async function create(deps: Deps, actor: Actor, project: ProjectRecord, rule: BranchRule) {
-  const event = await audited(deps, actor, auditedBranchRule('add', project, rule));
-  await deps.store.refRules.create(rule, [event]);
-}
-
-async function remove(deps: Deps, actor: Actor, project: ProjectRecord, rule: BranchRule) {
-  const event = await audited(deps, actor, auditedBranchRule('remove', project, rule));
-  await deps.store.refRules.remove(rule, [event]);
 }
 
 /** Writes nothing if nothing changes. */

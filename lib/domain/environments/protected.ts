@@ -7,33 +7,10 @@ import { AlreadyExists } from '../../store/errors.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { type Actor, actingFor } from '../actor.ts';
-import { audited } from '../audit-events/event.ts';
-import { refusedRule, requireRuleName } from '../branches/protected-branches.ts';
 import type { Deps } from '../deps.ts';
-import { conflict, forbidden, recordNotFound, unprocessable } from '../errors.ts';
-import { auditedEnvironmentRule } from '../refs/rule-audit.ts';
+import { conflict, forbidden, unprocessable } from '../errors.ts';
+import { createRule, refusedRule, requireRuleName } from '../refs/protection-rules.ts';
 import { changedGrants, type GrantInput, grantedGroups, grants, idsAfter } from '../refs/rule-grants.ts';
-
-/** Returns the rules, sorted by name. */
-export async function listProtectedEnvironments(
-  deps: Deps,
-  { project }: ProjectAccess,
-  page: { offset: number; limit: number },
-): Promise<{ items: EnvironmentRule[]; total: number }> {
-  const rules = await deps.store.refRules.list(project.id, 'environment');
-  return { items: rules.slice(page.offset, page.offset + page.limit), total: rules.length };
-}
-
-/** @throws 404 `404 Not found` */
-export async function getProtectedEnvironment(
-  deps: Deps,
-  { project }: ProjectAccess,
-  name: string,
-): Promise<EnvironmentRule> {
-  const rule = await deps.store.refRules.get(project.id, 'environment', name);
-  if (rule === undefined) throw recordNotFound();
-  return rule;
-}
 
 /** @throws 409 if it is protected; 422 for an invalid name or grant, for none, and above the limit of rules */
 export async function protectEnvironment(
@@ -52,30 +29,11 @@ export async function protectEnvironment(
   const times = { createdAt: at, updatedAt: at };
   const rule: EnvironmentRule = { kind: 'environment', projectId: project.id, name, deploy, ...times };
   try {
-    const event = await audited(deps, actor, auditedEnvironmentRule('add', project, rule));
-    await deps.store.refRules.create(rule, [event]);
+    await createRule(deps, actor, access, rule);
   } catch (error) {
     throw error instanceof AlreadyExists ? exists() : refusedRule(error);
   }
   return rule;
-}
-
-/** @param unchanged called with the time of the rule's last change; throws if that is later than allowed */
-export async function unprotectEnvironment(
-  deps: Deps,
-  actor: Actor,
-  access: ProjectAccess,
-  name: string,
-  unchanged: (changed: string) => void,
-): Promise<void> {
-  const rule = await getProtectedEnvironment(deps, access, name);
-  unchanged(rule.updatedAt);
-  try {
-    const event = await audited(deps, actor, auditedEnvironmentRule('remove', access.project, rule));
-    await deps.store.refRules.remove(rule, [event]);
-  } catch (error) {
-    throw refusedRule(error);
-  }
 }
 
 /** Those of these environments that an actor may not deploy to. Reads the rules alone where none is protected. */

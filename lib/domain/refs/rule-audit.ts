@@ -1,7 +1,7 @@
 /** Audit events of the protection rules of branches, tags and environments. */
 
 import type { ProjectRecord } from '../../records/projects.ts';
-import type { BranchRule, EnvironmentRule, RuleGrant, RuleLevel, TagRule } from '../../records/refs.ts';
+import type { BranchRule, RefRule, RuleGrant, RuleLevel } from '../../records/refs.ts';
 import type { BranchRuleChange } from '../../store/refs/protection-rules.ts';
 import { type Audited, auditedResource } from '../audit-events/event.ts';
 
@@ -13,20 +13,20 @@ export const RULE_LEVEL_NAMES: Readonly<Record<RuleLevel, string>> = {
   60: 'Instance admins',
 };
 
-export const auditedBranchRule = (
-  action: 'add' | 'remove',
-  project: ProjectRecord,
-  rule: BranchRule,
-): Audited => ({
+export const auditedRule = (action: 'add' | 'remove', project: ProjectRecord, rule: RefRule): Audited => ({
   entity: auditedResource('Project', project),
-  details: {
-    [action]: 'protected_branch',
-    ...target(rule),
+  details: { [action]: `protected_${rule.kind}`, ...target(rule), ...recordedGrants(rule) },
+});
+
+function recordedGrants(rule: RefRule) {
+  if (rule.kind === 'tag') return { create_access_levels: namesOf(rule.create) };
+  if (rule.kind === 'environment') return { deploy_access_levels: namesOf(rule.deploy) };
+  return {
     push_access_levels: namesOf(rule.push),
     merge_access_levels: namesOf(rule.merge),
     allow_force_push: rule.allowForcePush,
-  },
-});
+  };
+}
 
 const namesOf = (grants: readonly RuleGrant[]): string[] =>
   grants.map((grant) => {
@@ -57,34 +57,15 @@ export function auditedChanges(
     }));
 }
 
-export const auditedTagRule = (action: 'add' | 'remove', project: ProjectRecord, rule: TagRule): Audited => ({
-  entity: auditedResource('Project', project),
-  details: {
-    [action]: 'protected_tag',
-    target_id: undefined,
-    target_type: 'ProtectedTag',
-    target_details: rule.name,
-    create_access_levels: namesOf(rule.create),
-  },
-});
+const TYPES = {
+  branch: 'ProtectedBranch',
+  tag: 'ProtectedTag',
+  environment: 'ProtectedEnvironment',
+} as const;
 
-export const auditedEnvironmentRule = (
-  action: 'add' | 'remove',
-  project: ProjectRecord,
-  rule: EnvironmentRule,
-): Audited => ({
-  entity: auditedResource('Project', project),
-  details: {
-    [action]: 'protected_environment',
-    target_id: undefined,
-    target_type: 'ProtectedEnvironment',
-    target_details: rule.name,
-    deploy_access_levels: namesOf(rule.deploy),
-  },
-});
-
-const target = ({ id, name }: BranchRule) => ({
-  target_id: id,
-  target_type: 'ProtectedBranch',
-  target_details: name,
+/** Rules of branches alone have ids. */
+const target = (rule: RefRule) => ({
+  target_id: rule.kind === 'branch' ? rule.id : undefined,
+  target_type: TYPES[rule.kind],
+  target_details: rule.name,
 });

@@ -29,7 +29,7 @@ import { tellHooks } from '../hook-events/tell.ts';
 import { defaultBranchProtection, levelsOf } from '../refs/default-branch-protection.ts';
 import { newBranchRule } from '../refs/new-branch-rule.ts';
 import { RuleSet } from '../refs/pattern.ts';
-import { auditedBranchRule } from '../refs/rule-audit.ts';
+import { auditedRule } from '../refs/rule-audit.ts';
 import { started } from '../started.ts';
 import { ciConfigPath } from './ci-config-path.ts';
 import { emptyRefs, importFills, isImporting } from './import-state.ts';
@@ -365,7 +365,7 @@ export async function protectionWrites(
     newBranchRule(deps, project.id, { name: branch, ...levels }),
     prepareAudited(deps, author),
   ]);
-  return [...addRule(rule), event(auditedBranchRule('add', project, rule))];
+  return [...addRule(rule), event(auditedRule('add', project, rule))];
 }
 
 /** What comes with updates of refs. */

@@ -3,33 +3,10 @@ import { AlreadyExists } from '../../store/errors.ts';
 import { MAINTAINER } from '../access/levels.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
-import { audited } from '../audit-events/event.ts';
-import { refusedRule, requireRuleName } from '../branches/protected-branches.ts';
 import type { Deps } from '../deps.ts';
-import { recordNotFound, unprocessable } from '../errors.ts';
-import { auditedTagRule } from '../refs/rule-audit.ts';
+import { unprocessable } from '../errors.ts';
+import { createRule, refusedRule, requireRuleName } from '../refs/protection-rules.ts';
 import { changedGrants, type GrantInput, idsAfter } from '../refs/rule-grants.ts';
-
-/** Returns the rules, sorted by name. */
-export async function listProtectedTags(
-  deps: Deps,
-  { project }: ProjectAccess,
-  page: { offset: number; limit: number },
-): Promise<{ items: TagRule[]; total: number }> {
-  const rules = await deps.store.refRules.list(project.id, 'tag');
-  return { items: rules.slice(page.offset, page.offset + page.limit), total: rules.length };
-}
-
-/** @throws 404 `404 Not found` */
-export async function getProtectedTag(
-  deps: Deps,
-  { project }: ProjectAccess,
-  name: string,
-): Promise<TagRule> {
-  const rule = await deps.store.refRules.get(project.id, 'tag', name);
-  if (rule === undefined) throw recordNotFound();
-  return rule;
-}
 
 /**
  * @param input without grants: Maintainers
@@ -56,30 +33,11 @@ export async function protectTag(
     updatedAt: at,
   };
   try {
-    const event = await audited(deps, actor, auditedTagRule('add', project, rule));
-    await deps.store.refRules.create(rule, [event]);
+    await createRule(deps, actor, access, rule);
   } catch (error) {
     throw error instanceof AlreadyExists
       ? unprocessable(['Name has already been taken'])
       : refusedRule(error);
   }
   return rule;
-}
-
-/** @param unchanged called with the time of the rule's last change; throws if that is later than allowed */
-export async function unprotectTag(
-  deps: Deps,
-  actor: Actor,
-  access: ProjectAccess,
-  name: string,
-  unchanged: (changed: string) => void,
-): Promise<void> {
-  const rule = await getProtectedTag(deps, access, name);
-  unchanged(rule.updatedAt);
-  try {
-    const event = await audited(deps, actor, auditedTagRule('remove', access.project, rule));
-    await deps.store.refRules.remove(rule, [event]);
-  } catch (error) {
-    throw refusedRule(error);
-  }
 }
