@@ -7,7 +7,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { ulid } from 'ulid';
 import { CallerGone } from '../domain/caller-gone.ts';
 import { DomainError } from '../domain/errors.ts';
-import { hookCallOf } from '../domain/hooks/calls-that-led-here.ts';
+import { hookCallOf } from '../domain/hooks/recursion.ts';
 import { LongRead } from '../domain/rate-limits/long-reads.ts';
 import { requireWritable } from '../domain/settings/maintenance-mode.ts';
 import { annotate, annotations, bound, correlated } from '../telemetry/correlation.ts';

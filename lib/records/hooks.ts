@@ -67,8 +67,8 @@ export interface HookDelivery {
   readonly createdAt: string;
   /** By which a request says that this call made it; absent: of an earlier release. */
   readonly key?: string;
-  /** The hooks whose calls led here one after another; absent: none. */
-  readonly ledHere?: readonly number[];
+  /** The hooks whose calls caused the event, one after another; absent: none. */
+  readonly causedBy?: readonly number[];
   /** Of the last call; absent: there was none. */
   readonly answer?: HookAnswer;
 }

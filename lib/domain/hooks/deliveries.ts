@@ -33,7 +33,6 @@ import { integrationsAround } from '../integrations/effective.ts';
 import { mailsFor } from '../integrations/mails.ts';
 import { patternMatcher } from '../refs/pattern.ts';
 import { cloneRoot } from '../repository/clone-url.ts';
-import { callHeader, callsThatLedHere, mayHear } from './calls-that-led-here.ts';
 import { allowedFor, getHook, type HookPlace } from './hooks.ts';
 import {
   deploymentPayloads,
@@ -47,6 +46,7 @@ import type { Facts, Payload, ProjectFacts } from './payloads/parts.ts';
 import { jobPayloads, pipelinePayloads } from './payloads/pipelines.ts';
 import { pushPayloads } from './payloads/push.ts';
 import { issuePayloads, mergeRequestPayloads, notePayloads } from './payloads/tracked.ts';
+import { callHeader, causingHooks, mayHear } from './recursion.ts';
 
 /** The job that makes the next call of a hook. */
 export const NEXT_CALL_JOB = 'hook.next';
@@ -57,13 +57,13 @@ const MAX_PAYLOAD = 128 * 1024;
 /** Puts an event into the queues of all hooks that hear of it. May run twice. @param id of the message */
 export async function deliverEvent(deps: Deps, told: ToldToHooks, id: string): Promise<void> {
   const { scene } = told;
-  const [ledHere, allHooks, allIntegrations] = await Promise.all([
-    callsThatLedHere(deps.store.hookDeliveries),
+  const [causedBy, allHooks, allIntegrations] = await Promise.all([
+    causingHooks(deps.store.hookDeliveries),
     hooksAround(deps, told),
     scene.kind === 'project' ? integrationsAround(deps, scene.id, scene.groupIds) : [],
   ]);
-  const hooks = allHooks.filter((hook) => mayHear(ledHere, hook));
-  const integrations = allIntegrations.filter((integration) => mayHear(ledHere, integration));
+  const hooks = allHooks.filter((hook) => mayHear(causedBy, hook));
+  const integrations = allIntegrations.filter((integration) => mayHear(causedBy, integration));
   if (hooks.length + integrations.length === 0) return;
   const [facts, project] = await Promise.all([
     factsOf(deps, told),
@@ -87,7 +87,7 @@ export async function deliverEvent(deps: Deps, told: ToldToHooks, id: string): P
       if (hearing.length > 0) {
         const deflated = deflatedPayload(payload.body);
         for (const hook of hearing)
-          all.push(newDelivery(deps, hook, { ...payload, ledHere }, order, eventIdOf(order), deflated));
+          all.push(newDelivery(deps, hook, { ...payload, causedBy }, order, eventIdOf(order), deflated));
       }
       if (project === undefined || !payload.for.includes('project')) continue;
       for (const integration of integrations) {
@@ -98,7 +98,7 @@ export async function deliverEvent(deps: Deps, told: ToldToHooks, id: string): P
             newDelivery(
               deps,
               integration,
-              { ...payload, ledHere },
+              { ...payload, causedBy },
               `${order}-${three(c)}`,
               eventIdOf(order),
               deflatedPayload(content),
@@ -116,7 +116,7 @@ const three = (n: number): string => String(n).padStart(3, '0');
 function newDelivery(
   deps: Deps,
   listener: Pick<HookRecord, 'id' | 'owner'> | IntegrationRecord,
-  { trigger, event, ledHere = [] }: Pick<HookDelivery, 'trigger' | 'event' | 'ledHere'>,
+  { trigger, event, causedBy = [] }: Pick<HookDelivery, 'trigger' | 'event' | 'causedBy'>,
   id: string,
   eventId: string,
   payload: Uint8Array,
@@ -135,7 +135,7 @@ function newDelivery(
       attempts: 0,
       createdAt: deps.now().toISOString(),
       key: randomUUID(),
-      ...(ledHere.length === 0 ? {} : { ledHere }),
+      ...(causedBy.length === 0 ? {} : { causedBy }),
     },
     message: message(MAINTENANCE, NEXT_CALL_JOB, { owner, hookId, ...slug }),
   };

@@ -35,7 +35,8 @@ interface Cause {
 
 /**
  * Creates the to-dos that a change of an issue, a merge request or an alert, or a note on it, causes, for those who may see
- * it as it is now, and marks those as done of whom it asks nothing more; who is mentioned takes part in its conversation. Groups that are mentioned get none. May run twice.
+ * it as it is now, and marks those as done of whom it asks nothing more. Who is mentioned takes part in its conversation; groups
+ * that are mentioned get none. May run twice.
  */
 export async function addTodos(deps: Deps, cause: Cause, messageId: string): Promise<void> {
   const { store } = deps;

@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  callHeader,
-  callsThatLedHere,
-  hookCallOf,
-  mayHear,
-} from '../../../lib/domain/hooks/calls-that-led-here.ts';
+import { callHeader, causingHooks, hookCallOf, mayHear } from '../../../lib/domain/hooks/recursion.ts';
 import type { HookDelivery } from '../../../lib/records/hooks.ts';
 import type { HookDeliveries } from '../../../lib/store/hooks/deliveries.ts';
 import { message, messageText, outboxWrite, parseMessage } from '../../../lib/store/outbox/outbox.ts';
@@ -13,13 +8,13 @@ import { correlated } from '../../../lib/telemetry/correlation.ts';
 const made: HookDelivery = {
   ...{ id: '01JD0000000000000000000000-000000', hookId: 7, eventId: 'e', trigger: 'push_events' },
   ...{ event: 'Push Hook', payload: new Uint8Array(), state: 'waiting', attempts: 0, createdAt: '' },
-  ...{ key: '11111111-2222-4333-8444-555555555555', ledHere: [3, 5] },
+  ...{ key: '11111111-2222-4333-8444-555555555555', causedBy: [3, 5] },
 };
 const deliveries = {
   get: async (hookId: number, id: string) => (hookId === 7 && id === made.id ? made : undefined),
 } as unknown as HookDeliveries;
 const called = (headers: Record<string, string>) =>
-  correlated('r', () => callsThatLedHere(deliveries), hookCallOf(new Headers(headers)));
+  correlated('r', () => causingHooks(deliveries), hookCallOf(new Headers(headers)));
 
 test('a request with the header of a call goes back to it, and to the calls before', async () => {
   expect(await called(callHeader(made))).toEqual([3, 5, 7]);

@@ -1,6 +1,6 @@
 /**
- * Keeps hooks from calling this instance about what their own calls do, for ever. A call has a header that names it; what a
- * request with this header changes, also by way of workers, goes back to the call.
+ * Keeps hooks that call this instance from hearing of what their own calls do, and so from calling it for ever. A call has a
+ * header that names it. A request with this header, and what workers do for the request, are caused by the call.
  */
 import type { HookDelivery, HookRecord } from '../../records/hooks.ts';
 import type { HookDeliveries } from '../../store/hooks/deliveries.ts';
@@ -21,16 +21,16 @@ export function hookCallOf(headers: Headers): string | undefined {
   return FORM.test(given) ? given : undefined;
 }
 
-/** The hooks whose calls led to what a worker does. Of a call that nobody made there are none. */
-export async function callsThatLedHere(deliveries: HookDeliveries): Promise<readonly number[]> {
+/** The hooks whose calls caused what a worker does. A call that nobody made caused nothing. */
+export async function causingHooks(deliveries: HookDeliveries): Promise<readonly number[]> {
   const [, hookId, id, key] = FORM.exec(hookCall() ?? '') ?? [];
   if (id === undefined) return [];
   const delivery = await deliveries.get(Number(hookId), id);
-  return delivery?.key === key ? [...(delivery?.ledHere ?? []), Number(hookId)] : [];
+  return delivery?.key === key ? [...(delivery?.causedBy ?? []), Number(hookId)] : [];
 }
 
-/** Whether a hook may hear of what these calls led to: its own is none of them. */
+/** Whether a hook may hear of what calls of these hooks caused. */
 export const mayHear = (
-  ledHere: readonly number[],
+  causedBy: readonly number[],
   { id, owner }: Pick<HookRecord, 'id' | 'owner'>,
-): boolean => !ledHere.includes(id) && (ledHere.length < MAX_CALLS || owner.kind === 'system');
+): boolean => !causedBy.includes(id) && (causedBy.length < MAX_CALLS || owner.kind === 'system');
