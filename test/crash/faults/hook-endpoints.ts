@@ -58,13 +58,17 @@ export const hookWrites: readonly Operation[] = (['project', 'group', 'instance'
   ];
 });
 
+/** Those of earlier runs would hear of all that follows: more than the workers are given time for. */
+export async function removeInstanceHooks(fixtures: Fixtures): Promise<void> {
+  const token = fixtures.service.rootToken;
+  const earlier: { id: number }[] = await fixtures.done('GET', '/hooks?per_page=100', { token });
+  for (const { id } of earlier) await fixtures.done('DELETE', `/hooks/${id}`, { token });
+}
+
 async function place(fixtures: Fixtures, of: keyof typeof OF) {
   if (of === 'instance') {
-    const token = fixtures.service.rootToken;
-    // Those of earlier runs would hear of all that follows.
-    const earlier: { id: number }[] = await fixtures.done('GET', '/hooks?per_page=100', { token });
-    for (const { id } of earlier) await fixtures.done('DELETE', `/hooks/${id}`, { token });
-    return { path: '/hooks', token };
+    await removeInstanceHooks(fixtures);
+    return { path: '/hooks', token: fixtures.service.rootToken };
   }
   if (of === 'project') {
     const { id, owner } = await fixtures.ground();

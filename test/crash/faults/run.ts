@@ -12,6 +12,7 @@ import { reads, writes } from './endpoints.ts';
 import { errorTrackingJobs } from './error-tracking-endpoints.ts';
 import { Fixtures } from './fixtures.ts';
 import { gitOperations } from './git.ts';
+import { removeInstanceHooks } from './hook-endpoints.ts';
 import { hookJobs } from './hook-jobs.ts';
 import { Injector } from './injector.ts';
 import { jobs } from './jobs.ts';
@@ -68,6 +69,7 @@ export async function faults(tally: Tally, dataDir: string): Promise<void> {
         const { sites, runs, ends, problems } = await driver.try(operation);
         totals.sites += sites;
         totals.runs += runs;
+        if (operation.name.includes(' /hooks')) await removeInstanceHooks(fixtures);
         report(`${sites} calls, ${runs} runs: ${ends.done} done, ${ends.unavailable} told to be unavailable`);
         expect(problems.length === 0, told(problems));
       });
