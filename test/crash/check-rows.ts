@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { decodeTime } from 'ulid';
 import { isBelow } from '../../lib/domain/visibility.ts';
 import type { MemberRecord } from '../../lib/records/members.ts';
+import { ownerOfRepository } from '../../lib/records/repository-owner.ts';
 import { STORAGE_SIZES } from '../../lib/records/storage-sizes.ts';
 import type { DeployTokenRecord, TokenRecord } from '../../lib/records/tokens.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
@@ -416,6 +417,8 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
         if (rows.get(key) === undefined) yield `${repositoryId} has no ${key.sk}`;
     }
     for (const { pk, sk } of rows.of('REPO#')) {
+      // A worker removes those of deleted snippets, whose records go first.
+      if (ownerOfRepository(pk.slice('REPO#'.length))?.kind === 'snippet') continue;
       if (!known.has(pk) && !sk.startsWith('REFTABLES#')) yield `${pk} ${sk} belongs to nothing`;
     }
   }),
@@ -561,6 +564,14 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
   deletions: rowCheck(['project'], function* (rows) {
     for (const project of projectsOf(rows)) {
       if (project['deletedAt'] !== null) yield `project ${project['id']} is deleted and still there`;
+    }
+  }),
+
+  'repositories of deleted snippets': rowCheck(['guard', 'head', 'ref-names'], function* (rows) {
+    const gone = lazyRepositoriesOf(rows).filter(({ owner }) => owner === undefined);
+    const partitions = new Set(gone.map(({ repositoryId }) => repositoryPartition(repositoryId)));
+    for (const { pk, sk } of rows.of('REPO#')) {
+      if (partitions.has(pk) && !sk.startsWith('REFTABLES#')) yield `${pk} ${sk} belongs to nothing`;
     }
   }),
 

@@ -14,6 +14,7 @@ import { avatarWrite } from '../../../lib/store/avatars/avatars.ts';
 import { type EventRecord, eventWrite } from '../../../lib/store/events/events.ts';
 import { MAINTENANCE, message, outboxWrite } from '../../../lib/store/outbox/outbox.ts';
 import { GitObjects } from '../../../lib/store/repository/pack-objects.ts';
+import { newRepository } from '../../../lib/store/repository/state.ts';
 import { counterKey } from '../../../lib/store/row-keys/counters.ts';
 import { attributeKey } from '../../../lib/store/row-keys/custom-attributes.ts';
 import { authorEventsPartition } from '../../../lib/store/row-keys/events.ts';
@@ -884,6 +885,15 @@ describe('the checker reports', () => {
       await store.table.update({ update: keyOfPack(), set: { inherited: true } });
     };
     expect(await problemsAfter(halfWay, { expectedState: gone, settled: false })).toEqual([]);
+  });
+
+  test('the repository of a deleted snippet remains until the worker has removed it', async () => {
+    const deleted = ({ store }: Data) =>
+      store.table.transact(newRepository({ repositoryId: 'snippet-7' }, 'main'));
+    expect(await problemsAfter(deleted, { settled: false })).toEqual([]);
+    expect(await problemsAfter(deleted)).toContain(
+      'repositories of deleted snippets: REPO#snippet-7 HEAD belongs to nothing',
+    );
   });
 
   test('refs that were moved together and have different values', async () => {
