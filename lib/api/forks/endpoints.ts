@@ -8,6 +8,7 @@ import * as p from '../../http/params.ts';
 import { noContent, notModified } from '../../http/reply.ts';
 import { VISIBILITIES } from '../../records/visibility.ts';
 import { endpoint } from '../endpoint.ts';
+import { relatedListParams } from '../projects/list-params.ts';
 import { listInput } from '../projects/listing.ts';
 import { presented } from '../projects/presented.ts';
 import * as shapes from '../projects/shapes.ts';
@@ -79,43 +80,7 @@ const list = endpoint({
   area,
   summary: 'List the forks of a project',
   access: project('read_project', { anonymous: true }),
-  query: () =>
-    p.params({
-      archived: p.boolean({
-        description: 'Return only archived projects, or only projects that are not archived',
-      }),
-      membership: p.boolean({ default: false, description: 'Return only projects that you are a member of' }),
-      min_access_level: p.integer({
-        values: [10, 20, 30, 40, 50],
-        description: 'Return only projects where you have at least this access level',
-      }),
-      order_by: p.oneOf(['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at'], {
-        default: 'created_at',
-        description: 'Field to sort the projects by',
-      }),
-      owned: p.boolean({ default: false, description: 'Return only projects that you own' }),
-      search: p.string({ description: 'Return only projects whose name or path contains this text' }),
-      simple: p.boolean({ default: false, description: 'Return only a limited set of fields' }),
-      sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction' }),
-      starred: p.boolean({ default: false, description: 'Return only projects that you have starred' }),
-      statistics: p.boolean({
-        default: false,
-        description: 'Include statistics; requires the Reporter role',
-      }),
-      visibility: p.oneOf(VISIBILITIES, { description: 'Return only projects with this visibility' }),
-      with_custom_attributes: p.boolean({
-        default: false,
-        description: 'Include custom attributes; administrators only',
-      }),
-      with_issues_enabled: p.boolean({
-        default: false,
-        description: 'Return only projects with issues enabled',
-      }),
-      with_merge_requests_enabled: p.boolean({
-        default: false,
-        description: 'Return only projects with merge requests enabled',
-      }),
-    }),
+  query: relatedListParams,
   returns: { body: shapes.projectsListed },
   paginate: 'offset',
   noun: 'Project',

@@ -7,9 +7,9 @@ import { anyone, group } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import type { AccessLevel } from '../../records/members.ts';
-import { VISIBILITIES } from '../../records/visibility.ts';
 import type { ListedGroup } from '../../store/groups/list.ts';
 import { type ApiDeps, counted, countedOrAfter, endpoint } from '../endpoint.ts';
+import { PROJECT_ORDERS, projectFilters } from '../projects/list-params.ts';
 import { given, listInput } from '../projects/listing.ts';
 import { presented } from '../projects/presented.ts';
 import { projectsListed } from '../projects/shapes.ts';
@@ -138,32 +138,6 @@ const listInGroup = (name: 'subgroups' | 'descendant_groups', deep: boolean, sum
       return { ...found, items: await presentGroups(deps, actor, query, found.items, request.baseUrl) };
     },
   });
-
-const projectFilters = () => ({
-  archived: p.boolean({
-    description: 'Return only archived projects, or only projects that are not archived',
-  }),
-  visibility: p.oneOf(VISIBILITIES, { description: 'Return only projects with this visibility' }),
-  sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction' }),
-  search: p.string({ description: 'Return only projects whose name or path contains this text' }),
-  simple: p.boolean({ default: false, description: 'Return only the basic fields of each project' }),
-  owned: p.boolean({ default: false, description: 'Return only projects owned by the caller' }),
-  starred: p.boolean({ default: false, description: 'Return only projects starred by the caller' }),
-  with_issues_enabled: p.boolean({ default: false, description: 'Return only projects with issues enabled' }),
-  with_merge_requests_enabled: p.boolean({
-    default: false,
-    description: 'Return only projects with merge requests enabled',
-  }),
-  min_access_level: p.integer({
-    values: [10, 20, 30, 40, 50],
-    description: 'Return only projects in which the caller has at least this access level',
-  }),
-  with_custom_attributes: p.boolean({
-    default: false,
-    description: 'Include custom attributes. Administrators only',
-  }),
-});
-const PROJECT_ORDERS = ['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at'] as const;
 
 const projects = endpoint({
   method: 'GET',

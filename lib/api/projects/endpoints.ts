@@ -17,6 +17,7 @@ import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { editEndpoints } from './edit.ts';
 import { defaultBranchOf, sharedFields, topicsOf } from './fields.ts';
 import { lifecycleEndpoints } from './lifecycle.ts';
+import { memberFilters, PROJECT_ORDERS } from './list-params.ts';
 import { given, listInput } from './listing.ts';
 import { importStatus as presentedImport } from './present.ts';
 import { presented } from './presented.ts';
@@ -33,9 +34,7 @@ const list = endpoint({
   access: anyone(),
   query: () =>
     p.params({
-      archived: p.boolean({
-        description: 'Return only archived projects, or only projects that are not archived',
-      }),
+      ...memberFilters(),
       id_after: p.integer({ description: 'Return only projects with an id greater than this' }),
       id_before: p.integer({ description: 'Return only projects with an id less than this' }),
       last_activity_after: p.datetime({
@@ -44,31 +43,13 @@ const list = endpoint({
       last_activity_before: p.datetime({
         description: 'Return only projects last active before this time (ISO 8601)',
       }),
-      membership: p.boolean({ default: false, description: 'Return only projects that you are a member of' }),
-      min_access_level: p.integer({
-        values: [10, 20, 30, 40, 50],
-        description: 'Return only projects where you have at least this access level',
-      }),
       order_by: p.oneOf(
-        [
-          'id',
-          'name',
-          'path',
-          'created_at',
-          'updated_at',
-          'last_activity_at',
-          'similarity',
-          'repository_size',
-          'storage_size',
-          'packages_size',
-          'wiki_size',
-        ],
+        [...PROJECT_ORDERS, 'similarity', 'repository_size', 'storage_size', 'packages_size', 'wiki_size'],
         {
           default: 'created_at',
           description: 'Field to sort the projects by; the sizes are for administrators only',
         },
       ),
-      owned: p.boolean({ default: false, description: 'Return only projects that you own' }),
       repository_checksum_failed: p.boolean({
         default: false,
         description: 'Return only projects whose repository failed a checksum; there are none',
@@ -84,31 +65,10 @@ const list = endpoint({
         default: false,
         description: 'Include the paths of ancestor namespaces in the search',
       }),
-      search: p.string({ description: 'Return only projects whose name or path contains this text' }),
-      simple: p.boolean({ default: false, description: 'Return only a limited set of fields' }),
-      sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction' }),
-      starred: p.boolean({ default: false, description: 'Return only projects that you have starred' }),
-      statistics: p.boolean({
-        default: false,
-        description: 'Include statistics; requires the Reporter role',
-      }),
       topic: p.list(p.string(), { description: 'Return only projects that have all of these topics' }),
       topic_id: p.integer({ description: 'Return only projects that have the topic with this id' }),
-      visibility: p.oneOf(VISIBILITIES, { description: 'Return only projects with this visibility' }),
       custom_attributes: p.hash({
         description: 'Return only projects with these custom attributes; administrators only',
-      }),
-      with_custom_attributes: p.boolean({
-        default: false,
-        description: 'Include custom attributes; administrators only',
-      }),
-      with_issues_enabled: p.boolean({
-        default: false,
-        description: 'Return only projects with issues enabled',
-      }),
-      with_merge_requests_enabled: p.boolean({
-        default: false,
-        description: 'Return only projects with merge requests enabled',
       }),
       with_programming_language: p.string({
         description: 'Return only projects that use this programming language',

@@ -6,8 +6,8 @@ import { listProjects } from '../../domain/projects/projects.ts';
 import { anyone } from '../../http/access.ts';
 import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
-import { VISIBILITIES } from '../../records/visibility.ts';
 import { counted, endpoint } from '../endpoint.ts';
+import { relatedListParams } from './list-params.ts';
 import { listInput } from './listing.ts';
 import { presented } from './presented.ts';
 import { projectsListed } from './shapes.ts';
@@ -24,46 +24,7 @@ const of = (name: 'projects' | 'starred_projects' | 'contributed_projects', summ
     access: anyone(),
     params: () =>
       p.params({ user_id: p.string({ required: true, description: 'Id or username of the user' }) }),
-    query: () =>
-      p.params({
-        archived: p.boolean({
-          description: 'Return only archived projects, or only projects that are not archived',
-        }),
-        membership: p.boolean({
-          default: false,
-          description: 'Return only projects that you are a member of',
-        }),
-        min_access_level: p.integer({
-          values: [10, 20, 30, 40, 50],
-          description: 'Return only projects where you have at least this access level',
-        }),
-        order_by: p.oneOf(['id', 'name', 'path', 'created_at', 'updated_at', 'last_activity_at'], {
-          default: 'created_at',
-          description: 'Field to sort the projects by',
-        }),
-        owned: p.boolean({ default: false, description: 'Return only projects that you own' }),
-        search: p.string({ description: 'Return only projects whose name or path contains this text' }),
-        simple: p.boolean({ default: false, description: 'Return only a limited set of fields' }),
-        sort: p.oneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction' }),
-        starred: p.boolean({ default: false, description: 'Return only projects that you have starred' }),
-        statistics: p.boolean({
-          default: false,
-          description: 'Include statistics; requires the Reporter role',
-        }),
-        visibility: p.oneOf(VISIBILITIES, { description: 'Return only projects with this visibility' }),
-        with_custom_attributes: p.boolean({
-          default: false,
-          description: 'Include custom attributes; administrators only',
-        }),
-        with_issues_enabled: p.boolean({
-          default: false,
-          description: 'Return only projects with issues enabled',
-        }),
-        with_merge_requests_enabled: p.boolean({
-          default: false,
-          description: 'Return only projects with merge requests enabled',
-        }),
-      }),
+    query: relatedListParams,
     returns: { body: projectsListed },
     paginate: 'offset',
     noun: 'Project',
