@@ -70,16 +70,16 @@ const ASKED = 2;
 const PAGE = { trips: ASKED + 4, kilobytes: 60 };
 /** The same where a title is looked up, or discussions lead to notes. */
 const TITLED = { ...PAGE, trips: ASKED + 5 };
-/** The same in projects that are judged by themselves: two for them and the memberships there, one for their groups. */
-const SPREAD = { trips: ASKED + 7, kilobytes: 100 };
-/** Keys up to the page. */
-const OFFSET = { trips: ASKED + 8, kilobytes: 500 };
+/** The same in projects that are judged by themselves, beside the records, and then their groups; one more to count. */
+const SPREAD = { trips: ASKED + 5, kilobytes: 80 };
+/** Keys up to the page, and the projects that they are in. */
+const OFFSET = { trips: ASKED + 8, kilobytes: LARGE < 100_000 ? 500 : 2000 };
 /** What several rows lead to; for a total up to 10,000 the keys of each are read. */
 const TWO = { trips: ASKED + 38, kilobytes: LARGE < 100_000 ? 600 : 4000 };
 /** Orders that no rows have: the newest ten thousand are read. */
-const SORTED = { trips: ASKED + 40, kilobytes: 14_000 };
+const SORTED = { trips: ASKED + 42, kilobytes: 17_000 };
 /** Keys of each state, up to ten thousand. */
-const COUNTED = { trips: ASKED + 12, kilobytes: 5000 };
+const COUNTED = { trips: ASKED + 12, kilobytes: 6000 };
 /** Of a key that is counted for a total. */
 const KEY_KILOBYTES = 0.15;
 

@@ -61,8 +61,8 @@ const ASKED = 2;
 const PAGE = { trips: ASKED + 5, kilobytes: 80 };
 /** The same where a title is looked up. */
 const TITLED = { ...PAGE, trips: ASKED + 6 };
-/** The same in projects that are judged by themselves: two for them and the memberships there, one for their groups. */
-const SPREAD = { trips: ASKED + 8, kilobytes: 120 };
+/** The same in projects that are judged by themselves, beside the records, and then their groups; one more to count. */
+const SPREAD = { trips: ASKED + 5, kilobytes: 110 };
 /** What several rows lead to. */
 const TWO = { trips: ASKED + 38, kilobytes: LARGE < 100_000 ? 600 : 4000 };
 /** Of a key that is counted for a total. */

@@ -34,11 +34,8 @@ const list = endpoint({
   errors: errors.slice(0, 1),
   handle: async ({ actor, group: access, params, page, request }, deps) => {
     const found = await issuesOfEpic(deps, actor, access, params.epic_iid, counted(page));
-    const { fullPath } = access.group;
-    const shown = await presentedIssues(deps, actor, found.items, request.baseUrl, {
-      kind: 'group',
-      fullPath,
-    });
+    const askedIn = { kind: 'group', group: access.group } as const;
+    const shown = await presentedIssues(deps, actor, found.items, request.baseUrl, askedIn);
     return { ...found, items: shown.map((issue) => ({ ...issue, epic_issue_id: issue.id })) };
   },
 });
@@ -88,7 +85,7 @@ const remove = endpoint({
 export const epicIssueEndpoints = [list, add, remove];
 
 async function present(deps: ApiDeps, actor: Actor, { epic, found }: IssueOfEpic, baseUrl: string) {
-  const askedIn = { kind: 'group', fullPath: epic.access.group.fullPath } as const;
+  const askedIn = { kind: 'group', group: epic.access.group } as const;
   const [[issue], [shown]] = await Promise.all([
     presentedIssues(deps, actor, [found], baseUrl, askedIn),
     shownEpics(deps, actor, [epic]),

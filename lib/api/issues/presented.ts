@@ -6,7 +6,7 @@ import { isSubscribed } from '../../domain/notes/subscriptions.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { presentedIterations } from '../iterations/present.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
-import type { AskedIn } from '../tracked/present.ts';
+import { type AskedIn, groupAskedIn } from '../tracked/present.ts';
 import { presentIssue } from './present.ts';
 
 /** Issues as responses show them, in their order. @throws 413 when their descriptions are too long together */
@@ -20,12 +20,12 @@ export async function presentedIssues(
 ) {
   const shown = await shownIssues(deps, actor, found);
   const records = new Map(shown.flatMap(({ milestone }) => (milestone ? [[milestone.id, milestone]] : [])));
-  const projects = found.map(({ access }) => access.project);
+  const known = { projects: found.map(({ access }) => access.project), groups: groupAskedIn(askedIn) };
   const inIterations = new Map(
     shown.flatMap(({ iteration }) => (iteration ? [[iteration.id, iteration]] : [])),
   );
   const [ofMilestones, ofIterations] = await Promise.all([
-    records.size === 0 ? [] : presentedMilestones(deps, [...records.values()], baseUrl, projects),
+    records.size === 0 ? [] : presentedMilestones(deps, [...records.values()], baseUrl, known),
     inIterations.size === 0 ? [] : presentedIterations(deps, [...inIterations.values()], baseUrl),
   ]);
   const milestones = new Map(ofMilestones.map((milestone) => [milestone.id, milestone]));
@@ -53,5 +53,5 @@ export const askedIn = (scope: IssueScope): AskedIn =>
   scope.kind === 'project'
     ? { kind: 'project', id: scope.access.project.id }
     : scope.kind === 'group'
-      ? { kind: 'group', fullPath: scope.access.group.fullPath }
+      ? { kind: 'group', group: scope.access.group }
       : scope;

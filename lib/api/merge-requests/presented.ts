@@ -11,7 +11,7 @@ import { pipelineBasic } from '../commits/present.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
 import { projectUrl } from '../projects/present.ts';
-import type { AskedIn } from '../tracked/present.ts';
+import { type AskedIn, groupAskedIn } from '../tracked/present.ts';
 import { countOfFiles, presentMergeRequest, presentSimple, type ShownStatus } from './present.ts';
 
 /** Merge requests as lists show them, in their order. @throws 413 when their descriptions are too long together */
@@ -31,9 +31,9 @@ export async function presentedMergeRequests(
     options.statuses ?? listedStatuses(deps, found, options.recheck),
   ]);
   const records = new Map(shown.flatMap(({ milestone }) => (milestone ? [[milestone.id, milestone]] : [])));
-  const projects = found.map(({ access }) => access.project);
+  const known = { projects: found.map(({ access }) => access.project), groups: groupAskedIn(askedIn) };
   const ofMilestones =
-    records.size === 0 ? [] : await presentedMilestones(deps, [...records.values()], baseUrl, projects);
+    records.size === 0 ? [] : await presentedMilestones(deps, [...records.values()], baseUrl, known);
   const milestones = new Map(ofMilestones.map((milestone) => [milestone.id, milestone]));
   return shown.map((each, i) =>
     presentMergeRequest(each, statuses[i]!, baseUrl, askedIn, { ...options, milestones }),
@@ -99,5 +99,5 @@ export const askedIn = (scope: MergeRequestScope): AskedIn =>
   scope.kind === 'project'
     ? { kind: 'project', id: scope.access.project.id }
     : scope.kind === 'group'
-      ? { kind: 'group', fullPath: scope.access.group.fullPath }
+      ? { kind: 'group', group: scope.access.group }
       : scope;

@@ -1,3 +1,5 @@
+import { byId } from '../../records/by-id.ts';
+import type { GroupRecord } from '../../records/groups.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { ApiDeps } from '../endpoint.ts';
@@ -7,34 +9,34 @@ import { milestone } from './present.ts';
 
 /**
  * Milestones as responses show them, in their order; without those whose project or group is gone.
- * @param known projects that are not read again
+ * @param known is not read again
  */
 export async function presentedMilestones(
   deps: ApiDeps,
   found: readonly MilestoneRecord[],
   baseUrl: string,
-  known: readonly ProjectRecord[] = [],
+  known: { readonly projects?: readonly ProjectRecord[]; readonly groups?: readonly GroupRecord[] } = {},
 ): Promise<ReturnType<typeof milestone>[]> {
   const idsOf = (kind: 'project' | 'group') => [
     ...new Set(found.flatMap(({ container }) => (container.kind === kind ? [container.id] : []))),
   ];
-  const [projectIds, groupIds] = [idsOf('project'), idsOf('group')];
-  const knownUrls = new Map(known.map((project) => [project.id, projectUrl(project, baseUrl)]));
-  const unknownIds = projectIds.filter((id) => !knownUrls.has(id));
+  const ofProjects = byId(known.projects ?? []);
+  const ofGroups = byId(known.groups ?? []);
+  const projectIds = idsOf('project').filter((id) => !ofProjects.has(id));
+  const groupIds = idsOf('group').filter((id) => !ofGroups.has(id));
   const [projects, groups] = await Promise.all([
-    unknownIds.length === 0 ? [] : deps.store.projects.getMany(unknownIds),
+    projectIds.length === 0 ? [] : deps.store.projects.getMany(projectIds),
     groupIds.length === 0 ? [] : deps.store.groups.getMany(groupIds),
   ]);
-  const urls = {
-    project: new Map([
-      ...knownUrls,
-      ...unknownIds.map((id, i) => [id, projects[i] && projectUrl(projects[i], baseUrl)] as const),
-    ]),
-    group: new Map(groupIds.map((id, i) => [id, groups[i] && groupUrl(groups[i], baseUrl)])),
+  for (const [id, project] of byId(projects)) ofProjects.set(id, project);
+  for (const [id, group] of byId(groups)) ofGroups.set(id, group);
+  const urlOf = ({ kind, id }: MilestoneRecord['container']): string | undefined => {
+    if (kind === 'project') return ofProjects.has(id) ? projectUrl(ofProjects.get(id)!, baseUrl) : undefined;
+    return ofGroups.has(id) ? groupUrl(ofGroups.get(id)!, baseUrl) : undefined;
   };
   const now = deps.now();
   return found.flatMap((record) => {
-    const url = urls[record.container.kind].get(record.container.id);
+    const url = urlOf(record.container);
     return url === undefined ? [] : [milestone(record, url, now)];
   });
 }

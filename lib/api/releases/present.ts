@@ -50,7 +50,7 @@ export async function presented(
     milestonesOf(deps, actor, access, releases).then(async (found) => {
       const counted = [...found.keys()].slice(0, MAX_COUNTED);
       const [planned, counts] = await Promise.all([
-        presentedMilestones(deps, [...found.values()], baseUrl, [project]),
+        presentedMilestones(deps, [...found.values()], baseUrl, { projects: [project] }),
         countOfMilestones(deps, project.id, countedFor(actor, access), counted),
       ]);
       return new Map(

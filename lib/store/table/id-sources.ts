@@ -47,6 +47,8 @@ export const idsOfUser = (table: Table, userId: number, row: 'OWN' | 'STAR' | 'M
 
 /** As many rows are read in one request. */
 const FEW = 200;
+/** What is asked of them; names and times of so many would be most of an answer. */
+const SHOWN_OF_FEW = ['what', 'accessLevel', 'expiresAt'];
 
 /**
  * The rows of a kind that a user has, as the index shows them, without expired memberships; undefined where there are more
@@ -58,7 +60,7 @@ export async function fewOfUser(
   row: string,
 ): Promise<readonly Item[] | undefined> {
   const where = { index: 'byUser', partition: userPartition(userId), prefix: `${row}#` } as const;
-  const { items, next } = await table.query({ ...where, limit: FEW });
+  const { items, next } = await table.query({ ...where, limit: FEW, only: SHOWN_OF_FEW });
   return next === undefined ? items.filter((item) => !hasExpired(item)) : undefined;
 }
 

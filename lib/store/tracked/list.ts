@@ -63,12 +63,12 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
 
   async page(query: TrackedQuery<R>): Promise<Page<R>> {
     if (query.sortBy !== undefined) return this.#sorted(query, query.sortBy);
-    const { addresses, load } = this.#loader(query);
+    const { addresses, load, begin } = this.#loader(query);
     const reads = new Reads(boundOf(query));
     const counted = query.count && query.total === undefined ? this.#total(query) : undefined;
     // Its failure is thrown where it is awaited.
     counted?.catch(() => {});
-    const page = await cutPage(this.#keys(query, reads, addresses), query, {
+    const page = await cutPage(this.#keys(query, reads, addresses, { begin }), query, {
       load,
       ...(query.matches === undefined
         ? {}
@@ -98,7 +98,9 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
       total += kept.length;
       ids = [];
     };
-    const keys = this.#keys({ ...query, perPage: limit }, new Reads(MAX_READS), addresses, limit);
+    const keys = this.#keys({ ...query, perPage: limit }, new Reads(MAX_READS), addresses, {
+      chunk: limit,
+    });
     for await (const { id } of keys) {
       ids.push(id);
       if (ids.length === 500) await take();
@@ -152,7 +154,7 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
     const reads = new Reads(boundOf(query));
     let total = 0;
     const whole = { ...query, page: 1, perPage: MAX_TOTAL };
-    for await (const _ of this.#keys(whole, reads, new Map(), MAX_TOTAL))
+    for await (const _ of this.#keys(whole, reads, new Map(), { chunk: MAX_TOTAL }))
       if (++total > MAX_TOTAL) return undefined;
     return reads.cut ? undefined : total;
   }
@@ -176,7 +178,7 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
     const ids: number[] = [];
     let cut = false;
     const newest: TrackedQuery<R> = { ...query, page: 1, perPage: MAX_SORTED, direction: 'desc' };
-    for await (const { id } of this.#keys(newest, reads, addresses, MAX_SORTED)) {
+    for await (const { id } of this.#keys(newest, reads, addresses, { chunk: MAX_SORTED })) {
       if (ids.length === MAX_SORTED) {
         cut = true;
         break;
@@ -208,12 +210,18 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
     };
   }
 
-  /** The candidates that the reader may list, as positions; `addresses` takes where each is stored. */
+  /**
+   * The candidates that the reader may list, as positions; `addresses` takes where each is stored.
+   * @param begin hears of the candidates of a first page before their projects are judged
+   */
   async *#keys(
     query: TrackedQuery<R>,
     reads: Reads,
     addresses: Map<number, TrackedAddress>,
-    chunk = Math.min(1000, query.page * query.perPage + 1),
+    {
+      chunk = Math.min(1000, query.page * query.perPage + 1),
+      begin,
+    }: { readonly chunk?: number; readonly begin?: (first: readonly FoundPlace[]) => void } = {},
   ): AsyncGenerator<Position> {
     const { sources, direction, listable } = query;
     const after = query.after?.sort;
@@ -221,7 +229,7 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
     const unions = sources.map((ranges) => new Union(this.#table, ranges, reading, reads));
     const found = intersection(unions, direction);
     const known = new Map<number, Listable>();
-    for (let size = query.perPage + 1; ; size = KEYS_AT_ONCE) {
+    for (let size = query.perPage + 1, isFirst = true; ; size = KEYS_AT_ONCE, isFirst = false) {
       const batch: FoundPlace[] = [];
       while (batch.length < size) {
         const next = await found.next();
@@ -230,6 +238,7 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
       }
       const unknown = [...new Set(batch.map(({ projectId }) => projectId))].filter((id) => !known.has(id));
       if (listable !== undefined && unknown.length > 0) {
+        if (isFirst && query.page === 1) begin?.(batch);
         const answers = await listable(unknown);
         for (const [i, id] of unknown.entries()) known.set(id, answers[i]!);
       }
@@ -237,7 +246,7 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
         const may = listable === undefined ? 'all' : known.get(projectId)!;
         if (may === 'none' || (may === 'plain' && !own && listClass.endsWith('-confidential'))) continue;
         const id = idOf(place);
-        addresses.set(id, { projectId, iid: iidOf(place) });
+        addresses.set(id, addressOf({ projectId, place }));
         yield { sort: place, id };
       }
       if (batch.length < size) return;
@@ -246,17 +255,34 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
 
   #loader({ matches }: TrackedQuery<R>) {
     const addresses = new Map<number, TrackedAddress>();
+    let begun: Promise<ReadonlyMap<number, R | undefined>> | undefined;
+    // Read beside the projects; few of them are not shown then. A failure is thrown where it is awaited.
+    const begin = (first: readonly FoundPlace[]) => {
+      const reading = this.#records.getMany(first.map(addressOf));
+      begun = reading.then((records) => new Map(first.map(({ place }, i) => [idOf(place), records[i]])));
+      begun.catch(() => {});
+    };
     const load = async (ids: readonly number[]): Promise<(R | undefined)[]> => {
-      const records = await this.#records.getMany(ids.map((id) => addresses.get(id)!));
+      const known = new Map(await begun);
+      begun = undefined;
+      const unread = ids.filter((id) => !known.has(id));
+      const read = await this.#records.getMany(unread.map((id) => addresses.get(id)!));
+      for (const [i, id] of unread.entries()) known.set(id, read[i]);
+      const records = ids.map((id) => known.get(id));
       if (matches === undefined) return records;
       const there = records.filter((record) => record !== undefined);
       const verdicts = await matches(there);
       const kept = new Set(there.filter((_, i) => verdicts[i]));
       return records.map((record) => (record !== undefined && kept.has(record) ? record : undefined));
     };
-    return { addresses, load };
+    return { addresses, load, begin };
   }
 }
+
+const addressOf = ({ projectId, place }: Pick<FoundPlace, 'projectId' | 'place'>): TrackedAddress => ({
+  projectId,
+  iid: iidOf(place),
+});
 
 /** Queries that a list may make: one for each range, and further ones. */
 const boundOf = ({ sources }: Pick<TrackedQuery<never>, 'sources'>): number =>
