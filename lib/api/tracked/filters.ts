@@ -18,7 +18,7 @@ export const names = (description: string) => p.list(p.string(), { maxItems: 100
 export function labelsOf(titles: readonly string[] | undefined): Choice<readonly string[]> | undefined {
   if (titles === undefined || titles.length === 0) return undefined;
   const [first] = titles;
-  if (titles.length === 1 && /^(none|no label)$/i.test(first!)) return 'none';
+  if (titles.length === 1 && /^(none|no[ +]label)$/i.test(first!)) return 'none';
   return titles.length === 1 && /^any$/i.test(first!) ? 'any' : titles;
 }
 

@@ -118,6 +118,8 @@ describe('the list of a project', () => {
     ['labels=bug,door', ['one']],
     ['labels[]=bug&labels[]=door', ['one']],
     ['labels=none', ['five', 'whisper', 'two']],
+    ['labels=No+Label', ['five', 'whisper', 'two']],
+    ['labels=No%2BLabel', ['five', 'whisper', 'two']],
     ['labels=Any', ['hush', 'three', 'one']],
     ['labels=Bug', []],
     ['not[labels]=bug', ['five', 'whisper', 'two']],
