@@ -33,8 +33,8 @@ export async function listedStatuses(
   found: readonly FoundMergeRequest[],
   recheck = false,
 ): Promise<ListedStatus[]> {
-  const open = found.filter(({ mergeRequest }) => mergeRequest.state === 'opened');
-  const byProject = Map.groupBy(open, ({ access }) => access.project.id);
+  const unmerged = found.filter(({ mergeRequest }) => mergeRequest.state !== 'merged');
+  const byProject = Map.groupBy(unmerged, ({ access }) => access.project.id);
   const tips = new Map<string, Oid>();
   await Promise.all(
     [...byProject.values()].map(async (group) => {
@@ -42,7 +42,7 @@ export async function listedStatuses(
       await readTips(deps, group[0]!.access.project, [...new Set(branches)], tips);
     }),
   );
-  const unknown = open.flatMap(({ mergeRequest: record, access: { project } }) => {
+  const unknown = unmerged.flatMap(({ mergeRequest: record, access: { project } }) => {
     const targetSha = tips.get(`${project.id} ${record.targetBranch}`);
     const isKnown = targetSha === undefined || currentVerdict({ record, targetSha }) !== undefined;
     return isKnown ? [] : [{ record, targetSha }];

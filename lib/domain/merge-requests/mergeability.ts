@@ -133,7 +133,7 @@ async function verdictOf(
   record: MergeRequestRecord,
   { targetSha }: Heads,
 ): Promise<{ readonly record: MergeRequestRecord; readonly checking: boolean }> {
-  const known = record.state !== 'opened' || targetSha === undefined;
+  const known = record.state === 'merged' || targetSha === undefined;
   if (known || currentVerdict({ record, targetSha }) !== undefined) return { record, checking: false };
   const git = codeOf(deps, access);
   const verdict = await checked(git, record, targetSha, AbortSignal.timeout(INLINE_MS));
@@ -165,7 +165,7 @@ export async function checkMergeRequest(
     deps.store.projects.get(projectId),
     deps.store.mergeRequests.get({ projectId, iid }),
   ]);
-  if (project === undefined || record?.state !== 'opened') return;
+  if (project === undefined || record === undefined || record.state === 'merged') return;
   const { targetSha } = await headsOf(deps, accessOf(project), record);
   if (targetSha === undefined || currentVerdict({ record, targetSha }) !== undefined) return;
   const git = codeOf(deps, accessOf(project));
@@ -175,9 +175,12 @@ export async function checkMergeRequest(
   await keep(deps, record, verdict ?? refusal(record, targetSha));
 }
 
-/** Keeps a verdict. Where conflicts are new the author has to look at them. */
+/** Keeps a verdict. Where conflicts are new in what is open, the author has to look at them. */
 async function keep({ store }: Deps, record: MergeRequestRecord, verdict: MergeVerdict): Promise<void> {
-  const isConflicting = verdict.conflicts.length > 0 && (record.verdict?.conflicts ?? []).length === 0;
+  const isConflicting =
+    record.state === 'opened' &&
+    verdict.conflicts.length > 0 &&
+    (record.verdict?.conflicts ?? []).length === 0;
   await store.mergeRequests.keepVerdict(
     record,
     verdict,

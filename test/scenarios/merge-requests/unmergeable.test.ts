@@ -60,6 +60,24 @@ test('the author has a to-do when conflicts appear, one however often they are f
   expect(await todos('maintainer', mr)).toEqual([]);
 });
 
+test('whether a closed one would merge is told as of an open one, and its author has nothing to do about it', async () => {
+  const { path, mr } = await proposed();
+  await as('developer', 'PUT', mr, { state_event: 'close' });
+  const listed = async () => (await as('maintainer', 'GET', `${path}/merge_requests?state=closed`)).body[0];
+  expect((await as('maintainer', 'GET', mr)).body).toMatchObject({
+    state: 'closed',
+    merge_status: 'can_be_merged',
+  });
+  expect(await listed()).toMatchObject({ merge_status: 'can_be_merged', has_conflicts: false });
+  await write('owner', path, 'main', 'update', 'rival');
+  expect((await as('maintainer', 'GET', mr)).body).toMatchObject({
+    merge_status: 'cannot_be_merged',
+    has_conflicts: true,
+  });
+  expect(await listed()).toMatchObject({ merge_status: 'cannot_be_merged', has_conflicts: true });
+  expect(await todos('developer', mr)).toEqual([]);
+});
+
 test('the author has a to-do when an automatic merge is refused', async () => {
   const { path, head, mr } = await proposed({ only_allow_merge_if_all_discussions_are_resolved: true });
   await as('developer', 'POST', '/todos/mark_as_done');
