@@ -6,7 +6,8 @@ export const userAgentDetail = shape(() =>
     .object({
       user_agent: z.string(),
       ip_address: z.string(),
-      akismet_submitted: z.boolean().describe('Always false: spam is not checked for'),
+      spamcheck_submitted: z.boolean().describe('Always false: spam is not checked for'),
+      akismet_submitted: z.boolean().describe('Same as `spamcheck_submitted`'),
     })
     .meta({ id: 'UserAgentDetail' }),
 );
@@ -17,4 +18,9 @@ export const shownUserAgent = ({
 }: {
   readonly userAgent: string;
   readonly address: string;
-}) => ({ user_agent: userAgent, ip_address: address, akismet_submitted: false });
+}) => ({
+  user_agent: userAgent,
+  ip_address: address,
+  spamcheck_submitted: false,
+  akismet_submitted: false,
+});

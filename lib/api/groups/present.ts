@@ -41,6 +41,7 @@ export function group(
     full_path: record.fullPath,
     created_at: record.createdAt,
     parent_id: record.parentId,
+    file_template_project_id: setting('file_template_project_id', null),
     marked_for_deletion_on: record.deletion ? markedOn(record.deletion) : null,
     ...settingsShownIfSet(record),
   };
@@ -51,7 +52,6 @@ const SHOWN_IF_SET = [
   'shared_runners_minutes_limit',
   'extra_shared_runners_minutes_limit',
   'shared_runners_setting',
-  'file_template_project_id',
 ] as const;
 
 const settingsShownIfSet = ({ settings }: GroupRecord) =>

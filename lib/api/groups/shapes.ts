@@ -37,7 +37,7 @@ const fields = () => ({
   shared_runners_minutes_limit: ifSet(z.int().nullable()),
   extra_shared_runners_minutes_limit: ifSet(z.int().nullable()),
   shared_runners_setting: ifSet(z.string()),
-  file_template_project_id: ifSet(z.int().nullable()),
+  file_template_project_id: z.int().nullable(),
   custom_attributes: customAttributesShown(),
 });
 

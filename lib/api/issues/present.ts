@@ -60,6 +60,7 @@ export function presentIssue(
     epic: shown.epic === undefined ? null : epicOfIssue(shown.epic),
     epic_iid: shown.epic?.epic.iid ?? null,
     iteration: options.iterations?.get(shown.iteration?.id ?? 0) ?? null,
+    reference: `#${issue.iid}`,
     references: references(`#${issue.iid}`, project, askedIn),
     moved_to_id: issue.movedTo?.id ?? null,
     service_desk_reply_to: null,

@@ -58,6 +58,7 @@ const fields = () => ({
     .describe('Null too if it is hidden from you'),
   epic_iid: z.int().nullable().describe('Deprecated: use `epic`'),
   iteration: iteration().nullable(),
+  reference: z.string().describe('Deprecated: use `references`'),
   references: z.object({
     short: z.string(),
     relative: z.string().describe('As written in the project or group that was asked'),

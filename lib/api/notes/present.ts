@@ -1,8 +1,9 @@
 import type { LoadedNote, Resolution } from '../../domain/notes/loaded.ts';
 import type { Discussion } from '../../domain/notes/notes.ts';
 import { idOfSuggestion, type NotePosition, type NoteRecord } from '../../records/notes.ts';
+import type { UserRecord } from '../../records/users.ts';
 import { TYPES } from '../noteable-types.ts';
-import { author as authorOf, userBasic } from '../users/present.ts';
+import { author as authorOf, publicEmail, userBasic } from '../users/present.ts';
 import { shownPosition } from './shown-position.ts';
 
 /** @param changes what the note's quick actions changed */
@@ -23,7 +24,7 @@ export function noteOf(
           : null,
     body,
     attachment: null,
-    author: authorOf(author, note.author, baseUrl),
+    author: noteAuthor(author, note.author, baseUrl),
     created_at: note.createdAt,
     updated_at: note.updatedAt,
     system: note.system !== undefined,
@@ -42,6 +43,13 @@ export function noteOf(
     commands_changes: changes,
   };
 }
+
+/** As who the author is: with the address that they show to everyone. */
+const noteAuthor = (account: UserRecord | undefined, recorded: NoteRecord['author'], baseUrl: string) => ({
+  ...authorOf(account, recorded, baseUrl),
+  email: account === undefined ? null : publicEmail(account),
+  created_at: account === undefined || account.privateProfile ? null : account.createdAt,
+});
 
 export const suggestionsOf = (note: NoteRecord, { on }: NotePosition, isCurrent: boolean) =>
   (note.suggestions ?? []).map(({ above, below, from, to, applied = false }, index) => {

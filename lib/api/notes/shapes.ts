@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
 import { award } from '../award-emoji/shapes.ts';
-import { time, userBasic } from '../users/shapes.ts';
+import { basicFields, time, userBasic } from '../users/shapes.ts';
 
 const line = () =>
   z.object({
@@ -56,7 +56,11 @@ export const note = shape(() =>
         .describe('Null for a note that stands alone; `DiffNote` for one on a line of a diff'),
       body: z.string(),
       attachment: z.null(),
-      author: userBasic(),
+      author: z.object({
+        ...basicFields(),
+        email: z.string().nullable().describe('Public email address; null when the author has none'),
+        created_at: time().nullable().describe('Null for a private profile, and once the account is gone'),
+      }),
       created_at: time(),
       updated_at: time(),
       system: z.boolean().describe('Whether the note was written by the service, about a change'),

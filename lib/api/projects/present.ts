@@ -208,6 +208,17 @@ export function projectFull(
     autoclose_referenced_issues: setting(project, 'autoclose_referenced_issues', true),
     ...(context.administrator === true ? { repository_storage: storageOf(project.storagePrefix) } : {}),
     keep_latest_artifact: setting(project, 'keep_latest_artifact', true),
+    approvals_before_merge: setting(project, 'approvals_before_merge', 0),
+    mirror: setting(project, 'mirror', false),
+    mirror_user_id: setting(project, 'mirror_user_id', null),
+    mirror_trigger_builds: setting(project, 'mirror_trigger_builds', false),
+    only_mirror_protected_branches: setting(project, 'only_mirror_protected_branches', false),
+    mirror_overwrites_diverged_branches: setting(project, 'mirror_overwrites_diverged_branches', false),
+    external_authorization_classification_label: setting(
+      project,
+      'external_authorization_classification_label',
+      '',
+    ),
     marked_for_deletion_at: marked,
     marked_for_deletion_on: marked,
     ...withoutDefault(project),
@@ -241,15 +252,8 @@ export function importStatus({ project, level }: ProjectAccess, administrator: b
 
 /** Settings that are shown only after they were set. */
 const SHOWN_WHEN_SET = [
-  'approvals_before_merge',
-  'external_authorization_classification_label',
   'issues_template',
   'merge_requests_template',
-  'mirror',
-  'mirror_overwrites_diverged_branches',
-  'mirror_trigger_builds',
-  'mirror_user_id',
-  'only_mirror_protected_branches',
   'requirements_access_level',
   'show_default_award_emojis',
 ] as const;

@@ -37,6 +37,9 @@ const number = (user: UserRecord, field: string, fallback: number): number => {
   return typeof value === 'number' ? value : fallback;
 };
 
+/** The address that a user shows to everyone. */
+export const publicEmail = (user: UserRecord): string | null => orNull(user, 'public_email');
+
 /**
  * What signed-in users see of another user.
  * @param seesPrivate whether the caller may see the date and follower counts of a private profile
@@ -48,7 +51,7 @@ export function userPublic(user: UserRecord, baseUrl: string, seesPrivate: boole
     bio: text(user, 'bio'),
     bot: user.type === 'project_bot',
     location: orNull(user, 'location'),
-    public_email: orNull(user, 'public_email'),
+    public_email: publicEmail(user),
     skype: text(user, 'skype'),
     linkedin: text(user, 'linkedin'),
     twitter: text(user, 'twitter'),

@@ -95,6 +95,7 @@ export const member = shape(() =>
   z
     .object({
       ...basicFields(),
+      email: z.string().optional().describe('Public email address; absent when the user has none'),
       access_level: z.int(),
       created_at: time(),
       expires_at: day().nullable(),

@@ -58,6 +58,7 @@ describe('an issue', () => {
       task_status: '1 of 2 tasks completed',
       task_completion_status: { count: 2, completed_count: 1 },
       web_url: `${project.web_url}/-/issues/${body.iid}`,
+      reference: `#${body.iid}`,
       references: {
         short: `#${body.iid}`,
         relative: `#${body.iid}`,
@@ -95,6 +96,7 @@ describe('an issue', () => {
       {
         user_agent: headers['User-Agent'].slice(0, 512),
         ip_address: '127.0.0.1',
+        spamcheck_submitted: false,
         akismet_submitted: false,
       },
     ]);

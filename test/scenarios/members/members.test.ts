@@ -415,3 +415,16 @@ test('an external user added as Guest to an internal project has no more than Gu
   expect((await fetch(url, { headers })).status).toBe(403);
   await as('owner', 'DELETE', `${path}/${world.ids['external']}`);
 });
+
+test('a member has the address that they show to everyone', async () => {
+  const json = { email: 'shown@example.com', username: 'shown', name: 'Shown', reset_password: true };
+  const user = await as('administrator', 'POST', '/users', { ...json, skip_confirmation: true });
+  const path = `/projects/${world.ids['public']}/members`;
+  const added = await as('owner', 'POST', path, { user_id: user.body.id, access_level: 10 });
+  expect(added.body).not.toHaveProperty('email');
+  await as('administrator', 'PUT', `/users/${user.body.id}`, { public_email: json.email });
+  for (const at of [`${path}/${user.body.id}`, `${path}/all/${user.body.id}`])
+    expect((await as('guest', 'GET', at)).body).toMatchObject({ username: 'shown', email: json.email });
+  expect((await as('guest', 'GET', `${path}?query=shown`)).body).toMatchObject([{ email: json.email }]);
+  await as('administrator', 'DELETE', `/users/${user.body.id}`);
+});

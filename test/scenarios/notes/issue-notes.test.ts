@@ -116,6 +116,21 @@ describe('notes on an issue', () => {
     expect(secret.status).toBe(400);
   });
 
+  test('have authors with the address that they show to everyone, and since when they are there', async () => {
+    const { path } = await issue();
+    const { body: user } = await as('administrator', 'GET', `/users/${world.ids['guest']}`);
+    const author = async () => {
+      const note = await said('guest', path, { body: 'it is me' });
+      return (await as('stranger', 'GET', `${path}/notes/${note.id}`)).body.author;
+    };
+    const { id, username, name, state, created_at } = user;
+    expect(await author()).toMatchObject({ id, username, name, state, created_at, email: null });
+    const put = (json: object) => as('administrator', 'PUT', `/users/${id}`, json);
+    await put({ public_email: user.email, private_profile: true });
+    expect(await author()).toMatchObject({ email: user.email, created_at: null });
+    await put({ public_email: '', private_profile: false });
+  });
+
   test('of a locked issue come from members only', async () => {
     const { path } = await issue({ discussion_locked: true });
     expect((await as('stranger', 'POST', `${path}/notes`, { body: 'me too' })).status).toBe(403);

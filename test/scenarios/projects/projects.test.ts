@@ -246,3 +246,20 @@ function searchable(): Promise<void> {
 test('the table of project readers covers every kind of caller', () => {
   expect(Object.keys({ ...reading[0]!.as }).sort()).toEqual([...PEOPLE].sort());
 });
+
+test('a project shows approvals, mirrors and its label before any of them is set', async () => {
+  const unset = {
+    approvals_before_merge: 0,
+    external_authorization_classification_label: '',
+    mirror: false,
+    mirror_overwrites_diverged_branches: false,
+    mirror_trigger_builds: false,
+    mirror_user_id: null,
+    only_mirror_protected_branches: false,
+  };
+  const { body } = await as('owner', 'POST', '/projects', { name: 'nothing set' });
+  expect((await as('owner', 'GET', `/projects/${body.id}`)).body).toMatchObject(unset);
+  const listed = await as('owner', 'GET', `/projects?search=nothing%20set`);
+  expect(listed.body[0]).toMatchObject(unset);
+  await as('owner', 'DELETE', `/projects/${body.id}`);
+});
