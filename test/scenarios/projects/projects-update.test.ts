@@ -226,6 +226,32 @@ test('feature access levels take effect at once', async () => {
   expect((await code('anonymous')).status).toBe(200);
 });
 
+test.each([
+  ['merge_requests', ['merge_requests']],
+  ['snippets', ['snippets']],
+  ['operations', ['environments', 'deployments', 'alerts', 'error_tracking/errors']],
+])('%s_access_level keeps its feature to members, or takes it from everybody', async (feature, lists) => {
+  const { body } = await as('owner', 'POST', '/projects', { name: `with ${feature}`, visibility: 'public' });
+  const path = `/projects/${body.id}`;
+  const statuses = (who: Who) =>
+    Promise.all(lists.map(async (list) => (await as(who, 'GET', `${path}/${list}`)).status));
+  const each = (status: number) => lists.map(() => status);
+  const level = (value: string) => as('owner', 'PUT', path, { [`${feature}_access_level`]: value });
+  const open = await statuses('stranger');
+  expect(await statuses('owner')).toEqual(each(200));
+  expect(open[0]).toBe(200);
+  await level('private');
+  expect(await statuses('owner')).toEqual(each(200));
+  expect(await statuses('stranger')).toEqual(each(403));
+  await level('disabled');
+  for (const who of ['owner', 'stranger', 'administrator'] as const)
+    expect(await statuses(who)).toEqual(each(403));
+  await level('enabled');
+  expect(await statuses('owner')).toEqual(each(200));
+  expect(await statuses('stranger')).toEqual(open);
+  await as('owner', 'DELETE', path);
+});
+
 test('the former path of a renamed project redirects until it is taken', async () => {
   const project = await made('owner', { path: 'first-path' });
   const renamed = await put(project.id, { name: 'Second', path: 'second-path' });

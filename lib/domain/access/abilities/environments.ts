@@ -1,7 +1,7 @@
 import { DEVELOPER, REPORTER } from '../levels.ts';
 import type { ProjectRules } from './rules.ts';
 
-const features = ['repository', 'builds'] as const;
+const features = ['repository', 'builds', 'operations'] as const;
 
 /** Environments and deployments. */
 export const project = {
