@@ -27,6 +27,9 @@ export interface EpicRecord {
   readonly dueDateIsFixed: boolean;
   readonly closedAt: string | null;
   readonly closedById: number | null;
+  /** Awards; absent: none yet. */
+  readonly upvotes?: number;
+  readonly downvotes?: number;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly version: number;

@@ -42,7 +42,7 @@ export const awards = rowCheck(['award', 'awards-of-user'], function* (rows) {
   for (const [kind, partitions, prefix] of TRACKED)
     for (const row of rows.of(partitions).filter(({ sk }) => sk.startsWith(prefix))) {
       const { upvotes, downvotes } = votes.get(`${kind} ${row['id']}`) ?? { upvotes: 0, downvotes: 0 };
-      if (row['upvotes'] !== upvotes || row['downvotes'] !== downvotes)
+      if ((row['upvotes'] ?? 0) !== upvotes || (row['downvotes'] ?? 0) !== downvotes)
         yield `${kind} ${row['id']} counts ${row['upvotes']}, ${row['downvotes']} votes of ${upvotes}, ${downvotes}`;
     }
 });
@@ -50,4 +50,5 @@ export const awards = rowCheck(['award', 'awards-of-user'], function* (rows) {
 const TRACKED = [
   ['issue', 'ISSUES#', ISSUE],
   ['merge-request', 'MRS#', mergeRequestKeys.recordPrefix],
+  ['epic', 'EPIC#', 'EPIC'],
 ] as const;

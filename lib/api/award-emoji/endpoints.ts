@@ -1,15 +1,16 @@
-import type { ProjectAccess } from '../../domain/access/types.ts';
 import * as awards from '../../domain/award-emoji/awards.ts';
+import type { ContainerAccess } from '../../domain/labels/containers.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
+import { accessOf } from '../container-access.ts';
 import { counted, endpoint } from '../endpoint.ts';
-import type { NotedPath } from '../notes/discussions.ts';
+import type { ContainerRule, NotedPath } from '../notes/discussions.ts';
 import { withParams } from '../with-params.ts';
 import { awardOf } from './present.ts';
 import * as shapes from './shapes.ts';
 
 /** The endpoints of awards on an object, and on the notes on it. */
-export const awardEndpoints = (noted: NotedPath<ProjectAccess>) => [
+export const awardEndpoints = <A extends ContainerAccess>(noted: NotedPath<A>) => [
   ...endpointsOf(noted, { path: noted.path, object: noted.object, params: {}, missing: [noted.missing] }),
   ...endpointsOf(noted, {
     path: `${noted.path}/notes/:note_id`,
@@ -21,18 +22,18 @@ export const awardEndpoints = (noted: NotedPath<ProjectAccess>) => [
 
 /** What is awarded: the object itself, or a note on it. */
 interface Awarded {
-  readonly path: `/projects/:id/${string}`;
+  readonly path: `/${'projects' | 'groups'}/:id/${string}`;
   readonly object: string;
   readonly params: p.Shape;
   /** Names for what may be absent. */
   readonly missing: readonly string[];
 }
 
-function endpointsOf(
-  { area, access, open, ...noted }: NotedPath<ProjectAccess>,
+function endpointsOf<A extends ContainerAccess>(
+  { area, access, open, ...noted }: NotedPath<A>,
   { path, object, params, missing }: Awarded,
 ) {
-  const common = { area, access } as const;
+  const common = { area, access: access as ContainerRule } as const;
   const at = <T extends p.Shape>(rest: T) => withParams({ ...noted.params(), ...params }, rest);
   const awardId = () => ({ award_id: p.integer({ required: true, description: 'ID of the award' }) });
   const absent = (...names: string[]) => ({
@@ -51,8 +52,8 @@ function endpointsOf(
     returns: { body: shapes.awards },
     paginate: 'offset',
     errors: [absent()],
-    handle: async ({ actor, project, params, page, request }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, page, request, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       const { items, ...rest } = await awards.listAwards(deps, on, noteIdOf(params), counted(page));
       return { ...rest, items: items.map((each) => awardOf(each, request.baseUrl)) };
     },
@@ -66,8 +67,8 @@ function endpointsOf(
     params: () => at(awardId()),
     returns: { body: shapes.award },
     errors: [absent('award')],
-    handle: async ({ actor, project, params, request }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, request, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       return awardOf(await awards.getAward(deps, on, noteIdOf(params), params.award_id), request.baseUrl);
     },
   });
@@ -87,8 +88,8 @@ function endpointsOf(
         description: `${missing.join(', or ')} not found; you may not comment here; there is no such emoji, or you have awarded it`,
       },
     ],
-    handle: async ({ actor, project, params, body, request }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, body, request, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       return awardOf(await awards.addAward(deps, actor, on, noteIdOf(params), body.name), request.baseUrl);
     },
   });
@@ -107,8 +108,8 @@ function endpointsOf(
       absent('award'),
       { status: 412, description: 'The award was changed after `If-Unmodified-Since`' },
     ],
-    handle: async ({ actor, project, params, unmodifiedSince }, deps) => {
-      const on = await open(deps, actor, project, params);
+    handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
+      const on = await open(deps, actor, accessOf<A>(found), params);
       await awards.removeAward(deps, actor, on, noteIdOf(params), params.award_id, unmodifiedSince);
       return noContent();
     },

@@ -11,7 +11,7 @@ export const award = shape(() =>
       created_at: time(),
       updated_at: time(),
       awardable_id: z.int().describe('ID of the object or note that was awarded'),
-      awardable_type: z.enum(['Commit', 'Issue', 'MergeRequest', 'Snippet', 'Note']),
+      awardable_type: z.enum(['Commit', 'Issue', 'MergeRequest', 'Snippet', 'Epic', 'Note']),
     })
     .meta({ id: 'AwardEmoji' }),
 );

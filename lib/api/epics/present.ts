@@ -46,8 +46,8 @@ export function presentEpic(
     updated_at: epic.updatedAt,
     closed_at: epic.closedAt,
     labels: options.labelDetails ? labels.map(labelDetails) : labels.map(({ title }) => title),
-    upvotes: 0,
-    downvotes: 0,
+    upvotes: epic.upvotes ?? 0,
+    downvotes: epic.downvotes ?? 0,
     _links: {
       self: api,
       epic_issues: `${api}/issues`,

@@ -9,6 +9,7 @@ import { resolveDiscussion } from '../../domain/notes/resolve.ts';
 import type { GroupRule, ProjectRule } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
+import { accessOf } from '../container-access.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { withParams } from '../with-params.ts';
 import { answered, ONLY_ACTIONS } from './acted.ts';
@@ -44,12 +45,6 @@ export interface NotedPath<A extends ContainerAccess> {
 
 /** The rule of {@link NotedPath.access}, whichever it is. */
 export type ContainerRule = ProjectRule<false> | GroupRule<false>;
-
-/** The project or group that the access rule of the endpoint loaded. */
-export const accessOf = <A extends ContainerAccess>(found: {
-  readonly project?: ContainerAccess | undefined;
-  readonly group?: ContainerAccess | undefined;
-}): A => (found.project ?? found.group)! as A;
 
 const TEXT = 'Text of the note, at most 1,000,000 characters';
 export const noteText = () => p.string({ required: true, description: TEXT });

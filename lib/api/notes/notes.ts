@@ -6,12 +6,12 @@ import * as notes from '../../domain/notes/notes.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { awardOf } from '../award-emoji/present.ts';
+import { accessOf } from '../container-access.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { withParams } from '../with-params.ts';
 import { answered, ONLY_ACTIONS } from './acted.ts';
 import {
   absent,
-  accessOf,
   type ContainerRule,
   type NotedPath,
   noteId,

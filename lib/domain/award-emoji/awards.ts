@@ -1,4 +1,4 @@
-/** Emoji with which users react to objects of a project and to notes on them: the rules for all kinds of objects. */
+/** Emoji with which users react to objects of a project or a group and to notes on them: the rules for all kinds of objects. */
 
 import { type Awardable, type AwardRecord, awardedName, votesOf } from '../../records/award-emoji.ts';
 import type { NoteRecord } from '../../records/notes.ts';

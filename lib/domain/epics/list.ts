@@ -1,5 +1,6 @@
 /** Lists of epics: of a group, by default with all groups below it. */
 
+import { awardedName } from '../../records/award-emoji.ts';
 import type { EpicRecord } from '../../records/epics.ts';
 import { ISSUE_CLASSES, type IssueState } from '../../records/issues.ts';
 import type { LabelRecord } from '../../records/labels.ts';
@@ -20,7 +21,7 @@ export interface EpicSelection {
   readonly authorId?: number | undefined;
   /** Titles, all of which the epic has to have. */
   readonly labels?: Choice<readonly string[]> | undefined;
-  /** Nobody has a reaction yet: only `none` finds epics. */
+  /** An emoji that the caller awarded; of who is nobody only `none` finds epics. */
   readonly reaction?: string | undefined;
 }
 
@@ -53,20 +54,23 @@ export async function listEpics(
     const unknown = [...new Set(epics.map(({ container }) => container.id))].filter(
       (id) => !accesses.has(id),
     );
-    const [found, labels] = await Promise.all([
+    const [found, reactions, labels] = await Promise.all([
       unknown.length === 0 ? [] : groupAccesses(deps, actor, unknown),
+      filter.reaction === undefined && filter.not?.reaction === undefined
+        ? []
+        : reactionsTo(deps, actor, epics),
       filter.labels === undefined && filter.not?.labels === undefined
         ? new Map<number, LabelRecord>()
         : labelsOf(deps, epics),
     ]);
     for (const [i, id] of unknown.entries()) accesses.set(id, found[i]);
     const verdicts: boolean[] = [];
-    for (const epic of epics) {
+    for (const [i, epic] of epics.entries()) {
       const access = accesses.get(epic.container.id);
       const visible = access !== undefined && isListed(access) && maySeeEpic(actor, access, epic);
       verdicts.push(
         visible &&
-          matches(filter, epic, titlesOf(epic, access, labels)) &&
+          matches(filter, { epic, titles: titlesOf(epic, access, labels), reactions: reactions[i] ?? [] }) &&
           (await contains(deps, epic, filter)),
       );
     }
@@ -93,11 +97,35 @@ const titlesOf = (
     return label !== undefined && lineOf(group).includes(label.container.id) ? [label.title] : [];
   });
 
-function matches(filter: EpicFilter, epic: EpicRecord, titles: readonly string[]): boolean {
+/** The names of the emoji that the actor awarded to each. */
+const reactionsTo = (
+  { store }: Deps,
+  actor: Actor,
+  epics: readonly EpicRecord[],
+): Promise<(readonly string[])[]> | [] =>
+  actor.kind !== 'user'
+    ? []
+    : store.awards.namesBy(
+        actor.user.id,
+        epics.map(({ id, container }) => ({
+          projectId: 0,
+          noteable: { kind: 'epic', id, groupId: container.id },
+        })),
+      );
+
+/** What filters are compared with. */
+interface Candidate {
+  readonly epic: EpicRecord;
+  readonly titles: readonly string[];
+  readonly reactions: readonly string[];
+}
+
+function matches(filter: EpicFilter, candidate: Candidate): boolean {
+  const { epic } = candidate;
   const { not = {}, createdAfter, createdBefore, updatedAfter, updatedBefore } = filter;
   return (
-    selected(filter, epic, titles).every((holds) => holds) &&
-    apart(not).every((one) => !selected(one, epic, titles).every((holds) => holds)) &&
+    selected(filter, candidate).every((holds) => holds) &&
+    apart(not).every((one) => !selected(one, candidate).every((holds) => holds)) &&
     (createdAfter === undefined || epic.createdAt >= createdAfter.toISOString()) &&
     (createdBefore === undefined || epic.createdAt <= createdBefore.toISOString()) &&
     (updatedAfter === undefined || epic.updatedAt >= updatedAfter.toISOString()) &&
@@ -107,8 +135,7 @@ function matches(filter: EpicFilter, epic: EpicRecord, titles: readonly string[]
 
 function selected(
   { authorId, labels, reaction }: EpicSelection,
-  { author }: EpicRecord,
-  titles: readonly string[],
+  { epic: { author }, titles, reactions }: Candidate,
 ): boolean[] {
   return [
     ...(authorId === undefined ? [] : [author.id === authorId]),
@@ -119,8 +146,14 @@ function selected(
         : labels === 'any'
           ? [titles.length > 0]
           : labels.map((title) => titles.includes(title))),
-    ...(reaction === undefined ? [] : [reaction.toLowerCase() === 'none']),
+    ...(reaction === undefined ? [] : [reacted(reactions, reaction)]),
   ];
+}
+
+function reacted(names: readonly string[], reaction: string): boolean {
+  const word = reaction.toLowerCase();
+  if (word === 'none') return names.length === 0;
+  return word === 'any' ? names.length > 0 : names.includes(awardedName(reaction));
 }
 
 /** A selection for each single value of one: each of the values that is excluded stands for itself. */

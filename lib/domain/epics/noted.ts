@@ -1,20 +1,13 @@
 import { TransactionRefused } from '../../store/errors.ts';
 import { canInGroup, requireGroupAbility } from '../access/permissions.ts';
-import type { GroupAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, recordNotFound } from '../errors.ts';
 import type { NotedObject } from '../notes/noteable.ts';
-import { getEpicById } from './epics.ts';
+import type { FoundEpic } from './related.ts';
 
-/** An epic as an object of notes. Internal ones are for those who may read confidential epics. @throws `404 Not found` */
-export async function epicWithNotes(
-  deps: Deps,
-  actor: Actor,
-  access: GroupAccess,
-  epicId: number,
-): Promise<NotedObject> {
-  const { epic } = await getEpicById(deps, actor, access, epicId);
+/** An epic as an object of notes and awards. Internal notes are for those who may read confidential epics. */
+export function epicWithNotes(deps: Deps, actor: Actor, { epic, access }: FoundEpic): NotedObject {
   const seesInternal = canInGroup(actor, access, 'read_confidential_epics');
   return {
     access,
@@ -39,5 +32,6 @@ export async function epicWithNotes(
       epicId: epic.id,
       noteId,
     }),
+    awards: { createdAt: epic.createdAt, vote: (votes) => deps.store.epics.voteWrite(epic.id, votes) },
   };
 }

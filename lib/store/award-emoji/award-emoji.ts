@@ -3,20 +3,23 @@
  * row there with the names, so that nobody gives the same twice. The index `byUser` finds what a user reacted to.
  */
 
-import { type Awardable, type AwardRecord, votesOf } from '../../records/award-emoji.ts';
-import type { Noteable } from '../../records/notes.ts';
+import { type Awardable, type AwardRecord, countedVotes, votesOf } from '../../records/award-emoji.ts';
+import type { Container } from '../../records/labels.ts';
+import { holderOf, type Noteable } from '../../records/notes.ts';
 import { AlreadyExists, Missing, Stale, TransactionRefused } from '../errors.ts';
-import { checkProjectExists } from '../placement/project-item.ts';
+import { checkSourceExists } from '../members/item.ts';
 import {
   anyReactionPrefix,
   awardKey,
   awardPrefix,
+  awardsOfHolder,
   awardsOfNoteablePrefix,
   awardsOfUserKey,
   awardsPartition,
   awardsPrefix,
   reactionPrefix,
 } from '../row-keys/award-emoji.ts';
+import { epicKey } from '../row-keys/epics.ts';
 import { countingKey } from '../row-keys/noteables.ts';
 import { noteKey } from '../row-keys/notes.ts';
 import { trackedPlace } from '../row-keys/tracked.ts';
@@ -66,7 +69,7 @@ export class Awards {
       ...(noteId === undefined
         ? []
         : [{ check: noteKey(projectId, noteable, noteId), if: PRESENT, reason: 'note' }]),
-      checkProjectExists(projectId),
+      checkSourceExists(holderOf(award)),
       ...alongside,
     ]);
   }
@@ -90,7 +93,7 @@ export class Awards {
 
   /** Returns the awards on an object or a note, the oldest first. @throws StoreError `bad-page` */
   async list(on: Awardable, request: PageRequest): Promise<Page<AwardRecord>> {
-    const rows = { partition: awardsPartition(on.projectId), prefix: awardPrefix(on) };
+    const rows = { partition: awardsPartition(on), prefix: awardPrefix(on) };
     const page = await pageOfRows(this.#table, rows, request);
     return { ...page, items: page.items.map(fromItem) };
   }
@@ -98,7 +101,7 @@ export class Awards {
   /** Whether a note between two others, or one of them, has awards. */
   async areOnNotes(projectId: number, noteable: Noteable, first: number, last: number): Promise<boolean> {
     const { items } = await this.#table.query({
-      partition: awardsPartition(projectId),
+      partition: awardsPartition({ projectId, noteable }),
       from: awardsPrefix({ noteable, noteId: first }),
       to: `${awardsPrefix({ noteable, noteId: last })}~`,
       only: ['sk'],
@@ -119,11 +122,14 @@ export class Awards {
     if (item === undefined) return;
     const award = fromItem(item);
     const votes = votesOf(award, -1);
-    const record = countingKey(award);
+    const { noteable } = award;
+    const record = noteable.kind === 'epic' ? epicKey(noteable.id) : countingKey(award);
     const counted = record !== undefined && Object.keys(votes).length > 0 && (await this.#table.get(record));
     const writes: Write[] = [
       { delete: awardKey(award, award.id), if: PRESENT, reason: 'gone' },
-      ...(counted ? [{ update: record, add: votes, if: PRESENT, reason: award.noteable.kind }] : []),
+      ...(counted
+        ? [{ update: record, add: countedVotes(noteable.kind, votes), if: PRESENT, reason: noteable.kind }]
+        : []),
     ];
     await this.#transact(writes).catch((error: unknown) => {
       if (!(error instanceof Missing)) throw error;
@@ -133,18 +139,18 @@ export class Awards {
   /** Deletes up to `limit` rows of a deleted object and of its notes. @returns whether any are left */
   removeOfNoteable(projectId: number, noteable: Noteable, limit = 500): Promise<boolean> {
     const prefix = awardsOfNoteablePrefix(noteable);
-    return deletePage(this.#table, { partition: awardsPartition(projectId), prefix, limit });
+    return deletePage(this.#table, { partition: awardsPartition({ projectId, noteable }), prefix, limit });
   }
 
   /** Deletes up to `limit` rows of a deleted note. @returns whether any are left */
   removeOfNote(note: Awardable & { readonly noteId: number }, limit = 500): Promise<boolean> {
     const prefix = awardsPrefix(note);
-    return deletePage(this.#table, { partition: awardsPartition(note.projectId), prefix, limit });
+    return deletePage(this.#table, { partition: awardsPartition(note), prefix, limit });
   }
 
-  /** Deletes up to `limit` rows of a deleted project. @returns whether any are left */
-  removeOfProject(projectId: number, limit = 500): Promise<boolean> {
-    return deletePage(this.#table, { partition: awardsPartition(projectId), limit });
+  /** Deletes up to `limit` rows of a deleted project or group. @returns whether any are left */
+  removeOf(holder: Container, limit = 500): Promise<boolean> {
+    return deletePage(this.#table, { partition: awardsOfHolder(holder), limit });
   }
 
   async #ofUser(on: Awardable, userId: number): Promise<AwardsOfUser | undefined> {
@@ -156,7 +162,7 @@ export class Awards {
       await this.#table.transact(writes);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
-      for (const what of ['project', 'note', 'issue', 'merge-request', 'snippet', 'gone'])
+      for (const what of ['project', 'group', 'note', 'issue', 'merge-request', 'snippet', 'epic', 'gone'])
         if (error.has(what)) throw new Missing(what === 'gone' ? 'award' : what);
       if (error.has('names')) throw new Stale('awards');
       throw error;

@@ -9,13 +9,21 @@ interface Stores {
   readonly awards: Awards;
 }
 
+const rows = ['award', 'awards-of-user'] as const;
+
 export const remover: Remover<Stores> = {
   ofProject: {
-    rows: ['award', 'awards-of-user'],
-    run: ({ awards }, { id }, deadline) => untilNoneLeft(() => awards.removeOfProject(id), deadline),
+    rows,
+    run: ({ awards }, { id }, deadline) =>
+      untilNoneLeft(() => awards.removeOf({ kind: 'project', id }), deadline),
+  },
+  ofGroup: {
+    rows,
+    run: ({ awards }, { id }, deadline) =>
+      untilNoneLeft(() => awards.removeOf({ kind: 'group', id }), deadline),
   },
   ofUserRows: {
-    rows: ['award', 'awards-of-user'],
+    rows,
     byRow: {
       AWARD: ({ table, awards }, row, { hard, ghost }) =>
         hard ? awards.removeOfUser(row) : anonymize(table, row, ghost),

@@ -1,5 +1,6 @@
 /** Epics of groups. The lists of a group are read from that of its top-level group, in the order of a time or of titles. */
 
+import { countedVotes, type Votes } from '../../records/award-emoji.ts';
 import { classOfEpic, type EpicClass, type EpicRecord } from '../../records/epics.ts';
 import type { Container } from '../../records/labels.ts';
 import { Contained } from '../labels/contained.ts';
@@ -11,7 +12,7 @@ import type { Counters } from '../table/counters.ts';
 import { chunkFor, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import { type Direction, indexSource, mergeKeys } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
-import { type Check, PRESENT } from '../table/write.ts';
+import { type Check, PRESENT, type Write } from '../table/write.ts';
 
 /** Maximum number of epics of a group, without those of groups below. */
 export const MAX_EPICS = 100_000;
@@ -76,6 +77,13 @@ export class Epics extends Contained<EpicRecord> {
   /** For transactions that need the epic; refused as `epic` when it is deleted. */
   stays(id: number): Check {
     return { check: epicKey(id), if: PRESENT, reason: 'epic' };
+  }
+
+  /** The write for the transaction of an award, refused as `epic` when it is deleted. The time of its last change stays. */
+  voteWrite(id: number, votes: Votes): Write {
+    if (Object.keys(votes).length === 0) return this.stays(id);
+    const add = countedVotes('epic', votes);
+    return { update: epicKey(id), add, if: PRESENT, reason: 'epic' };
   }
 
   /** Returns ids of a group's epics by their numbers, above `after`. */

@@ -1,10 +1,15 @@
 import type { Awardable } from '../../records/award-emoji.ts';
-import type { Noteable } from '../../records/notes.ts';
+import type { Container } from '../../records/labels.ts';
+import { holderOf, type Noteable } from '../../records/notes.ts';
 import { type Key, padded } from './key.ts';
-import { notePrefix } from './notes.ts';
+import { notePrefix, placeOfHolder } from './notes.ts';
 import type { RowKind } from './row-kind.ts';
 
-export const awardsPartition = (projectId: number): string => `AWARDS#${padded(projectId)}`;
+/** All awards that are kept with a project or a group. */
+export const awardsOfHolder = (holder: Container): string => `AWARDS#${placeOfHolder(holder)}`;
+
+export const awardsPartition = (on: Pick<Awardable, 'projectId' | 'noteable'>): string =>
+  awardsOfHolder(holderOf(on));
 
 /** All rows of an object and of the notes on it. */
 export const awardsOfNoteablePrefix = (noteable: Noteable): string => notePrefix(noteable);
@@ -17,13 +22,13 @@ export const awardsPrefix = ({ noteable, noteId = 0 }: Pick<Awardable, 'noteable
 export const awardPrefix = (on: Pick<Awardable, 'noteable' | 'noteId'>): string => `${awardsPrefix(on)}ID#`;
 
 export const awardKey = (on: Awardable, id: number): Key => ({
-  pk: awardsPartition(on.projectId),
+  pk: awardsPartition(on),
   sk: awardPrefix(on) + padded(id),
 });
 
 /** Which emoji a user has awarded: each at most once. */
 export const awardsOfUserKey = (on: Awardable, userId: number): Key => ({
-  pk: awardsPartition(on.projectId),
+  pk: awardsPartition(on),
   sk: `${awardsPrefix(on)}BY#${padded(userId)}`,
 });
 
@@ -36,6 +41,11 @@ export const reactionPrefix = (kind: AwardableKind, name: string): string => `AW
 export const anyReactionPrefix = (kind: AwardableKind): string => `AWARDED#${kind}#`;
 
 export const rowKinds = [
-  { name: 'award', partitions: ['AWARDS#'], keys: { awardKey }, of: ['project', 'user'] },
-  { name: 'awards-of-user', partitions: ['AWARDS#'], keys: { awardsOfUserKey }, of: ['project', 'user'] },
+  { name: 'award', partitions: ['AWARDS#'], keys: { awardKey }, of: ['project', 'group', 'user'] },
+  {
+    name: 'awards-of-user',
+    partitions: ['AWARDS#'],
+    keys: { awardsOfUserKey },
+    of: ['project', 'group', 'user'],
+  },
 ] as const satisfies readonly RowKind[];

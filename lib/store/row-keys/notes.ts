@@ -17,7 +17,7 @@ export const notesOfHolder = (holder: Container): string => `NOTES#${placeOfHold
 export const notesPartition = (projectId: number, noteable: Noteable): string =>
   notesOfHolder(holderOf({ projectId, noteable }));
 
-const placeOfHolder = ({ kind, id }: Container): string =>
+export const placeOfHolder = ({ kind, id }: Container): string =>
   kind === 'group' ? `GROUP#${padded(id)}` : padded(id);
 
 /** A noteable in keys. */

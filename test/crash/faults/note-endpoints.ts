@@ -117,8 +117,12 @@ const applying = (path: string, send: (id: number) => { readonly path: string; r
 
 const ISSUE = '/projects/:id/issues/:issue_iid';
 const EPIC = '/groups/:id/epics/:epic_id';
+const AWARDED_EPIC = '/groups/:id/epics/:epic_iid';
 const SNIPPET = '/projects/:id/snippets/:snippet_id';
 const MERGE_REQUEST = '/projects/:id/merge_requests/:merge_request_iid';
+
+/** The path of the only epic of a group. */
+const byNumber = (byId: string): string => byId.replace(/\d+$/, '1');
 
 /** Writes of awards on an object, or on a note on it. */
 function awardWrites(
@@ -156,6 +160,12 @@ export const noteWrites: readonly Operation[] = [
   applying('/suggestions/batch_apply', (id) => ({ path: '/suggestions/batch_apply', json: { ids: [id] } })),
   ...discussionWrites(EPIC, epic),
   ...singleWrites(EPIC, epic),
+  ...awardWrites(AWARDED_EPIC, epic, ({ on }) => byNumber(on)),
+  ...awardWrites(
+    `${AWARDED_EPIC}/notes/:note_id`,
+    epic,
+    ({ on, noteId }) => `${byNumber(on)}/notes/${noteId}`,
+  ),
   ...awardWrites(ISSUE, issue, ({ on }) => on),
   ...awardWrites(`${ISSUE}/notes/:note_id`, issue, ({ on, noteId }) => `${on}/notes/${noteId}`),
   ...discussionWrites(SNIPPET, snippet),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { awardsPartition } from '../../../lib/store/row-keys/award-emoji.ts';
+import { awardsOfHolder } from '../../../lib/store/row-keys/award-emoji.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
@@ -212,7 +212,7 @@ describe('lists of issues know what the caller awarded', () => {
 describe('awards go', () => {
   const rows = async () => {
     const { items } = await world.store.table.query({
-      partition: awardsPartition(world.ids['public']!),
+      partition: awardsOfHolder({ kind: 'project', id: world.ids['public']! }),
       limit: 1000,
     });
     return items.map(({ sk }) => sk as string);
