@@ -218,8 +218,8 @@ export class GroupMoves {
       },
       ...(isArriving(current) ? finishedMoveRows(current) : []),
     ];
-    const leavesRoot = rootPathOf(group.fullPath) !== rootPathOf(group.movedFrom ?? '');
-    const refused = await this.#refused(writes, leavesRoot ? [settleEpicsMessage(group.id)] : []);
+    const leaves = pathAbove(group.fullPath) !== pathAbove(group.movedFrom ?? '');
+    const refused = await this.#refused(writes, leaves ? [settleEpicsMessage(group.id)] : []);
     return refused === undefined;
   }
 
@@ -247,8 +247,8 @@ export class GroupMoves {
   }
 }
 
-/** The path of the top-level group above. */
-const rootPathOf = (fullPath: string): string => fullPath.split('/')[0]!.toLowerCase();
+/** The path of the group that one is in, which may only have another name; of a top-level group none. */
+const pathAbove = (fullPath: string): string => fullPath.slice(0, Math.max(0, fullPath.lastIndexOf('/')));
 
 /** Checks that the group is still at the location its descendants are moved to. */
 const checkLocation = ({ id, fullPath, fullName }: GroupRecord): Check => ({

@@ -212,6 +212,24 @@ describe('a list of epics', () => {
     expect(await titles(`/groups/${listed}/epics?search=moved`)).toEqual(['moved']);
     expect(await titles(`/groups/${other}/epics`)).toEqual([]);
   });
+
+  test('has none below epics of groups that theirs left', async () => {
+    const [from, to] = [
+      (await made('/groups', { name: 'from', path: 'from', parent_id: listed })).id,
+      (await made('/groups', { name: 'to', path: 'to', parent_id: listed })).id,
+    ];
+    const moving = (await made('/groups', { name: 'unit', path: 'unit', parent_id: from })).id;
+    const left = await made(`/groups/${from}/epics`, { title: 'left' });
+    const kept = await made(`/groups/${listed}/epics`, { title: 'kept' });
+    for (const parent_id of [left.id, kept.id])
+      await made(`/groups/${moving}/epics`, { title: 'x', parent_id });
+    await as('root', 'POST', `/groups/${moving}/transfer`, { group_id: to });
+    await settled();
+    const parents = (await as('root', 'GET', `/groups/${moving}/epics?sort=asc`)).body.map(
+      ({ parent_id }: { parent_id: number | null }) => parent_id,
+    );
+    expect(parents).toEqual([null, kept.id]);
+  });
 });
 
 describe('notes of an epic', () => {
