@@ -7,12 +7,12 @@ import { cloneRoot } from '../../domain/repository/clone-url.ts';
 import { findSnippet } from '../../domain/snippets/access.ts';
 import * as snippets from '../../domain/snippets/snippets.ts';
 import { anyone, project, signedIn } from '../../http/access.ts';
+import { MAX_OFFSET } from '../../http/pagination.ts';
 import * as p from '../../http/params.ts';
 import { noContent, reply } from '../../http/reply.ts';
 import { MAX_SNIPPET_DESCRIPTION } from '../../records/snippets.ts';
 import { VISIBILITIES } from '../../records/visibility.ts';
-import type { Page } from '../../store/table/paging.ts';
-import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
+import { type ApiDeps, countedOrAfter, endpoint } from '../endpoint.ts';
 import { contentDisposition } from '../files/present.ts';
 import { NOT_CACHED } from '../files/raw.ts';
 import { shownUserAgent, userAgentDetail } from '../user-agent-detail.ts';
@@ -31,10 +31,17 @@ const tooOld = { status: 412, description: 'The snippet was changed later than `
 const rate = { status: 429, description: 'The rate limit for this file is exceeded' };
 const reference = { status: 404, description: 'Snippet, reference or file not found' };
 
+const LISTED = {
+  paginate: 'offset+keyset',
+  keyset: { marker: 'cursor' },
+  noun: 'Snippet',
+  errors: [{ status: 405, description: `The offset exceeds ${MAX_OFFSET}` }],
+} as const;
+
 const presented = async (deps: ApiDeps, found: snippets.ShownSnippet, baseUrl: string) =>
   snippetOf(found, { baseUrl, cloneRoot: await cloneRoot(deps, baseUrl) });
 
-async function presentedPage(deps: ApiDeps, page: Page<snippets.ShownSnippet>, baseUrl: string) {
+async function presentedPage(deps: ApiDeps, page: snippets.SnippetPage, baseUrl: string) {
   const roots = { baseUrl, cloneRoot: await cloneRoot(deps, baseUrl) };
   return { ...page, items: page.items.map((each) => snippetOf(each, roots)) };
 }
@@ -47,9 +54,9 @@ const listOwn = endpoint({
   description: 'The newest first.',
   access: signedIn(),
   returns: { body: shapes.snippets },
-  paginate: 'offset',
+  ...LISTED,
   handle: async ({ actor, page, request }, deps) =>
-    presentedPage(deps, await snippets.listOwnSnippets(deps, actor, counted(page)), request.baseUrl),
+    presentedPage(deps, await snippets.listOwnSnippets(deps, actor, countedOrAfter(page)), request.baseUrl),
 });
 
 const listPublic = endpoint({
@@ -60,9 +67,9 @@ const listPublic = endpoint({
   description: 'The newest first.',
   access: signedIn(),
   returns: { body: shapes.snippets },
-  paginate: 'offset',
+  ...LISTED,
   handle: async ({ page, request }, deps) =>
-    presentedPage(deps, await snippets.listPublicSnippets(deps, counted(page)), request.baseUrl),
+    presentedPage(deps, await snippets.listPublicSnippets(deps, countedOrAfter(page)), request.baseUrl),
 });
 
 const listOfProject = endpoint({
@@ -73,11 +80,11 @@ const listOfProject = endpoint({
   description: 'Those that the caller may see, the newest first.',
   access: project('read_snippets', { anonymous: true }),
   returns: { body: shapes.snippets },
-  paginate: 'offset',
+  ...LISTED,
   handle: async ({ actor, project: access, page, request }, deps) =>
     presentedPage(
       deps,
-      await snippets.listProjectSnippets(deps, actor, access, counted(page)),
+      await snippets.listProjectSnippets(deps, actor, access, countedOrAfter(page)),
       request.baseUrl,
     ),
 });

@@ -26,6 +26,7 @@ import { type Actor, isAdministrator } from '../actor.ts';
 import { writeRefusal } from '../commits/actions.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, DomainError, forbidden, invalid, notFound, unauthorized } from '../errors.ts';
+import { pageByCursor } from '../page-by-cursor.ts';
 import { newStorage } from '../repository/choose-storage.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
 import { identityOf } from '../repository/identity.ts';
@@ -43,27 +44,50 @@ export interface ShownSnippet extends FoundSnippet {
   readonly author: UserRecord | undefined;
 }
 
-/** Lists the caller's personal snippets, the newest first. */
-export const listOwnSnippets = async (deps: Deps, actor: Actor, request: PageRequest) =>
-  shownPage(
-    deps,
-    await deps.store.snippets.page({ kind: 'user', id: signedIn(actor).user.id }, VISIBILITIES, request),
+export interface SnippetListRequest extends PageRequest {
+  /** Of the page before. */
+  readonly cursor?: string;
+}
+
+export type SnippetPage = Page<ShownSnippet> & { readonly next?: string };
+
+/** Lists the caller's personal snippets, the newest first. @throws 400 for a cursor of another list */
+export async function listOwnSnippets(
+  deps: Deps,
+  actor: Actor,
+  { cursor, ...request }: SnippetListRequest,
+): Promise<SnippetPage> {
+  const owner = { kind: 'user', id: signedIn(actor).user.id } as const;
+  const page = await pageByCursor(['snippets', owner], cursor, (after) =>
+    deps.store.snippets.page(owner, VISIBILITIES, { ...request, ...after }),
   );
+  return shownPage(deps, page);
+}
 
-/** Lists the personal snippets that everybody sees, the newest first. */
-export const listPublicSnippets = async (deps: Deps, request: PageRequest) =>
-  shownPage(deps, await deps.store.snippets.publicPage(request));
+/** Lists the personal snippets that everybody sees, the newest first. @throws 400 for a cursor of another list */
+export async function listPublicSnippets(
+  deps: Deps,
+  { cursor, ...request }: SnippetListRequest,
+): Promise<SnippetPage> {
+  const page = await pageByCursor(['snippets', 'public'], cursor, (after) =>
+    deps.store.snippets.publicPage({ ...request, ...after }),
+  );
+  return shownPage(deps, page);
+}
 
-/** Lists the snippets of a project that the caller sees, the newest first. */
+/** Lists the snippets of a project that the caller sees, the newest first. @throws 400 for a cursor of another list */
 export async function listProjectSnippets(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
-  request: PageRequest,
-): Promise<Page<ShownSnippet>> {
+  { cursor, ...request }: SnippetListRequest,
+): Promise<SnippetPage> {
   const owner = { kind: 'project', id: access.project.id } as const;
   const visibilities = listedVisibilities(actor, access);
-  return shownPage(deps, await deps.store.snippets.page(owner, visibilities, request), access);
+  const page = await pageByCursor(['snippets', owner, visibilities], cursor, (after) =>
+    deps.store.snippets.page(owner, visibilities, { ...request, ...after }),
+  );
+  return shownPage(deps, page, access);
 }
 
 /** @throws `404 Snippet Not Found`, in a project `404 Not found` */
@@ -76,9 +100,9 @@ export const getSnippet = async (
 
 async function shownPage(
   deps: Deps,
-  page: Page<SnippetRecord>,
+  page: Page<SnippetRecord> & { readonly next?: string },
   access?: ProjectAccess,
-): Promise<Page<ShownSnippet>> {
+): Promise<SnippetPage> {
   const ids = [...new Set(page.items.map(({ author }) => author.id))];
   const users = ids.length === 0 ? [] : await deps.store.users.getMany(ids);
   const authors = new Map(ids.map((id, i) => [id, users[i]]));

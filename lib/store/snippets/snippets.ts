@@ -22,6 +22,7 @@ import { userKey, userPartition, userRow } from '../row-keys/users.ts';
 import { indexMessage, type Search } from '../search/search.ts';
 import { scheduleMeasuring } from '../statistics/statistics.ts';
 import type { Counters } from '../table/counters.ts';
+import type { Position } from '../table/cursor.ts';
 import { chunkFor, countSources, cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import {
   type Countable,
@@ -60,6 +61,11 @@ export interface SnippetAgent {
 export type SnippetChange = Partial<
   Pick<SnippetRecord, 'title' | 'description' | 'visibility' | 'files' | 'author'>
 >;
+
+export interface SnippetPageRequest extends PageRequest {
+  /** Returns only the snippets that follow this position in the list. */
+  readonly after?: Position;
+}
 
 export class Snippets {
   readonly #table: Table;
@@ -213,13 +219,17 @@ export class Snippets {
   async page(
     owner: SnippetOwner,
     visibilities: readonly Visibility[],
-    request: PageRequest,
+    request: SnippetPageRequest,
   ): Promise<Page<SnippetRecord>> {
     const partition = snippetsPartition(owner);
     const chunk = chunkFor(request, visibilities.length);
+    const { after } = request;
     const sources = visibilities.map((visibility) => {
       const prefix = snippetListPrefix(visibility);
-      return querySource(this.#table, { partition, prefix, only: ['sk'] }, 'asc', chunk, ({ sk }) => ({
+      const keys = after
+        ? { from: `${prefix}${padded(MAX_ID - after.id + 1)}`, to: `${prefix}~` }
+        : { prefix };
+      return querySource(this.#table, { partition, ...keys, only: ['sk'] }, 'asc', chunk, ({ sk }) => ({
         sort: (sk as string).slice(prefix.length),
         id: MAX_ID - idOf(sk as string),
       }));
@@ -228,11 +238,12 @@ export class Snippets {
   }
 
   /** All public personal snippets, the newest first. Read from an index, which may be late. @throws StoreError `bad-page` */
-  async publicPage(request: PageRequest): Promise<Page<SnippetRecord>> {
+  async publicPage(request: SnippetPageRequest): Promise<Page<SnippetRecord>> {
     const partitions = listPartitions(PUBLIC_SNIPPETS);
     const chunk = chunkFor(request, partitions.length);
+    const before = request.after && { to: padded(request.after.id - 1) };
     const sources = partitions.map((partition) =>
-      indexSource(this.#table, { index: 'byId', partition }, 'desc', chunk),
+      indexSource(this.#table, { index: 'byId', partition, ...before }, 'desc', chunk),
     );
     return this.#cut(sources, 'desc', request, isListed);
   }

@@ -163,6 +163,51 @@ test('merge requests: keyset pages are the whole list, once, in any state and fo
     }
 });
 
+test('snippets: keyset pages are the whole list, once, for each who may see some of it', async () => {
+  const inside = `/projects/${world.ids['inside']}/snippets`;
+  const files = [{ file_path: 'a.txt', content: 'text' }];
+  for (let i = 1; i <= 7; i++)
+    for (const path of ['/snippets', inside]) {
+      const visibility = ['private', 'internal', 'public'][i % 3];
+      const { status } = await ask(world, 'owner', 'POST', path, { title: `${i}`, visibility, files });
+      expect(status).toBe(201);
+    }
+  for (const [who, list, count] of [
+    ['owner', '/snippets', 7],
+    ['stranger', '/snippets', 0],
+    ['stranger', '/snippets/public', 2],
+    ['owner', inside, 7],
+    ['stranger', inside, 5],
+    ['external', inside, 2],
+  ] as const) {
+    const whole = await all(who, `${list}?`);
+    for (const perPage of [1, 2, 100]) {
+      const read = await follow(who, `${list}?pagination=keyset&per_page=${perPage}`);
+      expect([who, list, read.ids]).toEqual([who, list, whole]);
+      expect(read.pages).toBe(Math.max(1, Math.ceil(count / perPage)));
+    }
+  }
+});
+
+test('snippets: a cursor is that of one list, for who sees the same of it', async () => {
+  const inside = `/projects/${world.ids['inside']}/snippets`;
+  const keyset = 'pagination=keyset&per_page=1';
+  const cursorOf = async (path: string) =>
+    /cursor=([^&>]+)/.exec((await ask(world, 'owner', 'GET', `${path}?${keyset}`)).headers.get('link')!)![1]!;
+  const at = async (who: Who, path: string, cursor: string) =>
+    (await ask(world, who, 'GET', `${path}?${keyset}&cursor=${cursor}`)).status;
+  const lists = ['/snippets', '/snippets/public', inside];
+  for (const path of lists) {
+    const cursor = await cursorOf(path);
+    expect(await at('owner', path, cursor)).toBe(200);
+    for (const other of lists.filter((each) => each !== path))
+      expect(await at('owner', other, cursor)).toBe(400);
+    expect(await at('owner', path, `x${cursor}`)).toBe(400);
+  }
+  expect(await at('stranger', '/snippets', await cursorOf('/snippets'))).toBe(400);
+  expect(await at('stranger', inside, await cursorOf(inside))).toBe(400);
+});
+
 test('commits have no largest offset: they are walked from the first one in any case', async () => {
   const { id } = (
     await ask(world, 'owner', 'POST', '/projects', { name: 'walked', initialize_with_readme: true })
