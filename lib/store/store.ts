@@ -70,6 +70,7 @@ import { NoteSearch } from './notes/search.ts';
 import { NotificationSettings } from './notifications/settings.ts';
 import { LinkSecrets } from './notifications/unsubscribe-secrets.ts';
 import { Processed } from './outbox/idempotency.ts';
+import { PromisesInOrder } from './outbox/in-order.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { Queues } from './outbox/queues.ts';
 import { Packages } from './packages/packages.ts';
@@ -150,6 +151,7 @@ export interface Store {
   readonly hookRecords: Hooks;
   readonly integrations: Integrations;
   readonly hookDeliveries: HookDeliveries;
+  readonly promisesInOrder: PromisesInOrder;
   readonly namespaceList: NamespaceList;
   readonly groupOwners: GroupOwners;
   readonly refRules: RefRules;
@@ -274,6 +276,7 @@ const PARTS: {
   groupMoves: (s) => new GroupMoves(s.table, s.groups, s.projectShares, s.outbox),
   groupList: (s) => new GroupList(s.table, s.search, s.members),
   hookDeliveries: (s) => new HookDeliveries(s.table, s.outbox),
+  promisesInOrder: (s) => new PromisesInOrder(s.table),
   hookRecords: (s) => new Hooks(s.table, s.counters),
   integrations: (s) => new Integrations(s.table, s.counters),
   namespaceList: (s) => new NamespaceList(s.table, s.search, s.users),

@@ -541,6 +541,13 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
     }
   }),
 
+  'promises in order': rowCheck(['promise'], function* (rows, settledAt) {
+    for (const row of rows.of('PROMISES#')) {
+      if (typeof row['ttl'] !== 'number') yield `${keyText(row)} stays for ever`;
+      if (decodeTime(row.sk) <= settledAt) yield `${keyText(row)} was not kept`;
+    }
+  }),
+
   'pipelines that went on': advanced,
 
   labelSubscriptions,

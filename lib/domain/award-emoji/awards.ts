@@ -4,7 +4,7 @@ import { type Awardable, type AwardRecord, awardedName, votesOf } from '../../re
 import type { NoteRecord } from '../../records/notes.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, Missing, Stale } from '../../store/errors.ts';
-import { outboxWrite } from '../../store/outbox/outbox.ts';
+import { outboxWrites } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Write } from '../../store/table/write.ts';
 import { signedIn } from '../access/permissions.ts';
@@ -81,7 +81,7 @@ export async function addAward(
   const createdAt = note?.createdAt ?? on.awards!.createdAt;
   const joins = deps.store.threads.joinWrite({ projectId: on.projectId, noteable: on.noteable }, user.id);
   try {
-    const alongside = [...vote(award, 1), joins, ...messages.map(outboxWrite)];
+    const alongside = [...vote(award, 1), joins, ...outboxWrites(messages)];
     await retryOnConflict(() => deps.store.awards.add(award, createdAt, alongside), isStale);
   } catch (error) {
     if (error instanceof AlreadyExists) throw notFound('Award Emoji Name has already been taken');

@@ -1,7 +1,7 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import { isInternal, type UserRecord } from '../../records/users.ts';
 import { LastOwner, Missing, Stale, TransactionRefused } from '../../store/errors.ts';
-import { outboxWrite } from '../../store/outbox/outbox.ts';
+import { outboxWrites } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import { OWNER } from '../access/levels.ts';
 import { signedIn } from '../access/permissions.ts';
@@ -52,7 +52,7 @@ export async function deleteUser(
         ...alongside,
         ...actorStaysAdministrator(deps, actor, user),
         ...(await departures(shared.slice(0, MAX_IN_TRANSACTION))).flat(),
-        ...told.map(outboxWrite),
+        ...outboxWrites(told),
       ],
     });
     await store.outbox.deliver(told);

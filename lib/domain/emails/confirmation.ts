@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { UserRecord } from '../../records/users.ts';
 import type { Confirmation } from '../../store/emails/emails.ts';
 import { Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
-import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
+import { type OutboxMessage, outboxWrites } from '../../store/outbox/outbox.ts';
 import { sameName } from '../../store/table/unique-names.ts';
 import type { Write } from '../../store/table/write.ts';
 import { withoutAddress } from '../accounts/addresses.ts';
@@ -56,7 +56,7 @@ export async function confirmEmail(deps: Deps, author: AuditAuthor, token: strin
     else {
       const message = addressConfirmed(confirmation.email);
       const event = await audited(deps, author, auditedEmail(CONFIRMED, user, confirmation.email));
-      await store.confirmations.confirm(hash, confirmation, now(), [outboxWrite(message), event]);
+      await store.confirmations.confirm(hash, confirmation, now(), [...outboxWrites([message]), event]);
       await store.outbox.deliver([message]);
     }
   } catch (error) {

@@ -6,7 +6,7 @@ import { byId } from '../../records/by-id.ts';
 import type { DeploymentRecord, DeploymentStatus, EnvironmentRecord } from '../../records/environments.ts';
 import { AlreadyExists, Stale } from '../../store/errors.ts';
 import { TELL_DEPLOYED_JOB } from '../../store/merge-requests/merge-requests.ts';
-import { MAINTENANCE, message, type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
+import { MAINTENANCE, message, type OutboxMessage, outboxWrites } from '../../store/outbox/outbox.ts';
 import type { DeploymentOrder } from '../../store/row-keys/environments.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Write } from '../../store/table/write.ts';
@@ -149,13 +149,13 @@ export async function createDeployment(
     };
     // The environment is checked by its version: of its deletion and this, one loses.
     const writes = known === undefined ? environments.creation(environment) : [reached.write];
-    const event = { kind: 'deployment', deploymentId: deployment.id } as const;
+    const event = { kind: 'deployment', deploymentId: deployment.id, status: input.status } as const;
     const told = [
       ...(await tellHooks(deps, actor, project, [event])),
       ...toldOfProduction(reached.environment, deployment.id, input.status),
     ];
     await pinCommit(deps, project, commit.commit, (pins) =>
-      deployments.create(deployment, [...writes, ...pins, ...told.map(outboxWrite)]),
+      deployments.create(deployment, [...writes, ...pins, ...outboxWrites(told)]),
     );
     await deps.store.outbox.deliver(told);
     return { deployment, environment: known === undefined ? environment : reached.environment };
@@ -190,7 +190,7 @@ export async function changeDeployment(
       throw forbidden('Deployments created using GitLab CI can not be updated using the API');
     if (deployment.status === status) return found;
     const reached = await reaching(deps, environment, status, id);
-    const event = { kind: 'deployment', deploymentId: id } as const;
+    const event = { kind: 'deployment', deploymentId: id, status } as const;
     const told = [
       ...(await tellHooks(deps, actor, access.project, [event])),
       ...toldOfProduction(environment, id, status),
@@ -199,7 +199,7 @@ export async function changeDeployment(
       deployment,
       { status, previousSha: reached.previousSha },
       deps.now(),
-      [reached.write, ...told.map(outboxWrite)],
+      [reached.write, ...outboxWrites(told)],
     );
     await deps.store.outbox.deliver(told);
     return { deployment: changed, environment: reached.environment };

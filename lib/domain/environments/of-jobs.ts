@@ -67,7 +67,7 @@ export async function deployed(
   const stop = { projectId: project.id, environmentId: environment.id };
   if (status === 'success' && delivered?.autoStopAt !== undefined && autoStopAt != null)
     writes.push(outboxWrite(messageAt(MAINTENANCE, STOP_ENVIRONMENT_JOB, stop, new Date(autoStopAt))));
-  const event = { kind: 'deployment', deploymentId: deployment.id } as const;
+  const event = { kind: 'deployment', deploymentId: deployment.id, status } as const;
   const told = status === 'created' ? [] : await tellHooks(deps, by, project, [event]);
   const messages = [...told, ...toldOfProduction(reached.environment, deployment.id, status)];
   return { writes, messages, deploymentId: deployment.id };

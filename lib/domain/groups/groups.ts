@@ -4,7 +4,7 @@ import { type GroupRecord, MAX_DEPTH } from '../../records/groups.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import { LimitReached, Missing, NameTaken, Stale, TransactionRefused } from '../../store/errors.ts';
 import { type GroupChange, MoreVisibleInside } from '../../store/groups/groups.ts';
-import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
+import { type OutboxMessage, outboxWrites } from '../../store/outbox/outbox.ts';
 import { placementUnder } from '../../store/placement/group.ts';
 import { defaultVisibility, restrictionProblems } from '../access/instance-visibility.ts';
 import { requireGroupAbility } from '../access/permissions.ts';
@@ -106,7 +106,7 @@ export async function createGroup(
           return [
             ...(avatar?.writes({ kind: 'group', id: made.id }) ?? []),
             record({ entity: auditedResource('Group', made), details: { add: 'group' } }),
-            ...told.map(outboxWrite),
+            ...outboxWrites(told),
           ];
         },
         // A user who is being deleted cannot become the owner.

@@ -1,6 +1,8 @@
 /** What hooks hear of. A message has ids and what is gone afterwards; the worker reads the rest. */
+import type { DeploymentStatus } from '../../records/environments.ts';
 import type { MemberSource } from '../../records/members.ts';
 import type { CiStatus } from '../../records/pipelines.ts';
+import type { IssueMoment, MergeRequestMoment } from './moments.ts';
 
 /** Previous and current value of an attribute, by the names of the payloads. */
 export type HookChanges = Readonly<Record<string, readonly [unknown, unknown]>>;
@@ -15,12 +17,17 @@ export type HookEvent =
       readonly iid: number;
       readonly action: 'open' | 'close' | 'reopen' | 'update';
       readonly changes: HookChanges;
+      /** Absent: as it is when the worker reads it. */
+      readonly moment?: IssueMoment;
     }
   | {
       readonly kind: 'merge-request';
       readonly iid: number;
       readonly action: 'open' | 'close' | 'reopen' | 'update' | 'merge' | 'approved' | 'unapproved';
       readonly changes: HookChanges;
+      /** Absent: as it is when the worker reads it. */
+      readonly moment?: MergeRequestMoment;
+      readonly headSha?: string;
       /** The head before a push. */
       readonly oldrev?: string;
     }
@@ -46,7 +53,8 @@ export type HookEvent =
       readonly title: string;
       readonly format: string;
     }
-  | { readonly kind: 'deployment'; readonly deploymentId: number }
+  /** Without a status, in messages of an earlier release: the one that it has when the worker reads it. */
+  | { readonly kind: 'deployment'; readonly deploymentId: number; readonly status?: DeploymentStatus }
   /** With the status that it was given, whatever it is by then. */
   | {
       readonly kind: 'pipeline';

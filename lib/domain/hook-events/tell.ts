@@ -4,7 +4,7 @@
  */
 import type { HookCounts } from '../../records/hooks.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
-import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
+import { MAINTENANCE, messageInOrder, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import type { HookEvent } from './events.ts';
@@ -30,7 +30,7 @@ export interface ToldToHooks extends HookActor {
   readonly at: string;
 }
 
-/** Of events that hooks of the instance hear of. */
+/** Of events that'hooks/instance'hear of. */
 const HEARD_BY_SYSTEM: ReadonlySet<HookEvent['kind']> = new Set([
   'push',
   'merge-request',
@@ -79,7 +79,17 @@ function told(
   if (!heard) return [];
   const body = { scene, events, at: deps.now().toISOString(), ...whoOf(deps, by) } satisfies ToldToHooks;
   if (Buffer.byteLength(JSON.stringify(body)) > MAX_BYTES) return [];
-  return [message(MAINTENANCE, TELL_HOOKS_JOB, body)];
+  return [messageInOrder(MAINTENANCE, TELL_HOOKS_JOB, { list: listOf(scene, events), body })];
+}
+
+/** What is told in its order: what happens to one project, or within one top-level group. */
+function listOf(scene: HookScene, [event]: readonly HookEvent[]): string {
+  const projectId =
+    scene.kind === 'project' ? scene.id : event?.kind === 'record' && event.attributes['project_id'];
+  if (typeof projectId === 'number') return `hooks/project/${projectId}`;
+  return scene.kind === 'group' && scene.groupIds[0] !== undefined
+    ? `hooks/group/${scene.groupIds[0]}`
+    : 'hooks/instance';
 }
 
 const whoOf = (deps: Deps, by: Actor | HookActor): HookActor =>

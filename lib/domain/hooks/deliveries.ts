@@ -23,6 +23,7 @@ import {
   outboxWrite,
 } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
+import { hookCall } from '../../telemetry/correlation.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, recordNotFound, unprocessable } from '../errors.ts';
 import type { HookEvent } from '../hook-events/events.ts';
@@ -31,6 +32,7 @@ import type { Content } from '../integrations/calls/call.ts';
 import { contentsAfter, contentsFor, listens, orderFor } from '../integrations/deliveries.ts';
 import { integrationsAround } from '../integrations/effective.ts';
 import { mailsFor } from '../integrations/mails.ts';
+import type { JobContext, JobOutcome } from '../job.ts';
 import { patternMatcher } from '../refs/pattern.ts';
 import { cloneRoot } from '../repository/clone-url.ts';
 import { allowedFor, getHook, type HookPlace } from './hooks.ts';
@@ -54,17 +56,31 @@ export const NEXT_CALL_JOB = 'hook.next';
 /** Bytes of a deflated payload: it is in a row, and in a message. */
 const MAX_PAYLOAD = 128 * 1024;
 
-/** Puts an event into the queues of all hooks that hear of it. May run twice. @param id of the message */
-export async function deliverEvent(deps: Deps, told: ToldToHooks, id: string): Promise<void> {
+/** What an event leads to. */
+interface Prepared {
+  readonly deliveries: readonly NewDelivery[];
+  readonly mails: readonly OutboxMessage[];
+}
+
+/**
+ * What an event is to be delivered as. It is the same when it is prepared again.
+ * @param id of the message that promised it. @param call of a hook, to which it goes back
+ */
+async function prepare(
+  deps: Deps,
+  told: ToldToHooks,
+  id: string,
+  call: string | undefined,
+): Promise<Prepared> {
   const { scene } = told;
   const [causedBy, allHooks, allIntegrations] = await Promise.all([
-    causingHooks(deps.store.hookDeliveries),
+    causingHooks(deps.store.hookDeliveries, call),
     hooksAround(deps, told),
     scene.kind === 'project' ? integrationsAround(deps, scene.id, scene.groupIds) : [],
   ]);
   const hooks = allHooks.filter((hook) => mayHear(causedBy, hook));
   const integrations = allIntegrations.filter((integration) => mayHear(causedBy, integration));
-  if (hooks.length + integrations.length === 0) return;
+  if (hooks.length + integrations.length === 0) return NOTHING;
   const [facts, project] = await Promise.all([
     factsOf(deps, told),
     scene.kind === 'project' ? deps.store.projects.get(scene.id) : undefined,
@@ -107,8 +123,56 @@ export async function deliverEvent(deps: Deps, told: ToldToHooks, id: string): P
       }
     }
   }
-  await deps.store.hookDeliveries.enqueue(all, deps.now());
+  return { deliveries: all, mails };
+}
+
+const NOTHING: Prepared = { deliveries: [], mails: [] };
+
+/** Puts an event into the queues of all hooks that hear of it. May run twice. */
+async function deliver(deps: Deps, { deliveries, mails }: Prepared): Promise<void> {
+  await deps.store.hookDeliveries.enqueue(deliveries, deps.now());
   if (mails.length > 0) await deps.store.outbox.send(mails);
+}
+
+/** Delivers an event that a message of an earlier release has. @param id of the message */
+export const deliverEvent = async (deps: Deps, told: ToldToHooks, id: string): Promise<void> =>
+  deliver(deps, await prepare(deps, told, id, hookCall()));
+
+/** Events whose payloads are made at once. */
+const AT_ONCE = 5;
+
+/** The promise of a message, in its list. */
+export interface ListedPromise {
+  readonly list: string;
+  readonly id: string;
+}
+
+/**
+ * Delivers what is promised in a list up to a message, in the order of the promises. Workers that do so at the same time
+ * write the same rows. A message that comes for the last time is delivered alone: nothing waits for it any more, and it for
+ * nothing.
+ */
+export async function deliverInOrder(
+  deps: Deps,
+  { list, id: messageId }: ListedPromise,
+  { lastDelivery, deadline }: Pick<JobContext, 'lastDelivery' | 'deadline'>,
+): Promise<JobOutcome> {
+  const { promisesInOrder: promises } = deps.store;
+  if (lastDelivery) await promises.waitNoMore(list, messageId);
+  for (;;) {
+    const found = lastDelivery
+      ? [await promises.get(list, messageId)].filter((promise) => promise !== undefined)
+      : await promises.upTo(list, messageId, AT_ONCE);
+    if (found.length === 0) return true;
+    if (Date.now() > deadline) return { body: { list, id: messageId } };
+    const prepared = await Promise.all(
+      found.map(({ id, body, hookCall: call }) => prepare(deps, body as unknown as ToldToHooks, id, call)),
+    );
+    for (const [i, { id }] of found.entries()) {
+      await deliver(deps, prepared[i]!);
+      await promises.kept(list, id);
+    }
+  }
 }
 
 const three = (n: number): string => String(n).padStart(3, '0');

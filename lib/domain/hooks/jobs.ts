@@ -4,7 +4,7 @@ import type { HookOwner } from '../../records/hooks.ts';
 import { TELL_HOOKS_JOB, type ToldToHooks } from '../hook-events/tell.ts';
 import { defineJob } from '../job.ts';
 import { idField, textField } from '../job-fields.ts';
-import { callEnded, deliverEvent, NEXT_CALL_JOB, nextCall } from './deliveries.ts';
+import { callEnded, deliverEvent, deliverInOrder, NEXT_CALL_JOB, nextCall } from './deliveries.ts';
 
 const ownerField = (): z.ZodMiniType<HookOwner> =>
   z.discriminatedUnion('kind', [
@@ -30,8 +30,12 @@ const toldField = () =>
 export const jobs = [
   defineJob({
     name: TELL_HOOKS_JOB,
-    body: toldField,
-    run: (deps, body, { messageId }) => deliverEvent(deps, body, messageId),
+    // Messages of an earlier release have the event itself.
+    body: () => z.union([z.object({ list: textField(), id: z.exactOptional(textField()) }), toldField()]),
+    run: (deps, body, context) =>
+      'list' in body
+        ? deliverInOrder(deps, { id: context.messageId, ...body }, context)
+        : deliverEvent(deps, body, context.messageId),
   }),
   defineJob({
     name: NEXT_CALL_JOB,

@@ -4,7 +4,6 @@
  */
 import type { HookDelivery, HookRecord } from '../../records/hooks.ts';
 import type { HookDeliveries } from '../../store/hooks/deliveries.ts';
-import { hookCall } from '../../telemetry/correlation.ts';
 
 const HEADER = 'X-Hook-Call';
 const FORM = /^(\d{1,15})\.([\w-]{1,80})\.([\da-f-]{36})$/;
@@ -21,9 +20,12 @@ export function hookCallOf(headers: Headers): string | undefined {
   return FORM.test(given) ? given : undefined;
 }
 
-/** The hooks whose calls caused what a worker does. A call that nobody made caused nothing. */
-export async function causingHooks(deliveries: HookDeliveries): Promise<readonly number[]> {
-  const [, hookId, id, key] = FORM.exec(hookCall() ?? '') ?? [];
+/** The hooks whose calls caused something, as far as this call caused it. A call that nobody made caused nothing. */
+export async function causingHooks(
+  deliveries: HookDeliveries,
+  call: string | undefined,
+): Promise<readonly number[]> {
+  const [, hookId, id, key] = FORM.exec(call ?? '') ?? [];
   if (id === undefined) return [];
   const delivery = await deliveries.get(Number(hookId), id);
   return delivery?.key === key ? [...(delivery?.causedBy ?? []), Number(hookId)] : [];

@@ -7,7 +7,7 @@ import { isExpired } from '../../records/expiry.ts';
 import type { InvitationRecord } from '../../records/invitations.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, LimitReached, Missing } from '../../store/errors.ts';
-import { outboxWrite } from '../../store/outbox/outbox.ts';
+import { outboxWrites } from '../../store/outbox/outbox.ts';
 import { folded } from '../../store/row-keys/key.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { sameName } from '../../store/table/unique-names.ts';
@@ -263,7 +263,7 @@ async function acceptInvitation(
       await memberAdded(deps, requesterByLink(user, address), entity, user, member),
       ...(await membershipActivity(deps, source, user.id, 'joined')),
       ...scheduleExpiry(member),
-      ...[...mails, ...told].map(outboxWrite),
+      ...outboxWrites([...mails, ...told]),
     ];
     await deps.store.invitations.accept(invitation, member, alongside);
     await deps.store.outbox.deliver([...mails, ...told]);

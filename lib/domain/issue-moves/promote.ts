@@ -5,7 +5,7 @@ import type { IssueRecord } from '../../records/issues.ts';
 import type { NoteRecord } from '../../records/notes.ts';
 import { TransactionRefused } from '../../store/errors.ts';
 import { noteWrites } from '../../store/notes/notes.ts';
-import { outboxWrite } from '../../store/outbox/outbox.ts';
+import { outboxWrites } from '../../store/outbox/outbox.ts';
 import { can, canInGroup, signedIn } from '../access/permissions.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
@@ -106,7 +106,7 @@ export async function promoteIssue(
     const text = `promoted to epic ${group.group.fullPath}&${created.iid}`;
     await changeIssue(deps, actor, access, iid, close, {
       notes: [{ action: 'epic', text, mentionedIn: { kind: 'epic', id } }],
-      alongside: [...writes, ...noteWrites(noteFrom(created)), outboxWrite(mail)],
+      alongside: [...writes, ...noteWrites(noteFrom(created)), ...outboxWrites([mail])],
     });
     return created;
   };

@@ -18,6 +18,7 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, notFound, recordNotFound } from '../errors.ts';
 import { activity } from '../events/record.ts';
+import { issueMoment } from '../hook-events/moments.ts';
 import { tellHooks } from '../hook-events/tell.ts';
 import { mayNameIssues } from '../markdown/references.ts';
 import type { NoteCounts } from '../notes/noteable.ts';
@@ -247,7 +248,7 @@ async function toldToHooks(deps: Deps, { actor, access, before, after }: IssueCh
         : after.state === 'closed'
           ? 'close'
           : 'reopen';
-  const event = { kind: 'issue', iid: after.iid, action, changes } as const;
+  const event = { kind: 'issue', iid: after.iid, action, changes, moment: issueMoment(after) } as const;
   return { messages: await tellHooks(deps, actor, access.project, [event]) };
 }
 

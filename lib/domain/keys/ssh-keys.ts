@@ -1,7 +1,7 @@
 import type { SshKeyRecord, SshKeyUsage } from '../../records/keys.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { parseSshKey } from '../../signatures/ssh-key.ts';
-import { outboxWrite } from '../../store/outbox/outbox.ts';
+import { outboxWrites } from '../../store/outbox/outbox.ts';
 import type { Actor } from '../actor.ts';
 import { type Audited, audited, auditedUser } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
@@ -62,7 +62,7 @@ export async function addSshKey(
     expiresAt: input.expiresAt?.toISOString() ?? null,
   };
   const told = await tellHooks(deps, actor, { kind: 'system' }, [keyEvent('create', owner, record)]);
-  const alongside = [event, ...told.map(outboxWrite)];
+  const alongside = [event, ...outboxWrites(told)];
   await translateStoreErrors(deps.store.sshKeys.add(record, { alongside }));
   await deps.store.outbox.deliver(told);
   return record;
@@ -84,7 +84,7 @@ export async function removeSshKey(
 ): Promise<void> {
   const event = await audited(deps, actor, auditedKey('Removed SSH key', owner, key.title));
   const told = await tellHooks(deps, actor, { kind: 'system' }, [keyEvent('destroy', owner, key)]);
-  const alongside = [event, ...told.map(outboxWrite)];
+  const alongside = [event, ...outboxWrites(told)];
   await orNotFound(deps.store.sshKeys.remove(key, { alongside }), 'Key');
   await deps.store.outbox.deliver(told);
 }

@@ -9,7 +9,7 @@ import type { MemberRecord, MemberSource } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { Missing } from '../../store/errors.ts';
-import { MAINTENANCE, message, outboxWrite } from '../../store/outbox/outbox.ts';
+import { MAINTENANCE, message, outboxWrite, outboxWrites } from '../../store/outbox/outbox.ts';
 import { checkUnmoved } from '../../store/placement/group.ts';
 import type { Put } from '../../store/table/write.ts';
 import { log } from '../../telemetry/log.ts';
@@ -186,7 +186,7 @@ async function endTogether(deps: Deps, leaving: Leaving, inside: readonly Inside
       );
       await members.removeMany(
         ending.map(({ member }) => member),
-        [...events.flat(), ...told.map(outboxWrite)],
+        [...events.flat(), ...outboxWrites(told)],
       );
       await deps.store.outbox.deliver(told);
       return;

@@ -6,7 +6,7 @@
 import { isExpired } from '../../records/expiry.ts';
 import type { MemberRecord, MemberSource } from '../../records/members.ts';
 import { Missing } from '../../store/errors.ts';
-import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
+import { MAINTENANCE, messageAt, outboxWrite, outboxWrites } from '../../store/outbox/outbox.ts';
 import type { Put } from '../../store/table/write.ts';
 import { audited, auditedSource, SYSTEM } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
@@ -47,7 +47,7 @@ export async function endMembership(
   const tell = await prepareMemberHooks(deps, byNobody(deps));
   const told = tell(resource, { ...member, accessLevel: 0 }, 'remove');
   const alongside = [
-    ...told.map(outboxWrite),
+    ...outboxWrites(told),
     await audited(deps, SYSTEM, { entity, details }),
     ...(await membershipActivity(deps, source, userId, 'expired')),
   ];

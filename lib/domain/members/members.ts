@@ -2,7 +2,7 @@ import type { AccessLevel, MemberRecord } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { AlreadyExists, LastOwner, Missing, Stale } from '../../store/errors.ts';
 import type { AlongsideChange } from '../../store/members/members.ts';
-import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
+import { type OutboxMessage, outboxWrites } from '../../store/outbox/outbox.ts';
 import { unassignMessages } from '../../store/tracked/unassign.ts';
 import { OWNER } from '../access/levels.ts';
 import { signedIn } from '../access/permissions.ts';
@@ -74,7 +74,7 @@ export async function addMember(
       await memberAdded(deps, actor, entityOf(resource), user, record),
       ...(await membershipActivity(deps, source, userId, 'joined')),
       ...scheduleExpiry(record),
-      ...messages.map(outboxWrite),
+      ...outboxWrites(messages),
     ];
     await deps.store.members.add(record, { ...options, alongside });
   } catch (error) {
@@ -158,7 +158,7 @@ export async function changeMember(
     ];
     const recorded = await memberChanged(deps, actor, entityOf(resource), user, { previous, next });
     const ends = previous.expiresAt === next.expiresAt ? [] : scheduleExpiry(next);
-    return [...recorded, ...ends, ...mail.map(outboxWrite)];
+    return [...recorded, ...ends, ...outboxWrites(mail)];
   };
   const record = await translateErrors(
     'project' in resource
@@ -210,8 +210,8 @@ export async function removeMember(
   const ended = { accessLevel: 0, expiresAt: null, createdAt: deps.now().toISOString() };
   const removed = { source: sourceOf(resource), userId, ...ended };
   const told = await toldOfMember(deps, actor, resource, removed, 'remove');
-  alongside.push(...told.map(outboxWrite));
-  if (unassigns) alongside.push(...unassignMessages(sourceOf(resource), userId).map(outboxWrite));
+  alongside.push(...outboxWrites(told));
+  if (unassigns) alongside.push(...outboxWrites(unassignMessages(sourceOf(resource), userId)));
   if ('project' in resource) {
     await translateErrors(deps.store.members.remove(sourceOf(resource), userId, alongside));
     await deps.store.outbox.deliver(told);

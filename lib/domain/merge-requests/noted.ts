@@ -1,6 +1,6 @@
 import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import { TransactionRefused } from '../../store/errors.ts';
-import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
+import { type OutboxMessage, outboxWrites } from '../../store/outbox/outbox.ts';
 import type { Write } from '../../store/table/write.ts';
 import { mergeRequestTodos } from '../../store/todos/todos.ts';
 import { can, requireAbility } from '../access/permissions.ts';
@@ -119,7 +119,7 @@ async function counting(
     const isLast = isResolving(counts) && unresolvedCount === 1;
     const told = isLast ? await allResolved(deps, actor, record) : { writes: [], messages: [] };
     messages = told.messages;
-    await write([...touch, ...told.writes, ...messages.map(outboxWrite)]);
+    await write([...touch, ...told.writes, ...outboxWrites(messages)]);
   };
   await retryOnConflict(attempt, isStale).catch((error: unknown) => {
     throw isStale(error) ? conflict('409 Conflict: Resource lock') : error;

@@ -10,6 +10,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { activity } from '../events/record.ts';
+import { mergeRequestMoment } from '../hook-events/moments.ts';
 import { tellHooks } from '../hook-events/tell.ts';
 import { type ChangeOfMergeRequest, enqueueNotification } from '../notifications/enqueue.ts';
 import { formerMentions } from '../notifications/former-mentions.ts';
@@ -82,7 +83,14 @@ export async function toldToHooks(
           : unapproved
             ? 'unapproved'
             : 'update';
-  const event = { kind: 'merge-request', iid: after.iid, action, changes } as const;
+  const event = {
+    kind: 'merge-request',
+    iid: after.iid,
+    action,
+    changes,
+    moment: mergeRequestMoment(after),
+    headSha: after.diff.headSha,
+  } as const;
   const told = oldrev === undefined ? event : { ...event, oldrev };
   return { messages: await tellHooks(deps, actor, access.project, [told]) };
 }

@@ -17,7 +17,7 @@ import { leftOf, repliedTo } from '../../store/notes/discussions.ts';
 import type { NotesOf } from '../../store/notes/lists.ts';
 import { mentionsMessage } from '../../store/notes/mentions.ts';
 import { type NoteOrder, noteRemovedMessages } from '../../store/notes/notes.ts';
-import { type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
+import { type OutboxMessage, outboxWrites } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Write } from '../../store/table/write.ts';
 import { signedIn } from '../access/permissions.ts';
@@ -206,7 +206,7 @@ async function written(
     ...(toDo?.(id) ?? []),
   ];
   const joins = deps.store.threads.joinWrite(note, author.id);
-  const alongside = [joins, ...(event === undefined ? [] : [event]), ...messages.map(outboxWrite)];
+  const alongside = [joins, ...(event === undefined ? [] : [event]), ...outboxWrites(messages)];
   try {
     await naming(deps, body, () => store(note, alongside));
   } catch (error) {
@@ -313,7 +313,7 @@ export async function changeNote(
       ...(suggestions.length === 0 ? {} : { suggestions }),
     };
     const changed = await naming(deps, kept, () =>
-      deps.store.notes.change(note, change, messages.map(outboxWrite)),
+      deps.store.notes.change(note, change, outboxWrites(messages)),
     );
     await deps.store.outbox.deliver(messages);
     await dropReplaced(deps, note.body);
@@ -341,7 +341,7 @@ export async function deleteNote(
     const discussion = await deps.store.discussions.ofNote(note);
     const unresolved = unresolvedBy(discussion, discussion && leftOf(discussion, note.id));
     await on.within({ notes: -1, unresolved }, (alongside) =>
-      deps.store.notes.remove(note, discussion, [...alongside, ...messages.map(outboxWrite)]),
+      deps.store.notes.remove(note, discussion, [...alongside, ...outboxWrites(messages)]),
     );
     await deps.store.outbox.deliver(messages);
     await dropReplaced(deps, note.body);

@@ -9,7 +9,7 @@ import {
   message,
   messageAt,
   type OutboxMessage,
-  outboxWrite,
+  outboxWrites,
 } from '../../store/outbox/outbox.ts';
 import { ADVANCE_PIPELINE_JOB } from '../../store/pipelines/pipelines.ts';
 import type { Deps } from '../deps.ts';
@@ -134,7 +134,7 @@ async function moved(
     const wakes = group.flatMap(({ job, change }) => wakeUps(job, change));
     const changed = await store.jobs.change(group, {
       advance: false,
-      alongside: wakes.map(outboxWrite),
+      alongside: outboxWrites(wakes),
       messages: await toldOfJobs(deps, project, pipeline, changedStatuses(group)),
     });
     for (const job of changed) all.set(job.id, job);
@@ -244,7 +244,7 @@ export async function sumUp(
   };
   const pipeline: PipelineRecord = { ...previous, ...change };
   const messages: OutboxMessage[] = await followUps(deps, { pipeline, previous }, tellerOf(deps, previous));
-  const changed = await deps.store.pipelines.change(previous, change, messages.map(outboxWrite));
+  const changed = await deps.store.pipelines.change(previous, change, outboxWrites(messages));
   await deps.store.outbox.deliver(messages);
   return changed;
 }

@@ -4,7 +4,7 @@ import { hasEnded, type PipelineRecord, type ReportedState } from '../../records
 import type { UserRecord } from '../../records/users.ts';
 import { LimitReached, Missing, Stale } from '../../store/errors.ts';
 import type { ListedStatus, StatusQuery } from '../../store/jobs/commit-statuses.ts';
-import { outboxWrite } from '../../store/outbox/outbox.ts';
+import { outboxWrites } from '../../store/outbox/outbox.ts';
 import type { CommitStatusRecord, StatusWrite } from '../../store/pipelines/reported-statuses.ts';
 import type { PageRequest } from '../../store/table/paging.ts';
 import { requireAbility, signedIn } from '../access/permissions.ts';
@@ -91,7 +91,7 @@ export async function reportStatus(
     await pinCommit(deps, access.project, commit, (pinWrites) =>
       deps.store.reportedStatuses.write({
         ...write,
-        alongside: [...pinWrites, ...notifications.map(outboxWrite)],
+        alongside: [...pinWrites, ...outboxWrites(notifications)],
       }),
     );
     await deps.store.outbox.deliver(notifications);

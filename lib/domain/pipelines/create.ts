@@ -21,7 +21,7 @@ import {
   message,
   messageAt,
   type OutboxMessage,
-  outboxWrite,
+  outboxWrites,
 } from '../../store/outbox/outbox.ts';
 import { ADVANCE_PIPELINE_JOB, CHECK_PIPELINE_JOB } from '../../store/pipelines/pipelines.ts';
 import { can, signedIn } from '../access/permissions.ts';
@@ -256,7 +256,7 @@ async function stored(deps: Deps, access: ProjectAccess, storing: Storing): Prom
     body,
     new Date(deps.now().getTime() + CHECK_AFTER_MS),
   );
-  const outbox = [...messages, ...(created.length > 0 ? [later] : [])].map(outboxWrite);
+  const outbox = outboxWrites([...messages, ...(created.length > 0 ? [later] : [])]);
   await pinCommit(deps, project, place.commit.oid, (pins) =>
     pipelines.create(pipeline, [...pins, ...outbox]),
   );

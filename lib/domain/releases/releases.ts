@@ -6,7 +6,7 @@ import { byId } from '../../records/by-id.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import type { ReleaseLink, ReleaseRecord } from '../../records/releases.ts';
 import { Missing, Stale, TransactionRefused } from '../../store/errors.ts';
-import { outboxWrite } from '../../store/outbox/outbox.ts';
+import { outboxWrites } from '../../store/outbox/outbox.ts';
 import {
   MAX_RELEASES,
   RELEASE_OF_NOTHING,
@@ -274,7 +274,7 @@ export const changeRelease = (
     const told = await tellHooks(deps, actor, access.project, [{ kind: 'release', tag, action: 'update' }]);
     const evidence = after.releasedAt === release.releasedAt ? NO_EVIDENCE : firstEvidence(after, deps.now());
     const messages = [...told, ...evidence.messages];
-    const all = [...writes, ...evidence.writes, ...messages.map(outboxWrite)];
+    const all = [...writes, ...evidence.writes, ...outboxWrites(messages)];
     const changed = await deps.store.releases.change(release, change, deps.now(), all);
     await deps.store.outbox.deliver(messages);
     return changed;
@@ -302,7 +302,7 @@ export const removeRelease = (
     ]);
     await deps.store.releases.remove(release, [
       toEvent(auditedRelease(access, release, `Deleted Release ${tag}`)),
-      ...told.map(outboxWrite),
+      ...outboxWrites(told),
     ]);
     await deps.store.outbox.deliver(told);
     return release;

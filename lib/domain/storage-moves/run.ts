@@ -1,5 +1,5 @@
 import type { MovedKind, StorageMoveRecord } from '../../records/storage-moves.ts';
-import { MAINTENANCE, messageAt, type OutboxMessage, outboxWrite } from '../../store/outbox/outbox.ts';
+import { MAINTENANCE, messageAt, outboxWrite, type PlainMessage } from '../../store/outbox/outbox.ts';
 import { removeSuperseded } from '../../store/repository/pack-gc.ts';
 import { WRITERS_GONE_MS } from '../../store/repository/removal.ts';
 import { disinheritPacks } from '../../store/repository/unlisted-pack-gc.ts';
@@ -155,7 +155,7 @@ function emptying(
   { kind, id, subjectId, repositories }: MoveOrder,
   place: string,
   givenUp: CleanOrder['givenUp'] = [],
-): OutboxMessage {
+): PlainMessage {
   const order: CleanOrder = { kind, id, subjectId, repositories, place, givenUp };
   return messageAt(MAINTENANCE, CLEAN_JOB, { ...order }, new Date(now().getTime() + WRITERS_GONE_MS));
 }

@@ -2,7 +2,7 @@
 
 import type { EnvironmentRecord } from '../../records/environments.ts';
 import { AlreadyExists, LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from '../outbox/outbox.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrites } from '../outbox/outbox.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import {
   ENVIRONMENT_PREFIX,
@@ -143,7 +143,7 @@ export class Environments {
     messages: readonly OutboxMessage[],
   ): Promise<void> {
     const writes = environments.map((each) => this.changing(each, { deletedOn }, now));
-    await this.#transact([...writes, ...messages.map(outboxWrite)]);
+    await this.#transact([...writes, ...outboxWrites(messages)]);
   }
 
   /** Deletes an environment; a worker deletes its deployments. @throws Stale */

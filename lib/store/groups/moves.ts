@@ -15,7 +15,7 @@ import { settleEpicsMessage } from '../epics/settle.ts';
 import { TransactionRefused } from '../errors.ts';
 import { UNLINK_JOB } from '../forks/forks.ts';
 import { settleMessage } from '../labels/settle.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from '../outbox/outbox.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrites } from '../outbox/outbox.ts';
 import { moveGroupPath, placementUnder, visibilityRank } from '../placement/group.ts';
 import { groupItem, isArriving } from '../placement/group-item.ts';
 import { moveProjectPath, placementInGroup } from '../placement/project.ts';
@@ -187,7 +187,7 @@ export class GroupMoves {
         ...moveProjectPath(project, moved),
         ...moveRows({ kind: 'project', ...project }, { kind: 'project', ...moved }),
         checkLocation(parent),
-        ...messages.map(outboxWrite),
+        ...outboxWrites(messages),
       ]);
       if (refused === undefined) {
         run.undelivered.push(...messages);

@@ -7,7 +7,7 @@ import type { JobArtifact } from '../../records/artifacts.ts';
 import type { CiStatus, JobRecord, JobSpec, PipelineVariable } from '../../records/pipelines.ts';
 import type { StoredText } from '../../records/texts.ts';
 import { AlreadyExists, ignoreRefusal, Missing, Stale, TransactionRefused } from '../errors.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrite } from '../outbox/outbox.ts';
+import { MAINTENANCE, message, type Outbox, type OutboxMessage, outboxWrites } from '../outbox/outbox.ts';
 import { ADVANCE_PIPELINE_JOB } from '../pipelines/pipelines.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import {
@@ -292,7 +292,7 @@ export class Jobs {
       artifactsExpireAt: expireAt,
       ...(isPrivate ? { privateArtifacts: true } : {}),
     };
-    const alongside = [checkProjectExists(job.projectId), ...messages.map(outboxWrite)];
+    const alongside = [checkProjectExists(job.projectId), ...outboxWrites(messages)];
     try {
       const [changed] = await this.change([{ job, change }], { advance: false, alongside });
       return changed!;

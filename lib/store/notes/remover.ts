@@ -2,7 +2,7 @@ import type { Container } from '../../records/labels.ts';
 import { type DiscussionRecord, unresolvedBy } from '../../records/notes.ts';
 import type { Remover } from '../deletion/remover.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
-import { outboxWrite } from '../outbox/outbox.ts';
+import { outboxWrites } from '../outbox/outbox.ts';
 import type { Key } from '../row-keys/key.ts';
 import { countingKey } from '../row-keys/noteables.ts';
 import { deleteRow, untilNoneLeft } from '../table/delete-page.ts';
@@ -52,7 +52,7 @@ async function removeNote({ table, notes, discussions, texts }: Stores, key: Key
   if (note === undefined) return;
   for (let attempt = 1; ; attempt++) {
     try {
-      const messages = noteRemovedMessages(note).map(outboxWrite);
+      const messages = outboxWrites(noteRemovedMessages(note));
       const discussion = await discussions.ofNote(note);
       await notes.remove(note, discussion, [...(await uncounted(table, note, discussion)), ...messages]);
       break;

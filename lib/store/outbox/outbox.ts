@@ -6,7 +6,7 @@
 import { decodeTime, encodeTime, ulid as freshUlid, monotonicFactory } from 'ulid';
 import { hookCall, requestId } from '../../telemetry/correlation.ts';
 import { log } from '../../telemetry/log.ts';
-import { OUTBOX_SHARDS, outboxKey, outboxPartition } from '../row-keys/outbox.ts';
+import { OUTBOX_SHARDS, outboxKey, outboxPartition, promiseKey } from '../row-keys/outbox.ts';
 import type { Table } from '../table/table.ts';
 import type { Item, Put, Write } from '../table/write.ts';
 
@@ -22,7 +22,18 @@ export interface OutboxMessage {
   readonly requestId?: string | undefined;
   /** The call of a hook to which the request goes back. */
   readonly hookCall?: string | undefined;
+  /** What is kept in the order of its list (`in-order.ts`): a row has it, and the body names the list alone. */
+  readonly promised?: Promised;
 }
+
+export interface Promised {
+  readonly list: string;
+  /** JSON data. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** A message whose row is all that is written for it. */
+export type PlainMessage = OutboxMessage & { readonly promised?: never };
 
 /** Port to the queues. */
 export interface MessageSender {
@@ -43,9 +54,15 @@ export const MAIL = 'mail';
 
 const ulid = monotonicFactory();
 
-export function message(queue: string, type: string, body: Readonly<Record<string, unknown>>): OutboxMessage {
+export function message(queue: string, type: string, body: Readonly<Record<string, unknown>>): PlainMessage {
   return { id: ulid(), queue, type, body, requestId: requestId(), hookCall: hookCall() };
 }
+
+/** A message about something that is to be kept after all that was promised in its list before. */
+export const messageInOrder = (queue: string, type: string, promised: Promised): OutboxMessage => ({
+  ...message(queue, type, { list: promised.list }),
+  promised,
+});
 
 /**
  * Creates a scheduled message: its id has the due time, so that the sweep sends it then. Write it with
@@ -56,19 +73,41 @@ export function messageAt(
   type: string,
   body: Readonly<Record<string, unknown>>,
   at: Date,
-): OutboxMessage {
+): PlainMessage {
   // Not from the monotonic factory, which would give all later ids this time.
   return { id: freshUlid(at.getTime()), queue, type, body, requestId: requestId(), hookCall: hookCall() };
 }
 
 /** The row of a message, for the transaction that enqueues it. */
-export function outboxWrite({ id, queue, type, body, requestId, hookCall }: OutboxMessage): Put {
-  const from = {
+export const outboxWrite = (message: PlainMessage): Put => rowOf(message);
+
+/** The rows of messages, for the transaction that enqueues them. */
+export const outboxWrites = (messages: readonly OutboxMessage[]): Put[] =>
+  messages.flatMap((message) => [
+    rowOf(message),
+    ...(message.promised === undefined ? [] : [promiseOf(message, message.promised)]),
+  ]);
+
+const rowOf = ({ id, queue, type, body, requestId, hookCall }: OutboxMessage): Put => ({
+  put: {
+    ...outboxKey(id),
+    queue,
+    type,
+    body,
     ...(requestId === undefined ? {} : { requestId }),
-    ...(hookCall === undefined ? {} : { hookCall }),
-  };
-  return { put: { ...outboxKey(id), queue, type, body, ...from } };
-}
+    ...callOf(hookCall),
+  },
+});
+
+const promiseOf = ({ id, hookCall }: OutboxMessage, { list, body }: Promised): Put => ({
+  put: { ...promiseKey(list, id), body, ...callOf(hookCall), ttl: promiseEnd(id) },
+});
+
+const callOf = (hookCall: string | undefined) => (hookCall === undefined ? {} : { hookCall });
+
+/** Longer than SQS keeps its message. */
+const PROMISED_SECONDS = 15 * 24 * 3600;
+const promiseEnd = (id: string): number => Math.floor(decodeTime(id) / 1000) + PROMISED_SECONDS;
 
 /**
  * Serialises a message for the queue; {@link parseMessage} reads it. SQS accepts only the characters of XML: U+FFFE and
@@ -116,7 +155,7 @@ export class Outbox {
 
   /** Commits a transaction together with its messages, then delivers these. @throws what `transact` throws. */
   async commit(writes: readonly Write[], messages: readonly OutboxMessage[] = []): Promise<void> {
-    await this.#table.transact([...writes, ...messages.map(outboxWrite)]);
+    await this.#table.transact([...writes, ...outboxWrites(messages)]);
     await this.deliver(messages);
   }
 

@@ -3,7 +3,7 @@ import type { CiVariable } from '../../records/ci-variables.ts';
 import type { PipelineScheduleRecord } from '../../records/pipeline-schedules.ts';
 import { wholeRemoval } from '../ci-variables/ci-variables.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
-import { type Outbox, type OutboxMessage, outboxWrite } from '../outbox/outbox.ts';
+import { type Outbox, type OutboxMessage, outboxWrites } from '../outbox/outbox.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import {
   SCHEDULE,
@@ -111,7 +111,7 @@ export class PipelineSchedules {
 
   async #transact(writes: readonly Write[], { later = [], now = [] }: ScheduleMessages = {}): Promise<void> {
     try {
-      await this.#outbox.commit([...writes, ...later.map(outboxWrite)], now);
+      await this.#outbox.commit([...writes, ...outboxWrites(later)], now);
     } catch (error) {
       if (!(error instanceof TransactionRefused)) throw error;
       if (error.has('project')) throw new Missing('project');

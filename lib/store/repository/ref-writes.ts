@@ -3,7 +3,7 @@
 import { ZERO_OID } from '../../git/oid.ts';
 import type { PackDescription, Ref, RefUpdate } from '../../git/ports.ts';
 import { type RefName, spaceOf } from '../../git/refname.ts';
-import { type OutboxMessage, outboxWrite } from '../outbox/outbox.ts';
+import { type OutboxMessage, outboxWrites } from '../outbox/outbox.ts';
 import { headKey, refKey, refNamesKey } from '../row-keys/repository.ts';
 import { ABSENT, type Write } from '../table/write.ts';
 import { listPack } from './pack-list.ts';
@@ -132,7 +132,7 @@ export function companions(
     ...packs.map((pack) => listPack(repositoryId, pack, by)),
     ...(head === undefined ? [] : [{ put: { ...headKey(repositoryId), target: head } }]),
     ...alongside,
-    ...messages.map(outboxWrite),
+    ...outboxWrites(messages),
   ];
 }
 

@@ -13,6 +13,11 @@ export const outboxKey = (id: string): Key => ({
 
 export const outboxPartition = (shard: number): string => `OUTBOX#${shard}`;
 
+export const promisesPartition = (list: string): string => `PROMISES#${list}`;
+
+/** What is promised in a list, in the order of the messages. */
+export const promiseKey = (list: string, id: string): Key => ({ pk: promisesPartition(list), sk: id });
+
 export const processedKey = (consumer: string, id: string): Key => ({
   pk: `DONE#${consumer}#${id}`,
   sk: 'DONE',
@@ -20,6 +25,13 @@ export const processedKey = (consumer: string, id: string): Key => ({
 
 export const rowKinds = [
   { name: 'outbox-message', partitions: ['OUTBOX#'], keys: { outboxKey }, of: ['instance'] },
+  {
+    name: 'promise',
+    partitions: ['PROMISES#'],
+    keys: { promiseKey },
+    of: ['project', 'group', 'instance'],
+    expires: true,
+  },
   {
     name: 'processed-message',
     partitions: ['DONE#'],

@@ -16,6 +16,7 @@ import {
   type Outbox,
   type OutboxMessage,
   outboxWrite,
+  outboxWrites,
 } from '../outbox/outbox.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import type { Key } from '../row-keys/key.ts';
@@ -362,7 +363,7 @@ export class TrackedRecords<R extends TrackedRecord, Facet extends string, Class
     within?: CreationOptions['within'],
   ): Promise<void> {
     if (within === undefined) return this.outbox.commit(writes, messages);
-    await within([...writes, ...messages.map(outboxWrite)]);
+    await within([...writes, ...outboxWrites(messages)]);
     await this.outbox.deliver(messages);
   }
 

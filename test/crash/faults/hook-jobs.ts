@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { MAINTENANCE, messageInOrder, outboxWrites } from '../../../lib/store/outbox/outbox.ts';
 import type { Operation } from './driver.ts';
 import type { Fixtures } from './fixtures.ts';
 import { after, countOf } from './sent.ts';
@@ -16,8 +17,11 @@ export const hookJobs: readonly Operation[] = [
         scene: { kind: 'project', id: projectId, groupIds: [] },
         events: [{ kind: 'made', hook: 'pipeline_events', payload: { object_kind: 'pipeline' } }],
       };
+      const promise = messageInOrder(MAINTENANCE, 'hook.tell', { list: `hooks/project/${projectId}`, body });
+      // Its message has been sent: its row is gone.
+      await fixtures.store.table.transact(outboxWrites([promise]).slice(1));
       const state = async () => countOf(await fixtures.done('GET', `${path}/events`, { token }));
-      return { run: again(fixtures, 'hook.tell', body), state };
+      return { run: again(fixtures, 'hook.tell', promise.body, promise.id), state };
     },
   },
   {
@@ -87,8 +91,7 @@ export const hookJobs: readonly Operation[] = [
   },
 ];
 
-function again(fixtures: Fixtures, type: string, body: object) {
-  const id = fixtures.fresh('message');
+function again(fixtures: Fixtures, type: string, body: object, id = fixtures.fresh('message')) {
   const message = { MessageId: id, Body: JSON.stringify({ id, type, body }) };
   return () => fixtures.attempt('maintenance', message);
 }

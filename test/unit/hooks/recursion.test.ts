@@ -2,8 +2,14 @@ import { expect, test } from 'vitest';
 import { callHeader, causingHooks, hookCallOf, mayHear } from '../../../lib/domain/hooks/recursion.ts';
 import type { HookDelivery } from '../../../lib/records/hooks.ts';
 import type { HookDeliveries } from '../../../lib/store/hooks/deliveries.ts';
-import { message, messageText, outboxWrite, parseMessage } from '../../../lib/store/outbox/outbox.ts';
-import { correlated } from '../../../lib/telemetry/correlation.ts';
+import {
+  message,
+  messageInOrder,
+  messageText,
+  outboxWrites,
+  parseMessage,
+} from '../../../lib/store/outbox/outbox.ts';
+import { correlated, hookCall } from '../../../lib/telemetry/correlation.ts';
 
 const made: HookDelivery = {
   ...{ id: '01JD0000000000000000000000-000000', hookId: 7, eventId: 'e', trigger: 'push_events' },
@@ -14,7 +20,7 @@ const deliveries = {
   get: async (hookId: number, id: string) => (hookId === 7 && id === made.id ? made : undefined),
 } as unknown as HookDeliveries;
 const called = (headers: Record<string, string>) =>
-  correlated('r', () => causingHooks(deliveries), hookCallOf(new Headers(headers)));
+  correlated('r', () => causingHooks(deliveries, hookCall()), hookCallOf(new Headers(headers)));
 
 test('a request with the header of a call goes back to it, and to the calls before', async () => {
   expect(await called(callHeader(made))).toEqual([3, 5, 7]);
@@ -48,9 +54,14 @@ test('no more than four calls lead to one another, and hooks of the instance hea
 });
 
 test('messages to workers, and their rows, name the call that they go back to', () => {
-  const promised = correlated('r', () => message('maintenance', 'x', {}), '7.a.b');
+  const promised = correlated(
+    'r',
+    () => messageInOrder('maintenance', 'x', { list: 'l', body: {} }),
+    '7.a.b',
+  );
   expect(parseMessage(messageText(promised))).toMatchObject({ hookCall: '7.a.b' });
-  expect(outboxWrite(promised).put).toMatchObject({ hookCall: '7.a.b' });
+  const rows = outboxWrites([promised]).map(({ put }) => put['hookCall']);
+  expect(rows).toEqual(['7.a.b', '7.a.b']);
   const plain = correlated('r', () => message('maintenance', 'x', {}));
-  expect(outboxWrite(plain).put).not.toHaveProperty('hookCall');
+  expect(outboxWrites([plain])[0]!.put).not.toHaveProperty('hookCall');
 });

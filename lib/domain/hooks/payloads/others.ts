@@ -145,7 +145,7 @@ async function headOf(deps: Deps, projectId: number, repository: ReturnType<type
 export async function deploymentPayloads(
   deps: Deps,
   facts: ProjectFacts,
-  { deploymentId }: EventOf<'deployment'>,
+  { deploymentId, status }: EventOf<'deployment'>,
 ): Promise<Payload[]> {
   const { project } = facts;
   const deployment = await deps.store.deployments.get(project.id, deploymentId);
@@ -158,8 +158,8 @@ export async function deploymentPayloads(
   const shown = userPart(user, facts);
   const body = {
     object_kind: 'deployment',
-    status: deployment.status,
-    status_changed_at: stamp(deployment.updatedAt),
+    status: status ?? deployment.status,
+    status_changed_at: stamp(facts.at),
     deployment_id: deployment.id,
     deployable_id: deployment.job?.jobId ?? null,
     deployable_url:

@@ -33,11 +33,12 @@ const MERGE_REQUEST_STATES = { opened: 1, closed: 2, merged: 3 } as const;
 export async function issuePayloads(
   deps: Deps,
   facts: ProjectFacts,
-  { iid, action, changes }: EventOf<'issue'>,
+  { iid, action, changes, moment }: EventOf<'issue'>,
 ): Promise<Payload[]> {
   const { project, user } = facts;
-  const issue = await deps.store.issues.get({ projectId: project.id, iid });
-  if (issue === undefined) return [];
+  const found = await deps.store.issues.get({ projectId: project.id, iid });
+  if (found === undefined) return [];
+  const issue = { ...found, ...moment };
   const [attributes, assignees, told] = await Promise.all([
     issueAttributes(deps, facts, issue),
     userParts(deps, issue.assigneeIds, facts),
@@ -112,11 +113,13 @@ const TYPE_NAMES = { issue: 'Issue', incident: 'Incident', test_case: 'Test Case
 export async function mergeRequestPayloads(
   deps: Deps,
   facts: ProjectFacts,
-  { iid, action, changes, oldrev }: EventOf<'merge-request'>,
+  { iid, action, changes, moment, headSha, oldrev }: EventOf<'merge-request'>,
 ): Promise<Payload[]> {
   const { project, user } = facts;
-  const record = await deps.store.mergeRequests.get({ projectId: project.id, iid });
-  if (record === undefined) return [];
+  const found = await deps.store.mergeRequests.get({ projectId: project.id, iid });
+  if (found === undefined) return [];
+  const diff = headSha === undefined ? found.diff : { ...found.diff, headSha };
+  const record = { ...found, ...moment, diff };
   const [attributes, assignees, reviewers, told] = await Promise.all([
     mergeRequestAttributes(deps, facts, record),
     userParts(deps, record.assigneeIds, facts),
