@@ -18,6 +18,8 @@ export interface AccessPort {
 
 export interface AnyoneAccess {
   readonly kind: 'anyone';
+  /** Whether a credential is left unread, so that an invalid one is no error. */
+  readonly unread: boolean;
 }
 export interface SignedInAccess {
   readonly kind: 'signed-in';
@@ -67,7 +69,10 @@ export type ActorUnder<A extends AccessRule> =
       : SignedInActor;
 
 /** Anyone; a credential that is sent must be valid nevertheless. */
-export const anyone = (): AnyoneAccess => ({ kind: 'anyone' });
+export const anyone = (): AnyoneAccess => ({ kind: 'anyone', unread: false });
+
+/** Runners, whose token the handler checks: `gitlab-runner` sends it as `PRIVATE-TOKEN` too, which counts for nothing. */
+export const runners = (): AnyoneAccess => ({ kind: 'anyone', unread: true });
 
 /** Any signed-in user; 401 for others. */
 export const signedIn = (): SignedInAccess => ({ kind: 'signed-in' });

@@ -70,10 +70,7 @@ export async function serve<D extends HttpDeps>(
           endpoint,
           deps,
           {
-            credential:
-              (endpoint.jobTokens && jobCredentialOf(facts.headers, given)) ??
-              credentialOf(facts.headers, given),
-            sudo: sudoOf(facts.headers, given),
+            ...identityOf(endpoint, facts.headers, given),
             origin,
             admission,
             params: incoming.params,
@@ -135,6 +132,16 @@ export async function serve<D extends HttpDeps>(
   const effective = { ...appliedDefaults(input, given), ...given, ...incoming.params };
   const headers = pageHeaders(page, list, endpoint.keyset, facts.baseUrl + incoming.path, effective);
   return conditional(json(list.items, { status, headers }), facts);
+}
+
+/** Who the caller claims to be. */
+function identityOf<D>({ access, jobTokens }: Endpoint<D>, headers: Headers, given: Parameters) {
+  if (access.kind === 'anyone' && access.unread)
+    return { credential: { kind: 'none' } as const, sudo: undefined };
+  return {
+    credential: (jobTokens && jobCredentialOf(headers, given)) ?? credentialOf(headers, given),
+    sudo: sudoOf(headers, given),
+  };
 }
 
 interface Input {

@@ -51,7 +51,7 @@ exec curl --fail --silent --show-error --header "JOB-TOKEN: $CI_JOB_TOKEN" --dat
   --data "description=$description" --data "tag_name=$tag" --data "ref=$ref" "$CI_API_V4_URL/projects/$CI_PROJECT_ID/releases"
 `;
 
-describe.skipIf(version === undefined)('gitlab-runner', () => {
+describe('gitlab-runner', () => {
   const service = ownService();
   const home = mkdtempSync(join(tmpdir(), 'lemnos-runner-'));
   const bin = join(home, 'bin');
@@ -62,7 +62,8 @@ describe.skipIf(version === undefined)('gitlab-runner', () => {
   chmodSync(join(bin, 'release-cli'), 0o755);
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-  test('registers, runs pipelines, and everything of them is told', { timeout: 600_000 }, async () => {
+  test('registers, runs pipelines, and everything of them is told', { timeout: 600_000 }, async (context) => {
+    if (version === undefined) return context.skip('gitlab-runner is not on the PATH');
     const story = await runnerStory(service, 'gopher');
     const folders = ['--builds-dir', join(home, 'builds'), '--cache-dir', join(home, 'cache')];
     await run(

@@ -3,7 +3,7 @@ import { archiveForJob } from '../../domain/artifacts/for-jobs.ts';
 import * as uploads from '../../domain/artifacts/upload.ts';
 import { badRequest } from '../../domain/errors.ts';
 import { jobOfToken, runningJob } from '../../domain/jobs/running-job.ts';
-import { anyone } from '../../http/access.ts';
+import { runners } from '../../http/access.ts';
 import { multipartParts } from '../../http/multipart-parts.ts';
 import * as p from '../../http/params.ts';
 import { json, reply } from '../../http/reply.ts';
@@ -55,7 +55,7 @@ const authorize = endpoint({
     '`PUT` it with these headers. `file.remote_id` and `file.name` of the upload then name it. So files may be larger than a',
     'request.',
   ].join(' '),
-  access: anyone(),
+  access: runners(),
   params: jobId,
   body: () =>
     p.params({
@@ -87,7 +87,7 @@ const upload = endpoint({
   area,
   summary: 'Upload a file of a job',
   description: 'For runners: a form with the file as `file`. There is one file of each type.',
-  access: anyone(),
+  access: runners(),
   params: jobId,
   query: () =>
     p.params({
@@ -171,7 +171,7 @@ const fetchArchive = endpoint({
   area,
   summary: 'Download the archive of a job that another one depends on',
   description: 'For runners, with the token of a running job of the same project.',
-  access: anyone(),
+  access: runners(),
   params: jobId,
   query: () =>
     p.params({

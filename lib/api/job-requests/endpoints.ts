@@ -5,7 +5,7 @@ import * as running from '../../domain/job-requests/running.ts';
 import { failTaken, giveBack, queuesOf, takeJob } from '../../domain/job-requests/take.ts';
 import { NotRunning } from '../../domain/jobs/running-job.ts';
 import { noteContact, runnerOf } from '../../domain/runners/registration.ts';
-import { anyone } from '../../http/access.ts';
+import { runners } from '../../http/access.ts';
 import { readContent } from '../../http/content.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent, type Reply, reply } from '../../http/reply.ts';
@@ -47,7 +47,7 @@ const request = endpoint({
   area,
   summary: 'Request a job',
   description: 'For runners. Of several that ask at once each gets another job.',
-  access: anyone(),
+  access: runners(),
   bodyLimit: 1024 * 1024,
   body: () =>
     p.params({
@@ -96,7 +96,7 @@ const update = endpoint({
   area,
   summary: 'Update the state of a job',
   description: 'For runners.',
-  access: anyone(),
+  access: runners(),
   params: jobId,
   body: () =>
     p.params({
@@ -132,7 +132,7 @@ const trace = endpoint({
   summary: 'Add to the trace of a job',
   description:
     'For runners, with the token of the job in the header `JOB-TOKEN`. `Content-Range` says where the piece begins.',
-  access: anyone(),
+  access: runners(),
   params: jobId,
   content: 'A piece of the trace',
   bodyLimit: MAX_PIECE,

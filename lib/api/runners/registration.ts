@@ -1,5 +1,5 @@
 import { registerRunner, runnerOf, unregisterRunner } from '../../domain/runners/registration.ts';
-import { anyone } from '../../http/access.ts';
+import { runners } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent, reply } from '../../http/reply.ts';
 import { RUNNER_ACCESS_LEVELS, type RunnerFacts } from '../../records/runners.ts';
@@ -57,7 +57,7 @@ const register = endpoint({
   summary: 'Create a runner',
   description:
     'For runners. Its registration token says whether it takes jobs of the instance, of a group or of a project. The response is the only one that contains the token of the runner.',
-  access: anyone(),
+  access: runners(),
   body: () =>
     p.params(
       {
@@ -112,7 +112,7 @@ const unregister = endpoint({
   area,
   summary: 'Delete a runner by its token',
   description: 'For runners.',
-  access: anyone(),
+  access: runners(),
   body: ownToken,
   returns: { status: 204 },
   errors: refusals,
@@ -128,7 +128,7 @@ const verify = endpoint({
   area,
   summary: 'Check the token of a runner',
   description: 'For runners.',
-  access: anyone(),
+  access: runners(),
   // It changes nothing.
   inMaintenance: true,
   body: ownToken,

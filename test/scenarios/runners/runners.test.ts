@@ -80,6 +80,18 @@ describe('registration', () => {
     });
   });
 
+  test('a runner may send its token as that of a user too, as gitlab-runner does', async () => {
+    const place = await project();
+    const asRunner = (method: string, path: string, token: string) =>
+      service.call(method, path, { json: { token }, headers: { 'PRIVATE-TOKEN': token } });
+    const registered = await asRunner('POST', '/runners', place.token);
+    expect(registered.status).toBe(201);
+    const { token } = registered.body;
+    expect((await asRunner('POST', '/runners/verify', token)).status).toBe(200);
+    expect((await asRunner('POST', '/jobs/request', token)).status).toBe(204);
+    expect((await asRunner('DELETE', '/runners', token)).status).toBe(204);
+  });
+
   test.each([
     ['instance', 'instance_type', true],
     ['group', 'group_type', false],
