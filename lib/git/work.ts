@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setImmediate as immediate } from 'node:timers';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate } from 'node:timers';
 
 /**
  * How the engine shares a process: every loop over what users pushed yields to the event loop by time ({@link Pace}), and
@@ -40,46 +39,65 @@ export const beforeLongWork = async (): Promise<void> => watches.getStore()?.adm
 export async function nextTurn(): Promise<void> {
   const watch = watches.getStore();
   const permission = watch?.rests?.();
-  await (permission === undefined ? setImmediate() : Promise.all([setImmediate(), permission]));
+  const turn = new Promise<void>((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(goOn);
+  });
+  await (permission === undefined ? turn : Promise.all([turn, permission]));
   watch?.signal?.throwIfAborted();
   watch?.goesOn?.();
 }
 
+/** Work that waits for its turn, in order. */
+const waiting: (() => void)[] = [];
+
+/** One at a time: others would make the same turn of the event loop as many times longer. */
+function goOn(): void {
+  turnBegan = -1;
+  waiting.shift()!();
+  if (waiting.length > 0) setImmediate(goOn);
+}
+
 let turnBegan = -1;
+
+/** When this turn of the event loop began: at the first call in it. */
+function beginningOfTurn(): number {
+  if (turnBegan < 0) {
+    turnBegan = performance.now();
+    setImmediate(() => {
+      turnBegan = -1;
+    });
+  }
+  return turnBegan;
+}
 
 /**
  * Whether this turn of the event loop has taken its time: a chain of promises that wait for nothing is one turn, however
- * many they are. Counts from the first call in a turn.
+ * many they are.
  */
-export function turnIsOver(): boolean {
-  const now = performance.now();
-  if (turnBegan >= 0) return now - turnBegan >= TURN_MS;
-  turnBegan = now;
-  immediate(() => {
-    turnBegan = -1;
-  });
-  return false;
-}
+export const turnIsOver = (): boolean => performance.now() - beginningOfTurn() >= TURN_MS;
 
-/** Yields to other work of the process by time, as sizes and numbers of steps say little about it. */
+/**
+ * Yields to other work of the process by time, as sizes and numbers of steps say little about it. What was done before in the
+ * same turn of the event loop counts too.
+ */
 export class Pace {
-  #since = performance.now();
+  #since = beginningOfTurn();
 
   /** Whether it is time to {@link rest}. Cheap enough for every step of a microsecond. */
   due(): boolean {
     return performance.now() - this.#since >= TURN_MS;
   }
 
-  /** Starts a turn, after a wait that has let others work. */
+  /** Goes on after a wait that may have let others work. */
   begin(): void {
-    this.#since = performance.now();
+    this.#since = beginningOfTurn();
   }
 
   /** @throws what ends the work when it may not go on: see {@link WorkWatch} */
   async rest(signal?: AbortSignal): Promise<void> {
     await nextTurn();
     signal?.throwIfAborted();
-    this.#since = performance.now();
+    this.begin();
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Oid, ZERO_OID } from '../oid.ts';
 import type { Entry } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
+import type { Steps } from '../work.ts';
 import type { TreeChange } from './tree-diff.ts';
 
 /**
@@ -30,6 +31,15 @@ export interface FileChange {
 export function plainChange({ path, old, new: after }: TreeChange): FileChange {
   const status = !old ? 'A' : !after ? 'D' : typeOf(old) === typeOf(after) ? 'M' : 'T';
   return { status, oldPath: path, newPath: path, ...sides(old, after) };
+}
+
+export function* plainChanges(changes: readonly TreeChange[]): Steps<FileChange[]> {
+  const plain: FileChange[] = [];
+  for (const change of changes) {
+    plain.push(plainChange(change));
+    yield;
+  }
+  return plain;
 }
 
 /** A rename or copy. */

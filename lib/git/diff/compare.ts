@@ -1,6 +1,7 @@
 import type { ObjectStore } from '../objects.ts';
 import type { Oid } from '../oid.ts';
-import { plainChange } from './changes.ts';
+import { inTurns } from '../work.ts';
+import { plainChanges } from './changes.ts';
 import { type DiffLimits, diffFiles, type FileDiffs } from './patch.ts';
 import { detectRenames, type RenameOptions } from './renames.ts';
 import { diffTrees } from './tree-diff.ts';
@@ -29,7 +30,7 @@ export async function compareTrees(
   const { changes } = await diffTrees(store, oldTree, newTree, signal);
   const found =
     renames === false
-      ? { changes: changes.map(plainChange), limited: false }
+      ? { changes: await inTurns(plainChanges(changes), limits.signal), limited: false }
       : await detectRenames(store, changes, { ...renames, ...signal });
   const diffs = await diffFiles(store, found.changes, limits);
   return { ...diffs, changed: found.changes.length, renamesLimited: found.limited };

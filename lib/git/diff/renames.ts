@@ -3,7 +3,7 @@ import type { ObjectStore } from '../objects.ts';
 import type { Oid } from '../oid.ts';
 import type { Entry } from '../tree/entry.ts';
 import type { RawPath } from '../tree/path.ts';
-import { Pace } from '../work.ts';
+import { Effort, inTurns, Pace, type Steps } from '../work.ts';
 import { type FileChange, isRegular, movedChange, plainChange } from './changes.ts';
 import { type ContentIndex, canReach, indexContent, MAX_SCORE, similarity } from './similarity.ts';
 import { MAX_FILE_BYTES } from './stats.ts';
@@ -55,6 +55,8 @@ const SAME_NAME_FACTOR = 0.5;
 const CANDIDATES = 4;
 /** Sources with identical content tried per target. */
 const MAX_TWINS = 100;
+/** Comparisons of numbers that take the time of a few lookups by id. */
+const LOOKUP = 25;
 const EMPTY_BLOB = 'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391' as Oid;
 
 /**
@@ -66,12 +68,14 @@ export async function detectRenames(
   changes: readonly TreeChange[],
   options: RenameOptions = {},
 ): Promise<RenamedChanges> {
+  const { signal } = options;
   const search = new Search(store, changes, options);
+  await inTurns(search.collect(), signal);
   if (search.worthwhile) {
-    await search.matchEqual();
+    await inTurns(search.matchEqual(), signal);
     await search.matchSimilar();
   }
-  return { changes: search.result(), limited: search.limited };
+  return { changes: await inTurns(search.result(), signal), limited: search.limited };
 }
 
 interface Source {
@@ -112,12 +116,17 @@ class Search {
     this.#changes = changes;
     this.#options = options;
     this.#minimum = ((options.minimum ?? 50) * MAX_SCORE) / 100;
-    for (const { path, old, new: after } of changes) {
-      const counts = (entry: Entry) => (options.emptyFiles ?? true) || entry.oid !== EMPTY_BLOB;
-      if (old && (!after || options.copies) && counts(old)) {
+  }
+
+  *collect(): Steps<void> {
+    const { copies = false, emptyFiles = true } = this.#options;
+    const counts = (entry: Entry) => emptyFiles || entry.oid !== EMPTY_BLOB;
+    for (const { path, old, new: after } of this.#changes) {
+      if (old && (!after || copies) && counts(old)) {
         this.#sources.push({ path, entry: old, users: after ? 1 : 0 });
       }
       if (!old && after && counts(after)) this.#targets.set(path, { path, entry: after });
+      yield;
     }
   }
 
@@ -127,11 +136,10 @@ class Search {
     return guide === undefined || this.#sources.some(({ path }) => guide.matters(path));
   }
 
-  async matchEqual(): Promise<void> {
-    const pace = new Pace();
+  *matchEqual(): Steps<void> {
     const byId = Map.groupBy(this.#sources, (source) => source.entry.oid);
     for (const target of this.#targets.values()) {
-      if (pace.due()) await pace.rest(this.#options.signal);
+      yield;
       let best: Source | undefined;
       let bestScore = -1;
       for (const source of (byId.get(target.entry.oid) ?? []).slice(0, MAX_TWINS)) {
@@ -153,9 +161,11 @@ class Search {
     this.#sources = left.filter(matters);
     if (this.#minimum >= MAX_SCORE || this.#sources.length === 0) return;
     guide?.equalFilesFound();
-    await this.#readSizes();
+    const { signal } = this.#options;
+    const pace = new Pace();
+    await this.#readSizes(pace);
     if (!copies) {
-      await this.#matchNames(left);
+      await this.#matchNames(left, pace);
       this.#sources = this.#sources.filter(open);
       const unsettled = guide?.unsettled(this.#sources.map(({ path }) => path));
       if (unsettled) this.#sources = this.#sources.filter(({ path }) => unsettled.has(path));
@@ -168,21 +178,16 @@ class Search {
     const targets = this.#openTargets().filter(isFile);
     this.#sources = this.#sources.filter(isFile);
     await this.#load(this.#sources, targets);
-    const candidates: Candidate[] = [];
-    const pace = new Pace();
-    for (const target of targets) {
-      candidates.push(...this.#candidates(target));
-      if (pace.due()) await pace.rest(this.#options.signal);
-    }
-    candidates.sort(byScore);
+    const candidates = await inTurns(this.#allCandidates(targets), signal);
     for (const again of copies ? [false, true] : [false]) {
       for (const { source, target, score } of candidates) {
+        if (pace.due()) await pace.rest(signal);
         if (!target.match && (again || source.users === 0)) this.#match(target, source, score);
       }
     }
   }
 
-  result(): FileChange[] {
+  *result(): Steps<FileChange[]> {
     const moved = new Set<RawPath>();
     const users = new Map<Source, number>();
     for (const { match } of this.#targets.values()) {
@@ -190,7 +195,9 @@ class Search {
       moved.add(match.source.path);
       users.set(match.source, match.source.users);
     }
-    return this.#changes.flatMap((change): FileChange[] => {
+    const result: FileChange[] = [];
+    for (const change of this.#changes) {
+      yield;
       const match = change.old ? undefined : this.#targets.get(change.path)?.match;
       if (match) {
         // The last file that comes from a deleted file is the rename, the others are copies.
@@ -198,10 +205,10 @@ class Search {
         users.set(match.source, left);
         const to = { path: change.path, entry: change.new! };
         const percent = Math.floor((match.score * 100) / MAX_SCORE);
-        return [movedChange(left > 0 ? 'C' : 'R', match.source, to, percent)];
-      }
-      return change.old && !change.new && moved.has(change.path) ? [] : [plainChange(change)];
-    });
+        result.push(movedChange(left > 0 ? 'C' : 'R', match.source, to, percent));
+      } else if (!change.old || change.new || !moved.has(change.path)) result.push(plainChange(change));
+    }
+    return result;
   }
 
   #match(target: Target, source: Source, score: number): void {
@@ -219,11 +226,13 @@ class Search {
    * path can be guessed.
    * @param left all files that are not matched yet, whether they matter or not
    */
-  async #matchNames(left: readonly Source[]): Promise<void> {
+  async #matchNames(left: readonly Source[], pace: Pace): Promise<void> {
     const sources = Map.groupBy(left, (source) => nameOf(source.path));
+    if (pace.due()) await pace.rest(this.#options.signal);
     const targets = Map.groupBy(this.#openTargets(), (target) => nameOf(target.path));
     const likely = this.#minimum + SAME_NAME_FACTOR * (MAX_SCORE - this.#minimum);
     for (const source of this.#sources) {
+      if (pace.due()) await pace.rest(this.#options.signal);
       const named = targets.get(nameOf(source.path));
       if (named === undefined) continue;
       const unique = named.length === 1 && sources.get(nameOf(source.path))!.length === 1;
@@ -237,14 +246,24 @@ class Search {
     }
   }
 
-  #candidates(target: Target): Candidate[] {
+  /** The best of each target, the best of all first. */
+  *#allCandidates(targets: readonly Target[]): Steps<Candidate[]> {
+    const candidates: Candidate[] = [];
+    for (const target of targets) candidates.push(...(yield* this.#candidates(target)));
+    // Faster than a sort of all: there are few ranks, or few candidates.
+    const byRank = Map.groupBy(candidates, rankOf);
+    return [...byRank.keys()].sort((a, b) => b - a).flatMap((rank) => byRank.get(rank)!);
+  }
+
+  *#candidates(target: Target): Steps<Candidate[]> {
     const best: Candidate[] = [];
     for (const source of this.#sources) {
+      yield;
       if (!this.#mayMatch(source, target)) continue;
       const score = this.#score(source, target);
       if (score < this.#minimum) continue;
       best.push({ source, target, score, sameName: nameOf(source.path) === nameOf(target.path) });
-      best.sort(byScore);
+      best.sort((a, b) => rankOf(b) - rankOf(a));
       if (best.length > CANDIDATES) best.pop();
     }
     return best;
@@ -266,10 +285,11 @@ class Search {
     return similarity(one, other);
   }
 
-  async #readSizes(): Promise<void> {
-    const all = [...this.#sources, ...this.#openTargets()].filter(isFile).map((file) => file.entry.oid);
+  async #readSizes(pace: Pace): Promise<void> {
+    const files = [...this.#sources, ...this.#openTargets()].filter(isFile);
+    const all = [...new Set(files.map((file) => file.entry.oid))];
     for (let i = 0; i < all.length; i += 1000) {
-      this.#options.signal?.throwIfAborted();
+      if (pace.due()) await pace.rest(this.#options.signal);
       const slice = all.slice(i, i + 1000);
       const sizes = await this.#store.run((objects) => batchMisses(slice, (oid) => objects.header(oid).size));
       for (const [k, size] of sizes.entries()) {
@@ -279,24 +299,30 @@ class Search {
     }
   }
 
-  /** Indexes the files that may match one on the other side. */
-  async #load(sources: readonly Source[], targets: readonly Target[]): Promise<void> {
+  *#mayHaveMatch(sources: readonly Source[], targets: readonly Target[]): Steps<ReadonlySet<Oid>> {
     const wanted = new Set<Oid>();
-    const pace = new Pace();
+    const effort = new Effort();
     for (const source of sources) {
-      if (pace.due()) await pace.rest(this.#options.signal);
       for (const target of targets) {
+        if (effort.spend(LOOKUP)) yield;
         if (wanted.has(source.entry.oid) && wanted.has(target.entry.oid)) continue;
         if (this.#mayMatch(source, target)) wanted.add(source.entry.oid).add(target.entry.oid);
       }
     }
+    return wanted;
+  }
+
+  /** Indexes the files that may match one on the other side. */
+  async #load(sources: readonly Source[], targets: readonly Target[]): Promise<void> {
+    const wanted = await inTurns(this.#mayHaveMatch(sources, targets), this.#options.signal);
     const oids = [...wanted].filter((oid) => !this.#contents.has(oid));
+    const pace = new Pace();
     for (let next = 0; next < oids.length; ) {
       this.#options.signal?.throwIfAborted();
       if (pace.due()) await pace.rest(this.#options.signal);
       await this.#store.run((objects) => {
         pace.begin();
-        for (; next < oids.length && !pace.due(); next++) {
+        while (next < oids.length) {
           const oid = oids[next]!;
           const ahead = () => oids.slice(next + 1, next + 64);
           const { data } = readAhead(oid, ahead, (one) => objects.read(one));
@@ -307,14 +333,17 @@ class Search {
             return;
           }
           this.#contents.set(oid, indexContent(data));
+          next++;
+          if (pace.due()) return;
         }
       });
     }
   }
 }
 
-function byScore(a: Candidate, b: Candidate): number {
-  return b.score - a.score || Number(b.sameName) - Number(a.sameName);
+/** By score, among equal ones by name. */
+function rankOf({ score, sameName }: Candidate): number {
+  return 2 * score + Number(sameName);
 }
 
 /** Symlinks and submodules are renamed only if they are equal. */
