@@ -8,6 +8,7 @@ import {
   planArchive,
   readMembers,
 } from './archive/entries.ts';
+import { gathered } from './archive/pieces.ts';
 import { writeTar } from './archive/tar.ts';
 import { writeZip } from './archive/zip.ts';
 import type { Oid } from './oid.ts';
@@ -78,13 +79,13 @@ function write(
 ): AsyncIterable<Uint8Array> {
   switch (format) {
     case 'zip':
-      return writeZip(members, about);
+      return gathered(writeZip(members, about));
     case 'tar':
-      return writeTar(members, about);
+      return gathered(writeTar(members, about));
     case 'tar.gz':
-      return gzip(writeTar(members, about));
+      return gzip(gathered(writeTar(members, about)));
     case 'tar.bz2':
-      return bzip2(writeTar(members, about));
+      return bzip2(gathered(writeTar(members, about)));
   }
 }
 

@@ -1,5 +1,5 @@
 import { asBuffer } from '../tree/entry.ts';
-import { Effort, type Steps } from '../work.ts';
+import { atOnce, Effort, type Steps } from '../work.ts';
 
 /** The lines of two files as small numbers: equal lines, terminator included, have the same number. */
 export interface LineTable {
@@ -13,24 +13,31 @@ export interface LineTable {
 
 /** The start of each line, and the end of the last: `starts.length - 1` lines. */
 export function lineStarts(data: Uint8Array): Int32Array {
-  return lineStartsWithin(data, Number.POSITIVE_INFINITY)!;
+  return atOnce(lineStartsWithin(data, Number.POSITIVE_INFINITY))!;
 }
 
 /** The same; undefined when there are more than `max` lines. */
-export function lineStartsWithin(data: Uint8Array, max: number): Int32Array | undefined {
+export function* lineStartsWithin(data: Uint8Array, max: number): Steps<Int32Array | undefined> {
   let starts = new Int32Array(16 + (data.length >> 5));
   let line = 1;
-  for (let i = 0; i < data.length - 1; i++) {
-    if (data[i] !== 0x0a) continue;
-    if (line >= max) return undefined;
-    if (line + 1 >= starts.length) starts = grown(starts);
-    starts[line++] = i + 1;
+  for (let i = 0; i < data.length - 1; ) {
+    for (const end = Math.min(i + LOOKED_AT, data.length - 1); i < end; i++) {
+      if (data[i] !== 0x0a) continue;
+      if (line >= max) return undefined;
+      if (line + 1 >= starts.length) starts = grown(starts);
+      starts[line++] = i + 1;
+    }
+    if (i < data.length - 1) yield;
   }
   if (data.length === 0) return new Int32Array(1);
   starts[line] = data.length;
   return starts.subarray(0, line + 1);
 }
 
+/** Bytes that are looked at in a millisecond. */
+const LOOKED_AT = 1024 * 1024;
+/** Different lines for which there is room from the start: a power of two. */
+const FIRST_NUMBERS = 1024;
 /** What a line costs beside its bytes. */
 const LINE_EFFORT = 20;
 /** Bytes of a line that is hashed in pieces. */
@@ -58,13 +65,11 @@ export function* numberLines(
   newData: Uint8Array,
   newStarts: Int32Array,
 ): Steps<LineTable> {
-  const lines = oldStarts.length + newStarts.length - 2;
-  const slots = new Int32Array(2 ** Math.ceil(Math.log2(lines + 1) + 1)).fill(-1);
+  let slots = new Int32Array(2 * FIRST_NUMBERS).fill(-1);
   // Per number: hash, start and length of the first such line; numbers below `oldNumbers` are of the old file.
-  const hashes = new Int32Array(lines);
-  const firstStart = new Int32Array(lines);
-  const firstLength = new Int32Array(lines);
-  const counts = [new Int32Array(lines), new Int32Array(lines)] as const;
+  let hashes = new Int32Array(FIRST_NUMBERS);
+  let firstStart = new Int32Array(FIRST_NUMBERS);
+  let firstLength = new Int32Array(FIRST_NUMBERS);
   const sources = [asBuffer(oldData), asBuffer(newData)] as const;
   const effort = new Effort();
   let numbers = 0;
@@ -75,7 +80,7 @@ export function* numberLines(
     const data = sources[side];
     for (let line = from; line < end; line++) {
       const length = starts[line + 1]! - starts[line]!;
-      if (length > LONG_LINE) return line;
+      if (length > LONG_LINE || numbers === hashes.length) return line;
       result[line] = numbered(side, data, starts[line]!, length, hashBytes(data, starts[line]!, length));
       if (effort.spend(length + LINE_EFFORT)) return line + 1;
     }
@@ -102,6 +107,17 @@ export function* numberLines(
     }
     return found;
   };
+  /** Makes room for as many numbers again: there may be millions of lines, and few that differ. */
+  function* grow(): Steps<void> {
+    [hashes, firstStart, firstLength] = [grown(hashes), grown(firstStart), grown(firstLength)];
+    slots = new Int32Array(2 * hashes.length).fill(-1);
+    for (let number = 0; number < numbers; number++) {
+      let slot = hashes[number]! & (slots.length - 1);
+      while (slots[slot]! >= 0) slot = (slot + 1) & (slots.length - 1);
+      slots[slot] = number;
+      if (effort.spend(LINE_EFFORT)) yield;
+    }
+  }
   /** Numbers the lines of one side, except the common head and tail, which are known. */
   function* numberAll(
     side: 0 | 1,
@@ -115,13 +131,21 @@ export function* numberLines(
       line = number(side, starts, result, line, end);
       if (line >= end) break;
       yield;
+      if (numbers === hashes.length) yield* grow();
       const length = starts[line + 1]! - starts[line]!;
       if (length <= LONG_LINE) continue;
       const hash = yield* hashLong(sources[side], starts[line]!, length);
       result[line] = numbered(side, sources[side], starts[line]!, length, hash);
       line++;
     }
-    for (const found of result) counts[side][found]!++;
+  }
+  function* counted(lines: Int32Array): Steps<Int32Array> {
+    const counts = new Int32Array(numbers);
+    for (const found of lines) {
+      counts[found]!++;
+      if (effort.spend(1)) yield;
+    }
+    return counts;
   }
   const oldLines = new Int32Array(oldStarts.length - 1);
   const newLines = new Int32Array(newStarts.length - 1);
@@ -131,7 +155,8 @@ export function* numberLines(
   newLines.set(oldLines.subarray(0, head));
   newLines.set(oldLines.subarray(oldLines.length - tail), newLines.length - tail);
   yield* numberAll(1, newStarts, newLines, head, tail);
-  return { old: oldLines, new: newLines, oldCount: counts[0], newCount: counts[1] };
+  const oldCount = yield* counted(oldLines);
+  return { old: oldLines, new: newLines, oldCount, newCount: yield* counted(newLines) };
 }
 
 /** The number of lines in the common head and tail of both files. */

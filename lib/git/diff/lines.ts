@@ -1,14 +1,14 @@
 import type { Steps } from '../work.ts';
 import { Effort } from '../work.ts';
 import { markHistogram } from './histogram.ts';
-import { countLines, type LineTable, lineStarts, lineStartsWithin, numberLines } from './line-table.ts';
+import { countLines, type LineTable, lineStartsWithin, numberLines } from './line-table.ts';
 import { markChanges, roughRoot, type StepBudget } from './myers.ts';
 
 /** The lines that differ between two files: 1 for each line deleted from the old or inserted into the new file. */
 export interface LineChanges {
   readonly deleted: Uint8Array;
   readonly inserted: Uint8Array;
-  /** The start of each line; see {@link lineStarts}. */
+  /** The start of each line; see {@link lineStartsWithin}. */
   readonly oldStarts: Int32Array;
   readonly newStarts: Int32Array;
   readonly table: LineTable;
@@ -20,9 +20,6 @@ export interface LineCounts {
   /** Set when the files were too large to align: lines were matched without regard to order. */
   readonly approximate?: true;
 }
-
-/** Bytes that take milliseconds to look at. */
-const LARGE = 1024 * 1024;
 
 /** Above these numbers of bytes and lines, in both files together, or steps of the search, counts are approximate. */
 export const MAX_DIFF_BYTES = 32 * 1024 * 1024;
@@ -65,11 +62,10 @@ export function* diffLines(
   budget?: StepBudget,
   algorithm: DiffAlgorithm = 'myers',
 ): Steps<LineChanges | undefined> {
-  const oldStarts = lineStartsWithin(oldData, MAX_DIFF_LINES);
-  if (oldData.length > LARGE) yield;
-  const newStarts = oldStarts && lineStartsWithin(newData, MAX_DIFF_LINES - oldStarts.length + 1);
+  const oldStarts = yield* lineStartsWithin(oldData, MAX_DIFF_LINES);
+  const newStarts = oldStarts && (yield* lineStartsWithin(newData, MAX_DIFF_LINES - oldStarts.length + 1));
   if (!oldStarts || !newStarts) return undefined;
-  if (newData.length > LARGE) yield;
+  yield;
   const table = yield* numberLines(oldData, oldStarts, newData, newStarts);
   const deleted = new Uint8Array(table.old.length);
   const inserted = new Uint8Array(table.new.length);
@@ -182,9 +178,15 @@ function run(
 
 /** Compares lines as multisets, in linear time; finds at least as many equal lines as an alignment. */
 function* countUnordered(oldData: Uint8Array, newData: Uint8Array): Steps<LineCounts> {
-  const table: LineTable = yield* numberLines(oldData, lineStarts(oldData), newData, lineStarts(newData));
+  const oldStarts = (yield* lineStartsWithin(oldData, Number.POSITIVE_INFINITY))!;
+  const newStarts = (yield* lineStartsWithin(newData, Number.POSITIVE_INFINITY))!;
+  const table: LineTable = yield* numberLines(oldData, oldStarts, newData, newStarts);
+  const effort = new Effort();
   let shared = 0;
-  for (const [number, count] of table.oldCount.entries()) shared += Math.min(count, table.newCount[number]!);
+  for (let number = 0; number < table.oldCount.length; number++) {
+    shared += Math.min(table.oldCount[number]!, table.newCount[number]!);
+    if (effort.spend(1)) yield;
+  }
   return { additions: table.new.length - shared, deletions: table.old.length - shared, approximate: true };
 }
 

@@ -3,7 +3,7 @@ import { nextTurn, TURN_MS, underWatch } from '../../../lib/git/work.ts';
 
 /** How often work of the engine may yield: as if each of its turns were over at once. */
 export async function stopsOf(work: () => Promise<unknown>): Promise<number> {
-  let now = performance.now();
+  let now = Math.ceil(performance.now());
   let stops = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += TURN_MS));
   try {

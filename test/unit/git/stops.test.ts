@@ -1,9 +1,13 @@
+import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
+import { gathered } from '../../../lib/git/archive/pieces.ts';
+import { lineStartsWithin, numberLines } from '../../../lib/git/diff/line-table.ts';
 import { detectRenames } from '../../../lib/git/diff/renames.ts';
 import type { TreeChange } from '../../../lib/git/diff/tree-diff.ts';
 import type { ObjectStore, SyncObjects } from '../../../lib/git/objects.ts';
 import type { Oid } from '../../../lib/git/oid.ts';
 import type { RawPath } from '../../../lib/git/tree/path.ts';
+import { atOnce } from '../../../lib/git/work.ts';
 import { stopsOf } from './stops.ts';
 
 const MANY = 1000;
@@ -20,7 +24,7 @@ const store = {
     const read = (oid: Oid) => ({ type: 'blob' as const, data: Buffer.from(`${oid}\n`) });
     return work({
       read,
-      header: (oid: Oid) => ({ type: 'blob', size: 41 }),
+      header: () => ({ type: 'blob', size: 41 }),
     } as Partial<SyncObjects> as SyncObjects);
   },
 } as Partial<ObjectStore> as ObjectStore;
@@ -34,4 +38,25 @@ it('a search for one file among many stops for others at each of them', async ()
   const all = [...changes('a', 'old', MANY), ...changes('z', 'new', 1)];
   const stops = await stopsOf(() => detectRenames(store, all));
   expect(stops).toBeGreaterThanOrEqual(4 * MANY);
+});
+
+it('a long text without ends of lines is looked at in pieces', () => {
+  const text = Buffer.alloc(8 * 2 ** 20, 'a');
+  expect([...lineStartsWithin(text, 10)]).toHaveLength(7);
+});
+
+it('a table of millions of equal lines has room for one of them', () => {
+  const starts = Int32Array.from({ length: 2 ** 21 + 1 }, (_, line) => line);
+  const lines = Buffer.alloc(2 ** 21, '\n');
+  const table = atOnce(numberLines(lines, starts, lines, starts));
+  expect(table.oldCount).toEqual(Int32Array.of(2 ** 21));
+  expect(table.oldCount.buffer.byteLength).toBe(4);
+});
+
+it('an archive is passed on in pieces of tens of kilobytes, however small its parts are', async () => {
+  const parts = Array.from({ length: 1000 }, (_, n) => Buffer.alloc(512, n));
+  const pieces: Uint8Array[] = [];
+  for await (const piece of gathered(Readable.from(parts))) pieces.push(piece);
+  expect(pieces).toHaveLength(8);
+  expect(Buffer.concat(pieces)).toEqual(Buffer.concat(parts));
 });
