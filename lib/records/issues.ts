@@ -47,6 +47,8 @@ export interface IssueFields {
   readonly duplicatedTo: IssueReference | null;
   /** Its place in the order that people arrange by hand, compared as text; null: the time of its creation. */
   readonly relativePosition: string | null;
+  /** Where it was put by hand among the issues of an epic, which counts while it is in that one; absent: nowhere. */
+  readonly epicPosition?: { readonly epicId: number; readonly position: string };
   /** Address of a Zoom meeting about it, at most 255 characters; records of earlier releases have none. */
   readonly zoomUrl?: string | null;
   /** Items of task lists in the description. */

@@ -1,8 +1,16 @@
+import type { GroupAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
 import { shownEpics } from '../../domain/epics/related.ts';
-import { addToEpic, type IssueOfEpic, issuesOfEpic, removeFromEpic } from '../../domain/issues/of-epics.ts';
+import {
+  addToEpic,
+  type IssueOfEpic,
+  issuesOfEpic,
+  removeFromEpic,
+  reorderInEpic,
+} from '../../domain/issues/of-epics.ts';
 import { group } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
+import type { PageRequest } from '../../store/table/paging.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { presentEpic } from '../epics/present.ts';
 import { presentedIssues } from './presented.ts';
@@ -15,6 +23,11 @@ const ofEpic = () => ({
   id: p.string({ required: true, description: 'ID or URL-encoded full path of the group' }),
   epic_iid: p.integer({ required: true, description: 'Number of the epic in the group' }),
 });
+const ofEpicIssue = () =>
+  p.params({
+    ...ofEpic(),
+    epic_issue_id: p.integer({ required: true, description: '`epic_issue_id` of the issue' }),
+  });
 const errors = [
   { status: 404, description: 'Epic or issue not found' },
   { status: 409, description: 'Others keep changing the issue' },
@@ -25,19 +38,15 @@ const list = endpoint({
   path,
   area,
   summary: 'List the issues of an epic',
-  description: 'Those that you may see, the newest first.',
+  description: 'Those that you may see, in the order that they were put in; at first the newest first.',
   access: group('read_group', { anonymous: true }),
   params: () => p.params(ofEpic()),
   returns: { body: shapes.issuesOfEpic },
   paginate: 'offset',
   noun: 'Issue',
   errors: errors.slice(0, 1),
-  handle: async ({ actor, group: access, params, page, request }, deps) => {
-    const found = await issuesOfEpic(deps, actor, access, params.epic_iid, counted(page));
-    const askedIn = { kind: 'group', group: access.group } as const;
-    const shown = await presentedIssues(deps, actor, found.items, request.baseUrl, askedIn);
-    return { ...found, items: shown.map((issue) => ({ ...issue, epic_issue_id: issue.id })) };
-  },
+  handle: ({ actor, group: access, params, page, request }, deps) =>
+    listed(deps, actor, access, params.epic_iid, counted(page), request.baseUrl),
 });
 
 const add = endpoint({
@@ -66,11 +75,7 @@ const remove = endpoint({
   area,
   summary: 'Remove an issue from an epic',
   access: group('read_group'),
-  params: () =>
-    p.params({
-      ...ofEpic(),
-      epic_issue_id: p.integer({ required: true, description: '`epic_issue_id` of the issue' }),
-    }),
+  params: ofEpicIssue,
   returns: { status: 200, body: shapes.issueOfEpic },
   errors,
   handle: async ({ actor, group: access, params, request }, deps) =>
@@ -82,7 +87,52 @@ const remove = endpoint({
     ),
 });
 
-export const epicIssueEndpoints = [list, add, remove];
+const reorder = endpoint({
+  method: 'PUT',
+  path: `${path}/:epic_issue_id`,
+  area,
+  summary: 'Reorder an issue of an epic',
+  access: group('admin_epic'),
+  params: ofEpicIssue,
+  body: () =>
+    p.params({
+      move_before_id: p.integer({
+        description: '`epic_issue_id` of the issue of the epic that comes before this one',
+      }),
+      move_after_id: p.integer({
+        description: '`epic_issue_id` of the issue of the epic that comes after this one',
+      }),
+    }),
+  returns: { body: shapes.issuesOfEpic },
+  paginate: 'offset',
+  noun: 'Issue',
+  errors,
+  handle: async ({ actor, group: access, params, body, page, request }, deps) => {
+    const neighbours = { beforeId: body.move_before_id, afterId: body.move_after_id };
+    await reorderInEpic(deps, actor, access, params.epic_iid, params.epic_issue_id, neighbours);
+    return listed(deps, actor, access, params.epic_iid, counted(page), request.baseUrl);
+  },
+});
+
+export const epicIssueEndpoints = [list, add, reorder, remove];
+
+async function listed(
+  deps: ApiDeps,
+  actor: Actor,
+  access: GroupAccess,
+  iid: number,
+  page: PageRequest,
+  baseUrl: string,
+) {
+  const found = await issuesOfEpic(deps, actor, access, iid, page);
+  const askedIn = { kind: 'group', group: access.group } as const;
+  const shown = await presentedIssues(deps, actor, found.items, baseUrl, askedIn);
+  const rank = (page.page - 1) * page.perPage + 1;
+  return {
+    ...found,
+    items: shown.map((issue, i) => ({ ...issue, epic_issue_id: issue.id, relative_position: rank + i })),
+  };
+}
 
 async function present(deps: ApiDeps, actor: Actor, { epic, found }: IssueOfEpic, baseUrl: string) {
   const askedIn = { kind: 'group', group: epic.access.group } as const;

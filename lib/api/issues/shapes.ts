@@ -118,7 +118,15 @@ export const relatedIssues = shape(() =>
 const epicIssueId = () => z.int().describe('By which it is removed from the epic');
 
 export const issuesOfEpic = shape(() =>
-  z.array(z.object({ ...fields(), epic_issue_id: epicIssueId() }).meta({ id: 'IssueOfEpic' })),
+  z.array(
+    z
+      .object({
+        ...fields(),
+        epic_issue_id: epicIssueId(),
+        relative_position: z.int().describe('Its rank among the issues that are listed, from 1 on'),
+      })
+      .meta({ id: 'IssueOfEpic' }),
+  ),
 );
 
 export const issueOfEpic = shape(() =>

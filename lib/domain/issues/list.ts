@@ -2,7 +2,7 @@
 
 import { awardedName, EMOJI_NAME } from '../../records/award-emoji.ts';
 import { ISSUE_CLASSES, type IssueClass, type IssueRecord } from '../../records/issues.ts';
-import { arrangedPlace, issueRanges as rangesIn } from '../../store/issues/kind.ts';
+import { arrangedPlace, placeInEpic, issueRanges as rangesIn } from '../../store/issues/kind.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Listable, SearchedIn, TrackedQuery } from '../../store/tracked/list.ts';
 import type { PlaceRange } from '../../store/tracked/places.ts';
@@ -29,7 +29,8 @@ export const ISSUE_ORDERS = [
   ...(['created_at', 'updated_at', 'due_date', 'label_priority', 'milestone_due', 'popularity'] as const),
   ...(['priority', 'relative_position', 'title', 'weight'] as const),
 ] as const;
-export type IssueOrder = (typeof ISSUE_ORDERS)[number];
+/** `epic`: as the issues of an epic are put in order by hand. */
+export type IssueOrder = (typeof ISSUE_ORDERS)[number] | 'epic';
 
 export type IssueScope = ListScope;
 
@@ -457,6 +458,8 @@ async function valuesOf(
       return issues.map(({ upvotes }) => upvotes);
     case 'relative_position':
       return issues.map(arrangedPlace);
+    case 'epic':
+      return issues.map(placeInEpic);
     case 'title':
       return issues.map(({ title }) => title.toLowerCase());
     case 'weight':

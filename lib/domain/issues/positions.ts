@@ -4,6 +4,11 @@
  * stands at the time of its creation.
  */
 
+/** Characters. A position that would be longer is shortened by giving its neighbours other ones too. */
+export const MAX_POSITION = 200;
+/** Issues on each side that are given other positions then; a transaction has 100 items. */
+export const MOVED_ALONG = 20;
+
 /** Characters of positions made here: the digits and letters of ASCII with what is between them. */
 const [LOWEST, HIGHEST] = ['0'.charCodeAt(0), 'z'.charCodeAt(0)];
 

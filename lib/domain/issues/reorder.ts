@@ -10,21 +10,16 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, DomainError, forbidden, notFound } from '../errors.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
-import { between, spread } from './positions.ts';
+import { between, MAX_POSITION, MOVED_ALONG, spread } from './positions.ts';
 import type { FoundIssue } from './related.ts';
 
-/** Ids of issues of the project. */
+/** Ids of other issues. */
 export interface Neighbours {
   /** What it is to stand behind. */
   readonly beforeId?: number | undefined;
   /** What it is to stand in front of. */
   readonly afterId?: number | undefined;
 }
-
-/** Characters. A position that would be longer is shortened by giving its neighbours other ones too. */
-const MAX_POSITION = 200;
-/** Issues on each side that are given other positions then; a transaction has 100 items. */
-const MOVED_ALONG = 20;
 
 /**
  * Puts an issue between two others, or next to one.

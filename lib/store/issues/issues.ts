@@ -74,6 +74,23 @@ export class Issues extends TrackedRecords<IssueRecord, IssueFacet, IssueClass> 
     await this.commit([...updates, checkProjectExists(issues[0]!.issue.projectId)]);
   }
 
+  /** Gives issues positions in the order of their epic, on condition of their versions. @throws Stale, Missing */
+  async arrangeInEpic(
+    epicId: number,
+    issues: readonly { readonly issue: IssueRecord; readonly position: string }[],
+  ): Promise<void> {
+    await this.commit(
+      issues.map(
+        ({ issue, position }): Update => ({
+          update: issueKeys.record(issue),
+          set: { epicPosition: { epicId, position }, version: issue.version + 1 },
+          ...AT_VERSION,
+          values: { version: issue.version },
+        }),
+      ),
+    );
+  }
+
   /**
    * Returns open issues that are due on a day, of one shard of its list.
    * @param day `YYYY-MM-DD`. @param after the `next` of the page before; absent at the end

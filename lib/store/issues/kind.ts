@@ -31,6 +31,16 @@ export const issueRanges = rangesOf(issueKeys);
 export const arrangedPlace = (issue: Pick<IssueRecord, 'relativePosition' | 'createdAt' | 'iid' | 'id'>) =>
   trackedPlace(issue.relativePosition ?? issue.createdAt, issue.iid, issue.id);
 
+/** Digits of milliseconds since 1970 in keys. */
+const MAX_TIME = 9_999_999_999_999;
+
+/** Its place in the order of the issues of its epic: where somebody put it, or else in front of all that are older. */
+export function placeInEpic({ epicPosition: put, epicId, createdAt, iid, id }: IssueRecord): string {
+  const position =
+    put?.epicId === epicId ? put.position : String(MAX_TIME - Date.parse(createdAt)).padStart(13, '0');
+  return trackedPlace(position, iid, id);
+}
+
 /** The words that a search finds an issue by. */
 export const wordsOfIssue = ({ title, description }: Pick<IssueRecord, 'title' | 'description'>): string[] =>
   indexedWords(title, beginningOfText(description));

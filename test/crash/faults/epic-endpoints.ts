@@ -29,6 +29,14 @@ export const epicWrites: readonly Operation[] = [
     const { token, epic, issueId, issues } = await withIssue(fixtures);
     return { path: `${epic}/issues/${issueId}`, token, state: () => counted(fixtures, issues, token) };
   }),
+  endpoint('PUT /groups/:id/epics/:epic_iid/issues/:epic_issue_id', async (fixtures) => {
+    const { token, issues, issueId, other } = await withTwo(fixtures);
+    const state = async () => {
+      const [first] = await fixtures.done('GET', issues, { token });
+      return after(first.id === issueId, false, true);
+    };
+    return { path: `${issues}/${issueId}`, token, json: { move_after_id: other }, state };
+  }),
   endpoint('DELETE /groups/:id/epics/:epic_iid/issues/:epic_issue_id', async (fixtures) => {
     const { token, epic, issueId, issues } = await withIssue(fixtures);
     await fixtures.done('POST', `${epic}/issues/${issueId}`, { token });
@@ -63,5 +71,13 @@ async function withIssue(fixtures: Fixtures) {
   const project = await fixtures.done('POST', '/projects', { token, json });
   const path = `/projects/${project.id}/issues`;
   const { id: issueId } = await fixtures.done('POST', path, { token, json: { title: 'v1' } });
-  return { token, epic, issueId, issues: `${epic}/issues` };
+  return { token, epic, issueId, issues: `${epic}/issues`, path };
+}
+
+/** An epic with two issues, the other one before the issue. */
+async function withTwo(fixtures: Fixtures) {
+  const { token, issues, issueId, path } = await withIssue(fixtures);
+  const { id: other } = await fixtures.done('POST', path, { token, json: { title: 'v2' } });
+  for (const id of [issueId, other]) await fixtures.done('POST', `${issues}/${id}`, { token });
+  return { token, issues, issueId, other };
 }

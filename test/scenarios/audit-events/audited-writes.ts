@@ -225,6 +225,7 @@ export const NOT_AUDITED: Readonly<Record<string, readonly string[]>> = {
     'POST /projects/:id/issues/:issue_iid/clone',
     'PUT /projects/:id/issues/:issue_iid/reorder',
     'POST /groups/:id/epics/:epic_iid/issues/:issue_id',
+    'PUT /groups/:id/epics/:epic_iid/issues/:epic_issue_id',
     'DELETE /groups/:id/epics/:epic_iid/issues/:epic_issue_id',
     'POST /projects/:id/issues/:issue_iid/time_estimate',
     'POST /projects/:id/issues/:issue_iid/reset_time_estimate',

@@ -181,6 +181,73 @@ describe('an issue', () => {
   });
 });
 
+describe('the order of the issues of an epic', () => {
+  let epic: { iid: number };
+  let path = '';
+  const made3: { id: number; title: string }[] = [];
+  beforeAll(async () => {
+    epic = await made(`/groups/${ids['plan']}/epics`, { title: 'ordered' });
+    path = `/groups/${ids['plan']}/epics/${epic.iid}/issues`;
+    for (const [project, title] of [
+      ['app', 'a'],
+      ['lib', 'b'],
+      ['app', 'c'],
+    ] as const) {
+      const one = await issue(project, { title });
+      made3.push(one);
+      await made(`${path}/${one.id}`, {});
+    }
+  });
+  const idOf = (title: string) => made3.find((one) => one.title === title)!.id;
+  const order = async (query = '') =>
+    (await read(`${path}${query}`)).map(({ title }: { title: string }) => title).join('');
+  const put = (who: string, title: string, json: object) => as(who, 'PUT', `${path}/${idOf(title)}`, json);
+
+  test('is at first the newest first, and then as they were put, across projects', async () => {
+    expect(await order()).toBe('cba');
+    const answer = await put('reporter', 'a', { move_before_id: idOf('c') });
+    expect(answer.status).toBe(200);
+    expect(answer.body.map(({ title }: { title: string }) => title)).toEqual(['c', 'a', 'b']);
+    expect(answer.body).toMatchObject([
+      { relative_position: 1, epic_issue_id: idOf('c') },
+      { relative_position: 2 },
+      { relative_position: 3 },
+    ]);
+    await put('reporter', 'b', { move_after_id: idOf('c') });
+    expect(await order()).toBe('bca');
+    await put('reporter', 'b', { move_before_id: idOf('c'), move_after_id: idOf('a') });
+    expect(await order()).toBe('cba');
+    expect(await order('?per_page=1&page=2')).toBe('b');
+    const newest = await issue('lib', { title: 'd' });
+    await made(`${path}/${newest.id}`, {});
+    expect(await order()).toBe('dcba');
+    await as('root', 'DELETE', `${path}/${newest.id}`);
+    expect((await put('reporter', 'a', {})).body).toHaveLength(3);
+  });
+
+  test('stays right when issues are put between the same two again and again', async () => {
+    for (let n = 0; n < 150; n++) {
+      const [moved, other] = n % 2 === 0 ? ['a', 'b'] : ['b', 'a'];
+      await put('reporter', moved!, { move_before_id: idOf('c'), move_after_id: idOf(other!) });
+    }
+    expect(await order()).toBe('cba');
+  });
+
+  test('is changed by Reporters of the group, and names issues of the epic', async () => {
+    const json = { move_before_id: idOf('c') };
+    for (const [who, status] of [
+      ['guest', 403],
+      ['stranger', 403],
+      [undefined, 401],
+    ] as const)
+      expect((await as(who, 'PUT', `${path}/${idOf('a')}`, json)).status).toBe(status);
+    const outside = await issue('app');
+    expect((await put('reporter', 'a', { move_before_id: outside.id })).status).toBe(404);
+    expect((await as('reporter', 'PUT', `${path}/${outside.id}`, json)).status).toBe(404);
+    expect((await as('reporter', 'PUT', `${path}/${idOf('a')}`, { move_after_id: 'x' })).status).toBe(400);
+  });
+});
+
 describe('issues of an epic', () => {
   test('are added to it, listed newest first, and removed, in projects of its group and below', async () => {
     const { iid } = await made(`/groups/${ids['plan']}/epics`, { title: 'goal' });
