@@ -25,6 +25,8 @@ export interface EpicRecord {
   readonly startDateIsFixed: boolean;
   readonly dueDateFixed: string | null;
   readonly dueDateIsFixed: boolean;
+  /** Those of the milestones of its issues, which count where none is fixed; a worker keeps them. Absent: none yet. */
+  readonly inheritedDates?: InheritedDates;
   readonly closedAt: string | null;
   readonly closedById: number | null;
   /** Awards; absent: none yet. */
@@ -33,6 +35,11 @@ export interface EpicRecord {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly version: number;
+}
+
+export interface InheritedDates {
+  readonly start: string | null;
+  readonly due: string | null;
 }
 
 /** What lists tell epics apart by, as issues. */

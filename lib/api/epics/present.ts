@@ -15,8 +15,9 @@ export function presentEpic(
   const api = apiUrl(epic, baseUrl);
   const short = `&${epic.iid}`;
   const full = `${group.fullPath}${short}`;
-  const startDate = epic.startDateIsFixed ? epic.startDateFixed : null;
-  const dueDate = epic.dueDateIsFixed ? epic.dueDateFixed : null;
+  const { start = null, due = null } = epic.inheritedDates ?? {};
+  const startDate = epic.startDateIsFixed ? epic.startDateFixed : start;
+  const dueDate = epic.dueDateIsFixed ? epic.dueDateFixed : due;
   return {
     id: epic.id,
     iid: epic.iid,
@@ -34,14 +35,14 @@ export function presentEpic(
     start_date: startDate,
     start_date_is_fixed: epic.startDateIsFixed,
     start_date_fixed: epic.startDateFixed,
-    start_date_from_inherited_source: null,
-    start_date_from_milestones: null,
+    start_date_from_inherited_source: start,
+    start_date_from_milestones: start,
     end_date: dueDate,
     due_date: dueDate,
     due_date_is_fixed: epic.dueDateIsFixed,
     due_date_fixed: epic.dueDateFixed,
-    due_date_from_inherited_source: null,
-    due_date_from_milestones: null,
+    due_date_from_inherited_source: due,
+    due_date_from_milestones: due,
     created_at: epic.createdAt,
     updated_at: epic.updatedAt,
     closed_at: epic.closedAt,

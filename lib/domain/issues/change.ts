@@ -29,6 +29,7 @@ import { alertThread, recoveryText } from '../tracked/alert-notes.ts';
 import { hookChanges } from '../tracked/hook-changes.ts';
 import { type Known, surroundingsOf } from '../tracked/related.ts';
 import { type NoteIds, type SystemNote, systemNoteWrites } from '../tracked/system-notes.ts';
+import { datesFollow } from './epic-dates.ts';
 import { toldInEpics } from './epic-notes.ts';
 import { toldChanges } from './mails.ts';
 import { systemNotes } from './system-notes.ts';
@@ -62,6 +63,7 @@ export interface Consequences {
 const CONSEQUENCES: readonly ((deps: Deps, change: IssueChange) => Promise<Consequences>)[] = [
   toldInNotes,
   toldInEpics,
+  datesOfEpics,
   toldInFeeds,
   toldByMail,
   toldToHooks,
@@ -203,6 +205,10 @@ async function toldInNotes(deps: Deps, change: IssueChange): Promise<Consequence
   if (toldElsewhere === true) return {};
   const prepared = { milestone: known?.milestone, ids: noteIds };
   return { writes: await systemNotes(deps, actor, access.project, before, after, notes, prepared) };
+}
+
+async function datesOfEpics(_deps: Deps, { before, after }: IssueChange): Promise<Consequences> {
+  return { messages: datesFollow(before, after) };
 }
 
 /** Feeds tell of new issues and of states; of confidential issues nothing. */

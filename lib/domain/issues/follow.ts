@@ -1,18 +1,23 @@
-/** Issues follow a label or milestone that was deleted, replaced or renamed, and a deleted iteration or epic. */
+/**
+ * Issues follow a label or milestone that was deleted, replaced or renamed, and a deleted iteration or epic; epics follow
+ * the days of milestones.
+ */
 
 import type { IssueFields, IssueRecord } from '../../records/issues.ts';
 import type { Container } from '../../records/labels.ts';
+import { epicDatesMessage } from '../../store/epics/dates.ts';
 import { Missing, Stale } from '../../store/errors.ts';
 import type { IssueFacet } from '../../store/row-keys/issues.ts';
 import { mapLimit } from '../../store/table/map-limit.ts';
 import type { Deps } from '../deps.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { rootOf, surroundingsOf } from '../tracked/related.ts';
+import { datesFollow } from './epic-dates.ts';
 
 export interface Following extends Container {
   readonly facet: Exclude<IssueFacet, 'author' | 'assignee'>;
   readonly valueId: number;
-  /** Of a deleted value: what takes its place, null: nothing. Absent: the value has another title. */
+  /** Of a deleted value: what takes its place, null: nothing. Absent: the value has another title, or other days. */
   readonly successorId?: number | null | undefined;
   /** Where an earlier run stopped. */
   readonly from?: Place | undefined;
@@ -83,6 +88,7 @@ async function followPage(
     if (facet === 'epic' || facet === 'iteration') return undefined;
     const value = await (facet === 'label' ? labels : milestones).get(valueId);
     if (value === undefined) return undefined;
+    if (facet === 'milestone') await tellEpics(deps, projectId, iids);
     return issueUses.retitle(
       { ...used, facet },
       { rootId: rootOf(project), title: value.title },
@@ -98,7 +104,7 @@ async function followPage(
         const change = withoutValue(issue, following, successorId);
         if (change === undefined) return;
         const around = await surroundingsOf(deps, project, { ...issue, ...change });
-        await issues.update(issue, change, around);
+        await issues.update(issue, change, around, { messages: datesFollow(issue, { ...issue, ...change }) });
       },
       (error) => error instanceof Stale,
     ).catch((error: unknown) => {
@@ -107,6 +113,13 @@ async function followPage(
     });
   });
   return next;
+}
+
+/** The milestone of issues may have other days. */
+async function tellEpics({ store }: Deps, projectId: number, iids: readonly number[]): Promise<void> {
+  const issues = await store.issues.getMany(iids.map((iid) => ({ projectId, iid })));
+  const epicIds = new Set(issues.flatMap((issue) => issue?.epicId ?? []));
+  if (epicIds.size > 0) await store.outbox.commit([], [...epicIds].map(epicDatesMessage));
 }
 
 function withoutValue(

@@ -18,6 +18,7 @@ import { surroundingsOf } from '../tracked/related.ts';
 import type { SystemNote } from '../tracked/system-notes.ts';
 import { tasksOf } from '../tracked/tasks.ts';
 import { addIssue, changeIssue } from './change.ts';
+import { datesFollow } from './epic-dates.ts';
 import { type IssueMetadata, type IssueTexts, requireValid } from './input.ts';
 import type { FoundIssue } from './related.ts';
 import { noteIdsOf } from './system-notes.ts';
@@ -256,7 +257,9 @@ export async function deleteIssue(
     if (issue === undefined || !maySeeIssue(actor, access, issue)) throw notFound('Issue');
     if (!can(actor, access, 'own_issues')) throw forbidden();
     unmodifiedSince(issue.updatedAt);
-    await deps.store.issues.remove(issue, await surroundingsOf(deps, access.project, issue));
+    await deps.store.issues.remove(issue, await surroundingsOf(deps, access.project, issue), {
+      messages: datesFollow(issue, undefined),
+    });
     await dropReplaced(deps, issue.description);
   });
 }

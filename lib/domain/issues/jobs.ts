@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { EPIC_DATES_JOB } from '../../store/epics/dates.ts';
 import { INDEX_ISSUE_JOB } from '../../store/issues/kind.ts';
 import { UNLINK_ISSUE_JOB } from '../../store/issues/links.ts';
 import { SETTLE_JOB } from '../../store/labels/settle.ts';
@@ -9,6 +10,7 @@ import { idField, sourceKindField, textField } from '../job-fields.ts';
 import { surroundingsOf } from '../tracked/related.ts';
 import { unassign, unassigningFields } from '../tracked/unassign.ts';
 import { DUE_JOB, tellDue } from './due.ts';
+import { inheritDates } from './epic-dates.ts';
 import { follow } from './follow.ts';
 import { settle } from './settle.ts';
 
@@ -34,6 +36,15 @@ export const jobs = [
       const project = await deps.store.projects.get(projectId);
       if (project === undefined) return;
       await deps.store.issues.index({ projectId, iid }, (issue) => surroundingsOf(deps, project, issue));
+    },
+  }),
+  defineJob({
+    name: EPIC_DATES_JOB,
+    body: () => z.object({ epicId: idField(), again: z.optional(z.boolean()) }),
+    run: async (deps, { epicId, again }) => {
+      await inheritDates(deps, epicId);
+      // The index that finds the issues of an epic may have been late.
+      return again === true ? undefined : { body: { epicId, again: true }, delayMs: AGAIN_MS };
     },
   }),
   defineJob({

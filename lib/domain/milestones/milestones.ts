@@ -143,13 +143,15 @@ export async function changeMilestone(
   };
   requireValid('update', { ...milestone, ...change });
   const { state = milestone.state, title = milestone.title } = change;
-  const renamed = title !== milestone.title;
+  const { startDate, dueDate } = { ...milestone, ...change };
+  const follows =
+    title !== milestone.title || startDate !== milestone.startDate || dueDate !== milestone.dueDate;
   const action = state === 'closed' ? 'closed' : 'reopened';
   const toEvent = state === milestone.state ? undefined : await eventOf(deps, actor, action);
   try {
     return await deps.store.milestones.change(milestone, change, above(access), deps.now(), {
       writes: toEvent?.({ ...milestone, ...change }) ?? [],
-      messages: renamed ? [followTitle({ facet: 'milestone', ...milestone })] : [],
+      messages: follows ? [followTitle({ facet: 'milestone', ...milestone })] : [],
     });
   } catch (error) {
     throw failed('update', error, milestone);

@@ -17,7 +17,7 @@ export interface ChangedValue {
 export const followDeletion = (value: ChangedValue, successorId?: number): OutboxMessage =>
   follow(value, { successorId: successorId ?? null });
 
-/** The value has another title. */
+/** The value has another title, or a milestone other days. */
 export const followTitle = (value: ChangedValue): OutboxMessage => follow(value, {});
 
 const follow = ({ facet, id: valueId, container }: ChangedValue, more: object): OutboxMessage =>

@@ -7,6 +7,7 @@ import { repositoryIdOf } from '../../../lib/records/repository-owner.ts';
 import type { LongText } from '../../../lib/records/texts.ts';
 import { EXPIRE_ARTIFACTS_JOB, SWEEP_ARTIFACTS_JOB } from '../../../lib/store/artifacts/artifacts.ts';
 import { DELETE_ENVIRONMENT_JOB } from '../../../lib/store/environments/environments.ts';
+import { EPIC_DATES_JOB } from '../../../lib/store/epics/dates.ts';
 import { SETTLE_EPICS_JOB } from '../../../lib/store/epics/settle.ts';
 import { StoreUnavailable } from '../../../lib/store/errors.ts';
 import { CLOSES_NOTHING_JOB } from '../../../lib/store/merge-requests/closing.ts';
@@ -247,6 +248,29 @@ export const jobs: readonly Operation[] = [
       return job(fixtures, SETTLE_EPICS_JOB, { groupId: group.id }, async () => {
         const { length } = await fixtures.done('GET', epics, { token });
         return length === 0 ? 'before' : 'after';
+      });
+    },
+  },
+  {
+    name: 'job: an epic takes its dates from the milestones of its issues',
+    async prepare(fixtures) {
+      const { projectId, iid, token } = await withLabelledIssue(fixtures);
+      const name = fixtures.fresh('planned');
+      const group = await fixtures.done('POST', '/groups', { token, json: { name, path: name } });
+      const epics = `/groups/${group.id}/epics`;
+      const epic = await fixtures.done('POST', epics, { token, json: { title: 'dated' } });
+      const due_date = '2030-01-01';
+      const milestone = await fixtures.done('POST', `/projects/${projectId}/milestones`, {
+        token,
+        json: { title: fixtures.fresh('m'), due_date },
+      });
+      // As a change of the issue leaves it.
+      const issue = (await fixtures.store.issues.get({ projectId, iid }))!;
+      const change = { epicId: epic.id as number, milestoneId: milestone.id as number };
+      await fixtures.store.issues.update(issue, change, { rootId: 0, labelTitles: new Map() });
+      return job(fixtures, EPIC_DATES_JOB, { epicId: epic.id, again: true }, async () => {
+        const found = await fixtures.done('GET', `${epics}/${epic.iid}`, { token });
+        return found.due_date === due_date ? 'after' : 'before';
       });
     },
   },
