@@ -64,6 +64,10 @@ export interface ProjectRecord {
   readonly repositorySize?: number;
   /** Bytes of its objects of Git LFS, as last measured; absent: never measured. */
   readonly lfsObjectsSize?: number;
+  /** Bytes of all that it stores, of its wiki and of its packages, as last measured; absent: never measured. */
+  readonly storageSize?: number;
+  readonly wikiSize?: number;
+  readonly packagesSize?: number;
   readonly topics: readonly string[];
   /** Feature access levels and other settings, stored and returned unchanged. */
   readonly settings: Readonly<Record<string, unknown>>;

@@ -3,7 +3,7 @@ import { decodeTime } from 'ulid';
 import { isBelow } from '../../lib/domain/visibility.ts';
 import type { MemberRecord } from '../../lib/records/members.ts';
 import { ownerOfRepository } from '../../lib/records/repository-owner.ts';
-import { STORAGE_SIZES } from '../../lib/records/storage-sizes.ts';
+import { SORTED_SIZES, STORAGE_SIZES, sortedSizes } from '../../lib/records/storage-sizes.ts';
 import type { DeployTokenRecord, TokenRecord } from '../../lib/records/tokens.ts';
 import type { UserRecord } from '../../lib/records/users.ts';
 import type { Visibility } from '../../lib/records/visibility.ts';
@@ -28,6 +28,7 @@ import {
 } from '../../lib/store/row-keys/repository.ts';
 import { gramKey, indexedKey } from '../../lib/store/row-keys/search.ts';
 import { STAR } from '../../lib/store/row-keys/stars.ts';
+import { projectSizeKey, statisticsKey } from '../../lib/store/row-keys/statistics.ts';
 import {
   ACCESS_TOKEN,
   DEPLOY_TOKEN,
@@ -40,6 +41,7 @@ import {
 } from '../../lib/store/row-keys/tokens.ts';
 import { type FollowRow, followKey, userKey } from '../../lib/store/row-keys/users.ts';
 import { gramsOf } from '../../lib/store/search/trigrams.ts';
+import { type ProjectStatistics, sortedRow } from '../../lib/store/statistics/statistics.ts';
 import { type IndexName, indexes } from '../../lib/store/table/schema.ts';
 import { identityNames } from '../../lib/store/users/item.ts';
 import { alertIntegrations, alerts } from './check-alerts.ts';
@@ -490,6 +492,25 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
       for (const { pk, sk, [size]: counted } of rows.of('GROUP#'))
         if (sk === 'STATISTICS' && (counted ?? 0) !== (sums.get(pk) ?? 0))
           yield `${pk} counts ${counted} bytes and has ${sums.get(pk) ?? 0}: ${size}`;
+    }
+  }),
+
+  /** A project is sorted by the sizes that were measured, and by no other. */
+  sizes: rowCheck(['project-size'], function* (rows) {
+    for (const row of rows.of('PROJECT#')) {
+      const id = idOf(row.pk);
+      if (row.sk.startsWith('SIZE#') && rows.get(statisticsKey({ kind: 'project', id })) === undefined)
+        yield `project ${id} has a ${row.sk} and no statistics`;
+      if (row.sk !== 'STATISTICS' || row['storageSize'] === undefined) continue;
+      const measured = row as unknown as ProjectStatistics;
+      const record = rows.get(projectKey(id));
+      for (const size of SORTED_SIZES) {
+        const { w: _w, ...held }: Partial<Row> = rows.get(projectSizeKey(id, size)) ?? {};
+        if (!isDeepStrictEqual(held, sortedRow(id, size, measured) ?? {}))
+          yield `project ${id} is out of order: ${size}`;
+        if (record && record['deletedAt'] === null && record[size] !== sortedSizes(measured)[size])
+          yield `project ${id} says ${record[size]} for ${size} and its statistics do not`;
+      }
     }
   }),
 

@@ -11,8 +11,9 @@ const ORDERS = new Map<string, ProjectOrder>(
     (order) => [order, order],
   ),
 );
-/** The sizes that exist. Sorting by the size of wikis or packages falls back to the date of creation. */
-const SIZES = ['repository_size', 'storage_size'];
+const SIZES = new Map<string, ProjectOrder>(
+  (['repository_size', 'storage_size', 'wiki_size', 'packages_size'] as const).map((order) => [order, order]),
+);
 
 interface Filters {
   readonly with_issues_enabled: boolean;
@@ -36,9 +37,9 @@ interface ListQuery extends Filters {
 /** The query parameters of a list as `listProjects` takes them. Only administrators can sort by size, or filter by storage. */
 export function listInput(query: ListQuery, administrator = false) {
   const term = query.search?.trim() ?? '';
-  const bySize = administrator && SIZES.includes(query.order_by);
+  const size = administrator ? SIZES.get(query.order_by) : undefined;
   return {
-    order: bySize ? 'size' : (ORDERS.get(query.order_by) ?? 'created_at'),
+    order: size ?? ORDERS.get(query.order_by) ?? 'created_at',
     direction: query.sort,
     owned: query.owned,
     starred: query.starred,

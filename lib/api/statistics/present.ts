@@ -1,4 +1,4 @@
-import { type StorageSizes, storageSizes } from '../../records/storage-sizes.ts';
+import { type StorageSizes, storageSizes, totalSize } from '../../records/storage-sizes.ts';
 import type { ProjectStatistics } from '../../store/statistics/statistics.ts';
 
 /** Sizes in bytes and number of commits, as a worker last measured them; 0 for a new project. */
@@ -9,7 +9,7 @@ export const projectStatistics = (measured: ProjectStatistics | undefined) => ({
 
 /** Sizes in bytes; also the sum over the projects directly in a group. */
 export const storage = (sizes: StorageSizes) => ({
-  storage_size: Object.values(sizes).reduce((sum, size) => sum + size, 0),
+  storage_size: totalSize(sizes),
   repository_size: sizes.repositorySize,
   wiki_size: sizes.wikiSize,
   lfs_objects_size: sizes.lfsObjectsSize,

@@ -83,6 +83,7 @@ const changed = (previous: ProjectStatistics, current: Measured): boolean => {
   return (
     previous.head !== current.head ||
     previous.countedIn !== current.countedIn ||
+    previous.storageSize === undefined ||
     STORAGE_SIZES.some((size) => was[size] !== is[size])
   );
 };

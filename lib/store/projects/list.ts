@@ -1,11 +1,15 @@
-/** Lists of the projects a viewer may see, in six orders, by offset or by keyset. */
+/** Lists of the projects a viewer may see, in several orders, by offset or by keyset. */
 
+import type { SortedSize } from '../../records/storage-sizes.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import { haveAllAttributes, idsWithAttributes } from '../custom-attributes/custom-attributes.ts';
 import type { Members } from '../members/members.ts';
 import { AccessibleIds } from '../members/reachable.ts';
-import { fromItem, listClass, sortValues } from '../placement/project-item.ts';
+import { bySize, fromItem, listClass, sortValues } from '../placement/project-item.ts';
+import { MAX_ID } from '../row-keys/key.ts';
+import { listPartitions } from '../row-keys/lists.ts';
 import { projectKey } from '../row-keys/projects.ts';
+import { projectSizeClass } from '../row-keys/statistics.ts';
 import { similarity } from '../search/relevance.ts';
 import type { Hits, Search } from '../search/search.ts';
 import { wordsOf } from '../search/trigrams.ts';
@@ -27,15 +31,25 @@ import {
   readOnce,
   unionOf,
 } from '../table/id-sources.ts';
-import { chunkFor, countSources, countWalk, cutPage, MAX_TOTAL, type Page } from '../table/paging.ts';
+import {
+  chunkFor,
+  countPartitions,
+  countSources,
+  countWalk,
+  cutPage,
+  MAX_TOTAL,
+  type Page,
+} from '../table/paging.ts';
 import {
   type Countable,
   type Direction,
   type IndexPartition,
   indexSource,
   type KeySource,
+  keyedBy,
   listSource,
   mergeKeys,
+  without,
 } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
@@ -46,13 +60,14 @@ import {
   hasClass,
   hasText,
   INDEX,
-  type Index,
   inClass,
   type ListedProject,
   onlyRows,
+  type ProjectOrder,
   type ProjectQuery,
   partitionsOf,
   passes,
+  sizeOf,
 } from './query.ts';
 
 /** Attributes that lists filter by and rows do not hold. */
@@ -63,6 +78,8 @@ const MAX_NAMESPACES = 100;
 const MAX_HITS = 2000;
 /** Projects loaded at once to determine a total. */
 const LOAD_BATCH = 500;
+/** Projects that have a size, passed over on the way to those that have none. */
+const MAX_PASSED = 100_000;
 
 /** Groups that were moved in below the requested one, and whose descendants have no rows there yet. */
 type PendingMoves = () => Promise<readonly number[]>;
@@ -81,12 +98,15 @@ export class ProjectList {
 
   async page(query: ProjectQuery): Promise<Page<ListedProject>> {
     const direction = query.direction ?? 'desc';
-    const index = INDEX[query.order ?? 'created_at'];
+    const order = query.order ?? 'created_at';
+    const index = INDEX[order];
     // These are few, and not in the search rows.
     if (hasText(query.search) && query.starredBy === undefined && query.among === undefined) {
-      const found = await this.#searched(query, index, direction);
+      const found = await this.#searched(query, order, direction);
       if (found !== undefined) return found;
     }
+    const size = sizeOf(order);
+    if (size !== undefined && !onlyRows(query)) return this.#bySize(query, size, direction);
     const partitions = partitionsOf(query, index);
     const pendingMoves = this.#pendingMoves(query);
     const load = this.#loader(query, pendingMoves);
@@ -96,7 +116,7 @@ export class ProjectList {
     const chunk = chunkFor(query, partitions.length + 1);
     const listed = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
     const sources: KeySource[] = [...listed];
-    if (rows !== undefined) sources.push(await this.#keys(query, rows, index, direction, chunk));
+    if (rows !== undefined) sources.push(await this.#keys(query, rows, order, direction, chunk));
     const where = byKeysAlone(query, index)
       ? undefined
       : (listed: ListedProject) => query.where?.(listed) ?? true;
@@ -109,6 +129,42 @@ export class ProjectList {
       query.count && where === undefined ? this.#total(query, load, partitions, listed, rows) : undefined,
     ]);
     return where === undefined ? { ...page, total } : page;
+  }
+
+  /** The projects that have a size in its order, and those that have none. For administrators, who see all. */
+  async #bySize(query: ProjectQuery, size: SortedSize, direction: Direction): Promise<Page<ListedProject>> {
+    const all = partitionsOf(query, 'byId');
+    const sized = listPartitions(projectSizeClass(size));
+    const chunk = chunkFor(query, all.length);
+    const from = (where: IndexPartition) => indexSource(this.#table, where, direction, chunk);
+    const filled = sized
+      .map((partition) => from({ index: 'bySize', partition }))
+      .map((keys) => (hasClass(query) ? this.#inClass(query, keys, chunk) : keys));
+    // What stores nothing has an empty repository.
+    const others =
+      size === 'storageSize'
+        ? all.map(({ partition }) => from({ index: 'bySize', partition, to: bySize(0, MAX_ID) }))
+        : all.map(from);
+    const empty = others.map((keys) => keyedBy(keys, (id) => bySize(0, id)));
+    let isCut = false;
+    const cut = () => void (isCut = true);
+    async function* rising(byId: readonly KeySource[]) {
+      yield* without(mergeKeys(empty, 'asc'), mergeKeys(byId, 'asc'), MAX_PASSED, cut);
+      if (!isCut) yield* mergeKeys(filled, 'asc');
+    }
+    const keys =
+      direction === 'desc'
+        ? mergeKeys([...filled, ...empty], 'desc')
+        : rising(sized.map((partition) => from({ index: 'byId', partition })));
+    const where = byKeysAlone(query, 'bySize')
+      ? undefined
+      : (listed: ListedProject) => query.where?.(listed) ?? true;
+    const [page, total] = await Promise.all([
+      cutPage(keys, query, { load: this.#loader(query), where, countWalk: countWalk(query.search) }),
+      query.count && where === undefined ? countPartitions(this.#table, all) : undefined,
+    ]);
+    const counted = where === undefined ? { ...page, total } : page;
+    return isCut ? { ...counted, total: undefined, truncated: true } : counted;
   }
 
   /** The rows to merge with the public lists, or that are the whole list. */
@@ -158,15 +214,23 @@ export class ProjectList {
   async #keys(
     query: ProjectQuery,
     rows: IdSource,
-    index: Index,
+    order: ProjectOrder,
     direction: Direction,
     chunk: number,
   ): Promise<KeySource> {
+    const [index, size] = [INDEX[order], sizeOf(order)];
     if (index !== 'byId') {
       const wanted = ({ visibility }: Row) =>
         visibility === undefined || query.visibility === undefined || visibility === query.visibility;
       const keep = (item: Item) => inClass(query, item);
-      const by = { index, keyOf: projectKey, wanted, with: CLASS, keep };
+      const sorted =
+        size === undefined
+          ? { index }
+          : {
+              index: size,
+              sortOf: ({ [size]: bytes = 0 }: Item, id: number) => bySize(bytes as number, id),
+            };
+      const by = { ...sorted, keyOf: projectKey, wanted, with: CLASS, keep };
       return keysSorted(this.#table, rows, direction, by);
     }
     const keys = keysById(rows, direction, bounds(query, index), chunk);
@@ -268,7 +332,7 @@ export class ProjectList {
   /** @returns undefined when there are so many matches that walking the list in its order is faster. */
   async #searched(
     query: ProjectQuery,
-    index: Index,
+    order: ProjectOrder,
     requestedDirection: Direction,
   ): Promise<Page<ListedProject> | undefined> {
     const term = query.search!.trim();
@@ -279,10 +343,15 @@ export class ProjectList {
     const loaded = await this.#loader(query)(hits.ids);
     const matching = loaded.filter((listed) => listed !== undefined && (query.where?.(listed) ?? true));
     const byId = new Map(matching.map((listed) => [listed!.project.id, listed!]));
-    const bySimilarity = query.order === 'similarity';
+    const bySimilarity = order === 'similarity';
+    const size = sizeOf(order);
     const direction = bySimilarity ? 'desc' : requestedDirection;
     const keys = [...byId.values()].map(({ project }) => ({
-      sort: bySimilarity ? String(similarity(term, project)) : sortValues(project)[index],
+      sort: bySimilarity
+        ? String(similarity(term, project))
+        : size === undefined
+          ? sortValues(project)[INDEX[order]]
+          : bySize(project[size] ?? 0, project.id),
       id: project.id,
     }));
     const page = await cutPage(mergeKeys([listSource(keys, direction)], direction), query, {

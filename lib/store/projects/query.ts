@@ -3,6 +3,7 @@
 import { isExpired } from '../../records/expiry.ts';
 import type { AccessLevel } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
+import type { SortedSize } from '../../records/storage-sizes.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import type { Attributes } from '../custom-attributes/custom-attributes.ts';
 import { listClass } from '../placement/project-item.ts';
@@ -35,8 +36,19 @@ export type ProjectOrder =
   | 'created_at'
   | 'updated_at'
   | 'last_activity_at'
-  | 'size'
+  | 'repository_size'
+  | keyof typeof SIZE_ORDERS
   | 'similarity';
+
+/** Orders by what few projects have: rows sort those. */
+export const SIZE_ORDERS = {
+  storage_size: 'storageSize',
+  wiki_size: 'wikiSize',
+  packages_size: 'packagesSize',
+} as const satisfies Readonly<Record<string, SortedSize>>;
+
+export const sizeOf = (order: ProjectOrder): SortedSize | undefined =>
+  (SIZE_ORDERS as Readonly<Partial<Record<ProjectOrder, SortedSize>>>)[order];
 
 /** The projects of one group. */
 interface InGroup {
@@ -104,7 +116,10 @@ export const INDEX = {
   path: 'byPath',
   updated_at: 'byUpdated',
   last_activity_at: 'byActivity',
-  size: 'bySize',
+  repository_size: 'bySize',
+  storage_size: 'bySize',
+  wiki_size: 'bySize',
+  packages_size: 'bySize',
   similarity: 'byId',
 } as const;
 export type Index = (typeof INDEX)[ProjectOrder];

@@ -138,6 +138,9 @@ const UNVERSIONED = new Set([
   'languages',
   'repositorySize',
   'lfsObjectsSize',
+  'storageSize',
+  'wikiSize',
+  'packagesSize',
   'bySize',
 ]);
 

@@ -4,7 +4,7 @@ import type { Statistics } from './statistics.ts';
 
 export const remover: Remover<{ readonly statistics: Statistics }> = {
   ofProject: {
-    rows: ['statistics'],
+    rows: ['statistics', 'project-size'],
     async run({ statistics }, { id }) {
       await statistics.forget(id);
       return true;

@@ -2,18 +2,27 @@
  * Sizes and languages of projects, measured by a worker some time after the last push, and for each group the total
  * size of the repositories directly in it.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { encodeTime } from 'ulid';
-import { STORAGE_SIZES, type StorageSizes, storageSizes } from '../../records/storage-sizes.ts';
+import {
+  SORTED_SIZES,
+  type SortedSize,
+  STORAGE_SIZES,
+  type StorageSizes,
+  sortedSizes,
+  storageSizes,
+} from '../../records/storage-sizes.ts';
 import { Missing, Stale, TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, outboxWrite } from '../outbox/outbox.ts';
 import { bySize } from '../placement/project-item.ts';
 import { groupKey } from '../row-keys/groups.ts';
-import { padded } from '../row-keys/key.ts';
+import { type Key, padded } from '../row-keys/key.ts';
+import { listPartition } from '../row-keys/lists.ts';
 import { projectKey } from '../row-keys/projects.ts';
-import { statisticsKey } from '../row-keys/statistics.ts';
+import { projectSizeClass, projectSizeKey, statisticsKey } from '../row-keys/statistics.ts';
 import { recordOf } from '../table/record-of.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, PRESENT, type Put, type Write } from '../table/write.ts';
+import { ABSENT, type Item, PRESENT, type Put, type Write } from '../table/write.ts';
 
 /** The queue's job that measures a project: `{ projectId }`. */
 export const MEASURE_JOB = 'project.measure';
@@ -35,6 +44,8 @@ export interface ProjectStatistics {
   readonly artifactsSize?: number;
   /** Bytes of the packs of its snippets; absent: none. */
   readonly snippetsSize?: number;
+  /** The sum of these; absent in statistics of earlier releases, which no rows sort. */
+  readonly storageSize?: number;
   /** Percentages by language, the largest first. */
   readonly languages: Readonly<Record<string, number>>;
   /** Path of the licence file and key of its licence; null without one. */
@@ -77,8 +88,11 @@ export class Statistics {
     measured: Omit<ProjectStatistics, 'version'>,
   ): Promise<void> {
     const version = (previous?.version ?? 0) + 1;
+    const sizes = sortedSizes(measured);
+    const { storageSize } = sizes;
+    const ordered = SORTED_SIZES.flatMap((size) => sortedWrites(projectId, size, previous, measured));
     const row: Put = {
-      put: { ...statisticsKey({ kind: 'project', id: projectId }), ...measured, version },
+      put: { ...statisticsKey({ kind: 'project', id: projectId }), ...measured, storageSize, version },
       ...(previous === undefined
         ? { if: ABSENT }
         : { if: '#version = :was', values: { was: previous.version } }),
@@ -89,18 +103,20 @@ export class Statistics {
     const same =
       names.join() === Object.keys(previous?.languages ?? {}).join() &&
       measured.repositorySize === (previous?.repositorySize ?? 0) &&
-      (measured.lfsObjectsSize ?? 0) === (previous?.lfsObjectsSize ?? 0);
+      (measured.lfsObjectsSize ?? 0) === (previous?.lfsObjectsSize ?? 0) &&
+      ordered.length === 0;
     const set = {
       languages: names,
       repositorySize: measured.repositorySize,
       lfsObjectsSize: measured.lfsObjectsSize ?? 0,
+      ...sizes,
       bySize: bySize(measured.repositorySize, projectId),
     };
     const lives = { if: `${PRESENT} AND attribute_type(#deletedAt, :null)`, values: { null: 'NULL' } };
     const record: Write = same
       ? { check: projectKey(projectId), ...lives, reason: 'project' }
       : { update: projectKey(projectId), set, ...lives, reason: 'project' };
-    await this.#counted([row, record], previous, measured);
+    await this.#counted([row, record, ...ordered], previous, measured);
   }
 
   /** Deletes the statistics of a deleted project. */
@@ -113,7 +129,8 @@ export class Statistics {
       values: { was: previous.version },
       reason: 'statistics',
     };
-    await this.#counted([row], previous, undefined);
+    const sizes = SORTED_SIZES.map((size) => ({ delete: projectSizeKey(projectId, size) }));
+    await this.#counted([row, ...sizes], previous, undefined);
   }
 
   /** Executes the writes together with the changes of the groups' totals. A deleted group has no total to change. */
@@ -150,6 +167,39 @@ export class Statistics {
       }
     }
   }
+}
+
+/**
+ * The row by which a size sorts a project; undefined for 0. It is in `byId` too where the project is among those that may
+ * be empty: for the size of its storage, if its repository is.
+ */
+export function sortedRow(
+  projectId: number,
+  size: SortedSize,
+  measured: Omit<ProjectStatistics, 'version'>,
+): (Item & Key) | undefined {
+  const bytes = sortedSizes(measured)[size];
+  const mayBeEmpty = size !== 'storageSize' || measured.repositorySize === 0;
+  if (bytes === 0) return undefined;
+  return {
+    ...projectSizeKey(projectId, size),
+    list: listPartition(projectSizeClass(size), projectId),
+    bySize: bySize(bytes, projectId),
+    ...(mayBeEmpty ? { byId: padded(projectId) } : {}),
+  };
+}
+
+function sortedWrites(
+  projectId: number,
+  size: SortedSize,
+  previous: ProjectStatistics | undefined,
+  measured: Omit<ProjectStatistics, 'version'>,
+): Write[] {
+  const isSorted = previous?.storageSize !== undefined;
+  const was = isSorted ? sortedRow(projectId, size, previous) : undefined;
+  const row = sortedRow(projectId, size, measured);
+  if (isDeepStrictEqual(was, row)) return [];
+  return [row === undefined ? { delete: projectSizeKey(projectId, size) } : { put: row }];
 }
 
 /** Pushes within this time are measured together. Milliseconds. */

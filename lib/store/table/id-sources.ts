@@ -236,6 +236,8 @@ export async function keysSorted(
   by: {
     index: string;
     keyOf: (id: number) => Key;
+    /** The sort key; by default the attribute `index` of the record. */
+    sortOf?: (item: Item, id: number) => unknown;
     /** Filters: `wanted` by the row, `keep` by the attributes `with` of the record. */
     wanted?: (row: Row) => boolean;
     with?: readonly string[];
@@ -253,7 +255,7 @@ export async function keysSorted(
   }
   const items = await table.batchGet(ids.map(by.keyOf), { only: [by.index, ...(by.with ?? [])] });
   for (const [i, item] of items.entries()) {
-    const sort = item?.[by.index];
+    const sort = item && (by.sortOf?.(item, ids[i]!) ?? item[by.index]);
     if (typeof sort === 'string' && (by.keep?.(item!) ?? true)) keys.push({ sort, id: ids[i]! });
   }
   return listSource(keys, direction);

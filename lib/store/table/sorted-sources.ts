@@ -154,6 +154,32 @@ export async function* mergeKeys(
   }
 }
 
+/** The same keys in another order that goes with the ids. */
+export const keyedBy = (source: KeySource, sortOf: (id: number) => string): KeySource => ({
+  next: async () => (await source.next()).map(({ id }) => ({ sort: sortOf(id), id })),
+});
+
+/**
+ * Keys that the others are not among; both rise by id.
+ * @param most of the others that are read on the way; beyond it `cut` is called, and no more keys come
+ */
+export async function* without(
+  keys: AsyncGenerator<Position>,
+  others: AsyncGenerator<Position>,
+  most: number,
+  cut: () => void,
+): AsyncGenerator<Position> {
+  let other = await others.next();
+  let passed = 0;
+  for await (const key of keys) {
+    while (!other.done && other.value.id < key.id) {
+      if (++passed > most) return cut();
+      other = await others.next();
+    }
+    if (other.done || other.value.id !== key.id) yield key;
+  }
+}
+
 /** Bytewise by sort key, then by id; the table sorts UTF-8 bytes, JavaScript UTF-16 units. */
 export function comparing(direction: Direction): (a: Position, b: Position) => number {
   const sign = direction === 'asc' ? 1 : -1;

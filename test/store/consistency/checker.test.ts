@@ -52,6 +52,7 @@ import {
 import { gramKey, indexedKey } from '../../../lib/store/row-keys/search.ts';
 import { masterKeyLease, secretKey } from '../../../lib/store/row-keys/secrets.ts';
 import { settingsKey } from '../../../lib/store/row-keys/settings.ts';
+import { projectSizeKey } from '../../../lib/store/row-keys/statistics.ts';
 import { tokenIdKey, tokenKey } from '../../../lib/store/row-keys/tokens.ts';
 import {
   followKey,
@@ -288,6 +289,29 @@ describe('the checker reports', () => {
         const inner = { ...outer, name: 'inner', path: 'inner' };
         const { id } = await store.groups.create(inner, { ownerId: ada.id, parent });
         await store.table.update({ update: groupKey(id), set: { visibility: 'public' } });
+      },
+    ],
+    [
+      'a project that is sorted by a size which was not measured',
+      /^sizes: project \d+ is out of order: wikiSize/,
+      async ({ store }) => {
+        const sizes = { repositorySize: 1, wikiSize: 2, head: null, commitCount: 0, languages: {} };
+        await store.statistics.save(project.id, undefined, { ...sizes, countedIn: null });
+        await store.table.delete({ delete: projectSizeKey(project.id, 'wikiSize') });
+      },
+    ],
+    [
+      'a project that is sorted by a size without statistics',
+      /^sizes: project \d+ has a SIZE#wikiSize and no statistics/,
+      ({ store }) => store.table.put({ put: { ...projectSizeKey(project.id, 'wikiSize') } }),
+    ],
+    [
+      'a project that tells another size than its statistics',
+      /^sizes: project \d+ says 3 for storageSize/,
+      async ({ store }) => {
+        const sizes = { repositorySize: 1, head: null, commitCount: 0, languages: {} };
+        await store.statistics.save(project.id, undefined, { ...sizes, countedIn: null });
+        await store.table.update({ update: projectKey(project.id), set: { storageSize: 3 } });
       },
     ],
     [
