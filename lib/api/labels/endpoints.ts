@@ -58,6 +58,21 @@ const priorityField = (kind: Kind) =>
       }
     : {}) as { priority: Field<number | null | undefined> };
 
+/** Only groups have labels below. */
+const belowFields = (kind: Kind) =>
+  (kind === 'group'
+    ? {
+        include_descendant_groups: p.boolean({
+          default: false,
+          description: 'Include the labels of subgroups, of the newest hundred',
+        }),
+        only_group_labels: p.boolean({
+          default: true,
+          description: 'Leave out the labels of projects; else those of the newest hundred are included',
+        }),
+      }
+    : {}) as { include_descendant_groups: Field<boolean>; only_group_labels: Field<boolean> };
+
 const changeFields = () => ({
   new_name: p.string({ description: 'New name of the label' }),
   color: p.string({ description: color }),
@@ -144,6 +159,7 @@ const of = (kind: Kind) => {
             default: true,
             description: 'Include the labels of all groups above',
           }),
+          ...belowFields(kind),
           with_counts: p.boolean({
             default: false,
             description: 'Include the numbers of issues with each label that the caller may see',
@@ -156,10 +172,11 @@ const of = (kind: Kind) => {
       paginate: 'offset',
       handle: async ({ actor, query, page, ...found }, deps) => {
         const access = accessOf(found);
-        const listed = await labels.listLabels(deps, access, {
+        const listed = await labels.listLabels(deps, actor, access, {
           ...counted(page),
           inherited: query.include_ancestor_groups,
           search: query.search,
+          below: { groups: query.include_descendant_groups, projects: !query.only_group_labels },
         });
         const items = await presented(deps, actor, access, listed.items);
         if (!query.with_counts) return { ...listed, items };

@@ -9,6 +9,7 @@ import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, type DomainError, invalid, notFound, refused, resourceNotFound } from '../errors.ts';
+import { type Below, containersBelow } from './below.ts';
 import { colorOf, DEFAULT_COLOR } from './colors.ts';
 import { above, type ContainerAccess, containerOf, sameContainer, withAbove } from './containers.ts';
 
@@ -21,13 +22,25 @@ export const LABEL_PROMOTED_JOB = 'label.promoted';
 const MAX_TITLE = 255;
 const MAX_DESCRIPTION = 10_000;
 
-/** @param query.search part of the title or of the description, case-insensitive */
-export function listLabels(
+/**
+ * @param query.search part of the title or of the description, case-insensitive
+ * @param query.below of a group: whether its subgroups, and its projects, have theirs listed too
+ */
+export async function listLabels(
   deps: Deps,
+  actor: Actor,
   access: ContainerAccess,
-  query: PageRequest & { readonly inherited: boolean; readonly search?: string | undefined },
+  query: PageRequest & {
+    readonly inherited: boolean;
+    readonly search?: string | undefined;
+    readonly below?: Below | undefined;
+  },
 ): Promise<Page<LabelRecord>> {
-  const containers = query.inherited ? withAbove(access) : [containerOf(access)];
+  const { below } = query;
+  const containers = [
+    ...(query.inherited ? withAbove(access) : [containerOf(access)]),
+    ...(below === undefined || 'project' in access ? [] : await containersBelow(deps, actor, access, below)),
+  ];
   const term = query.search?.trim().toLowerCase() ?? '';
   const matches = ({ title, description }: LabelRecord) =>
     title.toLowerCase().includes(term) || (description?.toLowerCase().includes(term) ?? false);

@@ -212,6 +212,53 @@ describe('a label', () => {
   });
 });
 
+describe('labels below a group', () => {
+  let root = 0;
+  const names = async (who: string, query: string) =>
+    namesOf(await service.call('GET', `/groups/${root}/labels?${query}`, { token: tokensOf[who]! }));
+  const tokensOf: Record<string, string> = {};
+  beforeAll(async () => {
+    const group = async (name: string, json: object) =>
+      (await made('/groups', { name, path: name, ...json })).id;
+    root = await group('above-all', { visibility: 'public' });
+    const shown = await group('shown', { parent_id: root, visibility: 'public' });
+    const hidden = await group('hidden', { parent_id: root, visibility: 'private' });
+    const project = async (name: string, namespace_id: number, visibility: string) =>
+      (await made('/projects', { name, namespace_id, visibility })).id;
+    const direct = await project('direct', root, 'public');
+    const deep = await project('deep', shown, 'public');
+    const secret = await project('secret', root, 'private');
+    for (const [path, name] of [
+      [`/groups/${root}`, 'a root'],
+      [`/groups/${shown}`, 'b shown'],
+      [`/groups/${hidden}`, 'c hidden'],
+      [`/projects/${direct}`, 'd direct'],
+      [`/projects/${deep}`, 'e deep'],
+      [`/projects/${secret}`, 'f secret'],
+    ])
+      await made(`${path}/labels`, { name, color: 'red' });
+    tokensOf['root'] = service.rootToken;
+    tokensOf['passer'] = (await service.user('passer')).token;
+  });
+
+  test.each([
+    ['', 'a', 'a'],
+    ['include_descendant_groups=true', 'abc', 'ab'],
+    ['only_group_labels=false', 'adf', 'ad'],
+    ['include_descendant_groups=true&only_group_labels=false', 'abcdef', 'abde'],
+    ['include_descendant_groups=true&search=hidden', 'c', ''],
+  ])('with %s are those that the caller may see', async (query, all, seen) => {
+    const letters = async (who: string) => (await names(who, query)).map((name: string) => name[0]).join('');
+    expect([await letters('root'), await letters('passer')]).toEqual([all, seen]);
+  });
+
+  test('are counted in the total', async () => {
+    const path = `/groups/${root}/labels?include_descendant_groups=true&per_page=1`;
+    const answer = await service.call('GET', path, { token: tokensOf['passer']! });
+    expect([answer.body.length, answer.headers.get('x-total')]).toEqual([1, '2']);
+  });
+});
+
 describe('labels of groups', () => {
   test('are had by all projects and subgroups below', async () => {
     await made(`/groups/${top}/labels`, { name: 'm from the top', color: 'red' });
