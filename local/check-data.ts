@@ -86,12 +86,16 @@ export async function checkData(
 }
 
 /** The repositories beside code that this row gives a right to exist. */
-function ownersOf({ sk, id, deletedAt }: Record<string, unknown>): RepositoryOwner[] {
-  if (deletedAt != null || typeof id !== 'number') return [];
-  if (sk === 'PROJECT') return [{ kind: 'project-wiki', id }];
-  if (sk === 'SNIPPET') return [{ kind: 'snippet', id }];
-  return sk === 'GROUP' ? [{ kind: 'group-wiki', id }] : [];
+function ownersOf({ pk, sk, deletedAt }: Record<string, unknown>): RepositoryOwner[] {
+  const kind = deletedAt == null ? BESIDE.get(`${(pk as string).split('#')[0]} ${sk}`) : undefined;
+  return kind === undefined ? [] : [{ kind, id: idOf(pk as string) }];
 }
+
+const BESIDE = new Map<string, RepositoryOwner['kind']>([
+  ['PROJECT PROJECT', 'project-wiki'],
+  ['GROUP GROUP', 'group-wiki'],
+  ['SNIPPET SNIPPET', 'snippet'],
+]);
 
 async function* rowsOf({ dynamodb }: AwsClients, TableName: string): AsyncGenerator<Record<string, unknown>> {
   const client = DynamoDBDocumentClient.from(dynamodb);

@@ -71,12 +71,20 @@ describe('a backup of the embedded host’s data', () => {
     for (const name of ['kept', 'doomed'])
       expect((await host.call('POST', '/projects', { token, json: { name } })).status).toBe(201);
     const kept = await push(host.url, 'kept', 'one');
+    const wiki = '/projects/root%2Fkept/wikis';
+    const page = { title: 'home', content: 'as it was' };
+    expect((await host.call('POST', wiki, { token, json: page })).status).toBe(201);
+    const files = [{ file_path: 'a.txt', content: 'as it was' }];
+    const snippet = { title: 'x', visibility: 'private', files };
+    const { body: made } = await host.call('POST', '/snippets', { token, json: snippet });
     await push(host.url, 'doomed', 'one');
     await host.stop();
     cpSync(DATA_DIR, copy, { recursive: true });
 
     host = await startProcess({ DATA_DIR, ROOT_TOKEN });
     await push(host.url, 'kept', 'two');
+    await host.call('PUT', `${wiki}/home`, { token, json: { content: 'later' } });
+    await host.call('DELETE', `/snippets/${made.id}`, { token });
     expect((await host.call('DELETE', '/projects/root%2Fdoomed', { token })).status).toBe(202);
     expect((await host.call('POST', '/projects', { token, json: { name: 'later' } })).status).toBe(201);
     await host.stop();
@@ -85,13 +93,21 @@ describe('a backup of the embedded host’s data', () => {
     cpSync(copy, DATA_DIR, { recursive: true });
     const { clients, close } = await openStoppedHost(DATA_DIR);
     const environment = { tableName: 'lemnos', objectsBucket: 'lemnos-objects' };
-    expect(await checkData(clients, environment)).toMatchObject({ repositories: 2, missing: [], wrong: [] });
+    expect(await checkData(clients, environment)).toMatchObject({
+      repositories: 2,
+      objects: 4,
+      missing: [],
+      wrong: [],
+    });
     await close();
 
     host = await startProcess({ DATA_DIR, ROOT_TOKEN });
     expect(await clone(host.url, 'kept', 'kept-again')).toMatchObject({ code: 0, tip: kept });
     expect(await clone(host.url, 'doomed', 'doomed-again')).toMatchObject({ code: 0 });
     expect((await host.call('GET', '/projects/root%2Flater', { token })).status).toBe(404);
+    expect((await host.call('GET', `${wiki}/home`, { token })).body).toMatchObject(page);
+    expect((await host.call('GET', `/snippets/${made.id}/raw`, { token })).body).toBe('as it was');
+    expect(await clone(host.url, 'kept.wiki', 'wiki-again')).toMatchObject({ code: 0 });
     await host.stop();
     await using data = await openData(DATA_DIR);
     expect((await check(data, new ExpectedState(), false)).problems).toEqual([]);
