@@ -54,7 +54,7 @@ export const alerts = rowCheck(KINDS, function* (rows) {
   const tallies = new Set(all.filter(({ sk }) => sk.startsWith('TALLY#')).map(keyText));
   const open = new Set(all.filter(({ sk }) => sk.startsWith(OPEN_ALERT_PREFIX)).map(keyText));
   const found = all.filter(({ sk }) => sk.startsWith(ALERT_PREFIX)) as unknown as (Row & AlertRecord)[];
-  for (const { projectId, iid, status, fingerprint, endedAt, issueIid } of found) {
+  for (const { projectId, iid, status, fingerprint, endedAt, issueIid, ...more } of found) {
     if (issueIid !== undefined) {
       const issue = rows.get(issueKey({ projectId, iid: issueIid }));
       if (issue !== undefined && issue['alertIid'] !== iid)
@@ -62,8 +62,8 @@ export const alerts = rowCheck(KINDS, function* (rows) {
     }
     const tally = rows.get(alertTallyKey(projectId, iid));
     tallies.delete(keyText(alertTallyKey(projectId, iid)));
-    const { more } = (tally ?? {}) as { more?: number };
-    if (more === undefined || more < 0) yield `alert ${projectId}/${iid} was sent ${more} times more`;
+    const { more: again } = (tally ?? {}) as { more?: number };
+    if (again === undefined || again < 0) yield `alert ${projectId}/${iid} was sent ${again} times more`;
     if (Object.keys(tally ?? {}).some((name) => name.startsWith('of_')))
       yield `alert ${projectId}/${iid} is still being counted`;
     const key = openAlertKey(projectId, fingerprint);
@@ -72,8 +72,8 @@ export const alerts = rowCheck(KINDS, function* (rows) {
     if (isOpen !== (status !== 'resolved'))
       yield `alert ${projectId}/${iid} is ${status}, and open: ${isOpen}`;
     if ((endedAt === null) !== (status !== 'resolved')) yield `alert ${projectId}/${iid} ended at ${endedAt}`;
-    if (rows.get(alertPayloadKey(projectId, iid)) === undefined)
-      yield `alert ${projectId}/${iid} has no payload`;
+    if ((more['sent'] === undefined) === (rows.get(alertPayloadKey(projectId, iid)) === undefined))
+      yield `alert ${projectId}/${iid} has no payload, or two`;
     if (((rows.get(alertCountKey(projectId))?.['iid'] as number | undefined) ?? 0) < iid)
       yield `the number of alert ${projectId}/${iid} was not given`;
   }
