@@ -189,7 +189,9 @@ const play = endpoint({
   path: `${path}/:job_id/play`,
   area,
   summary: 'Start a manual job',
-  access: writers,
+  description:
+    'Developers start jobs, and whoever the rule of a protected environment names those that deploy there, from Reporter on.',
+  access: project('play_job'),
   params: jobId,
   returns: { status: 200, body: shapes.job },
   errors: [{ status: 400, description: 'The job does not wait for that' }, forbidden, absent, changed],

@@ -64,6 +64,17 @@ async function closedBy(
   return new Set(closed.map(({ name }) => name));
 }
 
+/** Whether an environment is protected, and its rule names the actor. */
+export async function isOpenedTo(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  name: string,
+): Promise<boolean> {
+  const rules = await deps.store.refRules.ofEnvironments(access.project.id, [name]);
+  return rules.size > 0 && (await closedBy(deps, actor, access, rules)).size === 0;
+}
+
 /** @throws 403 where one of these environments is protected from the actor */
 export async function requireOpen(
   deps: Deps,

@@ -5,10 +5,11 @@
 
 import { secondsOf } from '../../durations/durations.ts';
 import type { JobRecord, PipelineRecord } from '../../records/pipelines.ts';
+import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { closedTo } from '../environments/protected.ts';
+import { closedTo, isOpenedTo } from '../environments/protected.ts';
 import { forbidden } from '../errors.ts';
 import { refProtection } from '../refs/protection.ts';
 
@@ -45,4 +46,18 @@ export async function requireMayUpdate(
   on: OnRef,
 ): Promise<void> {
   if (!(await mayUpdateJob(deps, actor, access, on))) throw forbidden();
+}
+
+/** Whom the rule of a job's environment names starts it without a right to its branch or tag. @throws 403 */
+export async function requireMayPlay(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  job: JobRecord,
+): Promise<void> {
+  const { createdAt, environment } = job;
+  if (environment !== undefined && createdAt >= (await archivedUntil(deps)))
+    if (await isOpenedTo(deps, actor, access, environment.name)) return;
+  if (!can(actor, access, 'update_pipeline')) throw forbidden();
+  await requireMayUpdate(deps, actor, access, job);
 }

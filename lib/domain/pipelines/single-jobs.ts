@@ -13,7 +13,7 @@ import { changeJob } from '../jobs/find.ts';
 import { repeated } from '../jobs/repeat.ts';
 import { scopesOf } from '../jobs/scopes.ts';
 import { readied } from './advance-pipeline.ts';
-import { requireMayUpdate } from './may-update.ts';
+import { requireMayPlay, requireMayUpdate } from './may-update.ts';
 import { getPipeline } from './pipelines.ts';
 
 /** The newest first. */
@@ -91,9 +91,10 @@ export const retryJob = (deps: Deps, actor: Actor, access: ProjectAccess, id: nu
     return copy;
   });
 
-/** Starts a manual job, or one that waits for its time. @throws 400 for any other */
+/** Starts a manual job, or one that waits for its time. @throws 400 for any other; 403 and more, as for other changes */
 export const playJob = (deps: Deps, actor: Actor, access: ProjectAccess, id: number): Promise<JobRecord> =>
-  changed(deps, actor, access, id, async (job) => {
+  changeJob(deps, access, id, async (job) => {
+    await requireMayPlay(deps, actor, access, job);
     const { user } = signedIn(actor);
     if (job.retried || (job.status !== 'manual' && job.status !== 'scheduled'))
       throw badRequest('Unplayable Job');

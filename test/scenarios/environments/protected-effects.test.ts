@@ -222,6 +222,33 @@ variables:
     expect(await statusOf(made, 'POST', `/jobs/${build.id}/retry`, 'developer')).toBe(201);
   });
 
+  test('whom the rule names plays jobs of it from Reporter on, and nothing else, also on a protected branch', async () => {
+    const made = await piped(world, CONFIG);
+    const [pipeline] = await made.pipelines('?ref=main');
+    await made.end(pipeline.id, 'build', 'success');
+    const hand = await jobOf(made, pipeline.id, 'by hand');
+    const play = (who: Who) => statusOf(made, 'POST', `/jobs/${hand.id}/play`, who);
+    // Without a rule the branch decides.
+    expect([await play('reporter'), await play('developer')]).toEqual([403, 403]);
+    await protect(made, 'live', developer(), { user_id: world.ids['reporter'] });
+    expect([await play('guest'), await play('stranger')]).toEqual([403, 403]);
+    for (const action of ['cancel', 'retry', 'erase'])
+      expect(await statusOf(made, 'POST', `/jobs/${hand.id}/${action}`, 'reporter')).toBe(403);
+    const build = await jobOf(made, pipeline.id, 'build');
+    expect(await statusOf(made, 'POST', `/jobs/${build.id}/play`, 'reporter')).toBe(403);
+    expect(await play('reporter')).toBe(200);
+    await settled();
+    expect(await jobOf(made, pipeline.id, 'by hand')).toMatchObject({
+      status: 'pending',
+      user: { username: 'reporter' },
+    });
+    await made.end(pipeline.id, 'by hand', 'success');
+    const [newest] = (
+      await made.call('GET', '/deployments?order_by=id&sort=desc&environment=live&status=success')
+    ).body;
+    expect(newest).toMatchObject({ deployable: { id: hand.id, user: { username: 'reporter' } } });
+  });
+
   test('repeating a pipeline leaves jobs alone that the caller may not start', async () => {
     const made = await piped(world, CONFIG);
     await protect(made, 'live', MAINTAINERS);

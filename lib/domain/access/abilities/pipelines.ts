@@ -15,6 +15,8 @@ export const project = {
   },
   /** Retrying, cancelling and playing, of pipelines and of jobs. */
   update_pipeline: { level: DEVELOPER, reader: 'nobody', writes: true, features: ['repository', 'builds'] },
+  /** Starting manual jobs: below Developer, those of environments whose rule says so. */
+  play_job: { level: REPORTER, reader: 'nobody', writes: true, features: ['repository', 'builds'] },
   destroy_pipeline: { level: OWNER, reader: 'nobody', writes: true, features: ['repository', 'builds'] },
   /** The variables that a pipeline was given. */
   read_pipeline_variables: { level: DEVELOPER, reader: 'nobody', features: ['repository', 'builds'] },
