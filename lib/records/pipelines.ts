@@ -22,7 +22,7 @@ export const REPORTED_STATES = ['pending', 'running', 'success', 'failed', 'canc
 export type ReportedState = (typeof REPORTED_STATES)[number];
 
 /** Statuses from which nothing follows by itself. */
-const ENDED: readonly CiStatus[] = ['success', 'failed', 'canceled', 'skipped'];
+export const ENDED: readonly CiStatus[] = ['success', 'failed', 'canceled', 'skipped'];
 export const hasEnded = (status: CiStatus): boolean => ENDED.includes(status);
 
 /** Statuses of what has begun or can begin at any time. */

@@ -16,19 +16,26 @@ export interface Cost {
   readonly body: unknown;
 }
 
-/** Asks with an empty memory. */
+/** Asks with an empty memory. @param json what is posted */
 export async function costOf(
   service: Service,
   trips: RoundTrips,
   path: string,
   token: string,
+  json?: object,
 ): Promise<Cost> {
   const operations: OperationRecord[] = [];
   forgetEverything();
   service.host.dynamo.onOperation = (record) => void operations.push(record);
-  const { trips: taken, bytes, value } = await trips.of(() => service.call('GET', path, { token }));
+  const {
+    trips: taken,
+    bytes,
+    value,
+  } = await trips.of(() =>
+    json === undefined ? service.call('GET', path, { token }) : service.call('POST', path, { json }),
+  );
   service.host.dynamo.onOperation = undefined;
-  if (value.status !== 200) throw new Error(`${path}: ${value.status} ${JSON.stringify(value.body)}`);
+  if (value.status > 204) throw new Error(`${path}: ${value.status} ${JSON.stringify(value.body)}`);
   return {
     trips: taken.length,
     kilobytes: Math.round(bytes.D / 1024),

@@ -10,8 +10,12 @@ import { groupScope, INSTANCE_SCOPE, projectScope } from '../jobs/scopes.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { newTokenText } from '../tokens/tokens.ts';
 
-/** Jobs of each queue that are looked at. */
-const MAX_LOOKED_AT = 200;
+/** Jobs of each queue that are looked at first. */
+const FIRST_PAGE = 200;
+/** Jobs of a queue that are looked at as long as the runner takes none of them. */
+const MAX_LOOKED_AT = 10_000;
+/** Jobs of a queue that are looked at as long as those that it takes are of few projects. */
+const MAX_FAIR = 2_000;
 /** Of those that fit, how many are tried: others may take them first. */
 const MAX_TRIED = 10;
 /** Projects among which the next job is chosen by how many run. */
@@ -48,8 +52,8 @@ export const fits = (
 export async function takeJob(deps: Deps, runner: RunnerRecord): Promise<TakenJob | undefined> {
   if (runner.paused) return undefined;
   const { jobs } = deps.store;
-  const waiting = await Promise.all(queuesOf(runner).map((queue) => jobs.waiting(queue, MAX_LOOKED_AT)));
-  const candidates = waiting.flat().filter((job) => fits(runner, job));
+  const waiting = await Promise.all(queuesOf(runner).map((queue) => waitingFor(deps, runner, queue)));
+  const candidates = waiting.flat();
   if (candidates.length === 0) return undefined;
   let lost = false;
   const tried = (await inTurn(deps, candidates)).slice(0, MAX_TRIED);
@@ -70,6 +74,27 @@ export async function takeJob(deps: Deps, runner: RunnerRecord): Promise<TakenJo
   }
   if (lost) throw conflict();
   return undefined;
+}
+
+/** Jobs of a queue that a runner takes, the oldest first: as many as it takes to find some, of several projects. */
+async function waitingFor({ store }: Deps, runner: RunnerRecord, queue: string): Promise<QueuedJob[]> {
+  const wanted = runner.type === 'project_type' ? 1 : MAX_COMPARED;
+  const found: QueuedJob[] = [];
+  const projects = new Set<number>();
+  let limit = FIRST_PAGE;
+  let after = 0;
+  for (let seen = 0; ; limit = 1000) {
+    const page = await store.jobs.waiting(queue, limit, after);
+    seen += page.length;
+    for (const job of page) {
+      if (!fits(runner, job)) continue;
+      found.push(job);
+      projects.add(job.projectId);
+    }
+    const most = found.length === 0 ? MAX_LOOKED_AT : MAX_FAIR;
+    if (page.length < limit || projects.size >= wanted || seen >= most) return found;
+    after = page.at(-1)!.id;
+  }
 }
 
 /** Jobs in the order in which they are taken. */

@@ -2,6 +2,7 @@
 
 import {
   type CiStatus,
+  ENDED,
   hasEnded,
   type PipelineRecord,
   type PipelineSource,
@@ -54,6 +55,7 @@ export async function listPipelines(
   if (username !== undefined && user === undefined) return NONE;
   const ofScope = scope === 'running' || scope === 'pending' ? scope : undefined;
   if (ofScope !== undefined && query.status !== undefined && query.status !== ofScope) return NONE;
+  const status = query.status ?? ofScope;
   const where = filterOf(query);
   return store.pipelineList.page(
     project.id,
@@ -62,8 +64,10 @@ export async function listPipelines(
       direction,
       sha,
       ref,
-      status: query.status ?? ofScope,
+      statuses: status !== undefined ? [status] : scope === 'finished' ? ENDED : undefined,
       userId: user?.id,
+      updatedFrom: query.updatedAfter?.toISOString(),
+      updatedTo: query.updatedBefore?.toISOString(),
       where,
     },
     { page, perPage, ...(count === undefined ? {} : { count }) },
@@ -73,21 +77,17 @@ export async function listPipelines(
 /** What no row finds. */
 function filterOf({
   scope,
+  status,
   yamlErrors,
   name,
   source,
-  updatedAfter,
-  updatedBefore,
 }: PipelineListQuery): ((pipeline: PipelineRecord) => boolean) | undefined {
   const filters: ((pipeline: PipelineRecord) => boolean)[] = [];
-  if (scope === 'finished') filters.push(({ status }) => hasEnded(status));
+  if (scope === 'finished' && status !== undefined) filters.push((each) => hasEnded(each.status));
   if (scope === 'branches' || scope === 'tags') filters.push(newestOfRefs(scope === 'tags'));
   if (yamlErrors !== undefined) filters.push((each) => (each.yamlErrors !== undefined) === yamlErrors);
   if (name !== undefined) filters.push(({ author }) => author.name === name);
   if (source !== undefined) filters.push((each) => each.source === source);
-  const [from, to] = [updatedAfter?.toISOString(), updatedBefore?.toISOString()];
-  if (from !== undefined) filters.push(({ updatedAt }) => updatedAt >= from);
-  if (to !== undefined) filters.push(({ updatedAt }) => updatedAt <= to);
   return filters.length === 0 ? undefined : (pipeline) => filters.every((fits) => fits(pipeline));
 }
 
