@@ -64,8 +64,8 @@ export interface CommitLinks {
 
 /** @throws CorruptData when the bytes have no tree, or malformed parents, author or committer lines. */
 export function parseCommit(data: Uint8Array): Commit {
-  const links = parseCommitLinks(data);
-  const headers = splitHeaders(data);
+  const { tree, parents, end } = parseLinks(data);
+  const headers = splitHeaders(data, end);
   const encoding = headers.find((header) => header.name === 'encoding')?.value.toString('latin1');
   const author = headers.find((header) => header.name === 'author');
   const committer = headers.find((header) => header.name === 'committer');
@@ -73,8 +73,8 @@ export function parseCommit(data: Uint8Array): Commit {
   const known = new Set(['tree', 'parent', 'author', 'committer', 'encoding']);
   const messageBytes = data.subarray(headers.end);
   return {
-    tree: links.tree,
-    parents: links.parents,
+    tree,
+    parents,
     author: parseIdentity(author.value, encoding),
     committer: parseIdentity(committer.value, encoding),
     ...(encoding === undefined ? {} : { encoding }),
@@ -88,6 +88,12 @@ export function parseCommit(data: Uint8Array): Commit {
 
 /** @throws CorruptData when the bytes are not a commit */
 export function parseCommitLinks(data: Uint8Array): CommitLinks {
+  const { tree, parents, end } = parseLinks(data);
+  return { tree, parents, committed: committedAt(asBuffer(data), end) };
+}
+
+/** Tree and parents, and where the other headers begin. */
+function parseLinks(data: Uint8Array): { tree: Oid; parents: Oid[]; end: number } {
   const buffer = asBuffer(data);
   const tree = hexHeader(buffer, 0, 'tree ');
   if (tree === undefined) throw malformed('commit without tree');
@@ -99,7 +105,7 @@ export function parseCommitLinks(data: Uint8Array): CommitLinks {
     parents.push(parent);
     at += 48;
   }
-  return { tree, parents, committed: committedAt(buffer, at) };
+  return { tree, parents, end: at };
 }
 
 /** @throws CorruptData */
@@ -297,10 +303,10 @@ interface RawHeader {
 }
 
 /** Splits header lines up to the blank line; `end` is where the message begins. */
-function splitHeaders(data: Uint8Array): RawHeader[] & { end: number } {
+function splitHeaders(data: Uint8Array, from = 0): RawHeader[] & { end: number } {
   const buffer = asBuffer(data);
   const headers: RawHeader[] = [];
-  let at = 0;
+  let at = from;
   while (at < buffer.length && buffer[at] !== 0x0a) {
     let end = lineEnd(buffer, at);
     const space = buffer.indexOf(0x20, at);

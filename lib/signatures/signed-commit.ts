@@ -14,21 +14,28 @@ export function signedCommit(bytes: Uint8Array): SignedCommit {
   const kept: Buffer[] = [];
   const signatures: string[] = [];
   let at = 0;
+  let keptFrom = 0;
   while (at < data.length && data[at] !== LF) {
     const end = headerEnd(data, at);
-    const name = NAMES.find((one) => data.subarray(at, at + one.length).toString('latin1') === one);
-    if (name === undefined) kept.push(data.subarray(at, end));
-    else if (name === NAMES[0]) {
+    // A commit may have a hundred thousand headers, and seldom one with this letter.
+    const name =
+      data[at] === G ? NAMES.find((one) => data.toString('latin1', at, at + one.length) === one) : undefined;
+    if (name !== undefined) {
+      kept.push(data.subarray(keptFrom, at));
+      keptFrom = end;
+    }
+    if (name === NAMES[0]) {
       const value = data.subarray(at + name.length, end).toString('latin1');
       signatures.push(value.replace(/\n /g, '\n'));
     }
     at = end;
   }
-  kept.push(data.subarray(at));
+  kept.push(data.subarray(keptFrom));
   return { signatures, payload: Buffer.concat(kept) };
 }
 
 const LF = 0x0a;
+const G = 0x67;
 const NAMES = ['gpgsig ', 'gpgsig-sha256 '] as const;
 
 /** The end of the header that starts at `at`, including its continuation lines. */

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HOSTILE, type Hostile } from './repositories.ts';
+import { HOSTILE, type Hostile, ORDINARY } from './repositories.ts';
 import { READS, WRITES } from './routes.ts';
 import { type Answered, HostileService } from './service.ts';
 
@@ -43,7 +43,7 @@ function expectBounded(what: string, answered: Answered): void {
   expect.soft(answered.peakBytes, `memory of ${what}`).toBeLessThan(MAX_PEAK_BYTES);
 }
 
-describe.each(HOSTILE)('$name', ({ make }) => {
+describe.each([ORDINARY, ...HOSTILE])('$name', ({ make }) => {
   let hostile: Hostile;
 
   test('is pushed, or refused with a reason', async () => {

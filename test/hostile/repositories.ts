@@ -90,6 +90,12 @@ const ATTRIBUTES = Array.from({ length: 600 }, (_, i) => `**/a*b*c*d*/**/*x${i}*
   '',
 );
 
+/** What every push looks like: the service loads its functions for it, and the others are measured without that. */
+export const ORDINARY: Generator = build('ordinary', 'f', (pack) => {
+  const first = pack.commit(one(pack, 'f', 'x\n'));
+  return main(pack.commit(one(pack, 'f', 'y\n'), [first]));
+});
+
 export const HOSTILE: readonly Generator[] = [
   build('long-messages', 'f', (pack) => main(longMessages(pack, 60, 4_000_000))),
   build(
