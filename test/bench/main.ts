@@ -3,7 +3,7 @@
  * requests cost as a repository grows, and nothing else. `npm run bench refs`: the same of a million branches. `npm run
  * bench merges 2000`: as many merges of each history, compared with those of git.
  * `npm run bench load`: many people at once (`load.ts`). `npm run bench hooks`: pushes, clones, a move to another
- * storage, and calls of hooks, no more.
+ * storage, and calls of hooks, no more. `npm run bench proposals`: verdicts, changes and merges of merge requests.
  *
  * `BENCH_REPOS` names a folder with the bare repositories express.git and git.git; without it a generated history
  * is measured. `BENCH_PROFILE` names a folder for the host's CPU profiles. A figure that misses its target is
@@ -20,14 +20,14 @@ import { hookDeliveries } from './hooks.ts';
 import { HostProcess } from './host.ts';
 import { load } from './load.ts';
 import { measureOperations } from './measure-operations.ts';
-import { mergeRequests } from './merging.ts';
+import { changesOfMergeRequest, mergeRequests } from './merging.ts';
 import { apiReads } from './reads.ts';
 import { manyRefs } from './refs.ts';
 import { Report } from './report.ts';
 import { bundles, start } from './start.ts';
 import { storageMove } from './storage-move.ts';
 import { subjects } from './subjects.ts';
-import { transfer } from './transfer.ts';
+import { pushed, transfer } from './transfer.ts';
 
 /** Limit for the peak memory of the host, in MB, with pushes, clones and reads. */
 const MEMORY_LIMIT = 1536;
@@ -45,6 +45,7 @@ try {
   const all = subjects(scratch);
   const underLoad = process.argv[2] === 'load';
   const hooksAlone = process.argv[2] === 'hooks';
+  const proposalsAlone = process.argv[2] === 'proposals';
   // The larger one, where there are two.
   if (underLoad) await load(report, all.at(-1)!);
   for (const subject of underLoad ? [] : all) {
@@ -53,6 +54,17 @@ try {
       continue;
     }
     let host = await HostProcess.start();
+    if (proposalsAlone) {
+      try {
+        await pushed(host, subject, subject.name);
+        await mergeRequests(report, host, subject);
+        await changesOfMergeRequest(report, host, subject);
+      } finally {
+        await host.stop();
+      }
+      await measureOperations(report, subject, /verdict|three-way|diff/);
+      continue;
+    }
     const memory = (operation: string, target: number) => {
       const ours = host.peakMemory();
       if (ours !== undefined) report.limit({ subject: subject.name, operation, ours, unit: 'MB', target });
@@ -67,6 +79,7 @@ try {
       await apiReads(report, host, subject);
       memory('peak memory of API reads', READ_MEMORY_LIMIT);
       await mergeRequests(report, host, subject);
+      await changesOfMergeRequest(report, host, subject);
     } finally {
       await host.stop();
     }
@@ -75,7 +88,7 @@ try {
     await measureDerived(report, subject);
     await agreement(report, subject, scratch);
   }
-  const whole = only === undefined && !underLoad && !hooksAlone;
+  const whole = only === undefined && !underLoad && !hooksAlone && !proposalsAlone;
   if (whole || hooksAlone) await hookDeliveries(report);
   if (whole) {
     await start(report);

@@ -9,9 +9,17 @@ import type { Subject } from './subjects.ts';
 const MEMORY_LIMIT = 1024;
 const MEMORY = join(import.meta.dirname, 'operation-memory.ts');
 
-/** Times compared with git's, and the memory of each single operation. */
-export async function measureOperations(report: Report, { name, directory }: Subject): Promise<void> {
-  for (const { name: operation, runs, target, ours, git } of operationsOn(directory)) {
+/**
+ * Times compared with git's, and the memory of each single operation.
+ * @param only part of the names of those that are wanted
+ */
+export async function measureOperations(
+  report: Report,
+  { name, directory }: Subject,
+  only = /./,
+): Promise<void> {
+  const wanted = operationsOn(directory).filter((operation) => only.test(operation.name));
+  for (const { name: operation, runs, target, ours, git } of wanted) {
     const row = { subject: name, operation, unit: 'ms' } as const;
     if (git === undefined) report.row({ ...row, ours: await median(runs, ours) });
     else report.row({ ...row, ...(await medians(runs, ours, git)), ...(target ? { target } : {}) });

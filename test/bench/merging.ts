@@ -1,12 +1,17 @@
+import type { Oid } from '../../lib/git/oid.ts';
 import { git, lines } from './git.ts';
 import type { HostProcess } from './host.ts';
-import { median } from './measure.ts';
+import { median, medians } from './measure.ts';
+import { commitBefore } from './operations.ts';
 import type { Report } from './report.ts';
 import type { Subject } from './subjects.ts';
 
 const MERGES = 10;
 /** CPU time of the host for a merge, beyond the time of git for its tree alone. */
 const TARGET = 300;
+const CHANGED_FILES = 200;
+/** Ratio to `git diff`. */
+const CHANGES_TARGET = 1.5;
 
 /** Merges of the history made again by merge requests of the host's `root/<subject>`, each in one request. */
 export async function mergeRequests(
@@ -69,6 +74,35 @@ export async function mergeRequests(
     );
   }
   report.check(`${name}: trees of merges in one request`, same.length > 0 && same.every((each) => each));
+}
+
+/** The changes of 200 files or more, as a merge request of the host's `root/<subject>` shows them. */
+export async function changesOfMergeRequest(
+  report: Report,
+  host: HostProcess,
+  { name, directory }: Subject,
+): Promise<void> {
+  const project = `/projects/root%2F${name}`;
+  const head = lines(directory, 'rev-parse', 'HEAD')[0] as Oid;
+  const before = commitBefore(directory, head, CHANGED_FILES);
+  const [source_branch, target_branch] = ['bench-changed', 'bench-before'];
+  await host.call('POST', `${project}/repository/branches?branch=${source_branch}&ref=${head}`);
+  await host.call('POST', `${project}/repository/branches?branch=${target_branch}&ref=${before}`);
+  const made = await host.call('POST', `${project}/merge_requests`, {
+    ...{ title: 'Changes', source_branch, target_branch },
+  });
+  const { iid } = (await made.json()) as { iid: number };
+  const changes = async () => {
+    const shown = await host.call('GET', `${project}/merge_requests/${iid}/changes?access_raw_diffs=true`);
+    return ((await shown.json()) as { changes: unknown[] }).changes.length;
+  };
+  const gits = () => git(directory, 'diff', '-M', before, head);
+  report.row({
+    ...{ subject: name, operation: 'changes of 200 files or more', unit: 'ms', target: CHANGES_TARGET },
+    ...(await medians(7, changes, gits)),
+  });
+  const expected = lines(directory, 'diff', '-M', '--name-only', before, head).length;
+  report.check(`${name}: files of a merge request`, (await changes()) === expected);
 }
 
 const mean = (times: readonly number[]) => times.reduce((sum, each) => sum + each, 0) / times.length;

@@ -124,7 +124,7 @@ export function operationsOn(directory: string): readonly Operation[] {
 }
 
 /** A commit of the main line, not much older than needed, from which so many files have changed since. */
-function commitBefore(directory: string, head: Oid, files: number): Oid {
+export function commitBefore(directory: string, head: Oid, files: number): Oid {
   const line = lines(directory, 'rev-list', '--first-parent', head) as Oid[];
   for (let back = 8; ; back = Math.ceil(back * 1.3)) {
     const commit = line[Math.min(back, line.length - 1)]!;

@@ -26,28 +26,36 @@ export async function transfer(report: Report, host: HostProcess, subject: Subje
   }
 }
 
+/** Makes the host's `root/<project>` and pushes a repository to it. @returns the milliseconds of the push */
+export async function pushed(host: HostProcess, { directory }: Subject, project: string): Promise<number> {
+  const branch = git(directory, 'symbolic-ref', '--short', 'HEAD').toString().trim();
+  await host.call('POST', '/projects', { name: project, path: project, default_branch: branch });
+  return median(1, () => send(directory, host.remote(project)));
+}
+
+const send = (directory: string, url: string) =>
+  gitBeside(directory, 'push', '--quiet', url, 'refs/heads/*:refs/heads/*', 'refs/tags/*:refs/tags/*');
+
 async function push(
   report: Report,
   host: HostProcess,
   peer: HttpBackend,
   folder: string,
-  { name, directory, runs }: Subject,
+  subject: Subject,
 ): Promise<void> {
+  const { name, directory, runs } = subject;
   const branch = git(directory, 'symbolic-ref', '--short', 'HEAD').toString().trim();
-  const send = (url: string) =>
-    gitBeside(directory, 'push', '--quiet', url, 'refs/heads/*:refs/heads/*', 'refs/tags/*:refs/tags/*');
   const ours: number[] = [];
   const theirs: number[] = [];
   for (let run = runs - 1; run >= 0; run--) {
     // The last push goes to the repository that is cloned.
     const project = run === 0 ? name : `${name}-${run}`;
-    await host.call('POST', '/projects', { name: project, path: project, default_branch: branch });
-    ours.push(await median(1, () => send(host.remote(project))));
+    ours.push(await pushed(host, subject, project));
     if (run > 0) await host.call('DELETE', `/projects/root%2F${project}`);
 
     git(folder, 'init', '--quiet', '--bare', `--initial-branch=${branch}`, `${project}.git`);
     git(join(folder, `${project}.git`), 'config', 'http.receivepack', 'true');
-    theirs.push(await median(1, () => send(`${peer.url}/${project}.git`)));
+    theirs.push(await median(1, () => send(directory, `${peer.url}/${project}.git`)));
     if (run > 0) rmSync(join(folder, `${project}.git`), { recursive: true });
   }
   report.row({

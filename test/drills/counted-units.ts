@@ -108,7 +108,7 @@ function costOfCall({ area: name, message }: Line): number {
 }
 
 /** Hands every message to its worker until none is left. @returns how many there were */
-async function finish({ host }: Service): Promise<number> {
+export async function finish({ host }: Service): Promise<number> {
   const { sqs } = awsClients();
   let messages = 0;
   for (let before = -1; before < messages; ) {

@@ -96,6 +96,7 @@ const PATTERNS: Readonly<Record<string, Pattern>> = {
   'a project, of a label': { path: inProject('labels=bug'), most: TITLED },
   'a project, of a milestone': { path: inProject('milestone=v1'), most: TITLED },
   'a project, of an author': { path: () => inProject(`author_id=${owner.id}`)(), most: PAGE },
+  'a project, by numbers': { path: inProject('iids[]=1&iids[]=5'), most: PAGE, rows: 2 },
   'a project, by the last change': { path: inProject('order_by=updated_at'), most: PAGE },
   'a group': { path: inGroup(''), most: SPREAD, total: all },
   'a group, a member': { path: inGroup(''), most: SPREAD, total: all, who: () => member },

@@ -81,6 +81,7 @@ const PATTERNS: Readonly<Record<string, Pattern>> = {
   'a project, of an author': { path: () => inProject(`author_id=${owner.id}`)(), most: PAGE },
   'a project, of a target branch': { path: inProject('target_branch=main'), most: PAGE },
   'a project, of a source branch': { path: inProject('source_branch=topic-2'), most: PAGE, rows: 1 },
+  'a project, by numbers': { path: inProject('iids[]=1&iids[]=5'), most: PAGE, rows: 2 },
   'a project, by the last change': { path: inProject('order_by=updated_at'), most: PAGE },
   'a group': { path: inGroup(''), most: SPREAD, total: (n) => n },
   'a group, merged ones': { path: inGroup('state=merged'), most: SPREAD, total: (n) => countOf(n, isMerged) },

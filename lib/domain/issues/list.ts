@@ -318,6 +318,11 @@ async function sourcesOf(
     exact = false;
     covered.add('reaction');
   }
+  if (projectId !== undefined && filter.iids !== undefined && filter.iids.length > 0) {
+    ranges.push(deps.store.issueList.rangesOfNumbers(projectId, filter.iids));
+    exact = false;
+    covered.add('iids');
+  }
   if (filter.terms !== undefined) {
     const where: SearchedIn =
       projectId !== undefined

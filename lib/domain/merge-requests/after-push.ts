@@ -12,6 +12,7 @@ import { type RefName, shortName } from '../../git/refname.ts';
 import { LimitExceeded } from '../../git/work.ts';
 import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { PushedBranch, Writer } from '../../store/notes/mentions.ts';
+import { mapLimit } from '../../store/table/map-limit.ts';
 import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -23,9 +24,14 @@ import { changeMergeRequest } from './change.ts';
 import { listMergeRequests } from './list.ts';
 import { askForCheck } from './mergeability.ts';
 import { refreshMergeRequest } from './refresh.ts';
+import type { FoundMergeRequest } from './related.ts';
 
 /** Open merge requests of one branch that are looked at: the newest of those to it. */
 const MAX_OPEN = 100;
+/** New commits of a branch by which older merge requests to it are found: the newest. */
+const MAX_LOOKED_UP = 100;
+/** Commits that are looked up at the same time. */
+const LOOKED_UP_AT_ONCE = 10;
 /** Of these, the newest that are checked at once against what their target has become; the others when they are looked at. */
 const MAX_CHECKED = 20;
 /** New commits of a branch among which heads are looked for: the newest. */
@@ -78,11 +84,13 @@ async function markMerged(
     targetBranch: shortName(branch.name as RefName),
   } as const;
   const page = { page: 1, perPage: MAX_OPEN, count: false, order: 'created_at', direction: 'desc' } as const;
-  const { items } = await listMergeRequests(deps, actor, input, page);
+  const { items, more } = await listMergeRequests(deps, actor, input, page);
   if (items.length === 0) return;
   const commits = await newCommits(deps, access, branch);
+  const older = more ? await olderWith(deps, actor, access, input.targetBranch, commits) : [];
+  const known = new Set(items.map(({ mergeRequest }) => mergeRequest.id));
   let checks = 0;
-  for (const { mergeRequest } of items) {
+  for (const { mergeRequest } of [...items, ...older.filter(({ mergeRequest: { id } }) => !known.has(id))]) {
     const { headSha } = mergeRequest.diff;
     if (!commits.some(({ oid }) => oid === headSha)) {
       if (checks++ < MAX_CHECKED) await askForCheck(deps, mergeRequest, branch.to as Oid);
@@ -91,6 +99,25 @@ async function markMerged(
     const mergeCommit = commits.find(({ parentIds }) => parentIds.slice(1).includes(headSha as Oid));
     await markOne(deps, actor, access, mergeRequest, mergeCommit?.oid ?? null);
   }
+}
+
+/** Open merge requests to a branch that have one of the newest commits, however many others are newer. */
+async function olderWith(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  targetBranch: string,
+  commits: readonly CommitNode[],
+): Promise<FoundMergeRequest[]> {
+  const page = { page: 1, perPage: MAX_OPEN, count: false, order: 'created_at', direction: 'desc' } as const;
+  const scope = { kind: 'project', access } as const;
+  const found = new Map<number, FoundMergeRequest>();
+  await mapLimit(LOOKED_UP_AT_ONCE, commits.slice(0, MAX_LOOKED_UP), async ({ oid }) => {
+    const { items } = await listMergeRequests(deps, actor, { scope, state: 'opened', commitSha: oid }, page);
+    for (const each of items)
+      if (each.mergeRequest.targetBranch === targetBranch) found.set(each.mergeRequest.id, each);
+  });
+  return [...found.values()];
 }
 
 async function markOne(

@@ -141,8 +141,9 @@ async function plan(
   const residual = Object.entries(filter).some(
     ([name, value]) => value !== undefined && !covered.has(name as keyof MergeRequestFilter),
   );
-  // Rows of words, of reactions and of commits do not tell the state.
-  const isExact = [filter.terms, filter.reaction, filter.commitSha].every((value) => value === undefined);
+  // Rows of words, of numbers, of reactions and of commits do not tell the state.
+  const { terms, iids, reaction, commitSha } = filter;
+  const isExact = [terms, iids, reaction, commitSha].every((value) => value === undefined);
   const isPlain = scope.kind === 'project' && sources.length === 0 && !residual;
   // Read beside the page; its failure is thrown where it is awaited.
   const total = isPlain ? totalOf(deps, scope.access.project.id, states) : undefined;
@@ -281,6 +282,10 @@ async function sourcesOf(
       sources.push(rangesIn.by(projectId, facet, branch, states));
       covered.add(name);
     }
+  if (projectId !== undefined && filter.iids !== undefined && filter.iids.length > 0) {
+    sources.push(deps.store.mergeRequestList.rangesOfNumbers(projectId, filter.iids));
+    covered.add('iids');
+  }
   if (projectId !== undefined && filter.commitSha !== undefined) {
     sources.push(rangesOfCommit(projectId, filter.commitSha));
     covered.add('commitSha');

@@ -128,6 +128,13 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
     return forms.map((of) => [...rangesOfForms(rows, of), ...numbered]);
   }
 
+  /** The ranges of some of a project's records, by their numbers. */
+  rangesOfNumbers(projectId: number, iids: readonly number[]): PlaceRange[] {
+    const { keys, sign } = this.#kind;
+    const words = [...new Set(iids)].map((iid) => numberWord(sign, iid));
+    return rangesOfForms(keys.wordsOfProject(projectId), words);
+  }
+
   #wordRowsOf(where: SearchedIn): WordRows {
     const { keys } = this.#kind;
     if (where.kind === 'all') return keys.wordsOfAll;

@@ -106,6 +106,12 @@ describe('the list of a project', () => {
     expect(await total('anonymous')).toBe('4');
     expect(await titles('stranger', path('confidential=true'))).toEqual([]);
     expect(await titles('guest', path('confidential=true'))).toEqual(['whisper']);
+    // By their numbers no others are found than without them.
+    const numbers = [1, 2, 3, 4, 5, 6].map((iid) => `iids[]=${iid}`).join('&');
+    const upperOnes = all.filter((title) => title !== 'four');
+    expect(await titles('owner', path(numbers))).toEqual(upperOnes);
+    expect(await titles('guest', path(numbers))).toEqual(upperOnes.filter((title) => title !== 'hush'));
+    expect(await titles('stranger', path(`${numbers}&confidential=true`))).toEqual([]);
     expect(await titles('owner', path('confidential=true'))).toEqual(['whisper', 'hush']);
     expect(await titles('guest', path('labels=bug'))).toEqual(['three', 'one']);
     expect(await titles('reporter', path('labels=bug'))).toEqual(['hush', 'three', 'one']);
