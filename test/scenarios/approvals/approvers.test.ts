@@ -84,3 +84,25 @@ test('members of a group that one does not see are not told by who may approve',
   expect(await found(by('guest'))).toEqual(['one', 'two', 'three']);
   expect(await found(by('guest'), 'stranger')).toEqual([]);
 });
+
+test('merge requests are found by who approved them, and by who is to review them', async () => {
+  const at = `/projects/${project}/merge_requests`;
+  const reviewers = { reviewer_ids: [world.ids['maintainer']] };
+  expect((await as('owner', 'PUT', `${at}/2`, reviewers)).status).toBe(200);
+  await made(`${at}/1/approve`, {}, 'developer');
+  await made(`${at}/3/approve`, {}, 'developer');
+  await made(`${at}/3/approve`, {}, 'maintainer');
+  const approvedBy = (...people: Who[]) =>
+    people.map((who) => `approved_by_ids[]=${world.ids[who]}`).join('&');
+  expect(await found(approvedBy('developer'))).toEqual(['one', 'three']);
+  expect(await found(approvedBy('developer', 'maintainer'))).toEqual(['three']);
+  expect(await found(`${approvedBy('developer')}&target_branch=stable`)).toEqual([]);
+  expect(await found('approved_by_ids=None')).toEqual(['two']);
+  expect(await found('approved_by_ids=Any')).toEqual(['one', 'three']);
+  for (const where of [`/groups/${group}`, ''])
+    expect(await found(approvedBy('maintainer'), 'owner', where)).toEqual(['three']);
+  const asked = await as('maintainer', 'GET', '/merge_requests?scope=reviews_for_me');
+  expect(asked.body.map(({ title }: { title: string }) => title)).toEqual(['two']);
+  const six = Array.from({ length: 6 }, (_, i) => `approved_by_ids[]=${i + 1}`).join('&');
+  expect((await as('owner', 'GET', `${at}?${six}`)).status).toBe(400);
+});
