@@ -1,5 +1,5 @@
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
-import { openGit } from '../../domain/access/git-access.ts';
+import { requireSignIn } from '../../domain/access/git-access.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { Throttled } from '../../domain/rate-limits/throttles.ts';
@@ -49,7 +49,7 @@ export async function mayPass(
     const request = { credential, fullPath, purpose };
     if (git !== undefined && git.of.kind !== 'code') await openBesideCode(deps, git, request);
     else
-      await openGit(deps, {
+      await requireSignIn(deps, {
         ...request,
         ...(web && { web: 'code' }),
         ...(upload && { web: 'attachments' }),

@@ -44,6 +44,21 @@ export type GitRequest = Pick<OpenRequest, 'credential' | 'origin' | 'admission'
   pushAccess?: (deps: Deps, actor: Actor, access: ProjectAccess) => Promise<ProjectAccess | undefined>;
 };
 
+/**
+ * Requires what {@link openGit} answers 401 without, and reads no more than that takes: nobody who is signed in with a
+ * token of his own is told to sign in otherwise, whatever he may do.
+ * @throws 401; 403 for the token's scopes; what `openGit` throws with other credentials
+ */
+export async function requireSignIn(deps: Deps, request: GitRequest): Promise<void> {
+  const { credential } = request;
+  const isOwn =
+    credential.kind !== 'none' &&
+    deployCredential(credential) === undefined &&
+    jobCredential(credential) === undefined;
+  if (isOwn) await openForGit(deps, request, {});
+  else await openGit(deps, request);
+}
+
 async function openAny(deps: Deps, request: GitRequest): Promise<GitAccess> {
   const { credential, fullPath, purpose } = request;
   const attachments = request.web === 'attachments';

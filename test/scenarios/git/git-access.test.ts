@@ -165,3 +165,20 @@ test('Git paths that name no repository are 404', async () => {
     expect([path.slice(0, 60), answer.status]).toEqual([path.slice(0, 60), status]);
   }
 });
+
+test('before the gateway forwards a request of somebody who is signed in, nothing of the project is read', async () => {
+  const read: string[] = [];
+  const path = '/owner/private-thing.git/info/refs';
+  service.host.dynamo.onOperation = ({ keys }) => void read.push(...keys);
+  await service.host.invoke('git-authorizer', {
+    methodArn: 'arn:aws:execute-api:local:000000000000:api/live/GET/any',
+    httpMethod: 'GET',
+    path,
+    headers: basic(world.tokens.reporter!),
+    queryStringParameters: { service: 'git-upload-pack' },
+  });
+  service.host.dynamo.onOperation = undefined;
+  const kinds = new Set(read.map((key) => key.split('#')[0]));
+  expect(kinds).toContain('TOKEN');
+  for (const kind of ['PATH', 'PROJECT', 'GROUP']) expect(kinds).not.toContain(kind);
+});
