@@ -92,7 +92,10 @@ const api = (
 const reads: Rights = { table: 'read', counts: true };
 const writes: Rights = { table: 'write', sends: ['maintenance'] };
 const writesObjects: Rights = { table: 'write', objects: 'write', sends: ['maintenance'] };
-const repository = { memory: 2048, timeout: 900 };
+/** MB with which a function has a whole processor: more would not make its one thread faster, and cost more while it waits. */
+const PROCESSOR = 1769;
+/** What works on repositories: a processor, and room for parts of packs. */
+const repository = { memory: PROCESSOR, timeout: 900 };
 /** A collection and everything below it. */
 const collection = (path: string) => [path, `${path}/{proxy+}`];
 /** Like `collection`, if other areas serve some paths below `{id}`. */
@@ -435,7 +438,7 @@ export const areas: readonly Area[] = [
     entry: 'maintenance.ts',
     queue: 'maintenance',
     batchSize: 10,
-    memory: 2048,
+    memory: PROCESSOR,
     timeout: 900,
     // It makes pipelines and calls hooks, whose variables and tokens are sealed.
     rights: { ...writesObjects, sends: ['maintenance', 'mail', 'outbound'], masterKey: 'use' },
@@ -525,6 +528,9 @@ export const areas: readonly Area[] = [
     rights: { table: 'write', masterKey: 'change' },
   },
 ];
+
+/** Whether a function works on repositories: it has more memory than others. */
+export const usesRepositories = ({ memory }: Area): boolean => memory >= PROCESSOR;
 
 /** Returns the areas of one kind. */
 export function areasOf<K extends Area['kind']>(kind: K): readonly Extract<Area, { kind: K }>[] {

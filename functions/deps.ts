@@ -32,7 +32,7 @@ export function makeDeps(options: { readonly retries?: RetryPolicy } = {}): ApiD
     environment,
     store,
     settings: cachedSettings(store.settings, environment),
-    packs: new PackCache(),
+    packs: new PackCache({ bytes: environment.packCacheBytes }),
     histories: new HistoryCache(),
     now: () => new Date(),
   });

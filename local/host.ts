@@ -13,7 +13,7 @@ import { type EmbeddedS3, openS3 } from '@lemnos/embedded-aws/s3';
 import { type EmbeddedSes, openSes } from '@lemnos/embedded-aws/ses';
 import { type EmbeddedSqs, openSqs } from '@lemnos/embedded-aws/sqs';
 import { openSsm } from '@lemnos/embedded-aws/ssm';
-import { areas, areasOf, type QueueName } from '../functions/areas.ts';
+import { areas, areasOf, type QueueName, usesRepositories } from '../functions/areas.ts';
 import { parseStorages } from '../lib/store/blobs/storages.ts';
 import { awsClients, useTransport } from '../lib/store/clients.ts';
 import { readEnvironment } from '../lib/store/environment.ts';
@@ -126,6 +126,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
   await prepare();
 
   const functions = new URL('../functions/', import.meta.url);
+  if (options.threads === true) process.env['PACK_CACHE_MB'] = String(PACK_CACHES.others);
   const threads = options.threads === true ? threadsOf({ functions, services, baseUrl }) : undefined;
   const modules = new Map<string, Promise<FunctionModule>>();
   const load = (entry: string) => {
@@ -214,20 +215,26 @@ const CONCURRENCY: Partial<Record<QueueName, number>> = { maintenance: 4, outbou
 /** Jobs that may take minutes. No other job waits for one of them, and only one runs at a time. */
 const LONG_JOBS: ReadonlySet<string> = new Set([MAINTAIN_JOB]);
 
-/** Functions with as much memory as this work on repositories. */
-const REPOSITORY_MEMORY = 2048;
+/**
+ * What threads keep of packs, in MB: jobs read what was pushed last, and the functions of the first thread hardly anything.
+ */
+const PACK_CACHES = { repositories: 448, jobs: 96, others: 32 };
 /** Jobs give way to requests, and take no memory when there is nothing to do. */
-const JOBS = { name: 'jobs', niceness: 5, idle: 60_000 };
+const JOBS = { name: 'jobs', niceness: 5, idle: 60_000, packCache: PACK_CACHES.jobs };
 
 /** The threads of entries: what works on repositories would hold up the rest, and jobs would hold up both. */
 function threadsOf(
   shared: Pick<FunctionThreadOptions, 'functions' | 'services' | 'baseUrl'>,
 ): ReadonlyMap<string, FunctionThread> {
-  const repositories = new FunctionThread({ name: 'repositories', ...shared });
+  const repositories = new FunctionThread({
+    name: 'repositories',
+    packCache: PACK_CACHES.repositories,
+    ...shared,
+  });
   const jobs = new FunctionThread({ ...JOBS, ...shared });
   return new Map<string, FunctionThread>([
     ...areasOf('api')
-      .filter(({ memory }) => memory >= REPOSITORY_MEMORY)
+      .filter(usesRepositories)
       .map(({ entry }) => [entry, repositories] as const),
     ...areasOf('worker').map(({ entry }) => [entry, jobs] as const),
   ]);

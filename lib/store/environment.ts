@@ -45,6 +45,8 @@ export interface StoreEnvironment {
   readonly longReads: LongReadLimits;
   /** Maximum size of an imported pack, in bytes. `IMPORT_MAX_BYTES` */
   readonly importMaxBytes: number;
+  /** What a process keeps of packs, in bytes. `PACK_CACHE_MB`; three tenths of the memory that Lambda gives a function */
+  readonly packCacheBytes: number;
 }
 
 /** 0: any number. */
@@ -107,7 +109,17 @@ export function readEnvironment(
     maxFetchBytes: Number(env['MAX_FETCH_BYTES']) || undefined,
     longReads: readLongReads(env['LONG_READS'] ?? ''),
     importMaxBytes: Number(env['IMPORT_MAX_BYTES']) || IMPORT_MAX_BYTES,
+    packCacheBytes: readPackCacheBytes(env),
   };
+}
+
+/** Outside of Lambda, when nothing is said. */
+const PACK_CACHE_MB = 528;
+const PACK_CACHE_SHARE = 0.3;
+
+function readPackCacheBytes(env: Readonly<Record<string, string | undefined>>): number {
+  const ofFunction = Number(env['AWS_LAMBDA_FUNCTION_MEMORY_SIZE']) * PACK_CACHE_SHARE;
+  return (Number(env['PACK_CACHE_MB']) || ofFunction || PACK_CACHE_MB) * 2 ** 20;
 }
 
 /** By the rest of the variable's name, in lower case. */

@@ -18,6 +18,8 @@ export interface FunctionThreadOptions {
   readonly baseUrl: string;
   /** How much the thread gives way to the others, as `nice` counts; only Linux knows threads by it. */
   readonly niceness?: number;
+  /** What it keeps of packs, in MB. */
+  readonly packCache: number;
   /** Ends the thread when it has run no function for so long, in milliseconds, and with it its memory. Not for functions that stream. */
   readonly idle?: number;
 }
@@ -96,7 +98,7 @@ export class FunctionThread {
   }
 
   #start(): Running {
-    const { name, functions, services, baseUrl, niceness, idle } = this.#options;
+    const { name, functions, services, baseUrl, niceness, packCache, idle } = this.#options;
     const workerData: ThreadData = {
       name,
       functions: functions.href,
@@ -106,6 +108,7 @@ export class FunctionThread {
     const worker = new Worker(new URL('./thread.ts', import.meta.url), {
       name,
       workerData,
+      env: { ...process.env, PACK_CACHE_MB: String(packCache) },
       resourceLimits: HEAP,
     });
     const calls = new ThreadCalls(worker, { service: serviceOf(services) });

@@ -14,8 +14,10 @@ export interface Pack {
   readonly serial: number;
 }
 
-/** Memory for tip listings. */
-const TIP_BYTES = 48 * 1024 * 1024;
+/** What a cache holds if it is not told, in bytes. */
+const BYTES = 528 * 2 ** 20;
+/** The parts of it: blocks of packs and indexes, inflated objects, whole indexes with their tables, listings of tips. */
+const SHARES = { blocks: 16 / 33, bases: 6 / 33, indexes: 8 / 33, tips: 3 / 33 };
 
 /**
  * Caches packs between requests: blocks, loaded indexes, and objects that were delta bases.
@@ -25,23 +27,31 @@ export class PackCache {
   readonly blocks: BlockCache;
   readonly bases: BaseCache;
   readonly derived: DerivedCache;
-  readonly tips = new TipCache(TIP_BYTES);
+  readonly tips: TipCache;
   readonly #packs = new Map<string, Pack>();
   readonly #indexBytes: number;
   #serial = 0;
 
   /**
-   * @param options.blockBytes pack and index blocks, default 256 MB
-   * @param options.baseBytes inflated objects, default 96 MB
-   * @param options.indexBytes whole indexes with their tables, default 128 MB
+   * @param options.bytes for all parts together, default 528 MB
+   * @param options.blockBytes pack and index blocks
+   * @param options.baseBytes inflated objects
+   * @param options.indexBytes whole indexes with their tables
    */
   constructor(
-    options: { readonly blockBytes?: number; readonly baseBytes?: number; readonly indexBytes?: number } = {},
+    options: {
+      readonly bytes?: number;
+      readonly blockBytes?: number;
+      readonly baseBytes?: number;
+      readonly indexBytes?: number;
+    } = {},
   ) {
-    this.blocks = new BlockCache(options.blockBytes === undefined ? {} : { bytes: options.blockBytes });
+    const { bytes = BYTES } = options;
+    this.blocks = new BlockCache({ bytes: options.blockBytes ?? bytes * SHARES.blocks });
     this.derived = new DerivedCache(this.blocks);
-    this.bases = new BaseCache(options.baseBytes ?? 96 * 1024 * 1024);
-    this.#indexBytes = options.indexBytes ?? 128 * 1024 * 1024;
+    this.bases = new BaseCache(options.baseBytes ?? bytes * SHARES.bases);
+    this.#indexBytes = options.indexBytes ?? bytes * SHARES.indexes;
+    this.tips = new TipCache(bytes * SHARES.tips);
   }
 
   /** Opens the packs of a listing. */

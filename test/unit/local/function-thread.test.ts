@@ -41,6 +41,7 @@ const options = () => ({
   functions: pathToFileURL(`${folder}/`),
   services: { dynamodb: service, s3: service, sqs: service, ses: service, ssm: service },
   baseUrl: 'http://lemnos.test',
+  packCache: 48,
 });
 
 beforeEach(() => {
@@ -212,4 +213,10 @@ test('a thread that has nothing to do ends, and starts again when it has', async
   expect(await handler({ takes: 0 }, context)).toBe(2);
   await delay(1500);
   expect(await (await thread.load('entry.mjs')).handler({ takes: 0 }, context)).toBe(1);
+});
+
+test('a thread is told how much of packs it keeps, and the others are not', async () => {
+  const { handler } = await load("export const handler = async () => process.env['PACK_CACHE_MB'];");
+  expect(await handler({}, context)).toBe('48');
+  expect(process.env['PACK_CACHE_MB']).toBeUndefined();
 });
