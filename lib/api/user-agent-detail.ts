@@ -6,8 +6,8 @@ export const userAgentDetail = shape(() =>
     .object({
       user_agent: z.string(),
       ip_address: z.string(),
+      akismet_submitted: z.boolean().describe('Always false: spam is not checked for'),
       spamcheck_submitted: z.boolean().describe('Always false: spam is not checked for'),
-      akismet_submitted: z.boolean().describe('Same as `spamcheck_submitted`'),
     })
     .meta({ id: 'UserAgentDetail' }),
 );
@@ -18,9 +18,6 @@ export const shownUserAgent = ({
 }: {
   readonly userAgent: string;
   readonly address: string;
-}) => ({
-  user_agent: userAgent,
-  ip_address: address,
-  spamcheck_submitted: false,
-  akismet_submitted: false,
-});
+}) => ({ user_agent: userAgent, ip_address: address, ...NOT_SUBMITTED });
+
+const NOT_SUBMITTED = { akismet_submitted: false, spamcheck_submitted: false };

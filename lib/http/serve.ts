@@ -57,8 +57,8 @@ export async function serve<D extends HttpDeps>(
   const body =
     endpoint.content === undefined ? await beginBody(incoming.request, endpoint.bodyLimit) : UNREAD_BODY;
   const { sourceIp: address, requestId, baseUrl } = facts;
-  const userAgent = facts.headers.get('User-Agent')?.slice(0, MAX_USER_AGENT);
-  const origin = { address, requestId, baseUrl, ...(userAgent === undefined ? {} : { userAgent }) };
+  const userAgent = facts.headers.get('User-Agent')?.trim().slice(0, MAX_USER_AGENT);
+  const origin = { address, requestId, baseUrl, ...(userAgent ? { userAgent } : {}) };
   const openFor = (
     given: Parameters,
     failure?: HttpFailure,

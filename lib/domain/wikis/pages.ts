@@ -13,7 +13,7 @@ import type { Deps } from '../deps.ts';
 import { conflict, invalid, notFound, refused, tooLarge } from '../errors.ts';
 import { refConflictError } from '../repository/conflicts.ts';
 import { identityOf } from '../repository/identity.ts';
-import { blob } from '../repository/read.ts';
+import { blob, MAX_BUFFERED_MIB } from '../repository/read.ts';
 import { requireInWiki, type WikiOf } from './access.ts';
 import { openWikiForWriting, wikiPages } from './open.ts';
 import {
@@ -277,7 +277,9 @@ function demandSlug(title: string, current?: string): string {
 
 async function demandContent({ settings }: Deps, content: string): Promise<void> {
   if (content.trim() === '') throw invalid({ content: ["can't be blank"] });
-  const { wiki_page_max_content_bytes: limit } = await settings.current();
+  const { wiki_page_max_content_bytes: allowed } = await settings.current();
+  // No answer shows more.
+  const limit = Math.min(allowed, MAX_BUFFERED_MIB * 2 ** 20);
   const bytes = Buffer.byteLength(content);
   if (bytes > limit)
     throw invalid({

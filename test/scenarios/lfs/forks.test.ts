@@ -30,6 +30,12 @@ test('what a fork proposes brings the objects that its pointers lead to, and no 
   expect(await lfs.download('owner', 'owner/asked', pointerTo(proposed))).toEqual(proposed);
   expect(await lfs.download('owner', 'owner/asked', pointerTo(other))).toBe(404);
   expect(await lfs.download('owner', 'owner/asked', pointerTo(lost))).toBe(404);
+  // Who may push to the branch that is proposed uploads to the fork, as long as its author allows that.
+  const mine = `/projects/${target.id}/merge_requests/1`;
+  const helped = () => lfs.upload('owner', 'stranger/asked', content());
+  expect(await helped()).toEqual([403]);
+  expect((await as('stranger', 'PUT', mine, { allow_collaboration: true })).status).toBe(200);
+  expect(await helped()).toEqual([200, 200, 200]);
   // They stay when the fork is gone.
   await as('stranger', 'DELETE', `/projects/${fork.id}`);
   await settled();

@@ -6,6 +6,7 @@ import { readEnvironment } from '../../../lib/store/environment.ts';
 import { checkData } from '../../../local/check-data.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
+import { report, smallRunner } from '../../harness/small-runner.ts';
 import type { Who } from '../../harness/world.ts';
 import { content, lfsClient, pointerTo, TYPE } from './client.ts';
 
@@ -160,6 +161,27 @@ describe('refusals', () => {
       );
     expect((await ask('download')).body.objects[0].actions.download).toBeDefined();
     expect((await ask('upload')).status).toBe(403);
+  });
+
+  test('the token of a job downloads while it runs, and does not upload', async () => {
+    const project = (await as('owner', 'POST', '/projects', { name: 'jobs', shared_runners_enabled: false }))
+      .body;
+    const actions = [{ action: 'create', file_path: '.gitlab-ci.yml', content: 'work: { script: [x] }' }];
+    const json = { branch: 'main', commit_message: 'c', actions };
+    const { runners_token } = (await as('owner', 'GET', `/projects/${project.id}`)).body;
+    await as('owner', 'POST', `/projects/${project.id}/repository/commits`, json);
+    await settled();
+    const bytes = content();
+    expect(await lfs.upload('owner', 'owner/jobs', bytes)).toEqual([200, 200, 200]);
+    const { body: taken } = await (await smallRunner(service, runners_token)).take();
+    const ask = (operation: string) => {
+      const asked = { operation, objects: [pointerTo(bytes)] };
+      return lfs.ask(taken.token, 'owner/jobs', 'POST', 'objects/batch', asked, 'gitlab-ci-token');
+    };
+    expect((await ask('download')).body.objects[0].actions.download).toBeDefined();
+    expect((await ask('upload')).status).toBe(403);
+    await report(service, taken, 'success');
+    expect((await ask('download')).status).toBe(401);
   });
 
   const GOOD = { oid: 'a'.repeat(64), size: 1 };

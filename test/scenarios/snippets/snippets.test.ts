@@ -332,10 +332,56 @@ test('what a snippet was created with is told to administrators', async () => {
   const path = `/snippets/${answer.body.id}/user_agent_detail`;
   expect(await as('administrator', 'GET', path)).toMatchObject({
     status: 200,
-    body: { user_agent: 'editor/2', akismet_submitted: false },
+    body: { user_agent: 'editor/2', akismet_submitted: false, spamcheck_submitted: false },
   });
   expect(await as('owner', 'GET', path)).toMatchObject({ status: 403 });
   expect(await as('anonymous', 'GET', path)).toMatchObject({ status: 401 });
+  const silent = await service.call('POST', inProject(), {
+    token: world.tokens.owner!,
+    json: { title: 'x', files },
+    headers: { 'User-Agent': '' },
+  });
+  const ofProject = `${inProject()}/${silent.body.id}/user_agent_detail`;
+  expect(await as('administrator', 'GET', ofProject)).toMatchObject({
+    status: 404,
+    body: { message: '404 UserAgentDetail Not Found' },
+  });
+  expect(await as('owner', 'GET', ofProject)).toMatchObject({ status: 403 });
+  const other = await created('owner', {}, inProject());
+  expect(await as('administrator', 'GET', `${inProject()}/${other.id}/user_agent_detail`)).toMatchObject({
+    status: 200,
+    body: { ip_address: expect.stringMatching(/^(127\.0\.0\.1|::1)$/) },
+  });
+});
+
+test.each([
+  ['personal', '/snippets'],
+  ['of a project', undefined],
+])('a file of a snippet that is %s is sent as text, whatever is in it', async (_, path) => {
+  const at = path ?? inProject();
+  const page = [{ file_path: 'dir/page.html', content: '<script>alert(1)</script>' }];
+  const { id } = await created('owner', { files: page, visibility: 'public' }, at);
+  for (const raw of ['raw', 'files/main/dir%2Fpage.html/raw']) {
+    const { status, headers, body } = await as('stranger', 'GET', `${at}/${id}/${raw}`);
+    expect([status, body]).toEqual([200, '<script>alert(1)</script>']);
+    expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-disposition')).toContain('page.html');
+  }
+});
+
+test.each([
+  ['personal', '/snippets'],
+  ['of a project', undefined],
+])('a snippet that is %s and was changed since is not deleted', async (_, path) => {
+  const at = path ?? inProject();
+  const { id } = await created('owner', {}, at);
+  const answer = await service.call('DELETE', `${at}/${id}`, {
+    token: world.tokens.owner!,
+    headers: { 'If-Unmodified-Since': 'Thu, 01 Jan 2015 00:00:00 GMT' },
+  });
+  expect(answer).toMatchObject({ status: 412 });
+  expect(await as('owner', 'GET', `${at}/${id}`)).toMatchObject({ status: 200 });
 });
 
 test('of two changes at once both are made, or one is refused', async () => {

@@ -53,6 +53,27 @@ describe('an attachment', () => {
   });
 });
 
+test('an attachment that says it is of a gigabyte is refused before it is sent', async () => {
+  const { wiki } = await fresh();
+  const { request } = await import('node:http');
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const headers = {
+      'PRIVATE-TOKEN': world.tokens['owner']!,
+      'Content-Type': 'multipart/form-data; boundary=x',
+      'Content-Length': 2 ** 30,
+    };
+    const sent = request(`${service.url}/api/v4${wiki}/attachments`, { method: 'POST', headers });
+    sent.on('response', (answer) => {
+      resolve(answer.statusCode);
+      sent.destroy();
+    });
+    sent.on('error', reject);
+    sent.flushHeaders();
+  });
+  expect(status).toBe(413);
+  expect((await as('owner', 'GET', wiki)).body).toEqual([]);
+});
+
 test('pages that differ in case or form of characters only can be pushed, and each is found by its own slug', async () => {
   const { wiki, url } = await fresh();
   const work = git.path(`forms-${made}`);

@@ -178,6 +178,27 @@ describe('a page', () => {
       await limit(52_428_800);
     }
   });
+
+  test('has no more content than an answer shows, whatever the setting allows', async () => {
+    const { wiki } = await fresh();
+    const json = page('huge', 'x'.repeat(32 * 2 ** 20 + 1));
+    expect(await owner('POST', wiki, json)).toMatchObject({
+      status: 400,
+      body: { message: { content: ['is too long (32 MB). The maximum size is 32 MB.'] } },
+    });
+    expect((await owner('GET', wiki)).body).toEqual([]);
+  });
+
+  test('of any name is a page as the others: templates and sidebars too', async () => {
+    const { wiki } = await fresh();
+    for (const title of ['templates/Report', '_sidebar', 'uploads/notes'])
+      expect(await owner('POST', wiki, page(title, title))).toMatchObject({
+        status: 201,
+        body: { slug: title },
+      });
+    expect(slugsOf(await owner('GET', wiki))).toEqual(['_sidebar', 'templates/Report', 'uploads/notes']);
+    expect((await owner('GET', at(wiki, 'templates/Report'))).body.content).toBe('templates/Report');
+  });
 });
 
 describe('a change of a page', () => {
@@ -383,6 +404,12 @@ describe('a wiki', () => {
     await owner('PUT', `/projects/${id}`, { wiki_enabled: false });
     expect(await owner('GET', wiki)).toMatchObject({ status: 403 });
     expect(await owner('POST', wiki, page('x'))).toMatchObject({ status: 403 });
+    await owner('PUT', `/projects/${id}`, { visibility: 'private' });
+    for (const who of ['stranger', 'anonymous'] as const)
+      expect(await as(who, 'GET', wiki)).toMatchObject({
+        status: 404,
+        body: { message: '404 Project Not Found' },
+      });
   });
 
   test('of an archived project is read only', async () => {
@@ -391,6 +418,46 @@ describe('a wiki', () => {
     await owner('POST', `/projects/${id}/archive`);
     expect(await owner('GET', at(wiki, 'home'))).toMatchObject({ status: 200 });
     expect(await owner('PUT', at(wiki, 'home'), { content: 'x' })).toMatchObject({ status: 403 });
+  });
+
+  test('of a group obeys every parameter that one of a project does', async () => {
+    const group = (await owner('POST', '/groups', { name: 'all of it', path: 'all-of-it' })).body;
+    const wiki = `/groups/${group.id}/wikis`;
+    expect(await owner('POST', wiki, {})).toMatchObject({ status: 400 });
+    expect(await owner('GET', at(wiki, 'none'))).toMatchObject(MISSING);
+    for (const format of ['markdown', 'rdoc', 'asciidoc', 'org'])
+      expect(await owner('POST', wiki, page(format, 'one', { format }))).toMatchObject({
+        status: 201,
+        body: { format, slug: format },
+      });
+    expect(await owner('POST', wiki, page('org'))).toMatchObject({ status: 400 });
+    const url = withToken(service.url, 'all-of-it.wiki', tokenOfOwner());
+    const [first] = (await git.ok(git.home, 'ls-remote', url, 'HEAD')).split('\t');
+    expect(await owner('PUT', at(wiki, 'markdown'), {})).toMatchObject({ status: 400 });
+    expect(
+      (await owner('PUT', at(wiki, 'markdown'), { title: 'Start', content: '# two' })).body,
+    ).toMatchObject({ slug: 'Start', content: '# two' });
+    const old = `${at(wiki, 'markdown')}?version=${first}`;
+    expect((await owner('GET', old)).body).toMatchObject({ content: 'one' });
+    expect((await owner('GET', `${at(wiki, 'Start')}?render_html=true`)).body.content).toContain(
+      '<h1>two</h1>',
+    );
+    const listed = (await owner('GET', `${wiki}?with_content=true&per_page=2&page=2`)).body;
+    expect(listed).toMatchObject([
+      { slug: 'rdoc', content: 'one' },
+      { slug: 'Start', content: '# two' },
+    ]);
+    await git.ok(git.home, 'clone', '--quiet', url, git.path('all-of-it'));
+    await git.ok(git.path('all-of-it'), 'push', '--quiet', 'origin', 'main:draft');
+    const form = new FormData();
+    form.set('file', new File(['bytes'], 'a.png'));
+    form.set('branch', 'draft');
+    const upload = { token: tokenOfOwner(), raw: form };
+    expect(await service.call('POST', `${wiki}/attachments`, upload)).toMatchObject({
+      status: 201,
+      body: { file_name: 'a.png', branch: 'draft', link: { markdown: expect.stringMatching(/^!\[a\]/) } },
+    });
+    expect(await owner('DELETE', at(wiki, 'Start'))).toMatchObject({ status: 204 });
   });
 
   test('of a group is for its members, and goes with it', async () => {
