@@ -3,13 +3,15 @@
  * is the client.
  *
  * `LOAD_SECONDS` (of each section), `LOAD_RATES` (`1,2`: multiples of 22.4 requests a second), `LOAD_ONLY`
- * (`rates,heavy,overload`), `LOAD_SEED`; `BENCH_REPOS` and `BENCH_PROFILE` as for the rest of the bench. Answers that are
- * wrong, none within a minute and memory above the limit fail a run; times do not.
+ * (`rates,heavy,overload`; `cpu` is the processor time of each kind, which `COST_TABLE=write` writes into docs/cost.md),
+ * `LOAD_SEED`; `BENCH_REPOS` and `BENCH_PROFILE` as for the rest of the bench. Answers that are wrong, none within a minute and
+ * memory above the limit fail a run; times do not.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { numbers } from './generated.ts';
 import { HostProcess } from './host.ts';
 import { LoadClient, TIMEOUT_MS } from './load-client.ts';
+import { cpuOfKinds, writeCpuOfKinds } from './load-cpu.ts';
 import { type LoadData, makeData } from './load-data.ts';
 import { CHEAP, HEAVY, type Kind, MIX, type Mix } from './load-mix.ts';
 import { isFailed, isRefused, isServed, percentile, recovered, type Sample } from './load-samples.ts';
@@ -56,8 +58,14 @@ async function play(report: Report, host: HostProcess, data: LoadData): Promise<
   const lasting = (short: number) => seconds || short;
   const client = new LoadClient(host.url);
   const lane = new Lane(report, host, { client, data, random });
-  await lane.warmUp(seconds > 0 ? WARM : SHORT.warm);
+  await lane.warmUp(seconds > 0 || only.includes('cpu') ? WARM : SHORT.warm);
 
+  if (only.includes('cpu')) {
+    const measured = await cpuOfKinds(host, { client, data, random });
+    for (const [name, cpu] of measured) say(`${name.padEnd(34)}${figure(cpu)} ms of CPU\n`);
+    if (process.env['COST_TABLE'] === 'write') writeCpuOfKinds(measured);
+  }
+  if (!only.some((section) => section !== 'cpu')) return client.close();
   say(heading(SECTION_COLUMNS));
   const sections: Section[] = [];
   for (const [i, rate] of only.includes('rates') ? rates.entries() : []) {

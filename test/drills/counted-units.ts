@@ -7,6 +7,8 @@ import { forgetEverything } from '../harness/aws-calls.ts';
 import type { LogLines } from '../harness/log-lines.ts';
 import type { MetricLines } from '../harness/metric-lines.ts';
 import type { Service } from '../harness/service.ts';
+import type { Waits } from '../harness/waits.ts';
+import { DocumentedPart } from './documented-table.ts';
 
 /** What one action uses of AWS, including the jobs that it enqueues. */
 interface Units {
@@ -23,7 +25,7 @@ interface Units {
 }
 
 export interface Action extends Units {
-  /** GB-seconds of functions, by {@link ASSUMED_MS}. */
+  /** GB-seconds of functions. */
   readonly gbSeconds: number;
   /** Of log lines, those of metrics and the runtime's own included. */
   readonly logBytes: number;
@@ -31,8 +33,14 @@ export interface Action extends Units {
   readonly million: number;
 }
 
-/** What a call takes is the one thing that cannot be counted here: milliseconds, by kind of function. */
-const ASSUMED_MS = { api: 60, repository: 150, git: 400, worker: 200, authorizer: 30 } as const;
+/** With so many MB a function has a whole processor; with fewer it has their share of it, and more help one thread no further. */
+const PROCESSOR_MB = 1769;
+/** What a round trip takes, in milliseconds, by service: typical of functions and tables of one region. */
+const TRIP_MS = { D: 5, S: 25, Q: 10 } as const;
+/** What is paid of each call besides: it is rounded up, and the runtime ends it after the answer. */
+const CALL_MS = 2;
+/** The processor time of each kind of request, with its jobs, as `npm run bench load` measured it. */
+const CPU_MS = new DocumentedPart('cpu').rows();
 /** What Lambda writes of each call: START, END and REPORT. */
 const RUNTIME_LOG_BYTES = 330;
 /** The gateway's line of each request. */
@@ -40,18 +48,27 @@ const ACCESS_LOG_BYTES = 400;
 /** Sent, received, deleted; one by one, which is the most. */
 const REQUESTS_PER_MESSAGE = 3;
 
+/** What counts an action. */
+export interface Counting {
+  readonly lines: LogLines;
+  readonly metrics: MetricLines;
+  readonly waits: Waits;
+}
+
 /**
  * Counts an action together with all jobs it enqueued. The host runs no background work.
  *
+ * @param like the kind of request of the mix whose processor time it has; absent: it is no request, and has only that of its jobs
  * @param warm whether functions have in memory what earlier actions left there
  */
 export async function counted(
   service: Service,
-  { lines, metrics, warm = false }: { lines: LogLines; metrics: MetricLines; warm?: boolean },
+  { lines, metrics, waits }: Counting,
+  { like, warm = false }: { like?: string; warm?: boolean },
   work: () => Promise<void>,
 ): Promise<Action> {
   const { dynamo, s3 } = service.host;
-  await finish(service);
+  await finish(service, waits);
   if (!warm) forgetEverything();
   const counts = { readUnits: 0, writeUnits: 0, objectWrites: 0, objectReads: 0 };
   dynamo.onOperation = ({ readUnits, writeUnits }) => {
@@ -65,16 +82,22 @@ export async function counted(
   };
   const from = lines.all.length;
   const metricBytes = metrics.bytes;
-  await work();
-  const messages = await finish(service);
+  const asked = await waits.of(work);
+  const done = await finish(service, waits);
   dynamo.onOperation = undefined;
   s3.onOperation = undefined;
   const told = lines.all.slice(from).filter(({ message }) => message === 'request' || message === 'job');
   const requests = told.filter(({ message }) => message === 'request');
   const guarded = requests.filter(({ area }) => area === 'git').length;
   const mails = told.filter(({ job }) => job === 'mail.send').length;
+  const { messages } = done;
   const units = { ...counts, requests: requests.length, calls: told.length + guarded, messages, mails };
-  const gbSeconds = told.reduce((sum, line) => sum + costOfCall(line), 0) + guarded * inGb(512, 'authorizer');
+  // Git's authorizer, which has less memory, is taken for the function behind it.
+  const memory = Math.max(0, ...requests.map(memoryOf));
+  const gbSeconds =
+    (like === undefined ? 0 : inGb(Math.max(memory, PROCESSOR_MB), CPU_MS.get(like)![0]!)) +
+    inGb(memory, msOf(asked) + (requests.length + guarded) * CALL_MS) +
+    done.gbSeconds;
   const logBytes =
     told.reduce((sum, line) => sum + JSON.stringify(line).length, 0) +
     (metrics.bytes - metricBytes) +
@@ -98,32 +121,41 @@ function dollars(units: Units, gbSeconds: number, logBytes: number): number {
   );
 }
 
-const inGb = (memory: number, kind: keyof typeof ASSUMED_MS) => (memory / 1024) * (ASSUMED_MS[kind] / 1000);
+const inGb = (memory: number, ms: number) => (memory / 1024) * (ms / 1000);
 
-function costOfCall({ area: name, message }: Line): number {
+/** Calls of several services at once take as long as the slowest. */
+const msOf = (steps: Awaited<ReturnType<Waits['of']>>): number =>
+  steps.reduce((sum, step) => sum + Math.max(...[...step].map((service) => TRIP_MS[service])), 0);
+
+function memoryOf({ area: name }: Line): number {
   const area = areas.find((each) => each.name === name);
   if (area === undefined) throw new Error(`a line of no function: ${name}`);
-  if (message === 'job') return inGb(area.memory, 'worker');
-  return inGb(area.memory, name === 'git' ? 'git' : area.memory > 512 ? 'repository' : 'api');
+  return area.memory;
 }
 
-/** Hands every message to its worker until none is left. @returns how many there were */
-export async function finish({ host }: Service): Promise<number> {
+/** Hands every message to its worker until none is left. @returns how many there were, and what the workers waited */
+export async function finish(
+  { host }: Service,
+  waits: Waits,
+): Promise<{ messages: number; gbSeconds: number }> {
   const { sqs } = awsClients();
-  let messages = 0;
+  let [messages, gbSeconds] = [0, 0];
   for (let before = -1; before < messages; ) {
     before = messages;
-    for (const { name, queue } of areasOf('worker')) {
+    for (const { name, queue, memory } of areasOf('worker')) {
       const QueueUrl = process.env[`QUEUE_URL_${queue.toUpperCase()}`]!;
       const { Messages = [] } = await sqs.send(
         new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }),
       );
       for (const { MessageId: messageId, Body: body, ReceiptHandle } of Messages) {
-        await host.invoke(name, { Records: [{ messageId, body, attributes: {} }] });
+        const job = await waits.of(() =>
+          host.invoke(name, { Records: [{ messageId, body, attributes: {} }] }),
+        );
+        gbSeconds += inGb(memory, msOf(job) + CALL_MS);
         await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
         messages++;
       }
     }
   }
-  return messages;
+  return { messages, gbSeconds };
 }

@@ -17,6 +17,7 @@ import { BulkTable } from '../harness/bulk-table.ts';
 import { LogLines } from '../harness/log-lines.ts';
 import { MetricLines } from '../harness/metric-lines.ts';
 import { type Service, startService } from '../harness/service.ts';
+import { Waits } from '../harness/waits.ts';
 import { storeOf } from '../harness/world.ts';
 
 const [FEW, MANY] = [200, 10_000];
@@ -25,6 +26,7 @@ const DOCUMENTED = new DocumentedPart('open-merge-requests');
 let service: Service;
 let lines: LogLines;
 let metrics: MetricLines;
+let waits: Waits;
 let token: string;
 let project: number;
 /** The oldest of all, by their source branches. */
@@ -54,6 +56,7 @@ const recordOf = async (branch: string) =>
 beforeAll(async () => {
   [lines, metrics] = [LogLines.watch(), MetricLines.watch('Lemnos')];
   service = await startService({ background: false });
+  waits = Waits.of(service.host);
   token = (await service.user('owner')).token;
   project = (await ask('POST', '', { name: 'busy' })).id;
   await commit('main', 'a.txt', '1\n2\n3\n');
@@ -107,13 +110,18 @@ async function scheduled(): Promise<void> {
 
 let pushes = 0;
 async function measure(counts: Map<string, Action>): Promise<void> {
-  const measured = (work: () => Promise<unknown>) =>
-    counted(service, { lines, metrics }, async () => void (await work()));
-  await finish(service);
+  const measured = (work: () => Promise<unknown>, like?: string) =>
+    counted(service, { lines, metrics, waits }, like === undefined ? {} : { like }, async () => {
+      await work();
+    });
+  await finish(service, waits);
   counts.set('a run of all that is scheduled', await measured(scheduled));
-  counts.set('a push to the branch', await measured(() => commit('main', `pushed-${++pushes}.txt`, 'x')));
-  counts.set('a look at the oldest after it', await measured(() => shown('clean')));
-  counts.set('another look at it', await measured(() => shown('clean')));
+  counts.set(
+    'a push to the branch',
+    await measured(() => commit('main', `pushed-${++pushes}.txt`, 'x'), 'POST commits'),
+  );
+  counts.set('a look at the oldest after it', await measured(() => shown('clean'), 'GET merge_request'));
+  counts.set('another look at it', await measured(() => shown('clean'), 'GET merge_request'));
 }
 
 const COLUMNS = ['calls', 'readUnits', 'writeUnits', 'messages'] as const;
@@ -150,7 +158,7 @@ describe('the oldest of ten thousand', () => {
     const json = { branch: 'main', commit_message: 'x' };
     const actions = [{ action: 'update', file_path: 'a.txt', content: '1\ntwo\n3\n' }];
     await ask('POST', `/${project}/repository/commits`, { ...json, actions });
-    await finish(service);
+    await finish(service, waits);
     expect([await listed('rival'), await listed('clean')]).toEqual(['unchecked', 'unchecked']);
     expect(await shown('rival')).toMatchObject({ merge_status: 'cannot_be_merged', has_conflicts: true });
     expect(await shown('clean')).toMatchObject({ merge_status: 'can_be_merged', has_conflicts: false });
@@ -160,7 +168,7 @@ describe('the oldest of ten thousand', () => {
   test('is merged by a push that brings its commits', async () => {
     const { iid } = await propose('upon');
     await ask('PUT', `/${project}/merge_requests/${iid}/merge`);
-    await finish(service);
+    await finish(service, waits);
     expect((await recordOf('stacked')).state).toBe('merged');
     expect((await recordOf('clean')).state).toBe('opened');
   });

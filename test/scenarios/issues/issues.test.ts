@@ -98,7 +98,6 @@ describe('an issue', () => {
         ip_address: '127.0.0.1',
         spamcheck_submitted: false,
         akismet_submitted: false,
-        spamcheck_submitted: false,
       },
     ]);
     expect((await as('owner', 'GET', detail)).status).toBe(403);
