@@ -92,7 +92,7 @@ export async function counted(
   const mails = told.filter(({ job }) => job === 'mail.send').length;
   const { messages } = done;
   const units = { ...counts, requests: requests.length, calls: told.length + guarded, messages, mails };
-  // Git's authorizer, which has less memory, is taken for the function behind it.
+  // Git's authorizer is paid for, but the host does not run it: what it reads and waits for is not in these figures.
   const memory = Math.max(0, ...requests.map(memoryOf));
   const gbSeconds =
     (like === undefined ? 0 : inGb(Math.max(memory, PROCESSOR_MB), CPU_MS.get(like)![0]!)) +
