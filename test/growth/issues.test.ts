@@ -71,7 +71,7 @@ const PAGE = { trips: ASKED + 4, kilobytes: 60 };
 /** The same where a title is looked up, or discussions lead to notes. */
 const TITLED = { ...PAGE, trips: ASKED + 5 };
 /** The same in projects that are judged by themselves, beside the records, and then their groups; one more to count. */
-const SPREAD = { trips: ASKED + 5, kilobytes: 80 };
+const SPREAD = { trips: ASKED + 5, kilobytes: 100 };
 /** Keys up to the page, and the projects that they are in. */
 const OFFSET = { trips: ASKED + 8, kilobytes: LARGE < 100_000 ? 500 : 2000 };
 /** What several rows lead to; for a total up to 10,000 the keys of each are read. */

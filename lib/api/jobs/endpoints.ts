@@ -190,7 +190,7 @@ const play = endpoint({
   area,
   summary: 'Start a manual job',
   description:
-    'Developers start jobs, and whoever the rule of a protected environment names those that deploy there, from Reporter on.',
+    'Requires the Developer role; for a job that deploys to a protected environment also Reporter, if a rule of that environment names the caller.',
   access: project('play_job'),
   params: jobId,
   returns: { status: 200, body: shapes.job },
