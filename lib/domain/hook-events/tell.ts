@@ -30,7 +30,7 @@ export interface ToldToHooks extends HookActor {
   readonly at: string;
 }
 
-/** Of events that'hooks/instance'hear of. */
+/** Of events that hooks of the instance hear of. */
 const HEARD_BY_SYSTEM: ReadonlySet<HookEvent['kind']> = new Set([
   'push',
   'merge-request',

@@ -118,8 +118,8 @@ export async function removeDescendantMemberships(
 
 /** Memberships read together. */
 const PAGE_SIZE = 100;
-/** Memberships removed in one transaction, with four items each. */
-const BATCH_SIZE = 25;
+/** Memberships removed in one transaction, with five items each. */
+const BATCH_SIZE = 20;
 
 /** @param sources of one kind @returns whether all of them were processed within the bounds */
 async function leave(

@@ -4,7 +4,7 @@ import { type GroupRecord, MAX_DEPTH } from '../../records/groups.ts';
 import { VISIBILITIES, type Visibility } from '../../records/visibility.ts';
 import { LimitReached, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { memberWrite } from '../members/item.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
+import { itemsOf, MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import {
   addTo,
   changeGroupName,
@@ -133,7 +133,7 @@ export class Groups {
       ...(options.alongside ?? []),
     ];
     const { messages = [] } = options;
-    const index = indexed('group', id, [record.name, record.path], writes.length + messages.length);
+    const index = indexed('group', id, [record.name, record.path], writes.length + itemsOf(messages));
     try {
       await this.#outbox.commit([...writes, ...index.writes], [...messages, ...index.messages]);
     } catch (error) {
@@ -289,7 +289,7 @@ export class Groups {
     ];
     const texts = [updated.name, updated.path];
     const renamed = moves ? ({ kind: 'group', id: group.id, texts } as const) : undefined;
-    await withSearchRows(this.#table, renamed, writes.length + messages.length, (rows) =>
+    await withSearchRows(this.#table, renamed, writes.length + itemsOf(messages), (rows) =>
       this.#commit([...writes, ...rows], messages),
     );
     return updated;

@@ -88,6 +88,10 @@ export const outboxWrites = (messages: readonly OutboxMessage[]): Put[] =>
     ...(message.promised === undefined ? [] : [promiseOf(message, message.promised)]),
   ]);
 
+/** How many items of a transaction messages take. */
+export const itemsOf = (messages: readonly OutboxMessage[]): number =>
+  messages.reduce((items, { promised }) => items + (promised === undefined ? 1 : 2), 0);
+
 const rowOf = ({ id, queue, type, body, requestId, hookCall }: OutboxMessage): Put => ({
   put: {
     ...outboxKey(id),

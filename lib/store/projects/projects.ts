@@ -8,7 +8,7 @@ import { Missing, Stale, type StoreError, TransactionRefused } from '../errors.t
 import { forkOf, withDecrements } from '../forks/forks.ts';
 import { memberWrite } from '../members/item.ts';
 import type { Members } from '../members/members.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
+import { itemsOf, MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import { addTo, refusedByParent } from '../placement/group.ts';
 import { addToPersonal, type Owner, refusedByOwner } from '../placement/personal-namespace.ts';
 import { changeProjectName, claimProjectPath, type ProjectPlacement } from '../placement/project.ts';
@@ -138,7 +138,7 @@ export class Projects {
       ...(about?.alongside ?? []),
     ];
     const messages = [...(options.messages ?? []), ...(about?.messages ?? [])];
-    const index = indexed('project', id, [record.name, record.path], writes.length + messages.length);
+    const index = indexed('project', id, [record.name, record.path], writes.length + itemsOf(messages));
     try {
       await this.#outbox.commit([...writes, ...index.writes], [...messages, ...index.messages]);
     } catch (error) {

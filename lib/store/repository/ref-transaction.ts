@@ -9,7 +9,7 @@ import { dropsTip } from '../../git/ref-tips.ts';
 import type { RefName } from '../../git/refname.ts';
 import { StoreUnavailable, TransactionRefused } from '../errors.ts';
 import { MAINTAIN_JOB } from '../maintenance/last-runs.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
+import { itemsOf, MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import { guardKey, refKey, refNamesKey } from '../row-keys/repository.ts';
 import { TRANSACTION_ITEMS } from '../table/table.ts';
 import type { Write } from '../table/write.ts';
@@ -76,7 +76,7 @@ export class RefTransactions {
     if (new Set(updates.map((update) => update.name)).size < updates.length)
       throw new RangeError('one ref is updated twice');
     const others =
-      6 + (options.packs?.length ?? 0) + (options.alongside?.length ?? 0) + (options.messages?.length ?? 0);
+      6 + (options.packs?.length ?? 0) + (options.alongside?.length ?? 0) + itemsOf(options.messages ?? []);
     const large = updates.length > MAX_ROWS_CHANGED || updates.length + others > TRANSACTION_ITEMS;
     const by = ulid();
     for (let n = 0; n < ATTEMPTS; n++) {

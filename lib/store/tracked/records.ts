@@ -10,6 +10,7 @@ import type { TrackedAddress, TrackedRecord } from '../../records/tracked.ts';
 import { AlreadyExists, ConditionFailed, Missing, Stale, TransactionRefused } from '../errors.ts';
 import { WORDS_OF_NOTE } from '../notes/words.ts';
 import {
+  itemsOf,
   MAINTENANCE,
   message,
   messageAt,
@@ -401,7 +402,7 @@ export class TrackedRecords<R extends TrackedRecord, Facet extends string, Class
 }
 
 const sizeOf = ({ alongside = [], messages = [], within }: CreationOptions): number =>
-  alongside.length + messages.length + (within === undefined ? 0 : ITEMS_WITHIN);
+  alongside.length + itemsOf(messages) + (within === undefined ? 0 : ITEMS_WITHIN);
 
 /** Rows that fit into a transaction with `others` items of other subjects. */
 const roomBeside = (others: number): number =>

@@ -2,7 +2,7 @@
 
 import type { InternalType, UserRecord } from '../../records/users.ts';
 import { ignoreRefusal, Missing, NameTaken, Stale, TransactionRefused } from '../errors.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
+import { itemsOf, MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
 import { orderedBy } from '../row-keys/key.ts';
 import { nameKey } from '../row-keys/names.ts';
 import { internalUserKey, userKey } from '../row-keys/users.ts';
@@ -229,7 +229,7 @@ export class Users {
     const messages = [...(reindex ? [indexMessage('user', user.id)] : []), ...(options.messages ?? [])];
     const texts = [updated.name, updated.username];
     const renamed = reindex ? ({ kind: 'user', id: user.id, texts } as const) : undefined;
-    await withSearchRows(this.#table, renamed, writes.length + messages.length, (rows) =>
+    await withSearchRows(this.#table, renamed, writes.length + itemsOf(messages), (rows) =>
       this.#commit([...writes, ...rows], messages),
     );
     return updated;

@@ -330,6 +330,26 @@ test('the last owner of a descendant keeps the membership', async () => {
   expect(new Set(await statuses(there))).toEqual(new Set([200]));
 });
 
+test('memberships that a hook of the instance hears of are removed together', async () => {
+  const { group, who } = await ground();
+  const root = { token: service.rootToken };
+  const hook = await service.call('POST', '/hooks', { ...root, json: { url: 'https://hooks.example.com/' } });
+  expect(hook.status).toBe(201);
+  const { members, groups } = storeOf();
+  const { id: _, createdAt: _c, ...model } = (await groups.get(group.id))!;
+  const parent = (await groups.get(group.id))!;
+  await Promise.all(
+    Array.from({ length: 30 }, (_, i) =>
+      groups.create({ ...model, name: `heard ${i}`, path: `heard-${i}` }, { ownerId: who.id, parent }),
+    ),
+  );
+  expect((await group.agent('PATCH', `/Users/${who.uid}`, inactive)).status).toBe(204);
+  const left: unknown[] = [];
+  for await (const member of members.ofUser(who.id)) left.push(member);
+  expect(left).toEqual([]);
+  expect((await service.call('DELETE', `/hooks/${hook.body.id}`, root)).status).toBe(204);
+});
+
 test('a removal with many memberships removes five hundred in the request and the rest in the worker', {
   timeout: 120_000,
 }, async () => {
