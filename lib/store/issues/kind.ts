@@ -84,11 +84,13 @@ function rowsOfIssue(issue: IssueRecord, { rootId, labelTitles, milestoneTitle }
       list: listPartition(issueKeys.ofAll(listClass), id),
       byId: place,
     },
+    // Before those that a worker may have to write: who asks for a number gets it at once.
+    word(numberWord(ISSUE_KIND.sign, iid)),
     ...issue.assigneeIds.map((userId) => own('assignee', userId)),
     ...issue.labelIds.map((label) => titled('label', label, labelTitles.get(label))),
     ...(issue.milestoneId === null ? [] : [titled('milestone', issue.milestoneId, milestoneTitle)]),
     ...(issue.iterationId === null ? [] : [planned('iteration', issue.iterationId)]),
     ...(issue.epicId === null ? [] : [planned('epic', issue.epicId)]),
-    ...[numberWord(ISSUE_KIND.sign, iid), ...wordsOfIssue(issue)].map(word),
+    ...wordsOfIssue(issue).map(word),
   ];
 }

@@ -110,6 +110,8 @@ function rowsOf(record: MergeRequestRecord, { rootId, labelTitles, milestoneTitl
       list: listPartition(mergeRequestKeys.ofAll(state), id),
       byId: place,
     },
+    // Before those that a worker may have to write: who asks for a number gets it at once.
+    word(numberWord(MERGE_REQUEST_KIND.sign, iid)),
     ...record.assigneeIds.map((userId) => own('assignee', userId)),
     ...record.reviewerIds.map((userId) => own('reviewer', userId)),
     ...record.approvals.map(({ userId }) => own('approver', userId)),
@@ -118,6 +120,6 @@ function rowsOf(record: MergeRequestRecord, { rootId, labelTitles, milestoneTitl
     by('source', source.branch),
     by('target', targetBranch),
     ...commitsOf(record).map((sha) => ({ ...mergeRequestCommitKey(projectId, sha, place) })),
-    ...[numberWord(MERGE_REQUEST_KIND.sign, iid), ...wordsOfMergeRequest(record)].map(word),
+    ...wordsOfMergeRequest(record).map(word),
   ];
 }

@@ -3,6 +3,7 @@ import type { IssueRecord } from '../../../lib/records/issues.ts';
 import { Issues } from '../../../lib/store/issues/issues.ts';
 import { ISSUE_KIND, issueRanges } from '../../../lib/store/issues/kind.ts';
 import { Outbox } from '../../../lib/store/outbox/outbox.ts';
+import { projectKey } from '../../../lib/store/row-keys/projects.ts';
 import { Counters } from '../../../lib/store/table/counters.ts';
 import type { Table } from '../../../lib/store/table/table.ts';
 import { TrackedList } from '../../../lib/store/tracked/list.ts';
@@ -135,4 +136,14 @@ test('lists that share no issue have no page', async () => {
     SMALL,
   );
   expect(found.iids).toEqual([]);
+});
+
+test('an issue is found by its number at once, also where a worker writes the last of its rows', async () => {
+  const { store } = opened;
+  await store.table.put({ put: { ...projectKey(SMALL), id: SMALL, deletedAt: null } });
+  const many = { ...issue(SMALL, 900), labelIds: Array.from({ length: 90 }, (_, i) => 1000 + i) };
+  await store.issues.create(many, { rootId: SMALL, labelTitles: new Map() });
+  const sources = [store.issueList.rangesOfNumbers(SMALL, [900])];
+  const page = await store.issueList.page({ sources, direction: 'desc', page: 1, perPage: 20 });
+  expect(page.items.map(({ iid }) => iid)).toEqual([900]);
 });
