@@ -32,7 +32,7 @@ const rows = readRows();
 describe('a token with the single scope', () => {
   // Where users' tokens are no credentials, one of few scopes is none either.
   const tried = allEndpoints.flatMap(({ method, path, access }) => {
-    if (access.kind === 'other') return [];
+    if (access.kind === 'other' || (access.kind === 'anyone' && access.unread)) return [];
     const row = rows.find((each) => each.endpoint === `${method} ${path.replaceAll('*', ':')}`);
     return row === undefined || path === '/personal_access_tokens/self' ? [] : [row];
   });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { allEndpoints } from '../../lib/api/all.ts';
 import type { Answer } from '../harness/service.ts';
 import { COLUMNS, type Column, done, type Fixtures, MARKS, type Names } from './fixtures.ts';
 import { type Expected, HEADING, type Line, type Preparation, type Row } from './rows.ts';
@@ -193,9 +194,18 @@ function unknownTo(column: Column): readonly string[] {
   }
 }
 
+/** Endpoints that leave the credentials of users unread. */
+const UNREAD: ReadonlySet<string> = new Set(
+  allEndpoints.flatMap(({ method, path, access }) =>
+    access.kind === 'anyone' && access.unread ? [`${method} ${path}`] : [],
+  ),
+);
+
 function refusalOf(row: Row, line: Line, column: Column, { status, inside }: Expected): RegExp | undefined {
   // Whose token a user's is, is nothing to that interface.
   if (row.path.startsWith('/api/scim/')) return SCIM_401;
+  // A runner's token alone counts there.
+  if (UNREAD.has(row.endpoint)) return status === 403 ? /^\{"message":"403 Forbidden"\}$/ : undefined;
   if (column === 'blkd') return /^\{"message":"403 Forbidden - Your account has been blocked\."\}$/;
   if (status === 401) return /^\{"message":"401 Unauthorized"\}$/;
   if (status === 403)
