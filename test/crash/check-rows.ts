@@ -508,7 +508,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
         const { w: _w, ...held }: Partial<Row> = rows.get(projectSizeKey(id, size)) ?? {};
         if (!isDeepStrictEqual(held, sortedRow(id, size, measured) ?? {}))
           yield `project ${id} is out of order: ${size}`;
-        if (record && record['deletedAt'] === null && record[size] !== sortedSizes(measured)[size])
+        if (record && record['deletedAt'] === null && (record[size] ?? 0) !== sortedSizes(measured)[size])
           yield `project ${id} says ${record[size]} for ${size} and its statistics do not`;
       }
     }
