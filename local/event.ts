@@ -48,8 +48,9 @@ export function split(url: string): { path: string; query: string } {
 }
 
 function headersOf(request: IncomingMessage) {
-  const single: Record<string, string> = {};
-  const multi: Record<string, string[]> = {};
+  // A header may be called `__proto__`.
+  const single: Record<string, string> = Object.create(null);
+  const multi: Record<string, string[]> = Object.create(null);
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
     const name = request.rawHeaders[i]!;
     const value = request.rawHeaders[i + 1]!;

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, get, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
@@ -58,6 +58,25 @@ describe('the event', () => {
       'v',
     );
     expect(seen?.requestContext).toMatchObject({ httpMethod: 'POST', path: '/api/v4/projects/a%2Fb' });
+  });
+
+  test('has headers of any name', async () => {
+    let seen: APIGatewayProxyEvent | undefined;
+    const url = await front(async (event) => {
+      seen = event as APIGatewayProxyEvent;
+      return { statusCode: 200, body: '' };
+    });
+    // What fetch sends has no such name.
+    const headers = ['Host', 'lemnos.test', '__proto__', 'a', 'constructor', 'b'];
+    const status = await new Promise((resolve) =>
+      get(`${url}/api/v4/version`, { headers, agent: false }, (response) =>
+        resolve(response.resume().statusCode),
+      ),
+    );
+    expect(status).toBe(200);
+    const names = Object.entries(seen?.multiValueHeaders ?? {});
+    expect(names).toContainEqual(['__proto__', ['a']]);
+    expect(names).toContainEqual(['constructor', ['b']]);
   });
 });
 
