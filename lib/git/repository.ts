@@ -170,18 +170,21 @@ export class GitRepository {
   /** The commits that refs point to, read together. A ref without a commit (a tag of a tree) is left out. */
   async tips(refs: readonly Ref[]): Promise<Tip[]> {
     const { store } = this.#ports;
+    const targets = [...new Set(refs.map(({ oid }) => oid))];
     await store.run((objects) => {
-      batchMisses(refs, (ref) => {
-        const commit = peelToCommit(objects, ref.oid)?.commit;
+      batchMisses(targets, (oid) => {
+        const commit = peelToCommit(objects, oid)?.commit;
         if (commit !== undefined) objects.header(commit);
       });
     });
     const texts = new TextBudget();
+    // Of many refs to one commit it is read once; all that were read would be too much to keep.
+    let last: { readonly of: Oid; readonly tip: ReadTip | undefined } | undefined;
     const tips = await eachInTurns(store, refs, (objects, ref): Tip | undefined => {
-      const peeled = peelToCommit(objects, ref.oid);
-      if (peeled === undefined) return undefined;
-      const commit = texts.commit(readCommit(objects, peeled.commit));
-      return { ref, commit, ...(peeled.tag ? { tag: texts.tag(peeled.tag) } : {}) };
+      if (last?.of !== ref.oid) last = { of: ref.oid, tip: readTip(objects, ref.oid) };
+      const { tip } = last;
+      if (tip === undefined) return undefined;
+      return { ref, commit: texts.commit(tip.commit), ...(tip.tag ? { tag: texts.tag(tip.tag) } : {}) };
     });
     return tips.filter((tip) => tip !== undefined);
   }
@@ -504,6 +507,14 @@ export class GitRepository {
       throw error;
     }
   }
+}
+
+type ReadTip = Omit<Tip, 'ref'>;
+
+function readTip(objects: SyncObjects, oid: Oid): ReadTip | undefined {
+  const peeled = peelToCommit(objects, oid);
+  if (peeled === undefined) return undefined;
+  return { commit: readCommit(objects, peeled.commit), ...(peeled.tag ? { tag: peeled.tag } : {}) };
 }
 
 function readCommit(objects: SyncObjects, oid: Oid): CommitRecord {

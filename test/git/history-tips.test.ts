@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Oid } from '../../lib/git/oid.ts';
 import { GitRepository } from '../../lib/git/repository.ts';
 import { GitFixture, generateHistory, random } from './history-fixture.ts';
@@ -90,4 +90,41 @@ test('authors are those of git shortlog --no-merges, except for the case of addr
   const newest = fixture.git('log', '-1', '--no-merges', '--author=^Ann ', '--format=%ae', 'main').trim();
   expect(authors.find((author) => author.name === 'Ann')?.email).toBe(newest);
   await expect(git.history.authors(fixture.oid('main'), { maxCommits: 100 })).rejects.toThrow('passed 100');
+});
+
+test('a commit is read as often for forty refs to it as for one', async () => {
+  using fixture = new GitFixture();
+  generateHistory(fixture, { seed: 303, commits: 3, skew: false });
+  for (let n = 0; n < 40; n++) fixture.git('branch', `same-${n}`, 'main');
+  const { repository, store } = await fixture.load();
+  let reads = 0;
+  const run = store.run.bind(store);
+  vi.spyOn(store, 'run').mockImplementation((read, ahead) =>
+    run((objects) => {
+      const { read: readOne } = objects;
+      const counted = (oid: Oid) => {
+        reads++;
+        return readOne.call(objects, oid);
+      };
+      return read(
+        Object.assign(Object.create(objects), { header: objects.header.bind(objects), read: counted }),
+      );
+    }, ahead),
+  );
+  const git = new GitRepository({ objects: repository.objects, refs: repository.refs, store });
+  const refs = (await git.branches()).refs.filter(({ name }) => name.startsWith('refs/heads/same-'));
+  const readsOf = async (some: typeof refs) => {
+    reads = 0;
+    const tips = await git.tips(some);
+    expect(tips.map(({ ref, commit }) => [ref.name, commit.oid])).toEqual(
+      some.map(({ name, oid }) => [name, oid]),
+    );
+    return reads;
+  };
+  expect(refs).toHaveLength(40);
+  // What the first time fetches is read again then.
+  await readsOf(refs.slice(0, 1));
+  const one = await readsOf(refs.slice(0, 1));
+  expect(one).toBeGreaterThan(0);
+  expect(await readsOf(refs)).toBe(one);
 });
