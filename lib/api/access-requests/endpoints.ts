@@ -8,9 +8,10 @@ import {
 } from '../../domain/access-requests/access-requests.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
+import { accessOf } from '../container-access.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { member } from '../members/present.ts';
-import { MEMBERSHIP_RESOURCES, type MembershipResourceKind, resourceOf } from '../members/resources.ts';
+import { MEMBERSHIP_RESOURCES, type MembershipResourceKind } from '../members/resources.ts';
 import * as shapes from '../members/shapes.ts';
 import { userBasic } from '../users/present.ts';
 import { member as memberShape } from '../users/shapes.ts';
@@ -35,7 +36,7 @@ const of = (kind: MembershipResourceKind) => {
       returns: { body: shapes.accessRequests },
       paginate: 'offset',
       handle: async ({ actor, page, request, ...found }, deps) => {
-        const requests = await listAccessRequests(deps, actor, resourceOf(found), counted(page));
+        const requests = await listAccessRequests(deps, actor, accessOf(found), counted(page));
         return { ...requests, items: requests.items.map((item) => shown(item, request.baseUrl)) };
       },
     }),
@@ -51,7 +52,7 @@ const of = (kind: MembershipResourceKind) => {
         { status: 429, description: 'Too many access requests within an hour' },
       ],
       handle: async ({ actor, request, ...found }, deps) =>
-        shown(await requestAccess(deps, actor, resourceOf(found), request.baseUrl), request.baseUrl),
+        shown(await requestAccess(deps, actor, accessOf(found), request.baseUrl), request.baseUrl),
     }),
     endpoint({
       method: 'PUT',
@@ -71,7 +72,7 @@ const of = (kind: MembershipResourceKind) => {
         { status: 409, description: 'Member already exists' },
       ],
       handle: async ({ actor, params, body, request, ...found }, deps) => {
-        const resource = resourceOf(found);
+        const resource = accessOf(found);
         const { record, user } = await approveAccess(
           deps,
           actor,
@@ -92,9 +93,9 @@ const of = (kind: MembershipResourceKind) => {
       returns: { status: 204 },
       errors: [{ status: 404, description: 'The user has no pending access request' }],
       handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
-        const { requestedAt } = await getAccessRequest(deps, actor, resourceOf(found), params.user_id);
+        const { requestedAt } = await getAccessRequest(deps, actor, accessOf(found), params.user_id);
         unmodifiedSince(requestedAt);
-        await denyAccess(deps, actor, resourceOf(found), params.user_id);
+        await denyAccess(deps, actor, accessOf(found), params.user_id);
         return noContent();
       },
     }),

@@ -2,9 +2,10 @@ import * as rules from '../../domain/invitations/invitations.ts';
 import { addMembers } from '../../domain/members/members.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
+import { accessOf } from '../container-access.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { userIds } from '../members/ids.ts';
-import { MEMBERSHIP_RESOURCES, type MembershipResourceKind, resourceOf } from '../members/resources.ts';
+import { MEMBERSHIP_RESOURCES, type MembershipResourceKind } from '../members/resources.ts';
 import * as shapes from '../members/shapes.ts';
 
 const area = 'members';
@@ -53,7 +54,7 @@ const of = (kind: MembershipResourceKind) => {
       errors: [{ status: 405, description: 'A parent group has locked the membership of its projects' }],
       handle: async ({ actor, body, request, ...found }, deps) => {
         const input = { accessLevel: body.access_level, expiresAt: body.expires_at };
-        const resource = resourceOf(found);
+        const resource = accessOf(found);
         const results = [];
         if (body.email !== undefined)
           results.push(await rules.invite(deps, actor, resource, body.email, input, request.baseUrl));
@@ -79,7 +80,7 @@ const of = (kind: MembershipResourceKind) => {
       paginate: 'offset',
       handle: async ({ actor, query, page, ...found }, deps) => {
         const options = { ...counted(page), query: query.query };
-        const invitations = await rules.listInvitations(deps, actor, resourceOf(found), options);
+        const invitations = await rules.listInvitations(deps, actor, accessOf(found), options);
         return { ...invitations, items: invitations.items.map(shown) };
       },
     }),
@@ -96,7 +97,7 @@ const of = (kind: MembershipResourceKind) => {
       errors: [absent],
       handle: async ({ actor, params, body, ...found }, deps) => {
         const change = { accessLevel: body.access_level, expiresAt: body.expires_at };
-        return shown(await rules.changeInvitation(deps, actor, resourceOf(found), params.email, change));
+        return shown(await rules.changeInvitation(deps, actor, accessOf(found), params.email, change));
       },
     }),
     endpoint({
@@ -109,7 +110,7 @@ const of = (kind: MembershipResourceKind) => {
       returns: { status: 204 },
       errors: [absent],
       handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
-        const invitation = await rules.getInvitation(deps, actor, resourceOf(found), params.email);
+        const invitation = await rules.getInvitation(deps, actor, accessOf(found), params.email);
         unmodifiedSince(invitation.createdAt);
         await rules.withdrawInvitation(deps, invitation);
         return noContent();

@@ -4,6 +4,7 @@ import type { ContainerAccess } from '../../domain/labels/containers.ts';
 import { getMilestone } from '../../domain/milestones/milestones.ts';
 import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
+import { accessOf } from '../container-access.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { askedIn, presentedIssues } from './presented.ts';
 import * as shapes from './shapes.ts';
@@ -30,7 +31,7 @@ const of = (kind: keyof typeof KINDS) =>
     noun: 'Issue',
     errors: [{ status: 404, description: `The ${kind} has no such milestone` }],
     handle: async ({ actor, params, page, request, ...found }, deps) => {
-      const access = (found.project ?? found.group)!;
+      const access = accessOf(found);
       const { title } = await getMilestone(deps, access, params.milestone_id);
       const scope = scopeOf(access);
       const listed = await listIssues(

@@ -8,6 +8,7 @@ import type { Field } from '../../http/params.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent, notModified } from '../../http/reply.ts';
 import type { LabelRecord } from '../../records/labels.ts';
+import { accessOf } from '../container-access.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { htmlOfDescription } from './description.ts';
 import { groupLabel, projectLabel } from './present.ts';
@@ -36,12 +37,6 @@ const KINDS = {
   },
 } as const;
 type Kind = keyof typeof KINDS;
-
-/** The project or group that the access rule of the endpoint loaded. */
-const accessOf = (found: {
-  readonly project?: ContainerAccess | undefined;
-  readonly group?: ContainerAccess | undefined;
-}): ContainerAccess => (found.project ?? found.group)!;
 
 const absent = { status: 404, description: 'The project or group has no such label' };
 const changed = { status: 409, description: 'The label was changed by another request' };

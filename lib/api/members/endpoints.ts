@@ -7,12 +7,12 @@ import { seesIdentities, topLevelGroupOf } from '../../domain/scim/group-identit
 import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { json, noContent } from '../../http/reply.ts';
+import { accessOf } from '../container-access.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import * as shapes from '../users/shapes.ts';
 import { userIds } from './ids.ts';
 import { importEndpoint } from './import.ts';
 import { member } from './present.ts';
-import { resourceOf } from './resources.ts';
 
 const area = 'members';
 const userId = () => p.params({ user_id: p.integer({ required: true, description: 'Id of the user' }) });
@@ -63,7 +63,7 @@ const listed = (kind: Kind, inherited: boolean) =>
     noun: 'Member',
     errors: [{ status: 405, description: 'The offset is above 50000' }],
     handle: async ({ query, page, request, ...found }, deps) => {
-      const members = await listMembers(deps, resourceOf(found), {
+      const members = await listMembers(deps, accessOf(found), {
         ...(page.kind === 'offset'
           ? counted(page)
           : { page: 1, perPage: page.perPage, after: userIdOf(page.after) }),
@@ -104,7 +104,7 @@ const one = (kind: Kind, inherited: boolean) =>
     ],
     handle: async ({ params, request, ...found }, deps) =>
       shown(
-        await getMember(deps, resourceOf(found), params.user_id, { inherited }),
+        await getMember(deps, accessOf(found), params.user_id, { inherited }),
         request.baseUrl,
         signInSeenBy(found),
       ),
@@ -141,7 +141,7 @@ const add = (kind: Kind) =>
     ],
     handle: async ({ actor, body, request, ...found }, deps) => {
       const input = { accessLevel: body.access_level, expiresAt: body.expires_at };
-      const resource = resourceOf(found);
+      const resource = accessOf(found);
       const ids = userIds(body.user_id);
       if (body.user_id.length === 1)
         return shown(await addMember(deps, actor, resource, ids[0]!, input), request.baseUrl);
@@ -171,10 +171,7 @@ const change = (kind: Kind) =>
     errors: [{ status: 404, description: 'The user is not a direct member' }],
     handle: async ({ actor, params, body, request, ...found }, deps) => {
       const input = { accessLevel: body.access_level, expiresAt: body.expires_at };
-      return shown(
-        await changeMember(deps, actor, resourceOf(found), params.user_id, input),
-        request.baseUrl,
-      );
+      return shown(await changeMember(deps, actor, accessOf(found), params.user_id, input), request.baseUrl);
     },
   });
 
@@ -201,7 +198,7 @@ const remove = (kind: Kind) =>
     returns: { status: 204 },
     errors: [{ status: 404, description: 'The user is not a direct member' }],
     handle: async ({ actor, params, query, unmodifiedSince, ...found }, deps) => {
-      const resource = resourceOf(found);
+      const resource = accessOf(found);
       const { record } = await getMember(deps, resource, params.user_id, { inherited: false });
       unmodifiedSince(record.createdAt);
       await removeMember(deps, actor, resource, params.user_id, {

@@ -1,4 +1,3 @@
-import type { MembershipResource } from '../../domain/members/list.ts';
 import { group, project } from '../../http/access.ts';
 
 /** Projects and groups have the same endpoints for invitations, access requests and notification settings. */
@@ -18,9 +17,3 @@ export const MEMBERSHIP_RESOURCES = {
 } as const;
 
 export type MembershipResourceKind = keyof typeof MEMBERSHIP_RESOURCES;
-
-/** The project or group that the access rule of the endpoint loaded. */
-export const resourceOf = (found: {
-  project?: MembershipResource | undefined;
-  group?: MembershipResource | undefined;
-}): MembershipResource => (found.project ?? found.group)!;

@@ -1,6 +1,7 @@
 import { getMilestone } from '../../domain/milestones/milestones.ts';
 import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
+import { accessOf } from '../container-access.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import * as shapes from './shapes.ts';
 
@@ -24,7 +25,7 @@ const of = (kind: keyof typeof KINDS) =>
     noun: 'Merge Request',
     errors: [{ status: 404, description: `The ${kind} has no such milestone` }],
     handle: async ({ actor, params, page, request, ...found }, deps) => {
-      const access = (found.project ?? found.group)!;
+      const access = accessOf(found);
       // Few requests to this function show merge requests.
       const [{ title }, { newestMergeRequests }] = await Promise.all([
         getMilestone(deps, access, params.milestone_id),

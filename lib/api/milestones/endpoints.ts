@@ -4,6 +4,7 @@ import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
+import { accessOf } from '../container-access.ts';
 import { type ApiDeps, counted, endpoint } from '../endpoint.ts';
 import { groupUrl } from '../groups/present.ts';
 import { projectUrl } from '../projects/present.ts';
@@ -27,12 +28,6 @@ const KINDS = {
     writers: group('admin_group_milestone'),
   },
 } as const;
-
-/** The project or group that the access rule of the endpoint loaded. */
-const accessOf = (found: {
-  readonly project?: ContainerAccess | undefined;
-  readonly group?: ContainerAccess | undefined;
-}): ContainerAccess => (found.project ?? found.group)!;
 
 const urlOf = (access: ContainerAccess, baseUrl: string): string =>
   'project' in access ? projectUrl(access.project, baseUrl) : groupUrl(access.group, baseUrl);

@@ -15,8 +15,9 @@ import {
   type NotificationEvent,
   type NotificationLevel,
 } from '../../records/notifications.ts';
+import { accessOf } from '../container-access.ts';
 import { endpoint } from '../endpoint.ts';
-import { MEMBERSHIP_RESOURCES, type MembershipResourceKind, resourceOf } from '../members/resources.ts';
+import { MEMBERSHIP_RESOURCES, type MembershipResourceKind } from '../members/resources.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'todos';
@@ -93,7 +94,7 @@ const of = (kind: MembershipResourceKind) => {
       access: readers,
       returns: { body: shapes.ofSource },
       handle: async ({ actor, ...found }, deps) =>
-        shown(await sourceSetting(deps, actor.user, sourceOf(resourceOf(found)))),
+        shown(await sourceSetting(deps, actor.user, sourceOf(accessOf(found)))),
     }),
     endpoint({
       method: 'PUT',
@@ -105,7 +106,7 @@ const of = (kind: MembershipResourceKind) => {
       returns: { body: shapes.ofSource },
       errors: [unknownLevel],
       handle: async ({ actor, body, ...found }, deps) => {
-        const source = sourceOf(resourceOf(found));
+        const source = sourceOf(accessOf(found));
         await changeSetting(deps, actor.user, source, { level: body.level, events: eventsIn(body) });
         return shown(await sourceSetting(deps, actor.user, source));
       },

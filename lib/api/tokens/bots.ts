@@ -1,6 +1,5 @@
 import { MAINTAINER } from '../../domain/access/levels.ts';
 import { entityOf } from '../../domain/members/audit.ts';
-import type { MembershipResource } from '../../domain/members/list.ts';
 import {
   BOT_SCOPES,
   botToken,
@@ -13,6 +12,7 @@ import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import type { AccessLevel } from '../../records/members.ts';
+import { accessOf } from '../container-access.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { filters, filtersOf } from './filters.ts';
 import * as present from './present.ts';
@@ -39,12 +39,6 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 
-/** The project or group that the access rule of the endpoint loaded. */
-const resourceOf = (found: {
-  project?: MembershipResource | undefined;
-  group?: MembershipResource | undefined;
-}): MembershipResource => (found.project ?? found.group)!;
-
 const errors = (kind: Kind) => [
   { status: 401, description: `The caller may not manage the access tokens of the ${kind}` },
 ];
@@ -62,7 +56,7 @@ const list = (kind: Kind) =>
     errors: errors(kind),
     handle: async ({ actor, query, page, ...found }, deps) => {
       const options = { ...counted(page), ...filtersOf(query) };
-      const tokens = await listBotTokens(deps, actor, resourceOf(found), options);
+      const tokens = await listBotTokens(deps, actor, accessOf(found), options);
       return { ...tokens, items: tokens.items.map((record) => present.botToken(record, deps.now())) };
     },
   });
@@ -104,7 +98,7 @@ const create = (kind: Kind) =>
       const { name, scopes, expires_at } = body;
       const accessLevel = Number(body.access_level) as AccessLevel;
       const input = { name, scopes, accessLevel, expiresAt: expires_at ?? null };
-      const { token, text } = await createBotToken(deps, actor, resourceOf(found), input);
+      const { token, text } = await createBotToken(deps, actor, accessOf(found), input);
       return { ...present.botToken(token, deps.now()), token: text };
     },
   });
@@ -123,7 +117,7 @@ const get = (kind: Kind) =>
     returns: { body: shapes.botToken },
     errors: [...errors(kind), absent],
     handle: async ({ actor, params, ...found }, deps) =>
-      present.botToken(await botToken(deps, actor, resourceOf(found), params.token_id), deps.now()),
+      present.botToken(await botToken(deps, actor, accessOf(found), params.token_id), deps.now()),
   });
 
 const revoke = (kind: Kind) =>
@@ -138,7 +132,7 @@ const revoke = (kind: Kind) =>
     returns: { status: 204 },
     errors: [...errors(kind), absent],
     handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
-      const resource = resourceOf(found);
+      const resource = accessOf(found);
       const record = await botToken(deps, actor, resource, params.token_id, { revokes: true });
       unmodifiedSince(record.createdAt);
       await revokeToken(deps, actor, record, { entity: entityOf(resource) });
@@ -170,7 +164,7 @@ const rotate = (kind: Kind) =>
       { status: 422, description: 'The date is in the past or beyond the maximum lifetime' },
     ],
     handle: async ({ actor, params, body, ...found }, deps) => {
-      const resource = resourceOf(found);
+      const resource = accessOf(found);
       const record = await botToken(deps, actor, resource, params.token_id, { replaced: true });
       const { token, text } = await rotateToken(deps, actor, record, body.expires_at, entityOf(resource));
       return { ...present.botToken(token, deps.now()), token: text };
@@ -201,7 +195,7 @@ const rotateSelf = (kind: Kind) =>
       { status: 422, description: 'The date is in the past or beyond the maximum lifetime' },
     ],
     handle: async ({ actor, body, ...found }, deps) => {
-      const resource = resourceOf(found);
+      const resource = accessOf(found);
       const record = ownBotToken(actor, resource);
       const { token, text } = await rotateToken(deps, actor, record, body.expires_at, entityOf(resource));
       return { ...present.botToken(token, deps.now()), token: text };

@@ -1,4 +1,4 @@
-import { type MembershipResource, sourceOf } from '../../domain/members/list.ts';
+import { sourceOf } from '../../domain/members/list.ts';
 import {
   createDeployToken,
   deleteDeployToken,
@@ -9,6 +9,7 @@ import { administrator, group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
 import { noContent } from '../../http/reply.ts';
 import { DEPLOY_TOKEN_SCOPES } from '../../records/tokens.ts';
+import { accessOf } from '../container-access.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import * as present from './present.ts';
 import * as shapes from './shapes.ts';
@@ -50,12 +51,6 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 
-/** The project or group that the access rule of the endpoint loaded. */
-const resourceOf = (found: {
-  project?: MembershipResource | undefined;
-  group?: MembershipResource | undefined;
-}): MembershipResource => (found.project ?? found.group)!;
-
 const list = (kind: Kind) =>
   endpoint({
     method: 'GET',
@@ -68,7 +63,7 @@ const list = (kind: Kind) =>
     paginate: 'offset',
     handle: async ({ query, page, ...found }, deps) => {
       const options = { ...counted(page), active: query.active };
-      const tokens = await listDeployTokens(deps, sourceOf(resourceOf(found)), options);
+      const tokens = await listDeployTokens(deps, sourceOf(accessOf(found)), options);
       return { ...tokens, items: tokens.items.map((record) => present.deployToken(record, deps.now())) };
     },
   });
@@ -99,7 +94,7 @@ const create = (kind: Kind) =>
     handle: async ({ actor, body, ...found }, deps) => {
       const { name, scopes, username, expires_at } = body;
       const input = { name, scopes, username: username || undefined, expiresAt: expires_at ?? undefined };
-      const { token, text } = await createDeployToken(deps, actor, resourceOf(found), input);
+      const { token, text } = await createDeployToken(deps, actor, accessOf(found), input);
       return { ...present.deployToken(token, deps.now()), token: text };
     },
   });
@@ -118,7 +113,7 @@ const get = (kind: Kind) =>
     returns: { body: shapes.deployToken },
     errors,
     handle: async ({ params, ...found }, deps) =>
-      present.deployToken(await deployToken(deps, resourceOf(found), params.token_id), deps.now()),
+      present.deployToken(await deployToken(deps, accessOf(found), params.token_id), deps.now()),
   });
 
 const remove = (kind: Kind) =>
@@ -132,7 +127,7 @@ const remove = (kind: Kind) =>
     returns: { status: 204 },
     errors,
     handle: async ({ actor, params, unmodifiedSince, ...found }, deps) => {
-      const resource = resourceOf(found);
+      const resource = accessOf(found);
       const record = await deployToken(deps, resource, params.token_id);
       unmodifiedSince(record.createdAt);
       await deleteDeployToken(deps, actor, resource, record);
