@@ -27,7 +27,9 @@ const PAGE = 50;
 
 /**
  * Puts the epics of a moved group into the lists of its top-level group, and takes them away from below epics of groups
- * that it left. @returns where to go on; undefined at the end */
+ * that it left.
+ * @returns where to go on; undefined at the end
+ */
 async function settle(
   deps: Deps,
   { groupId, after = 0 }: Settling,

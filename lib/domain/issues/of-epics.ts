@@ -15,7 +15,7 @@ import { retryOnConflict } from '../retry-on-conflict.ts';
 import { changeIssue } from './change.ts';
 import { getIssueById } from './issues.ts';
 import { listIssues } from './list.ts';
-import { between, MAX_POSITION, MOVED_ALONG, spread } from './positions.ts';
+import { between, isBetween, MAX_POSITION, MOVED_ALONG, spread } from './positions.ts';
 import type { FoundIssue } from './related.ts';
 import type { Neighbours } from './reorder.ts';
 
@@ -95,8 +95,8 @@ function positionsIn(
 ): { readonly issue: IssueRecord; readonly position: string }[] {
   if (behind === undefined) return [];
   const place = (at: number) => (others[at] === undefined ? undefined : placeInEpic(others[at]));
-  const [low, high, present] = [place(behind - 1), place(behind), placeInEpic(issue)];
-  if ((low === undefined || low < present) && (high === undefined || present < high)) return [];
+  const [low, high] = [place(behind - 1), place(behind)];
+  if (isBetween(placeInEpic(issue), low, high)) return [];
   const position = between(low, high);
   if (position.length <= MAX_POSITION) return [{ issue, position }];
   const from = Math.max(0, behind - MOVED_ALONG);

@@ -9,6 +9,10 @@ export const MAX_POSITION = 200;
 /** Issues on each side that are given other positions then; a transaction has 100 items. */
 export const MOVED_ALONG = 20;
 
+/** Whether a place is already between two others; undefined: there is nothing on that side. */
+export const isBetween = (place: string, low: string | undefined, high: string | undefined): boolean =>
+  (low === undefined || low < place) && (high === undefined || place < high);
+
 /** Characters of positions made here: the digits and letters of ASCII with what is between them. */
 const [LOWEST, HIGHEST] = ['0'.charCodeAt(0), 'z'.charCodeAt(0)];
 

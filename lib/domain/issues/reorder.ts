@@ -10,7 +10,7 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, DomainError, forbidden, notFound } from '../errors.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
-import { between, MAX_POSITION, MOVED_ALONG, spread } from './positions.ts';
+import { between, isBetween, MAX_POSITION, MOVED_ALONG, spread } from './positions.ts';
 import type { FoundIssue } from './related.ts';
 
 /** Ids of other issues. */
@@ -86,8 +86,7 @@ async function places(
 
 async function put({ store }: Deps, issue: IssueRecord, low: Place, high: Place): Promise<IssueRecord> {
   const { projectId, id } = issue;
-  const present = arrangedPlace(issue);
-  if ((low === undefined || low < present) && (high === undefined || present < high)) return issue;
+  if (isBetween(arrangedPlace(issue), low, high)) return issue;
   const position = between(low, high);
   if (position.length <= MAX_POSITION) {
     await store.issues.arrange([{ issue, position }]);

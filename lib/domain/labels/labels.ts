@@ -3,7 +3,7 @@
 import type { LabelRecord } from '../../records/labels.ts';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.ts';
 import { type LabelChange, MAX_LABELS } from '../../store/labels/labels.ts';
-import { followDeletion, followTitle } from '../../store/labels/uses.ts';
+import { followChange, followDeletion } from '../../store/labels/uses.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Actor } from '../actor.ts';
@@ -131,7 +131,7 @@ export async function changeLabel(
     ...(input.priority === undefined ? {} : { priority: input.priority }),
   };
   try {
-    const messages = title === label.title ? [] : [followTitle({ facet: 'label', ...label })];
+    const messages = title === label.title ? [] : [followChange({ facet: 'label', ...label })];
     return await deps.store.labels.change(label, change, above(access), deps.now(), { messages });
   } catch (error) {
     if (error instanceof AlreadyExists) throw invalid({ title: ['has already been taken'] });

@@ -2,7 +2,7 @@
 
 import type { MilestoneRecord, MilestoneState } from '../../records/milestones.ts';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.ts';
-import { followDeletion, followTitle } from '../../store/labels/uses.ts';
+import { followChange, followDeletion } from '../../store/labels/uses.ts';
 import { MAX_MILESTONES, type MilestoneChange } from '../../store/milestones/milestones.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Put } from '../../store/table/write.ts';
@@ -151,7 +151,7 @@ export async function changeMilestone(
   try {
     return await deps.store.milestones.change(milestone, change, above(access), deps.now(), {
       writes: toEvent?.({ ...milestone, ...change }) ?? [],
-      messages: follows ? [followTitle({ facet: 'milestone', ...milestone })] : [],
+      messages: follows ? [followChange({ facet: 'milestone', ...milestone })] : [],
     });
   } catch (error) {
     throw failed('update', error, milestone);

@@ -18,7 +18,7 @@ export const followDeletion = (value: ChangedValue, successorId?: number): Outbo
   follow(value, { successorId: successorId ?? null });
 
 /** The value has another title, or a milestone other days. */
-export const followTitle = (value: ChangedValue): OutboxMessage => follow(value, {});
+export const followChange = (value: ChangedValue): OutboxMessage => follow(value, {});
 
 const follow = ({ facet, id: valueId, container }: ChangedValue, more: object): OutboxMessage =>
   message(MAINTENANCE, FOLLOW_JOB, { facet, valueId, ...container, ...more });

@@ -89,8 +89,7 @@ export const outboxWrites = (messages: readonly OutboxMessage[]): Put[] =>
   ]);
 
 /** How many items of a transaction messages take. */
-export const itemsOf = (messages: readonly OutboxMessage[]): number =>
-  messages.reduce((items, { promised }) => items + (promised === undefined ? 1 : 2), 0);
+export const itemsOf = (messages: readonly OutboxMessage[]): number => outboxWrites(messages).length;
 
 const rowOf = ({ id, queue, type, body, requestId, hookCall }: OutboxMessage): Put => ({
   put: {

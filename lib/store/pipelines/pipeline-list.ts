@@ -100,13 +100,9 @@ export class PipelineList {
   /** All keys of a range, to be sorted by id; undefined where they are too many. */
   async #allOf(rows: QueryOptions, keyOf: (item: Item) => Position): Promise<Position[] | undefined> {
     const keys: Position[] = [];
-    let startKey: Item | undefined;
-    do {
-      const page = await this.#table.query({ ...rows, limit: MAX_SORTED, ...(startKey && { startKey }) });
-      keys.push(...page.items.map(keyOf));
-      startKey = page.next;
-    } while (startKey !== undefined && keys.length < MAX_SORTED);
-    return startKey === undefined ? keys : undefined;
+    for await (const item of this.#table.queryAll({ ...rows, limit: MAX_SORTED + 1 }))
+      if (keys.push(keyOf(item)) > MAX_SORTED) return undefined;
+    return keys;
   }
 }
 

@@ -56,7 +56,7 @@ import type { Item } from '../table/write.ts';
 import { idsOfTopic } from '../topics/assignments.ts';
 import {
   bounds,
-  byKeysAlone,
+  filterOf,
   hasClass,
   hasText,
   INDEX,
@@ -117,9 +117,7 @@ export class ProjectList {
     const listed = partitions.map((p) => indexSource(this.#table, p, direction, chunk));
     const sources: KeySource[] = [...listed];
     if (rows !== undefined) sources.push(await this.#keys(query, rows, order, direction, chunk));
-    const where = byKeysAlone(query, index)
-      ? undefined
-      : (listed: ListedProject) => query.where?.(listed) ?? true;
+    const where = filterOf(query, index);
     const [page, total] = await Promise.all([
       cutPage(mergeKeys(sources, direction), query, {
         load,
@@ -156,9 +154,7 @@ export class ProjectList {
       direction === 'desc'
         ? mergeKeys([...filled, ...empty], 'desc')
         : rising(sized.map((partition) => from({ index: 'byId', partition })));
-    const where = byKeysAlone(query, 'bySize')
-      ? undefined
-      : (listed: ListedProject) => query.where?.(listed) ?? true;
+    const where = filterOf(query, 'bySize');
     const [page, total] = await Promise.all([
       cutPage(keys, query, { load: this.#loader(query), where, countWalk: countWalk(query.search) }),
       query.count && where === undefined ? countPartitions(this.#table, all) : undefined,

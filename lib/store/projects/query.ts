@@ -182,7 +182,7 @@ function isInGroup(
 }
 
 /** Whether the keys alone determine the list; else every record has to be loaded. */
-export function byKeysAlone(query: ProjectQuery, index: Index): boolean {
+function byKeysAlone(query: ProjectQuery, index: Index): boolean {
   const { viewer } = query;
   const activity = query.lastActivityAfter ?? query.lastActivityBefore;
   const ids = query.idAfter ?? query.idBefore;
@@ -198,6 +198,13 @@ export function byKeysAlone(query: ProjectQuery, index: Index): boolean {
   if (query.membership || query.owned) return false;
   return viewer.kind === 'admin' || (viewer.kind === 'user' && viewer.id === query.ownerId);
 }
+
+/** What a list asks of each record that it loads; undefined where the keys alone decide. */
+export const filterOf = (
+  query: ProjectQuery,
+  index: Index,
+): ((listed: ListedProject) => boolean) | undefined =>
+  byKeysAlone(query, index) ? undefined : (listed) => query.where?.(listed) ?? true;
 
 /**
  * Whether a loaded project matches the query; checks the keys' conditions too, because indexes may be stale.
