@@ -1,4 +1,5 @@
-import { payloadOf, shownHeaders } from '../../domain/hooks/deliveries.ts';
+import { shownHeaders } from '../../domain/hooks/calls.ts';
+import { payloadOf } from '../../domain/hooks/deliveries.ts';
 import { SWITCHES_OF } from '../../domain/hooks/hooks.ts';
 import { FAILURES_UNTIL_OFF, type HookDelivery, type HookRecord } from '../../records/hooks.ts';
 import type { ApiDeps } from '../endpoint.ts';

@@ -11,7 +11,7 @@ import type { HookEvent } from '../hook-events/events.ts';
 import type { projectEvent } from '../hook-events/records.ts';
 import type { ToldToHooks } from '../hook-events/tell.ts';
 import { codeOf } from '../repository/read.ts';
-import { testHook } from './deliveries.ts';
+import { testHook } from './fan-out.ts';
 import type { HookPlace } from './hooks.ts';
 
 type SignedIn = Extract<Actor, { kind: 'user' }>;

@@ -4,7 +4,9 @@ import type { HookOwner } from '../../records/hooks.ts';
 import { TELL_HOOKS_JOB, type ToldToHooks } from '../hook-events/tell.ts';
 import { defineJob } from '../job.ts';
 import { idField, textField } from '../job-fields.ts';
-import { callEnded, deliverEvent, deliverInOrder, NEXT_CALL_JOB, nextCall } from './deliveries.ts';
+import { callEnded, nextCall } from './calls.ts';
+import { NEXT_CALL_JOB } from './deliveries.ts';
+import { deliverEvent, deliverInOrder } from './fan-out.ts';
 
 const ownerField = (): z.ZodMiniType<HookOwner> =>
   z.discriminatedUnion('kind', [
