@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freshMinute } from '../../harness/fresh-minute.ts';
+import { freshWindow } from '../../harness/fresh-window.ts';
 import { expectSchema } from '../../harness/schemas.ts';
 import { type Service, startService } from '../../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
@@ -351,7 +351,7 @@ test('a project counts its open issues, and confidential ones for those who see 
 
 test('users create as many issues a minute as the instance allows', async () => {
   await as('administrator', 'PUT', '/application/settings', { issues_create_limit: 2 });
-  await freshMinute();
+  await freshWindow();
   try {
     const statuses: number[] = [];
     for (let i = 0; i < 4; i++)

@@ -5,7 +5,7 @@ import { DownloadTooLarge, downloadPrefix } from '../../../lib/store/blobs/downl
 import { RateLimits } from '../../../lib/store/rate-limits/rate-limits.ts';
 import { generateHistory } from '../../git/history-fixture.ts';
 import { readZip, type Zip } from '../../git/read-zip.ts';
-import { freshMinute } from '../../harness/fresh-minute.ts';
+import { freshWindow } from '../../harness/fresh-window.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { scenarios } from '../../harness/scenarios.ts';
 import { changeSettings } from '../../harness/settings.ts';
@@ -160,7 +160,7 @@ test('archives are limited by the minute per user and project, as the setting sa
   expect(usual.body.archive_download_limit).toBe(60);
   await changeSettings(service, { archive_download_limit: 5 });
   onTestFinished(() => changeSettings(service, { archive_download_limit: 60 }));
-  await freshMinute();
+  await freshWindow();
   const answers = await Promise.all(Array.from({ length: 8 }, () => get('.tar?sha=plain', one)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
   const refused = answers.find(({ status }) => status === 429)!;
