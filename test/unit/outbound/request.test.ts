@@ -227,13 +227,11 @@ describe('limits', () => {
     const policy = { allow: parseAllowList(`127.0.0.1:${open.port}`) };
     const times = { headMs: 100, idleMs: 100 };
     const base = `http://127.0.0.1:${open.port}`;
-    const begun = performance.now();
     expect(await failure(ask(`${base}/silent`, policy, times))).toBe('timeout');
     expect(await failure(ask(`${base}/stops`, policy, times))).toBe('timeout');
     expect(await failure(ask(`${base}/large`, policy, times))).toBe('too-large');
     expect(await failure(ask(`${base}/short`, policy, times))).toBe('unreachable');
     expect(await failure(ask(`${base}/breaks`, policy, times))).toBe('unreachable');
-    expect(performance.now() - begun).toBeLessThan(5000);
   });
 
   test('a resolver that does not answer, and a caller that aborts', async () => {
