@@ -152,6 +152,7 @@ export interface JobRecord {
   /** Who started it; shown as long as the account exists. */
   readonly userId: number;
   readonly createdAt: string;
+  /** While it runs, when its runner was last heard of, to a minute. */
   readonly updatedAt: string;
   /** When it last became ready for a runner. */
   readonly queuedAt: string | null;
@@ -163,6 +164,8 @@ export interface JobRecord {
   readonly startIn?: number;
   /** Seconds that its script may take; absent: as long as the project allows. */
   readonly timeout?: number;
+  /** When the time is over that its runner was told; absent: no runner has taken it, or one in an earlier release. */
+  readonly runsUntil?: string;
   readonly interruptible: boolean;
   readonly retry?: { readonly max: number; readonly when: readonly string[] };
   /** How often it was repeated before, by itself. */

@@ -11,10 +11,8 @@ import { repositoryUrl, serverFacts } from '../ci-variables/predefined.ts';
 import type { Deps } from '../deps.ts';
 import { variablesOfJob } from '../pipelines/job-variables.ts';
 import { isOutdated } from './outdated.ts';
-import { failTaken } from './take.ts';
+import { failTaken, type TakenJob } from './take.ts';
 
-/** Seconds. */
-const DEFAULT_TIMEOUT = 3600;
 const DEFAULT_DEPTH = 50;
 
 export interface JobPayload {
@@ -41,12 +39,11 @@ const NO_SPEC: JobSpec = { script: [], crossNeeds: [], variables: {} };
  */
 export async function payloadOf(
   deps: Deps,
-  { job, token, runner, baseUrl }: { job: JobRecord; token: string; runner: RunnerRecord; baseUrl: string },
+  { job, project, timeout, token, runner, baseUrl }: TakenJob & { runner: RunnerRecord; baseUrl: string },
 ): Promise<JobPayload | undefined> {
   const { store } = deps;
   const { projectId, pipelineId } = job;
-  const [project, pipeline, spec = NO_SPEC, all] = await Promise.all([
-    store.projects.get(projectId),
+  const [pipeline, spec = NO_SPEC, all] = await Promise.all([
     store.pipelines.byId(projectId, pipelineId),
     store.jobs.spec(job),
     store.jobs.all(pipelineId),
@@ -76,19 +73,9 @@ export async function payloadOf(
     repositoryUrl: repositoryUrl({ server: serverFacts(deps, baseUrl), project, token }),
     beforeSha: pipeline?.beforeSha ?? ZERO_OID,
     depth: (project.settings['ci_default_git_depth'] as number | undefined) ?? DEFAULT_DEPTH,
-    timeout: timeoutOf(job, project, runner),
+    timeout,
     dependencies: before.filter((other) => archiveOf(other) !== undefined),
   };
-}
-
-/** The shortest of what job or project and runner allow. */
-export function timeoutOf(
-  { timeout }: Pick<JobRecord, 'timeout'>,
-  { settings }: Pick<ProjectRecord, 'settings'>,
-  { maximumTimeout }: Pick<RunnerRecord, 'maximumTimeout'>,
-): number {
-  const allowed = timeout ?? (settings['build_timeout'] as number | undefined) ?? DEFAULT_TIMEOUT;
-  return Math.min(allowed, maximumTimeout ?? allowed);
 }
 
 /** Jobs of the same pipeline whose files a job gets, in the order of ids. */

@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import { DomainError, forbidden } from '../errors.ts';
 import { runningJob } from '../jobs/running-job.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
+import { noteContact } from '../runners/registration.ts';
 import { coverageOf } from './coverage.ts';
 import { hide, secretsOf } from './masking.ts';
 
@@ -42,7 +43,10 @@ export async function reportJob(
 ): Promise<JobRecord> {
   const attempt = async () => {
     const job = await runningJob(deps, id, token);
-    if (state === 'running') return job;
+    if (state === 'running') {
+      await noteHeard(deps, job);
+      return job;
+    }
     const reason = FAILURE_REASONS.has(failureReason ?? '') ? failureReason! : 'unknown_failure';
     const allowed =
       state === 'failed' && exitCode !== undefined && job.allowedExitCodes?.includes(exitCode) === true;
@@ -62,6 +66,20 @@ export async function reportJob(
     );
   };
   return retryOnConflict(attempt, (error) => error instanceof Stale);
+}
+
+/** Milliseconds for which the runner of a job need not be noted as heard of. */
+const NOTED_FOR = 60_000;
+
+/** Notes that the runner of a job was heard of: neither has the job lost it, nor has it stopped asking for others. */
+async function noteHeard(deps: Deps, job: JobRecord): Promise<void> {
+  const { store, now } = deps;
+  if (now().getTime() - Date.parse(job.updatedAt) < NOTED_FOR) return;
+  const [runner] = await Promise.all([
+    job.runnerId === null ? undefined : store.runners.get(job.runnerId),
+    store.jobs.heard(job, now()),
+  ]);
+  if (runner !== undefined) await noteContact(deps, runner, {}, runner.ipAddress);
 }
 
 /** A piece of a trace that does not begin where the trace ends. */
@@ -93,6 +111,7 @@ export async function appendTrace(
     read(),
     jobTraces.state(job),
     secretsOf(deps, job, token),
+    noteHeard(deps, job),
   ]);
   if (start !== size) throw new OutOfRange(size);
   if (bytes.length === 0) return size;

@@ -1,13 +1,18 @@
 /** Which job a runner that asks gets. */
 import type { JobRecord } from '../../records/pipelines.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import type { RunnerRecord } from '../../records/runners.ts';
 import { Stale } from '../../store/errors.ts';
 import type { QueuedJob } from '../../store/jobs/jobs.ts';
+import { MAINTENANCE, messageAt, outboxWrite } from '../../store/outbox/outbox.ts';
+import { CHECK_JOB_JOB } from '../../store/pipelines/pipelines.ts';
 import { tokenHash } from '../access/token-check.ts';
 import type { Deps } from '../deps.ts';
 import { conflict } from '../errors.ts';
 import { groupScope, INSTANCE_SCOPE, projectScope } from '../jobs/scopes.ts';
+import { clockEndOf, timeoutOf } from '../jobs/time-limit.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
+import { fits } from '../runners/fits.ts';
 import { newTokenText } from '../tokens/tokens.ts';
 
 /** Jobs of each queue that are looked at first. */
@@ -25,6 +30,10 @@ const MAX_COUNTED = 20;
 
 export interface TakenJob {
   readonly job: JobRecord;
+  /** Undefined: it is gone. */
+  readonly project: ProjectRecord | undefined;
+  /** Seconds that it may run. */
+  readonly timeout: number;
   /** The job's token, which nothing else tells. */
   readonly token: string;
 }
@@ -34,14 +43,6 @@ export function queuesOf({ type, groupId, projectIds }: RunnerRecord): readonly 
   if (type === 'instance_type') return [INSTANCE_SCOPE];
   return groupId !== null ? [groupScope(groupId)] : projectIds.map(projectScope);
 }
-
-/** Whether a runner takes such a job. */
-export const fits = (
-  runner: Pick<RunnerRecord, 'tags' | 'runUntagged' | 'accessLevel'>,
-  job: Pick<QueuedJob, 'tags' | 'protected'>,
-): boolean =>
-  (job.tags.length === 0 ? runner.runUntagged : job.tags.every((tag) => runner.tags.includes(tag))) &&
-  (runner.accessLevel === 'not_protected' || job.protected);
 
 /**
  * Gives a runner the next job: of the project with the fewest running jobs, and of that the oldest. Of several runners
@@ -57,16 +58,19 @@ export async function takeJob(deps: Deps, runner: RunnerRecord): Promise<TakenJo
   if (candidates.length === 0) return undefined;
   let lost = false;
   const tried = (await inTurn(deps, candidates)).slice(0, MAX_TRIED);
-  for (const { pipelineId, id } of tried) {
-    const job = await jobs.ofPipeline(pipelineId, id);
+  for (const { projectId, pipelineId, id } of tried) {
+    const [job, project] = await Promise.all([
+      jobs.ofPipeline(pipelineId, id),
+      deps.store.projects.get(projectId),
+    ]);
     if (job?.status !== 'pending') {
       lost = true;
       continue;
     }
     const token = newTokenText('');
-    const holder = { runnerId: runner.id, tokenHash: tokenHash(token) };
+    const timeout = timeoutOf(job, project, runner);
     try {
-      return { job: await jobs.take(job, holder, deps.now()), token };
+      return { job: await taken(deps, job, { runner, timeout, token }), project, timeout, token };
     } catch (error) {
       if (!(error instanceof Stale)) throw error;
       lost = true;
@@ -74,6 +78,25 @@ export async function takeJob(deps: Deps, runner: RunnerRecord): Promise<TakenJo
   }
   if (lost) throw conflict();
   return undefined;
+}
+
+/** Gives a job to a runner, and looks at it again when the clock may have to end it. @throws Stale */
+function taken(
+  { store, now }: Deps,
+  job: JobRecord,
+  {
+    runner,
+    timeout,
+    token,
+  }: { readonly runner: RunnerRecord; readonly timeout: number; readonly token: string },
+): Promise<JobRecord> {
+  const at = now();
+  const runsUntil = new Date(at.getTime() + timeout * 1000).toISOString();
+  const due = clockEndOf({ runsUntil, updatedAt: at.toISOString() }).at;
+  const body = { pipelineId: job.pipelineId, jobId: job.id };
+  const check = messageAt(MAINTENANCE, CHECK_JOB_JOB, body, new Date(due));
+  const holder = { runnerId: runner.id, tokenHash: tokenHash(token), runsUntil };
+  return store.jobs.take(job, holder, at, { alongside: [outboxWrite(check)] });
 }
 
 /** Jobs of a queue that a runner takes, the oldest first: as many as it takes to find some, of several projects. */

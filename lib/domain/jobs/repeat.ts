@@ -43,7 +43,7 @@ const NO_SPEC: JobSpec = { script: [], crossNeeds: [], variables: {} };
 
 function copyOf(job: JobRecord, id: number, userId: number, attempt: number, at: string): JobRecord {
   const { tokenHash: _t, endedTokenHash: _e, deployment: _d, downstream: _p, ...rest } = job;
-  const { privateArtifacts: _a, upstream: _u, ...same } = rest;
+  const { privateArtifacts: _a, upstream: _u, runsUntil: _r, ...same } = rest;
   return {
     ...same,
     id,

@@ -5,7 +5,9 @@ import { REMOVE_PIPELINE_JOB } from '../../store/pipelines/pipelines.ts';
 import { scheduleMeasuring } from '../../store/statistics/statistics.ts';
 import { mapLimit } from '../../store/table/map-limit.ts';
 import type { Deps } from '../deps.ts';
+import { clockEndOf } from '../jobs/time-limit.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
+import { onlineFor } from '../runners/runners.ts';
 import { advancePipeline, type PipelineReference, type StartBridges, sumUp } from './advance-pipeline.ts';
 
 const isStale = (error: unknown): boolean => error instanceof Stale;
@@ -44,14 +46,28 @@ export async function cancelJobs(
 
 /** Milliseconds for which a job may wait for a runner. */
 const MAX_PENDING_MS = 86_400_000;
-/** Beyond the time that a job may take: its runner ends it by itself. */
-const GRACE_MS = 600_000;
-const DEFAULT_TIMEOUT = 3600;
+/** The same where no runner that takes it is there. */
+const MAX_STUCK_MS = 3_600_000;
 const CHECK_EVERY_MS = 3_600_000;
 
+/** Ends a job whose runner is gone. @returns milliseconds until the next look; undefined: it has ended */
+export async function checkJob(
+  { store, now }: Deps,
+  { pipelineId, jobId }: { readonly pipelineId: number; readonly jobId: number },
+): Promise<number | undefined> {
+  return retryOnConflict(async () => {
+    const job = await store.jobs.ofPipeline(pipelineId, jobId);
+    if (job?.status !== 'running') return undefined;
+    const { at, reason } = clockEndOf(job);
+    if (at > now().getTime()) return at - now().getTime();
+    await store.jobs.finish(job, { status: 'failed', failureReason: reason }, now());
+    return undefined;
+  }, isStale);
+}
+
 /**
- * Ends the jobs of a pipeline that nobody works on any more: those that ran longer than they may, and those that no runner
- * has taken for a day.
+ * Ends the jobs of a pipeline that nobody works on: those that no runner has taken for a day, or for an hour where none is
+ * there that could; and those whose runner is gone.
  * @returns milliseconds until the next look; undefined: none is needed
  */
 export async function checkPipeline(
@@ -67,12 +83,16 @@ export async function checkPipeline(
   if (pipeline === undefined || project === undefined || project.deletedAt !== null) return undefined;
   if (hasEnded(pipeline.status)) return undefined;
   await retryOnConflict(async () => {
-    const jobs = await store.jobs.all(reference.pipelineId);
+    // A job that started a pipeline waits as long as that takes.
+    const jobs = (await store.jobs.all(reference.pipelineId)).filter(
+      ({ retried, kind }) => !retried && kind === 'build',
+    );
     const time = now().getTime();
     const at = now().toISOString();
-    const allowed = (project.settings['build_timeout'] as number | undefined) ?? DEFAULT_TIMEOUT;
+    const waits = jobs.some((job) => waitedFor(job, time) > MAX_STUCK_MS);
+    const isThere = waits ? await onlineFor(deps, project) : () => true;
     const changes = jobs.flatMap((job) => {
-      const reason = overdue(job, allowed, time);
+      const reason = overdue(job, isThere, time);
       if (reason === undefined) return [];
       const change = { status: 'failed', failureReason: reason, finishedAt: at, updatedAt: at } as const;
       return [{ job, change }];
@@ -84,16 +104,18 @@ export async function checkPipeline(
   return CHECK_EVERY_MS;
 }
 
-function overdue(job: JobRecord, allowed: number, time: number): string | undefined {
-  // A job that started a pipeline waits as long as that takes.
-  if (job.retried || job.kind === 'bridge') return undefined;
-  if (job.status === 'running' && job.startedAt !== null) {
-    const limit = (job.timeout ?? allowed) * 1000 + GRACE_MS;
-    return time - Date.parse(job.startedAt) > limit ? 'job_execution_timeout' : undefined;
+/** Milliseconds for which a job has waited for a runner; 0 for any other. */
+const waitedFor = ({ status, queuedAt }: JobRecord, time: number): number =>
+  status === 'pending' && queuedAt !== null ? time - Date.parse(queuedAt) : 0;
+
+function overdue(job: JobRecord, isThere: (job: JobRecord) => boolean, time: number): string | undefined {
+  if (job.status === 'running') {
+    const { at, reason } = clockEndOf(job);
+    return at <= time ? reason : undefined;
   }
-  if (job.status === 'pending' && job.queuedAt !== null)
-    return time - Date.parse(job.queuedAt) > MAX_PENDING_MS ? 'stuck_or_timeout_failure' : undefined;
-  return undefined;
+  const waited = waitedFor(job, time);
+  const stuck = waited > MAX_PENDING_MS || (waited > MAX_STUCK_MS && !isThere(job));
+  return stuck ? 'stuck_or_timeout_failure' : undefined;
 }
 
 /** Deletes a pipeline; its jobs follow. @throws Stale */

@@ -3,6 +3,7 @@ import { CI_STATUSES } from '../../records/pipelines.ts';
 import { STOP_ENVIRONMENT_JOB } from '../../store/environments/environments.ts';
 import {
   ADVANCE_PIPELINE_JOB,
+  CHECK_JOB_JOB,
   CHECK_PIPELINE_JOB,
   CREATE_FOR_MERGE_REQUEST_JOB,
   CREATE_PIPELINES_JOB,
@@ -12,7 +13,7 @@ import { defineJob } from '../job.ts';
 import { idField, textField } from '../job-fields.ts';
 import { advancePipeline } from './advance-pipeline.ts';
 import { withBridges } from './bridges.ts';
-import { checkPipeline, removeRest } from './cancel.ts';
+import { checkJob, checkPipeline, removeRest } from './cancel.ts';
 import { buildMergeRequest } from './of-merge-requests.ts';
 import { createForPush } from './pushed.ts';
 import { stopDue } from './stop-environment.ts';
@@ -59,6 +60,14 @@ export const jobs = [
     run: async (deps, body) => {
       const delayMs = await checkPipeline(deps, body, withBridges);
       return delayMs === undefined ? undefined : { body, delayMs };
+    },
+  }),
+  defineJob({
+    name: CHECK_JOB_JOB,
+    body: () => z.object({ pipelineId: idField(), jobId: idField() }),
+    run: async (deps, body) => {
+      const delayMs = await checkJob(deps, body);
+      return delayMs === undefined ? undefined : { delayMs };
     },
   }),
   defineJob({

@@ -1,6 +1,7 @@
 /** Runners as people see and change them. */
 import type { GroupRecord } from '../../records/groups.ts';
 import type { MemberSource } from '../../records/members.ts';
+import type { JobRecord } from '../../records/pipelines.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { RunnerRecord, RunnerType } from '../../records/runners.ts';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.ts';
@@ -18,6 +19,7 @@ import { audited, auditedResource } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, invalid, notFound } from '../errors.ts';
 import { auditedRunner, entityOfPlace, kindOf, placeOf } from './audit.ts';
+import { fits } from './fits.ts';
 import { removeRunner } from './registration.ts';
 import { requireValid, tagsOf } from './rules.ts';
 
@@ -112,6 +114,24 @@ export const listProjectRunners = (
     types: allowed(type, sharesRunners(project)),
     where: filterOf(deps, input),
   });
+
+/** Runners of a project, of which none may be there for a job. */
+const MAX_ONLINE = 1000;
+
+/** Says of jobs of a project whether a runner that takes them, and is not paused, asked lately. */
+export async function onlineFor(
+  { store, now }: Deps,
+  project: ProjectRecord,
+): Promise<(job: Pick<JobRecord, 'tags' | 'protected'>) => boolean> {
+  const inGroups = project.settings['group_runners_enabled'] === false ? [] : groups(project.ancestorIds);
+  const { items, more } = await store.runners.list({
+    ...{ page: 1, perPage: MAX_ONLINE, count: false },
+    of: [{ kind: 'project', id: project.id }, ...inGroups],
+    types: allowed(undefined, sharesRunners(project)),
+    where: (runner) => !runner.paused && isOnline(runner, now()),
+  });
+  return (job) => more || items.some((runner) => fits(runner, job));
+}
 
 /** The runners of a group, of those above it, and of the instance. */
 export const listGroupRunners = (

@@ -247,15 +247,22 @@ export class Jobs {
    */
   async take(
     job: JobRecord,
-    { runnerId, tokenHash }: { readonly runnerId: number; readonly tokenHash: string },
+    holder: Pick<JobRecord, 'tokenHash' | 'runsUntil'> & { readonly runnerId: number },
     now: Date,
     options: { readonly alongside?: readonly Write[]; readonly messages?: readonly OutboxMessage[] } = {},
   ): Promise<JobRecord> {
     if (job.status !== 'pending') throw new Stale('job');
     const at = now.toISOString();
-    const change = { status: 'running', runnerId, tokenHash, startedAt: at, updatedAt: at } as const;
+    const change = { status: 'running', ...holder, startedAt: at, updatedAt: at } as const;
     const [taken] = await this.change([{ job, change }], options);
     return taken!;
+  }
+
+  /** Notes that the runner of a job was heard of; nothing where the job was changed meanwhile, which tells that too. */
+  async heard({ pipelineId, id, version }: JobRecord, now: Date): Promise<void> {
+    const set = { updatedAt: now.toISOString() };
+    const unchanged = { if: '#version = :was', values: { was: version } };
+    await this.#table.update({ update: jobKey(pipelineId, id), set, ...unchanged }).catch(ignoreRefusal);
   }
 
   /** Ends a job, and its token with it. @throws Stale */

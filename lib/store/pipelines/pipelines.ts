@@ -33,6 +33,8 @@ export const CREATE_FOR_MERGE_REQUEST_JOB = 'pipelines.create-for-merge-request'
 export const ADVANCE_PIPELINE_JOB = 'pipelines.advance';
 /** Ends jobs of a pipeline that nobody works on any more. */
 export const CHECK_PIPELINE_JOB = 'pipelines.check';
+/** Ends a job whose runner does not. */
+export const CHECK_JOB_JOB = 'pipelines.check-job';
 /** Deletes what belonged to a deleted pipeline. */
 export const REMOVE_PIPELINE_JOB = 'pipelines.remove';
 

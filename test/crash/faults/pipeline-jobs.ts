@@ -2,6 +2,7 @@ import { deps } from '../../../functions/deps.ts';
 import { STOP_ENVIRONMENT_JOB } from '../../../lib/store/environments/environments.ts';
 import {
   ADVANCE_PIPELINE_JOB,
+  CHECK_JOB_JOB,
   CHECK_PIPELINE_JOB,
   CREATE_FOR_MERGE_REQUEST_JOB,
   CREATE_PIPELINES_JOB,
@@ -81,6 +82,17 @@ export const pipelineJobs: readonly Operation[] = [
       await deps().store.jobs.change([{ job: old, change }], { advance: false });
       const state = async () => after((await current(job)).status, 'pending', 'failed');
       return { run: again(fixtures, CHECK_PIPELINE_JOB, { projectId, pipelineId }), state };
+    },
+  },
+  {
+    name: 'job: a job whose runner is gone ends',
+    async prepare(fixtures) {
+      const { pipelineId, job } = await piped(fixtures);
+      const { jobs } = deps().store;
+      const holder = { runnerId: 1, tokenHash: fixtures.fresh('hash') };
+      await jobs.take(await current(job), holder, new Date('2020-01-01T00:00:00.000Z'));
+      const state = async () => after((await current(job)).status, 'running', 'failed');
+      return { run: again(fixtures, CHECK_JOB_JOB, { pipelineId, jobId: job.id }), state };
     },
   },
   {
