@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { planOf } from './configs.ts';
+import type { Job } from '../../../lib/ci/entries/job.ts';
+import type { Plan } from '../../../lib/ci/plan.ts';
+import { parseYaml } from '../../../lib/ci/yaml/parse.ts';
+import { configOf, planOf } from './configs.ts';
 
 interface Listed {
   readonly name: string;
@@ -23,7 +26,9 @@ const VARIABLES = {
   EMPTY: '',
 };
 
-const CORPUS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+type Files = Readonly<Record<string, string>>;
+
+const CORPUS: Readonly<Record<string, Files>> = {
   stages: {
     '.gitlab-ci.yml': `
 stages: [one, two, three]
@@ -111,30 +116,160 @@ variables: {WANTED: "no"}
 a: {script: [x], rules: [{if: '$WANTED == "yes"'}]}
 b: {script: [x], inherit: {default: false}, when: delayed, start_in: 5 minutes}`,
   },
+  'needs that are optional, of a matrix, and of the same stage': {
+    '.gitlab-ci.yml': `
+stages: [build, test]
+never: {stage: build, script: [x], rules: [{if: $ABSENT}]}
+m: {stage: build, script: [x], parallel: {matrix: [{OS: [linux, mac], ARCH: [arm, x86]}]}}
+a: {stage: test, script: [x], needs: [{job: never, optional: true}]}
+b: {stage: test, script: [x], needs: [m, {job: a, artifacts: false}]}
+c: {stage: test, script: [x], needs: [b], when: always}`,
+  },
+  'a matrix of lists and single values': {
+    '.gitlab-ci.yml': `
+a:
+  script: [x]
+  parallel:
+    matrix:
+      - {PROVIDER: aws, STACK: [monitoring, app1]}
+      - {PROVIDER: [gcp, vultr], STACK: [data]}
+b: {script: [x], parallel: 2, rules: [{if: $WANTED, when: manual, allow_failure: true}]}`,
+  },
+  'extends in depth': {
+    '.gitlab-ci.yml': `
+.root:
+  image: alpine
+  before_script: [root]
+  variables: {A: root, B: root, C: root}
+  artifacts: {paths: [root], expire_in: 1 day, reports: {junit: [root.xml]}}
+  cache: {key: root, paths: [c]}
+  tags: [one]
+.mid: {extends: .root, variables: {B: mid}, artifacts: {paths: [mid], when: always}}
+.side: {variables: {C: side, D: side}, artifacts: {reports: {dotenv: [side.env]}}, tags: [two, three]}
+a: {extends: .mid, script: [a]}
+b: {extends: [.mid, .side], script: [b], variables: {D: b}}
+c: {extends: [.side, .mid], script: [c], image: {name: busybox, entrypoint: [""]}}
+d: {extends: a, stage: deploy, before_script: []}`,
+  },
+  'references in depth': {
+    '.gitlab-ci.yml': `
+.vars: {variables: {URL: "https://example.com", KIND: test}}
+.one: {script: [one], after_script: [after one]}
+.two: {script: [!reference [.one, script], two], before_script: [!reference [.one, after_script]]}
+.three: {script: [three, !reference [.two, script]], rules: [{if: $ABSENT}, {if: $WANTED, when: manual}]}
+a:
+  variables: !reference [.vars, variables]
+  before_script: !reference [.two, before_script]
+  script: [zero, !reference [.three, script], end]
+  rules: [!reference [.three, rules]]
+b:
+  variables: {KIND: !reference [.vars, variables, KIND], OWN: b}
+  script: !reference [.two, script]
+  after_script: [!reference [.one, after_script], last]`,
+  },
+  'includes that are merged': {
+    '.gitlab-ci.yml': `
+include:
+  - local: /ci/base.yml
+  - local: /ci/jobs/*.yml
+  - {local: /ci/wanted.yml, rules: [{if: '$WANTED == "yes"'}]}
+  - {local: /ci/unwanted.yml, rules: [{if: $ABSENT}]}
+  - {local: /ci/docker.yml, rules: [{exists: [Dockerfile]}]}
+variables: {B: own}
+lint: {before_script: [own], variables: {X: own}}
+.shared: {tags: [own]}`,
+    'ci/base.yml': `
+stages: [check, ship]
+variables: {A: base, B: base}
+default: {image: alpine, before_script: [base]}
+.shared: {stage: check, tags: [base], variables: {Y: base}}`,
+    'ci/jobs/lint.yml': 'lint: {extends: .shared, script: [lint], variables: {X: lint, Z: lint}}',
+    'ci/jobs/unit.yml': 'unit: {extends: .shared, script: [unit], needs: [lint]}',
+    'ci/wanted.yml': 'wanted: {stage: ship, script: [wanted]}',
+    'ci/unwanted.yml': 'unwanted: {stage: ship, script: [unwanted]}',
+    'ci/docker.yml': 'picture: {stage: ship, script: [build], when: manual, allow_failure: true}',
+    Dockerfile: 'FROM scratch',
+  },
+  'default and inherit': {
+    '.gitlab-ci.yml': `
+default:
+  image: {name: alpine, entrypoint: [""]}
+  before_script: [before]
+  after_script: [after]
+  artifacts: {paths: [out], when: always}
+  cache: {key: k, paths: [deps]}
+  retry: 1
+variables: {WANTED: file, OTHER: file}
+all: {script: [x]}
+none: {script: [x], inherit: {default: false, variables: false}}
+some: {script: [x], inherit: {default: [image, cache], variables: [OTHER]}}
+own: {script: [x], image: busybox, before_script: []}`,
+  },
+  'workflow that wants the pipeline, and gives variables': {
+    '.gitlab-ci.yml': `
+workflow:
+  rules:
+    - if: $ABSENT
+      when: never
+    - if: $CI_PIPELINE_SOURCE == "push"
+      variables: {FROM: workflow}
+    - when: always
+variables: {FROM: file}
+a: {script: [x], rules: [{if: '$FROM == "workflow"'}]}
+b: {script: [x], rules: [{if: '$FROM == "file"'}]}
+c: {script: [x]}`,
+  },
+  'rules on changes': {
+    '.gitlab-ci.yml': `
+a: {script: [x], rules: [{changes: [src/a.c]}]}
+b: {script: [x], rules: [{changes: ["src/*.h"]}]}
+c: {script: [x], rules: [{changes: ["**/*.c"], when: manual}]}
+d: {script: [x], rules: [{changes: [docs/**/*]}, {if: $WANTED, when: always}]}
+e: {script: [x], rules: [{if: $ABSENT, changes: [src/a.c]}]}
+f: {script: [x], rules: [{changes: {paths: [src/deep/**/*]}}]}`,
+    'docs/a.md': '# A',
+    'src/b.h': 'b',
+  },
+};
+
+/** What a second commit changes. */
+const CHANGES: Readonly<Record<string, Files>> = {
+  'rules on changes': { 'src/a.c': 'a', 'src/deep/er/x.c': 'x' },
 };
 
 const peer = createRequire(import.meta.url).resolve('gitlab-ci-local/dist/index.js');
 
-/** The jobs that an independent implementation finds. */
-async function peersJobs(files: Readonly<Record<string, string>>): Promise<readonly Listed[]> {
+/** What an independent implementation makes of a configuration: the jobs that it selects, and all of it put together. */
+async function peersReading(files: Files, changes: Files = {}) {
   const cwd = await mkdtemp(join(tmpdir(), 'ci-'));
   try {
-    for (const [path, text] of Object.entries(files)) {
-      await mkdir(dirname(join(cwd, path)), { recursive: true });
-      await writeFile(join(cwd, path), text);
-    }
     const git = (...args: string[]) => execFileSync('git', args, { cwd });
+    const commit = async (added: Files) => {
+      for (const [path, text] of Object.entries(added)) {
+        await mkdir(dirname(join(cwd, path)), { recursive: true });
+        await writeFile(join(cwd, path), text);
+      }
+      git('add', '-A');
+      git('-c', 'user.name=A', '-c', 'user.email=a@example.com', 'commit', '--allow-empty', '-qm', 'x');
+    };
     git('init', '-q', '-b', 'main');
     git('remote', 'add', 'origin', 'https://forge.example.com/group/project.git');
-    git('add', '-A');
-    git('-c', 'user.name=A', '-c', 'user.email=a@example.com', 'commit', '-qm', 'x');
+    await commit(files);
+    // What it compares with.
+    git('update-ref', 'refs/remotes/origin/main', 'HEAD');
+    git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main');
+    await commit(changes);
     const set = Object.entries(VARIABLES).flatMap(([name, value]) => ['--variable', `${name}=${value}`]);
-    const args = [peer, '--list-json', '--json-schema-validation=false', '--home', cwd, ...set];
-    const { stdout } = await promisify(execFile)(process.execPath, args, {
-      cwd,
-      env: { PATH: process.env['PATH'], HOME: cwd },
-    });
-    return JSON.parse(stdout.slice(stdout.indexOf('\n[') + 1)) as Listed[];
+    const run = async (what: string) => {
+      const args = [peer, what, '--json-schema-validation=false', '--home', cwd, ...set];
+      const env = { PATH: process.env['PATH'], HOME: cwd };
+      return (await promisify(execFile)(process.execPath, args, { cwd, env })).stdout;
+    };
+    const [list, preview] = await Promise.all([run('--list-json'), run('--preview')]);
+    return {
+      listed: JSON.parse(list.slice(list.search(/^\[/m))) as Listed[],
+      merged: await parseYaml(preview.slice(preview.search(/^---$/m))),
+    };
   } finally {
     await rm(cwd, { recursive: true });
   }
@@ -143,30 +278,87 @@ async function peersJobs(files: Readonly<Record<string, string>>): Promise<reado
 test.each(Object.entries(CORPUS))(
   'an independent implementation finds the same jobs: %s',
   { timeout: 60_000 },
-  async (_name, files) => {
-    const [theirs, { jobs }] = await Promise.all([
-      peersJobs(files),
-      planOf(files['.gitlab-ci.yml']!, { files, variables: VARIABLES }),
+  async (name, files) => {
+    const changes = CHANGES[name];
+    const given = { files: { ...files, ...changes }, variables: VARIABLES };
+    const changed = changes === undefined ? {} : { changed: Object.keys(changes) };
+    const text = files['.gitlab-ci.yml']!;
+    const [{ listed, merged }, { jobs }, config] = await Promise.all([
+      peersReading(files, changes),
+      planOf(text, { ...given, ...changed }),
+      configOf(text, given),
     ]);
-    // It numbers jobs as `a: [1/3]`, writes no space in `[x, z]`, lets a need name all jobs of a `parallel`, lists what never
-    // runs, and counts a manual job that says nothing as one that may not fail; the documentation says otherwise.
-    const whole = (name: string) => name.replace(/(?: \d+\/\d+|: \[.*\])$/, '');
-    const named = (name: string) => name.replace(/: \[(\d+\/\d+)\]$/, ' $1').replaceAll(',', ', ');
-    const saysNothing = (name: string) => /^manual/.test(name);
-    const expected = theirs
-      .filter(({ when }) => when !== 'never')
-      .map((job) => ({
-        name: named(job.name),
-        ...{ stage: job.stage, when: job.when, allowFailure: job.allow_failure || saysNothing(job.name) },
-        needs: job.needs?.map((need) => ({ job: need.job, artifacts: need.artifacts })),
-      }));
-    const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
-    const ours = jobs.map(({ name, stage, when, allowFailure, needs }) => ({
+    expect(selectedOf(jobs)).toEqual(selectedOfPeer(listed));
+    // Jobs with all that they include, extend, refer to and inherit.
+    const ours = [...config.jobs.values()];
+    expect(Object.fromEntries(ours.map((job) => [job.name, contentOf(job)]))).toEqual(
+      Object.fromEntries(ours.map((job) => [job.name, contentOfPeer(merged[job.name] as Merged)])),
+    );
+  },
+);
+
+const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
+
+function selectedOf(jobs: Plan['jobs']) {
+  // It lets a need name all jobs of a `parallel`.
+  const whole = (name: string) => name.replace(/(?: \d+\/\d+|: \[.*\])$/, '');
+  return jobs
+    .map(({ name, stage, when, allowFailure, needs }) => ({
       ...{ name, stage, when, allowFailure },
       needs: needs && [
         ...new Map(needs.map(({ job, artifacts }) => [whole(job), { job: whole(job), artifacts }])).values(),
       ],
-    }));
-    expect(ours.sort(byName)).toEqual(expected.sort(byName));
-  },
-);
+    }))
+    .sort(byName);
+}
+
+function selectedOfPeer(listed: readonly Listed[]) {
+  // It numbers jobs as `a: [1/3]`, writes no space in `[x, z]`, lists what never runs and needs that are not there, and counts
+  // a manual job that says nothing as one that may not fail; the documentation says otherwise.
+  const named = (name: string) => name.replace(/: \[(\d+\/\d+)\]$/, ' $1').replaceAll(',', ', ');
+  const saysNothing = (name: string) => /^manual/.test(name);
+  const selected = listed.filter(({ when }) => when !== 'never');
+  const isThere = (need: string) =>
+    selected.some(({ name }) => name === need || name.startsWith(`${need}: [`));
+  return selected
+    .map((job) => ({
+      name: named(job.name),
+      ...{ stage: job.stage, when: job.when, allowFailure: job.allow_failure || saysNothing(job.name) },
+      needs: job.needs
+        ?.filter(({ job: need }) => isThere(need))
+        .map((need) => ({ job: need.job, artifacts: need.artifacts })),
+    }))
+    .sort(byName);
+}
+
+interface Merged {
+  readonly script?: readonly string[];
+  readonly before_script?: readonly string[];
+  readonly after_script?: readonly string[];
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly image?: { readonly name: string } | string;
+  readonly artifacts?: unknown;
+  readonly cache?: unknown;
+  readonly tags?: readonly string[];
+  readonly stage?: string;
+  readonly inherit?: { readonly variables?: unknown };
+}
+
+function contentOf(job: Job) {
+  const { script, beforeScript, afterScript, variables, image, artifacts, cache, tags, stage } = job;
+  return {
+    ...{ script, before: beforeScript ?? [], after: afterScript ?? [], variables, image: image?.name },
+    ...{ artifacts, cache: cache?.[0]?.paths, tags: tags ?? [], stage, inherits: job.inheritsVariables },
+  };
+}
+
+function contentOfPeer(job: Merged) {
+  const { image, artifacts, cache, stage = 'test' } = job;
+  const [first] = [cache].flat() as readonly ({ readonly paths: unknown } | undefined)[];
+  return {
+    ...{ script: job.script, before: job.before_script ?? [], after: job.after_script ?? [] },
+    ...{ variables: job.variables ?? {}, image: typeof image === 'object' ? image.name : image },
+    ...{ artifacts, cache: first?.paths, tags: job.tags ?? [], stage },
+    inherits: job.inherit?.variables ?? true,
+  };
+}
