@@ -6,7 +6,7 @@ import { json, noContent } from '../../http/reply.ts';
 import { ENVIRONMENT_STATES, TIERS } from '../../records/environments.ts';
 import { counted, endpoint } from '../endpoint.ts';
 import { deploymentEndpoints } from './deployments.ts';
-import { entry, environment, presentedDetail } from './present.ts';
+import { entry, environmentsOf, presentedDetail } from './present.ts';
 import { protectedEnvironmentEndpoints } from './protected.ts';
 import * as shapes from './shapes.ts';
 
@@ -42,7 +42,7 @@ const list = endpoint({
     ),
   returns: { body: shapes.environments },
   paginate: 'offset',
-  handle: async ({ project, query, page }, deps) => {
+  handle: async ({ actor, project, query, page, request }, deps) => {
     const { name, search, states: state } = query;
     const found = await environments.listEnvironments(deps, project, {
       ...counted(page),
@@ -50,7 +50,8 @@ const list = endpoint({
       search,
       state,
     });
-    return { ...found, items: found.items.map(environment) };
+    const shown = await environmentsOf(deps, actor, project, request.baseUrl);
+    return { ...found, items: found.items.map(shown) };
   },
 });
 
@@ -87,10 +88,11 @@ const create = endpoint({
     }),
   returns: { body: shapes.environment },
   errors: [{ status: 400, description: 'A value is invalid, or the name is taken' }],
-  handle: async ({ project, body }, deps) => {
+  handle: async ({ actor, project, body, request }, deps) => {
     requireNoSlug(body);
     const { name, external_url: externalUrl, tier } = body;
-    return environment(await environments.createEnvironment(deps, project, { name, externalUrl, tier }));
+    const made = await environments.createEnvironment(deps, project, { name, externalUrl, tier });
+    return (await environmentsOf(deps, actor, project, request.baseUrl))(made);
   },
 });
 
@@ -109,16 +111,16 @@ const update = endpoint({
     }),
   returns: { body: shapes.environment },
   errors: [{ status: 400, description: 'A value is invalid, or the name is taken' }, closed, absent, changed],
-  handle: async ({ actor, project, params, body }, deps) => {
+  handle: async ({ actor, project, params, body, request }, deps) => {
     requireNoSlug(body);
     const input = {
       ...(body.name === undefined ? {} : { name: body.name }),
       externalUrl: body.external_url,
       tier: body.tier,
     };
-    return environment(
-      await environments.changeEnvironment(deps, actor, project, params.environment_id, input),
-    );
+    const { environment_id: id } = params;
+    const changed = await environments.changeEnvironment(deps, actor, project, id, input);
+    return (await environmentsOf(deps, actor, project, request.baseUrl))(changed);
   },
 });
 
@@ -139,8 +141,10 @@ const stop = endpoint({
     absent,
     changed,
   ],
-  handle: async ({ actor, project, params }, deps) =>
-    json(environment(await stopEnvironment(deps, actor, project, params.environment_id))),
+  handle: async ({ actor, project, params, request }, deps) => {
+    const stopped = await stopEnvironment(deps, actor, project, params.environment_id);
+    return json((await environmentsOf(deps, actor, project, request.baseUrl))(stopped));
+  },
 });
 
 const remove = endpoint({

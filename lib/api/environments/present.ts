@@ -1,12 +1,16 @@
+import { can } from '../../domain/access/permissions.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
+import type { Actor } from '../../domain/actor.ts';
 import type { FoundDeployment } from '../../domain/environments/deployments.ts';
 import type { Grantees } from '../../domain/project-relations/grantees.ts';
+import { cloneRoot } from '../../domain/repository/clone-url.ts';
 import type { DeploymentRecord, EnvironmentRecord } from '../../records/environments.ts';
 import type { EnvironmentRule } from '../../records/refs.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { accessLevels } from '../branches/present.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { presentedJobs } from '../pipelines/present.ts';
+import { projectBasic } from '../projects/present.ts';
 import { userBasic } from '../users/present.ts';
 
 /** The fields that tell which environment it is. */
@@ -17,7 +21,7 @@ export const entry = ({ id, name, slug, externalUrl }: EnvironmentRecord) => ({
   external_url: externalUrl,
 });
 
-export const environment = (record: EnvironmentRecord) => ({
+const environment = (record: EnvironmentRecord) => ({
   ...entry(record),
   state: record.state,
   tier: record.tier,
@@ -25,6 +29,13 @@ export const environment = (record: EnvironmentRecord) => ({
   created_at: record.createdAt,
   updated_at: record.updatedAt,
 });
+
+/** What shows environments with their project, as all answers do but that of a single one. */
+export async function environmentsOf(deps: ApiDeps, actor: Actor, access: ProjectAccess, baseUrl: string) {
+  const roots = { baseUrl, cloneRoot: await cloneRoot(deps, baseUrl) };
+  const project = projectBasic(access.project, roots, can(actor, access, 'read_code'));
+  return (record: EnvironmentRecord) => ({ ...environment(record), project });
+}
 
 export const protectedEnvironment = ({ name, deploy }: EnvironmentRule, grantees: Grantees) => ({
   name,

@@ -3,6 +3,7 @@ import { shape } from '../../http/shape.ts';
 import { DEPLOYMENT_STATUSES, ENVIRONMENT_STATES, TIERS } from '../../records/environments.ts';
 import { accessLevels } from '../branches/shapes.ts';
 import { job } from '../pipelines/shapes.ts';
+import { projectBasic } from '../projects/shapes.ts';
 import { time, userBasic } from '../users/shapes.ts';
 
 const basicFields = () => ({
@@ -42,7 +43,9 @@ const environmentFields = () => ({
   updated_at: time(),
 });
 
-export const environment = shape(() => z.object(environmentFields()).meta({ id: 'Environment' }));
+export const environment = shape(() =>
+  z.object({ ...environmentFields(), project: projectBasic() }).meta({ id: 'Environment' }),
+);
 export const environments = shape(() => z.array(environment()));
 export const environmentDetail = shape(() =>
   z

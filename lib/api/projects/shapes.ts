@@ -77,7 +77,7 @@ export const sharedWithGroup = shape(() =>
     .meta({ id: 'SharedWithGroup' }),
 );
 
-const projectBasic = shape(() => z.object(basicFields()).meta({ id: 'ProjectBasic' }));
+export const projectBasic = shape(() => z.object(basicFields()).meta({ id: 'ProjectBasic' }));
 
 export const project = shape(() =>
   z

@@ -58,8 +58,12 @@ describe('an environment', () => {
       state: 'available',
       tier: 'production',
     });
+    const { project, ...alone } = created;
+    const simple = (await owner('GET', '/projects?simple=true&search=deployed')).body;
+    expect(simple).toEqual([project]);
     const shown = await owner('GET', environments(created.id));
-    expect(shown.body).toEqual({ ...created, last_deployment: null });
+    expect(shown.body).toEqual({ ...alone, last_deployment: null });
+    expect((await owner('GET', `${environments()}?name=prod`)).body).toEqual([created]);
     const { slug } = await made(environments(), { name: 'review/Fix_1', tier: 'other' });
     expect(slug).toMatch(/^review-fix-1-[0-9a-z]{6}$/);
     const long = await made(environments(), { name: `9-${'x'.repeat(100)}` });
