@@ -9,10 +9,12 @@ import { type Actor, actingFor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, notAllowed } from '../errors.ts';
 import { headRef } from '../merge-requests/versions.ts';
+import { codeOf } from '../repository/read.ts';
 import { createAutomatically, createPipeline } from './create.ts';
 import { mergeRequestFacts, type Places } from './merge-request-facts.ts';
 import { replaceOlder } from './replace.ts';
 import type { PipelineRequest } from './request.ts';
+import { asksToSkip } from './skip.ts';
 
 /** Pipelines of one commit among which that of the merge request is looked for: the newest. */
 const LOOKED_AT = 50;
@@ -83,8 +85,12 @@ export async function buildMergeRequest(
   const known = await store.pipelines.ofCommit(places.source.project.id, headSha as Oid, LOOKED_AT);
   if (known.some(({ mergeRequest: of }) => of?.projectId === projectId && of.iid === iid)) return;
   try {
-    const request = await requestOf(deps, places, record);
-    const made = await createAutomatically(deps, actor, places.source, request);
+    const [request, { message }] = await Promise.all([
+      requestOf(deps, places, record),
+      codeOf(deps, places.source).commit(headSha as Oid),
+    ]);
+    const skip = asksToSkip(message);
+    const made = await createAutomatically(deps, actor, places.source, { ...request, skip });
     if (made !== undefined) await replaceOlder(deps, places.source, made);
   } catch (error) {
     // Its branch, its commits or the project are gone by now.

@@ -11,6 +11,7 @@ import { parsePushOptions } from '../git/push-options.ts';
 import { codeOf } from '../repository/read.ts';
 import { createAutomatically } from './create.ts';
 import { replaceOlder } from './replace.ts';
+import { asksToSkip } from './skip.ts';
 import { stopForBranch } from './stop-environment.ts';
 
 export interface PushedRefs {
@@ -69,6 +70,3 @@ export async function createForPush(deps: Deps, pushed: PushedRefs, messageId: s
 
 /** Newest pipelines of a commit among which that of the message is looked for. */
 const LOOKED_AT = 50;
-
-/** Whether a commit's message says that it is not to be built. */
-const asksToSkip = (message: string): boolean => /\[(?:ci[ _-]skip|skip[ _-]ci)\]/i.test(message);

@@ -47,6 +47,17 @@ test('a merge request gets a pipeline of its own beside that of its branch, and 
   expect([body.head_pipeline.id, body.sha]).toEqual([own.id, own.sha]);
 });
 
+test('a commit that is not to be built makes a skipped one, until somebody asks for another', async () => {
+  const made = await piped(world, CONFIG);
+  const iid = await proposedIn(made);
+  const sha = await made.commit('more [skip ci]', { c: 'c' }, 'side');
+  const [own, ofBranch] = await shown(made, iid);
+  expect(own).toMatchObject({ sha, source: 'merge_request_event', status: 'skipped' });
+  expect(ofBranch).toMatchObject({ sha, source: 'push', status: 'skipped' });
+  const { body } = await made.call('POST', `/merge_requests/${iid}/pipelines`);
+  expect(body).toMatchObject({ sha, status: 'created' });
+});
+
 test('a push to the source makes the next one, and replaces the one before', async () => {
   const made = await piped(world, CONFIG);
   const iid = await proposedIn(made);
