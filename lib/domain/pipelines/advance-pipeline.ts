@@ -12,6 +12,7 @@ import {
   outboxWrites,
 } from '../../store/outbox/outbox.ts';
 import { ADVANCE_PIPELINE_JOB } from '../../store/pipelines/pipelines.ts';
+import { mapLimit } from '../../store/table/map-limit.ts';
 import type { Deps } from '../deps.ts';
 import { closedJobs } from '../environments/protected.ts';
 import { advance, type Move } from '../jobs/advance.ts';
@@ -46,6 +47,9 @@ interface Heard {
   readonly changed: readonly ChangedJob[];
   readonly messageId: string;
 }
+
+/** Transactions of jobs that move at a time. */
+const WIDTH = 8;
 
 /** It may run twice, at once too: each change is conditional on the job that was read. */
 export const advancePipeline = (
@@ -130,7 +134,7 @@ async function moved(
     const job = all.get(id)!;
     return { job, change: closed.has(id) ? closedAt(now) : changeTo(job, to, { scopes, now }) };
   });
-  for (const group of store.jobs.groupsOf(changes, 50)) {
+  await mapLimit(WIDTH, store.jobs.groupsOf(changes, 50), async (group) => {
     const wakes = group.flatMap(({ job, change }) => wakeUps(job, change));
     const changed = await store.jobs.change(group, {
       advance: false,
@@ -138,7 +142,7 @@ async function moved(
       messages: await toldOfJobs(deps, project, pipeline, changedStatuses(group)),
     });
     for (const job of changed) all.set(job.id, job);
-  }
+  });
   return [...all.values()];
 }
 
