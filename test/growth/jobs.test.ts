@@ -62,6 +62,8 @@ const day = (n: number) => at(n * 86_400);
 const PAGE = { trips: 8, kilobytes: 60 };
 /** The same where 1,000 records are looked at for the total. */
 const WALKED = { trips: 15, kilobytes: 1_400 };
+/** The same where the page is not full by then: 5,000 at most. */
+const WALKED_ON = { trips: 24, kilobytes: 4_000 };
 
 const PATTERNS: Readonly<Record<string, Pattern>> = {
   'jobs of a project': { path: jobs(''), most: PAGE },
@@ -115,7 +117,7 @@ const PATTERNS: Readonly<Record<string, Pattern>> = {
     most: PAGE,
   },
   'pipelines that have ended': { path: pipelines('scope=finished'), most: PAGE, total: pipelinesOf },
-  'the newest pipelines of branches': { path: pipelines('scope=branches'), most: WALKED, rows: 11 },
+  'the newest pipelines of branches': { path: pipelines('scope=branches'), most: WALKED_ON, rows: 11 },
 };
 
 const small = new Map<string, Cost>();
