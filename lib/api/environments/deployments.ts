@@ -76,7 +76,7 @@ const create = endpoint({
   access: writers,
   body: () =>
     p.params({
-      environment: p.string({ required: true, description: 'Name of the environment' }),
+      environment: p.string({ required: true, blank: false, description: 'Name of the environment' }),
       sha: p.string({ required: true, description: 'Commit that is deployed' }),
       ref: p.string({ required: true, description: 'Branch or tag that is deployed' }),
       tag: p.boolean({ required: true, description: 'Whether the ref is a tag' }),

@@ -194,16 +194,20 @@ async function toBeChecked(_deps: Deps, { before, after }: MergeRequestChange): 
   return isNew ? { messages: [checkMessage(after)] } : {};
 }
 
-/** What it proposes gets a pipeline of its own, where the configuration wants one: a worker finds out. */
+/**
+ * What it proposes gets a pipeline of its own, where the configuration wants one; when it is merged or closed, what its
+ * pipelines deployed is stopped: a worker finds out.
+ */
 async function toBeBuilt(
   deps: Deps,
   { actor, access, before, after }: MergeRequestChange,
 ): Promise<Consequences> {
   const isNew = after.state === 'opened' && before?.diff.headSha !== after.diff.headSha;
+  const isOver = after.state !== 'opened' && before?.state === 'opened';
   const { projectId, iid, source } = after;
   const isOff =
     access.project.settings['builds_access_level'] === 'disabled' && source.projectId === projectId;
-  if (!isNew || isOff) return {};
+  if ((!isNew && !isOver) || isOff) return {};
   const body = { projectId, iid, ...moverOf(deps, actor) };
   return { messages: [message(MAINTENANCE, CREATE_FOR_MERGE_REQUEST_JOB, body)] };
 }

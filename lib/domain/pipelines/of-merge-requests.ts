@@ -15,6 +15,7 @@ import { mergeRequestFacts, type Places } from './merge-request-facts.ts';
 import { replaceOlder } from './replace.ts';
 import type { PipelineRequest } from './request.ts';
 import { asksToSkip } from './skip.ts';
+import { stopForRefs } from './stop-environment.ts';
 
 /** Pipelines of one commit among which that of the merge request is looked for: the newest. */
 const LOOKED_AT = 50;
@@ -66,7 +67,10 @@ export interface MergeRequestToBuild {
   readonly baseUrl: string;
 }
 
-/** The work of the job. A head that has a pipeline of its merge request gets no other. */
+/**
+ * The work of the job. A head that has a pipeline of its merge request gets no other. What was deployed for one that is merged
+ * or closed is stopped.
+ */
 export async function buildMergeRequest(
   deps: Deps,
   { projectId, iid, actorId, baseUrl }: MergeRequestToBuild,
@@ -76,9 +80,15 @@ export async function buildMergeRequest(
     actorId === null ? undefined : store.users.get(actorId),
     store.mergeRequests.get({ projectId, iid }),
   ]);
-  if (user === undefined || record?.state !== 'opened') return;
+  if (user === undefined || record === undefined) return;
   const actor = actingFor(user, baseUrl);
   const [target] = await projectAccesses(deps, actor, [projectId]);
+  if (record.state !== 'opened') {
+    // A merge request from a fork has pipelines of its branch, which goes on.
+    if (target !== undefined && record.source.projectId === projectId)
+      await stopForRefs(deps, actor, target, [headRef(iid)]);
+    return;
+  }
   const places = target && (await placesOf(deps, actor, target, record));
   const { headSha, baseSha } = record.diff;
   if (places === undefined || headSha === baseSha) return;

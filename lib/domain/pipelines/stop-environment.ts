@@ -132,10 +132,20 @@ export async function stopForBranch(
   access: ProjectAccess,
   branch: string,
 ): Promise<void> {
+  if (!can(actor, access, 'update_pipeline')) return;
+  await stopForRefs(deps, actor, access, [branch, ...(await headsFrom(deps, access.project.id, branch))]);
+}
+
+/** Stops the environments to which refs were deployed last, as {@link stopForBranch} does. */
+export async function stopForRefs(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  refs: readonly string[],
+): Promise<void> {
   const { store } = deps;
   const { id: projectId } = access.project;
   if (!can(actor, access, 'update_pipeline')) return;
-  const refs = [branch, ...(await headsFrom(deps, projectId, branch))];
   const names = new Set<string>();
   for (const ref of refs)
     for (const { id } of await store.pipelines.newestOfRef(projectId, ref, MAX_PIPELINES))

@@ -27,7 +27,7 @@ import { changedPipeline, fromItem, newPipeline, placesOf } from './rows.ts';
 
 /** Makes the pipelines that a push asks for. */
 export const CREATE_PIPELINES_JOB = 'pipelines.create';
-/** Makes the pipeline of a merge request. */
+/** Makes the pipeline of a merge request, or stops what its pipelines deployed, when it is merged or closed. */
 export const CREATE_FOR_MERGE_REQUEST_JOB = 'pipelines.create-for-merge-request';
 /** Moves the jobs of a pipeline on as far as they go. */
 export const ADVANCE_PIPELINE_JOB = 'pipelines.advance';

@@ -214,6 +214,7 @@ describe('a deployment', () => {
     expect(await told({ sha: 'main' })).toEqual([400, { sha: ['The commit does not exist'] }]);
     expect(await told({ ref: 'absent' })).toEqual([400, { ref: ['The branch or tag does not exist'] }]);
     expect(await told({ environment: '/' })).toEqual([400, { name: [expect.any(String)] }]);
+    expect(await told({ environment: '' })).toEqual([400, 'environment is empty']);
     expect((await owner('PUT', deployments(1e9), { status: 'failed' })).status).toBe(404);
   });
 

@@ -161,18 +161,40 @@ test('what was deployed last from a branch is stopped when the branch is deleted
   expect(await made.jobs(stays)).toEqual({ review: 'success', 'take down': 'manual' });
 });
 
+const OF_MERGE_REQUESTS = CONFIG.replaceAll('  script:', '  only: [merge_requests]\n  script:');
+/** A merge request, its pipeline, and the environment that this deployed to. */
+async function deployedFor(made: Piped, branch: string) {
+  await made.commit(branch, { [branch]: 'x' }, branch, 'main');
+  const request = { source_branch: branch, target_branch: 'main', title: branch };
+  const { iid } = (await made.call('POST', '/merge_requests', request)).body;
+  await settled();
+  const [{ id }] = (await made.call('GET', `/merge_requests/${iid}/pipelines`)).body;
+  await made.end(id, 'review', 'success');
+  const [last] = await deploymentsOf(made, '?sort=desc');
+  return { iid: iid as number, id: id as number, name: last.environment.name as string };
+}
+
+test('what a pipeline of a merge request deployed is stopped when that is merged or closed', async () => {
+  const made = await piped(world, OF_MERGE_REQUESTS);
+  const [merged, closed, stays] = [
+    await deployedFor(made, 'merged'),
+    await deployedFor(made, 'closed'),
+    await deployedFor(made, 'stays'),
+  ];
+  expect((await made.call('PUT', `/merge_requests/${merged.iid}/merge`)).status).toBe(200);
+  await made.call('PUT', `/merge_requests/${closed.iid}`, { state_event: 'close' });
+  await made.call('PUT', `/merge_requests/${stays.iid}`, { title: 'another' });
+  await settled();
+  for (const { id, name } of [merged, closed]) {
+    expect((await environmentOf(made, name)).state).toBe('stopped');
+    expect(await made.jobs(id)).toEqual({ review: 'success', 'take down': 'pending' });
+  }
+  expect((await environmentOf(made, stays.name)).state).toBe('available');
+});
+
 test('what a pipeline of a merge request deployed is stopped when the source branch is deleted', async () => {
-  const made = await piped(world, CONFIG.replaceAll('  script:', '  only: [merge_requests]\n  script:'));
-  const deployed = async (branch: string) => {
-    await made.commit(branch, { [branch]: 'x' }, branch, 'main');
-    const request = { source_branch: branch, target_branch: 'main', title: branch };
-    const { iid } = (await made.call('POST', '/merge_requests', request)).body;
-    await settled();
-    const [{ id }] = (await made.call('GET', `/merge_requests/${iid}/pipelines`)).body;
-    await made.end(id, 'review', 'success');
-    const [last] = await deploymentsOf(made, '?sort=desc');
-    return { iid: iid as number, id: id as number, name: last.environment.name as string };
-  };
+  const made = await piped(world, OF_MERGE_REQUESTS);
+  const deployed = (branch: string) => deployedFor(made, branch);
   const [gone, merged, stays] = [await deployed('gone'), await deployed('merged'), await deployed('stays')];
   expect((await made.call('DELETE', '/repository/branches/gone')).status).toBe(204);
   const merging = await made.call('PUT', `/merge_requests/${merged.iid}/merge`, {
