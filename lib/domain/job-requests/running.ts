@@ -11,6 +11,8 @@ import { hide, secretsOf } from './masking.ts';
 
 /** Bytes that a job may print. */
 export const MAX_TRACE = 100 * 1024 * 1024;
+/** Pieces in which it may: whoever reads the trace lists them all. A month of what runners send. */
+const MAX_PIECES = 100_000;
 
 /** Why jobs fail, as runners may say. */
 const FAILURE_REASONS: ReadonlySet<string> = new Set([
@@ -107,15 +109,16 @@ export async function appendTrace(
 ): Promise<number> {
   const { jobTraces } = deps.store;
   const job = await runningJob(deps, id, token);
-  const [bytes, { size, begun }, secrets] = await Promise.all([
+  const [bytes, before, secrets] = await Promise.all([
     read(),
     jobTraces.state(job),
     secretsOf(deps, job, token),
     noteHeard(deps, job),
   ]);
+  const { size, pieces, begun } = before;
   if (start !== size) throw new OutOfRange(size);
   if (bytes.length === 0) return size;
-  if (size + bytes.length > MAX_TRACE) {
+  if (size + bytes.length > MAX_TRACE || pieces >= MAX_PIECES) {
     const end = { status: 'failed', failureReason: 'trace_size_exceeded' } as const;
     await deps.store.jobs.finish(job, end, deps.now()).catch((error: unknown) => {
       if (!(error instanceof Stale)) throw error;
@@ -123,7 +126,7 @@ export async function appendTrace(
     throw new DomainError('too-large', 'The trace is too long');
   }
   try {
-    return await jobTraces.append(job, start, hide(bytes, secrets, begun));
+    return await jobTraces.append(job, before, hide(bytes, secrets, begun));
   } catch (error) {
     if (error instanceof Stale) throw new OutOfRange(await jobTraces.size(job));
     throw error instanceof Missing ? forbidden() : error;

@@ -21,6 +21,14 @@ export interface TraceOf {
   readonly id: number;
 }
 
+export interface TraceState {
+  /** Bytes. */
+  readonly size: number;
+  readonly pieces: number;
+  /** How many bytes of secrets have begun at the end. */
+  readonly begun: readonly number[];
+}
+
 interface Piece {
   readonly key: string;
   readonly start: number;
@@ -40,27 +48,25 @@ export class JobTraces {
     return (await this.state(job)).size;
   }
 
-  /** Bytes, and how many bytes of secrets have begun at their end. */
-  async state({
-    projectId,
-    id,
-  }: TraceOf): Promise<{ readonly size: number; readonly begun: readonly number[] }> {
+  async state({ projectId, id }: TraceOf): Promise<TraceState> {
     const row = await this.#table.get(jobTraceKey(projectId, id));
     return {
       size: (row?.['size'] as number | undefined) ?? 0,
+      // Of an earlier release: not counted.
+      pieces: (row?.['pieces'] as number | undefined) ?? 0,
       begun: (row?.['begun'] as readonly number[] | undefined) ?? [],
     };
   }
 
   /**
    * Appends bytes.
-   * @param start the size that was read
+   * @param before what was read
    * @param piece `begun`: what {@link state} tells of it
    * @throws Stale when others have appended meanwhile; Missing when the project is deleted
    */
   async append(
     job: TraceOf,
-    start: number,
+    { size: start, pieces }: Pick<TraceState, 'size' | 'pieces'>,
     { bytes, begun }: { readonly bytes: Uint8Array; readonly begun: readonly number[] },
   ): Promise<number> {
     const size = start + bytes.length;
@@ -70,7 +76,11 @@ export class JobTraces {
       await this.#table.transact([
         checkProjectExists(job.projectId),
         {
-          put: { ...jobTraceKey(job.projectId, job.id), size, ...(begun.length === 0 ? {} : { begun }) },
+          put: {
+            ...jobTraceKey(job.projectId, job.id),
+            ...{ size, pieces: pieces + 1 },
+            ...(begun.length === 0 ? {} : { begun }),
+          },
           ...(start === 0 ? { if: ABSENT } : { if: '#size = :start', values: { start } }),
           reason: 'size',
         },

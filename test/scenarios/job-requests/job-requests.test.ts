@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { readContent } from '../../../lib/http/content.ts';
+import { jobTraceKey } from '../../../lib/store/row-keys/job-traces.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
 import { report, sendTrace, smallRunner } from '../../harness/small-runner.ts';
@@ -266,6 +267,23 @@ describe('a job that runs', () => {
       400,
       { error: '400 Missing header Content-Range' },
     ]);
+  });
+
+  test('fails when it prints too much, or in too many pieces', async () => {
+    const [long, scattered] = [await running(), await running()];
+    const printed = { size: 100 * 1024 * 1024, pieces: 1 };
+    const often = { size: 100_000, pieces: 100_000 };
+    for (const [{ id, job: taken }, state] of [
+      [long, printed],
+      [scattered, often],
+    ] as const) {
+      await world.store.table.put({ put: { ...jobTraceKey(id, taken.id), ...state } });
+      expect((await sendTrace(service, taken, state.size, 'x')).status).toBe(413);
+      expect(await job(taken.id)).toMatchObject({
+        status: 'failed',
+        failureReason: 'trace_size_exceeded',
+      });
+    }
   });
 
   test('stores no masked value and no token, also where a piece ends within', async () => {
