@@ -277,7 +277,7 @@ async function peersReading(files: Files, changes: Files = {}) {
 
 test.each(Object.entries(CORPUS))(
   'an independent implementation finds the same jobs: %s',
-  { timeout: 60_000 },
+  { timeout: 600_000 },
   async (name, files) => {
     const changes = CHANGES[name];
     const given = { files: { ...files, ...changes }, variables: VARIABLES };
