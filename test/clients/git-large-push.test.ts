@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ownWorld } from '../harness/own-world.ts';
-import type { Who } from '../harness/world.ts';
+import { ask, type Who } from '../harness/world.ts';
 import { seedCode } from '../scenarios/repository/code-audience.ts';
 import { GitCli, withToken } from './git-cli.ts';
 
@@ -103,6 +103,39 @@ test('a push of 21 MB fails readably with git alone, passes with the push helper
   await git.sound(git.path('whole'));
   expect(await git.ok(git.path('whole'), 'rev-parse', 'huge')).toBe(oid);
   expect(pushed.stderr).not.toContain(world.tokens.owner!);
+});
+
+test('with the push helper wikis and snippets take what is above one request', async () => {
+  asking = 'owner';
+  const files = [{ file_path: 'a.txt', content: 'one\n' }];
+  const json = { title: 'x', visibility: 'private', files };
+  const snippet = (await ask(world, 'owner', 'POST', '/snippets', json)).body;
+  for (const [name, file, from] of [
+    ['owner/public-thing.wiki', 'home.md', ''],
+    [`snippets/${snippet.id}`, 'large.bin', 'a.txt'],
+  ] as const) {
+    const at = git.path(name.replaceAll('/', '-'));
+    await ok(git.home, 'clone', '--quiet', `lemnos::${service.url}/${name}.git`, at);
+    const oid = await commit(at, file, 8);
+    const stock = withToken(service.url, name, world.tokens.owner!);
+    expect(await fails(at, 'push', stock, 'HEAD:main')).toMatch(/HTTP 413/);
+    const pushed = await run(at, ['push', '--progress', 'origin', 'HEAD:main']);
+    expect([name, pushed.code, pushed.stderr]).toEqual([
+      name,
+      0,
+      expect.stringContaining('Uploading pack: 100%'),
+    ]);
+    expect((await git.ok(git.home, 'ls-remote', stock, 'refs/heads/main')).split('\t')[0]).toBe(oid);
+    await ok(git.home, 'clone', '--quiet', '--bare', `lemnos::${service.url}/${name}.git`, `${at}-again`);
+    await git.sound(`${at}-again`);
+    expect((await git.lines(`${at}-again`, 'ls-tree', '--name-only', 'main')).join(' ')).toBe(
+      [from, file].filter((each) => each !== '').join(' '),
+    );
+  }
+  const pages = await ask(world, 'owner', 'GET', `/projects/${world.ids['public']}/wikis`);
+  expect(pages.body).toMatchObject([{ slug: 'home' }]);
+  const shown = await ask(world, 'owner', 'GET', `/snippets/${snippet.id}`);
+  expect(shown.body.files).toMatchObject([{ path: 'a.txt' }, { path: 'large.bin' }]);
 });
 
 test('with the push helper fetches and small pushes are done by git itself, in every protocol version', async () => {

@@ -7,6 +7,7 @@ import { DomainError } from '../../domain/errors.ts';
 import { movedNotice } from '../../domain/git/moved-notice.ts';
 import { packUrl } from '../../domain/git/pack-url.ts';
 import { type Propose, pushRules } from '../../domain/git/push-answer.ts';
+import type { PushTarget } from '../../domain/git/push-uploads.ts';
 import type { Admission } from '../../domain/rate-limits/request-counting.ts';
 import { pushAccess } from '../../domain/refs/collaboration.ts';
 import { isFetchable, isPushable } from '../../domain/refs/hidden-refs.ts';
@@ -96,17 +97,22 @@ export async function serveGit(
     const admitPush = async () => {
       if (purpose === 'write' && !readsUpload) await requirePushable(deps);
     };
+    const uploading = (target: PushTarget) =>
+      serveUploads(request, path.rest.slice(UPLOADS.length + 1), target, deps);
     let served: Served;
     if (path.of.kind === 'code') {
       const prefetch = prefetchOf(path, version, fetchesAtFront);
       const access = await openGit(deps, { ...asked, ...(prefetch && { prefetch }), pushAccess });
       await admitPush();
-      if (uploads) return await serveUploads(request, path.rest.slice(UPLOADS.length + 1), access, deps);
+      if (uploads) {
+        const { actor, project } = access;
+        return await uploading({ actor, of: { projectId: project.project.id } });
+      }
       served = await servedCode(deps, access, path, facts.baseUrl);
     } else {
       const beside = await openBesideCode(deps, path, asked);
       await admitPush();
-      if (uploads) throw noRoute();
+      if (uploads) return await uploading({ actor: beside.actor, of: { beside: beside.owner } });
       served = {
         repository: await beside.repository(path.rest === 'git-receive-pack'),
         rules: () => ({ authorize: beside.authorize }),

@@ -3,7 +3,6 @@
  * with the commands that precede the pack, `GET lemnos/uploads/<id>/parts`, `POST .../finish`, `GET` and `DELETE .../<id>`.
  */
 
-import type { GitAccess } from '../../domain/access/types.ts';
 import type { Deps } from '../../domain/deps.ts';
 import { badRequest, notFound } from '../../domain/errors.ts';
 import {
@@ -12,6 +11,7 @@ import {
   findUpload,
   finishUpload,
   listParts,
+  type PushTarget,
   partsOf,
   reportOf,
 } from '../../domain/git/push-uploads.ts';
@@ -30,7 +30,7 @@ const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 export async function serveUploads(
   request: Request,
   rest: string,
-  access: GitAccess,
+  target: PushTarget,
   deps: Deps,
 ): Promise<Reply> {
   const { searchParams } = new URL(request.url);
@@ -40,9 +40,9 @@ export async function serveUploads(
     const size = numberIn(searchParams, 'size');
     if (size === undefined) throw badRequest('size is missing');
     const body = await readBytes(request, MAX_REQUEST_BYTES);
-    return json(presentUpload(await beginUpload(deps, access, { request: body, size })), { status: 201 });
+    return json(presentUpload(await beginUpload(deps, target, { request: body, size })), { status: 201 });
   }
-  const upload = await findUpload(deps, access, id);
+  const upload = await findUpload(deps, target, id);
   if (action === 'parts') {
     requireMethod(request, 'GET', 'HEAD');
     const { parts, next } = await listParts(deps, upload, numberIn(searchParams, 'after') ?? 0);

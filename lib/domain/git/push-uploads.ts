@@ -1,3 +1,4 @@
+import { repositoryIdOf } from '../../records/repository-owner.ts';
 import {
   IncompleteUpload,
   type PresignedPart,
@@ -5,8 +6,8 @@ import {
   type UploadedPart,
 } from '../../store/blobs/staging.ts';
 import { LimitReached, Missing } from '../../store/errors.ts';
-import { type PushUpload, UPLOADS_PER_USER } from '../../store/git/push-uploads.ts';
-import type { GitAccess } from '../access/types.ts';
+import { type PushUpload, UPLOADS_PER_USER, type UploadOf } from '../../store/git/push-uploads.ts';
+import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import {
   badRequest,
@@ -22,8 +23,14 @@ import { readPushRequest } from './receive-upload.ts';
 
 /**
  * Pushes that are too large for one request: created, uploaded in parts to the staging area, finished, and ingested by
- * a worker. An upload is visible only to the user who created it, and only in its project.
+ * a worker. An upload is visible only to the user who created it, and only in its repository.
  */
+
+/** Who may push, and to what. */
+export interface PushTarget {
+  readonly actor: Actor;
+  readonly of: UploadOf;
+}
 
 /** Size of the smallest pack: header and checksum. */
 const MIN_PUSH_BYTES = 32;
@@ -41,7 +48,7 @@ const REPORT = 'report';
  */
 export async function beginUpload(
   deps: Deps,
-  { actor, project }: GitAccess,
+  { actor, of }: PushTarget,
   { request, size }: { readonly request: Uint8Array; readonly size: number },
 ): Promise<PushUpload> {
   if (actor.kind !== 'user') throw forbidden();
@@ -56,11 +63,7 @@ export async function beginUpload(
     const staged = await staging.create(size, now);
     try {
       await staging.note(staged.id, REQUEST, request);
-      const projectId = project.project.id;
-      return await pushUploads.open(
-        { projectId, userId: actor.user.id, tokenId: actor.token!.id, staged },
-        now,
-      );
+      return await pushUploads.open({ ...of, userId: actor.user.id, tokenId: actor.token!.id, staged }, now);
     } catch (error) {
       await staging.discard(staged).catch(() => {});
       throw error;
@@ -75,13 +78,16 @@ export async function beginUpload(
 
 export const partsOf = ({ staged }: PushUpload): number => partCount(staged);
 
-/** @throws 404 for an upload of another project or user */
-export async function findUpload(deps: Deps, { actor, project }: GitAccess, id: string): Promise<PushUpload> {
+/** @throws 404 for an upload to another repository or of another user */
+export async function findUpload(deps: Deps, { actor, of }: PushTarget, id: string): Promise<PushUpload> {
   const upload = await deps.store.pushUploads.get(id, deps.now());
   const own = actor.kind === 'user' && upload?.userId === actor.user.id;
-  if (upload === undefined || !own || upload.projectId !== project.project.id) throw notFound('Upload');
+  if (upload === undefined || !own || nameOf(upload) !== nameOf(of)) throw notFound('Upload');
   return upload;
 }
+
+const nameOf = (of: UploadOf): string =>
+  'beside' in of ? repositoryIdOf(of.beside) : `project-${of.projectId}`;
 
 export interface PartsPage {
   /** Uploaded parts with their ETags, the others with presigned URLs. */

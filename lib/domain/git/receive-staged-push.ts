@@ -1,6 +1,7 @@
 import type { PushReport } from '../../git/wire/push-report.ts';
 import type { Repository } from '../../git/wire/repository.ts';
-import { Stale } from '../../store/errors.ts';
+import type { RepositoryOwner } from '../../records/repository-owner.ts';
+import { Missing, Stale } from '../../store/errors.ts';
 import type { IngestProgress, PushUpload } from '../../store/git/push-uploads.ts';
 import { log } from '../../telemetry/log.ts';
 import { openGit } from '../access/git-access.ts';
@@ -8,8 +9,8 @@ import type { Deps } from '../deps.ts';
 import { DomainError } from '../errors.ts';
 import { pushAccess } from '../refs/collaboration.ts';
 import { openRepository } from '../repository/open.ts';
-import type { Propose } from './push-answer.ts';
-import { ingest, readPushRequest } from './receive-upload.ts';
+import { type Propose, pushRules } from './push-answer.ts';
+import { ingest, type PushRules, readPushRequest } from './receive-upload.ts';
 
 /** Renewed while the worker runs; after it, the upload of a crashed worker can be claimed again. */
 const LEASE_SECONDS = 60;
@@ -18,12 +19,27 @@ const PROGRESS_MS = 1000;
 /** Of five deliveries; the last one only reports the failure. */
 const MAX_ATTEMPTS = 4;
 
+/** A repository that is open for a push. */
+export interface OpenedForPush {
+  readonly repositoryId: string;
+  readonly repository: Repository;
+  readonly rules: PushRules;
+}
+
+/** What pushes need of the subjects above. */
+export interface PushMeans {
+  /** Does what options of a push ask. Without it they are read alone. */
+  readonly propose?: Propose;
+  /** Opens a repository beside code for who holds a token. @throws 401, 403 and 404 as a push is answered */
+  readonly openBeside?: (deps: Deps, owner: RepositoryOwner, tokenId: number) => Promise<OpenedForPush>;
+}
+
 /**
  * Ingests a finished upload. The message may be delivered twice, late, or after a worker that crashed: an earlier
  * worker's transaction was committed exactly if its pack is in the list of packs.
  * @throws any failure, so that the message is redelivered
  */
-export async function ingestUpload(deps: Deps, id: string, propose?: Propose): Promise<void> {
+export async function ingestUpload(deps: Deps, id: string, means: PushMeans = {}): Promise<void> {
   const { pushUploads, staging } = deps.store;
   const upload = await pushUploads.claim(id, LEASE_SECONDS, deps.now());
   if (upload === 'over') return;
@@ -33,7 +49,7 @@ export async function ingestUpload(deps: Deps, id: string, propose?: Propose): P
   }
   let failure: string | null = null;
   try {
-    const report = await process(deps, upload, propose);
+    const report = await process(deps, upload, means);
     await staging.note(id, 'report', Buffer.from(JSON.stringify(report)));
   } catch (error) {
     failure = await failureOf(deps, upload, error);
@@ -53,14 +69,11 @@ async function failureOf(deps: Deps, upload: PushUpload, error: unknown): Promis
   return 'internal error';
 }
 
-async function process(deps: Deps, upload: PushUpload, propose: Propose | undefined): Promise<PushReport> {
+async function process(deps: Deps, upload: PushUpload, means: PushMeans): Promise<PushReport> {
   const { staging, pushUploads } = deps.store;
-  // Checked again: token, user, role and project may have changed since the upload was created.
-  const credential = { kind: 'known-token', id: upload.tokenId } as const;
-  const fullPath = String(upload.projectId);
-  const access = await openGit(deps, { credential, fullPath, purpose: 'write', pushAccess });
-  const { project } = access.project;
-  const earlier = await earlierReport(deps, upload, project.repositoryId);
+  // Checked again: token, user, role and owner may have changed since the upload was created.
+  const { repositoryId, repository, rules } = await openFor(deps, upload, means);
+  const earlier = await earlierReport(deps, upload, repositoryId);
   if (earlier !== undefined) return earlier;
   // All earlier attempts timed out; another would too.
   if (upload.fence > MAX_ATTEMPTS) {
@@ -75,25 +88,39 @@ async function process(deps: Deps, upload: PushUpload, propose: Propose | undefi
   try {
     const report = await ingest(
       deps,
-      access,
       { request, pack: staging.read(upload.staged) },
       {
-        repository: recordingSteps(
-          openRepository(deps, project, { pusher: access.actor }),
-          deps,
-          upload,
-          (phase) => reporter.enter(phase),
-        ),
+        ...rules,
+        repository: recordingSteps(repository, deps, upload, (phase) => reporter.enter(phase)),
         onUnpack: (state) => reporter.set(state),
-        ...(propose === undefined ? {} : { propose }),
       },
     );
     // A worker that was considered dead may have committed first.
     const refused = report.refs.some(({ reason }) => reason !== undefined);
-    return (refused ? await earlierReport(deps, upload, project.repositoryId) : undefined) ?? report;
+    return (refused ? await earlierReport(deps, upload, repositoryId) : undefined) ?? report;
   } finally {
     await reporter.end();
   }
+}
+
+async function openFor(
+  deps: Deps,
+  upload: PushUpload,
+  { propose, openBeside }: PushMeans,
+): Promise<OpenedForPush> {
+  if ('beside' in upload) {
+    if (openBeside === undefined) throw new RangeError('nothing opens repositories beside code');
+    return openBeside(deps, upload.beside, upload.tokenId);
+  }
+  const credential = { kind: 'known-token', id: upload.tokenId } as const;
+  const fullPath = String(upload.projectId);
+  const access = await openGit(deps, { credential, fullPath, purpose: 'write', pushAccess });
+  const { project } = access.project;
+  return {
+    repositoryId: project.repositoryId,
+    repository: openRepository(deps, project, { pusher: access.actor }),
+    rules: pushRules(deps, access, propose),
+  };
 }
 
 /** The repository, with each externally visible step recorded before it is taken. */
@@ -135,7 +162,15 @@ async function earlierReport(
   repositoryId: string,
 ): Promise<PushReport | undefined> {
   if (upload.packs.length === 0) return undefined;
-  const listed = new Set((await store.repositories.open(repositoryId).catalogue()).map(({ id }) => id));
+  const catalogue = await store.repositories
+    .open(repositoryId)
+    .catalogue()
+    .catch((error: unknown) => {
+      // One beside code begins with its first push.
+      if (error instanceof Missing) return [];
+      throw error;
+    });
+  const listed = new Set(catalogue.map(({ id }) => id));
   const pack = upload.packs.find((id) => listed.has(id));
   if (pack === undefined) return undefined;
   const [names, request] = await Promise.all([

@@ -9,14 +9,11 @@ import {
   readCommands,
 } from '../../git/wire/receive-request.ts';
 import type { Repository } from '../../git/wire/repository.ts';
-import type { GitAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
 import { badRequest, DomainError } from '../errors.ts';
 import { isPushable } from '../refs/hidden-refs.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
-import { openRepository } from '../repository/open.ts';
 import { MAX_PUSH_BYTES } from '../repository/size-limits.ts';
-import { type Propose, pushRules } from './push-answer.ts';
 
 /** A push that was uploaded to the staging area. */
 export interface StagedPush {
@@ -26,35 +23,28 @@ export interface StagedPush {
 }
 
 export interface IngestOptions
-  extends Pick<ReceivePackOptions, 'authorize' | 'defaultBranch' | 'onUnpack' | 'packLimits' | 'scratchDir'> {
-  /** Default: the project's repository, with its ref rules. */
-  readonly repository?: Repository;
-  /** Does what options of the push ask. Default: they are read alone. */
-  readonly propose?: Propose;
+  extends PushRules,
+    Pick<ReceivePackOptions, 'defaultBranch' | 'onUnpack' | 'packLimits' | 'scratchDir'> {
+  readonly repository: Repository;
 }
 
+/** What decides about a push, and how it is answered. */
+export type PushRules = Pick<ReceivePackOptions, 'authorize' | 'conclude' | 'onSmallBlob'>;
+
 /**
- * Ingests a staged pack and updates the refs, exactly as a push does: the same object checks, the same policy
- * (`authorize` replaces it), the same transaction. Refused updates are in the report.
+ * Ingests a staged pack and updates the refs, exactly as a push does: the same object checks, the same policy, the same
+ * transaction. Refused updates are in the report.
  * @throws internal errors. The transaction has then failed or, if its response was lost, succeeded.
  */
 export async function ingest(
   deps: Deps,
-  access: GitAccess,
   push: StagedPush,
-  {
-    repository = openRepository(deps, access.project.project, { pusher: access.actor }),
-    propose,
-    ...options
-  }: IngestOptions = {},
+  { repository, conclude, ...options }: IngestOptions,
 ): Promise<PushReport> {
   const failures: unknown[] = [];
   const { receivePack } = await import('../../git/wire/receive-pack.ts');
-  const rules = pushRules(deps, access, propose);
   let answer = '';
   const { body, outcome } = receivePack(repository, new PktReader(concatenated(push)), {
-    authorize: rules.authorize,
-    onSmallBlob: rules.onSmallBlob,
     defaultBranch: await defaultBranchName(deps),
     ...options,
     pushable: isPushable,
@@ -63,7 +53,7 @@ export async function ingest(
     failureText: (cause) => (cause instanceof DomainError ? cause.text : undefined),
     // The report has all that the pusher is told.
     conclude: async (moved) => {
-      answer = (await rules.conclude(moved)) ?? '';
+      answer = (await conclude?.(moved)) ?? '';
       return undefined;
     },
   });

@@ -88,17 +88,15 @@ async function ingestStaged(
   const importMaxBytes = await maxImportBytes(deps);
   if (pack.size > importMaxBytes) return FAILURES['too-large'];
   if (pack.size !== refs.packBytes) throw new Error('refs and pack were staged by different runs');
+  // No authorization: a new project has no rules, and its creator may fill it.
   const report = await ingest(
     deps,
-    // No authorization: a new project has no rules, and its creator may fill it.
-    { actor: { kind: 'anonymous' }, project: { project, level: 0 } },
     {
       request: pushRequest({ commands: refs.commands, atomic: true }),
       pack: staging.read({ id: importId, size: pack.size }),
     },
     {
       repository: openRepository(deps, project, { importer: true, finishing: true }),
-      authorize: () => undefined,
       packLimits: { maxBytes: importMaxBytes },
       ...(refs.head === undefined ? {} : { defaultBranch: refs.head }),
     },

@@ -16,15 +16,18 @@ export interface WikiAccess {
 
 /**
  * Checks that a caller may fetch from or push to the wiki of the project or group at a path.
+ * @param kind where `fullPath` is the id of a project or a group
  * @throws 401, 403 and 404 as `openGit` does; 403 for deploy tokens
  */
-export const openGitWiki = (deps: Deps, request: GitRequest): Promise<WikiAccess> =>
-  whereGitIsAllowed(deps, opened(deps, request));
+export const openGitWiki = (deps: Deps, request: GitRequest, kind?: WikiKind): Promise<WikiAccess> =>
+  whereGitIsAllowed(deps, opened(deps, request, kind));
 
-async function opened(deps: Deps, request: GitRequest): Promise<WikiAccess> {
+type WikiKind = 'project' | 'group';
+
+async function opened(deps: Deps, request: GitRequest, known: WikiKind | undefined): Promise<WikiAccess> {
   const { credential, fullPath, purpose } = request;
   if (deployCredential(credential) !== undefined) throw forbidden('a deploy token is for code only');
-  const kind = (await namespaceKindAt(deps, fullPath)) === 'group' ? 'group' : 'project';
+  const kind = known ?? ((await namespaceKindAt(deps, fullPath)) === 'group' ? 'group' : 'project');
   const { actor, project, group } = await openForGit(
     deps,
     request,

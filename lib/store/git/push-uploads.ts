@@ -3,6 +3,7 @@
  * lease. A fencing token, which increases with every holder, prevents a worker whose lease has expired from writing.
  */
 
+import type { RepositoryOwner } from '../../records/repository-owner.ts';
 import type { StagedUpload } from '../blobs/staging.ts';
 import { ConditionFailed, LimitReached, Stale, TransactionRefused } from '../errors.ts';
 import { INGEST, message, messageAt, type Outbox, outboxWrite } from '../outbox/outbox.ts';
@@ -16,9 +17,13 @@ import { ABSENT, type Item, type Update, type Values } from '../table/write.ts';
  */
 type PushUploadState = 'uploading' | 'queued' | 'ingesting' | 'done' | 'failed' | 'aborted';
 
-export interface PushUpload {
+/** The repository that a push goes to: the code of a project, or one beside it. */
+export type UploadOf = { readonly projectId: number } | { readonly beside: RepositoryOwner };
+
+export type PushUpload = UploadOf & UploadFacts;
+
+interface UploadFacts {
   readonly id: string;
-  readonly projectId: number;
   readonly userId: number;
   /** The token that began the push; it is checked again when the push is ingested. */
   readonly tokenId: number;
@@ -56,7 +61,7 @@ const UPLOAD_SECONDS = 24 * 3600;
 const RESULT_SECONDS = 24 * 3600;
 const NO_PROGRESS: IngestProgress = { phase: 'waiting', done: 0, total: 0, bytes: 0 };
 
-export type NewPushUpload = Pick<PushUpload, 'projectId' | 'userId' | 'tokenId' | 'staged'>;
+export type NewPushUpload = UploadOf & Pick<UploadFacts, 'userId' | 'tokenId' | 'staged'>;
 
 export class PushUploads {
   readonly #table: Table;

@@ -142,7 +142,7 @@ test('kinds of jobs are counted in the manual, because each has metrics that cos
   const all = [
     ...maintenanceJobs,
     ...forkJobs,
-    ...pushJobs(proposePushed),
+    ...pushJobs({ propose: proposePushed }),
     ...importJobs,
     ...mailJobs,
     importFetchJob,
