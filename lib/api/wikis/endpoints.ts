@@ -5,7 +5,7 @@ import * as wikis from '../../domain/wikis/pages.ts';
 import { renderedPage } from '../../domain/wikis/render.ts';
 import { group, project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
-import { noContent } from '../../http/reply.ts';
+import { noContent, type Reply, reply } from '../../http/reply.ts';
 import { endpoint } from '../endpoint.ts';
 import * as shapes from './shapes.ts';
 
@@ -32,6 +32,11 @@ const wikiOf = (found: { readonly project?: unknown; readonly group?: unknown })
   (found.project === undefined ? { group: found.group } : { project: found.project }) as WikiOf;
 
 const absent = { status: 404, description: 'The wiki has no such page' };
+const tooLarge = {
+  status: 413,
+  description:
+    'The request is larger than 101 MiB, or, behind the gateway, about 4.5 MB: push the page by Git, in parts if need be (`git-remote-lemnos`)',
+};
 const raced = { status: 409, description: 'Someone else changed the page at the same time' };
 const slug = () =>
   p.params({
@@ -40,7 +45,7 @@ const slug = () =>
 const formatField = () => ({
   description: 'Format of the content: decides the extension of its file',
 });
-/** As large as a page may be, whatever the settings say, and the form around it. */
+/** A page or a file of 100 MiB, and the form around it. More than that comes by Git alone, whatever the settings say. */
 const bodyLimit = 101 * 1024 * 1024;
 
 const named = ({ format, slug, title }: wikis.WikiPage) => ({ format, slug, title });
@@ -49,6 +54,18 @@ const presented = (page: wikis.PageWithContent) => ({
   content: page.content,
   encoding: 'UTF-8' as const,
 });
+/** The answer with a page, which is sent in pieces where its text comes so. */
+function shown(page: wikis.PageWithText, status = 200): ReturnType<typeof presented> | Reply {
+  const { text } = page;
+  if (typeof text === 'string') return presented({ ...page, content: text });
+  return reply({ status, body: inPieces(page, text), type: 'application/json' });
+}
+async function* inPieces(page: wikis.WikiPage, text: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  const [before, after] = JSON.stringify(presented({ ...page, content: '' })).split('"content":""');
+  yield Buffer.from(`${before}"content":"`);
+  for await (const piece of text) yield Buffer.from(JSON.stringify(piece).slice(1, -1));
+  yield Buffer.from(`"${after}`);
+}
 
 const of = (kind: keyof typeof KINDS) => {
   const { base, readers, writers, removers } = KINDS[kind];
@@ -97,9 +114,9 @@ const of = (kind: keyof typeof KINDS) => {
       handle: async ({ actor, params, query, request, ...found }, deps) => {
         const wiki = wikiOf(found);
         const page = await wikis.getPage(deps, wiki, params.slug, query.version);
-        if (!query.render_html) return presented(page);
-        const content = await renderedPage(deps, page, { actor, wiki, baseUrl: request.baseUrl });
-        return presented({ ...page, content });
+        if (!query.render_html) return shown(page);
+        const text = await renderedPage(deps, page, { actor, wiki, baseUrl: request.baseUrl });
+        return shown({ ...page, text });
       },
     }),
     endpoint({
@@ -119,10 +136,14 @@ const of = (kind: keyof typeof KINDS) => {
           format: p.oneOf(WIKI_FORMATS, { default: 'markdown', ...formatField() }),
         }),
       returns: { status: 201, body: shapes.page },
-      errors: [{ status: 400, description: 'There is such a page, or the content is too long' }, raced],
+      errors: [
+        { status: 400, description: 'There is such a page, or the content is too long' },
+        raced,
+        tooLarge,
+      ],
       handle: async ({ actor, body, ...found }, deps) => {
         if (body.title.trim() === '') throw p.parameterFailure(['title is empty']);
-        return presented(await wikis.createPage(deps, actor, wikiOf(found), body));
+        return shown(await wikis.createPage(deps, actor, wikiOf(found), body), 201);
       },
     }),
     endpoint({
@@ -148,9 +169,9 @@ const of = (kind: keyof typeof KINDS) => {
           [p.atLeastOneOf('content', 'title', 'format')],
         ),
       returns: { body: shapes.page },
-      errors: [absent, raced],
+      errors: [absent, raced, tooLarge],
       handle: async ({ actor, params, body, ...found }, deps) =>
-        presented(await wikis.updatePage(deps, actor, wikiOf(found), params.slug, body)),
+        shown(await wikis.updatePage(deps, actor, wikiOf(found), params.slug, body)),
     }),
     endpoint({
       method: 'DELETE',

@@ -51,9 +51,17 @@ function cellsOf(text: string): number {
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
+const escaped = (text: string): string => text.replace(/[&<>"]/g, (character) => ENTITIES[character]!);
+
 /** The text in `<pre>`, where it is not rendered. */
-export const asWritten = (text: string): string =>
-  `<pre>${text.replace(/[&<>"]/g, (character) => ENTITIES[character]!)}</pre>`;
+export const asWritten = (text: string): string => `<pre>${escaped(text)}</pre>`;
+
+/** The same of a text in pieces. */
+export async function* piecesAsWritten(text: AsyncIterable<string>): AsyncGenerator<string> {
+  yield '<pre>';
+  for await (const piece of text) yield escaped(piece);
+  yield '</pre>';
+}
 
 /** Beside the source, and beside the bundle that `cdk/bundle.ts` makes of it. */
 const CODE = new URL(

@@ -13,7 +13,7 @@ import type { Deps } from '../deps.ts';
 import { conflict, invalid, notFound, refused, tooLarge } from '../errors.ts';
 import { refConflictError } from '../repository/conflicts.ts';
 import { identityOf } from '../repository/identity.ts';
-import { blob, MAX_BUFFERED_MIB } from '../repository/read.ts';
+import { blob, openBlob } from '../repository/read.ts';
 import { requireInWiki, type WikiOf } from './access.ts';
 import { openWikiForWriting, wikiPages } from './open.ts';
 import {
@@ -35,6 +35,14 @@ export interface WikiPage extends PageName {
 export interface PageWithContent extends WikiPage {
   readonly content: string;
 }
+
+/** A page of any size. */
+export interface PageWithText extends WikiPage {
+  readonly text: PageText;
+}
+
+/** Whole, or in pieces where it is long: to be read once. */
+export type PageText = string | AsyncIterable<string>;
 
 /** Files of a wiki that are looked at for its list of pages. */
 const MAX_FILES = 20_000;
@@ -84,24 +92,47 @@ export async function withContent(
 
 /**
  * @param version a commit: the page as it was then. Default: the tip of the default branch
- * @throws `404 Wiki Page Not Found`; 413 for a page of more than 32 MiB
+ * @throws `404 Wiki Page Not Found`
  */
 export async function getPage(
   deps: Deps,
   wiki: WikiOf,
   slug: string,
   version?: string,
-): Promise<PageWithContent> {
+): Promise<PageWithText> {
   const git = wikiPages(deps, wiki);
   const commit = version ? (await git.resolve(version))?.commit : await tipOf(git);
   const page = commit === undefined ? undefined : await findPage(git, commit, slug);
-  const data = page && (await blob(git, page.oid));
-  if (page === undefined || data === undefined) throw notFound(MISSING);
-  return { ...page, content: textOf(data) };
+  const found = page && (await openBlob(git, page.oid));
+  if (page === undefined || found === undefined) throw notFound(MISSING);
+  const { content } = found;
+  return { ...page, text: content instanceof Uint8Array ? textOf(content) : textIn(content) };
 }
 
 /** Text that is not UTF-8 is shown with replacement characters. */
 export const textOf = (data: Uint8Array): string => Buffer.from(data).toString('utf8');
+
+/** Bytes of a piece of a long text. */
+const PIECE_BYTES = 64 * 1024;
+
+async function* textIn(content: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  for await (const bytes of content)
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES)
+      yield decoder.decode(bytes.subarray(at, at + PIECE_BYTES), { stream: true });
+  yield decoder.decode();
+}
+
+/** The beginning of a text. @param length in characters */
+export async function beginningOf(text: PageText, length: number): Promise<string> {
+  if (typeof text === 'string') return text.slice(0, length);
+  let begun = '';
+  for await (const piece of text) {
+    begun += piece;
+    if (begun.length >= length) break;
+  }
+  return begun.slice(0, length);
+}
 
 const tipOf = async (git: GitRepository): Promise<Oid | undefined> => (await git.headRef()).head?.oid;
 
@@ -126,7 +157,7 @@ export async function createPage(
   actor: Actor,
   wiki: WikiOf,
   { title, content, format }: NewPage,
-): Promise<PageWithContent> {
+): Promise<PageWithText> {
   requireInWiki(actor, wiki, 'write_wiki');
   const slug = demandSlug(title);
   await demandContent(deps, content);
@@ -147,7 +178,7 @@ export async function updatePage(
   wiki: WikiOf,
   slug: string,
   { title, content, format }: PageChange,
-): Promise<PageWithContent> {
+): Promise<PageWithText> {
   requireInWiki(actor, wiki, 'write_wiki');
   if (content !== undefined) await demandContent(deps, content);
   let renamed = slug;
@@ -277,9 +308,7 @@ function demandSlug(title: string, current?: string): string {
 
 async function demandContent({ settings }: Deps, content: string): Promise<void> {
   if (content.trim() === '') throw invalid({ content: ["can't be blank"] });
-  const { wiki_page_max_content_bytes: allowed } = await settings.current();
-  // No answer shows more.
-  const limit = Math.min(allowed, MAX_BUFFERED_MIB * 2 ** 20);
+  const { wiki_page_max_content_bytes: limit } = await settings.current();
   const bytes = Buffer.byteLength(content);
   if (bytes > limit)
     throw invalid({

@@ -104,22 +104,23 @@ const end = async (who: Who, place: Place, id: string) => (await call(who, place
 
 describe('a large push', () => {
   test.each(['wiki', 'group'] as const)(
-    'to the wiki of a project or group is (%s) its first one, and its pages are there',
+    'to a %s is its first one, and brings a page that no request could',
     async (place) => {
-      const { pack, to } = await commit(
-        place,
-        'home.md',
-        `# Large\n\n${randomBytes(3_000_000).toString('base64')}\n`,
-      );
+      const wiki =
+        place === 'wiki' ? `/projects/${world.ids['private']}/wikis` : `/groups/${ids.group}/wikis`;
+      const content = randomBytes(6_000_000).toString('base64');
+      const { status, body } = await as('owner', 'POST', wiki, { title: 'home', content });
+      expect([status, body]).toEqual([413, { message: '413 Request Entity Too Large' }]);
+      const { pack, to } = await commit(place, 'home.md', content);
       const id = await ready('owner', place, { ref: 'refs/heads/main', to }, pack);
       await take(id);
       expect(await end('owner', place, id)).toMatchObject({
         state: 'done',
         report: { unpack: 'ok', refs: [{ name: 'refs/heads/main' }] },
       });
-      const wiki =
-        place === 'wiki' ? `/projects/${world.ids['private']}/wikis` : `/groups/${ids.group}/wikis`;
       expect((await as('owner', 'GET', wiki)).body).toMatchObject([{ slug: 'home' }]);
+      const page = (await as('owner', 'GET', `${wiki}/home`)).body;
+      expect([page.slug, page.content === content]).toEqual(['home', true]);
       if (place === 'group') return;
       const events = await as('owner', 'GET', `/projects/${world.ids['private']}/events`);
       expect(JSON.stringify(events.body)).toContain('"slug":"home"');

@@ -7,8 +7,9 @@ import { LEVEL_NAMES } from '../../access/levels.ts';
 import type { Deps } from '../../deps.ts';
 import type { HookEvent } from '../../hook-events/events.ts';
 import { codeOf } from '../../repository/read.ts';
+import type { WikiOf } from '../../wikis/access.ts';
 import { openWiki } from '../../wikis/open.ts';
-import { getPage } from '../../wikis/pages.ts';
+import { beginningOf, getPage } from '../../wikis/pages.ts';
 import {
   commitOf,
   commitPart,
@@ -88,6 +89,14 @@ async function commitOfTag(deps: Deps, facts: ProjectFacts, tag: string) {
 /** Characters of a page in a payload. */
 const MAX_PAGE = 100_000;
 
+async function contentOf(deps: Deps, wiki: WikiOf, slug: string): Promise<string> {
+  try {
+    return await beginningOf((await getPage(deps, wiki, slug)).text, MAX_PAGE);
+  } catch {
+    return '';
+  }
+}
+
 export async function wikiPagePayloads(
   deps: Deps,
   facts: ProjectFacts,
@@ -97,8 +106,8 @@ export async function wikiPagePayloads(
   const wiki = { project: { project, level: 0 } } as const;
   const url = `${projectUrl(project, facts.baseUrl)}/-/wikis`;
   const path = `${project.fullPath}.wiki`;
-  const [page, head] = await Promise.all([
-    action === 'delete' ? undefined : getPage(deps, wiki, slug).catch(() => undefined),
+  const [content, head] = await Promise.all([
+    action === 'delete' ? '' : contentOf(deps, wiki, slug),
     headOf(deps, project.id, openWiki(deps, wiki)),
   ]);
   const at = `${url}/${slug.split('/').map(encodeURIComponent).join('/')}`;
@@ -118,7 +127,7 @@ export async function wikiPagePayloads(
       title,
       format,
       message: head?.message ?? null,
-      content: page?.content.slice(0, MAX_PAGE) ?? '',
+      content,
       url: at,
       action,
       diff_url: `${at}/diff?version_id=${head?.oid ?? ''}`,
