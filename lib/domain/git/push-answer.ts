@@ -57,12 +57,12 @@ export function pushRules(
   const isTold = isToldOf(access);
   return {
     onSmallBlob: (data) => pointers.see(data),
-    authorize: (update) => {
+    authorize: (update, push) => {
       if (isTold(update) && proposals.size < MAX_TOLD) {
         const source = { projectId: access.project.project.id, branch: shortName(update.name) };
         proposals.set(update.name, started(deps.store.mergeRequests.openFrom(source, MAX_OF_BRANCH)));
       }
-      return policy(update);
+      return policy(update, push);
     },
     conclude: async ({ updated, pushOptions }) => {
       const options = parsePushOptions(pushOptions);

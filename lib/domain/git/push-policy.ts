@@ -1,5 +1,6 @@
 import { isOidLike, shortName, spaceOf } from '../../git/refname.ts';
 import type { PushUpdate } from '../../git/wire/push-update.ts';
+import type { IncomingPush } from '../../git/wire/receive-pack.ts';
 import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
@@ -18,7 +19,8 @@ import { started } from '../started.ts';
 
 /**
  * Checks each ref update of a push against the project's protection rules and the repository size limit, both of which are
- * read while the push is being received, and against the objects of Git LFS that what it brings refers to.
+ * read while the push is being received, and against the objects of Git LFS that what it brings refers to, and the locks
+ * of their files.
  * @param pointers those that the push brings
  * @returns the reason of a refusal, in one line; undefined if the update is allowed
  */
@@ -26,11 +28,11 @@ export function pushPolicy(
   deps: Deps,
   { actor, project: access }: { readonly actor: Actor; readonly project: ProjectAccess },
   pointers: PushedPointers,
-): (update: PushUpdate) => Promise<string | undefined> {
+): (update: PushUpdate, push: IncomingPush) => Promise<string | undefined> {
   const reading = started(refProtection(deps, access, actor));
   const sizeLimit = started(sizeRefusal(deps, access));
   const isMember = can(actor, access, 'push_code');
-  return async (update) => {
+  return async (update, { store }) => {
     if (!isMember && !(await collaborates(actor, reading, update))) return NOT_ALLOWED;
     const space = spaceOf(update.name);
     // Those that exist may be deleted.
@@ -44,7 +46,12 @@ export function pushPolicy(
       : update.name.startsWith('refs/tags/')
         ? tagRefusal(actor, access, tags, update)
         : undefined;
-    return protection ?? (update.kind === 'delete' ? undefined : pointers.refusal(deps, access.project));
+    if (protection !== undefined || update.kind === 'delete') return protection;
+    const locked = space === 'heads' && { actor, project: access.project };
+    return (
+      (await pointers.refusal(deps, access.project)) ??
+      (locked ? pointers.lockRefusal(deps, locked, update.to, store) : undefined)
+    );
   };
 }
 

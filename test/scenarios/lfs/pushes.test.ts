@@ -65,3 +65,46 @@ test('what only looks like a pointer, and pointers where Git LFS is off, are pus
   await as('owner', 'PUT', `/projects/${off.id}`, { lfs_enabled: false });
   await git.ok(off.at, 'push', '--quiet', 'origin', 'main');
 });
+
+test('a push that changes a file which somebody else has locked is refused, also without the client’s own check', async () => {
+  const [first, second, third] = [content(), content(), content()];
+  const { id, at, path } = await committed({ 'large.bin': pointerFile(pointerTo(first)), 'small.txt': 'x' });
+  for (const bytes of [first, second, third]) await lfs.upload('owner', path, bytes);
+  await git.ok(at, 'push', '--quiet', 'origin', 'main');
+  await as('owner', 'POST', `/projects/${id}/members`, {
+    user_id: world.ids['maintainer'],
+    access_level: 40,
+  });
+  const lock = async (who: 'owner' | 'maintainer', file: string) =>
+    (await lfs.as(who, path, 'POST', 'locks', { path: file })).body.lock.id as string;
+  const theirs = await lock('maintainer', 'large.bin');
+  await lock('owner', 'own.bin');
+  writeFileSync(join(at, 'large.bin'), pointerFile(pointerTo(second)));
+  await git.ok(at, 'commit', '--quiet', '-am', 'a change');
+  const told = /Lemnos: The path 'large\.bin' is locked in Git LFS by .+/;
+  expect(await git.fails(at, 'push', 'origin', 'main')).toMatch(told);
+  // Also as one of several commits to another branch.
+  await git.ok(at, 'commit', '--quiet', '--allow-empty', '-m', 'and another');
+  expect(await git.fails(at, 'push', 'origin', 'main:topic')).toMatch(told);
+  // Other files, and those that one has locked oneself, are pushed.
+  await git.ok(at, 'reset', '--quiet', '--hard', 'origin/main');
+  writeFileSync(join(at, 'own.bin'), pointerFile(pointerTo(third)));
+  writeFileSync(join(at, 'small.txt'), 'y');
+  await git.ok(at, 'add', '.');
+  await git.ok(at, 'commit', '--quiet', '-m', 'others');
+  await git.ok(at, 'push', '--quiet', 'origin', 'main');
+  // Who has the lock pushes, and others go on with what was pushed.
+  const clone = await git.clone(withToken(service.url, path, world.tokens.maintainer!), `${path}-theirs`);
+  writeFileSync(join(clone, 'large.bin'), pointerFile(pointerTo(second)));
+  await git.ok(clone, 'commit', '--quiet', '-am', 'by the holder of the lock');
+  await git.ok(clone, 'push', '--quiet', 'origin', 'HEAD:main');
+  writeFileSync(join(at, 'small.txt'), 'z');
+  await git.ok(at, 'commit', '--quiet', '-am', 'beside');
+  await git.ok(at, 'pull', '--quiet', '--no-rebase', '--no-edit', 'origin', 'main');
+  await git.ok(at, 'push', '--quiet', 'origin', 'main');
+  // Without the lock anybody changes it.
+  await lfs.as('maintainer', path, 'POST', `locks/${theirs}/unlock`, {});
+  writeFileSync(join(at, 'large.bin'), pointerFile(pointerTo(third)));
+  await git.ok(at, 'commit', '--quiet', '-am', 'unlocked');
+  await git.ok(at, 'push', '--quiet', 'origin', 'main');
+});
