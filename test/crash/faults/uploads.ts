@@ -1,6 +1,8 @@
 import { deps } from '../../../functions/deps.ts';
 import { parseOid, ZERO_OID } from '../../../lib/git/oid.ts';
 import { pushRequest } from '../../../lib/git/wire/push-request.ts';
+import { repositoryIdOf } from '../../../lib/records/repository-owner.ts';
+import { Missing } from '../../../lib/store/errors.ts';
 import { UPLOADS_PER_USER } from '../../../lib/store/git/push-uploads.ts';
 import { SLOT, uploadSlotKey, uploadSlotsPartition } from '../../../lib/store/row-keys/git.ts';
 import { type Answer, request } from '../../harness/service.ts';
@@ -82,8 +84,16 @@ export const uploads: readonly Operation[] = [
       };
     },
   },
-  {
-    name: 'job: a large push is taken in',
+  takenIn('job: a large push is taken in'),
+  takenIn('job: a large push to a wiki is taken in', '.wiki'),
+];
+
+const ZEROES = new Uint8Array(IN_PARTS);
+
+/** @param beside what the path of the repository ends with, where it is not the project's code */
+function takenIn(operation: string, beside: '' | '.wiki' = ''): Operation {
+  return {
+    name: operation,
     costly: true,
     async prepare(fixtures) {
       const ground = await fresh(fixtures);
@@ -93,11 +103,14 @@ export const uploads: readonly Operation[] = [
       const names = [`refs/heads/${name}`, `refs/tags/${name}`];
       const packed = await fixtures.git.run(['pack-objects', '--revs', '--thin', '--stdout', '-q'], {
         cwd: tree,
-        input: `${tip}\n^${ground.main[1]}\n`,
+        input: beside === '' ? `${tip}\n^${ground.main[1]}\n` : `${tip}\n`,
       });
-      const id = (await begin(fixtures, ground, packed.stdout.length, names, tip)).body.id as string;
-      await put(fixtures, ground, id, packed.stdout);
-      await call(fixtures, ground, 'POST', `/${id}/finish`);
+      const repositoryId =
+        beside === '' ? ground.repositoryId : repositoryIdOf({ kind: 'project-wiki', id: ground.id });
+      const at = { ...ground, repositoryId, fullPath: ground.fullPath + beside };
+      const id = (await begin(fixtures, at, packed.stdout.length, names, tip)).body.id as string;
+      await put(fixtures, at, id, packed.stdout);
+      await call(fixtures, at, 'POST', `/${id}/finish`);
       let attempts = 0;
       return {
         async run() {
@@ -111,18 +124,20 @@ export const uploads: readonly Operation[] = [
           }
         },
         async state() {
-          const refs = await moved(fixtures, ground, names, undefined, tip);
-          const { body } = await call(fixtures, ground, 'GET', `/${id}`);
+          const refs = await moved(fixtures, at, names, undefined, tip).catch((error: unknown) => {
+            // That of a wiki begins with its first push.
+            if (error instanceof Missing) return 'before';
+            throw error;
+          });
+          const { body } = await call(fixtures, at, 'GET', `/${id}`);
           if (body.state !== 'done') return refs === 'after' ? 'before' : refs;
           const refused = body.report.refs.filter(({ reason }: { reason?: string }) => reason !== undefined);
           return refs === 'after' && refused.length === 0 ? 'after' : `${refs} ${JSON.stringify(body)}`;
         },
       };
     },
-  },
-];
-
-const ZEROES = new Uint8Array(IN_PARTS);
+  };
+}
 
 /** A project whose owner has nothing under way. */
 async function fresh(fixtures: Fixtures): Promise<Ground> {
