@@ -85,12 +85,13 @@ const of = (kind: keyof typeof KINDS) => {
       errors: [{ status: 413, description: 'The content of these pages is too large for one answer' }],
       handle: async ({ query, page: { page, perPage }, ...found }, deps) => {
         const wiki = wikiOf(found);
-        const all = await wikis.listPages(deps, wiki);
-        const listed = all.slice((page - 1) * perPage, page * perPage);
+        const { pages, complete } = await wikis.listPages(deps, wiki);
+        const listed = pages.slice((page - 1) * perPage, page * perPage);
         const items = query.with_content
           ? (await wikis.withContent(deps, wiki, listed)).map(presented)
           : listed.map(named);
-        return { items, total: all.length };
+        const more = pages.length > page * perPage;
+        return { items, total: complete ? pages.length : undefined, more };
       },
     }),
     endpoint({

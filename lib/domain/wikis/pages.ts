@@ -60,14 +60,22 @@ const pageOf = ({ path, id, type, mode }: TreeRecord): WikiPage[] => {
   return name === undefined ? [] : [{ ...name, path, oid: id }];
 };
 
-/** All pages of the default branch, by slug. Of a wiki with more than {@link MAX_FILES} files those among the first. */
-export async function listPages(deps: Deps, wiki: WikiOf): Promise<WikiPage[]> {
+interface Pages {
+  /** By slug. */
+  readonly pages: readonly WikiPage[];
+  /** Whether these are all: of a wiki with more than {@link MAX_FILES} files they are those among the first. */
+  readonly complete: boolean;
+}
+
+/** The pages of the default branch. */
+export async function listPages(deps: Deps, wiki: WikiOf): Promise<Pages> {
   const git = wikiPages(deps, wiki);
   const tip = await tipOf(git);
-  if (tip === undefined) return [];
+  if (tip === undefined) return { pages: [], complete: true };
   const page = await git.listTree(tip, { recursive: true, limit: MAX_FILES, countUpTo: MAX_FILES });
   const keyed = (page?.entries ?? []).flatMap(pageOf).map((each) => ({ each, key: each.slug.toLowerCase() }));
-  return keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ each }) => each);
+  keyed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return { pages: keyed.map(({ each }) => each), complete: page?.next === undefined };
 }
 
 /** @throws 413 if the pages are too large for one answer */

@@ -38,11 +38,11 @@ export async function searchPages(
   const wanted = term.trim().toLowerCase();
   if (wanted === '' || !mayInWiki(actor, wiki, 'read_wiki')) return { items: [], total: 0, more: false };
   const git = wikiPages(deps, wiki);
-  const [pages, { target }] = await Promise.all([listPages(deps, wiki), git.headRef()]);
+  const [{ pages, complete: all }, { target }] = await Promise.all([listPages(deps, wiki), git.headRef()]);
   const ref = target === undefined ? 'HEAD' : shortName(target);
   const hits: PageHit[] = [];
   let bytes = 0;
-  let complete = true;
+  let complete = all;
   for (const [i, each] of pages.entries()) {
     const size = i < MAX_PAGES && bytes < MAX_BYTES ? (await git.blobHeader(each.oid))?.size : undefined;
     const isRead = size !== undefined && size <= MAX_PAGE_BYTES;

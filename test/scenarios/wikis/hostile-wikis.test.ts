@@ -124,6 +124,31 @@ test('a page that is a link, a directory or a submodule is none, and cannot be w
   expect((await as('owner', 'GET', at(wiki, 'home'))).body).toMatchObject({ content: 'text' });
 });
 
+test('of a wiki of more files than are looked at, the list tells no total, and every page is read by its slug', async () => {
+  const { wiki, url } = await fresh();
+  const work = git.path(`many-${made}`);
+  await git.ok(git.home, 'init', '--quiet', '-b', 'main', work);
+  writeFileSync(`${work}/0.md`, 'text');
+  await git.ok(work, 'add', '.');
+  const blob = await git.ok(work, 'rev-parse', ':0.md');
+  const names = [...Array.from({ length: 20_000 }, (_, n) => `file-${n}.txt`), 'last.md'];
+  const input = names.map((name) => `100644 ${blob}\t${name}\n`).join('');
+  const { code } = await git.run(['update-index', '--index-info'], { cwd: work, input });
+  expect(code).toBe(0);
+  await git.ok(work, 'commit', '--quiet', '-m', 'Many');
+  await git.ok(work, 'push', '--quiet', url, 'main');
+  const listed = async () => {
+    const { headers, body } = await as('owner', 'GET', wiki);
+    return [headers.get('x-total'), body.map(({ slug }: { slug: string }) => slug)];
+  };
+  expect(await listed()).toEqual([null, ['0']]);
+  expect((await as('owner', 'GET', at(wiki, 'last'))).body).toMatchObject({ content: 'text' });
+  await git.ok(work, 'rm', '--quiet', '--cached', 'file-1.txt', 'file-2.txt');
+  await git.ok(work, 'commit', '--quiet', '-m', 'As many as are looked at');
+  await git.ok(work, 'push', '--quiet', url, 'main');
+  expect(await listed()).toEqual(['2', ['0', 'last']]);
+});
+
 test('of a push and a change of one page at once both are kept in order, or one is told', async () => {
   const { wiki, url } = await fresh();
   await as('owner', 'POST', wiki, { title: 'home', content: 'start' });
