@@ -32,6 +32,9 @@ export interface DiffVersion {
   readonly createdAt: string;
 }
 
+/** The commits that places in a version are told by. */
+export type VersionCommits = Pick<DiffVersion, 'headSha' | 'baseSha' | 'startSha'>;
+
 export const MAX_FINDING_COMMITS = 50;
 
 export const MAX_CONTEXT_COMMITS = 100;

@@ -181,6 +181,12 @@ export const MAX_NOTE_LENGTH = 1_000_000;
 export const classOfNote = ({ system, internal }: Pick<NoteRecord, 'system' | 'internal'>): NoteClass =>
   system !== undefined ? 'system' : internal === true ? 'internal' : 'comment';
 
+/** The class of the discussion that a note is in: what the service notes in one of people is in theirs. */
+export const classOfDiscussion = (
+  note: Pick<NoteRecord, 'system' | 'internal' | 'inDiscussion'>,
+): NoteClass =>
+  note.system !== undefined && note.inDiscussion !== undefined ? 'comment' : classOfNote(note);
+
 /** Notes that belong together, oldest first: one note, or a thread of a note and its replies. */
 export interface DiscussionRecord {
   /** Also identifies the discussion, when that note is deleted too. */

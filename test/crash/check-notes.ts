@@ -1,5 +1,6 @@
 import type { Container } from '../../lib/records/labels.ts';
 import {
+  classOfDiscussion,
   classOfNote,
   type DiscussionRecord,
   eventsOfChange,
@@ -56,7 +57,7 @@ export const notes = rowCheck(['note'], function* (rows) {
     const noteClass = classOfNote(row);
     if (rows.get(noteListKey(projectId, noteable, noteClass, row.createdAt, id)) === undefined)
       yield `note ${id} is not listed`;
-    const discussion = rows.get(discussionKey(projectId, noteable, noteClass, inDiscussion));
+    const discussion = rows.get(discussionKey(projectId, noteable, classOfDiscussion(row), inDiscussion));
     const { firstId, replies = [] } = (discussion ?? {}) as Partial<DiscussionRecord>;
     if (firstId !== id && !replies.includes(id)) yield `note ${id} is in no discussion`;
   }

@@ -3,9 +3,9 @@
  * of at most 100 items (DynamoDB, `TransactWriteItems`).
  */
 
-import type { MergeRequestFields, MergeRequestRecord } from '../../records/merge-requests.ts';
+import type { MergeRequestFields, MergeRequestRecord, VersionCommits } from '../../records/merge-requests.ts';
 import { AlreadyExists, Missing, TransactionRefused } from '../../store/errors.ts';
-import { checkMessage } from '../../store/merge-requests/merge-requests.ts';
+import { checkMessage, RESOLVE_OUTDATED_JOB } from '../../store/merge-requests/merge-requests.ts';
 import { mentionsMessage, mergedMessage } from '../../store/notes/mentions.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import { CREATE_FOR_MERGE_REQUEST_JOB } from '../../store/pipelines/pipelines.ts';
@@ -53,6 +53,7 @@ const CONSEQUENCES: readonly ((deps: Deps, change: MergeRequestChange) => Promis
   closesIssuesThen,
   toBeChecked,
   toBeBuilt,
+  resolvesOutdated,
 ];
 
 /** Commits the writes of a change, with others: where refs move too. */
@@ -211,3 +212,23 @@ async function toBeBuilt(
   const body = { projectId, iid, ...moverOf(deps, actor) };
   return { messages: [message(MAINTENANCE, CREATE_FOR_MERGE_REQUEST_JOB, body)] };
 }
+
+/** Discussions whose places a new version does not have are resolved, where the project wants that: a worker does. */
+async function resolvesOutdated(
+  deps: Deps,
+  { actor, access, before, after }: MergeRequestChange,
+): Promise<Consequences> {
+  const isNew = before !== undefined && after.state === 'opened' && before.diff.id !== after.diff.id;
+  const isWanted = access.project.settings['resolve_outdated_diff_discussions'] === true;
+  if (!isNew || !isWanted || before.unresolvedCount === 0) return {};
+  const { projectId, iid, diff } = after;
+  const step = { before: commitsOf(before.diff), after: commitsOf(diff), number: diff.number };
+  const body = { projectId, iid, ...step, ...moverOf(deps, actor) };
+  return { messages: [message(MAINTENANCE, RESOLVE_OUTDATED_JOB, body)] };
+}
+
+const commitsOf = ({ headSha, baseSha, startSha }: VersionCommits): VersionCommits => ({
+  headSha,
+  baseSha,
+  startSha,
+});

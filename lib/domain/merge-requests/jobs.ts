@@ -7,6 +7,7 @@ import {
   REBASE_JOB,
   REFRESH_MERGE_REQUEST_JOB,
   REMOVE_SOURCE_JOB,
+  RESOLVE_OUTDATED_JOB,
   TELL_DEPLOYED_JOB,
 } from '../../store/merge-requests/merge-requests.ts';
 import { UNASSIGN_MERGE_REQUESTS_JOB } from '../../store/tracked/unassign.ts';
@@ -20,8 +21,11 @@ import { tellDeployed } from './deployed.ts';
 import { checkMergeRequest } from './mergeability.ts';
 import { rebaseMergeRequest } from './rebase.ts';
 import { refreshMergeRequest } from './refresh.ts';
+import { resolveOutdated } from './resolve-outdated.ts';
 
 const address = () => ({ projectId: idField(), iid: idField() });
+const commits = () =>
+  z.object({ headSha: textField(), baseSha: z.nullable(textField()), startSha: textField() });
 
 export const jobs = [
   defineJob({
@@ -87,5 +91,19 @@ export const jobs = [
     name: TELL_DEPLOYED_JOB,
     body: () => z.object({ projectId: idField(), deploymentId: idField(), from: z.optional(z.int()) }),
     run: async (deps, body, { deadline }) => continuedWith(await tellDeployed(deps, body, deadline)),
+  }),
+  defineJob({
+    name: RESOLVE_OUTDATED_JOB,
+    body: () =>
+      z.object({
+        ...address(),
+        before: commits(),
+        after: commits(),
+        number: z.int(),
+        actorId: z.nullable(idField()),
+        baseUrl: z.string(),
+        from: z.optional(z.int()),
+      }),
+    run: async (deps, body, { deadline }) => continuedWith(await resolveOutdated(deps, body, deadline)),
   }),
 ];

@@ -4,7 +4,7 @@ import { type Tracing, traced } from '../../git/diff/line-map.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import { decodePath } from '../../git/tree/path.ts';
-import type { DiffVersion } from '../../records/merge-requests.ts';
+import type { VersionCommits } from '../../records/merge-requests.ts';
 import type { DiffRefs, NotePosition, PlacedLine, PlaceInFile } from '../../records/notes.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
@@ -13,7 +13,7 @@ import { isFormer } from './former-position.ts';
 import { type ChangedFile, fileIn, lineCode, lineMapOf } from './positions.ts';
 
 /** Files that are traced for one answer, each in each version that has notes; the notes on others stay where they were written. */
-const MAX_TRACED = 30;
+export const MAX_TRACED = 30;
 
 /**
  * Returns the positions in the order given, in the latest version where the same lines are still there; otherwise as they
@@ -22,7 +22,7 @@ const MAX_TRACED = 30;
 export async function latestPositions<P extends NotePosition | undefined>(
   deps: Deps,
   access: ProjectAccess,
-  latest: DiffVersion,
+  latest: VersionCommits,
   positions: readonly P[],
 ): Promise<(NotePosition | P)[]> {
   const { baseSha } = latest;

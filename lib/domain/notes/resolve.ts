@@ -1,7 +1,15 @@
 /** Discussions that are resolved, and opened again. */
 
-import { isResolvable, unresolvedBy } from '../../records/notes.ts';
+import {
+  isResolvable,
+  MAX_REPLIES,
+  type NotePosition,
+  type NoteRecord,
+  unresolvedBy,
+} from '../../records/notes.ts';
 import { Stale } from '../../store/errors.ts';
+import { repliedTo } from '../../store/notes/discussions.ts';
+import { noteWrites } from '../../store/notes/notes.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -10,8 +18,17 @@ import { retryOnConflict } from '../retry-on-conflict.ts';
 import type { NotedObject } from './noteable.ts';
 import { type Discussion, discussionOf, discussionsOf } from './notes.ts';
 
+/** What the service notes at the end of a discussion that it resolves. */
+export interface LastWord {
+  /** The kind of change. */
+  readonly action: string;
+  readonly text: string;
+  readonly position: NotePosition;
+}
+
 /**
  * Resolves a discussion with all notes in it, or opens it again. One that is so already stays as it is.
+ * @param lastWord absent: nothing is noted, as where the discussion takes no more replies
  * @throws 401, 403; `404 Discussion Not Found`; 400 for one that cannot be resolved; 409 when others keep changing it
  */
 export async function resolveDiscussion(
@@ -20,17 +37,42 @@ export async function resolveDiscussion(
   on: NotedObject,
   discussionId: string,
   resolved: boolean,
+  lastWord?: LastWord,
 ): Promise<Discussion> {
   const { user } = signedIn(actor);
+  const { id: byId, username, name } = user;
   const attempt = async () => {
     const before = await discussionOf(deps, on, discussionId);
     if (!isResolvable(before)) throw badRequest('Note is not resolvable');
     if (on.resolves !== true) throw forbidden();
     const { resolved: _, ...open } = before;
     if ((before.resolved !== undefined) === resolved) return before;
-    const after = resolved ? { ...open, resolved: { byId: user.id, at: deps.now().toISOString() } } : open;
+    const at = deps.now().toISOString();
+    const note: NoteRecord | undefined =
+      lastWord === undefined || before.replies.length >= MAX_REPLIES
+        ? undefined
+        : {
+            id: await deps.store.notes.nextId(),
+            projectId: on.projectId,
+            noteable: on.noteable,
+            ...(on.iid === undefined ? {} : { iid: on.iid }),
+            body: lastWord.text,
+            author: { id: byId, username, name },
+            line: null,
+            position: lastWord.position,
+            inDiscussion: before.firstId,
+            discussed: true,
+            system: lastWord.action,
+            createdAt: at,
+            updatedAt: at,
+          };
+    const told = note === undefined ? open : repliedTo(open, note.id);
+    const after = resolved ? { ...told, resolved: { byId, at } } : told;
     await on.within({ notes: 0, unresolved: unresolvedBy(before, after) }, (alongside) =>
-      deps.store.notes.resolve(before, after, alongside),
+      deps.store.notes.resolve(before, after, [
+        ...(note === undefined ? [] : noteWrites(note)),
+        ...alongside,
+      ]),
     );
     return after;
   };

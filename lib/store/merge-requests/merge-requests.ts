@@ -51,6 +51,12 @@ export const CHECK_MERGE_REQUEST_JOB = 'merge_request.check';
 /** Tells the merge requests that a deployment brought to production: `{ projectId, deploymentId, from }`. */
 export const TELL_DEPLOYED_JOB = 'merge_request.tell-deployed';
 
+/**
+ * Resolves the discussions whose places a new version does not have: `{ projectId, iid, before, after, number, actorId,
+ * baseUrl, from }`.
+ */
+export const RESOLVE_OUTDATED_JOB = 'merge_request.resolve-outdated';
+
 export const followPushMessage = (
   push: { readonly projectId: number; readonly branches: readonly PushedBranch[] },
   writer: Writer,

@@ -1,6 +1,7 @@
 /** Discussions: notes that belong together. One row names the notes of one, oldest first, and leads to them. */
 
 import {
+  classOfDiscussion,
   classOfNote,
   type DiscussionRecord,
   NOTE_CLASSES,
@@ -84,7 +85,7 @@ export class Discussions {
 }
 
 const keyOfNote = (note: NoteRecord) =>
-  discussionKey(note.projectId, note.noteable, classOfNote(note), note.inDiscussion ?? note.id);
+  discussionKey(note.projectId, note.noteable, classOfDiscussion(note), note.inDiscussion ?? note.id);
 
 /** The discussion that a note starts, or that it stands for alone. */
 export function newDiscussion(note: NoteRecord): Put {
@@ -138,20 +139,24 @@ export const changedDiscussion = (
 });
 
 /** Takes a deleted note off its discussion, and the discussion off the list with its last note. */
-export function withoutNote({ id }: NoteRecord, discussion: DiscussionRecord): Write[] {
-  const left = leftOf(discussion, id);
+export function withoutNote(note: NoteRecord, discussion: DiscussionRecord): Write[] {
+  const left = leftOf(discussion, note.id);
   return [
     left === undefined
       ? { delete: keyOf(discussion), ...isUnchanged(discussion) }
       : changedDiscussion(discussion, left),
-    uncounted(discussion, left === undefined),
+    uncounted(note, discussion, left === undefined),
   ];
 }
 
 /** Takes a deleted note off the counts, and its discussion with it if it was the last. */
-const uncounted = ({ projectId, noteable, noteClass }: DiscussionRecord, isLast: boolean): Update => ({
+const uncounted = (
+  note: NoteRecord,
+  { projectId, noteable, noteClass }: DiscussionRecord,
+  isLast: boolean,
+): Update => ({
   update: noteCountKey(projectId, noteable),
-  add: { [NOTES_OF[noteClass]]: -1, ...(isLast ? { [DISCUSSIONS_OF[noteClass]]: -1 } : {}) },
+  add: { [NOTES_OF[classOfNote(note)]]: -1, ...(isLast ? { [DISCUSSIONS_OF[noteClass]]: -1 } : {}) },
 });
 
 const keyOf = ({ projectId, noteable, noteClass, firstId }: DiscussionRecord) =>
