@@ -10,7 +10,7 @@ import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { assigneeIdsOf } from '../issues/params.ts';
 import { mergeRequestListEndpoints } from './lists.ts';
 import { ofMergeRequest } from './params.ts';
-import { presentedMergeRequest, statusOf } from './presented.ts';
+import { presentedMergeRequest } from './presented.ts';
 import * as shapes from './shapes.ts';
 
 const area = 'merge-requests';
@@ -42,7 +42,7 @@ const one = endpoint({
   handle: async ({ actor, project, params, query, request }, deps) => {
     const found = await mergeRequestAsItIs(deps, actor, project, params.merge_request_iid);
     const [shown, html, diverged] = await Promise.all([
-      presentedMergeRequest(deps, actor, found, request.baseUrl, statusOf(found)),
+      presentedMergeRequest(deps, actor, found, request.baseUrl),
       query.render_html ? renderedTexts(deps, actor, found, request.baseUrl) : {},
       query.include_diverged_commits_count ? divergedCommits(deps, project, found.mergeRequest) : undefined,
     ]);

@@ -10,6 +10,7 @@ import { branchProtection } from '../../domain/refs/protection.ts';
 import { pipelineBasic } from '../commits/present.ts';
 import type { ApiDeps } from '../endpoint.ts';
 import { presentedMilestones } from '../milestones/presented.ts';
+import { pipelineDetail } from '../pipelines/present.ts';
 import { projectUrl } from '../projects/present.ts';
 import { type AskedIn, groupAskedIn } from '../tracked/present.ts';
 import { countOfFiles, presentMergeRequest, presentSimple, type ShownStatus } from './present.ts';
@@ -49,38 +50,33 @@ export async function simpleMergeRequests(
   return (await shownMergeRequests(deps, found)).map((shown) => presentSimple(shown, baseUrl));
 }
 
-/** One merge request, as it is shown when it is asked for alone. */
+/** One merge request, as it is shown when it is asked for alone. @param found with its situation where it was judged */
 export async function presentedMergeRequest(
   deps: ApiDeps,
   actor: Actor,
-  found: FoundMergeRequest,
+  found: FoundMergeRequest & Partial<Pick<AsItIs, 'situation'>>,
   baseUrl: string,
-  status?: ShownStatus,
 ) {
-  const { mergeRequest, access } = found;
+  const { mergeRequest, access, situation } = found;
   const { baseSha, headSha, startSha } = mergeRequest.diff;
-  const [[shown], subscribed, protection, pipeline] = await Promise.all([
+  const [[shown], subscribed, protection, pipelines] = await Promise.all([
     presentedMergeRequests(
       deps,
       [found],
       baseUrl,
       { kind: 'project', id: mergeRequest.projectId },
-      status === undefined ? {} : { statuses: [status] },
+      situation === undefined ? {} : { statuses: [statusOf(situation)] },
     ),
     isSubscribed(deps, actor, conversationOf(found)),
     branchProtection(deps, access, actor),
-    visiblePipeline(deps, actor, access, mergeRequest),
+    presentedPipelines(deps, actor, found, baseUrl),
   ]);
-  const ofHead = pipeline === undefined ? null : pipelineBasic(pipeline, projectUrl(access.project, baseUrl));
   return {
     ...shown!,
     subscribed,
     changes_count: countOfFiles(mergeRequest.diff),
-    latest_build_started_at: pipeline?.startedAt ?? null,
-    latest_build_finished_at: pipeline?.finishedAt ?? null,
     first_deployed_to_production_at: mergeRequest.firstDeployedAt ?? null,
-    pipeline: ofHead,
-    head_pipeline: ofHead,
+    ...pipelines,
     diff_refs: { base_sha: baseSha, head_sha: headSha, start_sha: startSha },
     merge_error: mergeRequest.mergeError,
     first_contribution: false,
@@ -88,8 +84,25 @@ export async function presentedMergeRequest(
   };
 }
 
+/** The pipeline of the head, in the project that it belongs to. */
+async function presentedPipelines(
+  deps: ApiDeps,
+  actor: Actor,
+  found: FoundMergeRequest & Partial<Pick<AsItIs, 'situation'>>,
+  baseUrl: string,
+) {
+  const visible = await visiblePipeline(deps, actor, found, found.situation);
+  const { access, pipeline } = visible ?? {};
+  return {
+    latest_build_started_at: pipeline?.startedAt ?? null,
+    latest_build_finished_at: pipeline?.finishedAt ?? null,
+    pipeline: pipeline && access ? pipelineBasic(pipeline, projectUrl(access.project, baseUrl)) : null,
+    head_pipeline: pipeline && access ? await pipelineDetail(deps, access, pipeline, baseUrl) : null,
+  };
+}
+
 /** What was found out about a merge request that was judged. */
-export const statusOf = ({ situation }: AsItIs): ShownStatus => ({
+const statusOf = (situation: AsItIs['situation']): ShownStatus => ({
   status: mergeStatus(situation),
   detailed: detailedMergeStatus(situation),
   hasConflicts: hasConflicts(situation),

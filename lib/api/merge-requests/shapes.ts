@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
+import { pipeline } from '../commits/shapes.ts';
 import { labelDetails } from '../labels/shapes.ts';
+import { pipelineDetail } from '../pipelines/shapes.ts';
 import { timeStats } from '../tracked/shapes.ts';
 import { time, userBasic } from '../users/shapes.ts';
 
@@ -73,11 +75,13 @@ export const mergeRequest = shape(() =>
       ...fields(),
       subscribed: z.boolean().describe('Whether you are subscribed to it'),
       changes_count: z.string().nullable().describe('Number of changed files; `1000+` above that'),
-      latest_build_started_at: time().nullable(),
+      latest_build_started_at: time().nullable().describe('Of the pipeline of the head'),
       latest_build_finished_at: time().nullable(),
       first_deployed_to_production_at: time().nullable(),
-      pipeline: z.looseObject({ id: z.int(), status: z.string() }).nullable(),
-      head_pipeline: z.looseObject({ id: z.int(), status: z.string() }).nullable(),
+      pipeline: pipeline().nullable().describe('That of `head_pipeline`, with fewer fields'),
+      head_pipeline: pipelineDetail()
+        .nullable()
+        .describe('The newest of the head, if you may read it; of a fork, in its project'),
       diff_refs: z.object({
         base_sha: z.string().nullable(),
         head_sha: z.string(),

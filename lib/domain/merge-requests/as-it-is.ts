@@ -80,20 +80,26 @@ async function pusherOf(
   return user && actingFor(user, actor.origin?.baseUrl ?? deps.environment.baseUrl ?? '');
 }
 
-/** The pipeline of the head, if the actor may read it. */
+/** A pipeline, and the project that it belongs to. */
+export interface OwnedPipeline {
+  readonly pipeline: PipelineRecord;
+  readonly access: ProjectAccess;
+}
+
+/** The pipeline of the head, if the actor may read it. @param situation if it is known already */
 export async function visiblePipeline(
   deps: Deps,
   actor: Actor,
-  access: ProjectAccess,
-  record: MergeRequestRecord,
-): Promise<PipelineRecord | undefined> {
-  const pipeline = await headPipeline(deps, record);
+  { mergeRequest, access }: FoundMergeRequest,
+  situation: Judged | undefined,
+): Promise<OwnedPipeline | undefined> {
+  const pipeline = situation === undefined ? await headPipeline(deps, mergeRequest) : situation.headPipeline;
   if (pipeline === undefined) return undefined;
   const [owner] =
     pipeline.projectId === access.project.id
       ? [access]
       : await projectAccesses(deps, actor, [pipeline.projectId]);
-  return owner !== undefined && can(actor, owner, 'read_pipelines') ? pipeline : undefined;
+  return owner !== undefined && can(actor, owner, 'read_pipelines') ? { pipeline, access: owner } : undefined;
 }
 
 /** Number of commits of the target branch that the head lacks, at most 10,000. */

@@ -31,7 +31,11 @@ export interface Heads {
 }
 
 /** The record, with the verdict that was found, and what else decides. */
-export type Judged = MergeSituation & { readonly record: MergeRequestRecord; readonly heads: Heads };
+export type Judged = MergeSituation & {
+  readonly record: MergeRequestRecord;
+  readonly heads: Heads;
+  readonly headPipeline: PipelineRecord | undefined;
+};
 
 /** What a merge request is judged by, beside its record and commits. */
 export interface Grounds {
@@ -73,6 +77,7 @@ export async function situationOf(
     targetSha: heads.targetSha,
     sourceExists: heads.sourceSha !== undefined,
     pipeline: pipeline?.status,
+    headPipeline: pipeline,
     approved,
     checking,
   };

@@ -4,8 +4,9 @@ import { deps } from '../../../functions/deps.ts';
 import { depsWithSecrets } from '../../../functions/deps-with-secrets.ts';
 import { variablesOfJob } from '../../../lib/domain/pipelines/job-variables.ts';
 import { ownWorld } from '../../harness/own-world.ts';
+import { expectSchema } from '../../harness/schemas.ts';
 import { settled } from '../../harness/settled.ts';
-import { ask } from '../../harness/world.ts';
+import { ask, type Who } from '../../harness/world.ts';
 import { type Piped, piped } from './piped.ts';
 
 const { world } = ownWorld();
@@ -56,6 +57,44 @@ test('a commit that is not to be built makes a skipped one, until somebody asks 
   expect(ofBranch).toMatchObject({ sha, source: 'push', status: 'skipped' });
   const { body } = await made.call('POST', `/merge_requests/${iid}/pipelines`);
   expect(body).toMatchObject({ sha, status: 'created' });
+});
+
+test('a merge request shows the pipeline of its head with all its fields, and when it ran', async () => {
+  const made = await piped(world, 'proposed:\n  script: x\n  only: [merge_requests]\n');
+  const iid = await proposedIn(made);
+  const [own] = await shown(made, iid);
+  const mr = async (who?: Who) => (await made.call('GET', `/merge_requests/${iid}`, undefined, who)).body;
+  const whole = async () => (await made.call('GET', `/pipelines/${own.id}`)).body;
+  expect(await mr()).toMatchObject({ latest_build_started_at: null, latest_build_finished_at: null });
+  await made.start(own.id, 'proposed');
+  const running = await whole();
+  expect([running.status, running.started_at]).toEqual(['running', expect.any(String)]);
+  expect(await mr()).toMatchObject({
+    latest_build_started_at: running.started_at,
+    latest_build_finished_at: null,
+    head_pipeline: running,
+  });
+  await made.end(own.id, 'proposed', 'success');
+  const ended = await whole();
+  const { pipeline, head_pipeline, ...times } = await mr();
+  expect(times).toMatchObject({
+    latest_build_started_at: ended.started_at,
+    latest_build_finished_at: ended.finished_at,
+  });
+  expect(ended.finished_at).not.toBeNull();
+  expect([head_pipeline, pipeline]).toEqual([ended, { ...own, ...pipeline }]);
+  expectSchema('pipeline/detail', head_pipeline);
+  expect(Object.keys(pipeline).sort()).toEqual(Object.keys(own).sort());
+  // Answers to changes show the same.
+  expect((await made.call('PUT', `/merge_requests/${iid}`, { title: 'Other' })).body.head_pipeline).toEqual(
+    ended,
+  );
+  // Who may not read pipelines learns nothing of it.
+  await made.call('PUT', '', { builds_access_level: 'private' });
+  expect(await mr('stranger')).toMatchObject({
+    ...{ pipeline: null, head_pipeline: null },
+    ...{ latest_build_started_at: null, latest_build_finished_at: null },
+  });
 });
 
 test('a push to the source makes the next one, and replaces the one before', async () => {
@@ -154,8 +193,9 @@ test('that of a merge request from a fork runs in the fork', async () => {
   const own = inFork.filter(({ source }: { source: string }) => source === 'merge_request_event');
   expect(own).toMatchObject([{ ref: 'side', project_id: fork.id }]);
   expect(await made.pipelines('?source=merge_request_event')).toEqual([]);
-  const { head_pipeline } = (
+  const { head_pipeline, pipeline } = (
     await ask(world, 'stranger', 'GET', `/projects/${made.id}/merge_requests/${body.iid}`)
   ).body;
-  expect(head_pipeline.id).toBe(own[0].id);
+  expect(head_pipeline).toMatchObject({ id: own[0].id, web_url: own[0].web_url });
+  expect(pipeline).toEqual(own[0]);
 });
