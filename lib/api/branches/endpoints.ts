@@ -1,7 +1,7 @@
 import * as branches from '../../domain/branches/branches.ts';
 import { notFound } from '../../domain/errors.ts';
+import { pushProtection } from '../../domain/refs/collaboration.ts';
 import { prefetchOf } from '../../domain/refs/list.ts';
-import { branchProtection } from '../../domain/refs/protection.ts';
 import { codeOf } from '../../domain/repository/read.ts';
 import { started } from '../../domain/started.ts';
 import { project } from '../../http/access.ts';
@@ -60,7 +60,7 @@ const list = endpoint({
     rules: 'branch',
   }),
   handle: async ({ actor, project, query, page, request }, deps) => {
-    const protection = started(branchProtection(deps, project, actor));
+    const protection = started(pushProtection(deps, actor, project));
     const found = await branches.listBranches(codeOf(deps, project), listQuery(query, page));
     const url = projectUrl(project.project, request.baseUrl);
     const rules = await protection;
@@ -84,7 +84,7 @@ const get = endpoint({
   errors: [absent],
   prefetch: ({ params }) => ({ branches: [params.branch], head: true, rules: 'branch' }),
   handle: async ({ actor, project, params, request }, deps) => {
-    const protection = started(branchProtection(deps, project, actor));
+    const protection = started(pushProtection(deps, actor, project, params.branch));
     const record = await branches.getBranch(codeOf(deps, project), params.branch);
     return branch(record, projectUrl(project.project, request.baseUrl), await protection, actor);
   },

@@ -6,7 +6,7 @@ import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { branchProtection } from './protection.ts';
+import { type BranchProtection, branchProtection } from './protection.ts';
 
 /** Open merge requests of a fork that are looked at. */
 const MAX_PROPOSED = 100;
@@ -39,6 +39,22 @@ export async function pushAccess(
   );
   const collaboration = new Set(open.flat());
   return collaboration.size === 0 ? undefined : { ...access, collaboration };
+}
+
+/**
+ * What tells which branches an actor may push to, also of those that a fork shares with them. It reads no more than
+ * `branchProtection` does where their own access is enough, and of what is no fork.
+ * @param branch the only branch in question
+ */
+export async function pushProtection(
+  deps: Deps,
+  actor: Actor,
+  access: ProjectAccess,
+  branch?: string,
+): Promise<BranchProtection> {
+  const isFork = access.project.forkedFromId !== undefined;
+  const pushing = isFork ? await pushAccess(deps, actor, access, branch) : undefined;
+  return branchProtection(deps, pushing ?? access, actor);
 }
 
 /** The source branches of those whose target branch the actor may update. */

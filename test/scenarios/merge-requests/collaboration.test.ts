@@ -79,6 +79,20 @@ test('who may merge a shared branch of a fork pushes to it, by git and by all th
   expect(body).toMatchObject({ allow_collaboration: true, sha: reverted.body.id });
 });
 
+test('a shared branch of a fork is told as one to push to, to who may merge it alone, and no other is', async () => {
+  const { fork } = await shared();
+  const at = `${fork}/repository/branches`;
+  const told = async (who: Who) => {
+    const listed = (await as(who, 'GET', at)).body;
+    const pushable = listed.filter(({ can_push }: { can_push: boolean }) => can_push);
+    const { can_push } = (await as(who, 'GET', `${at}/mine`)).body;
+    return [can_push, pushable.map(({ name }: { name: string }) => name)];
+  };
+  expect(await told('maintainer')).toEqual([true, ['mine']]);
+  expect(await told('developer')).toEqual([false, []]);
+  expect(await told('anonymous')).toEqual([false, []]);
+});
+
 test('who may merge a shared branch of a fork rebases it', async () => {
   const { path, fork, mr } = await shared();
   await write('owner', path, 'main');
