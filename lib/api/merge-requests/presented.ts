@@ -75,6 +75,7 @@ export async function presentedMergeRequest(
     ...shown!,
     subscribed,
     changes_count: countOfFiles(mergeRequest.diff),
+    ...(shown!.has_conflicts ? { conflicts: mergeRequest.verdict?.conflicts ?? [] } : {}),
     first_deployed_to_production_at: mergeRequest.firstDeployedAt ?? null,
     ...pipelines,
     diff_refs: { base_sha: baseSha, head_sha: headSha, start_sha: startSha },

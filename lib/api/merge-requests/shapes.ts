@@ -75,6 +75,10 @@ export const mergeRequest = shape(() =>
       ...fields(),
       subscribed: z.boolean().describe('Whether you are subscribed to it'),
       changes_count: z.string().nullable().describe('Number of changed files; `1000+` above that'),
+      conflicts: z
+        .array(z.string())
+        .optional()
+        .describe('Paths of files in conflict, the first 100; absent where `has_conflicts` is false'),
       latest_build_started_at: time().nullable().describe('Of the pipeline of the head'),
       latest_build_finished_at: time().nullable(),
       first_deployed_to_production_at: time().nullable(),

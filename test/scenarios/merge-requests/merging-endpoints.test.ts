@@ -78,7 +78,9 @@ test('a merge is refused for another head, for conflicts and when it is done; wh
     ...{ merge_status: 'can_be_merged', detailed_merge_status: 'mergeable', has_conflicts: false },
     user: { can_merge: false },
   });
-  expect((await as('maintainer', 'GET', topic)).body.user).toEqual({ can_merge: true });
+  const { body: whole } = await as('maintainer', 'GET', topic);
+  expect(whole.user).toEqual({ can_merge: true });
+  expect(whole).not.toHaveProperty('conflicts');
   const other = await as('maintainer', 'PUT', `${topic}/merge`, { sha: 'f'.repeat(40) });
   expect(other.status).toBe(409);
   expect(other.body.message).toBe(`SHA does not match HEAD of source branch: ${head}`);
@@ -94,7 +96,11 @@ test('a merge is refused for another head, for conflicts and when it is done; wh
   expect([refused.status, refused.body]).toEqual([406, { message: 'Branch cannot be merged' }]);
   expect((await as('reporter', 'GET', rival)).body).toMatchObject({
     ...{ merge_status: 'cannot_be_merged', detailed_merge_status: 'conflict', has_conflicts: true },
+    conflicts: ['a.txt'],
   });
+  // As they are after a change of its title, too.
+  const renamed = await as('maintainer', 'PUT', rival, { title: 'Rival' });
+  expect(renamed.body).toMatchObject({ has_conflicts: true, conflicts: ['a.txt'] });
 });
 
 test('one that is read shows the head that its branch has by then, as pushed by who may have', async () => {
