@@ -31,7 +31,8 @@ export const jobs = [
   defineJob({
     name: CHECK_MERGE_REQUEST_JOB,
     body: () => z.object(address()),
-    run: (deps, body, { deadline }) => checkMergeRequest(deps, body, deadline),
+    run: (deps, body, { deadline, lastDelivery }) =>
+      checkMergeRequest(deps, body, { deadline, last: lastDelivery }),
   }),
   defineJob({
     name: REFRESH_MERGE_REQUEST_JOB,

@@ -164,7 +164,7 @@ export async function askForCheck(deps: Deps, record: MergeRequestRecord, target
 export async function checkMergeRequest(
   deps: Deps,
   { projectId, iid }: { readonly projectId: number; readonly iid: number },
-  deadline: number,
+  { deadline, last }: { readonly deadline: number; readonly last: boolean },
 ): Promise<void> {
   const [project, record] = await Promise.all([
     deps.store.projects.get(projectId),
@@ -176,7 +176,9 @@ export async function checkMergeRequest(
   const git = codeOf(deps, accessOf(project));
   const signal = AbortSignal.timeout(Math.max(1, deadline - Date.now()));
   const verdict = await checked(git, record, targetSha, signal);
-  // What takes longer than a worker has is not merged here.
+  // A worker that others kept from its work says nothing of the merge: it is tried again.
+  if (verdict === undefined && !last) throw new Error('whether it can be merged was not found out in time');
+  // What takes longer than a worker has, however often it is tried, is not merged here.
   await keep(deps, record, verdict ?? refusal(record, targetSha));
 }
 
