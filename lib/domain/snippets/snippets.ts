@@ -168,11 +168,12 @@ export async function createSnippet(
     storage.storagePrefix ?? '',
     deps.now(),
   );
+  const searchable = deps.store.snippets.searchable(snippet);
   const alongside = (files: readonly string[]) => {
     snippet = { ...snippet, files };
-    return [...deps.store.snippets.creation(snippet, agentOf(actor)), begun];
+    return [...deps.store.snippets.creation(snippet, agentOf(actor)), ...searchable.writes, begun];
   };
-  const git = gitOf(deps, snippet, alongside, deps.store.snippets.titled(id, snippet));
+  const git = gitOf(deps, snippet, alongside, searchable.messages);
   await deps.store.table.put(before);
   try {
     await commit(deps, git, user, { branch, edits, parent: undefined, message: 'Initial commit' });
@@ -234,14 +235,16 @@ async function written(
   if (edits.length > 0) {
     const now = deps.now();
     let after: SnippetRecord | undefined;
-    const alongside = (files: readonly string[]) => {
-      after = snippets.after(before, { ...change, files }, now);
-      return snippets.changing(before, { ...change, files }, now);
-    };
-    const git = gitOf(deps, before, alongside, snippets.titled(before.id, change, before));
     try {
-      const parent = (await git.ref(branchRef(branch)!))?.oid;
-      await commit(deps, git, user, { branch, edits, parent, message: 'Update snippet' });
+      await snippets.retitled(before, change, async (rows, messages) => {
+        const alongside = (files: readonly string[]) => {
+          after = snippets.after(before, { ...change, files }, now);
+          return [...snippets.changing(before, { ...change, files }, now), ...rows];
+        };
+        const git = gitOf(deps, before, alongside, messages);
+        const parent = (await git.ref(branchRef(branch)!))?.oid;
+        await commit(deps, git, user, { branch, edits, parent, message: 'Update snippet' });
+      });
       return after!;
     } catch (error) {
       if (!(error instanceof NothingToCommit)) throw refusalOf(error, before);

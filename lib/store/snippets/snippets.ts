@@ -19,7 +19,7 @@ import {
   snippetTotalKey,
 } from '../row-keys/snippets.ts';
 import { userKey, userPartition, userRow } from '../row-keys/users.ts';
-import { indexMessage, type Search } from '../search/search.ts';
+import { indexed, indexMessage, type Search, withSearchRows } from '../search/search.ts';
 import { scheduleMeasuring } from '../statistics/statistics.ts';
 import type { Counters } from '../table/counters.ts';
 import type { Position } from '../table/cursor.ts';
@@ -49,6 +49,9 @@ export const REMOVE_SNIPPET_JOB = 'snippet.remove';
 
 /** The job that measures a snippet of a project: `{ snippetId }`. */
 export const MEASURE_SNIPPET_JOB = 'snippet.measure';
+
+/** Items that the transaction of a commit to a snippet has beside its search rows, at most: a first one has about twenty. */
+const COMMIT_ITEMS = 30;
 
 /** With what program and from where a snippet was created. */
 export interface SnippetAgent {
@@ -123,9 +126,24 @@ export class Snippets {
     ];
   }
 
-  /** For the transaction of {@link creation}, or of {@link changing}: what makes searches find it by its title. */
-  titled(id: number, { title }: SnippetChange, before?: SnippetRecord): OutboxMessage[] {
-    return title === undefined || title === before?.title ? [] : [indexMessage('snippet', id)];
+  /** For the transaction of {@link creation}: what makes the next search find it by its title. */
+  searchable({ id, title }: SnippetRecord): ReturnType<typeof indexed> {
+    return indexed('snippet', id, [title], COMMIT_ITEMS);
+  }
+
+  /**
+   * Commits a transaction with the writes of {@link changing}, and what makes the next search find it by its new title.
+   * @param commit is called twice where a worker was just writing search rows
+   */
+  retitled(
+    { id, title: before }: SnippetRecord,
+    { title = before }: SnippetChange,
+    commit: (rows: readonly Put[], messages: readonly OutboxMessage[]) => Promise<void>,
+  ): Promise<void> {
+    if (title === before) return commit([], []);
+    return withSearchRows(this.#table, { kind: 'snippet', id, texts: [title] }, COMMIT_ITEMS, (rows) =>
+      commit(rows, [indexMessage('snippet', id)]),
+    );
   }
 
   /** The write of a push, which leaves the record with these files; refused as `snippet` when it is deleted. */
@@ -167,7 +185,8 @@ export class Snippets {
 
   /** @returns the record after the change. @throws Stale when it was changed or deleted since it was read */
   async change(before: SnippetRecord, change: SnippetChange, now: Date): Promise<SnippetRecord> {
-    await this.#commit(this.changing(before, change, now), this.titled(before.id, change, before));
+    const writes = this.changing(before, change, now);
+    await this.retitled(before, change, (rows, messages) => this.#commit([...writes, ...rows], messages));
     return changed(before, change, now);
   }
 

@@ -50,6 +50,41 @@ test.each([
   for (const former of ['before', 'between']) expect(await found(former)).toEqual([]);
 });
 
+test('a search of snippets finds what was just created, and by its new title alone what was just changed', async () => {
+  const files = [{ file_path: 'a.txt', content: 'one\n' }];
+  const ask = (method: string, path: string, json?: object) =>
+    doneAs(service, service.rootToken, method, path, json);
+  const found = async (term: string) => {
+    const answer = await ask('GET', `/search?scope=snippet_titles&search=${term}`);
+    return answer.body.map(({ title }: { title: string }) => title);
+  };
+  const first = { title: 'Quokka', visibility: 'private', files };
+  const { body } = await ask('POST', '/snippets', first);
+  for (const part of ['quokka', 'UOKK', 'q']) expect(await found(part), part).toEqual(['Quokka']);
+  await ask('PUT', `/snippets/${body.id}`, { title: 'Wombat' });
+  expect(await found('wombat')).toEqual(['Wombat']);
+  const change = [{ action: 'update', file_path: 'a.txt', content: 'two\n' }];
+  await ask('PUT', `/snippets/${body.id}`, { title: 'Numbat', files: change });
+  expect(await found('numb')).toEqual(['Numbat']);
+  for (const former of ['quokka', 'wombat']) expect(await found(former)).toEqual([]);
+});
+
+test('a snippet with as many search rows as a creation writes is created in one transaction with them', async () => {
+  // Of sixty characters: 58 trigrams, and the first one and two characters.
+  const title = Array.from({ length: 60 }, (_, i) => String.fromCodePoint(0x4e00 + 3 * i)).join('');
+  const files = [{ file_path: 'a.txt', content: 'one\n' }];
+  const json = { title, visibility: 'private', files };
+  const { body } = await doneAs(service, service.rootToken, 'POST', '/snippets', json);
+  const term = encodeURIComponent(title.slice(20, 24));
+  const found = await doneAs(
+    service,
+    service.rootToken,
+    'GET',
+    `/search?scope=snippet_titles&search=${term}`,
+  );
+  expect(found.body.map(({ id }: { id: number }) => id)).toEqual([body.id]);
+});
+
 test('a name of very many trigrams is left to the worker', async () => {
   const name = Array.from({ length: 80 }, (_, i) => String.fromCodePoint(0x4e00 + 3 * i)).join('');
   const made = await doneAs(service, service.rootToken, 'POST', '/projects', { name, path: 'very-many' });
