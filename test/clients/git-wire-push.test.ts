@@ -275,6 +275,17 @@ describe('as in git a push is refused', () => {
     expect(await remote()).toEqual(before);
   });
 
+  it('for a name that is not UTF-8, which it tells in words', async () => {
+    const before = await remote();
+    // Arguments are UTF-8; a packed ref can have any name.
+    const tip = (await git('rev-parse', 'main')).trim();
+    await writeFile(work.path('local/.git/packed-refs'), `${tip} refs/heads/br\u00e9\n`, 'latin1');
+    const { code, stderr } = await push('--all');
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/the name of a ref is not UTF-8/);
+    expect(await remote()).toEqual(before);
+  });
+
   it('to a read-only repository', async () => {
     host.memory.refusal = 'read-only';
     const { stderr } = await push('main');

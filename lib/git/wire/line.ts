@@ -5,8 +5,8 @@ import { WireError } from './error.ts';
  * A packet line's text without the one newline that senders may append (gitprotocol-common).
  * @throws WireError `request-malformed` when it is not UTF-8, because decoded names would be ambiguous
  */
-export function textLine(data: Uint8Array): string {
-  if (!isUtf8(data)) throw new WireError('request-malformed', 'a line of the request is not UTF-8');
+export function textLine(data: Uint8Array, what = 'a line of the request'): string {
+  if (!isUtf8(data)) throw new WireError('request-malformed', `${what} is not UTF-8`);
   const end = data.at(-1) === 0x0a ? data.length - 1 : data.length;
   return Buffer.from(data.buffer, data.byteOffset, end).toString('utf8');
 }

@@ -68,20 +68,26 @@ export async function readCommands(
   let capabilities: Capabilities | undefined;
   try {
     for (;;) {
-      const line = await nextLine(reader);
-      if (line === undefined) break;
+      const data = await nextData(reader);
+      if (data === undefined) break;
+      const nul = data.indexOf(0);
+      // Before the rest of the line: they say how a client wants to be told what is wrong with it.
+      if (nul >= 0 && capabilities === undefined) {
+        capabilities = parseCapabilities(textLine(data.subarray(nul + 1)));
+        checkObjectFormat(capabilities);
+      }
+      const line = textLine(nul < 0 ? data : data.subarray(0, nul), 'the name of a ref');
       if (line.startsWith('shallow ')) {
         shallow.push(shallowOid(line));
         if (shallow.length > limits.maxCommands) throw new WireError('limit', 'too many shallow lines');
         continue;
       }
       if (line.startsWith('push-cert')) throw new WireError('unsupported', 'signed pushes are not supported');
-      const nul = line.indexOf('\0');
       if (capabilities === undefined) {
-        capabilities = parseCapabilities(nul < 0 ? '' : line.slice(nul + 1));
+        capabilities = parseCapabilities('');
         checkObjectFormat(capabilities);
       }
-      commands.push(parseCommand(nul < 0 ? line : line.slice(0, nul)));
+      commands.push(parseCommand(line));
       if (commands.length > limits.maxCommands) {
         throw new WireError('limit', `too many ref updates in one push (at most ${limits.maxCommands})`);
       }
@@ -125,11 +131,16 @@ export async function readCommands(
   }
 }
 
-/** The next line; undefined for a flush packet. @throws WireError when the body ends here */
 async function nextLine(reader: PktReader): Promise<string | undefined> {
+  const data = await nextData(reader);
+  return data && textLine(data);
+}
+
+/** The bytes of the next line; undefined for a flush packet. @throws WireError when the body ends here */
+async function nextData(reader: PktReader): Promise<Uint8Array | undefined> {
   const packet = await reader.next();
   if (packet.kind === 'flush') return undefined;
-  if (packet.kind === 'data') return textLine(packet.data);
+  if (packet.kind === 'data') return packet.data;
   if (packet.kind === 'end') throw new WireError('truncated', 'the request ends before its flush packet');
   throw new WireError('request-malformed', `unexpected ${packet.kind} packet`);
 }
