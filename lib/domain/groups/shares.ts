@@ -39,7 +39,7 @@ export async function shareGroup(
   const keepsIn = outermost.settings['prevent_sharing_groups_outside_hierarchy'] === true;
   if (keepsIn && outermost.id !== outermostInvited.id) throw notFound();
   const now = deps.now().toISOString();
-  if (expiresAt !== null && expiresAt <= now.slice(0, 10))
+  if (expiresAt !== null && expiresAt < now.slice(0, 10))
     throw invalid({ expires_at: ['cannot be a date in the past'] });
   const share: ShareRecord = { groupId, accessLevel, expiresAt, createdAt: now };
   const added = {

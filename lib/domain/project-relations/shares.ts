@@ -10,6 +10,7 @@ import { LEVEL_NAMES } from '../access/levels.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { auditedResourceEvent, targetingProject } from '../audit-events/setting-changes.ts';
+import { dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, invalid, notFound, refused } from '../errors.ts';
 import { groupAccesses } from '../groups/details.ts';
@@ -47,7 +48,8 @@ export async function shareProject(
     throw conflict('Project cannot be shared with the group it is in or one of its ancestors.');
   }
   const now = deps.now();
-  if (isExpired({ expiresAt }, now)) throw invalid({ expires_at: ['cannot be a date in the past'] });
+  if (expiresAt !== null && expiresAt < dayOf(now))
+    throw invalid({ expires_at: ['cannot be a date in the past'] });
   const id = await deps.store.projectShares.nextId();
   const share: ProjectShare = { id, groupId, accessLevel, expiresAt, createdAt: now.toISOString() };
   let invited: GroupRecord | undefined = found.group;

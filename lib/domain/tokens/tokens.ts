@@ -115,7 +115,8 @@ export async function rotateToken(
   const latest = await latestEnd(deps, now);
   const week = dayIn(now, ROTATED_DAYS);
   const until = expiresAt ?? (latest === undefined || week < latest ? week : latest);
-  if (isPast(until, now)) throw unprocessable('Expires at cannot be a date in the past');
+  // One that ends today has ended, and the token that it replaces would be revoked.
+  if (until <= dayOf(now)) throw unprocessable('Expires at cannot be a date in the past');
   if (latest !== undefined && until > latest) throw unprocessable('Expires at is invalid');
   const text = await newAccessText(deps);
   const [entity, event] = await Promise.all([known ?? openedBy(deps, token), prepareAudited(deps, author)]);
@@ -147,4 +148,4 @@ export const unknownFrom = (origin: Origin | undefined): AuditAuthor => ({
   ...(origin && { address: origin.address }),
 });
 
-const isPast = (day: string | null, now: Date): boolean => day !== null && day <= dayOf(now);
+const isPast = (day: string | null, now: Date): boolean => day !== null && day < dayOf(now);

@@ -128,6 +128,20 @@ describe('permission to share a project with a group', () => {
   });
 });
 
+test('a share may end today: it has ended then, and is replaced by the next one', async () => {
+  const { body: group } = await as('owner', 'POST', '/groups', { name: 'Shares of a day', path: 'of-a-day' });
+  const expires_at = new Date().toISOString().slice(0, 10);
+  for (const place of [`/projects/${world.ids['shared']}`, '/groups/of-a-day']) {
+    const group_id = place.startsWith('/groups') ? world.ids['mid'] : group.id;
+    const shared = (end: string | null) =>
+      as('owner', 'POST', `${place}/share`, { group_id, group_access: 10, expires_at: end });
+    expect((await shared(expires_at)).status).toBe(201);
+    expect((await shared(null)).status).toBe(201);
+    expect((await shared(null)).status).toBe(409);
+    expect((await as('owner', 'DELETE', `${place}/share/${group_id}`)).status).toBe(204);
+  }
+});
+
 describe('a project shared with a group', () => {
   const level = async (who: Who) => {
     const { status, body } = await as(

@@ -125,6 +125,13 @@ describe('permission on project and group access tokens', () => {
   );
 });
 
+test('an access token may end today', async () => {
+  const expires_at = new Date().toISOString().slice(0, 10);
+  const json = { name: 'today', scopes: ['api'], expires_at };
+  const answer = await as('owner', 'POST', `/projects/${world.ids['public']}/access_tokens`, json);
+  expect([answer.status, answer.body]).toMatchObject([201, { expires_at, active: false }]);
+});
+
 test.each([
   [{}, 'name is missing, scopes is missing, scopes is empty', 'error'],
   [{ name: 'a', scopes: ['sudo'] }, 'scopes does not have a valid value', 'error'],

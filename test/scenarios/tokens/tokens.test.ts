@@ -377,6 +377,16 @@ describe('impersonation tokens', () => {
     expect([answer.status, answer.body]).toEqual([400, body]);
   });
 
+  test.each(['personal_access_tokens', 'impersonation_tokens'])(
+    'of today is accepted as the end of %s, which have ended then',
+    async (kind) => {
+      const expires_at = new Date().toISOString().slice(0, 10);
+      const json = { name: 'today', scopes: ['api'], expires_at };
+      const answer = await as('administrator', 'POST', `/users/${world.ids['stranger']}/${kind}`, json);
+      expect([answer.status, answer.body]).toMatchObject([201, { expires_at, active: false }]);
+    },
+  );
+
   test('act as the user, who can neither see nor revoke them', async () => {
     const base = `/users/${world.ids['stranger']}/impersonation_tokens`;
     const json = { name: 'hidden', scopes: ['api'] };
@@ -479,14 +489,16 @@ describe('rotating a token', () => {
     expect(await works(token)).toBe(status !== 200);
   });
 
-  test('to a date in the past is refused and keeps the token', async () => {
+  test('to a date in the past, or to today, is refused and keeps the token', async () => {
     const { id, token } = await made('stranger', {});
     const path = `/personal_access_tokens/${id}/rotate`;
-    const answer = await as('stranger', 'POST', path, { expires_at: '2020-01-01' });
-    expect([answer.status, answer.body]).toEqual([
-      422,
-      { message: 'Expires at cannot be a date in the past' },
-    ]);
+    for (const expires_at of ['2020-01-01', new Date().toISOString().slice(0, 10)]) {
+      const answer = await as('stranger', 'POST', path, { expires_at });
+      expect([answer.status, answer.body]).toEqual([
+        422,
+        { message: 'Expires at cannot be a date in the past' },
+      ]);
+    }
     expect((await as('administrator', 'POST', '/personal_access_tokens/999999/rotate')).status).toBe(404);
     expect(await works(token)).toBe(true);
   });
