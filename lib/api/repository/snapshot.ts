@@ -1,4 +1,3 @@
-import { notFound } from '../../domain/errors.ts';
 import { downloadSnapshot } from '../../domain/repository/snapshots.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
@@ -12,16 +11,15 @@ const get = endpoint({
   summary: 'Download a snapshot of a repository',
   description: 'A tape archive of a bare Git repository, for administrators.',
   access: project('read_project'),
-  query: () => p.params({ wiki: p.boolean({ default: false, description: 'Take the wiki; there is none' }) }),
+  query: () => p.params({ wiki: p.boolean({ default: false, description: 'Take the wiki of the project' }) }),
   returns: { type: 'application/x-tar', headers: ['Content-Disposition'], redirect: LARGE_DOWNLOAD },
   errors: [
     { status: 403, description: 'The caller is not an administrator' },
     { status: 413, description: 'The repository is too large' },
   ],
   handle: async ({ actor, project, query, request }, deps) => {
-    const headOnly = request.method === 'HEAD' || query.wiki;
-    const content = await downloadSnapshot(deps, actor, project, headOnly);
-    if (query.wiki) throw notFound('Wiki');
+    const headOnly = request.method === 'HEAD';
+    const content = await downloadSnapshot(deps, actor, project, { wiki: query.wiki, headOnly });
     return download(deps, content, {
       type: 'application/x-tar',
       disposition: 'attachment; filename="snapshot.tar"',

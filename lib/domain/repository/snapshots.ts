@@ -1,4 +1,5 @@
 import { snapshotOf } from '../../git/snapshot.ts';
+import { repositoryIdOf } from '../../records/repository-owner.ts';
 import type { Download } from '../../store/blobs/downloads.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
@@ -7,11 +8,12 @@ import type { Deps } from '../deps.ts';
 import { forbidden } from '../errors.ts';
 import { started } from '../started.ts';
 import { making } from './downloads.ts';
+import { openLazyRepository } from './lazy.ts';
 import { openRepository } from './open.ts';
 
 /**
- * Returns a repository as a tape archive of a bare repository. A copy of a large one is kept for some days, and used
- * while no ref and no pack changes. Each download is audited.
+ * Returns the repository of a project, or that of its wiki, as a tape archive of a bare repository. A copy of a large one
+ * is kept for some days, and used while no ref and no pack changes. Each download is audited.
  * @param headOnly HEAD request: the archive is not made
  * @throws 403 unless for administrators; 413
  */
@@ -19,19 +21,25 @@ export async function downloadSnapshot(
   deps: Deps,
   actor: Actor,
   { project }: ProjectAccess,
-  headOnly: boolean,
+  { wiki, headOnly }: { readonly wiki: boolean; readonly headOnly: boolean },
 ): Promise<Download> {
   if (!isAdministrator(actor)) throw forbidden();
   if (headOnly) return { body: nothing() };
   const { downloads, table } = deps.store;
   const event = started(prepareAudited(deps, actor));
-  const snapshot = await snapshotOf(openRepository(deps, project), Math.floor(deps.now().getTime() / 1000));
+  const owner = { kind: 'project-wiki', id: project.id } as const;
+  const { storagePrefix } = project;
+  const repository = wiki
+    ? openLazyRepository(deps, owner, { storagePrefix })
+    : openRepository(deps, project);
+  const repositoryId = wiki ? repositoryIdOf(owner) : project.repositoryId;
+  const snapshot = await snapshotOf(repository, Math.floor(deps.now().getTime() / 1000));
   const details = { custom_message: 'Repository Snapshot Download Started' };
   await table.put((await event)({ entity: auditedResource('Project', project), details }));
   const name = { snapshot: snapshot.id };
   return (
-    (await downloads.get(project.repositoryId, name)) ??
-    making((limits) => downloads.make(project.repositoryId, name, snapshot.content(), limits), snapshot.size)
+    (await downloads.get(repositoryId, name)) ??
+    making((limits) => downloads.make(repositoryId, name, snapshot.content(), limits), snapshot.size)
   );
 }
 

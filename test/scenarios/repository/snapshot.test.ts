@@ -41,8 +41,8 @@ afterAll(async () => {
   await service.stop();
 });
 
-const snapshot = (id: number, method = 'GET') =>
-  fetch(`${service.url}/api/v4/projects/${id}/snapshot`, {
+const snapshot = (id: number, method = 'GET', query = '') =>
+  fetch(`${service.url}/api/v4/projects/${id}/snapshot${query}`, {
     method,
     redirect: 'manual',
     headers: { 'PRIVATE-TOKEN': world.tokens.administrator! },
@@ -100,14 +100,27 @@ test('a large snapshot is a redirect to a copy in the bucket, which a change of 
   expect(pathOf((await snapshot(large.id)).headers.get('location')!)).not.toBe(pathOf(first));
 });
 
-test('an empty repository has a snapshot too, a wiki has none, and HEAD makes none', async () => {
+test('an empty repository has a snapshot too, also that of a wiki, and HEAD makes none', async () => {
   const { body } = await ask(world, 'owner', 'POST', '/projects', { name: 'void' });
-  const empty = await snapshot(body.id);
-  unpacked(Buffer.from(await empty.arrayBuffer()), (git) => expect(git(...REFS)).toBe(''));
-  const head = await snapshot(body.id, 'HEAD');
-  expect([head.status, head.headers.get('content-type')]).toEqual([200, 'application/x-tar']);
-  const wiki = await ask(world, 'administrator', 'GET', `/projects/${body.id}/snapshot?wiki=true`);
-  expect([wiki.status, wiki.body]).toEqual([404, { message: '404 Wiki Not Found' }]);
+  for (const query of ['', '?wiki=true']) {
+    const empty = await snapshot(body.id, 'GET', query);
+    unpacked(Buffer.from(await empty.arrayBuffer()), (git) => expect(git(...REFS)).toBe(''));
+    const head = await snapshot(body.id, 'HEAD', query);
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'application/x-tar']);
+  }
+});
+
+test('the snapshot of a wiki has its pages and nothing of the code', async () => {
+  const page = { title: 'Tern', content: 'a tern' };
+  await ask(world, 'owner', 'POST', `/projects/${small.id}/wikis`, page);
+  const answer = await snapshot(small.id, 'GET', '?wiki=1');
+  unpacked(Buffer.from(await answer.arrayBuffer()), (git) => {
+    git('fsck', '--full', '--strict');
+    expect(git('ls-tree', '-r', '--name-only', 'HEAD')).toBe('Tern.md\n');
+    expect(git('show', 'HEAD:Tern.md')).toBe('a tern');
+  });
+  const refused = await ask(world, 'owner', 'GET', `/projects/${small.id}/snapshot?wiki=1`);
+  expect(refused.status).toBe(403);
 });
 
 test('each download is in the audit, which only administrators can cause', async () => {
