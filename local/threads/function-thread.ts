@@ -179,6 +179,11 @@ class Running {
     stream.once('close', () => stream.writableFinished || gone.abort());
     const invoked = await this.#calls.call<Invoked>('invoke', { value }, gone.signal);
     if ('result' in invoked) return invoked.result;
+    if (stream.destroyed) {
+      // The client went while the answer was on its way, and nobody is told of that any more.
+      await invoked.body.cancel();
+      return undefined;
+    }
     stream.begin(invoked.metadata);
     // Ends the function's writing when the client has gone.
     const body = Readable.fromWeb(invoked.body as Parameters<typeof Readable.fromWeb>[0]);

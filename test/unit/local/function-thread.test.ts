@@ -136,6 +136,28 @@ test('a function learns that its client has gone, before and while it answers', 
   await expect.poll(() => handler({ ask: true }, context)).toEqual(['thinking', 'answering']);
 });
 
+test('a call ends whose client goes when the answer is on its way between the threads', async () => {
+  const { handler } = await load(
+    `let ended = false;
+     export const handler = async (event, stream) => {
+       if (event.ask) return ended;
+       awslambda.HttpResponseStream.from(stream, { statusCode: 200 });
+       while (!stream.destroyed) {
+         stream.write(Buffer.alloc(1000));
+         await new Promise((resolve) => setTimeout(resolve, 1));
+       }
+       ended = true;
+     };`,
+  );
+  const { stream } = answer();
+  const ended = handler({}, stream, context);
+  // The beginning of the answer arrives, and waits for this thread to look.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+  stream.destroy();
+  await ended;
+  await expect.poll(() => handler({ ask: true }, context)).toBe(true);
+});
+
 test('a request without a gateway streams in and out', async () => {
   const { fetch } = await load(
     `export const handler = async () => {};
