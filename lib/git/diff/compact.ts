@@ -41,13 +41,15 @@ const PLACE_EFFORT = 500;
 
 /**
  * Walks the groups of both files in parallel: there is one, possibly empty, before each unchanged line and at the end,
- * so that they correspond one to one.
+ * so that they correspond one to one. Those that are empty in both are skipped.
  */
 function* slideGroups(lines: Int32Array, mine: Uint8Array, others: Uint8Array, place?: Place): Steps<void> {
   const effort = new Effort();
   const size = lines.length;
   const group: Group = { start: 0, end: runEnd(mine, 0) };
   const opposite: Group = { start: 0, end: runEnd(others, 0) };
+  /** The first changed line behind the opposite group, or one within it that is no longer looked for. */
+  let nextOpposite = nextChange(others, opposite.end);
   let steps = 1000 + size * STEPS_PER_LINE;
 
   const up = (): boolean => {
@@ -55,6 +57,7 @@ function* slideGroups(lines: Int32Array, mine: Uint8Array, others: Uint8Array, p
     mine[--group.start] = 1;
     mine[--group.end] = 0;
     group.start = runStart(mine, group.start);
+    if (opposite.start < opposite.end) nextOpposite = opposite.start;
     opposite.end = opposite.start - 1;
     opposite.start = runStart(others, opposite.end);
     steps--;
@@ -65,7 +68,7 @@ function* slideGroups(lines: Int32Array, mine: Uint8Array, others: Uint8Array, p
     mine[group.start++] = 0;
     mine[group.end++] = 1;
     group.end = runEnd(mine, group.end);
-    advance(opposite, others);
+    advance(opposite, others, 1);
     steps--;
     return true;
   };
@@ -95,22 +98,31 @@ function* slideGroups(lines: Int32Array, mine: Uint8Array, others: Uint8Array, p
         }
         spent += (before - steps) * SLIDE_EFFORT;
       }
-      if (group.end === size) return true;
-      advance(group, mine);
-      advance(opposite, others);
+      const next = nextChange(mine, group.end);
+      if (next === size) return true;
+      if (nextOpposite < opposite.end) nextOpposite = nextChange(others, opposite.end);
+      const unchanged = Math.min(next - group.end, nextOpposite - opposite.end);
+      advance(group, mine, unchanged);
+      advance(opposite, others, unchanged);
       if (effort.spend(spent)) return false;
     }
   };
   while (!some()) yield;
 }
 
-/** Moves to the group after the next unchanged line. */
-function advance(group: Group, changed: Uint8Array): void {
-  group.start = group.end + 1;
+/** Moves to the group after so many unchanged lines. */
+function advance(group: Group, changed: Uint8Array, lines: number): void {
+  group.start = group.end + lines;
   group.end = runEnd(changed, group.start);
 }
 
-function runEnd(changed: Uint8Array, from: number): number {
+/** The first changed line from a line on; the number of lines when there is none. */
+export function nextChange(changed: Uint8Array, from: number): number {
+  const found = changed.indexOf(1, from);
+  return found < 0 ? changed.length : found;
+}
+
+export function runEnd(changed: Uint8Array, from: number): number {
   let at = from;
   while (at < changed.length && changed[at] === 1) at++;
   return at;

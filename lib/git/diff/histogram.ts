@@ -156,5 +156,5 @@ function partOf(table: LineTable, { aLow, aHigh, bLow, bHigh }: Region): LineTab
   const newCount = new Int32Array(numbers.size);
   for (const number of old) oldCount[number]!++;
   for (const number of other) newCount[number]!++;
-  return { old, new: other, oldCount, newCount };
+  return { old, new: other, oldCount, newCount, head: 0, tail: 0 };
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { asBuffer } from '../tree/entry.ts';
 import { Effort, type Steps } from '../work.ts';
-import { compact } from './compact.ts';
+import { compact, nextChange, runEnd } from './compact.ts';
 import { type DiffAlgorithm, diffLines, type LineChanges, MAX_DIFF_BYTES, MAX_DIFF_STEPS } from './lines.ts';
 import type { StepBudget } from './myers.ts';
 
@@ -68,16 +68,16 @@ function* editsOf({ deleted, inserted }: LineChanges): Steps<LineEdit[]> {
   const effort = new Effort();
   const edits: LineEdit[] = [];
   let [oldAt, newAt] = [0, 0];
-  while (oldAt < deleted.length || newAt < inserted.length) {
-    const [oldStart, newStart] = [oldAt, newAt];
-    while (oldAt < deleted.length && deleted[oldAt] === 1) oldAt++;
-    while (newAt < inserted.length && inserted[newAt] === 1) newAt++;
-    if (oldAt > oldStart || newAt > newStart) {
-      edits.push({ oldStart, oldEnd: oldAt, newStart, newEnd: newAt });
-      if (effort.spend(oldAt - oldStart + newAt - newStart + EDIT_EFFORT)) yield;
-    }
-    oldAt++;
-    newAt++;
+  let [nextOld, nextNew] = [nextChange(deleted, 0), nextChange(inserted, 0)];
+  while (nextOld < deleted.length || nextNew < inserted.length) {
+    const unchanged = Math.min(nextOld - oldAt, nextNew - newAt);
+    const [oldStart, newStart] = [oldAt + unchanged, newAt + unchanged];
+    oldAt = runEnd(deleted, oldStart);
+    newAt = runEnd(inserted, newStart);
+    edits.push({ oldStart, oldEnd: oldAt, newStart, newEnd: newAt });
+    if (nextOld < oldAt) nextOld = nextChange(deleted, oldAt);
+    if (nextNew < newAt) nextNew = nextChange(inserted, newAt);
+    if (effort.spend(oldAt - oldStart + newAt - newStart + EDIT_EFFORT)) yield;
   }
   return edits;
 }

@@ -1,55 +1,30 @@
 import { asBuffer } from '../tree/entry.ts';
-import { atOnce, Effort, type Steps } from '../work.ts';
+import { Effort, type Steps } from '../work.ts';
+import { grown, type LinePair, type TextLines } from './line-starts.ts';
 
 /** The lines of two files as small numbers: equal lines, terminator included, have the same number. */
 export interface LineTable {
-  /** Number of each line of the old file. */
+  /** Number of each line of the old file; {@link UNLIKE} for lines of the common ends that no other line is equal to. */
   readonly old: Int32Array;
   readonly new: Int32Array;
   /** Per number: how often it occurs in the old file. */
   readonly oldCount: Int32Array;
   readonly newCount: Int32Array;
+  /** Lines at the start and at the end that are equal, and need not be aligned. */
+  readonly head: number;
+  readonly tail: number;
 }
 
-/** The start of each line, and the end of the last: `starts.length - 1` lines. */
-export function lineStarts(data: Uint8Array): Int32Array {
-  return atOnce(lineStartsWithin(data, Number.POSITIVE_INFINITY))!;
-}
-
-/** The same; undefined when there are more than `max` lines. */
-export function* lineStartsWithin(data: Uint8Array, max: number): Steps<Int32Array | undefined> {
-  let starts = new Int32Array(16 + (data.length >> 5));
-  let line = 1;
-  for (let i = 0; i < data.length - 1; ) {
-    for (const end = Math.min(i + LOOKED_AT, data.length - 1); i < end; i++) {
-      if (data[i] !== 0x0a) continue;
-      if (line >= max) return undefined;
-      if (line + 1 >= starts.length) starts = grown(starts);
-      starts[line++] = i + 1;
-    }
-    if (i < data.length - 1) yield;
-  }
-  if (data.length === 0) return new Int32Array(1);
-  starts[line] = data.length;
-  return starts.subarray(0, line + 1);
-}
-
-/** Bytes that are looked at in a millisecond. */
-const LOOKED_AT = 1024 * 1024;
+/** Stands for all lines of the common ends that are equal to no line between these. */
+const UNLIKE = -1;
 /** Different lines for which there is room from the start: a power of two. */
 const FIRST_NUMBERS = 1024;
 /** What a line costs beside its bytes. */
 const LINE_EFFORT = 20;
 /** Bytes of a line that is hashed in pieces. */
 const LONG_LINE = 1024 * 1024;
-/** Bytes compared at once. */
-const PIECE = 4096;
-
-function grown(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(array.length * 2);
-  larger.set(array);
-  return larger;
-}
+/** Bytes from which a call of native code compares faster. */
+const NATIVE_BYTES = 128;
 
 /** Counts lines as git does: a last line without newline counts too. */
 export function countLines(data: Uint8Array): number {
@@ -58,140 +33,232 @@ export function countLines(data: Uint8Array): number {
   return lines;
 }
 
-/** Numbers the lines of both files, by content. Linear in the bytes. */
-export function* numberLines(
-  oldData: Uint8Array,
-  oldStarts: Int32Array,
-  newData: Uint8Array,
-  newStarts: Int32Array,
-): Steps<LineTable> {
-  let slots = new Int32Array(2 * FIRST_NUMBERS).fill(-1);
-  // Per number: hash, start and length of the first such line; numbers below `oldNumbers` are of the old file.
-  let hashes = new Int32Array(FIRST_NUMBERS);
-  let firstStart = new Int32Array(FIRST_NUMBERS);
-  let firstLength = new Int32Array(FIRST_NUMBERS);
-  const sources = [asBuffer(oldData), asBuffer(newData)] as const;
-  const effort = new Effort();
-  let numbers = 0;
-  let oldNumbers = 0;
+/** Numbers the lines of both files, the common ends too, by content. Linear in the bytes. */
+export function* numberLines(pair: LinePair): Steps<LineTable> {
+  const numbers = new LineNumbers(pair);
+  const { head, tail } = pair;
+  const [old, after] = [new Int32Array(linesOf(pair.old)), new Int32Array(linesOf(pair.new))];
+  yield* numbers.give(pair.old, old, 0, old.length);
+  numbers.oldEnds();
+  after.set(old.subarray(0, head));
+  after.set(old.subarray(old.length - tail), after.length - tail);
+  yield* numbers.give(pair.new, after, head, after.length - tail);
+  const oldCount = yield* numbers.count(old, 0, old.length);
+  const newCount = yield* numbers.count(after, 0, after.length);
+  return { old, new: after, oldCount, newCount, head: 0, tail: 0 };
+}
 
-  /** Numbers lines of one side until it is time to stop. @returns the line at which it stopped: one that is too long, or `end` */
-  const number = (side: 0 | 1, starts: Int32Array, result: Int32Array, from: number, end: number): number => {
-    const data = sources[side];
-    for (let line = from; line < end; line++) {
-      const length = starts[line + 1]! - starts[line]!;
-      if (length > LONG_LINE || numbers === hashes.length) return line;
-      result[line] = numbered(side, data, starts[line]!, length, hashBytes(data, starts[line]!, length));
-      if (effort.spend(length + LINE_EFFORT)) return line + 1;
-    }
-    return end;
-  };
-  const numbered = (side: 0 | 1, data: Buffer, start: number, length: number, hash: number): number => {
-    let slot = hash & (slots.length - 1);
-    let found = slots[slot]!;
-    while (found >= 0) {
-      if (hashes[found] === hash && firstLength[found] === length) {
-        const other = found < oldNumbers || side === 0 ? sources[0] : sources[1];
-        const from = firstStart[found]!;
-        if (other.compare(data, start, start + length, from, from + length) === 0) break;
-      }
-      slot = (slot + 1) & (slots.length - 1);
-      found = slots[slot]!;
-    }
-    if (found < 0) {
-      found = numbers++;
-      slots[slot] = found;
-      hashes[found] = hash;
-      firstStart[found] = start;
-      firstLength[found] = length;
-    }
-    return found;
-  };
-  /** Makes room for as many numbers again: there may be millions of lines, and few that differ. */
-  function* grow(): Steps<void> {
-    [hashes, firstStart, firstLength] = [grown(hashes), grown(firstStart), grown(firstLength)];
-    slots = new Int32Array(2 * hashes.length).fill(-1);
-    for (let number = 0; number < numbers; number++) {
-      let slot = hashes[number]! & (slots.length - 1);
-      while (slots[slot]! >= 0) slot = (slot + 1) & (slots.length - 1);
-      slots[slot] = number;
-      if (effort.spend(LINE_EFFORT)) yield;
-    }
+/**
+ * Numbers the lines between the common head and tail, and those of head and tail that are equal to one of these: enough
+ * for an alignment that leaves both ends as they are. Hardly reads the others.
+ */
+export function* numberMiddle(pair: LinePair): Steps<LineTable> {
+  const numbers = new LineNumbers(pair);
+  const { head, tail } = pair;
+  const [old, after] = [new Int32Array(linesOf(pair.old)), new Int32Array(linesOf(pair.new))];
+  const [oldEnd, newEnd] = [old.length - tail, after.length - tail];
+  yield* numbers.give(pair.old, old, head, oldEnd);
+  numbers.oldEnds();
+  yield* numbers.give(pair.new, after, head, newEnd);
+  const oldCount = yield* numbers.count(old, head, oldEnd);
+  const newCount = yield* numbers.count(after, head, newEnd);
+  const likely = numbers.likely();
+  for (const [from, end] of [
+    [0, head],
+    [oldEnd, old.length],
+  ] as const)
+    yield* numbers.find(pair.old, old, from, end, likely, [oldCount, newCount]);
+  after.set(old.subarray(0, head));
+  after.set(old.subarray(oldEnd), newEnd);
+  return { old, new: after, oldCount, newCount, head, tail };
+}
+
+const linesOf = ({ starts }: TextLines) => starts.length - 1;
+
+class LineNumbers {
+  #numbers = 0;
+  /** Numbers below it are of lines of the old file. */
+  #oldNumbers = Number.POSITIVE_INFINITY;
+  readonly #old: Buffer;
+  readonly #new: Buffer;
+  #slots = new Int32Array(2 * FIRST_NUMBERS).fill(-1);
+  // Per number: hash, start and length of the first such line.
+  #hashes = new Int32Array(FIRST_NUMBERS);
+  #starts = new Int32Array(FIRST_NUMBERS);
+  #lengths = new Int32Array(FIRST_NUMBERS);
+  readonly #effort = new Effort();
+
+  constructor(pair: LinePair) {
+    this.#old = asBuffer(pair.old.data);
+    this.#new = asBuffer(pair.new.data);
   }
-  /** Numbers the lines of one side, except the common head and tail, which are known. */
-  function* numberAll(
-    side: 0 | 1,
-    starts: Int32Array,
-    result: Int32Array,
-    head: number,
-    tail: number,
-  ): Steps<void> {
-    const end = result.length - tail;
-    for (let line = head; line < end; ) {
-      line = number(side, starts, result, line, end);
+
+  /** Lines of the new file follow. */
+  oldEnds(): void {
+    this.#oldNumbers = this.#numbers;
+  }
+
+  /** Numbers some lines of one file, those of the old one first. */
+  *give({ data, starts }: TextLines, result: Int32Array, from: number, end: number): Steps<void> {
+    for (let line = from; line < end; ) {
+      line = this.#giveSome(data, starts, result, line, end);
       if (line >= end) break;
       yield;
-      if (numbers === hashes.length) yield* grow();
+      if (this.#numbers === this.#hashes.length) yield* this.#grow();
       const length = starts[line + 1]! - starts[line]!;
       if (length <= LONG_LINE) continue;
-      const hash = yield* hashLong(sources[side], starts[line]!, length);
-      result[line] = numbered(side, sources[side], starts[line]!, length, hash);
+      const hash = yield* hashLong(data, starts[line]!, length);
+      result[line] = this.#numbered(data, starts[line]!, length, hash);
       line++;
     }
   }
-  function* counted(lines: Int32Array): Steps<Int32Array> {
-    const counts = new Int32Array(numbers);
-    for (const found of lines) {
-      counts[found]!++;
-      if (effort.spend(1)) yield;
+
+  /** Stops when it is time to, when there is no room, and at a long line. @returns the line at which it stopped */
+  #giveSome(data: Uint8Array, starts: Int32Array, result: Int32Array, from: number, end: number): number {
+    for (let line = from; line < end; line++) {
+      const start = starts[line]!;
+      const length = starts[line + 1]! - start;
+      if (length > LONG_LINE || this.#numbers === this.#hashes.length) return line;
+      result[line] = this.#numbered(data, start, length, hashBytes(data, start, length));
+      if (this.#effort.spend(length + LINE_EFFORT)) return line + 1;
     }
+    return end;
+  }
+
+  /** How often each number occurs among some lines. */
+  *count(lines: Int32Array, from: number, end: number): Steps<Int32Array> {
+    const counts = new Int32Array(this.#numbers);
+    /** @returns the line at which it stopped */
+    const some = (at: number): number => {
+      for (let line = at; line < end; line++) {
+        counts[lines[line]!]!++;
+        if (this.#effort.spend(1)) return line + 1;
+      }
+      return end;
+    };
+    for (let at = some(from); at < end; at = some(at)) yield;
     return counts;
   }
-  const oldLines = new Int32Array(oldStarts.length - 1);
-  const newLines = new Int32Array(newStarts.length - 1);
-  yield* numberAll(0, oldStarts, oldLines, 0, 0);
-  oldNumbers = numbers;
-  const { head, tail } = commonEnds(sources[0], oldStarts, sources[1], newStarts);
-  newLines.set(oldLines.subarray(0, head));
-  newLines.set(oldLines.subarray(oldLines.length - tail), newLines.length - tail);
-  yield* numberAll(1, newStarts, newLines, head, tail);
-  const oldCount = yield* counted(oldLines);
-  return { old: oldLines, new: newLines, oldCount, newCount: yield* counted(newLines) };
-}
 
-/** The number of lines in the common head and tail of both files. */
-function commonEnds(
-  oldData: Buffer,
-  oldStarts: Int32Array,
-  newData: Buffer,
-  newStarts: Int32Array,
-): { readonly head: number; readonly tail: number } {
-  const shorter = Math.min(oldData.length, newData.length);
-  let same = 0;
-  while (same + PIECE <= shorter && oldData.compare(newData, same, same + PIECE, same, same + PIECE) === 0)
-    same += PIECE;
-  while (same < shorter && oldData[same] === newData[same]) same++;
-  const lines = Math.min(oldStarts.length, newStarts.length) - 1;
-  let head = 0;
-  // The last common line may continue in one file: it counts only if it ends in both.
-  while (head < lines && oldStarts[head + 1]! <= same && oldStarts[head + 1] === newStarts[head + 1]) head++;
-  let tail = 0;
-  const [oldEnd, newEnd] = [oldData.length, newData.length];
-  let behind = 0;
-  while (behind + PIECE <= shorter && equalTails(oldData, newData, behind)) behind += PIECE;
-  while (behind < shorter && oldData[oldEnd - 1 - behind] === newData[newEnd - 1 - behind]) behind++;
-  while (tail < lines - head) {
-    const length = oldEnd - oldStarts[oldStarts.length - 2 - tail]!;
-    if (length > behind || length !== newEnd - newStarts[newStarts.length - 2 - tail]!) break;
-    tail++;
+  /** Which keys of lines the numbered ones have: see {@link keyOf}. */
+  likely(): Uint8Array {
+    const size = Math.min(MAX_KEYS, KEYS_PER_NUMBER * this.#hashes.length);
+    const likely = new Uint8Array(size);
+    for (let number = 0; number < this.#numbers; number++) {
+      const data = number < this.#oldNumbers ? this.#old : this.#new;
+      likely[keyOf(data, this.#starts[number]!, this.#lengths[number]!) & (size - 1)] = 1;
+    }
+    return likely;
   }
-  return { head, tail };
+
+  /** Finds the numbers of lines that both files have in common, and counts them. */
+  *find(
+    { data, starts }: TextLines,
+    result: Int32Array,
+    from: number,
+    end: number,
+    likely: Uint8Array,
+    [oldCount, newCount]: readonly [Int32Array, Int32Array],
+  ): Steps<void> {
+    const mask = likely.length - 1;
+    /** Stops when it is time to, and at a long line. @returns the line at which it stopped */
+    const some = (at: number): number => {
+      for (let line = at; line < end; line++) {
+        const start = starts[line]!;
+        const length = starts[line + 1]! - start;
+        let found = UNLIKE;
+        let spent = LINE_EFFORT;
+        if (likely[keyOf(data, start, length) & mask] === 1) {
+          if (length > LONG_LINE) return line;
+          found = this.#found(data, start, length, hashBytes(data, start, length));
+          spent += length;
+        }
+        result[line] = found;
+        if (found !== UNLIKE) {
+          oldCount[found]!++;
+          newCount[found]!++;
+        }
+        if (this.#effort.spend(spent)) return line + 1;
+      }
+      return end;
+    };
+    for (let line = some(from); line < end; line = some(line)) {
+      yield;
+      const length = starts[line + 1]! - starts[line]!;
+      if (length <= LONG_LINE) continue;
+      const hash = yield* hashLong(data, starts[line]!, length);
+      const found = this.#found(data, starts[line]!, length, hash);
+      result[line] = found;
+      if (found !== UNLIKE) {
+        oldCount[found]!++;
+        newCount[found]!++;
+      }
+      line++;
+    }
+  }
+
+  #numbered(data: Uint8Array, start: number, length: number, hash: number): number {
+    const slot = this.#slotOf(data, start, length, hash);
+    const found = this.#slots[slot]!;
+    if (found >= 0) return found;
+    const number = this.#numbers++;
+    this.#slots[slot] = number;
+    this.#hashes[number] = hash;
+    this.#starts[number] = start;
+    this.#lengths[number] = length;
+    return number;
+  }
+
+  #found(data: Uint8Array, start: number, length: number, hash: number): number {
+    return this.#slots[this.#slotOf(data, start, length, hash)]!;
+  }
+
+  /** The slot with the number of this line, or the empty one for it. */
+  #slotOf(data: Uint8Array, start: number, length: number, hash: number): number {
+    const [slots, hashes, lengths] = [this.#slots, this.#hashes, this.#lengths];
+    const mask = slots.length - 1;
+    let slot = hash & mask;
+    for (let found = slots[slot]!; found >= 0; found = slots[slot]!) {
+      if (hashes[found] === hash && lengths[found] === length) {
+        const first = found < this.#oldNumbers ? this.#old : this.#new;
+        if (equalBytes(first, this.#starts[found]!, data, start, length)) break;
+      }
+      slot = (slot + 1) & mask;
+    }
+    return slot;
+  }
+
+  /** Makes room for as many numbers again: there may be millions of lines, and few that differ. */
+  *#grow(): Steps<void> {
+    [this.#hashes, this.#starts, this.#lengths] = [
+      grown(this.#hashes),
+      grown(this.#starts),
+      grown(this.#lengths),
+    ];
+    const [hashes, slots] = [this.#hashes, new Int32Array(2 * this.#hashes.length).fill(-1)];
+    this.#slots = slots;
+    for (let number = 0; number < this.#numbers; number++) {
+      let slot = hashes[number]! & (slots.length - 1);
+      while (slots[slot]! >= 0) slot = (slot + 1) & (slots.length - 1);
+      slots[slot] = number;
+      if (this.#effort.spend(LINE_EFFORT)) yield;
+    }
+  }
 }
 
-/** Compares the bytes before the last `behind` ones. */
-function equalTails(oldData: Buffer, newData: Buffer, behind: number): boolean {
-  const [a, b] = [oldData.length - behind, newData.length - behind];
-  return oldData.compare(newData, b - PIECE, b, a - PIECE, a) === 0;
+/** Entries of a table of keys: a power of two. */
+const KEYS_PER_NUMBER = 8;
+const MAX_KEYS = 1024 * 1024;
+
+/** Of equal lines the same, of others mostly another; found without reading the whole line. */
+function keyOf(data: Uint8Array, start: number, length: number): number {
+  return length * 0x25 + data[start]! * 0x1d3 + data[start + (length >> 1)]! * 0x5b5;
+}
+
+function equalBytes(a: Buffer, aStart: number, b: Uint8Array, bStart: number, length: number): boolean {
+  if (length >= NATIVE_BYTES) return a.compare(b, bStart, bStart + length, aStart, aStart + length) === 0;
+  for (let i = 0; i < length; i++) if (a[aStart + i] !== b[bStart + i]) return false;
+  return true;
 }
 
 /** FNV-1a with a random seed, so that nobody can craft colliding lines. */

@@ -1,14 +1,15 @@
 import type { Steps } from '../work.ts';
 import { Effort } from '../work.ts';
 import { markHistogram } from './histogram.ts';
-import { countLines, type LineTable, lineStartsWithin, numberLines } from './line-table.ts';
+import { cutIntoLines } from './line-starts.ts';
+import { countLines, type LineTable, numberLines, numberMiddle } from './line-table.ts';
 import { markChanges, roughRoot, type StepBudget } from './myers.ts';
 
 /** The lines that differ between two files: 1 for each line deleted from the old or inserted into the new file. */
 export interface LineChanges {
   readonly deleted: Uint8Array;
   readonly inserted: Uint8Array;
-  /** The start of each line; see {@link lineStartsWithin}. */
+  /** The start of each line; see {@link TextLines}. */
   readonly oldStarts: Int32Array;
   readonly newStarts: Int32Array;
   readonly table: LineTable;
@@ -62,17 +63,17 @@ export function* diffLines(
   budget?: StepBudget,
   algorithm: DiffAlgorithm = 'myers',
 ): Steps<LineChanges | undefined> {
-  const oldStarts = yield* lineStartsWithin(oldData, MAX_DIFF_LINES);
-  const newStarts = oldStarts && (yield* lineStartsWithin(newData, MAX_DIFF_LINES - oldStarts.length + 1));
-  if (!oldStarts || !newStarts) return undefined;
+  const pair = yield* cutIntoLines(oldData, newData, MAX_DIFF_LINES);
+  if (!pair) return undefined;
   yield;
-  const table = yield* numberLines(oldData, oldStarts, newData, newStarts);
+  const table = yield* algorithm === 'myers' ? numberMiddle(pair) : numberLines(pair);
   const deleted = new Uint8Array(table.old.length);
   const inserted = new Uint8Array(table.new.length);
   const complete =
     algorithm === 'myers'
       ? yield* markMyers(table, deleted, inserted, budget)
       : yield* markHistogram(table, { deleted, inserted }, markMyers, budget);
+  const [oldStarts, newStarts] = [pair.old.starts, pair.new.starts];
   return complete ? { deleted, inserted, oldStarts, newStarts, table } : undefined;
 }
 
@@ -83,17 +84,17 @@ function* markMyers(
   inserted: Uint8Array,
   budget?: StepBudget,
 ): Steps<boolean> {
-  let head = 0;
-  const shorter = Math.min(table.old.length, table.new.length);
-  while (head < shorter && table.old[head] === table.new[head]) head++;
-  let tail = 0;
-  while (tail < shorter - head && table.old.at(-1 - tail) === table.new.at(-1 - tail)) tail++;
+  const { old, new: after } = table;
+  let { head, tail } = table;
+  const shorter = Math.min(old.length, after.length);
+  while (head < shorter - tail && old[head] === after[head]) head++;
+  while (tail < shorter - head && old[old.length - 1 - tail] === after[after.length - 1 - tail]) tail++;
 
-  const oldKept = yield* worthMatching(table.old, table.newCount, head, tail, deleted);
-  const newKept = yield* worthMatching(table.new, table.oldCount, head, tail, inserted);
+  const oldKept = yield* worthMatching(old, table.newCount, head, tail, deleted);
+  const newKept = yield* worthMatching(after, table.oldCount, head, tail, inserted);
   return yield* markChanges(
-    oldKept.map((line) => table.old[line]!),
-    newKept.map((line) => table.new[line]!),
+    oldKept.map((line) => old[line]!),
+    newKept.map((line) => after[line]!),
     {
       deleted: (index) => (deleted[oldKept[index]!] = 1),
       inserted: (index) => (inserted[newKept[index]!] = 1),
@@ -129,7 +130,7 @@ function* worthMatching(
   const effort = new Effort();
   const end = lines.length - tail;
   const common = Math.min(roughRoot(lines.length), MAX_COMMON);
-  const kinds = new Uint8Array(lines.length);
+  const kinds = new Uint8Array(end);
   for (let i = head; i < end; i++) {
     const matches = otherCount[lines[i]!]!;
     kinds[i] = matches === 0 ? UNMATCHED : matches >= common ? COMMON : MATCHED;
@@ -178,9 +179,8 @@ function run(
 
 /** Compares lines as multisets, in linear time; finds at least as many equal lines as an alignment. */
 function* countUnordered(oldData: Uint8Array, newData: Uint8Array): Steps<LineCounts> {
-  const oldStarts = (yield* lineStartsWithin(oldData, Number.POSITIVE_INFINITY))!;
-  const newStarts = (yield* lineStartsWithin(newData, Number.POSITIVE_INFINITY))!;
-  const table: LineTable = yield* numberLines(oldData, oldStarts, newData, newStarts);
+  const pair = (yield* cutIntoLines(oldData, newData, Number.POSITIVE_INFINITY))!;
+  const table: LineTable = yield* numberLines(pair);
   const effort = new Effort();
   let shared = 0;
   for (let number = 0; number < table.oldCount.length; number++) {

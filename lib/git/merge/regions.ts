@@ -1,5 +1,5 @@
 import { diffTexts, type LineEdit, type TextDiff } from '../diff/hunks.ts';
-import { lineStarts } from '../diff/line-table.ts';
+import { lineStarts } from '../diff/line-starts.ts';
 import type { DiffAlgorithm } from '../diff/lines.ts';
 import type { StepBudget } from '../diff/myers.ts';
 import type { Steps } from '../work.ts';
