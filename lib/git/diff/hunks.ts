@@ -122,21 +122,19 @@ export function formatHunks(
   options: { readonly context?: number; readonly maxBytes?: number } = {},
 ): Buffer | undefined {
   const { maxBytes = Number.POSITIVE_INFINITY } = options;
-  const parts: Uint8Array[] = [];
+  const { oldStarts, newStarts } = diff;
+  const parts: (Buffer | LineRun)[] = [];
   let bytes = 0;
-  const add = (part: Uint8Array): void => {
+  const add = (part: Buffer): void => {
     parts.push(part);
     bytes += part.length;
   };
-  const addLines = (data: Uint8Array, starts: Int32Array, from: number, to: number, sign: Buffer): void => {
-    for (let line = from; line < to && bytes <= maxBytes; line++) {
-      const text = data.subarray(starts[line]!, starts[line + 1]!);
-      add(sign);
-      add(text);
-      if (text[text.length - 1] !== 0x0a) add(NO_NEWLINE);
-    }
+  const addLines = (data: Uint8Array, starts: Int32Array, from: number, to: number, sign: number): void => {
+    if (from >= to) return;
+    parts.push({ data, starts, from, to, sign });
+    bytes += starts[to]! - starts[from]! + to - from;
+    if (data[starts[to]! - 1] !== NEWLINE) add(NO_NEWLINE);
   };
-  const { oldStarts, newStarts } = diff;
   let searched = 0;
   let title: Uint8Array = NO_TITLE;
   for (const hunk of hunksOf(diff, options.context)) {
@@ -144,26 +142,54 @@ export function formatHunks(
     searched = hunk.oldStart;
     const ranges = `@@ -${range(hunk.oldStart, hunk.oldEnd)} +${range(hunk.newStart, hunk.newEnd)} @@`;
     add(Buffer.from(title.length > 0 ? `${ranges} ` : ranges));
-    add(title);
-    add(NEWLINE);
+    add(asBuffer(title));
+    add(END_OF_RANGES);
     let at = hunk.oldStart;
     for (const edit of hunk.edits) {
-      if (bytes > maxBytes) return undefined;
       addLines(oldData, oldStarts, at, edit.oldStart, UNCHANGED);
       addLines(oldData, oldStarts, edit.oldStart, edit.oldEnd, DELETED);
       addLines(newData, newStarts, edit.newStart, edit.newEnd, INSERTED);
       at = edit.oldEnd;
+      if (bytes > maxBytes) return undefined;
     }
     addLines(oldData, oldStarts, at, hunk.oldEnd, UNCHANGED);
     if (bytes > maxBytes) return undefined;
   }
-  return Buffer.concat(parts, bytes);
+  const text = Buffer.allocUnsafe(bytes);
+  let at = 0;
+  for (const part of parts) at += 'sign' in part ? writeLines(part, text, at) : part.copy(text, at);
+  return text;
 }
 
-const UNCHANGED = Buffer.from(' ');
-const DELETED = Buffer.from('-');
-const INSERTED = Buffer.from('+');
-const NEWLINE = Buffer.from('\n');
+/** Lines [from, to) of a text, each behind a sign. */
+interface LineRun {
+  readonly data: Uint8Array;
+  readonly starts: Int32Array;
+  readonly from: number;
+  readonly to: number;
+  readonly sign: number;
+}
+
+/** Bytes from which a call of native code copies faster. */
+const NATIVE_BYTES = 128;
+
+/** @returns how many bytes were written */
+function writeLines({ data, starts, from, to, sign }: LineRun, out: Buffer, outAt: number): number {
+  let at = outAt;
+  for (let line = from; line < to; line++) {
+    const [start, end] = [starts[line]!, starts[line + 1]!];
+    out[at++] = sign;
+    if (end - start >= NATIVE_BYTES) {
+      out.set(data.subarray(start, end), at);
+      at += end - start;
+    } else for (let i = start; i < end; i++) out[at++] = data[i]!;
+  }
+  return at - outAt;
+}
+
+const [UNCHANGED, DELETED, INSERTED] = Buffer.from(' -+') as unknown as [number, number, number];
+const NEWLINE = 0x0a;
+const END_OF_RANGES = Buffer.from('\n');
 const NO_NEWLINE = Buffer.from('\n\\ No newline at end of file\n');
 const NO_TITLE = Buffer.alloc(0);
 

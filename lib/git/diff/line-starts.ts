@@ -58,7 +58,8 @@ export function* cutIntoLines(
   if (!(yield* old.cut(ends.head, tailAt, max))) return undefined;
   const beforeTail = old.lines;
   if (!(yield* old.cut(tailAt, oldData.length, max))) return undefined;
-  const after = new Starts(newData);
+  const ofEnds = head + old.lines - beforeTail;
+  const after = new Starts(newData, ofEnds + usualLines(newData.length - ends.head - ends.tail));
   after.take(old, 0, head, 0);
   const left = max - old.lines;
   if (!(yield* after.cut(ends.head, newData.length - ends.tail, left))) return undefined;
@@ -79,9 +80,9 @@ class Starts {
   readonly #data: Uint8Array;
   #starts: Int32Array<ArrayBuffer>;
 
-  constructor(data: Uint8Array) {
+  constructor(data: Uint8Array, lines = usualLines(data.length)) {
     this.#data = data;
-    this.#starts = new Int32Array(16 + (data.length >> 4));
+    this.#starts = new Int32Array(16 + lines);
   }
 
   all(): Int32Array {
@@ -138,6 +139,9 @@ class Starts {
     this.#starts[this.lines] = start;
   }
 }
+
+/** Lines of a text, but for one with many short ones. */
+const usualLines = (bytes: number) => bytes >> 4;
 
 export function grown(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   const larger = new Int32Array(array.length * 2);

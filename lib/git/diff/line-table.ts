@@ -17,8 +17,8 @@ export interface LineTable {
 
 /** Stands for all lines of the common ends that are equal to no line between these. */
 const UNLIKE = -1;
-/** Different lines for which there is room from the start: a power of two. */
-const FIRST_NUMBERS = 1024;
+/** Different lines for which there is room from the start: powers of two. */
+const FIRST_NUMBERS = { least: 32, most: 1024 };
 /** What a line costs beside its bytes. */
 const LINE_EFFORT = 20;
 /** Bytes of a line that is hashed in pieces. */
@@ -35,9 +35,9 @@ export function countLines(data: Uint8Array): number {
 
 /** Numbers the lines of both files, the common ends too, by content. Linear in the bytes. */
 export function* numberLines(pair: LinePair): Steps<LineTable> {
-  const numbers = new LineNumbers(pair);
   const { head, tail } = pair;
   const [old, after] = [new Int32Array(linesOf(pair.old)), new Int32Array(linesOf(pair.new))];
+  const numbers = new LineNumbers(pair, old.length + after.length - head - tail);
   yield* numbers.give(pair.old, old, 0, old.length);
   numbers.oldEnds();
   after.set(old.subarray(0, head));
@@ -53,10 +53,10 @@ export function* numberLines(pair: LinePair): Steps<LineTable> {
  * for an alignment that leaves both ends as they are. Hardly reads the others.
  */
 export function* numberMiddle(pair: LinePair): Steps<LineTable> {
-  const numbers = new LineNumbers(pair);
   const { head, tail } = pair;
   const [old, after] = [new Int32Array(linesOf(pair.old)), new Int32Array(linesOf(pair.new))];
   const [oldEnd, newEnd] = [old.length - tail, after.length - tail];
+  const numbers = new LineNumbers(pair, oldEnd + newEnd - 2 * head);
   yield* numbers.give(pair.old, old, head, oldEnd);
   numbers.oldEnds();
   yield* numbers.give(pair.new, after, head, newEnd);
@@ -74,6 +74,7 @@ export function* numberMiddle(pair: LinePair): Steps<LineTable> {
 }
 
 const linesOf = ({ starts }: TextLines) => starts.length - 1;
+const powerOfTwo = (atLeast: number) => 2 ** Math.ceil(Math.log2(atLeast));
 
 class LineNumbers {
   #numbers = 0;
@@ -81,16 +82,22 @@ class LineNumbers {
   #oldNumbers = Number.POSITIVE_INFINITY;
   readonly #old: Buffer;
   readonly #new: Buffer;
-  #slots = new Int32Array(2 * FIRST_NUMBERS).fill(-1);
+  #slots: Int32Array<ArrayBuffer>;
   // Per number: hash, start and length of the first such line.
-  #hashes = new Int32Array(FIRST_NUMBERS);
-  #starts = new Int32Array(FIRST_NUMBERS);
-  #lengths = new Int32Array(FIRST_NUMBERS);
+  #hashes: Int32Array<ArrayBuffer>;
+  #starts: Int32Array<ArrayBuffer>;
+  #lengths: Int32Array<ArrayBuffer>;
   readonly #effort = new Effort();
 
-  constructor(pair: LinePair) {
+  /** @param lines how many will be numbered */
+  constructor(pair: LinePair, lines: number) {
     this.#old = asBuffer(pair.old.data);
     this.#new = asBuffer(pair.new.data);
+    const room = powerOfTwo(Math.max(FIRST_NUMBERS.least, Math.min(lines + 1, FIRST_NUMBERS.most)));
+    this.#slots = new Int32Array(2 * room).fill(-1);
+    this.#hashes = new Int32Array(room);
+    this.#starts = new Int32Array(room);
+    this.#lengths = new Int32Array(room);
   }
 
   /** Lines of the new file follow. */
@@ -142,7 +149,7 @@ class LineNumbers {
 
   /** Which keys of lines the numbered ones have: see {@link keyOf}. */
   likely(): Uint8Array {
-    const size = Math.min(MAX_KEYS, KEYS_PER_NUMBER * this.#hashes.length);
+    const size = Math.min(MAX_KEYS, KEYS_PER_NUMBER * powerOfTwo(this.#numbers + 1));
     const likely = new Uint8Array(size);
     for (let number = 0; number < this.#numbers; number++) {
       const data = number < this.#oldNumbers ? this.#old : this.#new;
