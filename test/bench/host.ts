@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TOKEN = 'root-token-of-the-benchmark';
@@ -9,6 +10,8 @@ const TOKEN = 'root-token-of-the-benchmark';
 const LOOP_DELAY = '-loop-delay';
 /** The repository storage beside `default`. */
 export const OTHER_STORAGE = 'cold';
+/** CPU time that an idle host takes, in milliseconds, and how often it is looked for. */
+const IDLE = { during: 2000, most: 100, attempts: 120 };
 /** What the system counts CPU time in: a hundredth of a second. */
 const MILLISECONDS_OF_TICK = 10;
 
@@ -115,6 +118,18 @@ export class HostProcess {
     } catch {
       return undefined;
     }
+  }
+
+  /** Waits until the host has nothing more to do, such as maintenance after a push, or has had minutes for it. */
+  async untilIdle(): Promise<void> {
+    for (let i = 0; i < IDLE.attempts; i++) {
+      const before = this.cpuTime();
+      await setTimeout(IDLE.during);
+      const after = this.cpuTime();
+      if (before === undefined || after === undefined || after - before <= IDLE.most) break;
+    }
+    // Meanwhile the host may have closed the connection, which only a GET tries again.
+    await this.call('GET', '/version');
   }
 
   /** A URL for git, including credentials. */
