@@ -88,6 +88,9 @@ export interface AlertRecord extends SentAlert {
   readonly status: AlertStatus;
   /** How often it was sent. */
   readonly events: number;
+  /** How often it was sent again, and when last, when its cause led to a later alert. */
+  readonly more?: number;
+  readonly lastAt?: string;
   /** Who looks after it; absent: nobody. */
   readonly assigneeIds?: readonly number[];
   /** The number of the incident that it opened; absent: none. */

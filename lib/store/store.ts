@@ -3,8 +3,8 @@ import type { IssueClass, IssueRecord } from '../records/issues.ts';
 import type { MergeRequestRecord, MergeRequestState } from '../records/merge-requests.ts';
 import { AccessRequests } from './access-requests/access-requests.ts';
 import { Alerts } from './alerts/alerts.ts';
+import { AlertCauses } from './alerts/causes.ts';
 import { AlertIntegrations } from './alerts/integrations.ts';
-import { AlertTallies } from './alerts/tallies.ts';
 import { ApprovalRuleSets } from './approvals/rules.ts';
 import { Artifacts } from './artifacts/artifacts.ts';
 import { AuditEvents } from './audit-events/audit-events.ts';
@@ -235,7 +235,7 @@ export interface Store {
   readonly errorTracking: ErrorTracking;
   readonly alertIntegrations: AlertIntegrations;
   readonly alerts: Alerts;
-  readonly alertTallies: AlertTallies;
+  readonly alertCauses: AlertCauses;
   readonly trackedErrors: TrackedErrors;
 }
 
@@ -368,8 +368,8 @@ const PARTS: {
   pipelineSchedules: (s) => new PipelineSchedules(s.table, s.counters, s.outbox),
   triggers: (s) => new Triggers(s.table, s.counters),
   alertIntegrations: (s) => new AlertIntegrations(s.table, s.counters),
-  alerts: (s) => new Alerts(s.table, s.outbox),
-  alertTallies: (s) => new AlertTallies(s.table),
+  alerts: (s) => new Alerts(s.table, s.outbox, s.alertCauses),
+  alertCauses: (s) => new AlertCauses(s.table, s.processed),
   errorTracking: (s) => new ErrorTracking(s.table, s.counters),
   trackedErrors: (s) => new TrackedErrors(s.table, s.counters),
 };

@@ -1,8 +1,11 @@
 import type { AlertIntegration, AlertRecord } from '../../lib/records/alerts.ts';
 import type { IssueRecord } from '../../lib/records/issues.ts';
+import { unpacked } from '../../lib/store/alerts/packed.ts';
 import {
+  ALERT_CAUSE_PREFIX,
   ALERT_INTEGRATION_PREFIX,
   ALERT_PREFIX,
+  alertCauseKey,
   alertCountKey,
   alertEndpointKey,
   alertIntegrationCountKey,
@@ -11,8 +14,6 @@ import {
   alertKeyKey,
   alertPayloadKey,
   alertTallyKey,
-  OPEN_ALERT_PREFIX,
-  openAlertKey,
 } from '../../lib/store/row-keys/alerts.ts';
 import { ISSUE, issueKey } from '../../lib/store/row-keys/issues.ts';
 import { livingOf } from './records.ts';
@@ -43,7 +44,7 @@ export const alertIntegrations = rowCheck(
   },
 );
 
-const KINDS = ['alert', 'alert-payload', 'alert-tally', 'open-alert', 'alert-count'] as const;
+const KINDS = ['alert', 'alert-payload', 'alert-tally', 'alert-cause', 'alert-count'] as const;
 
 /**
  * Alerts that are not resolved are found by their fingerprints, have a payload, and a number that was given. Whoever
@@ -52,27 +53,29 @@ const KINDS = ['alert', 'alert-payload', 'alert-tally', 'open-alert', 'alert-cou
 export const alerts = rowCheck(KINDS, function* (rows) {
   const all = rows.of('ALERTS#');
   const tallies = new Set(all.filter(({ sk }) => sk.startsWith('TALLY#')).map(keyText));
-  const open = new Set(all.filter(({ sk }) => sk.startsWith(OPEN_ALERT_PREFIX)).map(keyText));
+  const causes = all.filter(({ sk }) => sk.startsWith(ALERT_CAUSE_PREFIX));
+  for (const { pk, sk, ...cause } of causes) {
+    const { more = 0 } = cause as { more?: number };
+    if (more < 0) yield `the alert of ${pk} ${sk} was sent ${more} times more`;
+    if (Object.keys(cause).some((name) => name.startsWith('of_'))) yield `${pk} ${sk} is still being counted`;
+  }
+  const open = new Set(causes.filter(({ closed }) => closed !== true).map(keyText));
   const found = all.filter(({ sk }) => sk.startsWith(ALERT_PREFIX)) as unknown as (Row & AlertRecord)[];
-  for (const { projectId, iid, status, fingerprint, endedAt, issueIid, ...more } of found) {
+  for (const { projectId, iid, status, fingerprint, endedAt, issueIid, ...row } of found) {
     if (issueIid !== undefined) {
       const issue = rows.get(issueKey({ projectId, iid: issueIid }));
       if (issue !== undefined && issue['alertIid'] !== iid)
         yield `alert ${projectId}/${iid} names incident ${issueIid}, which is of alert ${issue['alertIid']}`;
     }
-    const tally = rows.get(alertTallyKey(projectId, iid));
     tallies.delete(keyText(alertTallyKey(projectId, iid)));
-    const { more: again } = (tally ?? {}) as { more?: number };
-    if (again === undefined || again < 0) yield `alert ${projectId}/${iid} was sent ${again} times more`;
-    if (Object.keys(tally ?? {}).some((name) => name.startsWith('of_')))
-      yield `alert ${projectId}/${iid} is still being counted`;
-    const key = openAlertKey(projectId, fingerprint);
-    const isOpen = rows.get(key)?.['iid'] === iid;
+    const key = alertCauseKey(projectId, fingerprint);
+    const cause = rows.get(key);
+    const isOpen = cause?.['iid'] === iid && cause['closed'] !== true;
     if (isOpen) open.delete(keyText(key));
     if (isOpen !== (status !== 'resolved'))
       yield `alert ${projectId}/${iid} is ${status}, and open: ${isOpen}`;
     if ((endedAt === null) !== (status !== 'resolved')) yield `alert ${projectId}/${iid} ended at ${endedAt}`;
-    if ((more['sent'] === undefined) === (rows.get(alertPayloadKey(projectId, iid)) === undefined))
+    if (hasPayload(row) === (rows.get(alertPayloadKey(projectId, iid)) !== undefined))
       yield `alert ${projectId}/${iid} has no payload, or two`;
     if (((rows.get(alertCountKey(projectId))?.['iid'] as number | undefined) ?? 0) < iid)
       yield `the number of alert ${projectId}/${iid} was not given`;
@@ -87,3 +90,7 @@ export const alerts = rowCheck(KINDS, function* (rows) {
       yield `issue ${projectId}#${iid} is the incident of an alert that does not name it`;
   }
 });
+
+/** Whether all that was sent is in the row of the alert. */
+const hasPayload = ({ said, sent }: Record<string, unknown>): boolean =>
+  said instanceof Uint8Array ? !unpacked(said).endsWith('\n') : sent !== undefined;

@@ -7,8 +7,10 @@ import {
   type NewAlert,
 } from '../../records/alerts.ts';
 import type { StoredText } from '../../records/texts.ts';
-import { ending } from '../../store/alerts/alerts.ts';
+import { ending, rowsOf } from '../../store/alerts/alerts.ts';
+import { ALERT_MESSAGES, type AlertCause, isCounting, leading } from '../../store/alerts/causes.ts';
 import { Missing, TransactionRefused } from '../../store/errors.ts';
+import { checkProjectExists } from '../../store/placement/project-item.ts';
 import { alertTodos } from '../../store/todos/todos.ts';
 import { annotate } from '../../telemetry/correlation.ts';
 import { actingFor } from '../actor.ts';
@@ -93,75 +95,121 @@ async function note(
   sent: NewAlert,
   now: Date,
 ): Promise<NotedAlert> {
-  const { alerts, alertTallies, processed } = deps.store;
+  const { alerts, alertCauses, processed } = deps.store;
   const { projectId } = source;
+  const { fingerprint, endedAt } = sent;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const iid = await alerts.openOf(projectId, sent.fingerprint);
-    const mark = processed.mark('alerts', messageId, now);
+    const cause = await alertCauses.get(projectId, fingerprint);
+    const mark = processed.mark(ALERT_MESSAGES, messageId, now);
     try {
-      if (iid === undefined) {
-        await create(deps, source, sent, now, mark);
-        return 'created';
-      }
-      if (sent.endedAt === null) {
-        const what = await alertTallies.count({ projectId, iid, messageId, at: now, mark });
+      if (cause?.by === messageId) return await finish(deps, source, sent, now, cause);
+      const isOpen = cause !== undefined && cause.closed === undefined;
+      if (cause !== undefined && endedAt === null && (isOpen || isCounting(cause, messageId))) {
+        const { iid } = cause;
+        const what = await alertCauses.count({ projectId, fingerprint, iid, messageId, at: now });
         if (what === 'gone') continue;
         return what === 'counted' ? what : 'noted before';
       }
-      const open = await alerts.get(projectId, iid);
-      if (open === undefined) continue;
-      await end(deps, source, open, sent.endedAt, now, mark);
-      return 'resolved';
+      if (isOpen && endedAt !== null) {
+        const open = await alerts.get(projectId, cause.iid);
+        if (open === undefined) continue;
+        await end(deps, source, open, endedAt, now, mark);
+        return 'resolved';
+      }
+      if (await processed.has(ALERT_MESSAGES, messageId)) return 'noted before';
+      if (await create(deps, source, sent, now, { messageId, mark, cause })) return 'created';
     } catch (error) {
       // Its incident was deleted meanwhile.
       if (error instanceof DomainError && error.code === 'not-found') continue;
       if (!(error instanceof TransactionRefused)) throw error;
       if (error.has('processed')) return 'noted before';
-      if (error.has('project')) throw new Missing('project');
+      if (error.has('project')) await requireProject(deps, projectId);
     }
   }
   throw new Error('others change this alert all the time');
 }
 
+/** What was written after the project was deleted goes as well. @throws Missing when it is */
+async function requireProject({ store }: Deps, projectId: number): Promise<void> {
+  if ((await store.projects.get(projectId)) !== undefined) return;
+  await store.alerts.removeOfProject(projectId);
+  throw new Missing('project');
+}
+
 type Mark = ReturnType<Deps['store']['processed']['mark']>;
 
-/** @throws TransactionRefused as `open` where there is one by now, `processed`, `project` */
+const newAlert = (
+  { projectId, integrationId }: Source,
+  { payload: _, ...sent }: NewAlert,
+  now: Date,
+  iid: number,
+): AlertRecord => ({
+  ...sent,
+  iid,
+  projectId,
+  integrationId,
+  status: sent.endedAt === null ? 'triggered' : 'resolved',
+  events: 1,
+  createdAt: now.toISOString(),
+  updatedAt: now.toISOString(),
+});
+
+/** A worker that began with the message may have died before the alert was there. */
+async function finish(
+  deps: Deps,
+  source: Source,
+  sent: NewAlert,
+  now: Date,
+  { iid, closed }: AlertCause,
+): Promise<NotedAlert> {
+  if (closed !== undefined) return 'noted before';
+  const isNew = await deps.store.alerts.add(newAlert(source, sent, now, iid), sent.payload);
+  await requireProject(deps, source.projectId);
+  return isNew ? 'created' : 'noted before';
+}
+
+/**
+ * An alert that leads to something is written with that in one transaction, and so is one that is over, with the mark of its
+ * message; any other by single writes.
+ * @returns false where another one of its cause is open by now
+ * @throws TransactionRefused as `open` for the same, `processed`, `project`; Missing when the project is deleted
+ */
 async function create(
   deps: Deps,
-  { projectId, integrationId, leadsTo, baseUrl }: Source,
-  { payload, ...sent }: NewAlert,
+  source: Source,
+  sent: NewAlert,
   now: Date,
-  mark: Mark,
-): Promise<void> {
-  const { alerts, outbox, projects } = deps.store;
-  const at = now.toISOString();
+  { messageId, mark, cause }: { messageId: string; mark: Mark; cause: AlertCause | undefined },
+): Promise<boolean> {
+  const { projectId, leadsTo, baseUrl } = source;
+  const { alertCauses, alerts, outbox, projects } = deps.store;
+  const { payload, fingerprint } = sent;
   const isOver = sent.endedAt !== null;
   const leads = !isOver && (leadsTo.createIssue || leadsTo.sendEmail);
   const [iid, bot, project] = await Promise.all([
     alerts.nextIid(projectId),
     leads ? alertBot(deps, baseUrl) : undefined,
     leads ? projects.get(projectId) : undefined,
+    isOver || cause === undefined ? undefined : alertCauses.release(projectId, fingerprint, cause, now),
   ]);
-  const alert: AlertRecord = {
-    ...sent,
-    iid,
-    projectId,
-    integrationId,
-    status: isOver ? 'resolved' : 'triggered',
-    events: 1,
-    createdAt: at,
-    updatedAt: at,
-  };
+  const alert = newAlert(source, sent, now, iid);
   const messages = mails(deps, bot, leadsTo, alert, 'triggered');
-  if (leadsTo.createIssue && bot !== undefined && project?.deletedAt === null && takesIncidents(bot, project))
+  const opening = isOver ? mark : leading(alert, cause, { by: messageId });
+  if (leadsTo.createIssue && bot !== undefined && project !== undefined && takesIncidents(bot, project))
     await openIncident(deps, bot, project, alert, async (led) => {
       const text = `created incident #${led.issueIid} for this alert`;
       const notes = await systemNoteWrites(deps, bot, alertThread(led), [
         { action: 'alert_issue_added', text },
       ]);
-      return { writes: [...alerts.creationOf(led, payload, false), ...notes, mark], messages };
+      return { writes: [...rowsOf(led, payload), ...notes, opening], messages };
     });
-  else await outbox.commit([...alerts.creationOf(alert, payload, true), mark], messages);
+  else if (isOver || messages.length > 0)
+    await outbox.commit([checkProjectExists(projectId), ...rowsOf(alert, payload), opening], messages);
+  else {
+    if (!(await alerts.begin(alert, payload, messageId, cause))) return false;
+    await requireProject(deps, projectId);
+  }
+  return true;
 }
 
 /** @throws TransactionRefused as `alert` where others were faster, `processed`; DomainError `not-found` for its incident */

@@ -16,7 +16,7 @@ export const remover: Remover<{
       'alert',
       'alert-payload',
       'alert-tally',
-      'open-alert',
+      'alert-cause',
       'alert-count',
     ],
     // First the integrations, so that nothing more is sent. Long payloads go with the texts of the project.

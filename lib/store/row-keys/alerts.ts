@@ -43,18 +43,18 @@ export const alertPayloadKey = (projectId: number, iid: number): Key => ({
   sk: `PAYLOAD#${padded(iid)}`,
 });
 
-/** How often an alert was sent again. A row of its own: it is changed often, and small. */
+/** How often an alert of an earlier release was sent again. */
 export const alertTallyKey = (projectId: number, iid: number): Key => ({
   pk: alertsPartition(projectId),
   sk: `TALLY#${padded(iid)}`,
 });
 
-export const OPEN_ALERT_PREFIX = 'OPEN#';
+export const ALERT_CAUSE_PREFIX = 'OPEN#';
 
-/** Leads to the alert of a fingerprint that is not resolved. */
-export const openAlertKey = (projectId: number, fingerprint: string): Key => ({
+/** Leads from a fingerprint to its last alert, and counts it. A row of its own: it is changed often, and small. */
+export const alertCauseKey = (projectId: number, fingerprint: string): Key => ({
   pk: alertsPartition(projectId),
-  sk: `${OPEN_ALERT_PREFIX}${fingerprint}`,
+  sk: `${ALERT_CAUSE_PREFIX}${fingerprint}`,
 });
 
 /** The last number given. */
@@ -75,6 +75,6 @@ export const rowKinds = [
   { name: 'alert', partitions: ['ALERTS#'], keys: { alertKey }, of },
   { name: 'alert-payload', partitions: ['ALERTS#'], keys: { alertPayloadKey }, of },
   { name: 'alert-tally', partitions: ['ALERTS#'], keys: { alertTallyKey }, of },
-  { name: 'open-alert', partitions: ['ALERTS#'], keys: { openAlertKey }, of },
+  { name: 'alert-cause', partitions: ['ALERTS#'], keys: { alertCauseKey }, of },
   { name: 'alert-count', partitions: ['ALERTS#'], keys: { alertCountKey }, of },
 ] as const satisfies readonly RowKind[];

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { AlertTallies, noTally } from '../../../lib/store/alerts/tallies.ts';
-import { alertKey, alertTallyKey } from '../../../lib/store/row-keys/alerts.ts';
-import type { Table } from '../../../lib/store/table/table.ts';
+import { type AlertCause, AlertCauses, closing, leading } from '../../../lib/store/alerts/causes.ts';
+import { alertCauseKey } from '../../../lib/store/row-keys/alerts.ts';
 import { openTestStore, type TestStore } from '../table/store-fixture.ts';
+import { Died, mortal } from './mortal.ts';
 
 let opened: TestStore;
 beforeAll(async () => {
@@ -12,41 +12,26 @@ beforeAll(async () => {
 afterAll(() => opened.close());
 
 let iid = 0;
+let fingerprint: string;
 const projectId = 1;
 beforeEach(async () => {
   iid++;
-  await opened.store.table.put(noTally({ projectId, iid }));
+  fingerprint = `cause-${iid}`;
+  await opened.store.table.put(leading({ projectId, fingerprint, iid }, undefined, {}));
 });
 
-const row = () => opened.store.table.get(alertTallyKey(projectId, iid));
+const row = () => opened.store.table.get(alertCauseKey(projectId, fingerprint));
 const more = async () => (await row())?.['more'];
 const at = new Date('2026-11-20T10:00:00Z');
-const count = (messageId: string, tallies = opened.store.alertTallies) => {
-  const mark = opened.store.processed.mark('alerts', messageId, at);
-  return tallies.count({ projectId, iid, messageId, at, mark });
+const count = (messageId: string, causes = opened.store.alertCauses) =>
+  causes.count({ projectId, fingerprint, iid, messageId, at });
+const dying = (dies: number, when: 'before' | 'after') => {
+  const { table, processed } = opened.store;
+  return new AlertCauses(mortal(table, dies, when), processed);
 };
-
-class Died extends Error {}
-
-/** A process that dies before or after one of its writes. */
-function mortal(dies: number, when: 'before' | 'after'): AlertTallies {
-  let writes = 0;
-  const { table } = opened.store;
-  const dying =
-    <A, R>(write: (a: A) => Promise<R>) =>
-    async (a: A) => {
-      const isLast = writes++ === dies;
-      if (isLast && when === 'before') throw new Died();
-      const written = write(a);
-      if (!isLast) return written;
-      await written.catch(() => undefined);
-      throw new Died();
-    };
-  const update = dying((write: Parameters<Table['update']>[0]) => table.update(write));
-  const put = dying((write: Parameters<Table['put']>[0]) => table.put(write));
-  return new AlertTallies({ update, put } as unknown as Table);
-}
-
+const close = async () => {
+  await opened.store.table.update(closing({ projectId, fingerprint } as Parameters<typeof closing>[0]));
+};
 const deaths = [0, 1, 2].flatMap((dies) =>
   (['before', 'after'] as const).map((when) => [dies, when] as const),
 );
@@ -62,7 +47,7 @@ describe('a message about an alert', () => {
 
   test.each(deaths)('is counted once where a worker dies at its write %i, %s it', async (dies, when) => {
     const message = randomUUID();
-    await expect(count(message, mortal(dies, when))).rejects.toThrow(Died);
+    await expect(count(message, dying(dies, when))).rejects.toThrow(Died);
     expect(await count(randomUUID())).toBe('counted');
     await count(message);
     expect(await count(message)).toBe('before');
@@ -75,7 +60,7 @@ describe('a message about an alert', () => {
     async (dies, when) => {
       const message = randomUUID();
       expect(await count(message)).toBe('counted');
-      await expect(count(message, mortal(dies, when))).rejects.toThrow(Died);
+      await expect(count(message, dying(dies, when))).rejects.toThrow(Died);
       await count(message);
       expect(await more()).toBe(1);
       expect(Object.keys((await row())!).filter((name) => name.startsWith('of_'))).toEqual([]);
@@ -95,12 +80,32 @@ describe('a message about an alert', () => {
     expect(await more()).toBe(0);
   });
 
-  test('is counted of an alert that has no tally yet, and of none that is gone', async () => {
-    await opened.store.table.delete({ delete: alertTallyKey(projectId, iid) });
+  test('is not counted of an alert that is resolved, that has made room for another, or that is gone', async () => {
+    await close();
+    expect(await count(randomUUID())).toBe('gone');
+    const before = (await row()) as unknown as AlertCause;
+    const next = { projectId, fingerprint, iid: iid + 1_000 };
+    await opened.store.table.put(leading(next, before, {}));
+    expect(await count(randomUUID())).toBe('gone');
+    expect(await more()).toBe(0);
+    await opened.store.table.delete({ delete: alertCauseKey(projectId, fingerprint) });
     expect(await count(randomUUID())).toBe('gone');
     expect(await row()).toBeUndefined();
-    await opened.store.table.put({ put: { ...alertKey(projectId, iid) } });
-    expect(await count(randomUUID())).toBe('counted');
-    expect(await more()).toBe(1);
   });
+
+  test.each(deaths.filter(([dies, when]) => dies > 0 || when === 'after'))(
+    'whose worker died at its write %i, %s it, is counted before another alert is made of the cause',
+    async (dies, when) => {
+      const { store } = opened;
+      const message = randomUUID();
+      await expect(count(message, dying(dies, when))).rejects.toThrow(Died);
+      await close();
+      const before = (await store.alertCauses.get(projectId, fingerprint))!;
+      await store.alertCauses.release(projectId, fingerprint, before, at);
+      expect(await store.alertCauses.get(projectId, fingerprint)).toEqual({
+        ...{ iid, more: 1, lastAt: at.toISOString(), closed: true },
+      });
+      expect(await store.processed.has('alerts', message)).toBe(true);
+    },
+  );
 });
