@@ -197,6 +197,8 @@ export interface JobRecord {
   readonly downstream?: { readonly projectId: number; readonly pipelineId: number };
   /** The pipeline whose status a bridge takes over. */
   readonly upstream?: { readonly projectId: number; readonly pipelineId: number };
+  /** The call of a hook that its pipeline goes back to, and so does what is done with it. */
+  readonly hookCall?: string;
   readonly version: number;
 }
 

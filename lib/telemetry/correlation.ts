@@ -5,7 +5,7 @@ export type Facts = Readonly<Record<string, unknown>>;
 
 interface Work {
   readonly requestId: string;
-  readonly hookCall: string | undefined;
+  hookCall: string | undefined;
   readonly facts: Record<string, unknown>;
 }
 
@@ -25,6 +25,12 @@ export const requestId = (): string | undefined => underWay.getStore()?.requestI
 
 /** The call of a hook to which the current code goes back, if there is one: checked by nobody yet. */
 export const hookCall = (): string | undefined => underWay.getStore()?.hookCall;
+
+/** The current code goes back to that call of a hook, where nobody has named another. */
+export function goesBackTo(call: string | undefined): void {
+  const work = underWay.getStore();
+  if (work !== undefined) work.hookCall ??= call;
+}
 
 /** Adds fields to the log line that ends the current request or job. */
 export function annotate(facts: Facts): void {

@@ -4,7 +4,7 @@ import type { JobRecord } from '../../records/pipelines.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { TokenRecord, TokenScope } from '../../records/tokens.ts';
 import type { UserRecord } from '../../records/users.ts';
-import { annotate } from '../../telemetry/correlation.ts';
+import { annotate, goesBackTo } from '../../telemetry/correlation.ts';
 import type { Actor, Credential, Origin, Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { DomainError, forbidden, notFound, unauthorized } from '../errors.ts';
@@ -221,7 +221,10 @@ async function holderOf(
     return { userId: token.userId, token };
   }
   const job = await deps.store.jobs.withToken(tokenHash(credential.token));
-  if (job?.status === 'running') return { userId: job.userId, job };
+  if (job?.status === 'running') {
+    goesBackTo(job.hookCall);
+    return { userId: job.userId, job };
+  }
   await request.admission?.admit(request.admission.stranger);
   throw unauthorized();
 }

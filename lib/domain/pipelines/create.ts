@@ -24,6 +24,7 @@ import {
   outboxWrites,
 } from '../../store/outbox/outbox.ts';
 import { ADVANCE_PIPELINE_JOB, CHECK_PIPELINE_JOB } from '../../store/pipelines/pipelines.ts';
+import { hookCall } from '../../telemetry/correlation.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
@@ -305,6 +306,7 @@ function jobOf(
 ): JobRecord {
   const { name, stage, stageIndex, when, allowFailure, needs, retry, environment } = planned;
   const variables = variablesAt(planned, given);
+  const call = hookCall();
   const named = (text: string) => expand(text, variables).slice(0, MAX_NAME);
   return {
     id,
@@ -324,6 +326,7 @@ function jobOf(
     tag: pipeline.tag === true,
     protected: pipeline.protected === true,
     userId,
+    ...(call === undefined ? {} : { hookCall: call }),
     createdAt: pipeline.createdAt,
     updatedAt: pipeline.createdAt,
     queuedAt: null,

@@ -205,7 +205,10 @@ export class Jobs {
       status === changes[i]!.job.status ? [] : [{ id, status }],
     );
     const body = { projectId, pipelineId, ...(moved.length === 0 ? {} : { changed: moved }) };
-    const told = advance ? [message(MAINTENANCE, ADVANCE_PIPELINE_JOB, body), ...messages] : messages;
+    // What a runner does with a job goes back to what started its pipeline.
+    const told = [...(advance ? [message(MAINTENANCE, ADVANCE_PIPELINE_JOB, body)] : []), ...messages].map(
+      (each) => ({ ...each, hookCall: each.hookCall ?? first.hookCall }),
+    );
     const rows = await Promise.all(created.map((each) => this.#creation(each)));
     try {
       await this.#outbox.commit(

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { ownWorld } from '../../harness/own-world.ts';
 import { changeSettings } from '../../harness/settings.ts';
 import { settled } from '../../harness/settled.ts';
+import { report, smallRunner } from '../../harness/small-runner.ts';
 
 const { service, world, as } = ownWorld();
 beforeAll(() => changeSettings(service, { allow_local_requests_from_web_hooks_and_services: true }));
@@ -63,23 +64,68 @@ test('a hook does not hear of a commit that its own call has made', async () => 
   expect(await callsOf(at)).toMatchObject([{ state: 'delivered', response_status: '201' }]);
 });
 
-test('a hook does not hear of a pipeline that its own call has started, whose news a worker brings', async () => {
+/** A project whose pipelines have a job, and a URL that starts one. */
+async function builds(): Promise<string> {
   await as('owner', 'POST', `${project}/repository/files/.gitlab-ci.yml`, {
     ...{ branch: 'main', content: 'hello:\n  script: echo\n', commit_message: 'Build [skip ci]' },
   });
   await settled();
-  const pipelines = async () =>
-    (await as('owner', 'GET', `${project}/pipelines`)).body.map(({ id }: { id: number }) => id) as number[];
-  const before = await pipelines();
   const trigger = (await as('owner', 'POST', `${project}/triggers`, { description: 'own' })).body;
-  const at = await hook(itself(`/trigger/pipeline?ref=main&token=${trigger.token}`), {
-    pipeline_events: true,
-  });
+  return itself(`/trigger/pipeline?ref=main&token=${trigger.token}`);
+}
+const pipelines = async () =>
+  (await as('owner', 'GET', `${project}/pipelines`)).body.map(({ id }: { id: number }) => id) as number[];
+const runner = async () =>
+  smallRunner(service, (await as('owner', 'GET', project)).body.runners_token as string);
+
+test('a hook does not hear of a pipeline that its own call has started, whose news a worker brings', async () => {
+  const url = await builds();
+  const before = await pipelines();
+  const at = await hook(url, { pipeline_events: true });
   const { id } = (await as('owner', 'POST', `${project}/pipeline?ref=main`)).body;
   await settled();
   const calls = (await callsOf(at)) as { request_data: { object_attributes: { id: number } } }[];
   expect(new Set(calls.map(({ request_data }) => request_data.object_attributes.id))).toEqual(new Set([id]));
   expect(await pipelines()).toHaveLength(before.length + 1 + calls.length);
+});
+
+test('a hook does not hear of what a runner does with the pipelines that its own calls have started', async () => {
+  const at = await hook(await builds(), { pipeline_events: true, job_events: true });
+  const { id } = (await as('owner', 'POST', `${project}/pipeline?ref=main`)).body;
+  await settled();
+  const { take } = await runner();
+  let taken = 0;
+  for (let job = await take(); job.status === 201; job = await take()) {
+    expect(++taken).toBeLessThan(20);
+    expect((await report(service, job.body, 'success')).status).toBe(200);
+    await settled();
+  }
+  const calls = (await callsOf(at)) as {
+    request_data: { object_attributes?: { id: number }; pipeline_id?: number };
+  }[];
+  const heard = calls.map(({ request_data: data }) => data.pipeline_id ?? data.object_attributes?.id);
+  expect(new Set(heard)).toEqual(new Set([id]));
+  expect(taken).toBeGreaterThan(2);
+});
+
+test('a hook does not hear of what a job does, with its token, of a pipeline that its own call has started', async () => {
+  const at = await hook(await builds(), { releases_events: true });
+  const release = (tag_name: string) => ({ tag_name, ref: 'main', description: 'x' });
+  await as('owner', 'POST', `${project}/releases`, release('v1'));
+  await settled();
+  const { take } = await runner();
+  const ofCall = async (): Promise<string> => {
+    const { body } = await take();
+    const headers = { 'JOB-TOKEN': body.token as string };
+    const { source } = (await service.call('GET', '/job', { headers })).body.pipeline;
+    // The tag of the release has a pipeline too.
+    return source === 'trigger' ? body.token : ofCall();
+  };
+  const headers = { 'JOB-TOKEN': await ofCall() };
+  const made = await service.call('POST', `${project}/releases`, { headers, json: release('v2') });
+  expect(made.status).toBe(201);
+  await settled();
+  expect(await callsOf(at)).toMatchObject([{ request_data: { tag: 'v1' } }]);
 });
 
 test('each of two hooks hears of what the calls of the other do, and of what follows no more', async () => {
