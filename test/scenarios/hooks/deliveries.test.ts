@@ -30,10 +30,10 @@ let paths = 0;
 /** A hook that is called at a path of its own. */
 async function hooked(
   switches: object,
-  { at = project, kind = 'ok', ...more } = {} as Record<string, string>,
+  { at = project, kind = 'ok', base = receiver.url, ...more } = {} as Record<string, string>,
 ) {
   const path = `/${kind}/${++paths}`;
-  const json = { url: `${receiver.url}${path}`, push_events: false, ...switches, ...more };
+  const json = { url: `${base}${path}`, push_events: false, ...switches, ...more };
   const { status, body } = await as(at === '' ? 'administrator' : 'owner', 'POST', `${at}/hooks`, json);
   expect([status, body.message]).toEqual([201, undefined]);
   const self = `${at}/hooks/${body.id}`;
@@ -509,6 +509,19 @@ describe('a receiver that', () => {
     await expect.poll(hook.events, PATIENCE).toMatchObject([{ state, response_status: status, attempts: 1 }]);
     expect(receiver.at('/inside')).toEqual([]);
     await hook.drop();
+  });
+
+  test('shows a certificate that nobody vouches for is sent nothing, unless its hook does not mind', async () => {
+    const place = { base: receiver.secureUrl };
+    const strict = await hooked({ push_events: true }, place);
+    const lenient = await hooked({ push_events: true, enable_ssl_verification: false }, place);
+    await commit();
+    await expect.poll(strict.events, PATIENCE).toMatchObject([{ state: 'waiting', response_status: 'tls' }]);
+    await expect
+      .poll(lenient.events, PATIENCE)
+      .toMatchObject([{ state: 'delivered', response_status: '200' }]);
+    expect(receiver.at(strict.path)).toEqual([]);
+    for (const hook of [strict, lenient]) await hook.drop();
   });
 
   test('sends without end is cut off, and has answered', async () => {

@@ -1,5 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { FOREIGN_CERTIFICATE } from '../../harness/foreign-certificate.ts';
 
 /** A call as it arrived. */
 export interface Received {
@@ -14,7 +16,7 @@ export async function startReceiver() {
   const received: Received[] = [];
   const held: ServerResponse[] = [];
   const broken = new Set<string>();
-  const server = createServer((request, response) => {
+  const answer: RequestListener = (request, response) => {
     const pieces: Buffer[] = [];
     request.on('data', (piece) => pieces.push(piece));
     request.on('end', () => {
@@ -39,11 +41,18 @@ export async function startReceiver() {
         more();
       } else response.writeHead(200, { 'Content-Type': 'text/plain' }).end('thank you');
     });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  };
+  const servers = [createServer(answer), createSecureServer(FOREIGN_CERTIFICATE, answer)] as const;
+  const [port, securePort] = await Promise.all(
+    servers.map(async (server) => {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      return (server.address() as AddressInfo).port;
+    }),
+  );
   return {
     url: `http://127.0.0.1:${port}`,
+    /** With a certificate that nobody vouches for, of another name. */
+    secureUrl: `https://127.0.0.1:${securePort}`,
     received,
     /** Paths that answer 500. */
     broken,
@@ -52,8 +61,10 @@ export async function startReceiver() {
       for (const response of held.splice(0)) response.end('late');
     },
     stop: () => {
-      server.closeAllConnections();
-      server.close();
+      for (const server of servers) {
+        server.closeAllConnections();
+        server.close();
+      }
     },
   };
 }

@@ -1,0 +1,25 @@
+/**
+ * A certificate that nobody vouches for, of another name than any test calls: of `openssl req -x509 -newkey ec -pkeyopt
+ * ec_paramgen_curve:prime256v1 -nodes -days 36500 -subj /CN=elsewhere.example`. Its key guards nothing.
+ */
+export const FOREIGN_CERTIFICATE = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgUwShzmMDR1hNxI3o
+Y+pKMIF0fvZ6WIaG5OypJSw5SsuhRANCAARqAwq/jRf/4KrS9i54h4kSuds0cNyN
+XRkECI/UIs2vMmEEiVCgjfZOc6WE/4OCRAPQWOp3UFIAFTiO3QdbB2JQ
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBrTCCAVOgAwIBAgIUBZjAarbM1GH8W+5CnX0vSuhj7pkwCgYIKoZIzj0EAwIw
+HDEaMBgGA1UEAwwRZWxzZXdoZXJlLmV4YW1wbGUwIBcNMjYxMTI4MDgzNDIxWhgP
+MjEyNjExMDQwODM0MjFaMBwxGjAYBgNVBAMMEWVsc2V3aGVyZS5leGFtcGxlMFkw
+EwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEagMKv40X/+Cq0vYueIeJErnbNHDcjV0Z
+BAiP1CLNrzJhBIlQoI32TnOlhP+DgkQD0Fjqd1BSABU4jt0HWwdiUKNxMG8wHQYD
+VR0OBBYEFAlG44Mi/dDrjol71RBmVCa6RjFWMB8GA1UdIwQYMBaAFAlG44Mi/dDr
+jol71RBmVCa6RjFWMA8GA1UdEwEB/wQFMAMBAf8wHAYDVR0RBBUwE4IRZWxzZXdo
+ZXJlLmV4YW1wbGUwCgYIKoZIzj0EAwIDSAAwRQIgDuxjc85XpwGAd5MBs/C8+/VH
+FL7SHeuUcBo2ELO3GmMCIQDauf3E3pzOYJP0fwVBs/JBjcRLIiKmunasxzlC+99/
+ng==
+-----END CERTIFICATE-----
+`,
+};
