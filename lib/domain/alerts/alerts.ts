@@ -10,7 +10,7 @@ import { signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { conflict, forbidden, notFound } from '../errors.ts';
+import { conflict, forbidden, recordNotFound } from '../errors.ts';
 import { textsOf } from '../long-texts.ts';
 import type { NotedObject } from '../notes/noteable.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
@@ -54,7 +54,7 @@ export function listAlerts(
 /** @throws 404 */
 export async function getAlert(deps: Deps, { project }: ProjectAccess, iid: number): Promise<AlertRecord> {
   const alert = await deps.store.alerts.get(project.id, iid);
-  if (alert === undefined) throw notFound();
+  if (alert === undefined) throw recordNotFound();
   return alert;
 }
 

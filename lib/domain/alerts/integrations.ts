@@ -14,7 +14,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { audited, auditedResource } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import { creationError, forbidden, invalid, notFound, refused } from '../errors.ts';
+import { creationError, forbidden, invalid, recordNotFound, refused } from '../errors.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
 import { forgetKeys, takeAlert } from './receive.ts';
 
@@ -48,7 +48,7 @@ export async function getIntegration(
   id: number,
 ): Promise<AlertIntegration> {
   const integration = await deps.store.alertIntegrations.get(project.id, id);
-  if (integration === undefined) throw notFound();
+  if (integration === undefined) throw recordNotFound();
   return integration;
 }
 

@@ -7,7 +7,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import { audited, auditedResource } from '../audit-events/event.ts';
 import type { Deps } from '../deps.ts';
-import { creationError, notFound } from '../errors.ts';
+import { creationError, notFound, recordNotFound } from '../errors.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
 
 const KEY_PREFIX = 'glet_';
@@ -100,13 +100,13 @@ export async function deleteKey(
   unchanged: (changed: string) => void,
 ): Promise<ClientKey> {
   const key = await deps.store.errorTracking.key(project.id, id);
-  if (key === undefined) throw notFound();
+  if (key === undefined) throw recordNotFound();
   unchanged(key.createdAt);
   const event = await eventOf(deps, actor, project, `Revoked error tracking client key with id ${id}`);
   try {
     await deps.store.errorTracking.removeKey(key, [event]);
   } catch (error) {
-    throw error instanceof Stale ? notFound() : error;
+    throw error instanceof Stale ? recordNotFound() : error;
   }
   return key;
 }

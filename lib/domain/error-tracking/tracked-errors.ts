@@ -7,7 +7,7 @@ import type { Page, PageRequest } from '../../store/table/paging.ts';
 import { annotate } from '../../telemetry/correlation.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
-import { notFound, unauthorized } from '../errors.ts';
+import { notFound, recordNotFound, unauthorized } from '../errors.ts';
 import { sentError } from './sent-errors.ts';
 
 export const NOTE_ERROR_JOB = 'error-tracking.note';
@@ -78,7 +78,7 @@ export const listErrors = (
 /** @throws 404 */
 export async function getError(deps: Deps, { project }: ProjectAccess, id: number): Promise<TrackedError> {
   const error = await deps.store.trackedErrors.get(project.id, id);
-  if (error === undefined) throw notFound();
+  if (error === undefined) throw recordNotFound();
   return error;
 }
 
@@ -90,7 +90,7 @@ export async function setErrorStatus(
   status: ErrorStatus,
 ): Promise<TrackedError> {
   const error = await deps.store.trackedErrors.setStatus(project.id, id, status);
-  if (error === undefined) throw notFound();
+  if (error === undefined) throw recordNotFound();
   return error;
 }
 

@@ -154,7 +154,9 @@ describe('an error that a program sends', () => {
     expect(await errorsOf(at)).toMatchObject([{ id, count: 3, status: 'ignored' }]);
     const wrong = await as('owner', 'PUT', path, { status: 'closed' });
     expect(wrong).toMatchObject({ status: 400, body: { error: 'status does not have a valid value' } });
-    expect((await as('owner', 'PUT', `${at.at}/errors/99999999`, { status: 'ignored' })).status).toBe(404);
+    const absent = { status: 404, body: { message: '404 Not found' } };
+    expect(await as('owner', 'PUT', `${at.at}/errors/99999999`, { status: 'ignored' })).toMatchObject(absent);
+    expect(await as('owner', 'GET', `${at.at}/errors/99999999`)).toMatchObject(absent);
   });
 
   test('that is noted twice counts once', async () => {

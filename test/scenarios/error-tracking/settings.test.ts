@@ -87,7 +87,7 @@ describe('a client key', () => {
     expect(deleted).toMatchObject({ status: 200, body });
     expect((await as('owner', 'GET', path)).body).toEqual([]);
     const gone = await as('owner', 'DELETE', `${path}/${body.id}`);
-    expect(gone).toMatchObject({ status: 404, body: { message: '404 Not Found' } });
+    expect(gone).toMatchObject({ status: 404, body: { message: '404 Not found' } });
   });
 
   test('is one of a hundred', async () => {
