@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { MAINTAIN_JOB } from '../../store/maintenance/last-runs.ts';
 import { PACKS_GC_JOB, sweepUnlisted } from '../../store/repository/unlisted-pack-gc.ts';
-import { defineJob } from '../job.ts';
+import { defineJob, outcomeOf } from '../job.ts';
 import { textField } from '../job-fields.ts';
 import { maintainRepository } from './run.ts';
 
@@ -14,7 +14,7 @@ export const jobs = [
         collect: z._default(z.boolean(), false),
         refs: z._default(z.boolean(), false),
       }),
-    run: (deps, body, { deadline }) => maintainRepository(deps, body, deadline),
+    run: async (deps, body, { deadline }) => outcomeOf(await maintainRepository(deps, body, deadline)),
   }),
   defineJob({
     name: PACKS_GC_JOB,

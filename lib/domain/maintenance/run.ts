@@ -14,6 +14,7 @@ import { removeSuperseded, removeUnlisted, SUPERSEDED_MS } from '../../store/rep
 import type { CataloguedPack } from '../../store/repository/pack-list.ts';
 import type { Repositories } from '../../store/repository/repositories.ts';
 import type { Deps } from '../deps.ts';
+import type { Progress } from '../job.ts';
 
 export interface MaintenanceOrder {
   readonly repositoryId: string;
@@ -35,13 +36,13 @@ const VISITS_MS = SUPERSEDED_MS + 60_000;
  * interrupted at any step; idempotent.
  *
  * @param deadline milliseconds since 1970; no new step starts after it
- * @returns whether it has finished
+ * @returns 'blocked' while somebody else waits for the lease
  */
 export async function maintainRepository(
   deps: Deps,
   order: MaintenanceOrder,
   deadline: number,
-): Promise<boolean> {
+): Promise<Progress> {
   try {
     return await maintain(deps, order, deadline);
   } catch (error) {
@@ -49,34 +50,35 @@ export async function maintainRepository(
     // Deleted during this run: nothing is left to do.
     const guard = await deps.store.repositories.guard(order.repositoryId).catch(unlessMissing);
     if (guard !== undefined && guard.state !== 'deleted') throw error;
-    return true;
+    return 'done';
   }
 }
 
-async function maintain(deps: Deps, order: MaintenanceOrder, deadline: number): Promise<boolean> {
+async function maintain(deps: Deps, order: MaintenanceOrder, deadline: number): Promise<Progress> {
   const { repositoryId } = order;
   const { repositories, leases, maintenanceNotes } = deps.store;
   const now = deps.now();
   const guard = await repositories.guard(repositoryId).catch(unlessMissing);
   // A read-only repository is maintained too: superseded packs must be deleted.
-  if (guard === undefined || guard.state === 'deleted') return true;
+  if (guard === undefined || guard.state === 'deleted') return 'done';
   const [read, packs] = await Promise.all([
     maintenanceNotes.read(repositoryId),
     packsOf(repositories, repositoryId),
   ]);
   // Also while a collection runs: it may have read the refs earlier.
   if (order.collect) await maintenanceNotes.noteGarbage(repositoryId, now);
-  if (!order.collect && !order.refs && !isDue(read, packs, now)) return true;
+  if (!order.collect && !order.refs && !isDue(read, packs, now)) return 'done';
+  if (read.wantedUntil > now.getTime()) return 'blocked';
   const lease = await leases.acquire(repositoryId, LEASE_SECONDS, now);
   if (lease === undefined) {
     await maintenanceNotes.waitForLease(repositoryId);
-    return true;
+    return 'done';
   }
   try {
-    return await new Visit(deps, lease, now, order, deadline).run();
+    return (await new Visit(deps, lease, now, order, deadline).run()) ? 'done' : 'more';
   } catch (error) {
     // Another worker has taken over, or the repository was deleted.
-    if (error instanceof PacksChanged) return true;
+    if (error instanceof PacksChanged) return 'done';
     throw error;
   } finally {
     // If this fails, the lease expires.

@@ -18,7 +18,12 @@ export interface Notes {
   readonly garbage: number;
   /** A garbage collection swapped its packs in and has not finished. */
   readonly unsettled: boolean;
+  /** Milliseconds since 1970: until then the lease is for somebody else, who waits for it. */
+  readonly wantedUntil: number;
 }
+
+/** How long maintenance stands back for who waits for the lease, in ms: longer than until the next attempt. */
+const STAND_BACK_MS = 180_000;
 
 export class MaintenanceNotes {
   readonly #table: Table;
@@ -27,8 +32,15 @@ export class MaintenanceNotes {
   }
 
   async read(repositoryId: string): Promise<Notes> {
-    const { visitAt = 0, garbage = 0, unsettled } = (await this.#table.get(leaseKey(repositoryId))) ?? {};
-    return { visitAt: visitAt as number, garbage: garbage as number, unsettled: unsettled === true };
+    const row = ((await this.#table.get(leaseKey(repositoryId))) ?? {}) as Partial<Notes>;
+    const { visitAt = 0, garbage = 0, unsettled, wantedUntil = 0 } = row;
+    return { visitAt, garbage, unsettled: unsettled === true, wantedUntil };
+  }
+
+  /** Notes that who found the lease taken is to have it before further visits, each of which may go on after another. */
+  async want(repositoryId: string, now: Date): Promise<void> {
+    const set = { wantedUntil: now.getTime() + STAND_BACK_MS };
+    await this.#table.update({ update: leaseKey(repositoryId), set });
   }
 
   async noteGarbage(repositoryId: string, at: Date): Promise<void> {

@@ -6,6 +6,7 @@
 import type { Blobs } from '../blobs/blobs.ts';
 import type { ObjectCopies } from '../blobs/object-copies.ts';
 import { StoreError, TransactionRefused } from '../errors.ts';
+import type { MaintenanceNotes } from '../maintenance/last-runs.ts';
 import type { Lease, Leases } from '../maintenance/leases.ts';
 import { type DerivedRow, derivedPrefix } from '../repository/derived-files.ts';
 import { type ForkNetworks, packPrefix, writerOf } from '../repository/fork-networks.ts';
@@ -23,6 +24,7 @@ export interface RelocationStores {
   readonly blobs: Blobs;
   readonly objectCopies: ObjectCopies;
   readonly leases: Leases;
+  readonly maintenanceNotes: MaintenanceNotes;
   readonly networks: ForkNetworks;
 }
 
@@ -102,7 +104,10 @@ export async function switchTo(
     for (const repository of repositories) {
       if (!(await hasBegun(stores, repository))) continue;
       const lease = await stores.leases.acquire(repository.repositoryId, LEASE_SECONDS, now);
-      if (lease === undefined) return 'blocked';
+      if (lease === undefined) {
+        await stores.maintenanceNotes.want(repository.repositoryId, now);
+        return 'blocked';
+      }
       leases.push(lease);
       const found = await changesOf(stores, repository, to);
       changes.push(found);
@@ -236,6 +241,7 @@ const relocatedFile = (repositoryId: string, { kind, location }: DerivedRow, to:
 const moved = ({ repositoryId, fence }: Lease, storagePrefix: string): Update => ({
   update: leaseKey(repositoryId),
   set: { storagePrefix },
+  remove: ['wantedUntil'],
   add: { swaps: 1 },
   if: '#fence = :fence',
   values: { fence },

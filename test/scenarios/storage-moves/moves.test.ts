@@ -4,6 +4,8 @@ import { CLEAN_JOB } from '../../../lib/domain/storage-moves/run.ts';
 import { MOVE_JOB } from '../../../lib/domain/storage-moves/schedule.ts';
 import { runJob } from '../../../lib/domain/worker/dispatch.ts';
 import { repositoryIdOf } from '../../../lib/records/repository-owner.ts';
+import { MAINTAIN_JOB } from '../../../lib/store/maintenance/last-runs.ts';
+import { leaseKey } from '../../../lib/store/row-keys/maintenance.ts';
 import { packKey } from '../../../lib/store/row-keys/repository.ts';
 import { ownService } from '../../harness/own-service.ts';
 import { settled } from '../../harness/settled.ts';
@@ -227,6 +229,36 @@ describe('a move of a project', () => {
     expect((await root('GET', `${moves}/${move.id}`)).body.state).toBe('replicated');
     for (const each of await locationsOf(repositoryId)) expect(each).toMatch(/^@cold\/1000000\//);
     expect(await raw(base, 'a.txt')).toBe('a.txt');
+  });
+
+  test('that waits for maintenance is next: a visit that goes on after that stands back until it is done', async () => {
+    const { id, repositoryId, base, moves } = await project();
+    await settled();
+    const subject = { kind: 'project', id } as const;
+    const move = { kind: 'project', id: 1_000_001, subjectId: id, state: 'scheduled' } as const;
+    const about = { source: 'default', destination: 'cold', createdAt: new Date().toISOString() };
+    await storeOf().storageMoves.schedule({ ...move, ...about }, []);
+    const repositories = [{ repositoryId, networkId: repositoryId }];
+    const order = { ...subject, id: move.id, subjectId: id, from: '', to: '@cold/1000001/', repositories };
+    const carryOut = () => runJob(deps(), { id: 'waits', type: MOVE_JOB, body: order });
+    const body = { repositoryId, collect: true, refs: false };
+    const maintain = () => runJob(deps(), { id: 'goes on', type: MAINTAIN_JOB, body });
+    const visits = async () => (await storeOf().table.get(leaseKey(repositoryId)))!['fence'] as number;
+    const stateOf = async () => (await root('GET', `${moves}/${move.id}`)).body.state;
+
+    const lease = (await storeOf().leases.acquire(repositoryId, 900))!;
+    await carryOut();
+    expect(await stateOf()).toBe('started');
+    await storeOf().leases.release(lease);
+    const before = await visits();
+    await maintain();
+    expect(await visits()).toBe(before);
+    await carryOut();
+    expect(await stateOf()).toBe('replicated');
+    expect(await raw(base, 'README.md')).toContain('#');
+    const after = await visits();
+    await maintain();
+    expect(await visits()).toBe(after + 1);
   });
 
   test('of a source takes its packs along, and its forks keep theirs; a fork takes copies', async () => {
