@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Noteable } from '../../lib/records/notes.ts';
 import { eventOf, eventWrite } from '../../lib/store/events/events.ts';
+import { groupKey } from '../../lib/store/row-keys/groups.ts';
 import { noteKey } from '../../lib/store/row-keys/notes.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import type { ExpectedState } from './expected-state.ts';
@@ -13,15 +14,19 @@ export const events = rowCheck(['event'], function* (rows) {
     const event = eventOf({ ...row });
     if (!isDeepStrictEqual({ ...eventWrite(event).put }, { ...row }))
       yield `event ${event.id} stands at ${keyText(row)}, where no feed finds it`;
-    const { projectId, target } = event;
-    if (rows.get(projectKey(projectId)) === undefined)
+    const { projectId, groupId, target } = event;
+    if (groupId !== undefined && rows.get(groupKey(groupId)) === undefined)
+      yield `event ${event.id} is of group ${groupId}, which does not exist`;
+    if (groupId === undefined && rows.get(projectKey(projectId)) === undefined)
       yield `event ${event.id} is of project ${projectId}, which does not exist`;
     const noteable: Noteable | undefined =
       target?.commit !== undefined
         ? { kind: 'commit', id: target.commit }
         : target?.snippet !== undefined
           ? { kind: 'snippet', id: target.snippet.id }
-          : target?.issue && { kind: 'issue', id: target.issue.id };
+          : target?.epic !== undefined && groupId !== undefined
+            ? { kind: 'epic', id: target.epic.id, groupId }
+            : target?.issue && { kind: 'issue', id: target.issue.id };
     if (target !== null && noteable !== undefined && !rows.get(noteKey(projectId, noteable, target.id)))
       yield `event ${event.id} is of note ${target.id}, which does not exist`;
   }

@@ -1,5 +1,5 @@
 import { userNamed } from '../../domain/accounts/accounts.ts';
-import { type FeedQuery, ownFeed, projectFeed, userFeed } from '../../domain/events/feed.ts';
+import { type FeedQuery, ownFeed, projectFeed, userFeed } from '../../domain/feeds/feed.ts';
 import { listProjects } from '../../domain/projects/projects.ts';
 import { anyone, project, signedIn } from '../../http/access.ts';
 import { type KeysetPage, MAX_OFFSET, type OffsetPage } from '../../http/pagination.ts';

@@ -1,4 +1,4 @@
-import type { FeedItem } from '../../domain/events/feed.ts';
+import type { FeedItem } from '../../domain/feeds/feed.ts';
 import type { EventRecord, PushRecord } from '../../store/events/events.ts';
 import { TYPES } from '../noteable-types.ts';
 import { author as authorOf, userBasic } from '../users/present.ts';
@@ -9,10 +9,10 @@ export function activityEvent({ event, author, note }: FeedItem, baseUrl: string
   return {
     id: event.id,
     title: null,
-    project_id: event.projectId,
+    project_id: event.groupId === undefined ? event.projectId : null,
     action_name: actionName(event),
     target_id: target?.id ?? null,
-    // A target without a number in the project is shown with its global ID.
+    // A target without a number in its project or group is shown with its global ID.
     target_iid: target?.iid ?? target?.id ?? null,
     target_type: target?.type ?? null,
     author_id: event.authorId,

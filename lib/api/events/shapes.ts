@@ -46,7 +46,7 @@ const event = shape(() =>
     .object({
       id: z.int(),
       title: z.null(),
-      project_id: z.int(),
+      project_id: z.int().nullable().describe('Null for events of a group'),
       action_name: z.string(),
       target_id: z.int().nullable(),
       target_iid: z.int().nullable(),

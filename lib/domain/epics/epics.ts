@@ -10,6 +10,7 @@ import { maySeeEpic } from '../access/visible-epics.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, type FieldProblems, invalid, notFound, recordNotFound, refused } from '../errors.ts';
+import { type Activity, activity, prepareActivity } from '../events/record.ts';
 import { containerOf } from '../labels/containers.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
 import { dropRefused, dropReplaced } from '../long-texts.ts';
@@ -72,8 +73,9 @@ export async function createEpic(
   const { user } = signedIn(actor);
   requireValid(input);
   await requireRate(deps, ISSUES, user);
-  const [id, parentId, labels] = await Promise.all([
+  const [id, toActivity, parentId, labels] = await Promise.all([
     deps.store.epics.nextId(),
+    prepareActivity(deps),
     usableParent(deps, actor, access, input.parentId),
     findOrCreateLabels(deps, access, input.labels ?? [], { create: true }),
   ]);
@@ -103,7 +105,11 @@ export async function createEpic(
   };
   try {
     const mail = enqueueNotification(deps, actor, { kind: 'epic', groupId: access.group.id, epicId: id });
-    return { epic: await deps.store.epics.create(epic, [], () => ({ messages: [mail] })), access };
+    const told = (created: EpicRecord) => ({
+      writes: [toActivity(epicActivity(created, user.id, 'created'))],
+      messages: [mail],
+    });
+    return { epic: await deps.store.epics.create(epic, [], told), access };
   } catch (error) {
     await dropRefused(deps, description, error);
     throw translated(error);
@@ -170,7 +176,20 @@ export async function updateEpic(
               what: change.state === 'closed' ? 'closed' : 'reopened',
             }),
           ];
-    return { before, epic: await deps.store.epics.change(before, change, [], now, { messages: told }) };
+    const after = { ...before, ...change };
+    const writes =
+      change.state === undefined
+        ? []
+        : [
+            await activity(
+              deps,
+              epicActivity(after, user.id, change.state === 'closed' ? 'closed' : 'reopened'),
+            ),
+          ];
+    return {
+      before,
+      epic: await deps.store.epics.change(before, change, [], now, { writes, messages: told }),
+    };
   };
   try {
     const { before, epic } = await retryOnConflict(attempt, (error) => error instanceof Stale);
@@ -227,6 +246,16 @@ export async function usableParent(
   }
   return id;
 }
+
+/** What feeds tell of an epic. */
+export const epicActivity = (
+  { id, iid, title, container, confidential }: EpicRecord,
+  authorId: number,
+  action: 'created' | 'closed' | 'reopened',
+): Activity => ({
+  ...{ authorId, projectId: 0, groupId: container.id, action },
+  target: { type: 'Epic', id, iid, title, ...(confidential ? { confidential } : {}) },
+});
 
 /** Closing a closed epic, or reopening an open one, changes nothing. */
 function stateAfter(

@@ -26,6 +26,12 @@ export function epicWithNotes(deps: Deps, actor: Actor, { epic, access }: FoundE
       write([deps.store.epics.stays(epic.id)]).catch((error: unknown) => {
         throw error instanceof TransactionRefused && error.has('epic') ? recordNotFound() : error;
       }),
+    eventTarget: (note) => ({
+      type: note.discussed === true ? 'DiscussionNote' : 'Note',
+      id: note.id,
+      title: epic.title,
+      epic: { id: epic.id, iid: epic.iid, confidential: epic.confidential || note.internal === true },
+    }),
     notification: ({ id: noteId }) => ({
       kind: 'epic-note',
       groupId: access.group.id,

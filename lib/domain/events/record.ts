@@ -4,10 +4,12 @@ import type { EventAction } from '../../store/events/facet.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
 
-/** An action of a user in a project. */
+/** An action of a user in a project, or with an epic of a group. */
 export interface Activity {
   readonly authorId: number;
+  /** 0: it is of a group. */
   readonly projectId: number;
+  readonly groupId?: number;
   readonly action: EventAction;
   readonly target?: EventTarget;
   readonly push?: PushRecord;

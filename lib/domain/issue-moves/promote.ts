@@ -10,9 +10,10 @@ import { can, canInGroup, signedIn } from '../access/permissions.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { usableParent } from '../epics/epics.ts';
+import { epicActivity, usableParent } from '../epics/epics.ts';
 import { lineOf } from '../epics/related.ts';
 import { conflict, DomainError, refused } from '../errors.ts';
+import { prepareActivity } from '../events/record.ts';
 import { groupAccesses } from '../groups/details.ts';
 import { changeIssue } from '../issues/change.ts';
 import { stateAfter } from '../issues/issues.ts';
@@ -53,8 +54,9 @@ export async function promoteIssue(
     store.epics.nextId(),
   ]);
   if (issue === undefined) throw cannot();
-  const [labels, parentId, first] = await Promise.all([
+  const [labels, toActivity, parentId, first] = await Promise.all([
     labelsOf(deps, [issue]),
+    prepareActivity(deps),
     parentOf(deps, actor, group, issue),
     store.notes.reserveIds(1),
   ]);
@@ -106,7 +108,12 @@ export async function promoteIssue(
     const text = `promoted to epic ${group.group.fullPath}&${created.iid}`;
     await changeIssue(deps, actor, access, iid, close, {
       notes: [{ action: 'epic', text, mentionedIn: { kind: 'epic', id } }],
-      alongside: [...writes, ...noteWrites(noteFrom(created)), ...outboxWrites([mail])],
+      alongside: [
+        ...writes,
+        toActivity(epicActivity(created, user.id, 'created')),
+        ...noteWrites(noteFrom(created)),
+        ...outboxWrites([mail]),
+      ],
     });
     return created;
   };

@@ -211,15 +211,15 @@ async function datesOfEpics(_deps: Deps, { before, after }: IssueChange): Promis
   return { messages: datesFollow(before, after) };
 }
 
-/** Feeds tell of new issues and of states; of confidential issues nothing. */
+/** Feeds tell of new issues and of states. */
 async function toldInFeeds(deps: Deps, { actor, before, after }: IssueChange): Promise<Consequences> {
-  if (after.confidential || before?.state === after.state) return {};
-  const { projectId, id, iid, title } = after;
+  if (before?.state === after.state) return {};
+  const { projectId, id, iid, title, confidential } = after;
   const event = await activity(deps, {
     authorId: signedIn(actor).user.id,
     projectId,
     action: before === undefined ? 'created' : after.state === 'closed' ? 'closed' : 'reopened',
-    target: { type: 'Issue', id, iid, title },
+    target: { type: 'Issue', id, iid, title, ...(confidential ? { confidential } : {}) },
   });
   return { writes: [event] };
 }

@@ -196,7 +196,8 @@ async function written(
     updatedAt: at,
   };
   const target = on.eventTarget?.(draft);
-  const event = target && toActivity({ authorId: author.id, projectId, action: 'commented', target });
+  const place = noteable.kind === 'epic' ? { projectId, groupId: noteable.groupId } : { projectId };
+  const event = target && toActivity({ ...place, authorId: author.id, action: 'commented', target });
   const note = event === undefined ? draft : { ...draft, event: event.put.sk };
   const happening = on.notification?.(note);
   const messages = [

@@ -1,9 +1,10 @@
 /**
- * Activity events: what users did in projects, for the feeds of the project and of the author. One row each, in the
- * project's partition, sorted by time. Indexes list a project's events by facet, and an author's by time and by facet,
- * so that filters read only what they show.
+ * Activity events: what users did in projects, and with epics of groups, for the feeds of the project and of the author.
+ * One row each, in the partition of the project or group, sorted by time. Indexes list a project's events by facet, and an
+ * author's by time and by facet, so that filters read only what they show.
  */
 
+import type { Container } from '../../records/labels.ts';
 import { authorEventsPartition, eventFacetSort, eventKey, eventsPartition } from '../row-keys/events.ts';
 import { idOf, type Key } from '../row-keys/key.ts';
 import type { Counters } from '../table/counters.ts';
@@ -13,20 +14,24 @@ import type { Item, Put } from '../table/write.ts';
 import type { EventAction, EventFacet } from './facet.ts';
 import { CONTRIBUTIONS, TARGET_TYPES, type TargetType } from './kinds.ts';
 
-/** The object in the project that it was done to. */
+/** The object in the project or group that it was done to. */
 export interface EventTarget {
   readonly type: TargetType;
   readonly id: number;
   /** Its title at that time. */
   readonly title: string | null;
-  /** Its number in the project, if it has one. */
+  /** Its number in the project or group, if it has one. */
   readonly iid?: number;
+  /** Of an issue or an epic: only readers of confidential ones might read it then. */
+  readonly confidential?: true;
   /** Of a note: the commit that it is on. */
   readonly commit?: string;
   /** Of a note: the issue that it is on, and whether only readers of confidential issues might read it then. */
   readonly issue?: { readonly id: number; readonly iid: number; readonly confidential: boolean };
   /** Of a note: the merge request that it is on. */
   readonly mergeRequest?: { readonly id: number; readonly iid: number };
+  /** Of a note: the epic that it is on, and whether only readers of confidential epics might read it then. */
+  readonly epic?: { readonly id: number; readonly iid: number; readonly confidential: boolean };
   /** Of a note: the snippet that it is on, and whether only members of the project saw that then. */
   readonly snippet?: { readonly id: number; readonly hidden?: true };
   /** Of a wiki page, as it was named then. */
@@ -52,7 +57,9 @@ export interface PushRecord {
 
 export interface EventRecord {
   readonly id: number;
+  /** 0: it is of a group. */
   readonly projectId: number;
+  readonly groupId?: number;
   readonly authorId: number;
   readonly action: EventAction;
   readonly target: EventTarget | null;
@@ -128,9 +135,9 @@ export class Events {
     return new Set((await Promise.all(found)).flat());
   }
 
-  /** Deletes up to `limit` rows of a deleted project. @returns whether any are left */
-  removeOfProject(projectId: number, limit = 500): Promise<boolean> {
-    return deletePage(this.#table, { partition: eventsPartition(projectId), limit });
+  /** Deletes up to `limit` rows of a deleted project or group. @returns whether any are left */
+  removeOf(place: Container, limit = 500): Promise<boolean> {
+    return deletePage(this.#table, { partition: eventsPartition(place), limit });
   }
 
   /**
@@ -152,30 +159,39 @@ export class Events {
 
 /** Returns the write of an event's row, for the transaction of the change that it reports. */
 export function eventWrite(event: EventRecord): Put {
-  const { id, projectId, authorId, action, target, createdAt } = event;
+  const { id, authorId, action, target, createdAt } = event;
+  const about = target === null ? undefined : aboutOf(target);
   const facet = facetName({
     action,
     target: target && TARGET_TYPES[target.type],
-    ...(target?.issue === undefined ? {} : { about: target.issue.confidential ? 'confidential' : 'issue' }),
-    ...(target?.mergeRequest === undefined ? {} : { about: 'merge-request' }),
-    ...(target?.snippet === undefined
-      ? {}
-      : { about: target.snippet.hidden === true ? 'hidden-snippet' : 'snippet' }),
+    ...(about === undefined ? {} : { about }),
   });
-  const key = eventKey(projectId, createdAt, id, facet);
+  const place = placeOfEvent(event);
+  const key = eventKey(place, createdAt, id, facet);
   const byFacet = eventFacetSort(facet, createdAt, id);
   return {
     put: {
       ...key,
       ...event,
-      who: key.pk,
-      what: byFacet,
+      // Groups have no feed of their own.
+      ...(place.kind === 'project' ? { who: key.pk, what: byFacet } : {}),
       list: authorEventsPartition(authorId),
       byUpdated: key.sk,
       byName: byFacet,
       ttl: Math.ceil(retainedUntil(createdAt).getTime() / 1000),
     },
   };
+}
+
+const placeOfEvent = ({ projectId, groupId }: Pick<EventRecord, 'projectId' | 'groupId'>): Container =>
+  groupId === undefined ? { kind: 'project', id: projectId } : { kind: 'group', id: groupId };
+
+function aboutOf({ confidential, issue, epic, mergeRequest, snippet }: EventTarget): EventFacet['about'] {
+  if (confidential === true) return 'confidential';
+  if (issue !== undefined) return issue.confidential ? 'confidential' : 'issue';
+  if (epic !== undefined) return epic.confidential ? 'confidential-epic' : 'epic';
+  if (mergeRequest !== undefined) return 'merge-request';
+  return snippet && (snippet.hidden === true ? 'hidden-snippet' : 'snippet');
 }
 
 /** Returns the facet's name in keys. */

@@ -22,13 +22,24 @@ export type EventTargetType =
   | 'project'
   | 'snippet'
   | 'user'
-  /** No filter of requests names it. */
-  | 'wiki_page';
+  // No filter of requests names these.
+  | 'wiki_page'
+  | 'epic';
 
 /** An action and the type of its target, as encoded in keys. The set of facets is closed, since feeds merge them. */
 export interface EventFacet {
   readonly action: EventAction;
   readonly target: EventTargetType | null;
-  /** Of a note: what it is on, unless that is a commit; `confidential` where the issue is, or the note is internal. */
-  readonly about?: 'issue' | 'confidential' | 'merge-request' | 'snippet' | 'hidden-snippet';
+  /**
+   * Of a note: what it is on, unless that is a commit. `confidential` where an issue or an epic is, as the target or under
+   * the note, or where the note is internal.
+   */
+  readonly about?:
+    | 'issue'
+    | 'confidential'
+    | 'merge-request'
+    | 'snippet'
+    | 'hidden-snippet'
+    | 'epic'
+    | 'confidential-epic';
 }

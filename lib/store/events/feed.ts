@@ -1,6 +1,7 @@
 /** Feeds of events of projects or of an author, merged by time and cut into pages. */
 
-import { authorEventsPartition, eventsPartition } from '../row-keys/events.ts';
+import type { Container } from '../../records/labels.ts';
+import { authorEventsPartition, eventsPartition, placeOfEvents } from '../row-keys/events.ts';
 import { idOf, type Key, padded } from '../row-keys/key.ts';
 import type { Position } from '../table/cursor.ts';
 import {
@@ -23,7 +24,7 @@ import type { QueryOptions, Table } from '../table/table.ts';
 import type { Item } from '../table/write.ts';
 import { type EventRecord, eventOf, facetName, retainedSince } from './events.ts';
 import type { EventFacet } from './facet.ts';
-import { EVENT_FACETS } from './kinds.ts';
+import { EVENT_FACETS, PROJECT_FACETS } from './kinds.ts';
 
 /** Whose events to read. Several views are merged into one feed, which contains each event once. */
 export interface FeedView {
@@ -47,7 +48,7 @@ export interface FeedRequest extends PageRequest {
 /** What an event's keys contain. */
 export interface EventHeader extends Position {
   readonly key: Key;
-  readonly projectId: number;
+  readonly place: Container;
   /** Its name, see `facetName`. */
   readonly facet: string;
   readonly item?: Item;
@@ -127,7 +128,7 @@ export class EventFeed {
 
   /** Counts all events of a project: the keys of all facets together, without those that are not deleted yet. */
   async #whole(projectId: number, now: Date): Promise<number | undefined> {
-    const partition = eventsPartition(projectId);
+    const partition = eventsPartition({ kind: 'project', id: projectId });
     const [all, expired] = await Promise.all([
       countPartitions(this.#table, [{ index: 'byUser', partition }]),
       this.#table.count({ partition, to: retainedSince(now).toISOString(), consistent: false }, MAX_TOTAL),
@@ -183,13 +184,13 @@ function rangesOf(
   if (facets === undefined && of === 'author')
     return [{ index: 'byUpdated', partition: authorEventsPartition(id), from, to }];
   if (facets === undefined && !keysOnly)
-    return [{ partition: eventsPartition(id), from, to, consistent: !late }];
-  return (facets ?? EVENT_FACETS).map((facet) => {
+    return [{ partition: eventsPartition({ kind: 'project', id }), from, to, consistent: !late }];
+  return (facets ?? (of === 'author' ? EVENT_FACETS : PROJECT_FACETS)).map((facet) => {
     const name = facetName(facet);
     const bounds = { from: `${name}#${from}`, to: `${name}#${to}` };
     return of === 'author'
       ? { index: 'byName', partition: authorEventsPartition(id), ...bounds }
-      : { index: 'byUser', partition: eventsPartition(id), ...bounds };
+      : { index: 'byUser', partition: eventsPartition({ kind: 'project', id }), ...bounds };
   });
 }
 
@@ -201,7 +202,7 @@ function headerOf(item: Item, { index }: Range): EventHeader {
     sort,
     id: idOf(sort),
     key: { pk, sk },
-    projectId: idOf(pk),
+    place: placeOfEvents(pk),
     facet: sk.slice(end + 1),
     ...(index === undefined ? { item } : {}),
   };

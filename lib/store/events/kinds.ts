@@ -1,6 +1,7 @@
 /** Collects the kinds of activity events, from a file per subject in `kinds/`. */
 
 import type { EventFacet } from './facet.ts';
+import { epicEvents, epicTargets } from './kinds/epics.ts';
 import { pushEvents } from './kinds/git.ts';
 import { issueEvents, issueTargets } from './kinds/issues.ts';
 import { memberEvents } from './kinds/members.ts';
@@ -10,8 +11,8 @@ import { noteEvents, noteTargets } from './kinds/notes.ts';
 import { projectEvents } from './kinds/projects.ts';
 import { wikiEvents, wikiTargets } from './kinds/wikis.ts';
 
-/** Every facet that a row may have. */
-export const EVENT_FACETS: readonly EventFacet[] = [
+/** Every facet that a row of a project may have. */
+export const PROJECT_FACETS: readonly EventFacet[] = [
   ...projectEvents,
   ...pushEvents,
   ...noteEvents,
@@ -21,6 +22,9 @@ export const EVENT_FACETS: readonly EventFacet[] = [
   ...mergeRequestEvents,
   ...wikiEvents,
 ];
+
+/** Every facet that a row may have: also those of groups. */
+export const EVENT_FACETS: readonly EventFacet[] = [...PROJECT_FACETS, ...epicEvents];
 
 /** What counts as a contribution to a project. */
 export const CONTRIBUTIONS: readonly EventFacet[] = [...pushEvents, ...noteEvents];
@@ -32,6 +36,7 @@ export const TARGET_TYPES = {
   ...issueTargets,
   ...mergeRequestTargets,
   ...wikiTargets,
+  ...epicTargets,
 };
 
 /** A type of target as named in responses; one filter name may cover several. */

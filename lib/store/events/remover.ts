@@ -5,7 +5,13 @@ import type { Events } from './events.ts';
 export const remover: Remover<{ readonly events: Events }> = {
   ofProject: {
     rows: ['event'],
-    run: ({ events }, { id }, deadline) => untilNoneLeft(() => events.removeOfProject(id), deadline),
+    run: ({ events }, { id }, deadline) =>
+      untilNoneLeft(() => events.removeOf({ kind: 'project', id }), deadline),
+  },
+  ofGroup: {
+    rows: ['event'],
+    run: ({ events }, { id }, deadline) =>
+      untilNoneLeft(() => events.removeOf({ kind: 'group', id }), deadline),
   },
   ofUser: {
     rows: ['event'],

@@ -377,8 +377,8 @@ const suggestionAttributes = ({
   readonly suggestions?: readonly Suggestion[] | undefined;
 }) => (suggestions === undefined ? {} : { suggestions, list: suggestingNote(id), byId: padded(id) });
 
-const eventOf = ({ projectId, event }: Pick<NoteRecord, 'projectId' | 'event'>): Delete[] =>
-  event === undefined ? [] : [{ delete: { pk: eventsPartition(projectId), sk: event } }];
+const eventOf = (note: NoteRecord): Delete[] =>
+  note.event === undefined ? [] : [{ delete: { pk: eventsPartition(holderOf(note)), sk: note.event } }];
 
 const unchanged = ({ updatedAt }: NoteRecord) => ({
   if: `${PRESENT} AND #updatedAt = :was`,

@@ -204,6 +204,8 @@ test('the event of a note goes with the note', async () => {
   };
   expect(await events()).toMatchObject([{ target_type: 'DiscussionNote', note: { body: 'said and gone' } }]);
   await ask(world, 'owner', 'DELETE', `${at}/${body.id}/notes/${body.notes[0].id}`);
-  const rows = world.store.table.queryAll({ partition: eventsPartition(project.id) });
+  const rows = world.store.table.queryAll({
+    partition: eventsPartition({ kind: 'project', id: project.id }),
+  });
   for await (const { target } of rows) expect(target).not.toMatchObject({ id: body.notes[0].id });
 });

@@ -233,7 +233,7 @@ test('a deleted issue takes its notes, their long texts, their events and its pa
   const holder = { kind: 'project', id } as const;
   for (const partition of [notesOfHolder(holder), threadsOfHolder(holder)])
     for await (const row of table.queryAll({ partition })) expect(row['sk']).not.toMatch(/issue#/);
-  for await (const event of table.queryAll({ partition: eventsPartition(id) }))
+  for await (const event of table.queryAll({ partition: eventsPartition(holder) }))
     expect(event['target']).not.toMatchObject({ issue: {} });
 });
 

@@ -15,7 +15,13 @@ let eventId = 0;
 const told = (slug: string, action: string): Row => {
   const id = ++eventId;
   const target = { type: 'WikiPage::Meta', id: 1, title: slug, page: { slug, format: 'markdown' } };
-  return { ...eventKey(1, '2026-11-22T00:00:00.000Z', id, 'facet'), id, projectId: 1, action, target };
+  return {
+    ...eventKey({ kind: 'project', id: 1 }, '2026-11-22T00:00:00.000Z', id, 'facet'),
+    id,
+    projectId: 1,
+    action,
+    target,
+  };
 };
 const snippet = (more: object = {}): Row => ({
   ...snippetKey(2),

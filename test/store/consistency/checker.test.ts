@@ -328,6 +328,11 @@ describe('the checker reports', () => {
       ({ store }) => store.table.put(eventWrite(happened(99))),
     ],
     [
+      'an event of a group that does not exist',
+      /^events: event 3 is of group 99, which does not exist/,
+      ({ store }) => store.table.put(eventWrite({ ...happened(0), groupId: 99 })),
+    ],
+    [
       'an event of a comment that does not exist',
       /^events: event 3 is of note 7, which does not exist/,
       ({ store }) => {

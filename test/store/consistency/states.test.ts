@@ -25,7 +25,7 @@ function rowsOf(items: readonly Row[]): Rows {
 let eventId = 0;
 const event = (more: object): Row => {
   const id = ++eventId;
-  const key = eventKey(1, '2026-11-22T00:00:00.000Z', id, 'facet');
+  const key = eventKey({ kind: 'project', id: 1 }, '2026-11-22T00:00:00.000Z', id, 'facet');
   return { ...key, id, projectId: 1, target: null, push: null, action: 'pushed', ...more };
 };
 const push = (from: string | null, to: string): Row =>

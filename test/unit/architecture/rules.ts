@@ -222,6 +222,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
       'notes',
       'award-emoji',
       'epics',
+      'feeds',
       'tracked',
       'issues',
       'todos',

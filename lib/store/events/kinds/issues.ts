@@ -1,8 +1,10 @@
 import type { EventFacet, EventTargetType } from '../facet.ts';
 
-/** Issues that are not confidential. */
-export const issueEvents: readonly EventFacet[] = (['created', 'closed', 'reopened'] as const).map(
-  (action) => ({ action, target: 'issue' }),
+export const issueEvents: readonly EventFacet[] = (['created', 'closed', 'reopened'] as const).flatMap(
+  (action): EventFacet[] => [
+    { action, target: 'issue' },
+    { action, target: 'issue', about: 'confidential' },
+  ],
 );
 
 export const issueTargets = { Issue: 'issue' } as const satisfies Readonly<Record<string, EventTargetType>>;

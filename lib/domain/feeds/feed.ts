@@ -1,20 +1,24 @@
 /** Event feeds, restricted to what the caller may see now. */
 
+import type { Container } from '../../records/labels.ts';
 import type { Noteable, NoteRecord } from '../../records/notes.ts';
 import type { UserRecord } from '../../records/users.ts';
-import { type EventRecord, type EventTarget, facetName } from '../../store/events/events.ts';
+import { type EventRecord, facetName } from '../../store/events/events.ts';
 import type { EventAction, EventFacet, EventTargetType } from '../../store/events/facet.ts';
-import type { EventFilter, FeedRequest, FeedView } from '../../store/events/feed.ts';
-import { EVENT_FACETS } from '../../store/events/kinds.ts';
+import type { EventFilter, EventHeader, FeedRequest, FeedView } from '../../store/events/feed.ts';
+import { epicEvents } from '../../store/events/kinds/epics.ts';
+import { EVENT_FACETS, PROJECT_FACETS } from '../../store/events/kinds.ts';
 import type { Page } from '../../store/table/paging.ts';
 import type { ProjectAbility } from '../access/abilities/all.ts';
-import { can } from '../access/permissions.ts';
+import { can, canInGroup } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
-import type { ProjectAccess } from '../access/types.ts';
+import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import { maySeeSnippet } from '../access/visible-snippets.ts';
 import { maySeeProfile } from '../accounts/accounts.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { visibleEpics } from '../epics/related.ts';
+import { groupAccesses } from '../groups/details.ts';
 import { textsOf } from '../long-texts.ts';
 import { pageByCursor } from '../page-by-cursor.ts';
 
@@ -58,7 +62,7 @@ export async function userFeed(deps: Deps, actor: Actor, user: UserRecord, query
     actor,
     [{ of: 'author', id: user.id, facets: facetsOf(query) }],
     query,
-    eventFilter(deps, actor),
+    eventFilter(deps, actor, actor.kind === 'user' && actor.user.id === user.id),
   );
 }
 
@@ -73,10 +77,10 @@ export async function ownFeed(
   options: { readonly projects?: (limit: number) => Promise<readonly ProjectAccess[]> },
 ): Promise<Feed> {
   const own: FeedView = { of: 'author', id: actor.user.id, facets: facetsOf(query) };
-  if (options.projects === undefined) return feed(deps, actor, [own], query, eventFilter(deps, actor));
+  if (options.projects === undefined) return feed(deps, actor, [own], query, eventFilter(deps, actor, true));
   const projects = await options.projects(MAX_PROJECTS);
   const views = [own, ...projects.map((access) => viewOf(actor, access, query))];
-  return feed(deps, actor, views, query, eventFilter(deps, actor, projects));
+  return feed(deps, actor, views, query, eventFilter(deps, actor, true, projects));
 }
 
 async function feed(
@@ -95,16 +99,18 @@ async function feed(
   const page = await pageByCursor(which, cursor, (position) =>
     eventFeed.page(views, { ...request, following: position.after, now: deps.now() }, filter),
   );
-  const commented = page.items.flatMap(({ projectId, target }) => {
-    const noteable = target === null ? undefined : notedBy(target);
+  const commented = page.items.flatMap((event) => {
+    const { projectId, target } = event;
+    const noteable = notedBy(event);
     return target === null || noteable === undefined ? [] : [{ projectId, id: target.id, noteable }];
   });
-  const [authors, commentNotes, hidden, deleted, unseen] = await Promise.all([
+  const [authors, commentNotes, ...hidden] = await Promise.all([
     users.shown(page.items.map(({ authorId }) => authorId)),
     notes.getMany(commented),
     hiddenIssues(deps, actor, page.items),
     ofDeletedMergeRequests(deps, page.items),
     hiddenSnippets(deps, actor, page.items),
+    hiddenEpics(deps, actor, page.items),
   ]);
   const kept = commentNotes.filter((note) => note !== undefined);
   const bodies = await textsOf(
@@ -115,21 +121,24 @@ async function feed(
   const items = page.items.flatMap((event, i): FeedItem[] => {
     const author = authors[i];
     const { target } = event;
-    const isNote = target !== null && notedBy(target) !== undefined;
-    const note = isNote ? notesById.get(target.id) : undefined;
+    const isNote = notedBy(event) !== undefined;
+    const note = isNote && target !== null ? notesById.get(target.id) : undefined;
     // The event is about to be deleted together with its author or its note.
     if (author === undefined || (isNote && note === undefined)) return [];
-    if (hidden.has(event.id) || deleted.has(event.id) || unseen.has(event.id)) return [];
+    if (hidden.some((ids) => ids.has(event.id))) return [];
     return [{ event, author, note }];
   });
   return { ...page, items };
 }
 
 /** What a note is on that is the target of an event. */
-function notedBy({ commit, issue, mergeRequest, snippet }: EventTarget): Noteable | undefined {
+function notedBy({ target, groupId }: EventRecord): Noteable | undefined {
+  if (target === null) return undefined;
+  const { commit, issue, mergeRequest, snippet, epic } = target;
   if (commit !== undefined) return { kind: 'commit', id: commit };
   if (mergeRequest !== undefined) return { kind: 'merge-request', id: mergeRequest.id };
   if (snippet !== undefined) return { kind: 'snippet', id: snippet.id };
+  if (epic !== undefined) return { kind: 'epic', id: epic.id, groupId: groupId! };
   return issue && { kind: 'issue', id: issue.id };
 }
 
@@ -147,8 +156,8 @@ async function ofDeletedMergeRequests(
 }
 
 /**
- * Events about issues, and notes on them, that are deleted by now, or confidential and not the actor's to see: the filter
- * of events knows the issues as they were then. @returns ids of the events
+ * Events about issues, and notes on them, that are deleted by now, or were or are confidential and not the actor's to see:
+ * who takes part in an issue sees it. @returns ids of the events
  */
 async function hiddenIssues(
   deps: Deps,
@@ -157,15 +166,16 @@ async function hiddenIssues(
 ): Promise<ReadonlySet<number>> {
   const about = events.flatMap(({ id, projectId, target }) => {
     const iid = target?.issue?.iid ?? (target?.type === 'Issue' ? target.iid : undefined);
-    return iid === undefined ? [] : [{ id, projectId, iid }];
+    const confidential = target?.confidential === true || target?.issue?.confidential === true;
+    return iid === undefined ? [] : [{ id, projectId, iid, confidential }];
   });
   if (about.length === 0) return new Set();
   const issues = await deps.store.issues.getMany(about);
   const me = actor.kind === 'user' ? actor.user.id : undefined;
-  const doubtful = about.filter((_, i) => {
+  const doubtful = about.filter(({ confidential }, i) => {
     const issue = issues[i];
     const own = issue?.author.id === me || (me !== undefined && issue?.assigneeIds.includes(me));
-    return issue === undefined || (issue.confidential && !own);
+    return issue === undefined || ((issue.confidential || confidential) && !own);
   });
   const projectIds = [...new Set(doubtful.map(({ projectId }) => projectId))];
   const accesses = projectIds.length === 0 ? [] : await projectAccesses(deps, actor, projectIds);
@@ -203,10 +213,35 @@ async function hiddenSnippets(
   return new Set(about.filter((each, i) => !isSeen(each, i)).map(({ id }) => id));
 }
 
+/** Events about epics, and notes on them, that are deleted by now, or not the actor's to see. @returns ids of the events */
+async function hiddenEpics(
+  deps: Deps,
+  actor: Actor,
+  events: readonly EventRecord[],
+): Promise<ReadonlySet<number>> {
+  const about = events.flatMap(({ id, target }) => {
+    const epicId = target?.epic?.id ?? (target?.type === 'Epic' ? target.id : undefined);
+    return epicId === undefined ? [] : [{ id, epicId, internal: target?.epic?.confidential === true }];
+  });
+  const epics = await visibleEpics(
+    deps,
+    actor,
+    about.map(({ epicId }) => epicId),
+  );
+  const isHidden = ({ epicId, internal }: (typeof about)[number]): boolean => {
+    const found = epics.get(epicId);
+    return found === undefined || (internal && !canInGroup(actor, found.access, 'read_confidential_epics'));
+  };
+  return new Set(about.filter(isHidden).map(({ id }) => id));
+}
+
 /** The facets that match the filters of the query; undefined for all. */
-function facetsOf({ action, targetType }: FeedQuery): readonly EventFacet[] | undefined {
+function facetsOf(
+  { action, targetType }: FeedQuery,
+  facets = EVENT_FACETS,
+): readonly EventFacet[] | undefined {
   if (action === undefined && targetType === undefined) return undefined;
-  return EVENT_FACETS.filter(
+  return facets.filter(
     (facet) => facet.action === (action ?? facet.action) && facet.target === (targetType ?? facet.target),
   );
 }
@@ -214,10 +249,10 @@ function facetsOf({ action, targetType }: FeedQuery): readonly EventFacet[] | un
 /** A project's events, of what the actor may read there. */
 function viewOf(actor: Actor, access: ProjectAccess, query: FeedQuery): FeedView {
   const { id } = access.project;
-  const facets = facetsOf(query);
+  const facets = facetsOf(query, PROJECT_FACETS);
   const readable = readableIn(actor, access);
-  if (EVENT_FACETS.every(readable)) return { of: 'project', id, facets };
-  return { of: 'project', id, facets: (facets ?? EVENT_FACETS).filter(readable) };
+  if (PROJECT_FACETS.every(readable)) return { of: 'project', id, facets };
+  return { of: 'project', id, facets: (facets ?? PROJECT_FACETS).filter(readable) };
 }
 
 /** The ability that reading an event of a facet needs, beside that of its project. */
@@ -231,7 +266,7 @@ function abilityOf({ action, target, about }: EventFacet): ProjectAbility | unde
   if (target === 'wiki_page') return 'read_wiki';
   return target === 'milestone' ? 'read_milestone' : undefined;
 }
-const ABILITIES = new Map(EVENT_FACETS.map((facet) => [facetName(facet), abilityOf(facet)]));
+const ABILITIES = new Map(PROJECT_FACETS.map((facet) => [facetName(facet), abilityOf(facet)]));
 const ALL_ABILITIES = new Set([...ABILITIES.values()].filter((ability) => ability !== undefined));
 
 const readableIn = (actor: Actor, access: ProjectAccess) => (facet: EventFacet) => {
@@ -239,28 +274,58 @@ const readableIn = (actor: Actor, access: ProjectAccess) => (facet: EventFacet) 
   return ability === undefined || can(actor, access, ability);
 };
 
+/** Whether a facet of one project or group passes. */
+type Passes = (facet: string) => boolean;
+const keyOf = ({ kind, id }: Container): string => `${kind} ${id}`;
+
 /**
- * Filters events by the actor's access to their projects, each of which is read once.
+ * Filters events by the actor's access to their projects and groups, each of which is read once.
+ * @param own whether all confidential ones are the actor's own: of these, records tell whether the actor may see them
  * @param seen projects that have been read already
  */
-function eventFilter(deps: Deps, actor: Actor, seen: readonly ProjectAccess[] = []): EventFilter {
-  const known = new Map<number, ReadonlySet<ProjectAbility> | undefined>();
-  const note = (id: number, access: ProjectAccess | undefined) => {
-    const sees = access !== undefined && can(actor, access, 'read_project');
-    known.set(id, sees ? new Set([...ALL_ABILITIES].filter((one) => can(actor, access, one))) : undefined);
+function eventFilter(
+  deps: Deps,
+  actor: Actor,
+  own: boolean,
+  seen: readonly ProjectAccess[] = [],
+): EventFilter {
+  const inProject = (access: ProjectAccess | undefined): Passes => {
+    if (access === undefined || !can(actor, access, 'read_project')) return () => false;
+    const abilities = new Set([...ALL_ABILITIES].filter((one) => can(actor, access, one)));
+    return (facet) => {
+      const ability = ABILITIES.get(facet);
+      const needed = own && ability === 'read_confidential_issues' ? 'read_issues' : ability;
+      return needed === undefined || abilities.has(needed);
+    };
   };
-  for (const access of seen) note(access.project.id, access);
+  const inGroup = (access: GroupAccess | undefined): Passes => {
+    if (access === undefined || !canInGroup(actor, access, 'read_group')) return () => false;
+    const seesAll = own || canInGroup(actor, access, 'read_confidential_epics');
+    return (facet) => seesAll || !CONFIDENTIAL.has(facet);
+  };
+  const known = new Map<string, Passes>();
+  for (const access of seen) known.set(keyOf({ kind: 'project', id: access.project.id }), inProject(access));
+  const unknownOf = (kind: Container['kind'], headers: readonly EventHeader[]): number[] => {
+    const ids = headers.flatMap(({ place }) => (place.kind === kind ? [place.id] : []));
+    return [...new Set(ids)].filter((id) => !known.has(keyOf({ kind, id })));
+  };
   return async (headers) => {
-    const unknown = [...new Set(headers.map(({ projectId }) => projectId))].filter((id) => !known.has(id));
-    const accesses = await projectAccesses(deps, actor, unknown);
-    for (const [i, id] of unknown.entries()) note(id, accesses[i]);
-    return headers.map(({ projectId, facet }) => {
-      const abilities = known.get(projectId);
-      const needed = ABILITIES.get(facet);
-      return abilities !== undefined && (needed === undefined || abilities.has(needed));
-    });
+    const [projectIds, groupIds] = [unknownOf('project', headers), unknownOf('group', headers)];
+    const [projects, groups] = await Promise.all([
+      projectAccesses(deps, actor, projectIds),
+      groupIds.length === 0 ? [] : groupAccesses(deps, actor, groupIds),
+    ]);
+    for (const [i, id] of projectIds.entries())
+      known.set(keyOf({ kind: 'project', id }), inProject(projects[i]));
+    for (const [i, id] of groupIds.entries()) known.set(keyOf({ kind: 'group', id }), inGroup(groups[i]));
+    return headers.map(({ place, facet }) => known.get(keyOf(place))!(facet));
   };
 }
+
+/** Facets of groups that only readers of confidential epics see of others. */
+const CONFIDENTIAL: ReadonlySet<string> = new Set(
+  epicEvents.filter(({ about }) => about?.startsWith('confidential')).map(facetName),
+);
 
 /** Private profiles, and blocked or unconfirmed users, are visible only to themselves and to administrators. */
 const maySeeActivity = (actor: Actor, user: UserRecord): boolean =>
