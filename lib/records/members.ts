@@ -12,6 +12,9 @@ export interface MemberRecord {
   readonly bot?: true;
 }
 
+/** What a membership lets its user do. */
+export type HeldMembership = Pick<MemberRecord, 'accessLevel' | 'expiresAt'>;
+
 /** A project or group that users are members of. */
 export interface MemberSource {
   readonly kind: 'project' | 'group';

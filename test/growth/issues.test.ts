@@ -1,6 +1,6 @@
 /**
  * What lists of issues, their counts and searches cost does not depend on how many there are: with a thousand in a group
- * of two projects, and with eleven times as many of both. `GROWTH_ISSUES=1000000` makes a million in 2,000 projects.
+ * of two projects, and with eleven times as many in two hundred. `GROWTH_ISSUES=1000000` makes a million in 2,000 projects.
  */
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,6 +23,8 @@ import { word } from './population.ts';
 const SMALL = 1000;
 const LARGE = Number(process.env['GROWTH_ISSUES'] ?? 11_000);
 const PER_PROJECT = 500;
+/** Of the projects beside the first two: so many that those of a page are in as many projects as it has issues. */
+const SPREAD_OVER = LARGE < 100_000 ? 50 : PER_PROJECT;
 /** Of one issue, beside twenty at first. */
 const NOTES = LARGE < 100_000 ? 1000 : 10_000;
 
@@ -71,7 +73,7 @@ const PAGE = { trips: ASKED + 4, kilobytes: 60 };
 /** The same where a title is looked up, or discussions lead to notes. */
 const TITLED = { ...PAGE, trips: ASKED + 5 };
 /** The same in projects that are judged by themselves, beside the records, and then their groups; one more to count. */
-const SPREAD = { trips: ASKED + 5, kilobytes: 100 };
+const SPREAD = { trips: ASKED + 5, kilobytes: 60 };
 /** Keys up to the page, and the projects that they are in. */
 const OFFSET = { trips: ASKED + 8, kilobytes: LARGE < 100_000 ? 500 : 2000 };
 /** What several rows lead to; for a total up to 10,000 the keys of each are read. */
@@ -248,7 +250,7 @@ async function grow(issues: number): Promise<number> {
   const bulk = new BulkTable(client, table.name, service.host.dynamo, /^(OUTBOX|REPO|GRAM)#/);
   const makers = makersOf(bulk);
   const parent = (await storeOf().groups.get(group))!;
-  while (projects.length * PER_PROJECT < issues) {
+  while (SMALL + (projects.length - 2) * SPREAD_OVER < issues) {
     const name = `work ${projects.length}`;
     const details = { ...first, importStatus: 'none' as const, name, path: name.replace(' ', '-') };
     projects.push(await makers.projects.create(details, { headBranch: 'main', now: at(0), parent }));

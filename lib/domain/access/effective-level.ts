@@ -1,5 +1,5 @@
 import type { GroupRecord } from '../../records/groups.ts';
-import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
+import type { AccessLevel, HeldMembership, MemberSource } from '../../records/members.ts';
 import type { ShareRecord } from '../../records/shares.ts';
 import type { Deps } from '../deps.ts';
 import { isStillMember, membershipsInDescendants } from './memberships-inside.ts';
@@ -44,7 +44,7 @@ export async function effectiveAccess(
 export class MembershipCache {
   readonly #deps: Deps;
   readonly #groups = new Map<number, GroupRecord | undefined>();
-  readonly #members = new Map<string, MemberRecord | undefined>();
+  readonly #members = new Map<string, HeldMembership | undefined>();
   #byAncestor: ReturnType<typeof membershipsInDescendants> | undefined;
 
   constructor(deps: Deps) {
@@ -60,7 +60,7 @@ export class MembershipCache {
     const { groups, members } = this.#deps.store;
     const [records, memberships] = await Promise.all([
       groupIds.length === 0 ? [] : groups.getMany(groupIds),
-      userId === undefined || sources.length === 0 ? [] : members.ofUserIn(userId, sources),
+      userId === undefined || sources.length === 0 ? [] : members.heldBy(userId, sources),
     ]);
     for (const [i, id] of groupIds.entries()) this.#groups.set(id, records[i]);
     for (const [i, source] of sources.entries()) this.#members.set(keyOf(source), memberships[i]);
@@ -76,7 +76,7 @@ export class MembershipCache {
     return this.#groups.has(id) ? this.#groups.get(id) : null;
   }
 
-  member(source: MemberSource): MemberRecord | undefined | null {
+  member(source: MemberSource): HeldMembership | undefined | null {
     const key = keyOf(source);
     return this.#members.has(key) ? this.#members.get(key) : null;
   }

@@ -45,6 +45,9 @@ interface FilterOptions {
   readonly many?: boolean;
 }
 
+/** Memberships that are fewer bytes together than those of the projects of a page. */
+const FEW = 50;
+
 /** What the index shows of a user. Read at once, beside a list's own first trip. */
 class ListedMemberships {
   readonly #members: Readonly<
@@ -56,8 +59,8 @@ class ListedMemberships {
   constructor({ store }: Deps, userId: number, kind: MemberSource['kind']) {
     const inProjects = kind === 'project';
     this.#members = {
-      project: inProjects ? store.members.fewOfUser(userId, 'project') : Promise.resolve(undefined),
-      group: store.members.fewOfUser(userId, 'group'),
+      project: inProjects ? store.members.fewOfUser(userId, 'project', FEW) : Promise.resolve(undefined),
+      group: store.members.fewOfUser(userId, 'group', FEW),
     };
     this.#owned = inProjects ? store.projects.fewOwnedBy(userId) : Promise.resolve(undefined);
     // A list that ends before it needs them does not wait for them.

@@ -17,6 +17,7 @@ import {
 import { listPartition } from '../row-keys/lists.ts';
 import { numberWord, trackedPlace } from '../row-keys/tracked.ts';
 import { indexedWords } from '../search/words.ts';
+import { fieldsOf } from '../table/fields.ts';
 import { facetRows, type Row, type Surroundings, type TrackedKind } from '../tracked/kind.ts';
 import { rangesOf } from '../tracked/ranges.ts';
 import { unlinkMessage } from './links.ts';
@@ -41,6 +42,46 @@ export function placeInEpic({ epicPosition: put, epicId, createdAt, iid, id }: I
   return trackedPlace(position, iid, id);
 }
 
+const FIELDS = fieldsOf<IssueRecord>({
+  title: true,
+  description: true,
+  state: true,
+  confidential: true,
+  type: true,
+  author: true,
+  assigneeIds: true,
+  labelIds: true,
+  milestoneId: true,
+  iterationId: true,
+  epicId: true,
+  dueDate: true,
+  weight: true,
+  healthStatus: true,
+  severity: true,
+  discussionLocked: true,
+  timeEstimate: true,
+  timeSpent: true,
+  closedAt: true,
+  closedById: true,
+  movedTo: true,
+  duplicatedTo: true,
+  relativePosition: true,
+  epicPosition: true,
+  zoomUrl: true,
+  tasks: true,
+  updatedAt: true,
+  id: true,
+  iid: true,
+  projectId: true,
+  createdAt: true,
+  alertIid: true,
+  closers: true,
+  userNotesCount: true,
+  upvotes: true,
+  downvotes: true,
+  version: true,
+});
+
 /** The words that a search finds an issue by. */
 export const wordsOfIssue = ({ title, description }: Pick<IssueRecord, 'title' | 'description'>): string[] =>
   indexedWords(title, beginningOfText(description));
@@ -51,6 +92,7 @@ export const ISSUE_KIND: TrackedKind<IssueRecord, IssueFacet, IssueClass> = {
   keys: issueKeys,
   classes: ISSUE_CLASSES,
   classOf,
+  fields: FIELDS,
   recordIndex: (issue) => ({
     list: issueKeys.ofProject(issue.projectId, classOf(issue)),
     byId: arrangedPlace(issue),

@@ -1,7 +1,7 @@
 /** The row of a membership: writing, reading and changing it. */
 
 import { isExpired } from '../../records/expiry.ts';
-import type { AccessLevel, MemberRecord, MemberSource } from '../../records/members.ts';
+import type { AccessLevel, HeldMembership, MemberRecord, MemberSource } from '../../records/members.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import { groupKey } from '../row-keys/groups.ts';
 import { memberKey } from '../row-keys/members.ts';
@@ -64,7 +64,7 @@ export function memberWrite(member: MemberRecord): Put {
   };
 }
 
-export const unexpired = (member: MemberRecord | undefined): MemberRecord | undefined =>
+export const unexpired = <M extends HeldMembership>(member: M | undefined): M | undefined =>
   member === undefined || isExpired(member) ? undefined : member;
 
 export function fromItem(item: Item | undefined): MemberRecord | undefined {

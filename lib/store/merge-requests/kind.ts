@@ -23,6 +23,7 @@ import {
 } from '../row-keys/merge-requests.ts';
 import { numberWord, trackedPlace } from '../row-keys/tracked.ts';
 import { indexedWords } from '../search/words.ts';
+import { fieldsOf } from '../table/fields.ts';
 import { ABSENT, type Put } from '../table/write.ts';
 import { facetRows, type Row, type Surroundings, type TrackedKind } from '../tracked/kind.ts';
 import type { PlaceRange } from '../tracked/places.ts';
@@ -40,6 +41,53 @@ export const rangesOfCommit = (projectId: number, sha: string): PlaceRange[] => 
   { partition: mergeRequestKeys.partition(projectId), prefix: mergeRequestCommitPrefix(sha), listClass: '' },
 ];
 
+const FIELDS = fieldsOf<MergeRequestRecord>({
+  title: true,
+  description: true,
+  state: true,
+  author: true,
+  source: true,
+  targetBranch: true,
+  assigneeIds: true,
+  reviewerIds: true,
+  labelIds: true,
+  milestoneId: true,
+  discussionLocked: true,
+  timeEstimate: true,
+  timeSpent: true,
+  tasks: true,
+  squash: true,
+  forceRemoveSource: true,
+  allowCollaboration: true,
+  approvalsBeforeMerge: true,
+  approvals: true,
+  contextCommits: true,
+  diff: true,
+  autoMerge: true,
+  mergeError: true,
+  rebase: true,
+  closedAt: true,
+  closedById: true,
+  mergedAt: true,
+  mergedById: true,
+  mergeCommitSha: true,
+  squashCommitSha: true,
+  updatedAt: true,
+  id: true,
+  iid: true,
+  projectId: true,
+  createdAt: true,
+  closes: true,
+  verdict: true,
+  check: true,
+  firstDeployedAt: true,
+  userNotesCount: true,
+  upvotes: true,
+  downvotes: true,
+  unresolvedCount: true,
+  version: true,
+});
+
 /** The words that a search finds a merge request by. */
 export const wordsOfMergeRequest = ({
   title,
@@ -53,6 +101,7 @@ export const MERGE_REQUEST_KIND: TrackedKind<MergeRequestRecord, MergeRequestFac
   keys: mergeRequestKeys,
   classes: MERGE_REQUEST_STATES,
   classOf: ({ state }) => state,
+  fields: FIELDS,
   recordIndex: ({ projectId, state, createdAt, updatedAt, iid, id }) => ({
     list: mergeRequestKeys.ofProject(projectId, state),
     byId: trackedPlace(createdAt, iid, id),

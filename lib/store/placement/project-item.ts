@@ -6,6 +6,7 @@ import { folded, orderedBy, padded } from '../row-keys/key.ts';
 import { listPartition } from '../row-keys/lists.ts';
 import { projectKey } from '../row-keys/projects.ts';
 import { userPartition, userRow } from '../row-keys/users.ts';
+import { fieldsOf } from '../table/fields.ts';
 import { type Check, type Item, PRESENT } from '../table/write.ts';
 
 /** The list a project is in: archived projects are few and have their own. */
@@ -53,6 +54,54 @@ export function toItem(project: ProjectRecord): Item & { pk: string; sk: string 
 }
 
 export const listAttributes: readonly string[] = LIST_ATTRIBUTES;
+
+/** Names of all fields of the record. */
+export const PROJECT_FIELDS = fieldsOf<ProjectRecord>({
+  id: true,
+  name: true,
+  path: true,
+  fullPath: true,
+  namespaceId: true,
+  namespacePath: true,
+  namespaceName: true,
+  namespaceKind: true,
+  ownerId: true,
+  creatorId: true,
+  ancestorIds: true,
+  visibility: true,
+  shares: true,
+  description: true,
+  archived: true,
+  defaultBranch: true,
+  repositoryId: true,
+  networkId: true,
+  storagePrefix: true,
+  storageMove: true,
+  forkedFromId: true,
+  forkRootId: true,
+  forksCount: true,
+  starsCount: true,
+  hooksCount: true,
+  integrationsCount: true,
+  languages: true,
+  importStatus: true,
+  importError: true,
+  importSource: true,
+  createdAt: true,
+  updatedAt: true,
+  lastActivityAt: true,
+  deletion: true,
+  deletedAt: true,
+  avatar: true,
+  repositorySize: true,
+  lfsObjectsSize: true,
+  storageSize: true,
+  wikiSize: true,
+  packagesSize: true,
+  topics: true,
+  settings: true,
+  version: true,
+});
 
 const NOT_OF_RECORD = new Set(['pk', 'sk', 'w', ...LIST_ATTRIBUTES]);
 

@@ -12,7 +12,7 @@ import { itemsOf, MAINTENANCE, message, type Outbox, type OutboxMessage } from '
 import { addTo, refusedByParent } from '../placement/group.ts';
 import { addToPersonal, type Owner, refusedByOwner } from '../placement/personal-namespace.ts';
 import { changeProjectName, claimProjectPath, type ProjectPlacement } from '../placement/project.ts';
-import { fromItem, listAttributes, toItem } from '../placement/project-item.ts';
+import { fromItem, listAttributes, PROJECT_FIELDS, toItem } from '../placement/project-item.ts';
 import { removeTreeRows, treeRows } from '../placement/tree.ts';
 import { closeRepository, newRepository } from '../repository/state.ts';
 import { forkKey } from '../row-keys/forks.ts';
@@ -154,7 +154,8 @@ export class Projects {
   }
 
   async getMany(ids: readonly number[]): Promise<(ProjectRecord | undefined)[]> {
-    return (await this.#table.batchGet(ids.map(projectKey))).map((item) => existing(fromItem(item)));
+    const items = await this.#table.batchGet(ids.map(projectKey), { only: PROJECT_FIELDS });
+    return items.map((item) => existing(fromItem(item)));
   }
 
   /** Returns the ids of a user's personal projects, as the index shows them; undefined where they are many. */

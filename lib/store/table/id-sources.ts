@@ -52,15 +52,16 @@ const SHOWN_OF_FEW = ['what', 'accessLevel', 'expiresAt'];
 
 /**
  * The rows of a kind that a user has, as the index shows them, without expired memberships; undefined where there are more
- * than {@link FEW}. One request.
+ * than `few`. One request.
  */
 export async function fewOfUser(
   table: Table,
   userId: number,
   row: string,
+  few = FEW,
 ): Promise<readonly Item[] | undefined> {
   const where = { index: 'byUser', partition: userPartition(userId), prefix: `${row}#` } as const;
-  const { items, next } = await table.query({ ...where, limit: FEW, only: SHOWN_OF_FEW });
+  const { items, next } = await table.query({ ...where, limit: few, only: SHOWN_OF_FEW });
   return next === undefined ? items.filter((item) => !hasExpired(item)) : undefined;
 }
 

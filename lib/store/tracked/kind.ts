@@ -30,6 +30,8 @@ export interface TrackedKind<R extends TrackedRecord, Facet extends string, Clas
   readonly keys: TrackedKeys<Facet, Class>;
   readonly classes: readonly Class[];
   classOf(record: R): Class;
+  /** Names of all its fields. */
+  readonly fields: readonly string[];
   /** Attributes that the record has as a row, beside its fields. */
   recordIndex(record: R): Item;
   /** The row of the plain list: the only one beside the record that says when it was changed. */

@@ -18,6 +18,8 @@ export interface PlaceRange {
   readonly listClass: string;
   /** Places begin with a position of any length instead of a time. */
   readonly arranged?: boolean;
+  /** Among so many ranges the rows of the class are spread evenly. */
+  readonly shards?: number;
   /** The rows are of the reader, as author or assignee, who may see them though they are confidential. */
   readonly own?: boolean;
 }
@@ -49,6 +51,9 @@ export class Reads {
 const AFTER_MOVE = 20;
 const AFTER_MOVES = 250;
 
+/** Rows of a shard that are first read beside its share, as some have a few more than others. */
+const UNEVEN = 3;
+
 /** How ranges are read. */
 export interface Reading {
   readonly direction: Direction;
@@ -77,7 +82,9 @@ class Cursor {
     this.#table = table;
     this.#range = range;
     this.#direction = direction;
-    this.#chunk = chunk;
+    const { shards = 1 } = range;
+    this.#chunk =
+      shards === 1 || chunk > MAX_CHUNK ? chunk : Math.min(chunk, Math.ceil(chunk / shards) + UNEVEN);
     this.#bound = after;
     this.#least = chunk > MAX_CHUNK ? MAX_CHUNK : 0;
     this.#reads = reads;

@@ -70,11 +70,12 @@ export function rangesOf<Facet extends string, Class extends string>(keys: Track
 
     ofAll: (classes: readonly Class[]): PlaceRange[] =>
       classes.flatMap((listClass) =>
-        listPartitions(keys.ofAll(listClass)).map((partition) => ({
+        listPartitions(keys.ofAll(listClass)).map((partition, _, { length: shards }) => ({
           index: 'byId' as const,
           partition,
           prefix: '',
           listClass,
+          shards,
         })),
       ),
   };

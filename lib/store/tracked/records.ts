@@ -130,7 +130,8 @@ export class TrackedRecords<R extends TrackedRecord, Facet extends string, Class
 
   /** Returns the records in the order requested; undefined for deleted ones. */
   async getMany(addresses: readonly TrackedAddress[]): Promise<(R | undefined)[]> {
-    const items = await this.table.batchGet(addresses.map((address) => this.kind.keys.record(address)));
+    const keys = addresses.map((address) => this.kind.keys.record(address));
+    const items = await this.table.batchGet(keys, { only: [...this.kind.fields, 'obsolete'] });
     return items.map((item) => fromItem<R>(item));
   }
 
