@@ -17,6 +17,8 @@ export interface LabelRecord {
   readonly color: string;
   /** Its rank among the labels of the project, 0 being the highest; null: none. Of labels of projects only. */
   readonly priority: number | null;
+  /** Of a label of a group: a project below gave it a priority once. */
+  readonly prioritized?: true;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
   readonly updatedAt: string;

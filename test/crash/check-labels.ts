@@ -2,6 +2,7 @@ import type { Container, LabelRecord } from '../../lib/records/labels.ts';
 import {
   labelCountKey,
   labelKey,
+  labelPrioritiesOf,
   labelsPartition,
   labelTitleKey,
   TITLE,
@@ -41,6 +42,19 @@ export const labels = rowCheck(['label', 'label-title', 'label-count'], function
     }
     const count = rows.get(labelCountKey(container))?.['count'] ?? 0;
     if (count !== entries.length) yield `${labelsPartition(container)} counts ${count} of ${entries.length}`;
+  }
+});
+
+/** Priorities are of labels of groups, which know that they have some, in projects that exist. */
+export const labelPriorities = rowCheck(['label-priority'], function* (rows) {
+  const projects = new Set(livingOf(rows).map(({ id }) => id));
+  for (const row of rows.of('LABEL#').filter(({ sk }) => sk.startsWith('PRIORITY#'))) {
+    const label = rows.get({ pk: row.pk, sk: 'LABEL' });
+    const projectId = Number(row.sk.slice(-12));
+    if (label === undefined) yield `${keyText(row)} is of no label`;
+    else if (label['prioritized'] !== true) yield `${keyText(row)} is of a label that knows of no priority`;
+    if (!projects.has(projectId)) yield `${keyText(row)} is of no project`;
+    if (row['list'] !== labelPrioritiesOf(projectId)) yield `${keyText(row)} is not found by its project`;
   }
 });
 

@@ -61,7 +61,7 @@ import { invitations } from './check-invitations.ts';
 import { issueLinks, issues } from './check-issues.ts';
 import { iterations } from './check-iterations.ts';
 import { advanced, artifacts, jobs, jobTraces } from './check-jobs.ts';
-import { labelSubscriptions, labels } from './check-labels.ts';
+import { labelPriorities, labelSubscriptions, labels } from './check-labels.ts';
 import { largeFiles } from './check-lfs.ts';
 import { mergeRequests } from './check-merge-requests.ts';
 import { milestones } from './check-milestones.ts';
@@ -571,6 +571,7 @@ export const settledInvariants: Readonly<Record<string, RowCheck>> = {
 
   'pipelines that went on': advanced,
 
+  labelPriorities,
   labelSubscriptions,
 
   imports: rowCheck(['project'], function* (rows) {

@@ -2,6 +2,7 @@ import { labelCounts } from '../../domain/issues/label-counts.ts';
 import type { IssueStatistics } from '../../domain/issues/list.ts';
 import type { ContainerAccess } from '../../domain/labels/containers.ts';
 import * as labels from '../../domain/labels/labels.ts';
+import { rankedIn } from '../../domain/labels/priorities.ts';
 import { openWithLabels } from '../../domain/merge-requests/label-counts.ts';
 import { group, project, type SignedInActor } from '../../http/access.ts';
 import type { Field } from '../../http/params.ts';
@@ -49,7 +50,11 @@ const rank = { min: 0, nullable: true } as const;
 const priorityField = (kind: Kind) =>
   (kind === 'project'
     ? {
-        priority: p.integer({ ...rank, description: 'Rank in the project, 0 being the highest; null: none' }),
+        priority: p.integer({
+          ...rank,
+          description:
+            'Rank in the project, 0 being the highest; null: none. Labels of groups above have one there too',
+        }),
       }
     : {}) as { priority: Field<number | null | undefined> };
 
@@ -100,8 +105,11 @@ const of = (kind: Kind) => {
     access: ContainerAccess,
     found: readonly LabelRecord[],
   ) => {
-    const subscribed = await labels.subscribedTo(deps, actor, access, found);
-    return found.map((label, i) => present(label, subscribed[i]!));
+    const [subscribed, ranked] = await Promise.all([
+      labels.subscribedTo(deps, actor, access, found),
+      rankedIn(deps, access, found),
+    ]);
+    return ranked.map((label, i) => present(label, subscribed[i]!));
   };
   const one = async (deps: ApiDeps, actor: SignedInActor, access: ContainerAccess, label: LabelRecord) =>
     (await presented(deps, actor, access, [label]))[0]!;
@@ -137,7 +145,9 @@ const of = (kind: Kind) => {
         const access = accessOf(found);
         const wanted = name === 'subscribe';
         const label = await labels.setSubscription(deps, actor, access, params.name, wanted);
-        return label === undefined ? notModified() : json(present(label, wanted), { status: 201 });
+        if (label === undefined) return notModified();
+        const [ranked] = await rankedIn(deps, access, [label]);
+        return json(present(ranked!, wanted), { status: 201 });
       },
     });
 

@@ -3,6 +3,7 @@
 import { awardedName, EMOJI_NAME } from '../../records/award-emoji.ts';
 import { ISSUE_CLASSES, type IssueClass, type IssueRecord } from '../../records/issues.ts';
 import { arrangedPlace, placeInEpic, issueRanges as rangesIn } from '../../store/issues/kind.ts';
+import type { LabelInProject } from '../../store/labels/labels.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Listable, SearchedIn, TrackedQuery } from '../../store/tracked/list.ts';
 import type { PlaceRange } from '../../store/tracked/places.ts';
@@ -490,11 +491,20 @@ async function valuesOf(
   }
 }
 
-/** The highest priority among the labels of each, 0 being the highest. */
+/** The highest priority among the labels of each, as its project ranks them, 0 being the highest. */
 async function labelPriorities(deps: Deps, issues: readonly IssueRecord[]): Promise<(number | null)[]> {
   const labels = await labelsOf(deps, issues);
-  return issues.map(({ labelIds }) => {
-    const priorities = labelIds.flatMap((id) => labels.get(id)?.priority ?? []);
+  const inProjects = new Map<string, LabelInProject>();
+  const keyOf = (projectId: number, labelId: number) => `${projectId} ${labelId}`;
+  for (const { projectId, labelIds } of issues)
+    for (const id of labelIds) {
+      const label = labels.get(id);
+      if (label !== undefined) inProjects.set(keyOf(projectId, id), { label, projectId });
+    }
+  const found = await deps.store.labels.priorities([...inProjects.values()]);
+  const ranks = new Map([...inProjects.keys()].map((key, i) => [key, found[i]!]));
+  return issues.map(({ projectId, labelIds }) => {
+    const priorities = labelIds.flatMap((id) => ranks.get(keyOf(projectId, id)) ?? []);
     return priorities.length === 0 ? null : Math.min(...priorities);
   });
 }

@@ -123,7 +123,12 @@ async function ownOf(
   const inherited = above({ project, level: 0 });
   try {
     if ('color' in value) {
-      const copy = { ...value, ...copied, id: await labels.nextId(), priority: null };
+      const [id, [priority]] = await Promise.all([
+        labels.nextId(),
+        labels.priorities([{ label: value, projectId: project.id }]),
+      ]);
+      const { prioritized: _, ...label } = value;
+      const copy = { ...label, ...copied, id, priority: priority! };
       await labels.create(copy, inherited);
       return copy.id;
     }

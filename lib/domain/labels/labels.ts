@@ -6,6 +6,7 @@ import { type LabelChange, MAX_LABELS } from '../../store/labels/labels.ts';
 import { followChange, followDeletion } from '../../store/labels/uses.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
+import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, type DomainError, invalid, notFound, refused, resourceNotFound } from '../errors.ts';
@@ -111,14 +112,21 @@ export async function createLabel(
   return label;
 }
 
-/** @throws 400 by field; `404 Label Not Found`; 409 for a concurrent change */
+/**
+ * Of a label of a group above it a project changes the priority alone, which holds in the project.
+ * @throws 400 by field; `404 Label Not Found`; 409 for a concurrent change
+ */
 export async function changeLabel(
   deps: Deps,
   access: ContainerAccess,
   idOrTitle: string,
   input: Partial<LabelInput>,
 ): Promise<LabelRecord> {
-  const label = await getLabel(deps, access, idOrTitle, { inherited: false });
+  const { priority, descriptionHtml: _, ...others } = input;
+  const ranks = priority !== undefined && Object.values(others).every((value) => value === undefined);
+  const inherited = ranks && 'project' in access;
+  const label = await getLabel(deps, access, idOrTitle, { inherited });
+  if (inherited && label.container.kind === 'group') return ranked(deps, access, label, priority);
   const color = input.color === undefined ? label.color : colorOf(input.color);
   const title = input.title === undefined ? label.title : input.title.trim();
   requireValid({ title, color, description: input.description });
@@ -137,6 +145,21 @@ export async function changeLabel(
     if (error instanceof AlreadyExists) throw invalid({ title: ['has already been taken'] });
     throw failed(error, label);
   }
+}
+
+/** @throws `404 Label Not Found` where it, or the project, is deleted meanwhile */
+async function ranked(
+  { store }: Deps,
+  { project }: ProjectAccess,
+  label: LabelRecord,
+  priority: number | null,
+): Promise<LabelRecord> {
+  try {
+    await store.labels.prioritize(label, project.id, priority);
+  } catch (error) {
+    throw error instanceof Missing ? notFound('Label') : error;
+  }
+  return { ...label, priority };
 }
 
 /**

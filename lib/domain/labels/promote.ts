@@ -2,7 +2,9 @@
 
 import type { LabelRecord } from '../../records/labels.ts';
 import { AlreadyExists, LimitReached, Missing, Stale } from '../../store/errors.ts';
+import { priorityWrites } from '../../store/labels/labels.ts';
 import { MAINTENANCE, message } from '../../store/outbox/outbox.ts';
+import type { Write } from '../../store/table/write.ts';
 import { requireGroupAbility } from '../access/permissions.ts';
 import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
@@ -36,17 +38,24 @@ export async function promoteLabel(
   const others = message(MAINTENANCE, LABEL_PROMOTED_JOB, body);
   try {
     if (present === undefined) {
-      const change = { priority: null };
-      const promoted = await labels.promote(label, container, above(group), deps.now(), [others], change);
+      const writes = kept(label, label).filter((write) => 'put' in write);
+      const change = { priority: null, ...(writes.length === 0 ? {} : { prioritized: true as const }) };
+      const alongside = { writes, messages: [others] };
+      const promoted = await labels.promote(label, container, above(group), deps.now(), alongside, change);
       return { label: promoted, group };
     }
-    await labels.remove(label, { messages: [...removed(label, present.id), others] });
+    const messages = [...removed(label, present.id), others];
+    await labels.remove(label, { writes: kept(label, present), messages });
     return { label: present, group };
   } catch (error) {
     const lost = [AlreadyExists, LimitReached, Missing, Stale].some((kind) => error instanceof kind);
     throw lost ? cannotPromote() : error;
   }
 }
+
+/** The project goes on with its priority, which the label of the group takes. */
+const kept = ({ container, priority }: LabelRecord, successor: LabelRecord): Write[] =>
+  priority === null ? [] : priorityWrites(successor, container.id, priority);
 
 const cannotPromote = () => refused('Failed to promote project label to group label');
 
@@ -70,9 +79,14 @@ export async function mergePromoted(
   const { labelId, title, groupId, from } = promoted;
   const merge = async (projectIds: readonly number[]) => {
     const found = await Promise.all(projectIds.map((id) => labels.idsOf([{ kind: 'project', id }], [title])));
-    for (const label of await labels.getMany(found.flat().filter((id) => id !== undefined))) {
+    const [successor, ...others] = await labels.getMany([
+      labelId,
+      ...found.flat().filter((id) => id !== undefined),
+    ]);
+    for (const label of others) {
       if (label === undefined) continue;
-      await labels.remove(label, { messages: removed(label, labelId) }).catch((error: unknown) => {
+      const writes = successor === undefined ? [] : kept(label, successor);
+      await labels.remove(label, { writes, messages: removed(label, labelId) }).catch((error: unknown) => {
         // It was renamed, promoted or deleted.
         if (!(error instanceof Stale)) throw error;
       });

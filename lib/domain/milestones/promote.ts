@@ -44,7 +44,9 @@ export async function promoteMilestone(
   const others = message(MAINTENANCE, MILESTONE_PROMOTED_JOB, body);
   try {
     if (present === undefined) {
-      const promoted = await milestones.promote(milestone, container, above(group), deps.now(), [others]);
+      const promoted = await milestones.promote(milestone, container, above(group), deps.now(), {
+        messages: [others],
+      });
       return { record: promoted, group };
     }
     await milestones.remove(milestone, { messages: [gone(milestone, present.id), others] });

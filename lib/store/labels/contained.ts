@@ -172,7 +172,7 @@ export class Contained<R extends ContainedRecord> {
     group: Container,
     above: readonly Container[],
     now: Date,
-    messages: readonly OutboxMessage[],
+    { writes = [], messages }: Alongside,
     change: Partial<R> = {},
   ): Promise<R> {
     const moved = changed(record, { ...change, container: group }, now);
@@ -185,6 +185,7 @@ export class Contained<R extends ContainedRecord> {
           ...this.#titleIsFree(above, next.title),
           checkSourceExists(record.container),
           checkSourceExists(group),
+          ...writes,
         ],
         messages,
       );

@@ -3,10 +3,13 @@
 import type { Container, LabelRecord } from '../../records/labels.ts';
 import { Missing, TransactionRefused } from '../errors.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { MAX_ID } from '../row-keys/key.ts';
+import { checkProjectExists } from '../placement/project-item.ts';
+import { type Key, MAX_ID, padded } from '../row-keys/key.ts';
 import {
   labelCountKey,
   labelKey,
+  labelPrioritiesOf,
+  labelPriorityKey,
   labelSubscriptionKey,
   labelsPartition,
   labelTitleKey,
@@ -18,7 +21,7 @@ import { deletePage } from '../table/delete-page.ts';
 import { type IdPage, idPage } from '../table/id-page.ts';
 import type { Page, PageRequest } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
-import { ABSENT, PRESENT } from '../table/write.ts';
+import { ABSENT, PRESENT, type Write } from '../table/write.ts';
 import { Contained } from './contained.ts';
 
 /** Maximum number of labels of a project or of a group, without inherited ones. */
@@ -34,6 +37,12 @@ export interface Subscription {
   readonly labelId: number;
   readonly userId: number;
   readonly at: Container;
+}
+
+/** A label as a project has it. */
+export interface LabelInProject {
+  readonly label: LabelRecord;
+  readonly projectId: number;
 }
 
 export class Labels extends Contained<LabelRecord> {
@@ -70,6 +79,48 @@ export class Labels extends Contained<LabelRecord> {
     where?: (label: LabelRecord) => boolean,
   ): Promise<Page<LabelRecord>> {
     return this.listed(containers, [TITLE], request, { where, counted: ['count'] });
+  }
+
+  /** The priority that each label has in a project: that of the project's own label, or what it gave to a group's. */
+  async priorities(labels: readonly LabelInProject[]): Promise<(number | null)[]> {
+    const given = labels.filter(({ label }) => label.prioritized === true);
+    const rows = await this.table.batchGet(
+      given.map(({ label, projectId }) => labelPriorityKey(label.id, projectId)),
+    );
+    const found = new Map(given.map((each, i) => [each, rows[i]?.['priority'] as number | undefined]));
+    return labels.map((each) => found.get(each) ?? each.label.priority);
+  }
+
+  /** Gives a label of a group a priority in a project; null: none. @throws Missing when the label or project is gone */
+  async prioritize(label: LabelRecord, projectId: number, priority: number | null): Promise<void> {
+    if (priority === null) {
+      await this.table.delete({ delete: labelPriorityKey(label.id, projectId) });
+      return;
+    }
+    try {
+      await this.table.transact([
+        ...priorityWrites(label, projectId, priority),
+        checkProjectExists(projectId),
+      ]);
+    } catch (error) {
+      if (error instanceof TransactionRefused)
+        for (const what of ['label', 'project']) if (error.has(what)) throw new Missing(what);
+      throw error;
+    }
+  }
+
+  /** Deletes up to `limit` priorities that a deleted project gave. @returns whether any are left */
+  async forgetPriorities(projectId: number, limit = 500): Promise<boolean> {
+    const rows = {
+      index: 'byId',
+      partition: labelPrioritiesOf(projectId),
+      only: ['pk', 'sk'],
+      limit,
+    } as const;
+    const page = await this.table.query(rows);
+    const keys = page.items as unknown as Key[];
+    await Promise.all(keys.map(({ pk, sk }) => this.table.delete({ delete: { pk, sk } })));
+    return page.next !== undefined;
   }
 
   /** @returns for each label whether the user is subscribed to it there */
@@ -127,6 +178,30 @@ export class Labels extends Contained<LabelRecord> {
     while (await this.forget(labelId));
   }
 }
+
+/** The writes of a priority that a project gives to a label of a group, refused as `label` when that is deleted. */
+export const priorityWrites = (
+  { id, prioritized }: LabelRecord,
+  projectId: number,
+  priority: number,
+): Write[] => [
+  {
+    put: {
+      ...labelPriorityKey(id, projectId),
+      ...{ priority, list: labelPrioritiesOf(projectId), byId: padded(id) },
+    },
+  },
+  prioritized === true
+    ? { check: labelKey(id), if: PRESENT, reason: 'label' }
+    : {
+        update: labelKey(id),
+        set: { prioritized: true },
+        // Who changes the label meanwhile has not seen it.
+        add: { version: 1 },
+        if: PRESENT,
+        reason: 'label',
+      },
+];
 
 const subscriptionKey = ({ labelId, userId, at }: Subscription) =>
   labelSubscriptionKey(labelId, at.kind === 'project' ? at.id : 0, userId);

@@ -8,13 +8,14 @@ interface Stores {
   readonly labels: Labels;
 }
 
-const rows = ['label', 'label-title', 'label-count', 'label-subscription'] as const;
+const rows = ['label', 'label-title', 'label-count', 'label-subscription', 'label-priority'] as const;
 
 export const remover: Remover<Stores> = {
   ofProject: {
     rows,
-    run: ({ labels }, { id }, deadline) =>
-      untilNoneLeft(() => labels.removeOf({ kind: 'project', id }), deadline),
+    run: async ({ labels }, { id }, deadline) =>
+      (await untilNoneLeft(() => labels.removeOf({ kind: 'project', id }), deadline)) &&
+      untilNoneLeft(() => labels.forgetPriorities(id), deadline),
   },
   ofGroup: {
     rows,

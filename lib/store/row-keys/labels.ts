@@ -26,6 +26,17 @@ export const labelSubscriptionKey = (labelId: number, projectId: number, userId:
   sk: `SUBSCRIBER#${padded(projectId)}#${padded(userId)}`,
 });
 
+const PRIORITY = 'PRIORITY#';
+
+/** The priority that a project gave to a label of a group above it. */
+export const labelPriorityKey = (labelId: number, projectId: number): Key => ({
+  pk: labelKey(labelId).pk,
+  sk: PRIORITY + padded(projectId),
+});
+
+/** Attribute `list` of such rows: all of a project. */
+export const labelPrioritiesOf = (projectId: number): string => `LABELPRIORITIES#${padded(projectId)}`;
+
 export const rowKinds = [
   { name: 'label', partitions: ['LABEL#'], keys: { labelKey }, of: ['project', 'group'] },
   { name: 'label-title', partitions: ['LABELS#'], keys: { labelTitleKey }, of: ['project', 'group'] },
@@ -36,4 +47,5 @@ export const rowKinds = [
     keys: { labelSubscriptionKey },
     of: ['project', 'group', 'user'],
   },
+  { name: 'label-priority', partitions: ['LABEL#'], keys: { labelPriorityKey }, of: ['project', 'group'] },
 ] as const satisfies readonly RowKind[];
