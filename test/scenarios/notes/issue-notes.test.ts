@@ -113,7 +113,10 @@ describe('notes on an issue', () => {
     const others = await as('guest', 'PUT', `${path}/notes/${id}`, { body: 'yours' });
     expect([others.status, others.body]).toEqual([403, { message: '403 Forbidden' }]);
     const secret = await as('owner', 'PUT', `${path}/notes/${id}`, { confidential: true });
-    expect(secret.status).toBe(400);
+    const changed = 'Note {:confidential=>["can not be changed for existing notes"]}';
+    expect(secret).toMatchObject({ status: 400, body: { message: `400 Bad request - ${changed}` } });
+    const same = await as('owner', 'PUT', `${path}/notes/${id}`, { confidential: false });
+    expect(same).toMatchObject({ status: 200, body: { confidential: false } });
   });
 
   test('have authors with the address that they show to everyone, and since when they are there', async () => {
