@@ -4,7 +4,7 @@ import { LimitExceeded } from '../../git/work.ts';
 const REMEMBERED_MS = 5 * 60_000;
 const MAX_REMEMBERED = 1000;
 
-const passed = new Map<string, { readonly error: LimitExceeded; readonly until: number }>();
+const passed = new Map<string, { readonly reason: string; readonly until: number }>();
 
 /**
  * Runs a read that a hostile repository can make expensive. One that passed a limit is refused at once for some minutes:
@@ -17,14 +17,15 @@ const passed = new Map<string, { readonly error: LimitExceeded; readonly until: 
 export async function rememberingLimits<T>(question: readonly string[], read: () => Promise<T>): Promise<T> {
   const key = question.join('\0');
   const before = passed.get(key);
-  if (before !== undefined && performance.now() < before.until) throw before.error;
+  if (before !== undefined && performance.now() < before.until) throw new LimitExceeded(before.reason);
   try {
     return await read();
   } catch (error) {
     if (error instanceof LimitExceeded) {
       passed.delete(key);
       if (passed.size >= MAX_REMEMBERED) passed.delete(passed.keys().next().value!);
-      passed.set(key, { error, until: performance.now() + REMEMBERED_MS });
+      // The error itself would keep what its stack refers to: all that the read had collected.
+      passed.set(key, { reason: error.message, until: performance.now() + REMEMBERED_MS });
     }
     throw error;
   }
