@@ -34,6 +34,7 @@ import { drain } from './drain.ts';
 import { ensureTable } from './ensure-table.ts';
 import { type FunctionModule, type GatewayLimits, gateway } from './gateway.ts';
 import { installLambdaGlobal, lambdaContext } from './lambda.ts';
+import { loadAhead } from './load-ahead.ts';
 import { pollQueue } from './poller.ts';
 import { gatewayRoutes } from './routes.ts';
 import { startSchedule } from './scheduler.ts';
@@ -54,10 +55,14 @@ export interface HostOptions {
   readonly background?: boolean;
   /** Reads and writes of repositories, and jobs, have a thread each; false by default, which is all in this one. */
   readonly threads?: boolean;
+  /** Loads functions right after the start, so that no request waits for that; false by default. */
+  readonly loadAhead?: boolean;
 }
 
 export interface Host {
   readonly url: string;
+  /** Resolves when the functions are loaded that are loaded ahead. */
+  readonly loaded: Promise<void>;
   readonly dynamo: EmbeddedDynamo;
   readonly s3: EmbeddedS3;
   readonly sqs: EmbeddedSqs;
@@ -157,6 +162,17 @@ export async function startHost(options: HostOptions): Promise<Host> {
     } else void serve(request, response);
   });
 
+  // The thread of jobs starts with the first of them.
+  const ahead = areas.filter(
+    ({ kind }) => kind !== 'command' && (threads === undefined || kind !== 'worker'),
+  );
+  const loaded =
+    options.loadAhead === true
+      ? loadAhead(
+          ahead.map(({ entry }) => entry),
+          { load, onError: logBackground, signal: stopping.signal },
+        )
+      : Promise.resolve();
   const background =
     options.background === false
       ? []
@@ -174,6 +190,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
         ];
   return {
     url: baseUrl,
+    loaded,
     dynamo,
     s3,
     sqs,
@@ -189,7 +206,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
       await Promise.all([
         drain(server, DRAIN_TIMEOUT_MS),
         // A job that goes on loses its data under it, as when the host is killed: its message is delivered again.
-        Promise.race([Promise.allSettled(background), end]),
+        Promise.race([Promise.allSettled([loaded, ...background]), end]),
       ]);
       await Promise.all([...new Set(threads?.values())].map((thread) => thread.end()));
       await Promise.race([Promise.all([s3.close(), sqs.close()]), end]);

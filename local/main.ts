@@ -29,6 +29,7 @@ async function main(): Promise<void> {
     host: process.env['HOST'] ?? '127.0.0.1',
     limits: process.env['GATEWAY_LIMITS'] === '1',
     threads: process.env['FUNCTION_THREADS'] !== '0',
+    loadAhead: true,
     ...(process.env['BASE_URL'] === undefined ? {} : { baseUrl: process.env['BASE_URL'] }),
   });
   const administrator = (await host.invoke(
