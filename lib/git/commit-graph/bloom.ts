@@ -59,10 +59,11 @@ export function bloomFilter(paths: Iterable<string>): Uint8Array {
     for (const folder of foldersAbove(path)) {
       if (all.has(folder)) break;
       all.add(folder);
+      if (all.size > MAX_CHANGES) return ALWAYS;
     }
+    if (all.size > MAX_CHANGES) return ALWAYS;
   }
   if (all.size === 0) return NEVER;
-  if (all.size > MAX_CHANGES) return ALWAYS;
   const filter = new Uint8Array(Math.ceil((all.size * BITS_PER_PATH) / 8));
   for (const path of all) {
     for (const position of bloomKey(path)) {

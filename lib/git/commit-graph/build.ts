@@ -11,7 +11,7 @@ import { parseCommitLinks } from '../parse.ts';
 import { peeledOid, refTips } from '../ref-tips.ts';
 import { inSlices } from '../slices.ts';
 import { nextTurn } from '../work.ts';
-import { ChangedPaths } from './changed-paths.ts';
+import { ChangedPaths, type FilterSteps } from './changed-paths.ts';
 import { CommitTable, type Generations, generations, NONE } from './commit-table.ts';
 import { CommitGraphFile } from './read.ts';
 import { type Filters, writeCommitGraph } from './write.ts';
@@ -19,7 +19,6 @@ import { type Filters, writeCommitGraph } from './write.ts';
 /** Each takes about 200 bytes of memory. */
 const MAX_COMMITS = 1_500_000;
 const STEPS_PER_TURN = 2048;
-const FILTER_SLICE_MS = 30;
 /** Filters are computed for at least this time, so that each run makes progress. */
 const MIN_FILTER_MS = 10_000;
 /** Commits prefetched when one is missing. */
@@ -134,21 +133,22 @@ async function makeFilters(
   const paths = new ChangedPaths();
   const until = Math.max(deadline, Date.now() + MIN_FILTER_MS);
   let i = 0;
-  const slice = (objects: SyncObjects): boolean => {
-    const end = performance.now() + FILTER_SLICE_MS;
-    for (; i < todo.length && Date.now() < until; i++) {
-      const number = todo[i]!;
+  let steps: FilterSteps | undefined;
+  const step = (objects: SyncObjects): boolean => {
+    const number = todo[i];
+    if (number === undefined || Date.now() >= until) return true;
+    if (steps === undefined) {
       const parent = commits.firstParent(number);
-      const parentTree = parent === NONE ? EMPTY_TREE : commits.tree(parent);
-      made.put(number, paths.filter(objects, commits.tree(number), parentTree));
-      if ((i & 15) === 0 && performance.now() > end) {
-        i++;
-        return false;
-      }
+      steps = paths.of(commits.tree(number), parent === NONE ? EMPTY_TREE : commits.tree(parent));
     }
-    return true;
+    const filter = steps(objects);
+    if (filter === undefined) return false;
+    made.put(number, filter);
+    steps = undefined;
+    i++;
+    return false;
   };
-  while (!(await store.run(slice, { around: 8 }))) await nextTurn();
+  await inSlices(store, Number.POSITIVE_INFINITY, step, undefined, { around: 8 });
   return { filters: made.filters, missing: todo.length - i };
 }
 

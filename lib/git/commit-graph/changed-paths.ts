@@ -21,22 +21,35 @@ interface Pair {
   readonly prefix: string;
 }
 
+/**
+ * Compares one pair of trees. May be called again after a BlockMiss. @returns the filter at the end
+ * @throws BlockMiss, ObjectMissing, CorruptData
+ */
+export type FilterSteps = (objects: SyncObjects) => Uint8Array | undefined;
+
 /** Computes the filters of commits one after another; neighbours share most trees. */
 export class ChangedPaths {
   readonly #recent = new Map<Oid, WalkedTree>();
 
-  /**
-   * The filter of a commit with root tree `tree` whose first parent has `parentTree`.
-   * @throws BlockMiss, ObjectMissing, CorruptData
-   */
-  filter(objects: SyncObjects, tree: Oid, parentTree: Oid): Uint8Array {
+  /** The filter of a commit with root tree `tree` whose first parent has `parentTree`. */
+  of(tree: Oid, parentTree: Oid): FilterSteps {
     const paths: string[] = [];
     const pairs: Pair[] = [{ one: tree, other: parentTree, prefix: '' }];
-    for (let count = 1; pairs.length > 0 && paths.length <= MAX_CHANGES; count++) {
-      if (count > MAX_PAIRS) return ALWAYS;
-      this.#compare(objects, pairs.pop()!, paths, pairs);
-    }
-    return paths.length > MAX_CHANGES ? ALWAYS : bloomFilter(paths);
+    let count = 0;
+    return (objects) => {
+      const pair = pairs.pop();
+      if (paths.length > MAX_CHANGES || (pair && ++count > MAX_PAIRS)) return ALWAYS;
+      if (pair === undefined) return bloomFilter(paths);
+      try {
+        this.#compare(objects, pair, paths, pairs);
+      } catch (error) {
+        // Nothing was added: both trees are read first.
+        pairs.push(pair);
+        count--;
+        throw error;
+      }
+      return undefined;
+    };
   }
 
   /** Adds the paths that differ between two trees, and the pairs of their subdirectories that differ. */
