@@ -5,22 +5,28 @@ import { READS, WRITES } from './routes.ts';
 import { type Answered, HostileService } from './service.ts';
 
 /**
- * Repositories of a few kilobytes that are expensive to read. Statuses and sizes are asserted. Pauses and memory are
- * printed, and fail only by gross excess: the machine may be shared, and the garbage collector pauses too.
+ * Repositories of a few kilobytes that are expensive to read. Statuses, sizes and memory are asserted. Pauses of the event loop
+ * are printed, with those turns that took more than their bound of processor time, and fail only by gross excess: on a machine
+ * that others use, the collection of garbage alone takes several times the bound.
  */
-const MAX_PAUSE_MS = 2500;
-const MAX_PEAK_BYTES = 1.5 * 2 ** 30;
+const BOUND_MS = 50;
+const MAX_BUSY_MS = 1000;
+const MAX_PEAK_BYTES = 2 ** 30;
 const MAX_JSON_BYTES = 6 * 2 ** 20;
 /** A file of 32 MiB in Base64, the largest that is returned as JSON. */
 const MAX_FILE_JSON_BYTES = 44 * 2 ** 20;
 
 let service: HostileService;
 const table: string[] = [];
+const above: string[] = [];
 beforeAll(async () => {
   service = await HostileService.start();
 });
 afterAll(async () => {
   console.log(table.join('\n'));
+  console.log(
+    `${above.length} of ${table.length} calls held the event loop for more than ${BOUND_MS} ms:\n${above.join('\n')}`,
+  );
   await service?.stop();
 });
 
@@ -39,7 +45,8 @@ function noted(
 
 function expectBounded(what: string, answered: Answered): void {
   expect.soft(answered.status, what).toBeLessThan(500);
-  expect.soft(answered.pauseMs, `pause of ${what}`).toBeLessThan(MAX_PAUSE_MS);
+  expect.soft(answered.busyMs, `a turn of ${what}`).toBeLessThan(MAX_BUSY_MS);
+  if (answered.busyMs > BOUND_MS) above.push(`${what}: ${Math.round(answered.busyMs)} ms`);
   expect.soft(answered.peakBytes, `memory of ${what}`).toBeLessThan(MAX_PEAK_BYTES);
 }
 

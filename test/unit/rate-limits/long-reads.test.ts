@@ -38,7 +38,7 @@ function reading(places: object, limits = '') {
   return { store: { readPlaces: places }, environment, now: () => new Date() } as never;
 }
 
-/** Works in turns of 20 ms. */
+/** Works in turns. */
 async function work(ms: number): Promise<void> {
   for (let done = 0; done < ms; done += TURN_MS) {
     clock += TURN_MS;
