@@ -1,11 +1,8 @@
 import { runIngestJob } from '../lib/domain/worker/dispatch-ingest.ts';
 import { deps } from './deps.ts';
-import { receives, worker } from './worker.ts';
-
-/** Deliveries before the queue moves a message to its dead-letter queue. */
-const MAX_RECEIVES = 5;
+import { isLastTry, worker } from './worker.ts';
 
 /** Receives packs from the staging area, one after the other: large pushes, and imported repositories. */
 export const handler = worker((message, record) =>
-  runIngestJob(deps(), message, { lastDelivery: receives(record) >= MAX_RECEIVES }),
+  runIngestJob(deps(), message, { lastDelivery: isLastTry(record) }),
 );

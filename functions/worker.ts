@@ -102,6 +102,12 @@ export const unknownMessage = () => new Error('unknown message type: not written
 /** Number of deliveries of the message, including this one. */
 export const receives = ({ attributes }: SQSRecord): number => Number(attributes.ApproximateReceiveCount);
 
+/** The queue delivers more often (`cdk/work-queue.ts`), as it also counts what was not begun. */
+const MAX_TRIES = 5;
+
+/** Whether the job should give up and tell so, if it fails once more. */
+export const isLastTry = (record: SQSRecord): boolean => receives(record) >= MAX_TRIES;
+
 /** Seconds since it was enqueued or became due: the ID of a scheduled message has a future time. */
 function ageOf(message: Message | undefined): number | undefined {
   if (message === undefined) return undefined;

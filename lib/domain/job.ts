@@ -23,14 +23,14 @@ export interface JobDefinition<Body = unknown, D = Deps> {
    * Of `zod/mini`, which adds 25 KB to a worker's bundle where `zod` adds 85.
    */
   readonly body: () => ZodMiniType<Body>;
-  /** @throws what went wrong: the message is delivered again, and after five times goes to the dead letters */
+  /** @throws what went wrong: the message is delivered again, and after some more times goes to the dead letters */
   run(deps: D, body: Body, context: JobContext): Promise<JobOutcome>;
 }
 
 export interface JobContext {
   /** Of the message; the same at every delivery. */
   readonly messageId: string;
-  /** The message goes to the dead letters when this delivery fails. */
+  /** It was tried often enough: what cannot be done now is given up, and who waits for it is told. */
   readonly lastDelivery: boolean;
   /** Milliseconds since 1970: end of the job's time slice. No new step begins after it. */
   readonly deadline: number;

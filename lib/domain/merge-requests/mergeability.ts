@@ -174,7 +174,8 @@ export async function checkMergeRequest(
   const { targetSha } = await headsOf(deps, accessOf(project), record);
   if (targetSha === undefined || currentVerdict({ record, targetSha }) !== undefined) return;
   const git = codeOf(deps, accessOf(project));
-  const signal = AbortSignal.timeout(Math.max(1, deadline - Date.now()));
+  const left = deadline - Date.now();
+  const signal = left > 0 ? AbortSignal.timeout(left) : AbortSignal.abort();
   const verdict = await checked(git, record, targetSha, signal);
   // A worker that others kept from its work says nothing of the merge: it is tried again.
   if (verdict === undefined && !last) throw new Error('whether it can be merged was not found out in time');
@@ -206,6 +207,7 @@ async function checked(
   signal: AbortSignal,
 ): Promise<MergeVerdict | undefined> {
   try {
+    signal.throwIfAborted();
     const merging = await git.merging();
     const found = await merging.check(targetSha, record.diff.headSha as Oid, { signal });
     return { ...refusal(record, targetSha), ...outcomeOf(found) };

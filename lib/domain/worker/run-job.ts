@@ -7,7 +7,7 @@ import type { Job, JobContext, JobDefinition, JobOutcome } from '../job.ts';
 export const SLICE_MS = 45_000;
 
 export interface Delivery {
-  /** Whether the message goes to the dead-letter queue when this delivery fails. */
+  /** As of {@link JobContext}. */
   readonly lastDelivery?: boolean;
 }
 

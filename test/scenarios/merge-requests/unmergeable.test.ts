@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { deps } from '../../../functions/deps.ts';
+import { checkMergeRequest } from '../../../lib/domain/merge-requests/mergeability.ts';
+import { mergeRequestKeys } from '../../../lib/store/row-keys/merge-requests.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
@@ -58,6 +61,25 @@ test('the author has a to-do when conflicts appear, one however often they are f
   expect((await as('maintainer', 'GET', mr)).body.has_conflicts).toBe(true);
   expect(await todos('developer', mr)).toEqual(['unmergeable']);
   expect(await todos('maintainer', mr)).toEqual([]);
+});
+
+test('a worker that has no time to check says nothing, and at its last try that it cannot be merged', async () => {
+  const { path, mr } = await proposed();
+  const { body } = await as('maintainer', 'GET', mr);
+  const { store } = deps();
+  const address = { projectId: body.project_id, iid: body.iid };
+  await store.table.update({
+    update: mergeRequestKeys.record(address),
+    set: { verdict: null },
+    remove: ['check'],
+  });
+  const status = async () =>
+    (await as('guest', 'GET', `${path}/merge_requests?iids[]=${body.iid}`)).body[0].merge_status;
+  const check = (last: boolean) => checkMergeRequest(deps(), address, { deadline: Date.now(), last });
+  await expect(check(false)).rejects.toThrow('was not found out in time');
+  expect(await status()).toBe('unchecked');
+  await check(true);
+  expect(await status()).toBe('cannot_be_merged');
 });
 
 test('whether a closed one would merge is told as of an open one, and its author has nothing to do about it', async () => {
