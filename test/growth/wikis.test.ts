@@ -48,8 +48,8 @@ afterAll(async () => {
   git[Symbol.dispose]();
 });
 
-/** A large directory is in blocks of the pack that are not those of its pages. */
-const OTHER_BLOCKS = 2;
+/** A large directory is in blocks of the pack that are not those of its pages; on a busy machine one is waited for by itself. */
+const OTHER_BLOCKS = 3;
 
 describe('the round trips are as few for', () => {
   test.each(Object.entries(ACTIONS))('%s', (action, { method }) => {
