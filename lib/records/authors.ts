@@ -4,3 +4,10 @@ export interface AuthorSnapshot {
   readonly username: string;
   readonly name: string;
 }
+
+/** Of a user, of whom more is known. */
+export const snapshotOf = ({ id, username, name }: AuthorSnapshot): AuthorSnapshot => ({
+  id,
+  username,
+  name,
+});

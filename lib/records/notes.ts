@@ -1,6 +1,6 @@
 // Notes on objects of a project or a group: in partitions of it, so that they are deleted with it.
 
-import type { AuthorSnapshot } from './authors.ts';
+import { type AuthorSnapshot, snapshotOf } from './authors.ts';
 import type { Container } from './labels.ts';
 import type { StoredText } from './texts.ts';
 
@@ -68,6 +68,39 @@ export interface NoteRecord {
   readonly createdAt: string;
   readonly updatedAt: string;
 }
+
+/** What the service notes about a change. */
+export interface SystemNote {
+  /** The kind of change. */
+  readonly action: string;
+  readonly text: string;
+  /** What is told as events too. */
+  readonly change?: NotedChange;
+  /** The place that the text names: only those who may read that see the note. */
+  readonly mentionedIn?: NamedPlace;
+}
+
+/** A note by the service. @param author who made the change @param at ISO 8601, UTC */
+export const systemNote = (
+  id: number,
+  { projectId, noteable, iid }: Pick<NoteRecord, 'projectId' | 'noteable' | 'iid'>,
+  { action, text, change, mentionedIn }: SystemNote,
+  author: AuthorSnapshot,
+  at: string,
+): NoteRecord => ({
+  id,
+  projectId,
+  noteable,
+  ...(iid === undefined ? {} : { iid }),
+  body: text,
+  author: snapshotOf(author),
+  line: null,
+  system: action,
+  ...(change === undefined ? {} : { change }),
+  ...(mentionedIn === undefined ? {} : { mentionedIn }),
+  createdAt: at,
+  updatedAt: at,
+});
 
 /**
  * What a system note tells of that can also be asked for as events: of labels one for each, of the others one. The ids of

@@ -1,9 +1,9 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
-import type { SystemNote } from '../../domain/tracked/system-notes.ts';
 import * as time from '../../domain/tracked/time.ts';
 import type { ProjectRule } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
+import type { SystemNote } from '../../records/notes.ts';
 import { type ApiDeps, endpoint } from '../endpoint.ts';
 import { withParams } from '../with-params.ts';
 import { timeStats } from './present.ts';

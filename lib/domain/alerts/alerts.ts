@@ -2,6 +2,7 @@
 
 import type { AlertRecord, AlertSeverity, AlertStatus } from '../../records/alerts.ts';
 import { byId } from '../../records/by-id.ts';
+import type { SystemNote } from '../../records/notes.ts';
 import type { UserRecord } from '../../records/users.ts';
 import type { AlertChange } from '../../store/alerts/alerts.ts';
 import { AlreadyExists } from '../../store/errors.ts';
@@ -16,7 +17,7 @@ import type { NotedObject } from '../notes/noteable.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
 import { alertThread } from '../tracked/alert-notes.ts';
 import { assignable } from '../tracked/input.ts';
-import { movedIds, peopleText, type SystemNote, systemNoteWrites } from '../tracked/system-notes.ts';
+import { movedIds, peopleText, systemNoteWrites } from '../tracked/system-notes.ts';
 
 export interface AlertFilter {
   readonly status: AlertStatus | undefined;

@@ -1,6 +1,7 @@
 /** Incidents that alerts open and close, in the name of an account of the service. */
 
 import type { AlertRecord } from '../../records/alerts.ts';
+import { snapshotOf } from '../../records/authors.ts';
 import type { IssueRecord, Severity } from '../../records/issues.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
@@ -52,7 +53,7 @@ export async function openIncident(
     ...{ id, iid, projectId: project.id, alertIid: alert.iid, type: 'incident', state: 'opened' },
     title: oneLine(alert.title),
     description: await keptText(deps, project.id, description),
-    author: { id: user.id, username: user.username, name: user.name },
+    author: snapshotOf(user),
     severity: SEVERITIES[alert.severity],
     ...{ confidential: false, assigneeIds: [], labelIds: [], milestoneId: null, iterationId: null },
     ...{ epicId: null, dueDate: null, weight: null, healthStatus: null, discussionLocked: null },

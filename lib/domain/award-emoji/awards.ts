@@ -1,5 +1,6 @@
 /** Emoji with which users react to objects of a project or a group and to notes on them: the rules for all kinds of objects. */
 
+import { snapshotOf } from '../../records/authors.ts';
 import { type Awardable, type AwardRecord, awardedName, votesOf } from '../../records/award-emoji.ts';
 import type { NoteRecord } from '../../records/notes.ts';
 import type { UserRecord } from '../../records/users.ts';
@@ -74,7 +75,7 @@ export async function addAward(
     ...awardable,
     id,
     name: awardedName(name),
-    author: { id: user.id, username: user.username, name: user.name },
+    author: snapshotOf(user),
     createdAt: at,
     updatedAt: at,
   };

@@ -1,5 +1,6 @@
 /** Epics of groups: who sees a group sees its epics, Reporters change them. */
 
+import { snapshotOf } from '../../records/authors.ts';
 import type { EpicRecord } from '../../records/epics.ts';
 import { LimitReached, Missing, Stale } from '../../store/errors.ts';
 import { followDeletion } from '../../store/labels/uses.ts';
@@ -90,7 +91,7 @@ export async function createEpic(
     description,
     state: 'opened',
     confidential: input.confidential ?? false,
-    author: { id: user.id, username: user.username, name: user.name },
+    author: snapshotOf(user),
     labelIds: labels.map((label) => label.id),
     parentId: parentId ?? null,
     startDateFixed: input.startDateFixed ?? null,

@@ -3,7 +3,7 @@
  * transaction, so that a worker that ends half way is continued, and a message that comes twice does nothing twice.
  */
 
-import type { AuthorSnapshot } from '../../records/authors.ts';
+import { type AuthorSnapshot, snapshotOf } from '../../records/authors.ts';
 import { type Awardable, type AwardRecord, votesOf } from '../../records/award-emoji.ts';
 import type { IssueCopyRecord } from '../../records/issue-copies.ts';
 import type { IssueAddress, IssueRecord } from '../../records/issues.ts';
@@ -236,8 +236,7 @@ async function authorsOf({ store }: Deps, notes: readonly NoteRecord[]) {
   for (const user of users)
     if (user !== undefined && user.type !== 'ghost') living.set(user.id, snapshots.get(user.id)!);
   if (living.size === snapshots.size) return { living, ghost: undefined };
-  const { id, username, name } = await store.users.ghost();
-  return { living, ghost: { id, username, name } };
+  return { living, ghost: snapshotOf(await store.users.ghost()) };
 }
 
 /** The texts of notes as they read in the target, where the files that they link to are by then. */

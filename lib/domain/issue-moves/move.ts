@@ -3,8 +3,9 @@
  * promises the rest: notes and files are copied by the job `issue.copy`.
  */
 
+import { snapshotOf } from '../../records/authors.ts';
 import type { IssueRecord, IssueReference } from '../../records/issues.ts';
-import type { NoteRecord } from '../../records/notes.ts';
+import { type NoteRecord, systemNote } from '../../records/notes.ts';
 import { Missing, Stale, TransactionRefused } from '../../store/errors.ts';
 import { noteWrites } from '../../store/notes/notes.ts';
 import { can, signedIn } from '../access/permissions.ts';
@@ -127,7 +128,7 @@ async function bring(
   // One more for each of the notes that tell of it.
   const last = await store.notes.reserveIds(copied + 2);
   const at = deps.now().toISOString();
-  const me = { id: user.id, username: user.username, name: user.name };
+  const me = snapshotOf(user);
   const shareGroups = source.project.ancestorIds.every((each) => target.project.ancestorIds.includes(each));
   // The alert stays with the project; merge requests name the issue that they named.
   const { alertIid: _alert, closers: _closers, ...taken } = before;
@@ -158,11 +159,11 @@ async function bring(
     updatedAt: at,
   };
   const told = isMove ? 'moved' : 'cloned';
-  const note = (on: IssueRecord, noteId: number, text: string, other: IssueRecord): NoteRecord => ({
-    ...{ id: noteId, projectId: on.projectId, noteable: noteableOf(on), iid: on.iid, body: text, author: me },
-    ...{ line: null, system: told, createdAt: at, updatedAt: at },
-    mentionedIn: { kind: 'issue', projectId: other.projectId, iid: other.iid },
-  });
+  const note = (on: IssueRecord, noteId: number, text: string, other: IssueRecord): NoteRecord => {
+    const mentionedIn = { kind: 'issue', projectId: other.projectId, iid: other.iid } as const;
+    const place = { projectId: on.projectId, noteable: noteableOf(on), iid: on.iid };
+    return systemNote(noteId, place, { action: told, text, mentionedIn }, user, at);
+  };
   const { write, message } = store.issueCopies.begin({
     ...{
       source: referenceOf(before),
@@ -230,6 +231,5 @@ async function titledAlike(deps: Deps, issue: IssueRecord, target: ProjectAccess
 /** The author, or the ghost where the account is being deleted. */
 async function presentAuthor({ store }: Deps, { author }: IssueRecord) {
   if ((await store.users.get(author.id)) !== undefined) return author;
-  const { id, username, name } = await store.users.ghost();
-  return { id, username, name };
+  return snapshotOf(await store.users.ghost());
 }

@@ -1,8 +1,9 @@
 /** An issue becomes an epic of its project's group: one transaction makes the epic and closes the issue. */
 
+import { snapshotOf } from '../../records/authors.ts';
 import type { EpicRecord } from '../../records/epics.ts';
 import type { IssueRecord } from '../../records/issues.ts';
-import type { NoteRecord } from '../../records/notes.ts';
+import { type NoteRecord, systemNote } from '../../records/notes.ts';
 import { TransactionRefused } from '../../store/errors.ts';
 import { noteWrites } from '../../store/notes/notes.ts';
 import { outboxWrites } from '../../store/outbox/outbox.ts';
@@ -61,7 +62,6 @@ export async function promoteIssue(
     store.notes.reserveIds(1),
   ]);
   const at = deps.now();
-  const me = { id: user.id, username: user.username, name: user.name };
   const written = issue.description === null ? null : await store.texts.read(issue.description);
   const description = written === null ? null : await store.texts.keep(containerOf(group), written);
   const fresh: Omit<EpicRecord, 'iid'> = {
@@ -72,7 +72,7 @@ export async function promoteIssue(
     description,
     state: 'opened',
     confidential: issue.confidential,
-    author: me,
+    author: snapshotOf(user),
     labelIds: issue.labelIds.filter((each) => {
       const container = labels.get(each)?.container;
       return container?.kind === 'group' && lineOf(group.group).includes(container.id);
@@ -84,19 +84,18 @@ export async function promoteIssue(
     updatedAt: at.toISOString(),
     version: 1,
   };
-  const noteFrom = ({ container, iid: number }: EpicRecord): NoteRecord => ({
-    id: first,
-    projectId: 0,
-    noteable: { kind: 'epic', id, groupId: container.id },
-    iid: number,
-    body: `promoted from issue ${access.project.fullPath}#${iid}`,
-    author: me,
-    line: null,
-    system: 'epic_issue',
-    mentionedIn: { kind: 'issue', projectId: access.project.id, iid },
-    createdAt: at.toISOString(),
-    updatedAt: at.toISOString(),
-  });
+  const noteFrom = ({ container, iid: number }: EpicRecord): NoteRecord =>
+    systemNote(
+      first,
+      { projectId: 0, noteable: { kind: 'epic', id, groupId: container.id }, iid: number },
+      {
+        action: 'epic_issue',
+        text: `promoted from issue ${access.project.fullPath}#${iid}`,
+        mentionedIn: { kind: 'issue', projectId: access.project.id, iid },
+      },
+      user,
+      at.toISOString(),
+    );
   const mail = enqueueNotification(deps, actor, { kind: 'epic', groupId: group.group.id, epicId: id });
   const attempt = async () => {
     const { created, writes } = await store.epics.creationOf(fresh);

@@ -5,6 +5,7 @@
  */
 
 import type { IssueAddress, IssueFields, IssueRecord } from '../../records/issues.ts';
+import type { SystemNote } from '../../records/notes.ts';
 import { ending } from '../../store/alerts/alerts.ts';
 import { AlreadyExists, Missing, Stale, TransactionRefused } from '../../store/errors.ts';
 import { mentionsMessage } from '../../store/notes/mentions.ts';
@@ -28,7 +29,7 @@ import { retryWhileStale } from '../retry-while-stale.ts';
 import { alertThread, recoveryText } from '../tracked/alert-notes.ts';
 import { hookChanges } from '../tracked/hook-changes.ts';
 import { type Known, surroundingsOf } from '../tracked/related.ts';
-import { type NoteIds, type SystemNote, systemNoteWrites } from '../tracked/system-notes.ts';
+import { type NoteIds, systemNoteWrites } from '../tracked/system-notes.ts';
 import { datesFollow } from './epic-dates.ts';
 import { toldInEpics } from './epic-notes.ts';
 import { toldChanges } from './mails.ts';

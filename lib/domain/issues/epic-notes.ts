@@ -2,7 +2,7 @@
 
 import type { EpicRecord } from '../../records/epics.ts';
 import type { IssueRecord } from '../../records/issues.ts';
-import type { NoteRecord } from '../../records/notes.ts';
+import { type NoteRecord, systemNote } from '../../records/notes.ts';
 import { noteWrites } from '../../store/notes/notes.ts';
 import type { Write } from '../../store/table/write.ts';
 import { signedIn } from '../access/permissions.ts';
@@ -36,19 +36,15 @@ export async function toldInEpics(
   if (told.length === 0) return {};
   const first = (await store.notes.reserveIds(told.length)) - told.length + 1;
   const at = now().toISOString();
-  const noteOf = ({ container, iid: number, id }: EpicRecord, text: string, noteId: number): NoteRecord => ({
-    id: noteId,
-    projectId: 0,
-    noteable: { kind: 'epic', id, groupId: container.id },
-    iid: number,
-    body: text,
-    author: { id: user.id, username: user.username, name: user.name },
-    line: null,
-    system: 'epic_issue',
-    mentionedIn: { kind: 'issue', projectId, iid },
-    createdAt: at,
-    updatedAt: at,
-  });
+  const mentionedIn = { kind: 'issue', projectId, iid } as const;
+  const noteOf = ({ container, iid: number, id }: EpicRecord, text: string, noteId: number): NoteRecord =>
+    systemNote(
+      noteId,
+      { projectId: 0, noteable: { kind: 'epic', id, groupId: container.id }, iid: number },
+      { action: 'epic_issue', text, mentionedIn },
+      user,
+      at,
+    );
   return {
     writes: told.flatMap(({ epic, text }, i) => [
       ...noteWrites(noteOf(epic, text, first + i)),

@@ -1,4 +1,6 @@
+import { snapshotOf } from '../../records/authors.ts';
 import type { IssueFields, IssueRecord } from '../../records/issues.ts';
+import type { SystemNote } from '../../records/notes.ts';
 import type { StoredText } from '../../records/texts.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
@@ -15,7 +17,6 @@ import { ISSUES, requireRate } from '../rate-limits/action-limits.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
 import { assignable, keptText, labelChange, usableMilestone } from '../tracked/input.ts';
 import { surroundingsOf } from '../tracked/related.ts';
-import type { SystemNote } from '../tracked/system-notes.ts';
 import { tasksOf } from '../tracked/tasks.ts';
 import { addIssue, changeIssue } from './change.ts';
 import { datesFollow } from './epic-dates.ts';
@@ -116,7 +117,7 @@ export async function createIssue(
     state: 'opened',
     confidential,
     type,
-    author: { id: user.id, username: user.username, name: user.name },
+    author: snapshotOf(user),
     assigneeIds: assignees.map((assignee) => assignee.id),
     labelIds: labels.map((label) => label.id),
     milestoneId: milestone?.id ?? null,

@@ -2,6 +2,7 @@
 
 import type { IssueFields, IssueRecord, Severity } from '../../records/issues.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
+import type { SystemNote } from '../../records/notes.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Actor } from '../actor.ts';
@@ -14,7 +15,6 @@ import {
   movedIds,
   type NoteIds,
   ofField,
-  type SystemNote,
   systemNoteWrites,
   TEXTS_OF_ALL,
   type Tell,

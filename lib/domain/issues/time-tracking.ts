@@ -1,10 +1,10 @@
 import type { IssueRecord } from '../../records/issues.ts';
+import type { SystemNote } from '../../records/notes.ts';
 import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden } from '../errors.ts';
-import type { SystemNote } from '../tracked/system-notes.ts';
 import type { TimeChange } from '../tracked/time.ts';
 import { changeIssue } from './change.ts';
 

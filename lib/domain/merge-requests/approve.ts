@@ -2,6 +2,7 @@
 
 import { MAX_APPROVALS } from '../../records/approvals.ts';
 import type { MergeRequestFields, MergeRequestRecord } from '../../records/merge-requests.ts';
+import type { SystemNote } from '../../records/notes.ts';
 import { Stale } from '../../store/errors.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -12,7 +13,6 @@ import type { Deps } from '../deps.ts';
 import { conflict, notFound, unauthorized } from '../errors.ts';
 import { type ActionLimit, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
-import type { SystemNote } from '../tracked/system-notes.ts';
 import { changeMergeRequest } from './change.ts';
 import { getMergeRequest } from './find.ts';
 

@@ -4,6 +4,7 @@
  */
 
 import type { MergeRequestFields, MergeRequestRecord, VersionCommits } from '../../records/merge-requests.ts';
+import type { SystemNote } from '../../records/notes.ts';
 import { AlreadyExists, Missing, TransactionRefused } from '../../store/errors.ts';
 import { checkMessage, RESOLVE_OUTDATED_JOB } from '../../store/merge-requests/merge-requests.ts';
 import { mentionsMessage, mergedMessage } from '../../store/notes/mentions.ts';
@@ -18,7 +19,6 @@ import { mayNameIssues } from '../markdown/references.ts';
 import { moverOf } from '../notifications/enqueue.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
 import { surroundingsOf } from '../tracked/related.ts';
-import type { SystemNote } from '../tracked/system-notes.ts';
 import { getMergeRequest } from './find.ts';
 import { systemNotes } from './system-notes.ts';
 import { toDo, toldByMail, toldInFeeds, toldToHooks } from './told.ts';

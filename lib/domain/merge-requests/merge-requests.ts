@@ -2,7 +2,9 @@ import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
 import { RefConflict } from '../../git/ports.ts';
 import { branchRef } from '../../git/refname.ts';
+import { snapshotOf } from '../../records/authors.ts';
 import type { DiffVersion, MergeRequestFields, MergeRequestRecord } from '../../records/merge-requests.ts';
+import type { SystemNote } from '../../records/notes.ts';
 import type { StoredText } from '../../records/texts.ts';
 import type { Write } from '../../store/table/write.ts';
 import { can, signedIn } from '../access/permissions.ts';
@@ -25,7 +27,6 @@ import {
   usableMilestone,
 } from '../tracked/input.ts';
 import { surroundingsOf } from '../tracked/related.ts';
-import type { SystemNote } from '../tracked/system-notes.ts';
 import { tasksOf } from '../tracked/tasks.ts';
 import { tipOf } from './branch-tip.ts';
 import { addMergeRequest, changeMergeRequest } from './change.ts';
@@ -136,7 +137,7 @@ export async function createMergeRequest(
     title: input.title.trim(),
     description: await keptText(deps, project.id, description),
     state: 'opened',
-    author: { id: user.id, username: user.username, name: user.name },
+    author: snapshotOf(user),
     source: { projectId: source.project.id, branch: input.sourceBranch },
     targetBranch: input.targetBranch,
     assigneeIds: assignees.map((each) => each.id),

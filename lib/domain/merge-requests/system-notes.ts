@@ -2,6 +2,7 @@
 
 import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import { isDraft } from '../../records/merge-requests.ts';
+import type { SystemNote } from '../../records/notes.ts';
 import type { Write } from '../../store/table/write.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -13,7 +14,6 @@ import {
   movedIds,
   ofField,
   peopleText,
-  type SystemNote,
   systemNoteWrites,
   TEXTS_OF_ALL,
   type Tell,

@@ -1,5 +1,6 @@
 /** Notes on the objects of projects and groups: the rules that are the same for all kinds of objects. */
 
+import { snapshotOf } from '../../records/authors.ts';
 import {
   classOfNote,
   type DiscussionRecord,
@@ -185,7 +186,7 @@ async function written(
     noteable,
     ...(on.iid === undefined ? {} : { iid: on.iid }),
     body,
-    author: { id: author.id, username: author.username, name: author.name },
+    author: snapshotOf(author),
     line: input.line ?? null,
     ...(input.position === undefined ? {} : { position: input.position }),
     ...(suggestions.length === 0 ? {} : { suggestions }),

@@ -5,6 +5,8 @@ import {
   MAX_REPLIES,
   type NotePosition,
   type NoteRecord,
+  type SystemNote,
+  systemNote,
   unresolvedBy,
 } from '../../records/notes.ts';
 import { Stale } from '../../store/errors.ts';
@@ -19,10 +21,7 @@ import type { NotedObject } from './noteable.ts';
 import { type Discussion, discussionOf, discussionsOf } from './notes.ts';
 
 /** What the service notes at the end of a discussion that it resolves. */
-export interface LastWord {
-  /** The kind of change. */
-  readonly action: string;
-  readonly text: string;
+export interface LastWord extends SystemNote {
   readonly position: NotePosition;
 }
 
@@ -40,7 +39,6 @@ export async function resolveDiscussion(
   lastWord?: LastWord,
 ): Promise<Discussion> {
   const { user } = signedIn(actor);
-  const { id: byId, username, name } = user;
   const attempt = async () => {
     const before = await discussionOf(deps, on, discussionId);
     if (!isResolvable(before)) throw badRequest('Note is not resolvable');
@@ -52,22 +50,13 @@ export async function resolveDiscussion(
       lastWord === undefined || before.replies.length >= MAX_REPLIES
         ? undefined
         : {
-            id: await deps.store.notes.nextId(),
-            projectId: on.projectId,
-            noteable: on.noteable,
-            ...(on.iid === undefined ? {} : { iid: on.iid }),
-            body: lastWord.text,
-            author: { id: byId, username, name },
-            line: null,
+            ...systemNote(await deps.store.notes.nextId(), on, lastWord, user, at),
             position: lastWord.position,
             inDiscussion: before.firstId,
             discussed: true,
-            system: lastWord.action,
-            createdAt: at,
-            updatedAt: at,
           };
     const told = note === undefined ? open : repliedTo(open, note.id);
-    const after = resolved ? { ...told, resolved: { byId, at } } : told;
+    const after = resolved ? { ...told, resolved: { byId: user.id, at } } : told;
     await on.within({ notes: 0, unresolved: unresolvedBy(before, after) }, (alongside) =>
       deps.store.notes.resolve(before, after, [
         ...(note === undefined ? [] : noteWrites(note)),

@@ -1,5 +1,6 @@
 import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
+import { snapshotOf } from '../../records/authors.ts';
 import { hasEnded, type PipelineRecord, type ReportedState } from '../../records/pipelines.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { LimitReached, Missing, Stale } from '../../store/errors.ts';
@@ -162,7 +163,7 @@ async function statusWrite(
 ): Promise<StatusWrite> {
   const at = now().toISOString();
   const { state, name } = report;
-  const author = { id: user.id, username: user.username, name: user.name };
+  const author = snapshotOf(user);
   const current = previous && (await store.reportedStatuses.current(previous, name));
   const open = current !== undefined && isOpen(current.state) && current.author.id === user.id;
   if (open) requireTransition(current.state, state);

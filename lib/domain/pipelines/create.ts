@@ -6,6 +6,7 @@ import { expand, type Variables } from '../../ci/variables.ts';
 import { ZERO_OID } from '../../git/oid.ts';
 import { branchRef, parseRefName, type RefName, shortName, spaceOf, tagRef } from '../../git/refname.ts';
 import type { CommitRecord } from '../../git/repository.ts';
+import { snapshotOf } from '../../records/authors.ts';
 import type {
   JobEnvironment,
   JobRecord,
@@ -219,7 +220,7 @@ async function stored(deps: Deps, access: ProjectAccess, storing: Storing): Prom
     statuses: 0,
     ...(plan === undefined ? {} : { jobStatus: 'created' as const }),
     ...(status === 'failed' ? { outcome: 'failed' as const } : {}),
-    author: { id: user.id, username: user.username, name: user.name },
+    author: snapshotOf(user),
     createdAt: at,
     updatedAt: at,
     startedAt: null,

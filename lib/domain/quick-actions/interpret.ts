@@ -1,7 +1,7 @@
 /** Runs the quick actions of a text, by a table of those that its kind of object has. */
 
+import type { SystemNote } from '../../records/notes.ts';
 import { mapLimit } from '../../store/table/map-limit.ts';
-import type { SystemNote } from '../tracked/system-notes.ts';
 import type { ExtractedAction } from './extract.ts';
 
 /** What actions change, by the names that answers have for it. */

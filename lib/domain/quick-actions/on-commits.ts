@@ -1,6 +1,7 @@
 /** Runs the quick actions in notes on commits. */
 
 import type { Oid } from '../../git/oid.ts';
+import { systemNote } from '../../records/notes.ts';
 import { noteWrites } from '../../store/notes/notes.ts';
 import { pinRows } from '../../store/repository/pinned-commits.ts';
 import { can, signedIn } from '../access/permissions.ts';
@@ -66,14 +67,14 @@ export async function actOnCommit(
 /** Creates the tag, and notes it on the commit in the same transaction. */
 async function tagged({ deps, actor, access, commit }: CommitContext, tag: NewTag): Promise<void> {
   const { id: projectId, fullPath } = access.project;
-  const at = deps.now().toISOString();
-  const { id, username, name } = actor.user;
   const path = tag.name.split('/').map(encodeURIComponent).join('/');
-  const note = {
-    ...{ id: await deps.store.notes.nextId(), projectId, noteable: { kind: 'commit', id: commit } as const },
-    body: `tagged commit ${commit} to [\`${tag.name}\`](/${fullPath}/-/tags/${path})`,
-    ...{ author: { id, username, name }, line: null, system: 'tag', createdAt: at, updatedAt: at },
-  };
+  const note = systemNote(
+    await deps.store.notes.nextId(),
+    { projectId, noteable: { kind: 'commit', id: commit } },
+    { action: 'tag', text: `tagged commit ${commit} to [\`${tag.name}\`](/${fullPath}/-/tags/${path})` },
+    actor.user,
+    deps.now().toISOString(),
+  );
   const pins = pinRows(access.project.repositoryId, [commit]);
   await createTag(deps, actor, access, tag, { writes: [...noteWrites(note), ...pins] });
 }

@@ -1,5 +1,5 @@
 /** Notes on issues that they are mentioned somewhere: once for each pair, whatever is written there later. */
-import type { MentionSource, NoteRecord } from '../../records/notes.ts';
+import { type MentionSource, systemNote } from '../../records/notes.ts';
 import type { NamingText, Writer } from '../../store/notes/mentions.ts';
 import { can } from '../access/permissions.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';
@@ -100,20 +100,14 @@ async function tellIssue(
   { issue, access }: FoundIssue,
   { reading, source }: Omit<Mentioning, 'text'>,
 ): Promise<void> {
-  const { id: authorId, username, name } = reading.actor.user;
-  const at = deps.now().toISOString();
-  const note: NoteRecord = {
-    id: await deps.store.notes.nextId(),
-    projectId: issue.projectId,
-    noteable: { kind: 'issue', id: issue.id },
-    iid: issue.iid,
-    body: `mentioned in ${nameOf(source, reading.project.project, access.project)}`,
-    author: { id: authorId, username, name },
-    line: null,
-    system: 'cross_reference',
-    mentionedIn: source,
-    createdAt: at,
-    updatedAt: at,
-  };
+  const { projectId, id, iid } = issue;
+  const text = `mentioned in ${nameOf(source, reading.project.project, access.project)}`;
+  const note = systemNote(
+    await deps.store.notes.nextId(),
+    { projectId, noteable: { kind: 'issue', id }, iid },
+    { action: 'cross_reference', text, mentionedIn: source },
+    reading.actor.user,
+    deps.now().toISOString(),
+  );
   await deps.store.mentions.add(note, issue, source);
 }

@@ -6,6 +6,7 @@ import { type Oid, ZERO_OID } from '../../git/oid.ts';
 import { RefConflict } from '../../git/ports.ts';
 import { branchRef } from '../../git/refname.ts';
 import type { GitRepository } from '../../git/repository.ts';
+import { snapshotOf } from '../../records/authors.ts';
 import {
   MAX_SNIPPET_DESCRIPTION,
   MAX_SNIPPET_FILES,
@@ -155,7 +156,7 @@ export async function createSnippet(
     title: input.title.trim(),
     description: input.description ?? null,
     visibility,
-    author: { id: user.id, username: user.username, name: user.name },
+    author: snapshotOf(user),
     branch,
     ...storage,
     files: [],

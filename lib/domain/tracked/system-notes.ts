@@ -4,10 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import {
   eventsOfChange,
-  type NamedPlace,
   type Noteable,
-  type NotedChange,
   type NoteRecord,
+  type SystemNote,
+  systemNote,
 } from '../../records/notes.ts';
 import type { TrackedRecord } from '../../records/tracked.ts';
 import { noteWrites } from '../../store/notes/notes.ts';
@@ -16,16 +16,6 @@ import { signedIn } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { humanDuration } from './durations.ts';
-
-export interface SystemNote {
-  /** The kind of change. */
-  readonly action: string;
-  readonly text: string;
-  /** What is told as events too. */
-  readonly change?: NotedChange;
-  /** The place that the text names: only those who may read that see the note. */
-  readonly mentionedIn?: NamedPlace;
-}
 
 /** Ids that follow each other. */
 export interface NoteIds {
@@ -60,19 +50,8 @@ export async function systemNoteWrites(
   let id = isPrepared ? ids.first : (await deps.store.notes.reserveIds(needed)) - needed + 1;
   const at = deps.now().toISOString();
   const records: NoteRecord[] = [];
-  for (const [i, { action, text, change, mentionedIn }] of notes.entries()) {
-    records.push({
-      id,
-      ...on,
-      body: text,
-      author: { id: user.id, username: user.username, name: user.name },
-      line: null,
-      system: action,
-      ...(change === undefined ? {} : { change }),
-      ...(mentionedIn === undefined ? {} : { mentionedIn }),
-      createdAt: at,
-      updatedAt: at,
-    });
+  for (const [i, note] of notes.entries()) {
+    records.push(systemNote(id, on, note, user, at));
     id += counts[i]!;
   }
   return noteWrites(...records);

@@ -1,9 +1,9 @@
 /** Time that work is estimated to take, and that was spent on it: the same for everything that people work on. */
 
+import type { SystemNote } from '../../records/notes.ts';
 import { invalid } from '../errors.ts';
 import { oneLine } from '../mail/message.ts';
 import { humanDuration, workingTime } from './durations.ts';
-import type { SystemNote } from './system-notes.ts';
 
 /** Seconds. */
 export interface TrackedTime {

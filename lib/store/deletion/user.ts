@@ -4,6 +4,7 @@
  * deletes comments and groups that have no other owner.
  */
 
+import { snapshotOf } from '../../records/authors.ts';
 import type { GroupRecord } from '../../records/groups.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, Stale } from '../errors.ts';
@@ -30,11 +31,10 @@ export async function removeBelongings(
   },
 ): Promise<boolean> {
   if ((await store.users.get(userId)) !== undefined) throw new Error(`user ${userId} is not removed`);
-  const { id, username, name } = await store.users.ghost();
   const user: DeletedUser = {
     userId,
     hard,
-    ghost: { id, username, name },
+    ghost: snapshotOf(await store.users.ghost()),
     deleteOwned: unlessChanged(deleteOwned),
   };
   for await (const row of store.table.queryAll({ index: 'byUser', partition: userPartition(userId) })) {
