@@ -50,13 +50,11 @@ export async function simpleMergeRequests(
   return (await shownMergeRequests(deps, found)).map((shown) => presentSimple(shown, baseUrl));
 }
 
-/** One merge request, as it is shown when it is asked for alone. @param found with its situation where it was judged */
-export async function presentedMergeRequest(
-  deps: ApiDeps,
-  actor: Actor,
-  found: FoundMergeRequest & Partial<Pick<AsItIs, 'situation'>>,
-  baseUrl: string,
-) {
+/** A merge request, with its situation where it was judged. */
+type ShownFound = FoundMergeRequest & Partial<Pick<AsItIs, 'situation'>>;
+
+/** One merge request, as it is shown when it is asked for alone. */
+export async function presentedMergeRequest(deps: ApiDeps, actor: Actor, found: ShownFound, baseUrl: string) {
   const { mergeRequest, access, situation } = found;
   const { baseSha, headSha, startSha } = mergeRequest.diff;
   const [[shown], subscribed, protection, pipelines] = await Promise.all([
@@ -86,12 +84,7 @@ export async function presentedMergeRequest(
 }
 
 /** The pipeline of the head, in the project that it belongs to. */
-async function presentedPipelines(
-  deps: ApiDeps,
-  actor: Actor,
-  found: FoundMergeRequest & Partial<Pick<AsItIs, 'situation'>>,
-  baseUrl: string,
-) {
+async function presentedPipelines(deps: ApiDeps, actor: Actor, found: ShownFound, baseUrl: string) {
   const visible = await visiblePipeline(deps, actor, found, found.situation);
   const { access, pipeline } = visible ?? {};
   return {

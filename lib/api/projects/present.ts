@@ -1,4 +1,5 @@
 import type { ProjectAccess } from '../../domain/access/types.ts';
+import { DEFAULT_TIMEOUT } from '../../domain/jobs/time-limit.ts';
 import type { ProjectMemberships } from '../../domain/members/project-memberships.ts';
 import { LEVEL_NUMBERS } from '../../domain/notifications/levels.ts';
 import { cloneUrl } from '../../domain/repository/clone-url.ts';
@@ -185,7 +186,7 @@ export function projectFull(
     ci_job_token_scope_enabled: false,
     public_jobs: setting(project, 'public_builds', true),
     build_git_strategy: setting(project, 'build_git_strategy', 'fetch'),
-    build_timeout: setting(project, 'build_timeout', 3600),
+    build_timeout: setting(project, 'build_timeout', DEFAULT_TIMEOUT),
     auto_cancel_pending_pipelines: setting(project, 'auto_cancel_pending_pipelines', 'enabled'),
     build_coverage_regex: setting(project, 'build_coverage_regex', null),
     ci_config_path: setting(project, 'ci_config_path', null),

@@ -3,8 +3,8 @@ import type { JobRecord } from '../../records/pipelines.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { RunnerRecord } from '../../records/runners.ts';
 
-/** Seconds. */
-const DEFAULT_TIMEOUT = 3600;
+/** Seconds that jobs of a project may run which has not said how long. */
+export const DEFAULT_TIMEOUT = 3600;
 
 /** Seconds: the shortest of what job or project and runner allow. */
 export function timeoutOf(

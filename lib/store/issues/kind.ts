@@ -18,7 +18,7 @@ import { listPartition } from '../row-keys/lists.ts';
 import { numberWord, trackedPlace } from '../row-keys/tracked.ts';
 import { indexedWords } from '../search/words.ts';
 import { fieldsOf } from '../table/fields.ts';
-import { facetRows, type Row, type Surroundings, type TrackedKind } from '../tracked/kind.ts';
+import { facetRows, type Row, type Surroundings, TRACKED_FIELDS, type TrackedKind } from '../tracked/kind.ts';
 import { rangesOf } from '../tracked/ranges.ts';
 import { unlinkMessage } from './links.ts';
 
@@ -43,15 +43,10 @@ export function placeInEpic({ epicPosition: put, epicId, createdAt, iid, id }: I
 }
 
 const FIELDS = fieldsOf<IssueRecord>({
-  title: true,
-  description: true,
+  ...TRACKED_FIELDS,
   state: true,
   confidential: true,
   type: true,
-  author: true,
-  assigneeIds: true,
-  labelIds: true,
-  milestoneId: true,
   iterationId: true,
   epicId: true,
   dueDate: true,
@@ -69,17 +64,8 @@ const FIELDS = fieldsOf<IssueRecord>({
   epicPosition: true,
   zoomUrl: true,
   tasks: true,
-  updatedAt: true,
-  id: true,
-  iid: true,
-  projectId: true,
-  createdAt: true,
   alertIid: true,
   closers: true,
-  userNotesCount: true,
-  upvotes: true,
-  downvotes: true,
-  version: true,
 });
 
 /** The words that a search finds an issue by. */

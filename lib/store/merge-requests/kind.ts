@@ -25,7 +25,7 @@ import { numberWord, trackedPlace } from '../row-keys/tracked.ts';
 import { indexedWords } from '../search/words.ts';
 import { fieldsOf } from '../table/fields.ts';
 import { ABSENT, type Put } from '../table/write.ts';
-import { facetRows, type Row, type Surroundings, type TrackedKind } from '../tracked/kind.ts';
+import { facetRows, type Row, type Surroundings, TRACKED_FIELDS, type TrackedKind } from '../tracked/kind.ts';
 import type { PlaceRange } from '../tracked/places.ts';
 import { rangesOf } from '../tracked/ranges.ts';
 import { closesNothingMessages } from './closing.ts';
@@ -42,16 +42,11 @@ export const rangesOfCommit = (projectId: number, sha: string): PlaceRange[] => 
 ];
 
 const FIELDS = fieldsOf<MergeRequestRecord>({
-  title: true,
-  description: true,
+  ...TRACKED_FIELDS,
   state: true,
-  author: true,
   source: true,
   targetBranch: true,
-  assigneeIds: true,
   reviewerIds: true,
-  labelIds: true,
-  milestoneId: true,
   discussionLocked: true,
   timeEstimate: true,
   timeSpent: true,
@@ -72,20 +67,11 @@ const FIELDS = fieldsOf<MergeRequestRecord>({
   mergedById: true,
   mergeCommitSha: true,
   squashCommitSha: true,
-  updatedAt: true,
-  id: true,
-  iid: true,
-  projectId: true,
-  createdAt: true,
   closes: true,
   verdict: true,
   check: true,
   firstDeployedAt: true,
-  userNotesCount: true,
-  upvotes: true,
-  downvotes: true,
   unresolvedCount: true,
-  version: true,
 });
 
 /** The words that a search finds a merge request by. */

@@ -22,6 +22,25 @@ export const NO_SURROUNDINGS: Surroundings = { rootId: 0, labelTitles: new Map()
 
 export type Row = Item & Key;
 
+/** Names of the fields that all tracked records have, for {@link TrackedKind.fields}. */
+export const TRACKED_FIELDS = {
+  id: true,
+  iid: true,
+  projectId: true,
+  title: true,
+  description: true,
+  author: true,
+  assigneeIds: true,
+  labelIds: true,
+  milestoneId: true,
+  createdAt: true,
+  updatedAt: true,
+  userNotesCount: true,
+  upvotes: true,
+  downvotes: true,
+  version: true,
+} as const satisfies Readonly<Record<keyof TrackedRecord, true>>;
+
 export interface TrackedKind<R extends TrackedRecord, Facet extends string, Class extends string> {
   /** Also the name of its counter of ids, and of what a refused transaction misses. */
   readonly name: CounterKind;
