@@ -1,6 +1,6 @@
 import { batchMisses } from './batch-misses.ts';
 import type { BlamedFile, BlamedRange } from './blame.ts';
-import { type AuthorCount, countAuthors } from './history/authors.ts';
+import { type AuthorCount, CountedAuthors } from './history/authors.ts';
 import type { CommitNode } from './history/commit-node.ts';
 import { Descendants } from './history/descendants.ts';
 import type { CommitGraph } from './history/graph.ts';
@@ -163,15 +163,28 @@ export class History {
     return best;
   }
 
-  /** The authors of the commits that `tip` reaches: see {@link countAuthors}. */
-  authors(tip: Oid, bounds: WalkBounds = {}): Promise<AuthorCount[]> {
-    return countAuthors(this.#store, tip, bounds);
+  /** The authors of the commits that `tip` reaches: see {@link CountedAuthors}. The last count is kept, and carried forward. */
+  async authors(tip: Oid, bounds: WalkBounds = {}): Promise<AuthorCount[]> {
+    const known = this.#known.authors;
+    if (known?.tip === tip) return known.list();
+    const counted =
+      known !== undefined && (await this.isAncestor(known.tip, tip, bounds))
+        ? await known.and(this.#store, tip, await this.#between(known.tip, tip, bounds), bounds)
+        : await CountedAuthors.count(this.#store, tip, bounds);
+    if (counted.mayBeKept) this.#known.authors = counted;
+    return counted.list();
   }
 
   /** Which commit each line of a file came from: see {@link blame}. */
   async blame(commit: Oid, file: BlamedFile, bounds: WalkBounds = {}): Promise<BlamedRange[]> {
     const { blame } = await import('./blame.ts');
     return blame(this.#store, await this.#current(), commit, file, bounds);
+  }
+
+  /** What `tip` reaches and `base` does not. */
+  async #between(base: Oid, tip: Oid, bounds: WalkBounds): Promise<Oid[]> {
+    const query = { tips: [tip], exclude: [base], limit: Number.POSITIVE_INFINITY };
+    return (await this.log(query, bounds)).map(({ oid }) => oid);
   }
 
   /** The nodes that no other of the nodes reaches, newest first. */

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { AuthorCount } from '../../lib/git/history.ts';
 import type { Oid } from '../../lib/git/oid.ts';
+import type { PackStore } from '../../lib/git/pack/store.ts';
 import { GitRepository } from '../../lib/git/repository.ts';
 import { GitFixture, generateHistory, random } from './history-fixture.ts';
 
@@ -78,18 +80,48 @@ test('authors are those of git shortlog --no-merges, except for the case of addr
   fixture.feed(stream, 'fast-import', '--quiet');
   const { repository, store } = await fixture.load();
   const git = new GitRepository({ objects: repository.objects, refs: repository.refs, store });
+  const all = fixture.lines('rev-list', '--reverse', 'main') as Oid[];
+  const head = all.at(-1)!;
+  // Each counts from what was counted before; some are no descendants of it.
+  for (const tip of [all[20]!, all[20]!, all[21]!, all[90]!, all[60]!, head]) {
+    const authors = await git.history.authors(tip);
+    expect(byPerson(authors), tip).toEqual(shortlog(fixture, tip));
+    const newest = fixture.git('log', '-1', '--no-merges', '--author=^Ann ', '--format=%ae', tip).trim();
+    expect(authors.find((author) => author.name === 'Ann')?.email).toBe(newest);
+  }
+  expect(shortlog(fixture, head).size).toBe(people.length - 1);
+  await expect(git.history.authors(all[100]!, { maxCommits: 50 })).rejects.toThrow('passed 50');
+});
+
+/** The commits without merges by author, as git counts them, for addresses in lower case. */
+function shortlog(fixture: GitFixture, tip: Oid): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const line of fixture.lines('shortlog', '-sne', '--no-merges', 'main')) {
+  for (const line of fixture.lines('shortlog', '-sne', '--no-merges', tip)) {
     const [, count, name, email] = /^ *(\d+)\t(.*) ?<(.*)>$/.exec(line)!;
     const key = `${Buffer.from(name!.trim(), 'latin1').toString('utf8')} <${email!.toLowerCase()}>`;
     counts.set(key, (counts.get(key) ?? 0) + Number(count));
   }
-  expect(counts.size).toBe(people.length - 1);
-  const authors = await git.history.authors(fixture.oid('main'));
-  expect(new Map(authors.map((a) => [`${a.name} <${a.email.toLowerCase()}>`, a.commits]))).toEqual(counts);
-  const newest = fixture.git('log', '-1', '--no-merges', '--author=^Ann ', '--format=%ae', 'main').trim();
-  expect(authors.find((author) => author.name === 'Ann')?.email).toBe(newest);
-  await expect(git.history.authors(fixture.oid('main'), { maxCommits: 100 })).rejects.toThrow('passed 100');
+  return counts;
+}
+
+const byPerson = (authors: readonly AuthorCount[]) =>
+  new Map(authors.map(({ name, email, commits }) => [`${name} <${email.toLowerCase()}>`, commits]));
+
+test('authors that were counted before are not counted again: only what a later commit adds is read', async () => {
+  using fixture = new GitFixture();
+  const person = (n: number) => `C <c@example.com> ${1e9 + n} +0000`;
+  const commit = (n: number) => `commit refs/heads/main\ncommitter ${person(n)}\ndata 1\nm\n\n`;
+  fixture.feed(Array.from({ length: 60 }, (_, n) => commit(n)).join(''), 'fast-import', '--quiet');
+  const { repository, store } = await fixture.load();
+  const reads = readsOf(store);
+  const git = new GitRepository({ objects: repository.objects, refs: repository.refs, store });
+  const [tip, before] = ['main', 'main~3'].map((name) => fixture.oid(name)) as [Oid, Oid];
+  await git.history.authors(before);
+  expect(reads()).toBeGreaterThan(50);
+  await git.history.authors(before);
+  expect(reads()).toBe(0);
+  await git.history.authors(tip);
+  expect(reads()).toBeLessThan(20);
 });
 
 test('a commit is read as often for forty refs to it as for one', async () => {
@@ -97,6 +129,27 @@ test('a commit is read as often for forty refs to it as for one', async () => {
   generateHistory(fixture, { seed: 303, commits: 3, skew: false });
   for (let n = 0; n < 40; n++) fixture.git('branch', `same-${n}`, 'main');
   const { repository, store } = await fixture.load();
+  const reads = readsOf(store);
+  const git = new GitRepository({ objects: repository.objects, refs: repository.refs, store });
+  const refs = (await git.branches()).refs.filter(({ name }) => name.startsWith('refs/heads/same-'));
+  const readsOfTips = async (some: typeof refs) => {
+    reads();
+    const tips = await git.tips(some);
+    expect(tips.map(({ ref, commit }) => [ref.name, commit.oid])).toEqual(
+      some.map(({ name, oid }) => [name, oid]),
+    );
+    return reads();
+  };
+  expect(refs).toHaveLength(40);
+  // What the first time fetches is read again then.
+  await readsOfTips(refs.slice(0, 1));
+  const one = await readsOfTips(refs.slice(0, 1));
+  expect(one).toBeGreaterThan(0);
+  expect(await readsOfTips(refs)).toBe(one);
+});
+
+/** Counts the objects that are read from the store: returns how many since it was last called. */
+function readsOf(store: PackStore): () => number {
   let reads = 0;
   const run = store.run.bind(store);
   vi.spyOn(store, 'run').mockImplementation((read, ahead) =>
@@ -111,20 +164,9 @@ test('a commit is read as often for forty refs to it as for one', async () => {
       );
     }, ahead),
   );
-  const git = new GitRepository({ objects: repository.objects, refs: repository.refs, store });
-  const refs = (await git.branches()).refs.filter(({ name }) => name.startsWith('refs/heads/same-'));
-  const readsOf = async (some: typeof refs) => {
+  return () => {
+    const since = reads;
     reads = 0;
-    const tips = await git.tips(some);
-    expect(tips.map(({ ref, commit }) => [ref.name, commit.oid])).toEqual(
-      some.map(({ name, oid }) => [name, oid]),
-    );
-    return reads;
+    return since;
   };
-  expect(refs).toHaveLength(40);
-  // What the first time fetches is read again then.
-  await readsOf(refs.slice(0, 1));
-  const one = await readsOf(refs.slice(0, 1));
-  expect(one).toBeGreaterThan(0);
-  expect(await readsOf(refs)).toBe(one);
-});
+}

@@ -31,21 +31,90 @@ interface Spelling {
 const STEPS_PER_TURN = 2_048;
 /** Commits prefetched when one is missing. */
 const READ_AHEAD = 64;
+/** Approximate bytes of the names and addresses that are kept, and people. */
+const KEPT_BYTES = 1024 * 1024;
+const KEPT_PEOPLE = 10_000;
+
+/** The authors of the commits that `tip` reaches, counted once. */
+export class CountedAuthors {
+  readonly tip: Oid;
+  readonly #people: ReadonlyMap<string, Person>;
+
+  private constructor(tip: Oid, people: ReadonlyMap<string, Person>) {
+    this.tip = tip;
+    this.#people = people;
+  }
+
+  /**
+   * Counts the commits that `tip` reaches by author, without merges, as `git shortlog -sne --no-merges` does, except that
+   * addresses are compared case-insensitively.
+   *
+   * @throws HistoryLimit, ObjectMissing, CorruptData
+   */
+  static async count(store: ObjectStore, tip: Oid, bounds: WalkBounds = {}): Promise<CountedAuthors> {
+    const seen = new Set<Oid>([tip]);
+    const people = await authorsOf(store, [tip], bounds, (parents, waiting) => {
+      for (const parent of parents) {
+        if (seen.has(parent)) continue;
+        seen.add(parent);
+        waiting.push(parent);
+      }
+    });
+    return new CountedAuthors(tip, people);
+  }
+
+  /**
+   * The authors of what a later `tip` reaches.
+   *
+   * @param added what `tip` reaches beyond these
+   * @throws HistoryLimit, ObjectMissing, CorruptData
+   */
+  async and(
+    store: ObjectStore,
+    tip: Oid,
+    added: readonly Oid[],
+    bounds: WalkBounds = {},
+  ): Promise<CountedAuthors> {
+    const people = new Map(this.#people);
+    for (const [key, person] of await authorsOf(store, [...added], bounds)) {
+      const before = people.get(key);
+      const newer = before === undefined || person.newest > before.newest ? person : before;
+      people.set(key, { ...newer, commits: person.commits + (before?.commits ?? 0) });
+    }
+    return new CountedAuthors(tip, people);
+  }
+
+  get size(): number {
+    return this.#people.size;
+  }
+
+  /** Whether they are few and short enough to be kept in memory. */
+  get mayBeKept(): boolean {
+    if (this.size > KEPT_PEOPLE) return false;
+    let bytes = 0;
+    for (const { name, email } of this.#people.values()) bytes += 2 * (name.length + email.length);
+    return bytes <= KEPT_BYTES;
+  }
+
+  /** In no particular order. */
+  list(): AuthorCount[] {
+    return [...this.#people.values()].map(({ name, email, commits }) => ({ name, email, commits }));
+  }
+}
 
 /**
- * Counts the commits that `tip` reaches by author, without merges, as `git shortlog -sne --no-merges` does, except that
- * addresses are compared case-insensitively. In no particular order.
+ * Counts the authors of commits.
  *
- * @throws HistoryLimit, ObjectMissing, CorruptData
+ * @param waiting the commits, the last one first
+ * @param follow adds those that follow a commit to the ones that wait; without it only these are counted
  */
-export async function countAuthors(
+async function authorsOf(
   store: ObjectStore,
-  tip: Oid,
-  bounds: WalkBounds = {},
-): Promise<AuthorCount[]> {
+  waiting: Oid[],
+  bounds: WalkBounds,
+  follow?: (parents: readonly Oid[], waiting: Oid[]) => void,
+): Promise<Map<string, Person>> {
   const budget = new WalkBudget(bounds);
-  const seen = new Set<Oid>([tip]);
-  const waiting: Oid[] = [tip];
   /** By the raw bytes of the author, so that each spelling is decoded once. */
   const spellings = new Map<string, Spelling>();
   const people = new Map<string, Person>();
@@ -75,11 +144,7 @@ export async function countAuthors(
     const { parents, committed } = parseCommitLinks(data);
     waiting.pop();
     budget.spend();
-    for (const parent of parents) {
-      if (seen.has(parent)) continue;
-      seen.add(parent);
-      waiting.push(parent);
-    }
+    follow?.(parents, waiting);
     if (parents.length > 1) return false;
     const { person, email } = authorOf(data);
     person.commits++;
@@ -90,7 +155,7 @@ export async function countAuthors(
     return false;
   };
   await inSlices(store, STEPS_PER_TURN, step, bounds.signal);
-  return [...people.values()].map(({ name, email, commits }) => ({ name, email, commits }));
+  return people;
 }
 
 const AUTHOR = Buffer.from('\nauthor ');

@@ -1,10 +1,11 @@
 import type { OpenDerived } from '../derived.ts';
 import type { Oid } from '../oid.ts';
 import type { RawPath } from '../tree/path.ts';
+import type { CountedAuthors } from './authors.ts';
 import { CommitGraph } from './graph.ts';
 
-/** Commits cached for all repositories of a process together: about 100 MB. */
-const MAX_COMMITS = 250_000;
+/** Commits and authors cached for all repositories of a process together: about 100 MB. */
+const MAX_ENTRIES = 250_000;
 /** Repositories in the cache. */
 const MAX_REPOSITORIES = 256;
 /** Approximate bytes of cached answers per repository. */
@@ -16,7 +17,14 @@ const ANSWER_BYTES = 2 * 1024 * 1024;
  */
 export class KnownHistory {
   readonly lastCommits = new KnownAnswers();
+  /** As they were counted last. */
+  authors: CountedAuthors | undefined;
   #graph = new CommitGraph();
+
+  /** Commits and authors. */
+  get size(): number {
+    return this.#graph.size + (this.authors?.size ?? 0);
+  }
 
   get graph(): CommitGraph {
     return this.#graph;
@@ -40,15 +48,15 @@ export class HistoryCache {
   of(repository: string): KnownHistory {
     let known = this.#known.get(repository);
     // A graph that is too large is replaced by an empty one; its current users keep it.
-    if (known === undefined || known.graph.size > MAX_COMMITS) known = new KnownHistory();
+    if (known === undefined || known.size > MAX_ENTRIES) known = new KnownHistory();
     this.#known.delete(repository);
     this.#known.set(repository, known);
-    let commits = 0;
-    for (const { graph } of this.#known.values()) commits += graph.size;
-    for (const [key, { graph }] of this.#known) {
-      if (commits <= MAX_COMMITS && this.#known.size <= MAX_REPOSITORIES) break;
+    let entries = 0;
+    for (const { size } of this.#known.values()) entries += size;
+    for (const [key, { size }] of this.#known) {
+      if (entries <= MAX_ENTRIES && this.#known.size <= MAX_REPOSITORIES) break;
       if (key === repository) break;
-      commits -= graph.size;
+      entries -= size;
       this.#known.delete(key);
     }
     return known;
