@@ -10,9 +10,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseBundleHeader } from '../../lib/git/bundle.ts';
 import { bundleBuilder } from '../../lib/git/bundle-builder.ts';
 import { CorruptData } from '../../lib/git/corrupt-data.ts';
+import { dueKinds } from '../../lib/git/maintenance/due.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
+import type { DerivedFile, DerivedKind, PackDescription } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { addPack, makeHistory, packObjects, revList, revParse, scratch } from './pack-fixture.ts';
 import { ENVIRONMENT, git } from './repository-files.ts';
@@ -25,6 +27,7 @@ const run = promisify(execFile);
 let host: Host;
 let bundle: Buffer;
 let fetched = 0;
+let asked = 0;
 const files = createServer((_request, response) => {
   fetched++;
   response.end(bundle);
@@ -34,7 +37,7 @@ const fileUrl = () => `http://127.0.0.1:${(files.address() as AddressInfo).port}
 beforeAll(async () => {
   makeHistory(path, 60);
   await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
-  host = await startHost({ bundleUrl: async () => fileUrl() });
+  host = await startHost({ bundles: { url: async () => fileUrl(), request: async () => void asked++ } });
   const { memory } = host;
   await addPack(memory, await indexPack([packObjects(path, ['--all'])]));
   const tags = ['refs/tags/v1', 'refs/tags/v1-again', 'refs/tags/tree-tag'] as RefName[];
@@ -132,13 +135,45 @@ test('bundle-uri returns nothing when a ref has dropped commits of the bundle', 
 });
 
 test('without bundles, bundle-uri is not advertised and returns nothing', async () => {
-  const { bundleUrl } = host.options;
-  delete host.options.bundleUrl;
+  const { bundles } = host.options;
+  delete host.options.bundles;
   const url = `${host.url}/info/refs?service=git-upload-pack`;
   const advertised = await fetch(url, { headers: { 'Git-Protocol': 'version=2' } });
   expect(await advertised.text()).not.toContain('bundle-uri');
   expect(await ask()).toEqual(['']);
-  host.options.bundleUrl = bundleUrl!;
+  host.options.bundles = bundles!;
+});
+
+test('a bundle is made for repositories of 10 to 400 MB when somebody asks for one, and again when they have grown', () => {
+  const packs = (...sizes: number[]): PackDescription[] =>
+    sizes.map((mb, n) => ({
+      ...{ id: `pack-${n}`, source: 'receive', layout: 'joined', location: 'there' },
+      ...{ objectCount: 1000 * mb, packSize: mb * 2 ** 20, indexSize: 0 },
+    }));
+  const file: DerivedFile = {
+    ...{ kind: 'bundle', id: 'bundle-1', location: 'there', size: 1 },
+    provenance: { packs: ['pack-0'], objects: 20_000, note: '' },
+  };
+  const isDue = (of: PackDescription[], made?: DerivedFile, asked: DerivedKind[] = []) =>
+    dueKinds(of, (kind) => (kind === 'bundle' ? made : undefined), asked).includes('bundle');
+  expect([isDue(packs(20)), isDue(packs(20), undefined, ['bundle'])]).toEqual([false, true]);
+  expect([isDue(packs(5), undefined, ['bundle']), isDue(packs(401), undefined, ['bundle'])]).toEqual([
+    false,
+    false,
+  ]);
+  expect([isDue(packs(20, 3), file), isDue(packs(20, 5), file)]).toEqual([false, true]);
+});
+
+test('a small repository without a bundle has none made for who asks', async () => {
+  const small = await startHost({ bundles: host.options.bundles! });
+  const before = asked;
+  const answer = await fetch(`${small.url}/git-upload-pack`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-git-upload-pack-request', 'Git-Protocol': 'version=2' },
+    body: '0017command=bundle-uri\n00010000',
+  });
+  expect([await answer.text(), asked]).toEqual(['0000', before]);
+  await small.close();
 });
 
 test('parsing the header of any bytes gives refs, "incomplete", or an error', () => {

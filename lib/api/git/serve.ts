@@ -27,6 +27,7 @@ import type { RequestFacts } from '../../http/endpoint.ts';
 import { noRoute, oldVersion, statusOf } from '../../http/errors.ts';
 import { logFailure } from '../../http/log.ts';
 import { type Reply, reply } from '../../http/reply.ts';
+import { repositoryIdOf } from '../../records/repository-owner.ts';
 import { annotate } from '../../telemetry/correlation.ts';
 import { type LfsPath, parseLfsPath } from '../lfs/path.ts';
 import { parseUploadPath } from '../uploads/path.ts';
@@ -115,10 +116,11 @@ export async function serveGit(
       if (uploads) return await uploading({ actor: beside.actor, of: { beside: beside.owner } });
       served = {
         repository: await beside.repository(path.rest === 'git-receive-pack'),
+        repositoryId: repositoryIdOf(beside.owner),
         rules: () => ({ authorize: beside.authorize }),
       };
     }
-    const { repository, notice } = served;
+    const { repository, repositoryId, notice } = served;
     const pushing = path.rest === 'git-receive-pack';
     // After authorization: the size of a repository is for its readers.
     if (fetchesAtFront && searchParams.get('service') === 'git-upload-pack') {
@@ -139,7 +141,10 @@ export async function serveGit(
         // Behind a gateway, the gateway's own limit of about 4.5 MB applies first.
         limits: { maxRequestBytes: await maxPushBytes(deps) },
         visible: isFetchable,
-        bundleUrl: ({ location }) => deps.store.blobs.presignedGet(location, BUNDLE_SECONDS),
+        bundles: {
+          url: ({ location }) => deps.store.blobs.presignedGet(location, BUNDLE_SECONDS),
+          request: () => deps.store.maintenanceNotes.askForBundle(repositoryId, deps.store.outbox),
+        },
         packLimit: maxFetchBytes === undefined ? undefined : { bytes: maxFetchBytes, advice: FETCH_LESS },
         packUrl: (pack) => packUrl(deps, pack),
         keptPacks: served.keptPacks,
@@ -170,6 +175,7 @@ export async function serveGit(
 /** What Git's protocol is served from. */
 interface Served {
   readonly repository: Repository;
+  readonly repositoryId: string;
   /** Of a push. */
   readonly rules: () => Pick<ReceivePackOptions, 'authorize' | 'conclude'>;
   readonly notice?: string | undefined;
@@ -188,6 +194,7 @@ async function servedCode(
   const pusher = rest === 'git-receive-pack' ? { pusher: access.actor } : {};
   return {
     repository: openRepository(deps, project, { prefetched, ...pusher }),
+    repositoryId: project.repositoryId,
     rules: () => pushRules(deps, access, propose),
     notice: await movedNotice(deps, project, fullPath, baseUrl),
     fetched: () => deps.store.fetches.count(project.id, deps.now()),

@@ -4,7 +4,7 @@ import { compact } from '../../git/maintenance/compact.ts';
 import { deriveFiles } from '../../git/maintenance/derive.ts';
 import { dueKinds } from '../../git/maintenance/due.ts';
 import { compactionPlan } from '../../git/maintenance/plan.ts';
-import { type PackDescription, PacksChanged } from '../../git/ports.ts';
+import { type DerivedKind, type PackDescription, PacksChanged } from '../../git/ports.ts';
 import { Missing } from '../../store/errors.ts';
 import type { Notes } from '../../store/maintenance/last-runs.ts';
 import type { Lease } from '../../store/maintenance/leases.ts';
@@ -102,11 +102,12 @@ async function packsOf(repositories: Repositories, repositoryId: string): Promis
 }
 
 /** Whether there is work to do now, or work due later for which a crash has left no visit scheduled. */
-function isDue({ visitAt, garbage, unsettled }: Notes, packs: Packs, now: Date): boolean {
+function isDue(notes: Notes, packs: Packs, now: Date): boolean {
+  const { visitAt, garbage, unsettled } = notes;
   if (unsettled) return true;
   if (compactionPlan(packs.active).length > 0) return true;
-  if (dueKinds(packs.active, (kind) => packs.derived.find((file) => file.kind === kind)).length > 0)
-    return true;
+  const derived = (kind: DerivedKind) => packs.derived.find((file) => file.kind === kind);
+  if (dueKinds(packs.active, derived, askedKinds(notes)).length > 0) return true;
   const due = dueTimes(garbage, packs);
   if (visitAt <= now.getTime()) return visitAt > 0 || due.length > 0;
   return due.some((at) => at + VISITS_MS < visitAt);
@@ -121,6 +122,8 @@ function dueTimes(garbage: number, { active, derived, superseded }: Packs): numb
     ...replacedUntil(derived),
   ];
 }
+
+const askedKinds = ({ bundleAsked }: Notes): DerivedKind[] => (bundleAsked ? ['bundle'] : []);
 
 const isGarbage = ({ source }: PackDescription) => source === 'unreachable-garbage';
 const retainedUntil = ({ id }: PackDescription) => decodeTime(id) + GARBAGE_MS;
@@ -147,7 +150,8 @@ class Visit {
     const { store } = this.#deps;
     const { repositoryId } = this.#lease;
     if (!(await this.#compact())) return false;
-    const { visitAt, garbage, unsettled } = await store.maintenanceNotes.read(repositoryId);
+    const notes = await store.maintenanceNotes.read(repositoryId);
+    const { visitAt, garbage, unsettled } = notes;
     const scheduled = visitAt > 0 && visitAt <= this.#now.getTime();
     if (scheduled) {
       await removeSuperseded(store, repositoryId, this.#now);
@@ -158,17 +162,17 @@ class Visit {
     if (scheduled || this.#order.refs) await this.#foldRefs();
     // An aborted collection is repeated at once: until then the repository cannot be forked.
     if (scheduled || unsettled) await this.#collect(garbage, unsettled);
-    const derived = await this.#derive();
+    const derived = await this.#derive(askedKinds(notes));
     await this.#schedule(scheduled ? 0 : garbage, visitAt);
     return derived;
   }
 
   /** The last step, as packs and refs have just settled. */
-  #derive(): Promise<boolean> {
+  #derive(asked: readonly DerivedKind[]): Promise<boolean> {
     const { store } = this.#deps;
     const objects = new MaintainedGitObjects(store, this.#lease, this.#now);
     const refs = store.repositories.open(this.#lease.repositoryId);
-    return deriveFiles(objects, refs, { deadline: this.#deadline });
+    return deriveFiles(objects, refs, { deadline: this.#deadline, asked });
   }
 
   async #sweepDerived(): Promise<number | undefined> {

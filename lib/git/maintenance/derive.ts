@@ -7,7 +7,7 @@ import { ObjectMissing } from '../objects.ts';
 import { PackCache } from '../pack/pack-cache.ts';
 import { PackStore } from '../pack/store.ts';
 import { mergedIndexBuilder } from '../pack/write-merged-index.ts';
-import type { DerivedContent, MaintainedObjects, Provenance } from '../ports.ts';
+import type { DerivedContent, DerivedKind, MaintainedObjects, Provenance } from '../ports.ts';
 import type { RefDatabase } from '../ref-database.ts';
 import { tipBuilder } from '../tree/build-tip.ts';
 import { warn } from '../warnings.ts';
@@ -32,11 +32,15 @@ const BUILDERS: readonly DerivedBuilder[] = [
 export async function deriveFiles(
   objects: MaintainedObjects,
   refs: RefDatabase,
-  options: { readonly deadline: number; readonly builders?: readonly DerivedBuilder[] },
+  options: {
+    readonly deadline: number;
+    readonly asked?: readonly DerivedKind[];
+    readonly builders?: readonly DerivedBuilder[];
+  },
 ): Promise<boolean> {
   const { deadline, builders = BUILDERS } = options;
   const listed = await objects.listPacks({ fresh: true });
-  const due = dueKinds(listed, (kind) => objects.derived?.current(kind));
+  const due = dueKinds(listed, (kind) => objects.derived?.current(kind), options.asked);
   for (const builder of builders) {
     if (!due.includes(builder.kind)) continue;
     if (Date.now() > deadline) return false;

@@ -1,10 +1,11 @@
 import type { DerivedFile, DerivedKind, PackDescription } from '../ports.ts';
 
-/** Whether a file has to be rebuilt, decided from the listing alone. */
+/** Whether a file has to be rebuilt, decided from the listing, and whether somebody asked for one. */
 export type IsDue = (
   packs: readonly PackDescription[],
   file: DerivedFile | undefined,
   others: (kind: DerivedKind) => DerivedFile | undefined,
+  isAsked: boolean,
 ) => boolean;
 
 /**
@@ -17,12 +18,9 @@ const DUE: Partial<Record<DerivedKind, IsDue>> = {
   'object-index': (packs, file) => isUncovered(packs, file),
   // The current tip shares most of its trees with the listed one.
   tip: (packs, file) => hasGrown(packs, file, { min: 1000, share: 0.002 }),
-  // Fetching what a bundle lacks costs little compared with what the bundle saves.
-  bundle: (packs, file) => {
-    const bytes = packs.reduce((sum, { packSize }) => sum + packSize, 0);
-    if (bytes < MIN_BUNDLE_BYTES || bytes > MAX_BUNDLE_BYTES) return false;
-    return hasGrown(packs, file, { min: 0, share: 0.2 });
-  },
+  // As large as the packs, and few clients use it. Fetching what it lacks costs little compared with what it saves.
+  bundle: (packs, file, _, isAsked) =>
+    (file !== undefined || isAsked) && fitsBundle(packs) && hasGrown(packs, file, { min: 0, share: 0.2 }),
   // Its bit positions are those of the index, so each new index needs a new bitmap.
   bitmap: (packs, file, others) => {
     const index = others('object-index');
@@ -39,13 +37,27 @@ export const UNFINISHED = 'unfinished';
 /** With more objects, nothing is derived: each takes about 200 bytes of memory. */
 const MAX_OBJECTS = 4_000_000;
 
-/** The files that have to be rebuilt. @param packs all listed packs, garbage included */
+/** Whether packs of this size, without garbage, have a bundle. */
+export function fitsBundle(packs: readonly PackDescription[]): boolean {
+  const bytes = packs.reduce((sum, { packSize }) => sum + packSize, 0);
+  return bytes >= MIN_BUNDLE_BYTES && bytes <= MAX_BUNDLE_BYTES;
+}
+
+/**
+ * The files that have to be rebuilt.
+ *
+ * @param packs all listed packs, garbage included
+ * @param asked kinds that are made only when somebody asks for them, and were asked for
+ */
 export function dueKinds(
   packs: readonly PackDescription[],
   derived: (kind: DerivedKind) => DerivedFile | undefined,
+  asked: readonly DerivedKind[] = [],
 ): DerivedKind[] {
   const live = packs.filter(({ source }) => source !== 'unreachable-garbage');
-  return (Object.keys(DUE) as DerivedKind[]).filter((kind) => DUE[kind]!(live, derived(kind), derived));
+  return (Object.keys(DUE) as DerivedKind[]).filter((kind) =>
+    DUE[kind]!(live, derived(kind), derived, asked.includes(kind)),
+  );
 }
 
 export const objectsIn = (packs: readonly PackDescription[]): number =>

@@ -8,7 +8,7 @@ import type { Oid } from '../oid.ts';
 import { prepareClone } from '../reachable.ts';
 import { spacePrefix } from '../refname.ts';
 import { capabilityAdvertisement, type Offers } from './advertise.ts';
-import { type BundleUrl, bundleUri } from './bundle-uri.ts';
+import { type Bundles, bundleUri } from './bundle-uri.ts';
 import { WireError } from './error.ts';
 import { type KeptPacks, keptPack } from './kept-pack.ts';
 import { quoted, textLine } from './line.ts';
@@ -28,7 +28,7 @@ export interface UploadPackOptions {
   /** Refs that are advertised. Only what these reach can be fetched, by name or by id. Default: all. */
   readonly visible?: Visibility;
   /** Absent if bundles are not offered. */
-  readonly bundleUrl?: BundleUrl;
+  readonly bundles?: Bundles;
   /** Absent if packs are not offered. */
   readonly packUrl?: PackUrl;
   /** Absent if none are kept. */
@@ -45,8 +45,8 @@ export interface UploadPackOptions {
   readonly failureText?: (cause: unknown) => string | undefined;
 }
 
-export const offersOf = ({ bundleUrl, packUrl }: UploadPackOptions): Offers => ({
-  bundles: bundleUrl !== undefined,
+export const offersOf = ({ bundles, packUrl }: UploadPackOptions): Offers => ({
+  bundles: bundles !== undefined,
   packUris: packUrl !== undefined,
 });
 
@@ -68,7 +68,7 @@ export async function uploadPack(
   if (request.command === 'ls-refs')
     return lsRefs(repository, parseLsRefs(request.arguments), options.visible);
   if (request.command === 'fetch') return fetchV2(repository, request.arguments, options);
-  if (request.command === 'bundle-uri') return bundleUri(repository, options.bundleUrl, options.visible);
+  if (request.command === 'bundle-uri') return bundleUri(repository, options.bundles, options.visible);
   if (request.command === 'capabilities') return capabilityAdvertisement(offersOf(options));
   throw new WireError('request-malformed', `invalid command ${quoted(request.command)}`);
 }

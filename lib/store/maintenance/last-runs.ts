@@ -3,7 +3,7 @@
  * is scheduled, whether there may be garbage, and whether a job waits for the lease.
  */
 import { TransactionRefused } from '../errors.ts';
-import { MAINTENANCE, messageAt, outboxWrite } from '../outbox/outbox.ts';
+import { MAINTENANCE, message, messageAt, type Outbox, outboxWrite } from '../outbox/outbox.ts';
 import { leaseKey } from '../row-keys/maintenance.ts';
 import type { Table } from '../table/table.ts';
 import type { Lease } from './leases.ts';
@@ -20,6 +20,8 @@ export interface Notes {
   readonly unsettled: boolean;
   /** Milliseconds since 1970: until then the lease is for somebody else, who waits for it. */
   readonly wantedUntil: number;
+  /** A client asked for a bundle: there is none before. */
+  readonly bundleAsked: boolean;
 }
 
 /** How long maintenance stands back for who waits for the lease, in ms: longer than until the next attempt. */
@@ -33,14 +35,24 @@ export class MaintenanceNotes {
 
   async read(repositoryId: string): Promise<Notes> {
     const row = ((await this.#table.get(leaseKey(repositoryId))) ?? {}) as Partial<Notes>;
-    const { visitAt = 0, garbage = 0, unsettled, wantedUntil = 0 } = row;
-    return { visitAt, garbage, unsettled: unsettled === true, wantedUntil };
+    const { visitAt = 0, garbage = 0, unsettled = false, wantedUntil = 0, bundleAsked = false } = row;
+    return { visitAt, garbage, unsettled, wantedUntil, bundleAsked };
   }
 
   /** Notes that who found the lease taken is to have it before further visits, each of which may go on after another. */
   async want(repositoryId: string, now: Date): Promise<void> {
     const set = { wantedUntil: now.getTime() + STAND_BACK_MS };
     await this.#table.update({ update: leaseKey(repositoryId), set });
+  }
+
+  /** Notes that a client asked for a bundle, and has one made. No effect when one was asked for before. */
+  async askForBundle(repositoryId: string, outbox: Outbox): Promise<void> {
+    const asked = {
+      update: leaseKey(repositoryId),
+      set: { bundleAsked: true },
+      if: 'attribute_not_exists(#bundleAsked)',
+    };
+    await this.#unlessRefused(outbox.commit([asked], [message(MAINTENANCE, MAINTAIN_JOB, { repositoryId })]));
   }
 
   async noteGarbage(repositoryId: string, at: Date): Promise<void> {

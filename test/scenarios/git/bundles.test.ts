@@ -38,7 +38,15 @@ function ask(who: Who): Promise<Answer> {
   });
 }
 
-test('clones of a private repository above the size limit get a bundle from the bucket, readers only', async () => {
+test('clones of a private repository above the size limit get a bundle from the bucket, readers only, once one was asked for', async () => {
+  const bundles = async () => {
+    const token = world.tokens.owner!;
+    const { body } = await service.call('GET', '/projects/owner%2Fprivate-thing', { token });
+    const { repositoryId } = (await world.store.projects.get(body.id))!;
+    const { derived } = await world.store.repositories.open(repositoryId).listing();
+    return derived.filter(({ kind }) => kind === 'bundle').length;
+  };
+  expect([(await ask('owner')).body, await bundles()]).toEqual(['0000', 0]);
   let told = '';
   for (const until = Date.now() + 30_000; !told.includes('uri=') && Date.now() < until; await sleep(100)) {
     told = (await ask('owner')).body ?? '';

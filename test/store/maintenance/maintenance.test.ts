@@ -69,6 +69,16 @@ describe('maintenance is requested by', () => {
     const refsMany = { type: 'repository.maintain', body: { repositoryId: ground.id, refs: true } };
     expect((await yard.sentBy()).filter(of(ground))).toEqual(Array.from({ length: 6 }, () => refsMany));
   });
+
+  test('the first client that asks for a bundle', async () => {
+    const ground = await yard.repository();
+    const { maintenanceNotes, outbox } = yard.store;
+    for (let n = 0; n < 2; n++) await maintenanceNotes.askForBundle(ground.id, outbox);
+    expect((await yard.sentBy()).filter(of(ground))).toEqual([
+      { type: 'repository.maintain', body: { repositoryId: ground.id } },
+    ]);
+    expect((await maintenanceNotes.read(ground.id)).bundleAsked).toBe(true);
+  });
 });
 
 describe('compaction', () => {
