@@ -118,7 +118,7 @@ export const handler = worker(async (job, record, context) => {
     reportCall: reporting(MAINTENANCE),
   };
   const deadline = Date.now() + context.getRemainingTimeInMillis() - RESERVE_MS;
-  await read(job).run(deps, { messageId: job.id, lastDelivery: false, deadline });
+  await read(job).run(deps, { messageId: job.id, lastDelivery: false, deadline, stopsAt: deadline });
 }, kindOf);
 
 /** The message has keys in it, and URLs that are as good: only the kind of what went wrong is logged. */

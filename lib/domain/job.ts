@@ -34,6 +34,8 @@ export interface JobContext {
   readonly lastDelivery: boolean;
   /** Milliseconds since 1970: end of the job's time slice. No new step begins after it. */
   readonly deadline: number;
+  /** Milliseconds since 1970: end of the worker's run, which a step that cannot be divided may take for itself. */
+  readonly stopsAt: number;
 }
 
 /**

@@ -33,11 +33,11 @@ export const bundleBuilder: DerivedBuilder = {
   },
 };
 
-/** @returns its size; undefined when the deadline passed first. @throws LimitExceeded */
+/** @returns its size; undefined when its time ended first. @throws LimitExceeded */
 async function writeBundle(
   path: string,
   refs: readonly BundleRef[],
-  { store, deadline }: DeriveContext,
+  { store, stopsAt }: DeriveContext,
 ): Promise<number | undefined> {
   const list = await enumerate(store, { include: [...new Set(refs.map(({ oid }) => oid))] });
   const file = await open(path, 'w');
@@ -46,7 +46,7 @@ async function writeBundle(
     await file.write(head);
     let size = head.length;
     for await (const bytes of writePack(store, list)) {
-      if (Date.now() > deadline) return undefined;
+      if (Date.now() > stopsAt) return undefined;
       size += bytes.length;
       if (size > MAX_BYTES) throw new LimitExceeded(`a bundle of more than ${MAX_BYTES} bytes`);
       await file.writeFile(bytes);

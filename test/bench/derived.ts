@@ -177,7 +177,7 @@ class DerivedMemory {
   async make(builder: DerivedBuilder, refs: RefDatabase): Promise<void> {
     const packs = await this.#objects.listPacks();
     const store = this.store();
-    const made = await builder.build({ store, refs, packs, deadline: Number.POSITIVE_INFINITY });
+    const made = await builder.build({ store, refs, packs, deadline: Infinity, stopsAt: Infinity });
     if (made?.content.kind !== 'bytes') throw new Error(`${builder.kind} was not made in memory`);
     const { bytes, size, checksumsCrc } = made.content;
     const provenance = { packs: packs.map(({ id }) => id), objects: 0, note: made.note };

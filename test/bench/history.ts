@@ -71,6 +71,7 @@ async function graphed(database: ObjectDatabase, directory: string): Promise<Obj
     refs: knownRefs(directory),
     packs: await database.listPacks(),
     deadline: Number.POSITIVE_INFINITY,
+    stopsAt: Number.POSITIVE_INFINITY,
   }))!;
   const { bytes, size, checksumsCrc } = content as { bytes: Uint8Array; size: number; checksumsCrc: number };
   const provenance = { packs: [], objects: 0, note: '' };

@@ -144,6 +144,7 @@ describe('over a repository', () => {
         refs: made.refs,
         packs,
         deadline: Number.POSITIVE_INFINITY,
+        stopsAt: Number.POSITIVE_INFINITY,
       }))!;
       await made.storeDerived(builder.kind, content, { packs: packs.map(({ id }) => id), objects: 0, note });
     }

@@ -49,7 +49,13 @@ beforeAll(async () => {
   }
   const store = new PackStore(memory.objects);
   const packs = await memory.objects.listPacks();
-  const made = await bundleBuilder.build({ store, refs: memory.refs, packs, deadline: Infinity });
+  const made = await bundleBuilder.build({
+    store,
+    refs: memory.refs,
+    packs,
+    deadline: Infinity,
+    stopsAt: Infinity,
+  });
   const { content, note } = made!;
   if (content.kind !== 'file') throw new Error('a bundle is a file');
   bundle = readFileSync(content.path);

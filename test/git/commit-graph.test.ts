@@ -15,7 +15,13 @@ const FOREVER = Number.POSITIVE_INFINITY;
 
 async function build(repository: MemoryRepository, deadline = FOREVER) {
   const store = new PackStore(repository.objects);
-  const made = (await commitGraphBuilder.build({ store, refs: repository.refs, packs: [], deadline }))!;
+  const made = (await commitGraphBuilder.build({
+    store,
+    refs: repository.refs,
+    packs: [],
+    deadline,
+    stopsAt: FOREVER,
+  }))!;
   if (made.content.kind !== 'bytes') throw new Error('not in memory');
   return { ...made, bytes: made.content.bytes.subarray(0, made.content.size) };
 }

@@ -97,6 +97,7 @@ export async function keepGraph(repository: MemoryRepository, tips?: readonly Oi
     refs: tips === undefined ? repository.refs : refs,
     packs: [],
     deadline: Number.POSITIVE_INFINITY,
+    stopsAt: Number.POSITIVE_INFINITY,
   });
   await repository.storeDerived('commit-graph', made!.content, { packs: [], objects: 0, note: '' });
   return (made!.content as { bytes: Uint8Array }).bytes.subarray(0, made!.content.size);

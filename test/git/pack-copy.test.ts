@@ -87,7 +87,13 @@ test('a clone above the threshold uses the bitmap, with the same result', async 
   const walked = [...(await enumerate(new PackStore(repository.objects), { include })).oids()].sort();
   for (const builder of [mergedIndexBuilder, bitmapBuilder]) {
     const store = new PackStore(repository.objects);
-    const made = await builder.build({ store, refs: repository.refs, packs, deadline: Infinity });
+    const made = await builder.build({
+      store,
+      refs: repository.refs,
+      packs,
+      deadline: Infinity,
+      stopsAt: Infinity,
+    });
     const provenance = { packs: packs.map(({ id }) => id), objects: 0, note: made!.note };
     await repository.storeDerived(builder.kind, made!.content, provenance);
   }

@@ -30,7 +30,13 @@ beforeAll(async () => {
   await repository.refs.compareAndSwap([{ name: MAIN, from: ZERO_OID, to: revParse(path, 'main') }]);
   const store = new PackStore(repository.objects);
   const packs = await repository.objects.listPacks();
-  const made = (await tipBuilder.build({ store, refs: repository.refs, packs, deadline: Infinity }))!;
+  const made = (await tipBuilder.build({
+    store,
+    refs: repository.refs,
+    packs,
+    deadline: Infinity,
+    stopsAt: Infinity,
+  }))!;
   expect(made.note).toBe(revParse(path, 'main'));
   const bytes = (made.content as { bytes: Uint8Array }).bytes;
   listing = Buffer.from(bytes.subarray(0, made.content.size));

@@ -14,7 +14,7 @@ export const jobs = [
         collect: z._default(z.boolean(), false),
         refs: z._default(z.boolean(), false),
       }),
-    run: async (deps, body, { deadline }) => outcomeOf(await maintainRepository(deps, body, deadline)),
+    run: async (deps, body, context) => outcomeOf(await maintainRepository(deps, body, context)),
   }),
   defineJob({
     name: PACKS_GC_JOB,

@@ -14,7 +14,7 @@ import { removeSuperseded, removeUnlisted, SUPERSEDED_MS } from '../../store/rep
 import type { CataloguedPack } from '../../store/repository/pack-list.ts';
 import type { Repositories } from '../../store/repository/repositories.ts';
 import type { Deps } from '../deps.ts';
-import type { Progress } from '../job.ts';
+import type { JobContext, Progress } from '../job.ts';
 
 export interface MaintenanceOrder {
   readonly repositoryId: string;
@@ -26,6 +26,8 @@ export interface MaintenanceOrder {
 
 /** The timeout of the worker's function. */
 const LEASE_SECONDS = 900;
+/** What is left of the worker's time and of the lease when a derived file is given up, to leave in order. */
+const LEAVING_MS = 30_000;
 /** Interval between scheduled visits: what is superseded now may be deleted then. */
 const VISITS_MS = SUPERSEDED_MS + 60_000;
 
@@ -35,16 +37,12 @@ const VISITS_MS = SUPERSEDED_MS + 60_000;
  * repository; an order that arrives meanwhile is left to that run, or to a visit when its lease ends. May be
  * interrupted at any step; idempotent.
  *
- * @param deadline milliseconds since 1970; no new step starts after it
+ * @param time no new step starts after `deadline`; a derived file that was begun may take until `stopsAt`
  * @returns 'blocked' while somebody else waits for the lease
  */
-export async function maintainRepository(
-  deps: Deps,
-  order: MaintenanceOrder,
-  deadline: number,
-): Promise<Progress> {
+export async function maintainRepository(deps: Deps, order: MaintenanceOrder, time: Time): Promise<Progress> {
   try {
-    return await maintain(deps, order, deadline);
+    return await maintain(deps, order, time);
   } catch (error) {
     if (!(error instanceof Missing)) throw error;
     // Deleted during this run: nothing is left to do.
@@ -54,7 +52,7 @@ export async function maintainRepository(
   }
 }
 
-async function maintain(deps: Deps, order: MaintenanceOrder, deadline: number): Promise<Progress> {
+async function maintain(deps: Deps, order: MaintenanceOrder, time: Time): Promise<Progress> {
   const { repositoryId } = order;
   const { repositories, leases, maintenanceNotes } = deps.store;
   const now = deps.now();
@@ -69,13 +67,15 @@ async function maintain(deps: Deps, order: MaintenanceOrder, deadline: number): 
   if (order.collect) await maintenanceNotes.noteGarbage(repositoryId, now);
   if (!order.collect && !order.refs && !isDue(read, packs, now)) return 'done';
   if (read.wantedUntil > now.getTime()) return 'blocked';
+  const leaseEnds = Date.now() + LEASE_SECONDS * 1000;
   const lease = await leases.acquire(repositoryId, LEASE_SECONDS, now);
   if (lease === undefined) {
     await maintenanceNotes.waitForLease(repositoryId);
     return 'done';
   }
   try {
-    return (await new Visit(deps, lease, now, order, deadline).run()) ? 'done' : 'more';
+    const within = { ...time, stopsAt: Math.min(time.stopsAt, leaseEnds) - LEAVING_MS };
+    return (await new Visit(deps, lease, now, order, within).run()) ? 'done' : 'more';
   } catch (error) {
     // Another worker has taken over, or the repository was deleted.
     if (error instanceof PacksChanged) return 'done';
@@ -85,6 +85,8 @@ async function maintain(deps: Deps, order: MaintenanceOrder, deadline: number): 
     await leases.release(lease).catch(() => {});
   }
 }
+
+type Time = Pick<JobContext, 'deadline' | 'stopsAt'>;
 
 /** Active packs, their derived files, and the pack that was superseded first. */
 interface Packs {
@@ -134,16 +136,16 @@ class Visit {
   readonly #lease: Lease;
   readonly #now: Date;
   readonly #order: MaintenanceOrder;
-  readonly #deadline: number;
+  readonly #time: Time;
   /** Times of future work, in milliseconds since 1970; a past time means as soon as possible. */
   readonly #dueTimes: number[] = [];
 
-  constructor(deps: Deps, lease: Lease, now: Date, order: MaintenanceOrder, deadline: number) {
+  constructor(deps: Deps, lease: Lease, now: Date, order: MaintenanceOrder, time: Time) {
     this.#deps = deps;
     this.#lease = lease;
     this.#now = now;
     this.#order = order;
-    this.#deadline = deadline;
+    this.#time = time;
   }
 
   async run(): Promise<boolean> {
@@ -172,7 +174,7 @@ class Visit {
     const { store } = this.#deps;
     const objects = new MaintainedGitObjects(store, this.#lease, this.#now);
     const refs = store.repositories.open(this.#lease.repositoryId);
-    return deriveFiles(objects, refs, { deadline: this.#deadline, asked });
+    return deriveFiles(objects, refs, { ...this.#time, asked });
   }
 
   async #sweepDerived(): Promise<number | undefined> {
@@ -191,7 +193,7 @@ class Visit {
     for (;;) {
       const packs = await objects.listPacks();
       if (compactionPlan(packs).length === 0) return true;
-      if (!(await compact(objects, packs, { deadline: this.#deadline }))) return false;
+      if (!(await compact(objects, packs, { deadline: this.#time.deadline }))) return false;
     }
   }
 

@@ -6,9 +6,13 @@ import type { Job, JobContext, JobDefinition, JobOutcome } from '../job.ts';
 /** Time slice of one job. A worker has time for its whole batch: `test/unit/worker/batches.test.ts`. */
 export const SLICE_MS = 45_000;
 
+/** What a run of a worker has where nothing says when it ends: as long as a function at most. */
+const RUN_MS = 900_000;
+
+/** As of {@link JobContext}. */
 export interface Delivery {
-  /** As of {@link JobContext}. */
   readonly lastDelivery?: boolean;
+  readonly stopsAt?: number;
 }
 
 /**
@@ -22,12 +26,13 @@ export function jobRunner<D extends Pick<Deps, 'store' | 'now'>>(
   jobs: readonly JobDefinition<unknown, D>[],
 ): (deps: D, job: Job, delivery?: Delivery) => Promise<void> {
   const read = jobReader(jobs);
-  return async (deps, job, { lastDelivery = false } = {}) => {
+  return async (deps, job, { lastDelivery = false, stopsAt = Date.now() + RUN_MS } = {}) => {
     const { name, run } = read(job);
     const outcome = await run(deps, {
       messageId: job.id,
       lastDelivery,
       deadline: Date.now() + SLICE_MS,
+      stopsAt,
     });
     if (outcome === undefined || outcome === true) return;
     await enqueueRest(queue, deps, { ...job, type: name }, outcome || {});

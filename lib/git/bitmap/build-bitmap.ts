@@ -18,11 +18,11 @@ import { CommitSelection } from './select.ts';
 /** Builds the closures of selected commits over the current merged index; nothing without one. */
 export const bitmapBuilder: DerivedBuilder = {
   kind: 'bitmap',
-  build: async ({ store, refs, deadline }) => {
+  build: async ({ store, refs, stopsAt }) => {
     const opened = await openIndex(store);
     if (opened === undefined) throw new CorruptData('derived-file', 'there is no merged index');
     const tips = await tipsOf(refs);
-    const bitmap = await buildBitmap(store, tips, opened.index, deadline);
+    const bitmap = await buildBitmap(store, tips, opened.index, stopsAt);
     if (bitmap === undefined) return undefined;
     return { content: sealDerived(writeBitmap(bitmap, opened.checksum)), note: opened.id };
   },
@@ -31,15 +31,14 @@ export const bitmapBuilder: DerivedBuilder = {
 /**
  * Reads each commit once and each tree about once. Memory: 60 bytes per object, 150 per commit, and the closures, which
  * take little more than the first one alone.
- * @param deadline milliseconds since 1970
- * @returns undefined when the deadline passed first
+ * @returns undefined when its time ended first
  * @throws ObjectMissing, CorruptData
  */
 async function buildBitmap(
   store: PackStore,
   tips: readonly Oid[],
   index: Numbering['index'],
-  deadline = Number.POSITIVE_INFINITY,
+  stopsAt: number,
 ): Promise<Bitmap | undefined> {
   const size = index.count;
   const types = {
@@ -51,7 +50,7 @@ async function buildBitmap(
   const numbers = new Numbering(index, types);
   const advance = async (work: { advance(objects: PackObjects): boolean }, ahead = {}) => {
     while (!(await store.run((objects) => work.advance(objects), ahead))) {
-      if (Date.now() > deadline) return false;
+      if (Date.now() > stopsAt) return false;
       await giveWay();
     }
     return true;

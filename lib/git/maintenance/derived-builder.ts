@@ -9,17 +9,19 @@ export interface DeriveContext {
   readonly refs: RefDatabase;
   /** The listed packs without garbage, newest first. */
   readonly packs: readonly PackDescription[];
-  /** Milliseconds since 1970. Then a builder returns what it has, or gives up. */
+  /** Milliseconds since 1970. A builder that can return an incomplete file returns what it has then. */
   readonly deadline: number;
+  /** Milliseconds since 1970: the others, which would begin anew each time, go on until then, and give up. */
+  readonly stopsAt: number;
 }
 
 /** Builds one kind of file; `due.ts` decides when. */
 export interface DerivedBuilder {
   readonly kind: DerivedKind;
   /**
-   * Works in time slices. If the deadline passes, may return an incomplete file with a note that tells `due.ts` that
+   * Works in slices of milliseconds. After the deadline, may return an incomplete file with a note that tells `due.ts` that
    * the file is due again.
-   * @returns undefined when the deadline passed first
+   * @returns undefined when its time ended first
    * @throws ObjectMissing, CorruptData, the adapter's I/O errors
    */
   build(context: DeriveContext): Promise<Derived | undefined>;

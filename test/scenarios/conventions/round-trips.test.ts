@@ -383,7 +383,8 @@ function fill(git: Pushed['git'], size: number): void {
 /** Until nothing is left to do, as the worker would behind the push. */
 async function maintain({ id }: Pushed): Promise<void> {
   const { repositoryId } = (await deps().store.projects.get(id))!;
-  await maintainRepository(deps(), { repositoryId, collect: true, refs: false }, Date.now() + 60_000);
+  const time = { deadline: Date.now() + 60_000, stopsAt: Date.now() + 900_000 };
+  await maintainRepository(deps(), { repositoryId, collect: true, refs: false }, time);
   const { derived } = await deps().store.repositories.open(repositoryId).listing();
   const kinds = derived.map(({ kind }) => kind).sort();
   expect(kinds).toEqual(['bitmap', 'commit-graph', 'object-index', 'tip']);

@@ -22,6 +22,7 @@ async function reported(
     messageId: 'm',
     lastDelivery: false,
     deadline,
+    stopsAt: deadline,
   });
   return told;
 }

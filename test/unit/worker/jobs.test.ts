@@ -62,6 +62,7 @@ describe('a job', () => {
     expect(body).toEqual({ thingId: 7, after: 0 });
     expect(context).toMatchObject({ messageId: 'm1', lastDelivery: false });
     expect(context.deadline).toBeGreaterThanOrEqual(before + 45_000);
+    expect(context.stopsAt).toBeGreaterThan(context.deadline);
   });
 
   test.each([[undefined], [true]])('that is done (%s) enqueues nothing', async (outcome) => {
@@ -133,7 +134,7 @@ describe('messages of the release before', () => {
     }));
     const read = jobReader(spied)({ id: 'm', type: former, body });
     expect(read.name).toBe(name);
-    await read.run({} as Deps, { messageId: 'm', lastDelivery: false, deadline: 0 });
+    await read.run({} as Deps, { messageId: 'm', lastDelivery: false, deadline: 0, stopsAt: 0 });
     expect(ran).toEqual([[name, body]]);
   });
 });

@@ -10,6 +10,18 @@ vi.mock('../../../lib/domain/worker/dispatch-ingest.ts', () => ({ runIngestJob: 
 vi.mock('../../../functions/deps.ts', () => ({ deps: () => ({}) }));
 vi.mock('../../../functions/deps-with-secrets.ts', () => ({ depsWithSecrets: () => ({}) }));
 
+test('a job of the queue maintenance is told when the run of its worker ends', async () => {
+  const body = JSON.stringify({ id: '01JD0000000000000000000001', type: 'any', body: {} });
+  const record = { messageId: 'm', receiptHandle: 'h', body, attributes: { ApproximateReceiveCount: '1' } };
+  const before = Date.now();
+  const context = { getRemainingTimeInMillis: () => 400_000 } as Context;
+  await maintenance({ Records: [record] } as unknown as SQSEvent, context);
+  const [, , delivery] = vi.mocked(runJob).mock.calls.at(-1)!;
+  expect(delivery!.stopsAt! - before).toBeGreaterThanOrEqual(400_000);
+  expect(delivery!.stopsAt! - Date.now()).toBeLessThanOrEqual(400_000);
+  vi.mocked(runJob).mockClear();
+});
+
 test.each([
   ['maintenance', maintenance, runJob],
   ['ingest', ingest, runIngestJob],

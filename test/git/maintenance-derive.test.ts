@@ -1,0 +1,88 @@
+/** How long derived files may take: what cannot go on where it stopped is not begun anew for ever. */
+import { rm } from 'node:fs/promises';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { bitmapBuilder } from '../../lib/git/bitmap/build-bitmap.ts';
+import { bundleBuilder } from '../../lib/git/bundle-builder.ts';
+import { deriveFiles } from '../../lib/git/maintenance/derive.ts';
+import type { DerivedBuilder } from '../../lib/git/maintenance/derived-builder.ts';
+import type { MemoryRepository } from '../../lib/git/memory.ts';
+import { ZERO_OID } from '../../lib/git/oid.ts';
+import { indexPack } from '../../lib/git/pack/index-pack.ts';
+import { PackStore } from '../../lib/git/pack/store.ts';
+import { mergedIndexBuilder } from '../../lib/git/pack/write-merged-index.ts';
+import type { MaintainedObjects } from '../../lib/git/ports.ts';
+import type { RefDatabase } from '../../lib/git/ref-database.ts';
+import type { RefName } from '../../lib/git/refname.ts';
+import { addPack, makeHistory, packObjects, revParse, scratch, storeOf } from './pack-fixture.ts';
+
+// It would make way for the clock.
+vi.mock('../../lib/git/maintenance/give-way.ts', () => ({ giveWay: async () => {} }));
+
+let repository: MemoryRepository;
+beforeAll(async () => {
+  using dir = scratch();
+  makeHistory(dir.path, 60);
+  ({ repository } = await storeOf());
+  await addPack(repository, await indexPack([packObjects(dir.path, ['--all'])]));
+  const to = revParse(dir.path, 'main');
+  await repository.refs.compareAndSwap([{ name: 'refs/heads/main' as RefName, from: ZERO_OID, to }]);
+  const index = (await build(mergedIndexBuilder, 0, 0))!;
+  await repository.storeDerived('object-index', index.content, { packs: [], objects: 0, note: '' });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+async function build(builder: DerivedBuilder, deadline: number, stopsAt: number) {
+  const packs = await repository.objects.listPacks();
+  const store = new PackStore(repository.objects);
+  return builder.build({ store, refs: repository.refs, packs, deadline, stopsAt });
+}
+
+/** Lets each look at the clock take so long that a slice of work is over at the first one. */
+function slowly() {
+  let now = performance.now();
+  vi.spyOn(performance, 'now').mockImplementation(() => (now += 31));
+}
+
+describe('a file that is made from the start each time', () => {
+  test.each([bitmapBuilder, bundleBuilder])(
+    'is made to its end, past that of the slice: $kind',
+    async (builder) => {
+      slowly();
+      const made = await build(builder, 0, Number.POSITIVE_INFINITY);
+      expect(made).toBeDefined();
+      if (made!.content.kind === 'file') await rm(made!.content.path);
+    },
+  );
+
+  test.each([bitmapBuilder, bundleBuilder])('ends with the run of the worker: $kind', async (builder) => {
+    slowly();
+    expect(await build(builder, 0, 0)).toBeUndefined();
+  });
+});
+
+describe('a file that was not done in its time', () => {
+  const packs = [{ id: 'pack', source: 'push', objectCount: 5_000, packSize: 1_000_000 }];
+  const objects = { listPacks: async () => packs, derived: { current: () => undefined } };
+  const endless: DerivedBuilder = { kind: 'commit-graph', build: async () => undefined };
+  const derive = (ms: number) =>
+    deriveFiles(
+      objects as unknown as MaintainedObjects,
+      {} as RefDatabase,
+      { deadline: Date.now() + 40_000, stopsAt: Date.now() + ms },
+      [endless],
+    );
+
+  test('is begun again in another run when little was left of this one', async () => {
+    const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    expect(await derive(60_000)).toBe(false);
+    expect(warned).not.toHaveBeenCalled();
+  });
+
+  test('is given up with a warning when it had a whole run, and not begun anew', async () => {
+    const warned = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    expect(await derive(800_000)).toBe(true);
+    expect(warned.mock.calls.flat().join()).toContain('derived file not built');
+  });
+});
