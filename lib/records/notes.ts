@@ -139,7 +139,7 @@ export type MentionSource =
 /** Another place that a system note names. */
 export type NamedPlace = MentionSource | { readonly kind: 'epic'; readonly id: number };
 
-/** A line that a diff added or deleted, with its line number on both sides, counted from 1. */
+/** A line that a diff added or deleted, with its line number on both sides, counted from 1; 0 where the file is not there. */
 export interface NotedLine {
   /** Path in the new version; in the old version for a deleted file. */
   readonly path: string;

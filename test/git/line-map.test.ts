@@ -49,7 +49,8 @@ describe('lines of two texts', () => {
       const map = mapOf(old, after);
       const known = new Set<string>();
       const text = diffs.get(String(n));
-      let [oldAt, newAt] = [1, 1];
+      // A text without lines has none that could be next.
+      let [oldAt, newAt] = [old === '' ? 0 : 1, after === '' ? 0 : 1];
       const isShown = (oldLine: number | null, newLine: number | null) => {
         known.add(`${oldLine} ${newLine}`);
         expect(map.numbersOf({ oldLine, newLine }), `f${n} ${oldLine} ${newLine}`).toEqual([oldAt, newAt]);

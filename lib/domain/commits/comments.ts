@@ -120,14 +120,14 @@ async function lineOf(
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
 /** Counts lines as unified diffs do (GNU diffutils, "Detailed Description of Unified Format"). */
-function changedLine({ text }: FileDiff, { path, line, type }: LineRequest): NotedLine | undefined {
+function changedLine({ text, status }: FileDiff, { path, line, type }: LineRequest): NotedLine | undefined {
   let [oldLine, newLine] = [0, 0];
   for (const diffLine of text.toString('latin1').split('\n')) {
     const hunk = HUNK.exec(diffLine);
     if (hunk !== null) {
-      // An empty side names the line before the hunk.
-      oldLine = Number(hunk[1]) + (hunk[2] === '0' ? 1 : 0);
-      newLine = Number(hunk[3]) + (hunk[4] === '0' ? 1 : 0);
+      // An empty side names the line before the hunk, of a file that is not there no line.
+      oldLine = Number(hunk[1]) + (hunk[2] === '0' && status !== 'A' ? 1 : 0);
+      newLine = Number(hunk[3]) + (hunk[4] === '0' && status !== 'D' ? 1 : 0);
     } else if (diffLine[0] === '-') {
       if (type === 'old' && oldLine === line) return { path, type, oldLine, newLine };
       oldLine++;

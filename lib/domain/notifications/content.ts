@@ -76,7 +76,8 @@ async function noteContent(
   const authorIds = people.flatMap((user) => (user === undefined ? [] : [user.id]));
   const short = commit.oid.slice(0, 8);
   const { line } = note;
-  const where = line === null ? '' : `, on line ${line.newLine} of ${line.path}`;
+  const number = line?.type === 'old' ? line.oldLine : line?.newLine;
+  const where = line === null ? '' : `, on line ${number} of ${line.path}`;
   return {
     ...aboutProject(resource, 'read_history'),
     audience: threadAudience(deps, 'new_note', resource, {

@@ -35,18 +35,20 @@ export class LineMap {
 
   /**
    * The numbers of a line as a unified diff counts them on its way: of a deleted line also the next one of the new text,
-   * of an added line the next one of the old. @returns undefined for a line that the comparison does not have
+   * of an added line the next one of the old, which is 0 where that has no lines. @returns undefined for a line that the comparison does not have
    */
   numbersOf({ oldLine, newLine }: ComparedLine): readonly [old: number, after: number] | undefined {
     if (oldLine !== null && newLine !== null)
       return this.newLineOf(oldLine) === newLine ? [oldLine, newLine] : undefined;
     if (newLine !== null) {
       const isAdded = newLine >= 1 && newLine <= this.#lines.after && this.oldLineOf(newLine) === undefined;
-      return isAdded ? [this.#lastBefore(newLine, 'newStart')!.oldEnd + 1, newLine] : undefined;
+      if (!isAdded) return undefined;
+      return [this.#lines.old === 0 ? 0 : this.#lastBefore(newLine, 'newStart')!.oldEnd + 1, newLine];
     }
     if (oldLine === null) return undefined;
     const isDeleted = oldLine >= 1 && oldLine <= this.#lines.old && this.newLineOf(oldLine) === undefined;
-    return isDeleted ? [oldLine, this.#lastBefore(oldLine, 'oldStart')!.newStart + 1] : undefined;
+    if (!isDeleted) return undefined;
+    return [oldLine, this.#lines.after === 0 ? 0 : this.#lastBefore(oldLine, 'oldStart')!.newStart + 1];
   }
 
   /** The last edit that begins before a line, on one side. */
