@@ -87,6 +87,33 @@ describe('a move of a project', () => {
     expect((await mine('GET', `${base}/wikis/home`)).body.content).toBe('wiki');
   });
 
+  test('whose former place cannot be emptied says so, and is finished when it could be', async () => {
+    const { id, repositoryId, base, moves } = await project();
+    const { body } = await root('POST', moves, { destination_storage_name: 'cold' });
+    await settled();
+    const there = deps();
+    const blobs = new Proxy(there.store.blobs, {
+      get(target, name) {
+        if (name === 'delete') return () => Promise.reject(new Error('the bucket refuses'));
+        const value = Reflect.get(target, name) as unknown;
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    const broken = { ...there, store: Object.create(there.store, { blobs: { value: blobs } }) };
+    const emptied = (lastDelivery: boolean) =>
+      clean(body.id, 'project', id, repositoryId, '', { deps: broken, lastDelivery });
+    await expect(emptied(false)).rejects.toThrow('the bucket refuses');
+    expect((await root('GET', `${moves}/${body.id}`)).body.state).toBe('replicated');
+    await emptied(true);
+    expect((await root('GET', `${moves}/${body.id}`)).body).toMatchObject({
+      state: 'cleanup failed',
+      error_message: 'the bucket refuses',
+    });
+    expect((await root('GET', base)).body.repository_storage).toBe('cold');
+    await clean(body.id, 'project', id, repositoryId, '');
+    expect((await root('GET', `${moves}/${body.id}`)).body.state).toBe('finished');
+  });
+
   test('may go on to a third storage and back, each time to keys of its own', async () => {
     const { id, repositoryId, base, moves } = await project();
     const ids: number[] = [];
@@ -399,6 +426,7 @@ async function clean(
   subjectId: number,
   repositoryId: string,
   place: string,
+  { deps: through = deps(), lastDelivery = false } = {},
 ): Promise<void> {
   const wiki = repositoryIdOf({ kind: 'project-wiki', id: subjectId });
   const networkId = (await storeOf().projects.get(subjectId))?.networkId ?? repositoryId;
@@ -407,7 +435,7 @@ async function clean(
     { repositoryId: wiki, networkId: wiki },
   ];
   const body = { kind, id, subjectId, place, repositories, givenUp: [] };
-  await runJob(deps(), { id: `clean-${id}`, type: CLEAN_JOB, body });
+  await runJob(through, { id: `clean-${id}`, type: CLEAN_JOB, body }, { lastDelivery });
 }
 
 async function cleanAll(subjectId: number, repositoryId: string): Promise<void> {
