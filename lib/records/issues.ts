@@ -1,6 +1,6 @@
 import type { AuthorSnapshot } from './authors.ts';
 import type { StoredText } from './texts.ts';
-import type { TrackedAddress } from './tracked.ts';
+import type { Edited, TrackedAddress } from './tracked.ts';
 
 export const ISSUE_STATES = ['opened', 'closed'] as const;
 export type IssueState = (typeof ISSUE_STATES)[number];
@@ -17,7 +17,7 @@ export type HealthStatus = (typeof HEALTH_STATUSES)[number];
 export const MAX_CLOSERS = 100;
 
 /** What people may change of an issue. Days are `YYYY-MM-DD`, times ISO 8601 in UTC with milliseconds. */
-export interface IssueFields {
+export interface IssueFields extends Edited {
   readonly title: string;
   readonly description: StoredText | null;
   readonly state: IssueState;

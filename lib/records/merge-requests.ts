@@ -1,6 +1,6 @@
 import type { AuthorSnapshot } from './authors.ts';
 import type { StoredText } from './texts.ts';
-import type { TrackedAddress } from './tracked.ts';
+import type { Edited, TrackedAddress } from './tracked.ts';
 
 export const MERGE_REQUEST_STATES = ['opened', 'closed', 'merged'] as const;
 export type MergeRequestState = (typeof MERGE_REQUEST_STATES)[number];
@@ -73,7 +73,7 @@ export interface MergeChoices {
 }
 
 /** What people may change of a merge request. Times are ISO 8601 in UTC with milliseconds. */
-export interface MergeRequestFields {
+export interface MergeRequestFields extends Edited {
   /** Begins with `Draft:` while it is not ready. */
   readonly title: string;
   readonly description: StoredText | null;

@@ -10,8 +10,16 @@ export interface TrackedAddress {
   readonly iid: number;
 }
 
+/** Who changed it. Absent: nobody since it was made, or in an earlier release. */
+export interface Edited {
+  /** Who changed it last. */
+  readonly updatedById?: number;
+  /** When its title or its description was changed last. */
+  readonly lastEdited?: { readonly at: string; readonly byId: number };
+}
+
 /** Times are ISO 8601 in UTC with milliseconds. */
-export interface TrackedRecord extends TrackedAddress {
+export interface TrackedRecord extends TrackedAddress, Edited {
   readonly id: number;
   readonly title: string;
   readonly description: StoredText | null;

@@ -1,10 +1,10 @@
 import type { LoadedNote, Resolution } from '../../domain/notes/loaded.ts';
 import type { Discussion } from '../../domain/notes/notes.ts';
+import { shownPosition } from '../../domain/notes/shown-position.ts';
 import { idOfSuggestion, type NotePosition, type NoteRecord } from '../../records/notes.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { TYPES } from '../noteable-types.ts';
 import { author as authorOf, publicEmail, userBasic } from '../users/present.ts';
-import { shownPosition } from './shown-position.ts';
 
 /** @param changes what the note's quick actions changed */
 export function noteOf(

@@ -1,6 +1,7 @@
 /** What hooks hear of. A message has ids and what is gone afterwards; the worker reads the rest. */
 import type { DeploymentStatus } from '../../records/environments.ts';
 import type { MemberSource } from '../../records/members.ts';
+import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { CiStatus } from '../../records/pipelines.ts';
 import type { IssueMoment, MergeRequestMoment } from './moments.ts';
 
@@ -11,6 +12,8 @@ export type HookEvent =
   | {
       readonly kind: 'push';
       readonly updates: readonly { readonly name: string; readonly from: string; readonly to: string }[];
+      /** Of `git push -o`. */
+      readonly options?: readonly string[];
     }
   | {
       readonly kind: 'issue';
@@ -30,6 +33,8 @@ export type HookEvent =
       readonly headSha?: string;
       /** The head before a push. */
       readonly oldrev?: string;
+      /** Those that decide whether it is approved: after an approval, and before the loss of one. */
+      readonly approvals?: MergeRequestRecord['approvals'];
     }
   | {
       readonly kind: 'note';
@@ -83,6 +88,10 @@ export type HookEvent =
       readonly kind: 'record';
       /** `project_create`, `user_destroy`, `subgroup_create`. */
       readonly name: string;
+      /** When what it is about was made; absent: when this happened. */
+      readonly createdAt?: string;
+      /** Of a personal project: whose name and address are told. */
+      readonly ownerId?: number;
       readonly attributes: Readonly<Record<string, unknown>>;
     }
   /** Whose payload its subject makes; user, project and repository are added. */

@@ -7,10 +7,8 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { type HookActor, prepareHooks } from './tell.ts';
 
-export type ToldMember = Pick<MemberRecord, 'source' | 'userId' | 'expiresAt' | 'createdAt'> & {
-  /** Of one that ended: 0. */
-  readonly accessLevel: number;
-};
+/** Of one that ended: as it was. */
+export type ToldMember = Pick<MemberRecord, 'source' | 'userId' | 'accessLevel' | 'expiresAt' | 'createdAt'>;
 
 type TellOfMember = (
   place: ProjectRecord | GroupRecord,

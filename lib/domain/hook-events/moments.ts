@@ -2,6 +2,7 @@
 import type { IssueRecord } from '../../records/issues.ts';
 import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { StoredText } from '../../records/texts.ts';
+import type { Edited } from '../../records/tracked.ts';
 
 /** Characters of a description: one that is longer, and changed again before the worker reads it, is told as it is then. */
 const MAX_TEXT = 4_000;
@@ -28,6 +29,7 @@ export const issueMoment = (issue: IssueRecord): IssueMoment => ({
   movedTo: issue.movedTo,
   duplicatedTo: issue.duplicatedTo,
   updatedAt: issue.updatedAt,
+  ...editedOf(issue),
 });
 
 export type MergeRequestMoment = Partial<MergeRequestRecord>;
@@ -51,6 +53,12 @@ export const mergeRequestMoment = (record: MergeRequestRecord): MergeRequestMome
   mergeCommitSha: record.mergeCommitSha,
   unresolvedCount: record.unresolvedCount,
   updatedAt: record.updatedAt,
+  ...editedOf(record),
+});
+
+const editedOf = ({ updatedById, lastEdited }: Edited): Edited => ({
+  ...(updatedById === undefined ? {} : { updatedById }),
+  ...(lastEdited === undefined ? {} : { lastEdited }),
 });
 
 const shortText = (description: StoredText | null) =>

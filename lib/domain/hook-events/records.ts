@@ -15,15 +15,15 @@ export const projectEvent = (
 ): RecordEvent => ({
   kind: 'record',
   name: `project_${what}`,
+  createdAt: project.createdAt,
+  ...(project.namespaceKind === 'user' ? { ownerId: project.ownerId } : {}),
   attributes: {
     name: project.name,
     path: project.path,
     path_with_namespace: project.fullPath,
     project_id: project.id,
-    project_namespace_id: project.namespaceId,
     owner_name: project.namespaceName,
     owner_email: '',
-    owners: [],
     project_visibility: project.visibility,
     ...(former === undefined ? {} : { old_path_with_namespace: former }),
   },
@@ -39,25 +39,35 @@ export function groupEvents(
   const { id, name, path, fullPath } = group;
   const common = { name, path, full_path: fullPath, group_id: id };
   const old = former === undefined ? {} : { old_path: former.path, old_full_path: former.fullPath };
-  const event = { kind: 'record', name: `group_${what}`, attributes: { ...common, ...old } } as const;
+  const made = { kind: 'record', createdAt: group.createdAt } as const;
+  const event = { ...made, name: `group_${what}`, attributes: { ...common, ...old } };
   if (group.parentId === null || what === 'rename') return [event];
+  const parentPath = fullPath.slice(0, fullPath.lastIndexOf('/'));
   const above = {
     parent_group_id: group.parentId,
+    // Unknown: the worker looks for it.
     parent_name: parent?.name ?? null,
-    parent_path: parent?.path ?? null,
-    parent_full_path: fullPath.slice(0, fullPath.lastIndexOf('/')),
+    parent_path: parentPath.slice(parentPath.lastIndexOf('/') + 1),
+    parent_full_path: parentPath,
   };
-  return [event, { kind: 'record', name: `subgroup_${what}`, attributes: { ...common, ...above } }];
+  return [event, { ...made, name: `subgroup_${what}`, attributes: { ...common, ...above } }];
 }
 
 /** @param former the username before a rename */
 export const userEvent = (
   what: 'create' | 'destroy' | 'rename',
-  { id, name, email, username }: Pick<UserRecord, 'id' | 'name' | 'email' | 'username'>,
+  {
+    id,
+    name,
+    email,
+    username,
+    createdAt,
+  }: Pick<UserRecord, 'id' | 'name' | 'email' | 'username'> & Partial<Pick<UserRecord, 'createdAt'>>,
   former?: string,
 ): RecordEvent => ({
   kind: 'record',
   name: `user_${what}`,
+  ...(createdAt === undefined ? {} : { createdAt }),
   attributes: {
     ...{ name, email, user_id: id, username },
     ...(former === undefined ? {} : { old_username: former }),
@@ -67,5 +77,5 @@ export const userEvent = (
 export const keyEvent = (
   what: 'create' | 'destroy',
   { username }: Pick<UserRecord, 'username'>,
-  { id, key }: Pick<SshKeyRecord, 'id' | 'key'>,
-): RecordEvent => ({ kind: 'record', name: `key_${what}`, attributes: { username, key, id } });
+  { id, key, createdAt }: Pick<SshKeyRecord, 'id' | 'key' | 'createdAt'>,
+): RecordEvent => ({ kind: 'record', name: `key_${what}`, createdAt, attributes: { username, key, id } });

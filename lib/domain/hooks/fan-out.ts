@@ -16,6 +16,7 @@ import { patternMatcher } from '../refs/pattern.ts';
 import { cloneRoot } from '../repository/clone-url.ts';
 import { deflatedPayload, eventIdOf, newDelivery, three } from './deliveries.ts';
 import { getHook, type HookPlace } from './hooks.ts';
+import { notePayloads } from './payloads/notes.ts';
 import {
   deploymentPayloads,
   madePayloads,
@@ -27,7 +28,7 @@ import {
 import type { Facts, Payload, ProjectFacts } from './payloads/parts.ts';
 import { jobPayloads, pipelinePayloads } from './payloads/pipelines.ts';
 import { pushPayloads } from './payloads/push.ts';
-import { issuePayloads, mergeRequestPayloads, notePayloads } from './payloads/tracked.ts';
+import { issuePayloads, mergeRequestPayloads } from './payloads/tracked.ts';
 import { causingHooks, mayHear } from './recursion.ts';
 
 /** What an event leads to. */
@@ -183,7 +184,7 @@ async function payloadsOf(
   wants: (trigger: Payload['trigger']) => boolean,
 ): Promise<Payload[]> {
   if (event.kind === 'member') return memberPayloads(deps, facts, event);
-  if (event.kind === 'record') return recordPayloads(facts, event);
+  if (event.kind === 'record') return recordPayloads(deps, facts, event);
   if (project === undefined || project.deletedAt !== null) return [];
   const within: ProjectFacts = { ...facts, project };
   switch (event.kind) {

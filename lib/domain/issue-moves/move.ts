@@ -131,7 +131,7 @@ async function bring(
   const me = snapshotOf(user);
   const shareGroups = source.project.ancestorIds.every((each) => target.project.ancestorIds.includes(each));
   // The alert stays with the project; merge requests name the issue that they named.
-  const { alertIid: _alert, closers: _closers, ...taken } = before;
+  const { alertIid: _alert, closers: _closers, updatedById: _by, lastEdited: _edited, ...taken } = before;
   const issue: IssueRecord = {
     ...taken,
     id,
@@ -157,6 +157,7 @@ async function bring(
     ...(before.state === 'closed' ? {} : { state: 'closed', closedAt: at, closedById: user.id }),
     movedTo: referenceOf(issue),
     updatedAt: at,
+    updatedById: user.id,
   };
   const told = isMove ? 'moved' : 'cloned';
   const note = (on: IssueRecord, noteId: number, text: string, other: IssueRecord): NoteRecord => {

@@ -27,6 +27,7 @@ import { enqueueNotification, moverOf } from '../notifications/enqueue.ts';
 import { formerMentions } from '../notifications/former-mentions.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
 import { alertThread, recoveryText } from '../tracked/alert-notes.ts';
+import { edited } from '../tracked/edited.ts';
 import { hookChanges } from '../tracked/hook-changes.ts';
 import { type Known, surroundingsOf } from '../tracked/related.ts';
 import { type NoteIds, systemNoteWrites } from '../tracked/system-notes.ts';
@@ -171,7 +172,7 @@ export function changeIssue(
   return retryWhileStale(async () => {
     const before = await deps.store.issues.get(address);
     if (before === undefined || !maySeeIssue(actor, access, before)) throw recordNotFound();
-    const changes = change(before);
+    const changes = edited(actor, before, change(before));
     const after = { ...before, ...changes };
     const [around, following] = await Promise.all([
       surroundingsOf(deps, access.project, after),

@@ -181,9 +181,7 @@ async function endTogether(deps: Deps, leaving: Leaving, inside: readonly Inside
   for (let n = 0; ending.length > 0; n++) {
     try {
       const events = await Promise.all(ending.map(eventsOf));
-      const told = ending.flatMap(({ resource, member }) =>
-        tell(resource, { ...member, accessLevel: 0 }, 'remove'),
-      );
+      const told = ending.flatMap(({ resource, member }) => tell(resource, member, 'remove'));
       await members.removeMany(
         ending.map(({ member }) => member),
         [...events.flat(), ...outboxWrites(told)],

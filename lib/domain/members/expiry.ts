@@ -45,7 +45,7 @@ export async function endMembership(
   const why = { system_event: true, reason: `access expired on ${expiresAt}` };
   const details = { remove: 'user_access', ...targeting(user), ...why };
   const tell = await prepareMemberHooks(deps, byNobody(deps));
-  const told = tell(resource, { ...member, accessLevel: 0 }, 'remove');
+  const told = tell(resource, member, 'remove');
   const alongside = [
     ...outboxWrites(told),
     await audited(deps, SYSTEM, { entity, details }),

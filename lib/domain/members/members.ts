@@ -197,19 +197,20 @@ export async function removeMember(
   { keepBelow, unassigns }: { readonly keepBelow: boolean; readonly unassigns: boolean },
 ): Promise<void> {
   let user: UserRecord | undefined = signedIn(actor).user;
+  let member: MemberRecord | undefined;
   if (user.id !== userId) {
     requireMemberAdmin(actor, resource);
-    [user] = await Promise.all([
+    [user, member] = await Promise.all([
       deps.store.users.get(userId),
       requireLevelAbove(deps, actor, resource, userId),
     ]);
   } else if (isNamespaceOwner(resource, userId) || isBot(actor)) throw forbidden();
+  else member = await deps.store.members.get(sourceOf(resource), userId);
+  if (member === undefined) throw recordNotFound();
   const alongside = [await memberRemoved(deps, actor, entityOf(resource), user ?? deletedUser(userId))];
   if (user !== undefined)
     alongside.push(...(await membershipActivity(deps, sourceOf(resource), userId, 'left')));
-  const ended = { accessLevel: 0, expiresAt: null, createdAt: deps.now().toISOString() };
-  const removed = { source: sourceOf(resource), userId, ...ended };
-  const told = await toldOfMember(deps, actor, resource, removed, 'remove');
+  const told = await toldOfMember(deps, actor, resource, member, 'remove');
   alongside.push(...outboxWrites(told));
   if (unassigns) alongside.push(...outboxWrites(unassignMessages(sourceOf(resource), userId)));
   if ('project' in resource) {

@@ -18,6 +18,7 @@ import { conflict, DomainError, notFound } from '../errors.ts';
 import { mayNameIssues } from '../markdown/references.ts';
 import { moverOf } from '../notifications/enqueue.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
+import { edited } from '../tracked/edited.ts';
 import { surroundingsOf } from '../tracked/related.ts';
 import { getMergeRequest } from './find.ts';
 import { systemNotes } from './system-notes.ts';
@@ -117,7 +118,7 @@ export async function changeMergeRequest(
   try {
     return await retryWhileStale(async () => {
       const { mergeRequest: before } = await getMergeRequest(deps, actor, access, iid);
-      const changes = change(before);
+      const changes = edited(actor, before, change(before));
       const after = { ...before, ...changes };
       const [around, following] = await Promise.all([
         surroundingsOf(deps, access.project, after),

@@ -91,7 +91,12 @@ export async function toldToHooks(
     moment: mergeRequestMoment(after),
     headSha: after.diff.headSha,
   } as const;
-  const told = oldrev === undefined ? event : { ...event, oldrev };
+  const told = {
+    ...event,
+    ...(oldrev === undefined ? {} : { oldrev }),
+    ...(action === 'approved' ? { approvals: after.approvals } : {}),
+    ...(action === 'unapproved' && before !== undefined ? { approvals: before.approvals } : {}),
+  };
   return { messages: await tellHooks(deps, actor, access.project, [told]) };
 }
 

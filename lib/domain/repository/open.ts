@@ -39,8 +39,12 @@ import { releasesOfDeleted } from './tag-releases.ts';
 const ACTIVITY_MS = 60_000;
 /** Branches of one push in whose new commits a worker looks for issues. */
 const MAX_NAMING = 20;
-/** Branches of one push whose merge requests a worker brings in line. */
+/** Branches and tags of one push that hooks hear of. */
 const MAX_HEARD = 200;
+/** Options of a push that hooks hear of, and characters of each. */
+const MAX_OPTIONS = 20;
+const MAX_OPTION = 1_000;
+/** Branches of one push whose merge requests a worker brings in line. */
 const MAX_FOLLOWED = 100;
 
 /**
@@ -210,7 +214,7 @@ class ProjectRefs implements RefDatabase {
       this.#pushed(updates, options),
       this.#following(updates),
       releasesOfDeleted(this.#deps, id, updates),
-      this.#heard(updates),
+      this.#heard(updates, options),
     ]);
     // Now the new commits are in memory.
     const pipelines = await this.#pipelines(updates, options);
@@ -313,12 +317,18 @@ class ProjectRefs implements RefDatabase {
   }
 
   /** Hooks hear of branches and tags that are moved. */
-  async #heard(updates: readonly RefUpdate[]): Promise<OutboxMessage[]> {
+  async #heard(
+    updates: readonly RefUpdate[],
+    { pushOptions = [] }: SwapCompanions,
+  ): Promise<OutboxMessage[]> {
     if (this.#finishing || this.#pusher === undefined) return [];
     const moved = updates.filter(({ name, from, to }) => spaceOf(name) !== undefined && from !== to);
     if (moved.length === 0) return [];
     const told = moved.slice(0, MAX_HEARD).map(({ name, from, to }) => ({ name, from, to }));
-    return tellHooks(this.#deps, this.#pusher, this.#project, [{ kind: 'push', updates: told }]);
+    const options = pushOptions.slice(0, MAX_OPTIONS).filter(({ length }) => length <= MAX_OPTION);
+    return tellHooks(this.#deps, this.#pusher, this.#project, [
+      { kind: 'push', updates: told, ...(options.length === 0 ? {} : { options }) },
+    ]);
   }
 
   /** The push events of these updates, if there is a pusher. */

@@ -78,16 +78,17 @@ export async function endMembership(
   { group, author, baseUrl }: ScimCaller,
   user: UserRecord,
 ): Promise<MembershipChange> {
-  const [writes, event, tell] = await Promise.all([
+  const [removal, event, tell] = await Promise.all([
     removeMembershipWrites(deps.store, group.id, user.id),
     prepareAudited(deps, author),
     prepareMemberHooks(deps, { actorId: null, baseUrl }),
   ]);
   const details = { remove: 'user_access', ...targeting(user) };
-  const events = writes.length === 0 ? [] : [event({ entity: auditedResource('Group', group), details })];
-  const source = { kind: 'group', id: group.id } as const;
-  const ended = { accessLevel: 0, expiresAt: null, createdAt: deps.now().toISOString() };
-  const messages = writes.length === 0 ? [] : tell(group, { source, userId: user.id, ...ended }, 'remove');
+  const ending =
+    removal === undefined
+      ? []
+      : [...removal.writes, event({ entity: auditedResource('Group', group), details })];
+  const messages = removal === undefined ? [] : tell(group, removal.member, 'remove');
   const { enqueue, finish } = membershipCascade(deps, group.id, user.id, author);
-  return { alongside: [...writes, ...events, enqueue], messages, finish };
+  return { alongside: [...ending, enqueue], messages, finish };
 }

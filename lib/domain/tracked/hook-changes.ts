@@ -1,5 +1,5 @@
 /** What hooks are told of a change of an issue or a merge request. */
-import type { StoredText } from '../../records/texts.ts';
+import { beginningOfText, type StoredText } from '../../records/texts.ts';
 import type { TrackedRecord } from '../../records/tracked.ts';
 import type { HookChanges } from '../hook-events/events.ts';
 
@@ -9,7 +9,7 @@ interface Tracked extends TrackedRecord {
   readonly discussionLocked: boolean | null;
 }
 
-/** Characters of a description: those of longer ones are not told, but that it changed is in the payload all the same. */
+/** Characters of a description. The payload has all of the present one beside. */
 const MAX_TEXT = 4_000;
 
 /** Previous and current values of what changed, by the names of the payloads; none of a new one. */
@@ -20,7 +20,7 @@ export function hookChanges<R extends Tracked>(
 ): HookChanges {
   const fields: Readonly<Record<string, (record: R) => unknown>> = {
     title: ({ title }) => title,
-    description: ({ description }) => shortText(description),
+    description: ({ description }) => description,
     label_ids: ({ labelIds }) => labelIds,
     assignee_ids: ({ assigneeIds }) => assigneeIds,
     milestone_id: ({ milestoneId }) => milestoneId,
@@ -30,17 +30,35 @@ export function hookChanges<R extends Tracked>(
     ...more,
   };
   if (before === undefined) return {};
-  const changed = Object.entries(fields).flatMap(([name, of]) => {
-    const values = [of(before), of(after)] as const;
-    return JSON.stringify(values[0]) === JSON.stringify(values[1]) ? [] : [[name, values] as const];
-  });
-  if (changed.length === 0) return {};
-  return { ...Object.fromEntries(changed), updated_at: [before.updatedAt, after.updatedAt] };
+  const changed = differences(before, after, fields);
+  if (Object.keys(changed).length === 0) return {};
+  const { description } = changed as { description?: readonly [StoredText | null, StoredText | null] };
+  return {
+    ...changed,
+    ...(description === undefined
+      ? {}
+      : { description: [beginningOf(description[0]), beginningOf(description[1])] }),
+    updated_at: [before.updatedAt, after.updatedAt],
+    ...differences(before, after, {
+      updated_by_id: ({ updatedById }) => updatedById ?? null,
+      last_edited_at: ({ lastEdited }) => lastEdited?.at ?? null,
+      last_edited_by_id: ({ lastEdited }) => lastEdited?.byId ?? null,
+    }),
+  };
 }
 
-const shortText = (text: StoredText | null): unknown =>
-  text === null
-    ? null
-    : typeof text === 'string'
-      ? text.slice(0, MAX_TEXT)
-      : { beginning: text.beginning?.slice(0, MAX_TEXT), bytes: text.bytes };
+function differences<R>(
+  before: R,
+  after: R,
+  fields: Readonly<Record<string, (record: R) => unknown>>,
+): HookChanges {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, of]) => {
+      const values = [of(before), of(after)] as const;
+      return JSON.stringify(values[0]) === JSON.stringify(values[1]) ? [] : [[name, values] as const];
+    }),
+  );
+}
+
+const beginningOf = (text: StoredText | null): string | null =>
+  text === null ? null : beginningOfText(text).slice(0, MAX_TEXT);

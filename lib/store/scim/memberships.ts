@@ -20,24 +20,24 @@ export function addMembershipWrites(member: MemberRecord, today: string): Write[
 }
 
 /**
- * Removes a user from a top-level group, on condition that the membership is unchanged; no writes if the user is not a
+ * Removes a user from a top-level group, on condition that the membership is unchanged; undefined if the user is not a
  * member. Refused as `member` or `owner` when the membership changed meanwhile. @throws LastOwner
  */
 export async function removeMembershipWrites(
   { members, groupOwners }: { readonly members: Members; readonly groupOwners: GroupOwners },
   groupId: number,
   userId: number,
-): Promise<Write[]> {
+): Promise<{ readonly member: MemberRecord; readonly writes: Write[] } | undefined> {
   const source = { kind: 'group', id: groupId } as const;
-  const existing = await members.get(source, userId);
-  if (existing === undefined) return [];
-  if (existing.accessLevel === OWNER) return groupOwners.ownerRemoval(groupId, userId);
-  return [
-    {
-      delete: memberKey(source, userId),
-      if: `${PRESENT} AND #accessLevel = :level`,
-      values: { level: existing.accessLevel },
-      reason: 'member',
-    },
-  ];
+  const member = await members.get(source, userId);
+  if (member === undefined) return undefined;
+  if (member.accessLevel === OWNER)
+    return { member, writes: await groupOwners.ownerRemoval(groupId, userId) };
+  const removal = {
+    delete: memberKey(source, userId),
+    if: `${PRESENT} AND #accessLevel = :level`,
+    values: { level: member.accessLevel },
+    reason: 'member',
+  };
+  return { member, writes: [removal] };
 }

@@ -35,6 +35,8 @@ export const TRACKED_FIELDS = {
   milestoneId: true,
   createdAt: true,
   updatedAt: true,
+  updatedById: true,
+  lastEdited: true,
   userNotesCount: true,
   upvotes: true,
   downvotes: true,

@@ -208,6 +208,15 @@ describe('a chat that reads Markdown', () => {
     });
   });
 
+  test.each([
+    ['approved', 'Ann Bell (ann) approved merge request'],
+    ['approval', 'Ann Bell (ann) added their approval to merge request'],
+    ['unapproval', 'Ann Bell (ann) removed their approval from merge request'],
+  ])('is told who approves: %s', async (action, words) => {
+    const { body } = await only('webex-teams', mergeRequest(action), HOOK);
+    expect(body).toEqual({ markdown: text.replace('Ann Bell (ann) opened merge request', words) });
+  });
+
   test('microsoft-teams gets a card', async () => {
     const { body } = await only('microsoft-teams', push(), HOOK);
     expect(body).toEqual({

@@ -26,8 +26,8 @@ ship:
 `;
 
 let paths = 0;
-async function hooked(switches: object) {
-  const made = await piped(world, CONFIG);
+async function hooked(switches: object, config = CONFIG, more: Record<string, string> = {}) {
+  const made = await piped(world, config, {}, more);
   const path = `/ok/${++paths}`;
   const json = { url: `${receiver.url}${path}`, push_events: false, ...switches };
   const { status, body } = await made.call('POST', '/hooks', json);
@@ -59,6 +59,7 @@ test('a hook hears of each status of a pipeline, with its jobs', async () => {
       detailed_status: 'failed',
       stages: ['build', 'deploy'],
       variables: [],
+      url: expect.stringContaining(`/-/pipelines/${id}`),
     },
     merge_request: null,
     user: { username: 'owner' },
@@ -106,6 +107,26 @@ test('a hook hears of a deployment that a job makes, from its start on', async (
   const heard = await made.heard(2);
   expect(heard.map(({ status }) => status)).toEqual(['running', 'success']);
   expect(heard[1]).toMatchObject({ environment: 'live', deployable_id: jobId });
+});
+
+test('a hook hears which job of which pipeline started a pipeline, and of warnings', async () => {
+  const made = await hooked({ pipeline_events: true }, '\nchild:\n  trigger:\n    include: child.yml\n', {
+    'child.yml': 'may fail:\n  script: x\n  allow_failure: true\n',
+  });
+  const all = await made.pipelines();
+  const of = (source: string) => all.find((each: { source: string }) => each.source === source).id;
+  const [parent, child] = [of('push'), of('parent_pipeline')];
+  const [{ id: job }] = (await made.call('GET', `/pipelines/${parent}/bridges`)).body;
+  await made.end(child, 'may fail', 'failed');
+  await settled();
+  const heard = receiver.at(made.path).map(({ body }) => body);
+  const last = heard.findLast(({ object_attributes: { id } }) => id === child);
+  expect(last).toMatchObject({
+    object_attributes: { status: 'success', detailed_status: 'passed with warnings' },
+    source_pipeline: { job_id: job, pipeline_id: parent, project: { id: made.id } },
+  });
+  for (const each of heard.filter(({ object_attributes: { id } }) => id === parent))
+    expect(each).not.toHaveProperty('source_pipeline');
 });
 
 test('hooks are tried with the newest pipeline and job', async () => {

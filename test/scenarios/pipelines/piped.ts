@@ -8,7 +8,12 @@ import { ask, type Who, type World } from '../../harness/world.ts';
 let projects = 0;
 export type Piped = Awaited<ReturnType<typeof piped>>;
 
-export async function piped(world: World, config: string, more: object = {}) {
+export async function piped(
+  world: World,
+  config: string,
+  more: object = {},
+  files: Record<string, string> = {},
+) {
   const json = { name: `of pipelines ${projects++}`, visibility: 'public', ...more };
   const { id } = (await ask(world, 'owner', 'POST', '/projects', json)).body;
   for (const [who, access_level] of [
@@ -30,7 +35,7 @@ export async function piped(world: World, config: string, more: object = {}) {
     await settled();
     return made.body.id as string;
   };
-  const sha = await commit('first', { '.gitlab-ci.yml': config });
+  const sha = await commit('first', { '.gitlab-ci.yml': config, ...files });
   const pipelines = async (query = '') => (await call('GET', `/pipelines${query}`)).body;
   const jobs = async (pipelineId: number, query = '') => {
     const { body } = await call('GET', `/pipelines/${pipelineId}/jobs${query}`);

@@ -10,6 +10,7 @@ import { codeOf } from '../../repository/read.ts';
 import type { WikiOf } from '../../wikis/access.ts';
 import { openWiki } from '../../wikis/open.ts';
 import { beginningOf, getPage } from '../../wikis/pages.ts';
+import { withAbsoluteImages } from './images.ts';
 import {
   commitOf,
   commitPart,
@@ -59,7 +60,7 @@ export async function releasePayloads(
   const body = {
     id: release.id,
     created_at: stamp(release.createdAt),
-    description: release.description,
+    description: withAbsoluteImages(release.description, facts),
     name: release.name,
     released_at: stamp(release.releasedAt),
     tag,
@@ -127,7 +128,7 @@ export async function wikiPagePayloads(
       title,
       format,
       message: head?.message ?? null,
-      content,
+      content: withAbsoluteImages(content, facts),
       url: at,
       action,
       diff_url: `${at}/diff?version_id=${head?.oid ?? ''}`,
@@ -253,9 +254,24 @@ const systemPayload = (body: Payload['body']): Payload => ({
 });
 
 /** What has its attributes in the message; those of subgroups are for hooks of the groups above too. */
-export function recordPayloads(facts: Facts, { name, attributes }: EventOf<'record'>): Payload[] {
-  const times = { created_at: rfc3339(facts.at), updated_at: rfc3339(facts.at) };
-  const body = { event_name: name, ...times, ...attributes };
+export async function recordPayloads(
+  { store }: Deps,
+  facts: Facts,
+  { name, attributes, createdAt, ownerId }: EventOf<'record'>,
+): Promise<Payload[]> {
+  const parentId = attributes['parent_name'] === null ? attributes['parent_group_id'] : undefined;
+  const [owner, parent] = await Promise.all([
+    ownerId === undefined ? undefined : store.users.get(ownerId),
+    typeof parentId === 'number' ? store.groups.get(parentId) : undefined,
+  ]);
+  const body = {
+    event_name: name,
+    created_at: rfc3339(createdAt ?? facts.at),
+    updated_at: rfc3339(facts.at),
+    ...attributes,
+    ...(owner === undefined ? {} : { owner_name: owner.name, owner_email: owner.email }),
+    ...(parentId === undefined ? {} : { parent_name: parent?.name ?? attributes['parent_path'] }),
+  };
   if (name.startsWith('subgroup_'))
     return [{ trigger: 'subgroup_events', event: 'Subgroup Hook', body, for: ['group'] }];
   return [systemPayload(body)];

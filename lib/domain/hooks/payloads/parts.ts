@@ -38,7 +38,7 @@ export interface ProjectFacts extends Facts {
   readonly project: ProjectRecord;
 }
 
-const LEVELS = { private: 0, internal: 10, public: 20 } as const;
+export const VISIBILITY_LEVELS = { private: 0, internal: 10, public: 20 } as const;
 
 export const projectUrl = ({ fullPath }: Pick<ProjectRecord, 'fullPath'>, baseUrl: string): string =>
   `${baseUrl}/${fullPath}`;
@@ -67,7 +67,7 @@ export function projectPart(project: ProjectRecord, facts: Facts) {
     git_ssh_url: ssh,
     git_http_url: http,
     namespace: project.namespaceName,
-    visibility_level: LEVELS[project.visibility],
+    visibility_level: VISIBILITY_LEVELS[project.visibility],
     path_with_namespace: project.fullPath,
     default_branch: project.defaultBranch,
     ci_config_path: project.settings['ci_config_path'] ?? null,
@@ -207,5 +207,5 @@ export const wholeRepository = (facts: ProjectFacts) => ({
   ...repositoryPart(facts.project, facts),
   git_http_url: httpUrl(facts.project.fullPath, facts),
   git_ssh_url: sshUrl(facts.project.fullPath, facts),
-  visibility_level: LEVELS[facts.project.visibility],
+  visibility_level: VISIBILITY_LEVELS[facts.project.visibility],
 });

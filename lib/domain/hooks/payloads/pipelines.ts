@@ -25,11 +25,22 @@ import {
   userPart,
   wholeRepository,
 } from './parts.ts';
+import { statusOf } from './tracked.ts';
 
 type EventOf<K extends HookEvent['kind']> = Extract<HookEvent, { kind: K }>;
 
-/** What statuses are called where that differs. */
-const LABELS: Readonly<Partial<Record<CiStatus, string>>> = { success: 'passed' };
+/** What statuses of pipelines are called where that differs. */
+const LABELS: Readonly<Partial<Record<CiStatus, string>>> = {
+  success: 'passed',
+  manual: 'waiting for manual action',
+  scheduled: 'waiting for delayed job',
+  waiting_for_resource: 'waiting for resource',
+};
+
+function labelOf(status: CiStatus, jobs: readonly JobRecord[]): string {
+  const warns = status === 'success' && jobs.some((job) => job.status === 'failed' && job.allowFailure);
+  return warns ? 'passed with warnings' : (LABELS[status] ?? status);
+}
 
 const runnerPart = (runner: RunnerRecord | undefined) =>
   runner === undefined
@@ -73,11 +84,12 @@ export async function pipelinePayloads(
   const { store } = deps;
   const pipeline = await store.pipelines.get(project.id, sha, pipelineId);
   if (pipeline === undefined) return [];
-  const [all, variables, commit, mergeRequest] = await Promise.all([
+  const [all, variables, commit, mergeRequest, source] = await Promise.all([
     store.jobs.all(pipelineId),
     store.jobs.variables(pipelineId),
     commitOf(deps, project, sha),
     mergeRequestPart(deps, facts, pipeline),
+    sourcePart(deps, facts, pipeline),
   ]);
   const jobs = all.filter(({ retried }) => !retried);
   const { user: userOf, runner } = await peopleOf(deps, jobs);
@@ -87,24 +99,26 @@ export async function pipelinePayloads(
     object_attributes: {
       id: pipeline.id,
       iid: pipeline.iid,
-      ref: pipeline.ref,
+      ref: mergeRequest?.source_branch ?? pipeline.ref,
       tag: pipeline.tag === true,
       sha,
       before_sha: pipeline.beforeSha ?? ZERO_OID,
       source: pipeline.source,
       status,
-      detailed_status: LABELS[status] ?? status,
+      detailed_status: labelOf(status, jobs),
       stages: [...stages].toSorted(([a], [b]) => a - b).map(([, stage]) => stage),
       created_at: stamp(pipeline.createdAt),
       finished_at: hasEnded(status) ? stampOrNull(pipeline.finishedAt) : null,
       duration: pipeline.duration ?? null,
       queued_duration: secondsBetween(pipeline.createdAt, pipeline.startedAt),
       variables: variables.map(({ key, value }) => ({ key, value })),
+      url: `${projectUrl(project, facts.baseUrl)}/-/pipelines/${pipeline.id}`,
     },
     merge_request: mergeRequest,
     user: userPart(user, facts),
     project: projectPart(project, facts),
     commit: commit === undefined ? null : commitPart(project, commit, facts),
+    ...(source === undefined ? {} : { source_pipeline: source }),
     builds: jobs.toReversed().map((job) => ({
       id: job.id,
       stage: job.stage,
@@ -149,8 +163,20 @@ async function mergeRequestPart(
     target_branch: found.targetBranch,
     target_project_id: found.projectId,
     state: found.state,
-    merge_status: found.verdict?.mergeable === true ? 'can_be_merged' : 'unchecked',
+    merge_status: statusOf(found),
     url: `${projectUrl(project, baseUrl)}/-/merge_requests/${found.iid}`,
+  };
+}
+
+/** The pipeline with the job that started this one; undefined: none did, or its project is gone. */
+async function sourcePart({ store }: Deps, { baseUrl }: ProjectFacts, { parent }: PipelineRecord) {
+  const project = parent && (await store.projects.get(parent.projectId));
+  if (parent === undefined || project === undefined) return undefined;
+  const { id, fullPath } = project;
+  return {
+    project: { id, web_url: projectUrl(project, baseUrl), path_with_namespace: fullPath },
+    job_id: parent.jobId,
+    pipeline_id: parent.pipelineId,
   };
 }
 

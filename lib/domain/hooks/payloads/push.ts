@@ -32,7 +32,7 @@ const MAX_FILES = 1_000;
 export async function pushPayloads(
   deps: Deps,
   facts: ProjectFacts,
-  { updates }: Push,
+  { updates, options = [] }: Push,
   wants: (trigger: Payload['trigger']) => boolean,
 ): Promise<Payload[]> {
   const { push_event_hooks_limit: limit } = await deps.settings.current();
@@ -41,14 +41,21 @@ export async function pushPayloads(
   const git = codeOf(deps, { project: facts.project, level: 0 });
   const payloads: Payload[] = [];
   if (wants('push_events'))
-    for (const update of told(of('heads'))) payloads.push(...(await branchPayloads(git, facts, update)));
+    for (const update of told(of('heads')))
+      payloads.push(...(await branchPayloads(git, facts, update, optionsPart(options))));
   if (wants('tag_push_events'))
-    for (const update of told(of('tags'))) payloads.push(...(await tagPayloads(git, facts, update)));
+    for (const update of told(of('tags')))
+      payloads.push(...(await tagPayloads(git, facts, update, optionsPart(options))));
   if (wants('repository_update_events')) payloads.push(repositoryUpdate(facts, updates));
   return payloads;
 }
 
-async function branchPayloads(git: GitRepository, facts: ProjectFacts, update: Update): Promise<Payload[]> {
+async function branchPayloads(
+  git: GitRepository,
+  facts: ProjectFacts,
+  update: Update,
+  push_options: object,
+): Promise<Payload[]> {
   const { commits, total } = await gained(git, facts, update);
   const listed = [];
   for (const commit of commits)
@@ -60,7 +67,7 @@ async function branchPayloads(git: GitRepository, facts: ProjectFacts, update: U
     ...refPart(facts, update, checkout, null),
     commits: listed,
     total_commits_count: total,
-    push_options: {},
+    push_options,
     repository: wholeRepository(facts),
   };
   const branch = shortName(update.name as RefName);
@@ -72,7 +79,12 @@ async function branchPayloads(git: GitRepository, facts: ProjectFacts, update: U
   ];
 }
 
-async function tagPayloads(git: GitRepository, facts: ProjectFacts, update: Update): Promise<Payload[]> {
+async function tagPayloads(
+  git: GitRepository,
+  facts: ProjectFacts,
+  update: Update,
+  push_options: object,
+): Promise<Payload[]> {
   const gone = update.to === ZERO_OID;
   const [tip] = gone ? [] : await tipOf(git, update);
   const message = tip?.tag?.message ?? (gone ? null : '');
@@ -82,11 +94,30 @@ async function tagPayloads(git: GitRepository, facts: ProjectFacts, update: Upda
     ...refPart(facts, update, gone ? null : (tip?.commit.oid ?? update.to), message),
     commits: [],
     total_commits_count: 0,
-    push_options: {},
+    push_options,
     repository: wholeRepository(facts),
   };
   return [{ trigger: 'tag_push_events', event: 'Tag Push Hook', body, for: ['project', 'group', 'system'] }];
 }
+
+/** Options by area and name; of those that may be given several times, how often each value was. */
+function optionsPart(options: readonly string[]) {
+  const areas: Record<string, Record<string, unknown>> = {};
+  for (const option of options) {
+    const [, area, name, value] = OPTION.exec(option) ?? [];
+    if (area === undefined || name === undefined) continue;
+    const shown = (areas[area === 'mr' ? 'merge_request' : area] ??= {});
+    if (!SEVERAL.has(name)) shown[name] = value ?? true;
+    else if (value !== undefined) {
+      const counts = (shown[name] ??= {}) as Record<string, number>;
+      counts[value] = (Object.hasOwn(counts, value) ? counts[value]! : 0) + 1;
+    }
+  }
+  return areas;
+}
+const OPTION =
+  /^(ci|mr|merge_request)\.(skip|variable|create|description|draft|label|merge_when_pipeline_succeeds|milestone|remove_source_branch|target|title|unlabel|assign|unassign)(?:=(.*))?$/s;
+const SEVERAL: ReadonlySet<string> = new Set(['variable', 'label', 'unlabel', 'assign', 'unassign']);
 
 /** The tag as it is now, if it still is what was pushed. */
 async function tipOf(git: GitRepository, { name, to }: Update) {

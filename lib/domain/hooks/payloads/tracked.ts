@@ -1,11 +1,12 @@
-/** Payloads of issues, merge requests, and notes. */
+/** Payloads of issues and merge requests. */
 import type { IssueRecord } from '../../../records/issues.ts';
 import { isDraft, type MergeRequestRecord } from '../../../records/merge-requests.ts';
-import type { NoteRecord } from '../../../records/notes.ts';
-import type { ProjectRecord } from '../../../records/projects.ts';
+import type { Edited } from '../../../records/tracked.ts';
+import { evaluateApprovals } from '../../approvals/evaluate.ts';
 import type { Deps } from '../../deps.ts';
 import type { HookChanges, HookEvent } from '../../hook-events/events.ts';
-import { discussionIdOf } from '../../notes/discussion-id.ts';
+import { headPipeline } from '../../merge-requests/mergeability.ts';
+import { withAbsoluteImages } from './images.ts';
 import {
   changesPart,
   commitOf,
@@ -19,6 +20,7 @@ import {
   repositoryPart,
   spoken,
   stamp,
+  stampOrNull,
   textOf,
   userPart,
   userParts,
@@ -38,7 +40,7 @@ export async function issuePayloads(
   const { project, user } = facts;
   const found = await deps.store.issues.get({ projectId: project.id, iid });
   if (found === undefined) return [];
-  const issue = { ...found, ...moment };
+  const issue = asThen(found, moment);
   const [attributes, assignees, told] = await Promise.all([
     issueAttributes(deps, facts, issue),
     userParts(deps, issue.assigneeIds, facts),
@@ -52,7 +54,7 @@ export async function issuePayloads(
     project: projectPart(project, facts),
     object_attributes: { ...attributes, ...timeChange(changes), action },
     labels: attributes.labels,
-    changes: told,
+    changes: action === 'open' ? madeOf(attributes) : told,
     repository: repositoryPart(project, facts),
     ...(assignees.length === 0 ? {} : { assignees }),
   };
@@ -66,23 +68,41 @@ export async function issuePayloads(
   ];
 }
 
-async function issueAttributes(deps: Deps, facts: ProjectFacts, issue: IssueRecord) {
+/** As the record was after the change that a message tells of. */
+function asThen<R extends Edited>(found: R, moment: Partial<R> | undefined): R {
+  if (moment === undefined) return found;
+  // These are absent in a moment that had none.
+  const { updatedById: _by, lastEdited: _edited, ...rest } = found;
+  return { ...rest, ...moment } as R;
+}
+
+/** What a new issue has that it had not before. */
+function madeOf(attributes: Awaited<ReturnType<typeof issueAttributes>>) {
+  const { author_id, created_at, description, id, iid, project_id, title, updated_at } = attributes;
+  const values = { author_id, created_at, description, id, iid, project_id, title, updated_at };
+  const none = null;
+  return changesPart(
+    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [none, value] as const])),
+  );
+}
+
+/** @param issue of the project of the facts */
+export async function issueAttributes(deps: Deps, facts: ProjectFacts, issue: IssueRecord) {
   const [description, labels] = await Promise.all([
     textOf(deps, issue.description),
     labelParts(deps, issue.labelIds),
   ]);
   return {
     author_id: issue.author.id,
-    closed_at: issue.closedAt,
+    closed_at: stampOrNull(issue.closedAt),
     confidential: issue.confidential,
     created_at: stamp(issue.createdAt),
-    description,
+    description: withAbsoluteImages(description, facts),
     discussion_locked: issue.discussionLocked,
     due_date: issue.dueDate,
     id: issue.id,
     iid: issue.iid,
-    last_edited_at: null,
-    last_edited_by_id: null,
+    ...editedPart(issue),
     milestone_id: issue.milestoneId,
     moved_to_id: issue.movedTo?.id ?? null,
     duplicated_to_id: issue.duplicatedTo?.id ?? null,
@@ -92,12 +112,12 @@ async function issueAttributes(deps: Deps, facts: ProjectFacts, issue: IssueReco
     time_estimate: issue.timeEstimate,
     title: issue.title,
     updated_at: stamp(issue.updatedAt),
-    updated_by_id: facts.user?.id ?? null,
     weight: issue.weight,
     health_status: issue.healthStatus,
     type: TYPE_NAMES[issue.type],
     url: `${projectUrl(facts.project, facts.baseUrl)}/-/issues/${issue.iid}`,
     total_time_spent: issue.timeSpent,
+    ...timeChange({}),
     human_total_time_spent: spoken(issue.timeSpent),
     human_time_estimate: spoken(issue.timeEstimate),
     assignee_ids: [...issue.assigneeIds],
@@ -107,21 +127,29 @@ async function issueAttributes(deps: Deps, facts: ProjectFacts, issue: IssueReco
     severity: issue.severity.toLowerCase(),
   };
 }
+
+const editedPart = ({ updatedById, lastEdited }: Edited) => ({
+  last_edited_at: stampOrNull(lastEdited?.at ?? null),
+  last_edited_by_id: lastEdited?.byId ?? null,
+  updated_by_id: updatedById ?? null,
+});
+
 const TYPE_NAMES = { issue: 'Issue', incident: 'Incident', test_case: 'Test Case' } as const;
 
 /** @returns none when the merge request is gone */
 export async function mergeRequestPayloads(
   deps: Deps,
   facts: ProjectFacts,
-  { iid, action, changes, moment, headSha, oldrev }: EventOf<'merge-request'>,
+  { iid, action, changes, moment, headSha, oldrev, approvals }: EventOf<'merge-request'>,
 ): Promise<Payload[]> {
   const { project, user } = facts;
   const found = await deps.store.mergeRequests.get({ projectId: project.id, iid });
   if (found === undefined) return [];
   const diff = headSha === undefined ? found.diff : { ...found.diff, headSha };
-  const record = { ...found, ...moment, diff };
-  const [attributes, assignees, reviewers, told] = await Promise.all([
+  const record = { ...asThen(found, moment), diff };
+  const [attributes, did, assignees, reviewers, told] = await Promise.all([
     mergeRequestAttributes(deps, facts, record),
+    approvals === undefined ? action : approvalAction(deps, facts, record, action, approvals),
     userParts(deps, record.assigneeIds, facts),
     userParts(deps, record.reviewerIds, facts),
     resolvedChanges(deps, facts, changes),
@@ -134,7 +162,7 @@ export async function mergeRequestPayloads(
     object_attributes: {
       ...attributes,
       ...timeChange(changes),
-      action,
+      action: did,
       ...(oldrev === undefined ? {} : { oldrev }),
     },
     labels: attributes.labels,
@@ -153,31 +181,44 @@ export async function mergeRequestPayloads(
   ];
 }
 
-async function mergeRequestAttributes(deps: Deps, facts: ProjectFacts, record: MergeRequestRecord) {
+/** Whether an approval was the last one that was needed, or the loss of one made one needed again. */
+async function approvalAction(
+  deps: Deps,
+  { project }: ProjectFacts,
+  record: MergeRequestRecord,
+  action: string,
+  approvals: MergeRequestRecord['approvals'],
+): Promise<string> {
+  const { state } = await evaluateApprovals(deps, { project, level: 0 }, { ...record, approvals });
+  return state.approved ? action : action === 'approved' ? 'approval' : 'unapproval';
+}
+
+/** @param record of the project of the facts */
+export async function mergeRequestAttributes(deps: Deps, facts: ProjectFacts, record: MergeRequestRecord) {
   const { project } = facts;
   const foreign = record.source.projectId !== project.id;
-  const [description, labels, source, commit] = await Promise.all([
+  const [description, labels, source, commit, pipeline] = await Promise.all([
     textOf(deps, record.description),
     labelParts(deps, record.labelIds),
     foreign ? deps.store.projects.get(record.source.projectId) : project,
     commitOf(deps, project, record.diff.headSha),
+    headPipeline(deps, record),
   ]);
   return {
     assignee_id: record.assigneeIds[0] ?? null,
     author_id: record.author.id,
     created_at: stamp(record.createdAt),
-    description,
+    description: withAbsoluteImages(description, facts),
     draft: isDraft(record),
-    head_pipeline_id: null,
+    head_pipeline_id: pipeline?.id ?? null,
     id: record.id,
     iid: record.iid,
-    last_edited_at: null,
-    last_edited_by_id: null,
+    ...editedPart(record),
     merge_commit_sha: record.mergeCommitSha,
     merge_error: record.mergeError,
-    merge_params: { force_remove_source_branch: record.forceRemoveSource ? '1' : '0' },
+    merge_params: mergeParams(record),
     merge_status: statusOf(record),
-    merge_user_id: record.mergedById,
+    merge_user_id: record.mergedById ?? record.autoMerge?.userId ?? null,
     merge_when_pipeline_succeeds: record.autoMerge !== null,
     milestone_id: record.milestoneId,
     source_branch: record.source.branch,
@@ -188,13 +229,13 @@ async function mergeRequestAttributes(deps: Deps, facts: ProjectFacts, record: M
     time_estimate: record.timeEstimate,
     title: record.title,
     updated_at: stamp(record.updatedAt),
-    updated_by_id: facts.user?.id ?? null,
     url: `${projectUrl(project, facts.baseUrl)}/-/merge_requests/${record.iid}`,
     source: source === undefined ? null : projectPart(source, facts),
     target: projectPart(project, facts),
     last_commit: commit === undefined ? null : commitPart(project, commit, facts),
     work_in_progress: isDraft(record),
     total_time_spent: record.timeSpent,
+    ...timeChange({}),
     human_total_time_spent: spoken(record.timeSpent),
     human_time_estimate: spoken(record.timeEstimate),
     assignee_ids: [...record.assigneeIds],
@@ -205,7 +246,26 @@ async function mergeRequestAttributes(deps: Deps, facts: ProjectFacts, record: M
   };
 }
 
-const statusOf = ({ verdict, diff }: MergeRequestRecord): string =>
+/** How it is to be merged, as far as somebody said. */
+function mergeParams({ forceRemoveSource, autoMerge }: MergeRequestRecord) {
+  const asked = { force_remove_source_branch: forceRemoveSource ? '1' : '0' };
+  if (autoMerge === null) return asked;
+  const { mergeMessage, squashMessage, squash, removeSource, headSha } = autoMerge;
+  return {
+    ...asked,
+    auto_merge_strategy: 'merge_when_pipeline_succeeds',
+    sha: headSha,
+    ...(removeSource === null ? {} : { should_remove_source_branch: removeSource }),
+    ...(squash === null ? {} : { squash }),
+    ...(mergeMessage === null ? {} : { commit_message: mergeMessage.slice(0, MAX_MESSAGE) }),
+    ...(squashMessage === null ? {} : { squash_commit_message: squashMessage.slice(0, MAX_MESSAGE) }),
+  };
+}
+
+/** Characters. */
+const MAX_MESSAGE = 10_000;
+
+export const statusOf = ({ verdict, diff }: MergeRequestRecord): string =>
   verdict === null || verdict.headSha !== diff.headSha
     ? 'unchecked'
     : verdict.mergeable
@@ -219,7 +279,7 @@ function timeChange(changes: HookChanges) {
   return { time_change: seconds, human_time_change: spoken(seconds) };
 }
 
-/** Ids of labels and users become what payloads tell of these. */
+/** Ids of labels and users become what payloads tell of these, and times are written as in these. */
 async function resolvedChanges(deps: Deps, facts: Facts, changes: HookChanges) {
   const { label_ids, assignee_ids, reviewer_ids, ...rest } = changes;
   const both = async (
@@ -236,114 +296,9 @@ async function resolvedChanges(deps: Deps, facts: Facts, changes: HookChanges) {
     both('assignees', assignee_ids, people),
     both('reviewers', reviewer_ids, people),
   ]);
-  return changesPart(Object.assign({ ...rest }, ...resolved) as HookChanges);
-}
-
-/** @returns none when the note, or what it is on, is gone */
-export async function notePayloads(
-  deps: Deps,
-  facts: ProjectFacts,
-  event: EventOf<'note'>,
-): Promise<Payload[]> {
-  const { project, user } = facts;
-  const noteable = { kind: event.on, id: event.noteable } as NoteRecord['noteable'];
-  const note = await deps.store.notes.get({ projectId: project.id, noteable, id: event.noteId });
-  if (note === undefined) return [];
-  const about = await noteableOf(deps, facts, event);
-  if (about === undefined) return [];
-  const text = await textOf(deps, note.body);
-  const confidential = note.internal === true || about.confidential;
-  const body = {
-    object_kind: 'note',
-    event_type: confidential ? 'confidential_note' : 'note',
-    user: userPart(user, facts),
-    project_id: project.id,
-    project: projectPart(project, facts),
-    object_attributes: noteAttributes(project, note, event, text, about.url),
-    repository: repositoryPart(project, facts),
-    ...about.part,
-  };
-  return [
-    {
-      trigger: confidential ? 'confidential_note_events' : 'note_events',
-      event: confidential ? 'Confidential Note Hook' : 'Note Hook',
-      body,
-      for: ['project', 'group'],
-    },
-  ];
-}
-
-const NOTEABLE_TYPES = {
-  commit: 'Commit',
-  issue: 'Issue',
-  'merge-request': 'MergeRequest',
-  snippet: 'Snippet',
-} as const;
-
-function noteAttributes(
-  project: ProjectRecord,
-  note: NoteRecord,
-  { on, noteable }: EventOf<'note'>,
-  text: string | null,
-  url: string,
-) {
-  const onDiff = note.line !== null || note.position !== undefined;
-  return {
-    attachment: null,
-    author_id: note.author.id,
-    change_position: null,
-    commit_id: on === 'commit' ? noteable : null,
-    created_at: stamp(note.createdAt),
-    discussion_id: discussionIdOf(project.id, note.noteable, note.inDiscussion ?? note.id),
-    id: note.id,
-    line_code: note.position?.on.kind === 'text' ? note.position.on.line.code : null,
-    note: text,
-    noteable_id: on === 'commit' ? null : noteable,
-    noteable_type: NOTEABLE_TYPES[on],
-    original_position: null,
-    position: null,
-    project_id: project.id,
-    resolved_at: null,
-    resolved_by_id: null,
-    resolved_by_push: null,
-    st_diff: null,
-    system: note.system !== undefined,
-    type: onDiff ? 'DiffNote' : note.discussed === true ? 'DiscussionNote' : null,
-    updated_at: stamp(note.updatedAt),
-    updated_by_id: null,
-    description: text,
-    url: `${url}#note_${note.id}`,
-    action: 'create',
-  };
-}
-
-/** What a note is on, as payloads tell of it. */
-async function noteableOf(deps: Deps, facts: ProjectFacts, { on, noteable, iid }: EventOf<'note'>) {
-  const { project } = facts;
-  const url = projectUrl(project, facts.baseUrl);
-  if (on === 'commit') {
-    const commit = await commitOf(deps, project, String(noteable));
-    if (commit === undefined) return undefined;
-    const part = { commit: commitPart(project, commit, facts) };
-    return { part, confidential: false, url: `${url}/-/commit/${noteable}` };
-  }
-  if (on === 'snippet') {
-    const snippet = await deps.store.snippets.get(Number(noteable));
-    if (snippet === undefined) return undefined;
-    const { id, title, createdAt, updatedAt } = snippet;
-    const part = { snippet: { id, title, created_at: stamp(createdAt), updated_at: stamp(updatedAt) } };
-    return { part, confidential: false, url: `${url}/-/snippets/${id}` };
-  }
-  if (iid === undefined) return undefined;
-  const address = { projectId: project.id, iid };
-  if (on === 'issue') {
-    const issue = await deps.store.issues.get(address);
-    if (issue === undefined) return undefined;
-    const part = { issue: await issueAttributes(deps, facts, issue) };
-    return { part, confidential: issue.confidential, url: part.issue.url };
-  }
-  const record = await deps.store.mergeRequests.get(address);
-  if (record === undefined) return undefined;
-  const part = { merge_request: await mergeRequestAttributes(deps, facts, record) };
-  return { part, confidential: false, url: part.merge_request.url };
+  const told = Object.entries(rest).map(([name, values]) => [
+    name,
+    name.endsWith('_at') ? values.map((at) => stampOrNull(at as string | null)) : values,
+  ]);
+  return changesPart(Object.assign(Object.fromEntries(told), ...resolved) as HookChanges);
 }

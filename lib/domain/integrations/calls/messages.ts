@@ -153,17 +153,26 @@ function issueMessage(body: EventBody, flavor: Flavor): ChatMessage {
 function mergeRequestMessage(body: EventBody, flavor: Flavor): ChatMessage {
   const { link } = flavor;
   const { who, where, user, project, image } = common(body, flavor);
-  const { iid, title, url, action, state } = body['object_attributes'];
-  const did = action === 'approved' || action === 'unapproved' ? action : state;
-  const at = link(`!${iid} ${firstLine(title)}`, url);
+  const { iid, title: name, url, action, state } = body['object_attributes'];
+  const approval = APPROVALS[action];
+  const did: string = approval ?? (VERDICTS.has(action) ? action : state);
+  const title = approval === undefined ? `Merge request ${did} by ${who}` : `${who} ${did} a merge request`;
+  const at = link(`!${iid} ${firstLine(name)}`, url);
   return {
     summary: `${who} ${did} merge request ${at} in ${where}`,
-    activity: { title: `Merge request ${did} by ${who}`, subtitle: `in ${where}`, text: at, image },
+    activity: { title, subtitle: `in ${where}`, text: at, image },
     attachments: [],
     user,
     project,
   };
 }
+
+/** Not the last approval that was needed, and the loss of one that did not suffice. */
+const APPROVALS: Readonly<Record<string, string>> = {
+  approval: 'added their approval to',
+  unapproval: 'removed their approval from',
+};
+const VERDICTS: ReadonlySet<string> = new Set(['approved', 'unapproved']);
 
 function noteMessage(body: EventBody, flavor: Flavor): ChatMessage {
   const { link, text } = flavor;
