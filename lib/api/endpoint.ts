@@ -1,3 +1,4 @@
+import { openRequestWithDeployToken } from '../domain/access/deploy-access.ts';
 import { callerOf, openRequest } from '../domain/access/open-request.ts';
 import { requireAbility, requireGroupAbility } from '../domain/access/permissions.ts';
 import type { Deps } from '../domain/deps.ts';
@@ -24,7 +25,9 @@ export function apiDeps(deps: Deps): ApiDeps {
     }),
     access: {
       open: (request) =>
-        openRequest(deps, request, (token, origin) => revokeFamily(deps, unknownFrom(origin), token)),
+        request.deploy === undefined
+          ? openRequest(deps, request, (token, origin) => revokeFamily(deps, unknownFrom(origin), token))
+          : openRequestWithDeployToken(deps, request),
       authorize: ({ actor, project, group }, rule) => {
         if (rule.kind === 'project') requireAbility(actor, project!, rule.ability);
         else requireGroupAbility(actor, group!, rule.ability);

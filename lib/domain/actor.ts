@@ -39,12 +39,12 @@ export type Credential =
   | { readonly kind: 'none' }
   /**
    * `PRIVATE-TOKEN`, `private_token`, `Authorization: Bearer`, `access_token`, or the password of HTTP Basic; of a job
-   * `JOB-TOKEN` or `job_token`.
+   * `JOB-TOKEN` or `job_token`; a deploy token `Deploy-Token`.
    */
   | {
       readonly kind: 'token';
       readonly token: string;
-      readonly via: 'private-token' | 'bearer' | 'basic' | 'job-token';
+      readonly via: 'private-token' | 'bearer' | 'basic' | 'job-token' | 'deploy-token';
       /** The user-id of HTTP Basic. */
       readonly username?: string;
     }

@@ -1,4 +1,6 @@
 /** Finds the credential of a request: in a header, or in a parameter for clients that cannot set headers. */
+
+import { JOB_USERNAME, TOKEN_PREFIXES } from '../domain/access/token-check.ts';
 import type { Credential } from '../domain/actor.ts';
 
 /** Parameters that contain secrets: never included in links or logs. */
@@ -18,9 +20,26 @@ export function credentialOf(headers: Headers, parameters: Parameters = {}): Cre
   );
 }
 
-/** The token of a job, for endpoints that take one: it counts before every other credential. */
+/**
+ * The token of a job, for endpoints that take one: it counts before every other credential. In HTTP Basic the user name
+ * says that it is one.
+ */
 export function jobCredentialOf(headers: Headers, parameters: Parameters = {}): Credential | undefined {
-  return token(headers.get('job-token'), 'job-token') ?? token(textOf(parameters, 'job_token'), 'job-token');
+  const shown = basic(headers.get('authorization') ?? '');
+  return (
+    token(headers.get('job-token'), 'job-token') ??
+    token(textOf(parameters, 'job_token'), 'job-token') ??
+    (shown?.username === JOB_USERNAME ? token(shown.token, 'job-token') : undefined)
+  );
+}
+
+/** A deploy token, for endpoints that take one: `Deploy-Token`, or the password of HTTP Basic under any user name. */
+export function deployCredentialOf(headers: Headers): Credential | undefined {
+  const shown = basic(headers.get('authorization') ?? '');
+  return (
+    token(headers.get('deploy-token'), 'deploy-token') ??
+    (shown?.token.startsWith(TOKEN_PREFIXES.deploy) ? token(shown.token, 'deploy-token') : undefined)
+  );
 }
 
 /** The id or username of the `Sudo` header or the `sudo` parameter. */
@@ -31,15 +50,15 @@ export function sudoOf(headers: Headers, parameters: Parameters = {}): string | 
 
 function token(
   text: string | null | undefined,
-  via: 'private-token' | 'bearer' | 'basic' | 'job-token',
+  via: Extract<Credential, { kind: 'token' }>['via'],
 ): Extract<Credential, { kind: 'token' }> | undefined {
   const trimmed = text?.trim() ?? '';
   // No valid token is this long; the limit bounds the cost of hashing and logging untrusted input.
   return trimmed === '' ? undefined : { kind: 'token', token: trimmed.slice(0, 4096), via };
 }
 
-/** HTTP Basic (RFC 7617): the password is the token. Only deploy tokens check the user name. */
-function basic(authorization: string): Credential | undefined {
+/** HTTP Basic (RFC 7617): the password is the token. Only Git checks the user name, of deploy tokens. */
+function basic(authorization: string): Extract<Credential, { kind: 'token' }> | undefined {
   const encoded = /^basic +([A-Za-z0-9+/_-]+=*) *$/i.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
   const decoded = Buffer.from(encoded, 'base64').toString('utf8');

@@ -8,7 +8,7 @@ import type { Prefetch } from '../domain/access/prefetch.ts';
 import type { GroupAccess, ProjectAccess } from '../domain/access/types.ts';
 import type { AdmissionPort } from '../domain/rate-limits/request-counting.ts';
 import type { Settings } from '../domain/settings/current.ts';
-import type { TokenScope } from '../records/tokens.ts';
+import type { DeployTokenRecord, DeployTokenScope, TokenScope } from '../records/tokens.ts';
 import {
   type AccessPort,
   type AccessRule,
@@ -72,6 +72,8 @@ type PageOf<G> = G extends 'offset'
 
 interface BaseContext {
   readonly request: RequestFacts;
+  /** The deploy token that grants what is asked for, where the endpoint takes one. */
+  readonly deployToken?: DeployTokenRecord | undefined;
   /** The body of an endpoint that declares `content`; else nothing. Reading throws `too-large` above `bodyLimit`. */
   readonly content: AsyncIterable<Uint8Array>;
   /**
@@ -119,6 +121,11 @@ interface Described extends Omit<Paginated, 'paginate'> {
   readonly scopes?: readonly TokenScope[];
   /** The token of a running job is a credential too, in `JOB-TOKEN` or `job_token`: it acts for the job's user. */
   readonly jobTokens?: true;
+  /**
+   * A deploy token with one of these scopes is a credential too, in `Deploy-Token` or as the password of HTTP Basic. The
+   * handler gets it as `deployToken`, and an anonymous actor.
+   */
+  readonly deployTokens?: readonly DeployTokenScope[];
   /** Rotates the token it is called with. A call with a token that was already rotated revokes its successors. */
   readonly rotates?: true;
   /** A write that is allowed while the instance is in maintenance mode. */

@@ -1,7 +1,7 @@
 /** Serves one request with one endpoint: credential, parameters, access, handler, response. */
 
 import type { Prefetch } from '../domain/access/prefetch.ts';
-import type { RequestContext } from '../domain/access/types.ts';
+import type { DeployTokenUse, RequestContext } from '../domain/access/types.ts';
 import type { Credential, Origin } from '../domain/actor.ts';
 import { DomainError, forbidden, resourceNotFound, unauthorized } from '../domain/errors.ts';
 import { type Admission, whileCounted } from '../domain/rate-limits/request-counting.ts';
@@ -9,7 +9,7 @@ import { requireWritable } from '../domain/settings/maintenance-mode.ts';
 import { aboutSubject, mayBeAnonymous, type OtherAccess } from './access.ts';
 import { beginBody, type Parameters, parseForm, piecesOf, UNREAD_BODY } from './body.ts';
 import { matches, REVALIDATE, requireUnmodifiedSince, weakEtag } from './conditional.ts';
-import { credentialOf, jobCredentialOf, sudoOf } from './credentials.ts';
+import { credentialOf, deployCredentialOf, jobCredentialOf, sudoOf } from './credentials.ts';
 import { requireMediaType } from './dialect.ts';
 import type { Endpoint, HttpDeps, RequestFacts, Schema } from './endpoint.ts';
 import { badParameters, HttpFailure, noRoute } from './errors.ts';
@@ -112,6 +112,7 @@ export async function serve<D extends HttpDeps>(
   const result = await endpoint.handle(
     {
       actor: opened.actor,
+      deployToken: opened.deployToken,
       project: opened.project,
       group: opened.group,
       params,
@@ -135,9 +136,17 @@ export async function serve<D extends HttpDeps>(
 }
 
 /** Who the caller claims to be. */
-function identityOf<D>({ access, jobTokens }: Endpoint<D>, headers: Headers, given: Parameters) {
+function identityOf<D>(endpoint: Endpoint<D>, headers: Headers, given: Parameters) {
+  const { access, jobTokens, deployTokens } = endpoint;
   if (access.kind === 'anyone' && access.unread)
     return { credential: { kind: 'none' } as const, sudo: undefined };
+  const deploy = deployTokens && deployCredentialOf(headers);
+  if (deploy !== undefined)
+    return {
+      credential: deploy,
+      sudo: undefined,
+      deploy: { scopes: deployTokens!, writes: isWrite(endpoint) },
+    };
   return {
     credential: (jobTokens && jobCredentialOf(headers, given)) ?? credentialOf(headers, given),
     sudo: sudoOf(headers, given),
@@ -195,12 +204,14 @@ async function open<D extends HttpDeps>(
   {
     credential,
     sudo,
+    deploy,
     origin,
     admission,
     params: path,
   }: {
     readonly credential: Credential;
     readonly sudo: string | undefined;
+    readonly deploy?: DeployTokenUse;
     readonly origin: Origin;
     readonly admission: Admission | undefined;
     readonly params: Readonly<Record<string, string>>;
@@ -216,10 +227,12 @@ async function open<D extends HttpDeps>(
     origin,
     ...(admission && { admission }),
     ...(sudo === undefined ? {} : { sudo }),
+    ...(deploy && { deploy }),
     ...(endpoint.rotates && { rotates: true as const }),
   };
   const openWithoutSubject = async () => {
     const opened = await deps.access.open(requester);
+    if (opened.deployToken !== undefined) return opened;
     if (opened.actor.kind === 'anonymous' && !allowsAnonymous) throw unauthorized();
     requireScope(endpoint, opened);
     if (access.kind === 'administrator' && !(opened.actor.kind === 'user' && opened.actor.user.admin)) {
@@ -247,6 +260,7 @@ async function open<D extends HttpDeps>(
       await openWithoutSubject();
     throw error;
   }
+  if (opened.deployToken !== undefined) return opened;
   if (opened.actor.kind === 'anonymous' && !allowsAnonymous) throw unauthorized();
   requireScope(endpoint, opened);
   deps.access.authorize(opened, access);

@@ -39,7 +39,7 @@ export interface TokenRecord {
   readonly familyId?: number;
 }
 
-/** Scopes of deploy tokens. Only `read_repository` has an effect yet. */
+/** Scopes of deploy tokens. Those of `registry` alone have no effect yet. */
 export const DEPLOY_TOKEN_SCOPES = [
   'read_repository',
   'read_registry',
@@ -50,7 +50,7 @@ export const DEPLOY_TOKEN_SCOPES = [
 
 export type DeployTokenScope = (typeof DEPLOY_TOKEN_SCOPES)[number];
 
-/** A token without a user, which can read one project or all projects of a group. */
+/** A token without a user, for one project or all projects of a group. */
 export interface DeployTokenRecord {
   readonly id: number;
   readonly resource: MemberSource;

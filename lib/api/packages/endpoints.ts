@@ -1,3 +1,6 @@
+import { can } from '../../domain/access/permissions.ts';
+import type { ProjectAccess } from '../../domain/access/types.ts';
+import type { Actor } from '../../domain/actor.ts';
 import * as packages from '../../domain/packages/packages.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
@@ -14,6 +17,24 @@ const generic = `${path}/generic/:package_name/:package_version/:file_name` as c
 const readers = project('read_package', { anonymous: true });
 const absent = { status: 404, description: 'The project has no such package or file' };
 const disabled = { status: 403, description: 'The caller lacks the role, or the project has no packages' };
+
+/** Those of the interface; of others than generic ones there is none. */
+const PACKAGE_TYPES = [
+  'maven',
+  'npm',
+  'conan',
+  'nuget',
+  'pypi',
+  'composer',
+  'generic',
+  'golang',
+  'debian',
+  'rubygems',
+  'helm',
+  'terraform_module',
+] as const;
+
+const DEPLOY_TOKENS = 'Deploy tokens are taken too, in `Deploy-Token` or HTTP Basic.';
 
 /** The largest file, as in the product; a gateway takes smaller requests. */
 const MAX_FILE_BYTES = 5 * 1024 ** 3;
@@ -42,11 +63,11 @@ const fileName = () =>
     }),
   });
 
-function presentPackage(
-  { id, name, version, status, projectId, createdAt }: PackageRecord,
-  fullPath: string,
-) {
-  return {
+/** Packages as responses show them; only who may delete one is told where. */
+function presenting(actor: Actor, access: ProjectAccess, baseUrl: string) {
+  const { fullPath } = access.project;
+  const deletes = can(actor, access, 'destroy_package');
+  return ({ id, name, version, status, projectId, createdAt }: PackageRecord) => ({
     id,
     name,
     version,
@@ -54,13 +75,20 @@ function presentPackage(
     status,
     _links: {
       web_path: `/${fullPath}/-/packages/${id}`,
-      delete_api_path: `/api/v4/projects/${projectId}/packages/${id}`,
+      ...(deletes ? { delete_api_path: `${baseUrl}/api/v4/projects/${projectId}/packages/${id}` } : {}),
     },
     created_at: createdAt,
     last_downloaded_at: null,
     tags: [],
-  };
+  });
 }
+
+const presentVersion = ({ id, version, createdAt }: PackageRecord) => ({
+  id,
+  version,
+  created_at: createdAt,
+  tags: [],
+});
 
 const presentFile = (file: PackageFileRecord) => ({
   id: file.id,
@@ -73,15 +101,26 @@ const presentFile = (file: PackageFileRecord) => ({
   file_sha256: file.sha256,
 });
 
+/** A file as its upload is answered: where it is downloaded from too, which uploaders print. */
+function presentUploaded(
+  file: PackageFileRecord,
+  { name, version }: packages.PackageFileName,
+  baseUrl: string,
+) {
+  const path = [name, version, file.name].map(encodeURIComponent).join('/');
+  const url = `${baseUrl}/api/v4/projects/${file.projectId}/packages/generic/${path}`;
+  return { ...presentFile(file), updated_at: file.createdAt, file: { url } };
+}
+
 const upload = endpoint({
   method: 'PUT',
   path: generic,
   area,
   summary: 'Upload a file of a generic package',
-  description:
-    'Makes the package if there is none. A file of the same name stays, and the new one is downloaded.',
+  description: `Makes the package if there is none. A file of the same name stays, and the new one is downloaded. ${DEPLOY_TOKENS}`,
   access: project('create_package'),
   jobTokens: true,
+  deployTokens: ['write_package_registry'],
   params: fileName,
   content: 'The file',
   bodyLimit: MAX_FILE_BYTES,
@@ -95,10 +134,13 @@ const upload = endpoint({
     }),
   returns: { status: 201, body: shapes.uploaded },
   errors: [disabled, { status: 413, description: 'The file is larger than 5 GiB' }],
-  handle: async ({ actor, project, params, query, content }, deps) => {
-    const name = { name: params.package_name, version: params.package_version, file: params.file_name };
-    const file = await packages.uploadPackageFile(deps, actor, project, name, query.status, content);
-    return query.select === 'package_file' ? presentFile(file) : { message: '201 Created' };
+  handle: async ({ actor, deployToken, project, params, query, content, request }, deps) => {
+    const named = { name: params.package_name, version: params.package_version, file: params.file_name };
+    const creatorId = deployToken?.createdById ?? actor.user.id;
+    const file = await packages.uploadPackageFile(deps, creatorId, project, named, query.status, content);
+    return query.select === 'package_file'
+      ? presentUploaded(file, named, request.baseUrl)
+      : { message: '201 Created' };
   },
 });
 
@@ -107,9 +149,10 @@ const downloadFile = endpoint({
   path: generic,
   area,
   summary: 'Download a file of a generic package',
-  description: 'The newest one of the name.',
+  description: `The newest one of the name. ${DEPLOY_TOKENS}`,
   access: readers,
   jobTokens: true,
+  deployTokens: ['read_package_registry', 'write_package_registry'],
   params: fileName,
   returns: { type: 'application/octet-stream', redirect: LARGE_DOWNLOAD },
   errors: [absent, disabled],
@@ -141,7 +184,7 @@ const list = endpoint({
         description: 'Field to sort by',
       }),
       sort: p.oneOf(['asc', 'desc'], { default: 'asc', description: 'Sort direction' }),
-      package_type: p.string({ description: 'Return only packages of this type' }),
+      package_type: p.oneOf(PACKAGE_TYPES, { description: 'Return only packages of this type' }),
       package_name: p.string({ description: 'Part of the name' }),
       include_versionless: p.boolean({ description: 'Generic packages always have a version' }),
       status: p.oneOf([...PACKAGE_STATUSES, 'processing', 'error'], {
@@ -151,7 +194,7 @@ const list = endpoint({
   returns: { body: shapes.packages },
   errors: [disabled],
   paginate: 'offset',
-  handle: async ({ project, query, page }, deps) => {
+  handle: async ({ actor, project, query, page, request }, deps) => {
     const { order_by: order } = query;
     const found = await packages.listPackages(
       deps,
@@ -165,8 +208,7 @@ const list = endpoint({
       },
       counted(page),
     );
-    const { fullPath } = project.project;
-    return { ...found, items: found.items.map((each) => presentPackage(each, fullPath)) };
+    return { ...found, items: found.items.map(presenting(actor, project, request.baseUrl)) };
   },
 });
 
@@ -178,10 +220,13 @@ const get = endpoint({
   access: readers,
   jobTokens: true,
   params: packageId,
-  returns: { body: shapes.packageShape },
+  returns: { body: shapes.packageWithVersions },
   errors: [absent, disabled],
-  handle: async ({ project, params }, deps) =>
-    presentPackage(await packages.getPackage(deps, project, params.package_id), project.project.fullPath),
+  handle: async ({ actor, project, params, request }, deps) => {
+    const found = await packages.getPackage(deps, project, params.package_id);
+    const versions = (await packages.otherVersions(deps, found)).map(presentVersion);
+    return { ...presenting(actor, project, request.baseUrl)(found), versions };
+  },
 });
 
 const remove = endpoint({
@@ -194,8 +239,8 @@ const remove = endpoint({
   params: packageId,
   returns: { status: 204 },
   errors: [absent, disabled, { status: 409, description: 'Files are being added' }],
-  handle: async ({ project, params }, deps) => {
-    await packages.deletePackage(deps, project, params.package_id);
+  handle: async ({ project, params, unmodifiedSince }, deps) => {
+    await packages.deletePackage(deps, project, params.package_id, unmodifiedSince);
     return noContent();
   },
 });
@@ -231,9 +276,9 @@ const removeFile = endpoint({
     }),
   returns: { status: 204 },
   errors: [absent, disabled, { status: 409, description: 'Files of the name are being added' }],
-  handle: async ({ project, params }, deps) => {
+  handle: async ({ project, params, unmodifiedSince }, deps) => {
     const { package_id: id, package_file_id: fileId } = params;
-    await packages.deletePackageFile(deps, project, id, fileId);
+    await packages.deletePackageFile(deps, project, id, fileId, unmodifiedSince);
     return noContent();
   },
 });

@@ -39,13 +39,13 @@ const KINDS = {
     base: '/projects/:id/deploy_tokens',
     readers: project('read_deploy_tokens'),
     managers: project('admin_deploy_tokens'),
-    access: 'read access to the project',
+    access: 'access to the project, as its scopes say',
   },
   group: {
     base: '/groups/:id/deploy_tokens',
     readers: group('read_deploy_tokens'),
     managers: group('admin_deploy_tokens'),
-    access: 'read access to every project in the group',
+    access: 'access to every project in the group, as its scopes say',
   },
 } as const;
 

@@ -1,3 +1,4 @@
+import type { DeployTokenRecord } from '../../records/tokens.ts';
 import type { Credential } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
@@ -9,7 +10,7 @@ import { prefetch, projectAccess, resourceOf } from './open-request.ts';
 import { can, canSee } from './permissions.ts';
 import type { Prefetch } from './prefetch.ts';
 import { hasEnded, isUsername, TOKEN_PREFIXES, tokenHash } from './token-check.ts';
-import type { GitAccess } from './types.ts';
+import type { GitAccess, OpenRequest, RequestContext } from './types.ts';
 
 /** A deploy token as a Git client sends it: with its username. */
 export interface DeployCredential {
@@ -40,15 +41,74 @@ export async function openWithDeployToken(
     readonly admission?: Admission | undefined;
   },
 ): Promise<GitAccess> {
-  const { fullPath, purpose, admission } = request;
-  const [token, located] = await Promise.all([
-    deps.store.deployTokens.byHash(tokenHash(credential.token)),
-    locateProject(deps, fullPath),
-  ]);
-  if (token === undefined || !isUsername(token, credential.username) || hasEnded(token, deps.now())) {
-    await admission?.admit(admission.stranger);
-    throw unauthorized();
+  const { actor, access, covers, token, prefetched } = await opened(deps, credential, {
+    ...request,
+    project: request.fullPath,
+  });
+  if (request.purpose === 'write') throw forbidden('You are not allowed to push code to this project.');
+  if (covers && !token.scopes.includes('read_repository')) throw withoutScope();
+  const off = access.project.settings['repository_access_level'] === 'disabled';
+  if (off || (!covers && !can(actor, access, 'read_code'))) {
+    throw forbidden('You are not allowed to download code from this project.');
   }
+  return { actor, project: { ...access, ...prefetched } };
+}
+
+/**
+ * Opens the project of a request with a deploy token, whose user name does not matter. Of a project that is not its own
+ * the caller has the rights of an anonymous one, and writes nothing.
+ * @throws 401, 404 and 403, as {@link openWithDeployToken}
+ */
+export async function openRequestWithDeployToken(
+  deps: Deps,
+  { credential, project, admission, deploy: use }: OpenRequest,
+): Promise<RequestContext> {
+  const shown = { token: credential.kind === 'token' ? credential.token : '' };
+  if (project === undefined)
+    return { actor: ANONYMOUS, deployToken: await validToken(deps, shown, { admission }) };
+  const { actor, access, covers, token } = await opened(deps, shown, { project, admission });
+  if (!covers && use?.writes !== true) return { actor, project: access };
+  if (!covers || (use?.writes === true && access.project.archived)) throw forbidden();
+  if (!use?.scopes.some((scope) => token.scopes.includes(scope))) throw withoutScope();
+  return { actor, project: access, deployToken: token };
+}
+
+const ANONYMOUS = { kind: 'anonymous' } as const;
+
+const withoutScope = () => forbidden('the token has not the scope for this');
+
+/** A deploy token as it was shown; without a user name none is asked for. */
+type ShownToken = Pick<DeployCredential, 'token'> & Partial<DeployCredential>;
+
+/** @throws 401; the request then counts as unauthenticated */
+async function validToken(
+  deps: Deps,
+  { token: text, username }: ShownToken,
+  { admission }: { readonly admission?: Admission | undefined },
+): Promise<DeployTokenRecord> {
+  const token = await deps.store.deployTokens.byHash(tokenHash(text));
+  const isRight = token !== undefined && (username === undefined || isUsername(token, username));
+  if (isRight && !hasEnded(token, deps.now())) return token;
+  await admission?.admit(admission.stranger);
+  throw unauthorized();
+}
+
+/** A project as the holder of a deploy token sees it. @throws 401, 404 */
+async function opened(
+  deps: Deps,
+  credential: ShownToken,
+  request: {
+    /** Numeric id or full path. */
+    readonly project: string;
+    readonly prefetch?: Prefetch | undefined;
+    readonly admission?: Admission | undefined;
+  },
+) {
+  const { admission } = request;
+  const [token, located] = await Promise.all([
+    validToken(deps, credential, request),
+    locateProject(deps, request.project),
+  ]);
   let prefetched: ReturnType<typeof prefetch>;
   const memberships = new MembershipCache(deps);
   const caller = { kind: 'deploy-token', id: token.id } as const;
@@ -59,7 +119,7 @@ export async function openWithDeployToken(
       memberships.read(located.ancestorIds, [], undefined),
     ]);
   });
-  const actor = { kind: 'anonymous' } as const;
+  const actor = ANONYMOUS;
   const access = project && (await projectAccess(actor, project, memberships));
   const resource = project && (await effectiveAccess(memberships, resourceOf(project), undefined));
   if (access === undefined || resource === undefined) throw notFound('Project');
@@ -68,14 +128,6 @@ export async function openWithDeployToken(
     kind === 'project' ? access.project.id === id : resource.parents.some((group) => group.id === id);
   if (!covers && !canSee(actor, access)) throw notFound('Project');
   if (access.project.deletedAt !== null) throw notFound('Project');
-  if (purpose === 'write') throw forbidden('You are not allowed to push code to this project.');
-  if (covers && !token.scopes.includes('read_repository')) {
-    throw forbidden('the token has not the scope for this');
-  }
-  const off = access.project.settings['repository_access_level'] === 'disabled';
-  if (off || (!covers && !can(actor, access, 'read_code'))) {
-    throw forbidden('You are not allowed to download code from this project.');
-  }
   readsAs(deps, caller, access.project.id);
-  return { actor, project: { ...access, ...prefetched } };
+  return { actor, access, covers, token, prefetched };
 }

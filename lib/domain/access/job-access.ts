@@ -8,11 +8,8 @@ import { locateProject } from './locate.ts';
 import { prefetch, projectAccess } from './open-request.ts';
 import { can, canSee } from './permissions.ts';
 import type { Prefetch } from './prefetch.ts';
-import { tokenHash } from './token-check.ts';
+import { JOB_USERNAME, tokenHash } from './token-check.ts';
 import type { GitAccess } from './types.ts';
-
-/** The username with which jobs fetch, as runners send it. */
-const JOB_USERNAME = 'gitlab-ci-token';
 
 /** @returns the token of a job; undefined for any other kind of credential */
 export function jobCredential(credential: Credential): string | undefined {

@@ -7,6 +7,9 @@ import { DomainError } from '../errors.ts';
 /** Prefixes by which clients and secret scanners recognise tokens; a random text follows. */
 export const TOKEN_PREFIXES = { access: 'glpat-', deploy: 'gldt-' } as const;
 
+/** The user name with which jobs show their token, as runners send it. */
+export const JOB_USERNAME = 'gitlab-ci-token';
+
 /** The form in which a token is stored and found. */
 export const tokenHash = (text: string): string => createHash('sha256').update(text).digest('hex');
 

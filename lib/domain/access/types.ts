@@ -1,6 +1,7 @@
 import type { GroupRecord } from '../../records/groups.ts';
 import type { AccessLevel } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
+import type { DeployTokenRecord, DeployTokenScope } from '../../records/tokens.ts';
 import type { Actor, Credential, Origin } from '../actor.ts';
 import type { Admission } from '../rate-limits/request-counting.ts';
 import type { Prefetch, Prefetched } from './prefetch.ts';
@@ -42,6 +43,15 @@ export interface OpenRequest {
   readonly prefetch?: Prefetch;
   /** The same as `project`, when it is about a group. */
   readonly group?: string;
+  /** What a deploy token may be that is the credential. */
+  readonly deploy?: DeployTokenUse;
+}
+
+/** What a request does with a deploy token. */
+export interface DeployTokenUse {
+  /** Scopes of which the token needs one. */
+  readonly scopes: readonly DeployTokenScope[];
+  readonly writes: boolean;
 }
 
 export interface RequestContext {
@@ -50,6 +60,8 @@ export interface RequestContext {
   readonly project?: ProjectAccess;
   /** The same for a group and `404 Group Not Found`. */
   readonly group?: GroupAccess;
+  /** The deploy token that grants what is asked for; the actor is anonymous then. */
+  readonly deployToken?: DeployTokenRecord;
 }
 
 export interface GitAccess {

@@ -4,9 +4,7 @@ import type { PackageFileRecord, PackageRecord, PackageStatus } from '../../reco
 import { LimitReached, Missing, Stale } from '../../store/errors.ts';
 import type { PackageOrder } from '../../store/row-keys/packages.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
-import { signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
-import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, notFound, recordNotFound, refused } from '../errors.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
@@ -59,15 +57,24 @@ export async function listPackages(
 
 const isStatus = (status: string): status is PackageStatus => status === 'default' || status === 'hidden';
 
-/** @throws `404 Not Found` */
+/** @throws `404 Not found` */
 export async function getPackage(deps: Deps, access: ProjectAccess, id: number): Promise<PackageRecord> {
   requireEnabled(access);
   const record = await deps.store.packages.get(access.project.id, id);
-  if (record === undefined) throw notFound();
+  if (record === undefined) throw recordNotFound();
   return record;
 }
 
-/** @throws `404 Not Found` */
+/** The other versions of a package that are not hidden, a hundred at most. */
+export async function otherVersions(
+  { store }: Deps,
+  { id, projectId, name }: PackageRecord,
+): Promise<readonly PackageRecord[]> {
+  const found = await store.packages.ofName(projectId, name);
+  return found.filter((each) => each.id !== id && each.status === 'default');
+}
+
+/** @throws `404 Not found` */
 export async function listPackageFiles(
   deps: Deps,
   access: ProjectAccess,
@@ -78,7 +85,7 @@ export async function listPackageFiles(
   return deps.store.packages.filesPage(id, request);
 }
 
-/** The newest file of the name. @throws `404 Not Found` */
+/** The newest file of the name. @throws `404 Not found` */
 export async function findPackageFile(
   deps: Deps,
   access: ProjectAccess,
@@ -86,17 +93,18 @@ export async function findPackageFile(
 ): Promise<PackageFileRecord> {
   requireEnabled(access);
   const file = await deps.store.packages.newestFile(access.project.id, named);
-  if (file === undefined) throw notFound();
+  if (file === undefined) throw recordNotFound();
   return file;
 }
 
 /**
  * Stores a file, and makes its package if there is none. A file of the same name stays, and the new one is downloaded.
+ * @param creatorId who makes the package
  * @throws 400 for a package that is full, 404 for a project that is deleted meanwhile, 413
  */
 export async function uploadPackageFile(
   deps: Deps,
-  actor: Actor,
+  creatorId: number,
   access: ProjectAccess,
   { name, version, file }: PackageFileName,
   status: PackageStatus,
@@ -105,7 +113,7 @@ export async function uploadPackageFile(
   requireEnabled(access);
   const { packages } = deps.store;
   const { project } = access;
-  const to = { projectId: project.id, name, version, status, creatorId: signedIn(actor).user.id };
+  const to = { projectId: project.id, name, version, status, creatorId };
   const stored = await packages.store(project.id, content, deps.now());
   try {
     return await retryOnConflict(
@@ -119,25 +127,39 @@ export async function uploadPackageFile(
   }
 }
 
-/** @throws `404 Not Found`; 409 while files of it are uploaded */
-export async function deletePackage(deps: Deps, access: ProjectAccess, id: number): Promise<void> {
+/**
+ * @param unchanged called with the time of its creation; throws if that is later than the caller allows
+ * @throws `404 Not found`; 409 while files of it are uploaded
+ */
+export async function deletePackage(
+  deps: Deps,
+  access: ProjectAccess,
+  id: number,
+  unchanged: (changed: string) => void,
+): Promise<void> {
   await removing(async () => {
     const record = await getPackage(deps, access, id);
+    unchanged(record.createdAt);
     await deps.store.packages.remove(record, deps.now());
   });
 }
 
-/** @throws `404 Not Found`; 409 while another file of the name is uploaded */
+/**
+ * @param unchanged as of {@link deletePackage}
+ * @throws `404 Not found`; 409 while another file of the name is uploaded
+ */
 export async function deletePackageFile(
   deps: Deps,
   access: ProjectAccess,
   id: number,
   fileId: number,
+  unchanged: (changed: string) => void,
 ): Promise<void> {
   await removing(async () => {
     await getPackage(deps, access, id);
     const file = await deps.store.packages.file(id, fileId);
     if (file === undefined) throw recordNotFound();
+    unchanged(file.createdAt);
     await deps.store.packages.removeFile(file, deps.now());
   });
 }

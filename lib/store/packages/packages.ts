@@ -16,7 +16,7 @@ import {
   outboxWrite,
 } from '../outbox/outbox.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
-import { idOf } from '../row-keys/key.ts';
+import { idOf, orderedUnder } from '../row-keys/key.ts';
 import {
   newestPackageFileKey,
   PACKAGE_FILE_PREFIX,
@@ -62,6 +62,8 @@ export interface PackageFiles {
 
 /** Maximum number of files of a package, replaced ones included. */
 export const MAX_PACKAGE_FILES = 1000;
+/** Packages of one name that are told together. */
+const MAX_VERSIONS = 100;
 /** No upload takes longer: by then a file has its content, or never will. */
 const UPLOAD_MS = 24 * 3600_000;
 /** Files whose rows one transaction deletes: two each, beside the message. */
@@ -176,6 +178,19 @@ export class Packages {
   async named(projectId: number, name: string, version: string): Promise<PackageRecord | undefined> {
     const row = await this.#table.get(packageNameKey(projectId, name, version));
     return row && this.get(projectId, row['packageId'] as number);
+  }
+
+  /** Packages of the name, the oldest first, a hundred at most. */
+  async ofName(projectId: number, name: string): Promise<PackageRecord[]> {
+    const { items } = await this.#table.query({
+      partition: packagesPartition(projectId),
+      prefix: packageOrderPrefix('name') + orderedUnder(name),
+      limit: MAX_VERSIONS,
+      only: ['sk'],
+    });
+    const keys = items.map(({ sk }) => packageKey(projectId, idOf(sk as string)));
+    const found = await this.#table.batchGet(keys);
+    return found.flatMap((item) => (item === undefined ? [] : [packageOf(item)]));
   }
 
   /** The newest file of a name. Costs two reads. */

@@ -20,7 +20,10 @@ export const folded = (name: string): string => name.normalize('NFC').toLowerCas
 export const idOf = (keyPart: string): number => Number(keyPart.slice(-12));
 
 /** Sort key of an ordered index: the value, cut to fit 1,024 bytes, then the id as the tie-break. */
-export const orderedBy = (value: string, id: number): string => `${cut(value, 900)}\u0000${padded(id)}`;
+export const orderedBy = (value: string, id: number): string => orderedUnder(value) + padded(id);
+
+/** What the sort keys of one value begin with. */
+export const orderedUnder = (value: string): string => `${cut(value, 900)}\u0000`;
 
 /** Returns the name, or its beginning and its digest if it would not fit into a key. */
 export function wholeOrDigest(name: string): string {

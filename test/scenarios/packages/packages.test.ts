@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PACKAGES } from '../../../lib/store/packages/packages.ts';
 import { ownWorld } from '../../harness/own-world.ts';
+import { expectSchema } from '../../harness/schemas.ts';
 import type { Answer } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
 
@@ -74,6 +75,7 @@ describe('a file', () => {
         file_md5: digest('md5'),
         file_sha1: digest('sha1'),
         file_sha256: digest('sha256'),
+        file: { url: `${service.url}/api/v4${at}/packages/generic/tool/1.1/tool.txt` },
       },
     });
   });
@@ -156,7 +158,36 @@ describe('a package', () => {
     expect(await names('order_by=version&sort=desc')).toBe('bac');
     expect(await names('package_name=B')).toBe('b');
     expect(await names('package_type=npm')).toBe('');
+    expect(await names('package_type=generic')).toBe('bac');
+    const wrong = await as('owner', 'GET', `${other.at}/packages?package_type=x`);
+    expect(wrong).toMatchObject({ status: 400, body: { error: 'package_type does not have a valid value' } });
     expect(await names('per_page=1&page=2&order_by=name')).toBe('b');
+  });
+
+  test('tells its other versions, and who may delete it where', async () => {
+    const other = await project('versions', { visibility: 'public' });
+    const upload = (path: string) =>
+      service.call('PUT', `${other.at}/packages/generic/${path}`, { token: world.tokens.owner!, raw: 'f' });
+    for (const path of ['tool/1.0/f', 'tool/1.1/f', 'tool/1.2/f?status=hidden', 'tools/1.0/f'])
+      expect((await upload(path)).status).toBe(201);
+    const list = (await as('owner', 'GET', `${other.at}/packages`)).body;
+    expectSchema('packages/packages', list);
+    const [first, second, third] = list;
+    const shown = async (who: 'owner' | 'stranger', { id }: { id: number }) =>
+      (await as(who, 'GET', `${other.at}/packages/${id}`)).body;
+    const found = await shown('owner', second);
+    expect(found.versions).toEqual([
+      { id: first.id, version: '1.0', created_at: first.created_at, tags: [] },
+    ]);
+    const alone = await shown('owner', third);
+    expectSchema('packages/package', alone);
+    expect(alone.versions).toEqual([]);
+    expect(found._links.delete_api_path).toBe(`${service.url}/api/v4${other.at}/packages/${second.id}`);
+    expect((await shown('stranger', second))._links).toEqual({ web_path: found._links.web_path });
+    expectSchema(
+      'packages/package_files',
+      (await as('owner', 'GET', `${other.at}/packages/${first.id}/package_files`)).body,
+    );
   });
 
   test('that is deleted takes its files and their contents along', async () => {
@@ -178,6 +209,28 @@ describe('a package', () => {
     expect((await upload('x')).status).toBe(201);
   });
 
+  test('is deleted only if it is not newer than the caller says, as are its files', async () => {
+    const { body: file } = await put('kept/1.0/a.txt?select=package_file', 'a');
+    const shown = `${at}/packages/${file.package_id}`;
+    const remove = async (path: string, since: string) =>
+      (
+        await service.call('DELETE', path, {
+          token: world.tokens.owner!,
+          headers: { 'If-Unmodified-Since': since },
+        })
+      ).status;
+    const [before, after] = ['Mon, 01 Jan 2018 00:00:00 GMT', 'Tue, 01 Jan 2100 00:00:00 GMT'];
+    const files = `${shown}/package_files/${file.id}`;
+    expect(await remove(files, before)).toBe(412);
+    expect(await remove(shown, before)).toBe(412);
+    expect(await remove(files, after)).toBe(204);
+    expect(await remove(shown, after)).toBe(204);
+    expect(await as('owner', 'GET', shown)).toMatchObject({
+      status: 404,
+      body: { message: '404 Not found' },
+    });
+  });
+
   test('goes with its project', async () => {
     const other = await project('going');
     const path = `${other.at}/packages/generic/a/1/x`;
@@ -193,5 +246,101 @@ describe('a package', () => {
     const answer = await service.call('PUT', path, { token: world.tokens.owner!, raw: 'x' });
     expect(answer).toMatchObject({ status: 403, body: { message: '403 Forbidden' } });
     expect((await as('owner', 'GET', `${other.at}/packages`)).status).toBe(403);
+  });
+});
+
+describe('a deploy token', () => {
+  const FILE = 'deployed/1.0/a.txt';
+  const basic = (user: string, token: string) =>
+    `Basic ${Buffer.from(`${user}:${token}`).toString('base64')}`;
+  const made = async (
+    of: string,
+    scopes: readonly string[],
+  ): Promise<{ token: string; username: string }> => {
+    const { status, body } = await as('owner', 'POST', `${of}/deploy_tokens`, { name: 'deploys', scopes });
+    expect(status).toBe(201);
+    return body;
+  };
+  const call = async (method: string, path: string, headers: Record<string, string>) => {
+    const answer = await fetch(`${service.url}/api/v4${path}`, {
+      method,
+      headers,
+      ...(method === 'PUT' ? { body: 'of a token' } : {}),
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const statuses = async (path: string, headers: Record<string, string>) => [
+    (await call('PUT', path, headers)).status,
+    (await call('GET', path, headers)).status,
+  ];
+  let path: string;
+  let writer: { token: string; username: string };
+  beforeAll(async () => {
+    path = `${at}/packages/generic/${FILE}`;
+    writer = await made(at, ['write_package_registry']);
+  });
+
+  test('uploads and downloads files, by its header or by the password of any user', async () => {
+    expect(await statuses(path, { 'Deploy-Token': writer.token })).toEqual([201, 200]);
+    expect(await statuses(path, { Authorization: basic(writer.username, writer.token) })).toEqual([201, 200]);
+    expect(await statuses(path, { Authorization: basic('anybody', writer.token) })).toEqual([201, 200]);
+    expect((await call('GET', path, { 'Deploy-Token': writer.token })).text).toBe('of a token');
+  });
+
+  test('does what its scopes say, and nothing else', async () => {
+    const reader = await made(at, ['read_package_registry']);
+    expect(await statuses(path, { 'Deploy-Token': reader.token })).toEqual([403, 200]);
+    const ofCode = await made(at, ['read_repository']);
+    expect(await statuses(path, { 'Deploy-Token': ofCode.token })).toEqual([403, 403]);
+    const header = { 'Deploy-Token': writer.token };
+    for (const [method, other] of [
+      ['GET', `${at}/packages`],
+      ['DELETE', `${at}/packages/1`],
+      ['GET', `${at}/releases`],
+      ['GET', at],
+    ] as const)
+      expect((await call(method, other, header)).status).toBeGreaterThanOrEqual(401);
+  });
+
+  test('that is wrong, or was revoked, is refused where anybody may read too', async () => {
+    const open = await project('open to all', { visibility: 'public' });
+    const there = `${open.at}/packages/generic/${FILE}`;
+    expect((await call('PUT', there, { 'PRIVATE-TOKEN': world.tokens.owner! })).status).toBe(201);
+    expect((await call('GET', there, {})).status).toBe(200);
+    expect(await statuses(there, { 'Deploy-Token': 'gldt-wrong' })).toEqual([401, 401]);
+    const ended = await made(open.at, ['write_package_registry']);
+    const [{ id: tokenId }] = (await as('owner', 'GET', `${open.at}/deploy_tokens`)).body;
+    expect((await as('owner', 'DELETE', `${open.at}/deploy_tokens/${tokenId}`)).status).toBe(204);
+    expect(await statuses(there, { 'Deploy-Token': ended.token })).toEqual([401, 401]);
+  });
+
+  test('knows nothing of other projects, and may do there what everybody may', async () => {
+    const other = await project('not of the token');
+    expect(await statuses(`${other.at}/packages/generic/${FILE}`, { 'Deploy-Token': writer.token })).toEqual([
+      404, 404,
+    ]);
+    const open = await project('of everybody', { visibility: 'public' });
+    const there = `${open.at}/packages/generic/${FILE}`;
+    expect((await call('PUT', there, { 'PRIVATE-TOKEN': world.tokens.owner! })).status).toBe(201);
+    expect(await statuses(there, { 'Deploy-Token': writer.token })).toEqual([403, 200]);
+  });
+
+  test('of a group is one of all projects in it', async () => {
+    const { body: group } = await as('owner', 'POST', '/groups', { name: 'deploying', path: 'deploying' });
+    const inside = await project('inside', { namespace_id: group.id });
+    const ofGroup = await made(`/groups/${group.id}`, ['write_package_registry']);
+    const there = `${inside.at}/packages/generic/${FILE}`;
+    expect(await statuses(there, { 'Deploy-Token': ofGroup.token })).toEqual([201, 200]);
+    expect(await statuses(path, { 'Deploy-Token': ofGroup.token })).toEqual([404, 404]);
+  });
+
+  test('is told what is wrong with a name before anything else, and writes nothing to an archived project', async () => {
+    const closed = await project('closed');
+    const token = { 'Deploy-Token': (await made(closed.at, ['write_package_registry'])).token };
+    expect((await call('PUT', `${closed.at}/packages/generic/a/1..0/f`, token)).status).toBe(400);
+    const there = `${closed.at}/packages/generic/${FILE}`;
+    expect((await call('PUT', there, token)).status).toBe(201);
+    expect((await as('owner', 'POST', `${closed.at}/archive`)).status).toBe(201);
+    expect(await statuses(there, token)).toEqual([403, 200]);
   });
 });

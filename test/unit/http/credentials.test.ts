@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { credentialOf, sudoOf } from '../../../lib/http/credentials.ts';
+import { credentialOf, deployCredentialOf, jobCredentialOf, sudoOf } from '../../../lib/http/credentials.ts';
 
 const token = (text: string, via: string) => ({ kind: 'token', token: text, via });
 const basic = (text: string) => ({ Authorization: `Basic ${Buffer.from(text).toString('base64')}` });
@@ -41,6 +41,25 @@ describe('credentials', () => {
     ],
   ])('%s', (_, headers, parameters, expected) => {
     expect(credentialOf(new Headers(headers), parameters)).toEqual(expected);
+  });
+
+  test.each<[string, Record<string, string>, Record<string, unknown>, unknown]>([
+    ['header', { 'JOB-TOKEN': 'a' }, {}, token('a', 'job-token')],
+    ['parameter', {}, { job_token: 'a' }, token('a', 'job-token')],
+    ['basic with the name of jobs', basic('gitlab-ci-token:a'), {}, token('a', 'job-token')],
+    ['basic with another name', basic('anyone:a'), {}, undefined],
+    ['header of a user', { 'PRIVATE-TOKEN': 'a' }, {}, undefined],
+  ])('of a job: %s', (_, headers, parameters, expected) => {
+    expect(jobCredentialOf(new Headers(headers), parameters)).toEqual(expected);
+  });
+
+  test.each<[string, Record<string, string>, unknown]>([
+    ['header', { 'Deploy-Token': 'a' }, token('a', 'deploy-token')],
+    ['basic with any name', basic('anyone:gldt-a'), token('gldt-a', 'deploy-token')],
+    ['basic with a token of a user', basic('anyone:glpat-a'), undefined],
+    ['header of a user', { 'PRIVATE-TOKEN': 'gldt-a' }, undefined],
+  ])('deploy token: %s', (_, headers, expected) => {
+    expect(deployCredentialOf(new Headers(headers))).toEqual(expected);
   });
 
   test('basic: what was put in comes out', () => {
