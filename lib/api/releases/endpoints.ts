@@ -117,7 +117,7 @@ const latestOf = (rest: keyof typeof LATEST) =>
 const fields = () => ({
   name: p.string({ description: 'Name of the release. Default: that of the tag' }),
   description: p.string({ description: 'Notes in Markdown, at most 56 KiB' }),
-  milestones: p.array(p.string(), {
+  milestones: p.list(p.string(), {
     maxItems: releases.MAX_MILESTONES_OF_RELEASE,
     description: 'Titles of milestones of the project or of its groups',
   }),

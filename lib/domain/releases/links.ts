@@ -4,11 +4,11 @@ import type { ReleaseLink, ReleaseRecord } from '../../records/releases.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { notFound } from '../errors.ts';
+import { notFound, recordNotFound } from '../errors.ts';
 import { added, type LinkInput, newLink, replaced } from './link-rules.ts';
 import { changeLinks, getRelease, latestRelease } from './releases.ts';
 
-/** @throws `404 Not Found` for a tag without a release, and for a link of another one */
+/** @throws 404 for a tag without a release, and for a link of another one */
 export async function getLink(
   deps: Deps,
   access: ProjectAccess,
@@ -19,7 +19,7 @@ export async function getLink(
   return { release, link: linkOf(release.links, id) };
 }
 
-/** @throws 400 by field; `404 Not Found`; 403 for a protected tag */
+/** @throws 400 by field; 404; 403 for a protected tag */
 export async function createLink(
   deps: Deps,
   actor: Actor,
@@ -35,7 +35,7 @@ export async function createLink(
   return result;
 }
 
-/** @throws 400 by field; `404 Not Found`; 403 for a protected tag */
+/** @throws 400 by field; 404; 403 for a protected tag */
 export async function changeLink(
   deps: Deps,
   actor: Actor,
@@ -58,7 +58,7 @@ export async function changeLink(
   return result;
 }
 
-/** @returns the link that was deleted. @throws `404 Not Found`; 403 for a protected tag */
+/** @returns the link that was deleted. @throws 404; 403 for a protected tag */
 export async function removeLink(
   deps: Deps,
   actor: Actor,
@@ -88,6 +88,6 @@ export async function downloadUrl(
 
 function linkOf(links: readonly ReleaseLink[], id: number): ReleaseLink {
   const link = links.find((each) => each.id === id);
-  if (link === undefined) throw notFound();
+  if (link === undefined) throw recordNotFound();
   return link;
 }

@@ -263,6 +263,7 @@ export const changeRelease = (
       ...(input.releasedAt === undefined ? {} : { releasedAt: input.releasedAt.toISOString() }),
       ...(planned === undefined ? {} : { milestoneIds: planned }),
     };
+    if (Object.keys(change).length === 0) throw refused('params is empty');
     const after = { ...release, ...change };
     requireValid(after);
     const events = [auditedRelease(access, release, `Updated Release ${tag}`)];

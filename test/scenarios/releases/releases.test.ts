@@ -159,6 +159,14 @@ describe('a release', () => {
     expect(html.body.description_html).toMatch(/<h1.*Notes/);
   });
 
+  test('is not changed by nothing', async () => {
+    await made(`${at}/releases`, { tag_name: 'same', ref: 'main' });
+    expect(await owner('PUT', of('same'), {})).toMatchObject({
+      status: 400,
+      body: { message: 'params is empty' },
+    });
+  });
+
   test('a deleted milestone is not shown any more', async () => {
     const { id } = await made(`${at}/milestones`, { title: 'gone' });
     await made(`${at}/releases`, { tag_name: 'planned', ref: 'main', milestones: ['gone'] });
@@ -238,14 +246,19 @@ describe('links', () => {
     expect(changed.body.direct_asset_url).toBe(`${service.url}/${path}/-/releases/linked/downloads/bin/one`);
     expect((await owner('DELETE', link(second.id))).body).toEqual(second);
     expect((await owner('GET', link(second.id))).status).toBe(404);
-    const download = (tag: string) =>
+    const download = (tag: string, who: 'owner' | 'stranger' | 'anonymous' = 'owner') =>
       fetch(`${service.url}/${path}/-/releases/${tag}/downloads/bin/one`, {
         redirect: 'manual',
-        headers: { 'PRIVATE-TOKEN': world.tokens.owner! },
+        headers: who === 'anonymous' ? {} : { 'PRIVATE-TOKEN': world.tokens[who]! },
       });
     const found = await download('linked');
     expect([found.status, found.headers.get('location')]).toEqual([302, 'https://example.com/1']);
     expect((await download('absent')).status).toBe(404);
+    for (const [who, status] of [
+      ['stranger', 404],
+      ['anonymous', 401],
+    ] as const)
+      expect((await download('linked', who)).status).toBe(status);
   });
 
   test('are refused where a name, an address or a path is taken or invalid', async () => {
