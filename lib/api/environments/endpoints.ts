@@ -1,4 +1,6 @@
+import { can } from '../../domain/access/permissions.ts';
 import * as environments from '../../domain/environments/environments.ts';
+import { DomainError } from '../../domain/errors.ts';
 import { stopEnvironment } from '../../domain/pipelines/stop-environment.ts';
 import { project } from '../../http/access.ts';
 import * as p from '../../http/params.ts';
@@ -174,7 +176,7 @@ const removeReviewApps = endpoint({
   summary: 'Delete stopped review apps in a week',
   description:
     'Environments whose name begins with `review/`. Those that are available again by then are not deleted.',
-  access: writers,
+  access: readers,
   query: () =>
     p.params({
       before: p.datetime({ description: 'Only those created before this time. Default: 30 days ago' }),
@@ -182,13 +184,21 @@ const removeReviewApps = endpoint({
       dry_run: p.boolean({ default: true, description: 'Only tell which would be deleted' }),
     }),
   returns: { status: 200, body: shapes.reviewApps },
+  errors: [{ status: 403, description: 'Not allowed; the body has both lists, which are empty' }],
   handle: async ({ actor, project, query: { before, limit, dry_run: dryRun } }, deps) => {
+    if (!can(actor, project, 'admin_environments'))
+      throw new DomainError('forbidden', '403 Forbidden', presentedDeletion({}));
     const found = await environments.removeReviewApps(deps, actor, project, { before, limit, dryRun });
-    return json({
-      scheduled_entries: found.scheduled.map(entry),
-      unprocessable_entries: found.unprocessable.map(entry),
-    });
+    return json(presentedDeletion(found));
   },
+});
+
+const presentedDeletion = ({
+  scheduled = [],
+  unprocessable = [],
+}: Partial<environments.ReviewAppDeletion>) => ({
+  scheduled_entries: scheduled.map(entry),
+  unprocessable_entries: unprocessable.map(entry),
 });
 
 /** @throws 400 */

@@ -165,6 +165,17 @@ describe('review apps', () => {
   });
 });
 
+test('who may not delete review apps is told so, with lists of nothing', async () => {
+  const { at } = await coded('reviewed by others');
+  await made(`${at}/members`, { user_id: world.ids['reporter'], access_level: 20 });
+  const path = `${at}/environments/review_apps?dry_run=false`;
+  expect(await as('reporter', 'DELETE', path)).toMatchObject({
+    status: 403,
+    body: { message: '403 Forbidden', scheduled_entries: [], unprocessable_entries: [] },
+  });
+  expect((await as('stranger', 'DELETE', path)).status).toBe(404);
+});
+
 describe('a deployment', () => {
   test('is shown as it was created, and creates its environment', async () => {
     const created = await deploy('fresh', 'running');
