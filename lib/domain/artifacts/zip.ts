@@ -94,15 +94,12 @@ async function directoryOf({ size, read }: ZipSource): Promise<Buffer> {
   let offset = tail.readUInt32LE(end + 16);
   const locator = end - LOCATOR_BYTES;
   if (locator >= 0 && tail.readUInt32LE(locator) === END64_LOCATOR) {
-    const where = numberOf(tail, locator + 8);
-    const inTail = where - begin;
-    const end64 =
-      inTail >= 0 && inTail + END64_BYTES <= tail.length
-        ? tail.subarray(inTail, inTail + END64_BYTES)
-        : bufferOf(await read(where, END64_BYTES));
-    if (end64.length < END64_BYTES || end64.readUInt32LE(0) !== END64) throw new BadZip('no zip64 end');
-    length = numberOf(end64, 40);
-    offset = numberOf(end64, 48);
+    // It stands before its locator: what says that it is elsewhere costs no read.
+    const end64 = numberOf(tail, locator + 8) - begin;
+    if (end64 < 0 || end64 + END64_BYTES > locator || tail.readUInt32LE(end64) !== END64)
+      throw new BadZip('no zip64 end');
+    length = numberOf(tail, end64 + 40);
+    offset = numberOf(tail, end64 + 48);
   }
   if (length > MAX_DIRECTORY) throw new BadZip('the directory is too large');
   if (offset + length > begin + end) throw new BadZip('the directory is not in the archive');

@@ -1,5 +1,6 @@
 /** Files that jobs have left, as users and other jobs get them. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { ARTIFACTS } from '../../../lib/store/artifacts/artifacts.ts';
 import { type JobProject, jobProject } from '../../harness/job-projects.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
@@ -78,6 +79,24 @@ describe('a file of the archive', () => {
     const bytes = await (await fetch(got.headers.get('location')!)).arrayBuffer();
     expect(bytes.byteLength).toBe(17 * 1024 * 1024);
     expect((await get(`${of('make')}/large.bin`)).status).toBe(302);
+  });
+
+  test('is read by three reads of the bucket, however many others there are', async () => {
+    const other = await jobProject(own, 'many files', 'make: { script: [x] }', { visibility: 'public' });
+    const job = await other.take();
+    const files = Array.from({ length: 6000 }, (_, n) => ({
+      name: `directory/file-${n}.txt`,
+      content: `${n}`,
+    }));
+    await sendArtifact(service, job, zipOf(files));
+    const reads: string[] = [];
+    service.host.s3.onOperation = ({ operation, key }) => {
+      if (key?.startsWith(ARTIFACTS)) reads.push(operation);
+    };
+    const got = await get(`/projects/${other.id}/jobs/${job.id}/artifacts/directory/file-4711.txt`);
+    service.host.s3.onOperation = undefined;
+    expect([got.status, got.text]).toEqual([200, '4711']);
+    expect(reads).toEqual(['GetObject', 'GetObject', 'GetObject']);
   });
 
   test('has a path within the archive', async () => {
@@ -243,6 +262,12 @@ describe('the token of a running job', () => {
       body: 'x',
     });
     expect(put.status).toBe(201);
+    // As programs send it that know no other way.
+    const basic = Buffer.from(`gitlab-ci-token:${running.token}`).toString('base64');
+    const fetched = await fetch(`${base}/packages/generic/tool/1.0/a.txt`, {
+      headers: { Authorization: `Basic ${basic}` },
+    });
+    expect([fetched.status, await fetched.text()]).toEqual([200, 'x']);
     const released = await fetch(`${base}/releases`, {
       method: 'POST',
       headers: { ...token, 'Content-Type': 'application/json' },

@@ -22,6 +22,24 @@ function sourceOf(archive: Buffer): ZipSource & { readonly reads: number[] } {
   };
 }
 
+/** An archive behind a gap that has no bytes in memory: what is in it is so much further on. */
+function behind(gap: number, archive: Buffer): ZipSource & { readonly reads: number[] } {
+  const end = archive.length - 22;
+  const directory = archive.readUInt32LE(end + 16);
+  for (let at = directory; at < end; ) {
+    archive.writeUInt32LE(archive.readUInt32LE(at + 42) + gap, at + 42);
+    at += 46 + archive.readUInt16LE(at + 28) + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
+  }
+  archive.writeUInt32LE(directory + gap, end + 16);
+  const within = sourceOf(archive);
+  return {
+    ...within,
+    size: gap + archive.length,
+    read: (offset, length) => within.read(offset - gap, length),
+    stream: (offset, length) => within.stream(offset - gap, length),
+  };
+}
+
 async function fileOf(source: ZipSource, path: string): Promise<string | undefined> {
   const entry = await findEntry(source, path);
   if (entry === undefined) return undefined;
@@ -63,6 +81,17 @@ describe('a file is read', () => {
     expect(await fileOf(source, 'directory/file-100000.txt')).toBe(undefined);
   });
 
+  test('of an archive of a gigabyte by three reads, of little more than the directory', async () => {
+    const files = Array.from({ length: 10_000 }, (_, n) => ({
+      name: `directory/file-${n}.txt`,
+      content: `${n}`,
+    }));
+    const source = behind(2 ** 30, zipOf(files));
+    expect(await fileOf(source, 'directory/file-7777.txt')).toBe('7777');
+    expect(source.reads.length).toBe(3);
+    expect(source.reads.reduce((sum, length) => sum + length, 0)).toBeLessThan(2 * 2 ** 20);
+  });
+
   test('the last of one name', async () => {
     const archive = zipOf([
       { name: 'a', content: 'first' },
@@ -97,6 +126,7 @@ describe('an archive is refused', () => {
     ['with a directory of rubbish', Buffer.concat([Buffer.alloc(100, 7), endOf(60, 40)])],
     ['with a directory beyond its end', Buffer.concat([Buffer.alloc(100), endOf(60, 90)])],
     ['with a directory that is too large', Buffer.concat([Buffer.alloc(100), endOf(2 ** 31, 0)])],
+    ['with a zip64 end that is elsewhere', elsewhere()],
   ])('%s', async (_what, archive) => {
     await expect(fileOf(sourceOf(archive), 'a')).rejects.toThrow(BadZip);
   });
@@ -117,4 +147,11 @@ function endOf(length: number, offset: number): Buffer {
   end.writeUInt32LE(length, 12);
   end.writeUInt32LE(offset, 16);
   return end;
+}
+
+/** An archive whose zip64 end is said to be where the archive begins. */
+function elsewhere(): Buffer {
+  const archive = zipOf([{ name: 'a', content: 'x' }], { zip64: true });
+  archive.writeBigUInt64LE(0n, archive.length - 22 - 20 + 8);
+  return archive;
 }
