@@ -51,7 +51,7 @@ export function jobPayload(payload: JobPayload) {
     image: image ?? null,
     services,
     artifacts: artifactsOf(payload),
-    cache: cache.map((each) => ({ ...each, key: cacheKey(each['key']) })),
+    cache: cache.map((each) => ({ ...each, key: each['key'] ?? 'default' })),
     credentials: [],
     dependencies: payload.dependencies.map((job) => {
       const archive = archiveOf(job)!;
@@ -122,9 +122,3 @@ function artifactsOf({ spec }: JobPayload) {
   });
   return [...archive, ...reported];
 }
-
-/** Keys made of files are not told apart by their content yet. */
-const cacheKey = (key: unknown): string =>
-  typeof key === 'string'
-    ? key
-    : `${(key as { prefix?: string } | undefined)?.prefix ?? ''}${key === undefined ? '' : '-'}default`;

@@ -38,6 +38,14 @@ test('a job tells the runner that took it', async () => {
   expect(shown.runner).toEqual(basic);
 });
 
+test('a job is fetched as its project says', async () => {
+  const { id, registration } = await project("work: { script: ['make'] }");
+  const settings = { build_git_strategy: 'clone', ci_default_git_depth: 7 };
+  expect((await as('owner', 'PUT', `/projects/${id}`, settings)).status).toBe(200);
+  const { body } = await (await smallRunner(service, registration)).take();
+  expect(body).toMatchObject({ allow_git_fetch: false, git_info: { depth: 7 } });
+});
+
 test('a job that releases has a step for it after its script', async () => {
   const { registration } = await project(`
     publish:

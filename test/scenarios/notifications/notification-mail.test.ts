@@ -6,6 +6,7 @@ import { sendNotification } from '../../../lib/domain/notifications/send.ts';
 import { unsubscribeLink } from '../../../lib/domain/notifications/unsubscribe.ts';
 import { messageText } from '../../../lib/store/outbox/outbox.ts';
 import { settled } from '../../harness/settled.ts';
+import { report as reportJob, smallRunner } from '../../harness/small-runner.ts';
 import { header, linkIn, ownMail, reasons } from '../mail/mail-fixture.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
@@ -425,6 +426,41 @@ describe('mail about a pipeline', () => {
     await prefer('bob', `/projects/${story.id}`, { level: 'global' });
     await report('bob', 'failed', 'hostile: \u2028 name', last).catch(() => undefined);
   });
+});
+
+test('mail about a pipeline of jobs tells who pushed of its failure, and when that is fixed', async () => {
+  const { id } = await call('ada', 'POST', '/projects', { name: 'piped' });
+  const { runners_token } = await call('ada', 'GET', `/projects/${id}`);
+  await call('ada', 'POST', `/projects/${id}/members`, { user_id: people['bob']!.id, access_level: 40 });
+  const runner = await smallRunner(service, runners_token);
+  const subjects = async () => {
+    const found = await mails();
+    forget();
+    return Object.entries(found).flatMap(([name, all]) => all.map(({ subject }) => `${name}: ${subject}`));
+  };
+  await subjects();
+  const ends = async (n: number, state: string) => {
+    const actions = [
+      {
+        action: n === 0 ? 'create' : 'update',
+        file_path: '.gitlab-ci.yml',
+        content: `# ${n}\na: { script: [x] }`,
+      },
+    ];
+    const { short_id } = await call('bob', 'POST', `/projects/${id}/repository/commits`, {
+      ...{ branch: 'main', commit_message: `${n}`, actions },
+    });
+    await settled();
+    const taken = await runner.take();
+    expect((await reportJob(service, taken.body, state)).status).toBe(200);
+    return short_id;
+  };
+  const first = await ends(0, 'failed');
+  expect(await subjects()).toEqual([`bob: piped | Failed pipeline for main | ${first}`]);
+  const second = await ends(1, 'success');
+  expect(await subjects()).toEqual([`bob: piped | Fixed pipeline for main | ${second}`]);
+  await ends(2, 'success');
+  expect(await subjects()).toEqual([]);
 });
 
 describe('the unsubscribe link in mail', () => {

@@ -111,6 +111,22 @@ test('stopping an environment starts its stop job, and its success keeps it stop
   expect(await statusesOf(made)).toEqual(['success']);
 });
 
+test('an environment whose stop job fails stays stopped, and the job can be tried again', async () => {
+  const made = await piped(world, CONFIG);
+  const [{ id }] = await made.pipelines();
+  await made.end(id, 'review', 'success');
+  const stop = `/environments/${(await environmentOf(made, 'review/main')).id}/stop`;
+  expect((await made.call('POST', stop)).status).toBe(200);
+  const failed = await made.end(id, 'take down', 'failed');
+  expect(await environmentOf(made, 'review/main')).toMatchObject({ state: 'stopped' });
+  expect((await made.call('POST', stop)).body.state).toBe('stopped');
+  expect(await made.jobs(id)).toMatchObject({ 'take down': 'failed' });
+  expect((await made.call('POST', `/jobs/${failed}/retry`)).status).toBe(201);
+  await settled();
+  await made.end(id, 'take down', 'success');
+  expect(await statusesOf(made)).toEqual(['success']);
+});
+
 test('a stop job that is played stops its environment, and a later deployment makes it available again', async () => {
   const made = await piped(world, CONFIG);
   const [{ id }] = await made.pipelines();
