@@ -4,6 +4,7 @@
  * bench merges 2000`: as many merges of each history, compared with those of git.
  * `npm run bench load`: many people at once (`load.ts`). `npm run bench hooks`: pushes, clones, a move to another
  * storage, and calls of hooks, no more. `npm run bench proposals`: verdicts, changes and merges of merge requests.
+ * `npm run bench jobs`: from pushes to their jobs.
  *
  * `BENCH_REPOS` names a folder with the bare repositories express.git and git.git; without it a generated history
  * is measured. `BENCH_PROFILE` names a folder for the host's CPU profiles. A figure that misses its target is
@@ -18,6 +19,7 @@ import { measureEngine } from './engine.ts';
 import { growth } from './growth.ts';
 import { hookDeliveries } from './hooks.ts';
 import { HostProcess } from './host.ts';
+import { jobsOfPushes } from './jobs.ts';
 import { load } from './load.ts';
 import { measureOperations } from './measure-operations.ts';
 import { changesOfMergeRequest, mergeRequests } from './merging.ts';
@@ -46,9 +48,10 @@ try {
   const underLoad = process.argv[2] === 'load';
   const hooksAlone = process.argv[2] === 'hooks';
   const proposalsAlone = process.argv[2] === 'proposals';
+  const jobsAlone = process.argv[2] === 'jobs';
   // The larger one, where there are two.
   if (underLoad) await load(report, all.at(-1)!);
-  for (const subject of underLoad ? [] : all) {
+  for (const subject of underLoad || jobsAlone ? [] : all) {
     if (only !== undefined) {
       await agreementOfMerges(report, subject, scratch, only);
       continue;
@@ -88,8 +91,9 @@ try {
     await measureDerived(report, subject);
     await agreement(report, subject, scratch);
   }
-  const whole = only === undefined && !underLoad && !hooksAlone && !proposalsAlone;
+  const whole = only === undefined && !underLoad && !hooksAlone && !proposalsAlone && !jobsAlone;
   if (whole || hooksAlone) await hookDeliveries(report);
+  if (whole || jobsAlone) await jobsOfPushes(report);
   if (whole) {
     await start(report);
     await bundles(report);
