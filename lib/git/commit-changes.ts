@@ -12,7 +12,7 @@ import type { RefDatabase } from './ref-database.ts';
 import type { RefName } from './refname.ts';
 import { resurrect } from './resurrect.ts';
 import { asBuffer, entryAtPath } from './tree/entry.ts';
-import type { RawPath } from './tree/path.ts';
+import { lookupPath, type RawPath } from './tree/path.ts';
 
 /** What writing to a repository needs of it. */
 export interface Ports {
@@ -37,6 +37,8 @@ export interface CommitRequest {
   /** Allows an update that is not a fast-forward. */
   readonly force?: boolean;
   readonly actions: readonly EditAction[];
+  /** Further paths on whose content the actions depend, as text: where another writer changed one, the race is lost. */
+  readonly reads?: readonly string[];
   readonly author: Identity;
   readonly committer: Identity;
   /** Stored as given, except NUL, which git takes for the end of the message, and code units that are not Unicode. */
@@ -78,7 +80,8 @@ const MAX_PAUSE_MS = 400;
 export async function commitChanges(ports: Ports, request: CommitRequest): Promise<Committed> {
   const { attempts = MAX_ATTEMPTS, timeoutMs = RETRY_TIMEOUT_MS } = request.retry ?? {};
   const deadline = performance.now() + timeoutMs;
-  const paths = touchedPaths(request.actions);
+  const read = (request.reads ?? []).flatMap((path) => lookupPath(path) ?? []);
+  const paths = [...touchedPaths(request.actions), ...read];
   let { expected, parent } = request;
   if (expected !== ZERO_OID && parent !== expected && !request.force) {
     throw new RefConflict([{ name: request.branch, reason: 'stale' }]);

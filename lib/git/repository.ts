@@ -265,10 +265,25 @@ export class GitRepository {
     return diffStats(this.#ports.store, before, tree, signal);
   }
 
-  /** Paths that differ between two commits' trees. */
-  async changes(from: Oid, to: Oid, options?: { limit?: number; signal?: AbortSignal }): Promise<TreeDiff> {
-    const [before, after] = await Promise.all([this.#links(from), this.#links(to)]);
-    return diffTrees(this.#ports.store, before.tree, after.tree, options);
+  /**
+   * Paths that differ between two commits' trees.
+   * @param options.made objects that are not stored: those of `to`, which may be a tree then
+   */
+  async changes(
+    from: Oid,
+    to: Oid,
+    options: { limit?: number; signal?: AbortSignal; made?: readonly NewObject[] } = {},
+  ): Promise<TreeDiff> {
+    const { made = [], ...limits } = options;
+    const stored = this.#ports.store;
+    const store = made.length === 0 ? stored : (await import('./merge/overlay.ts')).Overlay.of(stored, made);
+    const [before, after] = await store.run((objects) =>
+      batchMisses([from, to], (oid) => {
+        const { type, data } = objects.read(oid);
+        return type === 'tree' ? oid : parseCommitLinks(data).tree;
+      }),
+    );
+    return diffTrees(store, before!, after!, limits);
   }
 
   /** The files that differ between two commits, without their texts. Renames are found as {@link diff} finds them. */

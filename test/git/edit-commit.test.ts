@@ -238,6 +238,13 @@ describe('commits through the API', () => {
     await expect(repository.commitChanges(clash)).rejects.toMatchObject({
       rejections: [{ reason: 'stale' }],
     });
+    const reading = request({
+      ...on,
+      actions: [{ action: 'create', path: 'z', content: bytes('') }],
+      reads: ['README'],
+    });
+    await expect(repository.commitChanges(reading)).rejects.toThrow(RefConflict);
+    expect((await repository.commitChanges({ ...reading, reads: ['absent'] })).attempts).toBe(2);
     await expect(
       repository.commitChanges(
         request({

@@ -6,6 +6,7 @@ import type { PackStore } from '../../lib/git/pack/store.ts';
 import { RefConflict } from '../../lib/git/ports.ts';
 import { parseRefName } from '../../lib/git/refname.ts';
 import { GitRepository } from '../../lib/git/repository.ts';
+import { decodePath } from '../../lib/git/tree/path.ts';
 import { GitFixture } from './history-fixture.ts';
 import { generateMerges, gitMergeTree, type MergeCase } from './merge-fixture.ts';
 
@@ -17,11 +18,14 @@ describe('merges of a source into a target', () => {
   const fixture = new GitFixture();
   let cases: MergeCase[];
   let store: PackStore;
+  let repository: GitRepository;
   let merging: Merging;
 
   beforeAll(async () => {
     cases = generateMerges(fixture, 2, 45);
-    ({ store } = await fixture.load());
+    const loaded = await fixture.load();
+    ({ store } = loaded);
+    repository = new GitRepository({ ...loaded.repository, store });
     merging = new Merging(store, new History(store));
   });
   afterAll(() => fixture[Symbol.dispose]());
@@ -41,6 +45,9 @@ describe('merges of a source into a target', () => {
         continue;
       }
       expect(verdict).toMatchObject({ tree: expected.tree, fastForward: false });
+      const { changes } = await repository.changes(target, verdict.tree, { made: verdict.objects });
+      const differing = fixture.git('diff-tree', '-r', '-z', '--name-only', target, expected.tree);
+      expect(changes.map(({ path }) => decodePath(path))).toEqual(differing.split('\0').slice(0, -1));
       const commit = (...parents: Oid[]) =>
         fixture.git('commit-tree', expected.tree, ...parents.flatMap((oid) => ['-p', oid]), '-m', 'Merged');
       expect(merge).toMatchObject({ kind: 'built', commit: commit(target, source).trim() });
@@ -55,6 +62,7 @@ describe('merges of a source into a target', () => {
     expect(await merging.check(base, tip)).toEqual({
       kind: 'mergeable',
       tree,
+      objects: [],
       fastForward: true,
       bases: [base],
     });

@@ -17,7 +17,10 @@ const concurrent = { status: 409, description: 'Changed by a concurrent request'
 const UNFIT =
   'or an entry names a user or group without access to the project, a deploy key, or what is there already';
 const codeOwners = () =>
-  p.boolean({ description: 'Whether code owners must approve merges. Stored; there are no code owners yet' });
+  p.boolean({
+    description:
+      'Whether files with code owners are changed by merge requests alone, which their code owners must approve',
+  });
 
 /** Who is allowed to do what, besides the levels. */
 const grantFields = () => ({

@@ -5,6 +5,8 @@ import type { RateLimit } from '../../store/rate-limits/rate-limits.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
+import { ownedChangeRefusal } from '../code-owners/owned-change.ts';
+import { OWNERS_PATHS } from '../code-owners/read.ts';
 import { writeRefusal } from '../commits/actions.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, refused, tooManyRequests } from '../errors.ts';
@@ -77,8 +79,8 @@ export async function addToChangelog(
   const branch = branchRef(name);
   const refuse = () => forbidden('You are not allowed to commit a changelog on this branch');
   if (!can(actor, access, 'push_code')) throw refuse();
-  if (branch === undefined || !(await branchProtection(deps, access, actor)).mayPush(actor, name))
-    throw refuse();
+  const protection = await branchProtection(deps, access, actor);
+  if (branch === undefined || !protection.mayPush(actor, name)) throw refuse();
   if (message.trim() === '') throw refused('You must provide a commit message');
   await requireRequestRate(deps, actor, access, request);
   const section = await generate(deps, access, request, branch);
@@ -91,7 +93,10 @@ export async function addToChangelog(
     if (tip === undefined) throw changelogFailure(`there is no branch ${name}`);
     const content = await contentWith(git, tip, file, version, section);
     if (content === undefined) return;
-    const start = { branch, expected: tip, parent: tip };
+    const isOwned = protection.asksOwnersOf(actor, name);
+    const owned = isOwned && (await ownedChangeRefusal(git, tip, { paths: [file] }));
+    if (owned) throw forbidden(owned);
+    const start = { branch, expected: tip, parent: tip, ...(isOwned ? { reads: OWNERS_PATHS } : {}) };
     await git.commitChanges({
       ...start,
       actions: [{ ...content, path: file }],

@@ -10,6 +10,8 @@ import { can, signedIn } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
+import { type DirectChange, ownedChangeRefusal } from '../code-owners/owned-change.ts';
+import { OWNERS_PATHS } from '../code-owners/read.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, notFound, refused } from '../errors.ts';
 import { codeWithAlternate, related } from '../forks/network.ts';
@@ -107,12 +109,16 @@ export async function commitActions(
     // A branch is shared as long as it is there.
     if (start.expected === ZERO_OID && pushing.collaboration !== undefined) throw denied();
     if (!protection.mayForce(input.branch)) await requireFastForward(git, start);
+    const isOwned = protection.asksOwnersOf(actor, input.branch) && start.expected !== ZERO_OID;
+    const owned = isOwned && (await ownedChangeRefusal(git, start.expected, changeOf(start, input)));
+    if (owned) throw texts.push === undefined ? refused(owned) : forbidden(owned);
     await checkLastCommits(git, start.parent, input.actions, texts.stale);
     const committed = await git.commitChanges({
       branch,
       ...start,
       force: input.force === true,
       actions: input.actions.map((action) => action.edit),
+      ...(isOwned ? { reads: OWNERS_PATHS } : {}),
       author,
       committer,
       message: input.message,
@@ -195,6 +201,12 @@ async function requireFastForward(git: GitRepository, { expected, parent }: Star
   if (expected === ZERO_OID || parent === undefined || parent === expected) return;
   if (!(await bounded(() => git.history.isAncestor(expected, parent)))) throw refused(BRANCH_REFUSALS.force);
 }
+
+/** What the actions, and another start, change of the branch. */
+const changeOf = ({ expected, parent }: Start, { actions }: Pick<CommitInput, 'actions'>): DirectChange => ({
+  paths: actions.flatMap(({ edit }) => (edit.action === 'move' ? [edit.path, edit.from] : [edit.path])),
+  to: parent === undefined || parent === expected ? undefined : { oid: parent },
+});
 
 async function startCommit(git: GitRepository, sha: string): Promise<Oid> {
   const oid = parseOid(sha.toLowerCase());

@@ -6,6 +6,7 @@ import type { CommitRecord, GitRepository } from '../../git/repository.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
+import { ownedChangeRefusal } from '../code-owners/owned-change.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, notFound, refused } from '../errors.ts';
 import { serializeByKey } from '../in-process-queue.ts';
@@ -49,7 +50,8 @@ export async function pickCommit(
   if (pushing === undefined) throw forbidden(BRANCH_REFUSALS.pushInto);
   const reading = started(branchProtection(deps, pushing, actor));
   const resolving = started(codeOf(deps, access).resolve(input.sha));
-  if (!(await reading).mayPush(actor, input.branch)) throw forbidden(BRANCH_REFUSALS.pushInto);
+  const protection = await reading;
+  if (!protection.mayPush(actor, input.branch)) throw forbidden(BRANCH_REFUSALS.pushInto);
   const excess = await sizeExcess(deps, access.project);
   if (excess !== undefined) throw repositoryTooLarge(excess);
   const picked = (await resolving)?.commit;
@@ -59,7 +61,9 @@ export async function pickCommit(
   if (isOidLike(input.branch)) throw refused(BRANCH_REFUSALS.oidLike);
 
   const committer = identityOf(signedIn(actor).user, deps.now());
-  const attempt = () => pickOnce(codeOf(deps, access, actor), { kind, input, picked, branch, committer });
+  const isOwned = protection.asksOwnersOf(actor, input.branch);
+  const pick = { kind, input, picked, branch, committer, isOwned };
+  const attempt = () => pickOnce(codeOf(deps, access, actor), pick);
   try {
     return await serializeByKey(`${access.project.repositoryId} ${branch}`, QUEUE_TIMEOUT_MS, () =>
       retryOnConflict(attempt, lostRef),
@@ -75,9 +79,11 @@ interface Pick {
   readonly picked: Oid;
   readonly branch: RefName;
   readonly committer: Identity;
+  /** The branch asks for code owners. */
+  readonly isOwned: boolean;
 }
 
-async function pickOnce(git: GitRepository, { kind, input, picked, branch, committer }: Pick) {
+async function pickOnce(git: GitRepository, { kind, input, picked, branch, committer, isOwned }: Pick) {
   const [ref, commit] = await Promise.all([git.ref(branch), git.commit(picked)]);
   if (ref === undefined) throw notFound('Branch');
   const request = { commit: picked, onto: ref.oid };
@@ -88,6 +94,9 @@ async function pickOnce(git: GitRepository, { kind, input, picked, branch, commi
       ...(input.dryRun ? { dry_run: 'error' } : {}),
     });
   }
+  const to = { oid: outcome.tree, objects: outcome.objects };
+  const owned = isOwned && (await ownedChangeRefusal(git, ref.oid, { to }));
+  if (owned) throw forbidden(owned);
   if (input.dryRun) return undefined;
   const oid = await git.commitTree({
     branch,

@@ -1,9 +1,11 @@
 import { isOidLike, shortName, spaceOf } from '../../git/refname.ts';
+import { GitRepository } from '../../git/repository.ts';
 import type { PushUpdate } from '../../git/wire/push-update.ts';
 import type { IncomingPush } from '../../git/wire/receive-pack.ts';
 import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
+import { ownedChangeRefusal } from '../code-owners/owned-change.ts';
 import type { Deps } from '../deps.ts';
 import type { PushedPointers } from '../lfs/pushed-pointers.ts';
 import {
@@ -14,13 +16,14 @@ import {
   TAG_REFUSALS,
   type TagProtection,
 } from '../refs/protection.ts';
+import { openRepository } from '../repository/open.ts';
 import { sizeExcess } from '../repository/size-limits.ts';
 import { started } from '../started.ts';
 
 /**
  * Checks each ref update of a push against the project's protection rules and the repository size limit, both of which are
- * read while the push is being received, and against the objects of Git LFS that what it brings refers to, and the locks
- * of their files.
+ * read while the push is being received, against the code owners of what it changes, where a rule asks for them, and against
+ * the objects of Git LFS that what it brings refers to, and the locks of their files.
  * @param pointers those that the push brings
  * @returns the reason of a refusal, in one line; undefined if the update is allowed
  */
@@ -47,6 +50,16 @@ export function pushPolicy(
         ? tagRefusal(actor, access, tags, update)
         : undefined;
     if (protection !== undefined || update.kind === 'delete') return protection;
+    // A new branch has no CODEOWNERS yet.
+    if (
+      space === 'heads' &&
+      update.kind === 'update' &&
+      branches.asksOwnersOf(actor, shortName(update.name))
+    ) {
+      const git = new GitRepository({ ...openRepository(deps, access.project), store });
+      const owned = await ownedChangeRefusal(git, update.from, { to: { oid: update.to } });
+      if (owned !== undefined) return owned;
+    }
     const locked = space === 'heads' && { actor, project: access.project };
     return (
       (await pointers.refusal(deps, access.project)) ??

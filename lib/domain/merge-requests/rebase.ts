@@ -13,6 +13,7 @@ import { signedIn } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { type Actor, actingFor } from '../actor.ts';
+import { ownedChangeRefusal } from '../code-owners/owned-change.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, DomainError, forbidden, notAllowed } from '../errors.ts';
 import { codeWithAlternate } from '../forks/network.ts';
@@ -162,6 +163,11 @@ async function rebased(
   if (outcome.kind !== 'built')
     return outcome.kind === 'too-large' ? `Rebase failed: ${outcome.message}` : FAILED;
   if (outcome.commit === sourceSha) return null;
+  if (protection?.asksOwnersOf(actor, record.source.branch)) {
+    const to = { oid: outcome.commit, objects: outcome.objects };
+    const owned = await ownedChangeRefusal(git, sourceSha, { to });
+    if (owned !== undefined) return `Rebase failed: ${owned}`;
+  }
   const update = { name, from: sourceSha, to: outcome.commit, forced: true, committed: committer.seconds };
   const pushOptions = skipCi ? ['ci.skip'] : [];
   await git.publish(outcome.objects, [update], { uses: [targetSha], pushOptions });

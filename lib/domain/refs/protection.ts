@@ -13,7 +13,7 @@ import {
   protectsEmpty,
 } from './default-branch-protection.ts';
 import { RuleSet } from './pattern.ts';
-import { grantedGroups, grants } from './rule-grants.ts';
+import { grantedGroups, grants, namesActor } from './rule-grants.ts';
 
 /**
  * Permissions on the branches of a project by its protection rules. Of several matching rules, and of several grants of a
@@ -69,6 +69,16 @@ export class BranchProtection {
   mayForce(branch: string): boolean {
     const rules = this.#rules.matching(branch);
     return rules.length === 0 || rules.some((rule) => rule.allowForcePush);
+  }
+
+  /**
+   * Whether the branch asks for code owners, whose files the actor then changes by merge requests alone. Who is named among
+   * those that may push, themselves or by a group, is not bound to it.
+   */
+  asksOwnersOf(actor: Actor, branch: string): boolean {
+    const rules = this.#rules.matching(branch);
+    if (!rules.some((rule) => rule.codeOwnerApproval)) return false;
+    return !rules.some(({ push }) => push.some((grant) => namesActor(grant, actor, this.#memberOf)));
   }
 
   developersMay(action: 'push' | 'merge', branch: string): boolean {

@@ -32,8 +32,12 @@ export function grants(
   memberOf: ReadonlySet<number>,
 ): boolean {
   if ('level' in grant) return grant.level !== 0 && (isAdministrator(actor) || level >= grant.level);
-  if (actor.kind !== 'user') return false;
-  if (isAdministrator(actor)) return true;
+  return isAdministrator(actor) || namesActor(grant, actor, memberOf);
+}
+
+/** Whether a grant is for the actor by name, or for a group that they are in. */
+export function namesActor(grant: RuleGrant, actor: Actor, memberOf: ReadonlySet<number>): boolean {
+  if (actor.kind !== 'user' || 'level' in grant) return false;
   return 'userId' in grant ? grant.userId === actor.user.id : memberOf.has(grant.groupId);
 }
 
@@ -56,7 +60,12 @@ export async function grantedGroups(
   return new Set(related.filter((_, i) => found[i] !== undefined));
 }
 
-const hasAccess = ({ ancestorIds, shares }: ProjectRecord, groupId: number, now: Date): boolean =>
+/** Whether a project is in a group, or shared with it. */
+export const hasAccess = (
+  { ancestorIds, shares }: Pick<ProjectRecord, 'ancestorIds' | 'shares'>,
+  groupId: number,
+  now: Date,
+): boolean =>
   ancestorIds.includes(groupId) ||
   shares.some((share) => share.groupId === groupId && !isExpired(share, now));
 

@@ -1,3 +1,4 @@
+import type { NewObject } from '../edit.ts';
 import type { Oid } from '../oid.ts';
 import type { RawPath } from '../tree/path.ts';
 import { LimitExceeded } from '../work.ts';
@@ -16,6 +17,8 @@ export type Mergeability =
       readonly kind: 'mergeable';
       /** The merged tree. It is stored when a commit of it is published. */
       readonly tree: Oid;
+      /** Blobs and trees of it that may be new. */
+      readonly objects: readonly NewObject[];
       /** The target is an ancestor of the source, so that its branch may simply move. */
       readonly fastForward: boolean;
       /** The merge bases, newest first; none for unrelated histories. */
@@ -38,15 +41,15 @@ export interface TooLarge {
   readonly message: string;
 }
 
-/** What a merge found, without its objects. */
+/** What a merge found. */
 export function mergeabilityOf(
-  { tree, conflicts, bases }: MergeOutcome,
+  { tree, objects, conflicts, bases }: MergeOutcome,
   target: Oid,
   source: Oid,
 ): Mergeability {
   if (bases.includes(source)) return { kind: 'contained' };
   if (conflicts.length === 0) {
-    return { kind: 'mergeable', tree, fastForward: bases.includes(target), bases };
+    return { kind: 'mergeable', tree, objects, fastForward: bases.includes(target), bases };
   }
   return { kind: 'conflict', conflicts: conflictsOf(conflicts), bases };
 }

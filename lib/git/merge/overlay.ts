@@ -13,6 +13,12 @@ export class Overlay implements ObjectStore {
     this.#below = below;
   }
 
+  static of(below: ObjectStore, made: readonly NewObject[]): Overlay {
+    const overlay = new Overlay(below);
+    for (const object of made) overlay.#made.set(object.oid, object);
+    return overlay;
+  }
+
   add(type: ObjectType, data: Uint8Array): Oid {
     const oid = hashObject(type, data);
     if (oid !== EMPTY_TREE) this.#made.set(oid, { type, oid, data });

@@ -187,6 +187,7 @@ export const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...[
       'repository',
+      'code-owners',
       'lfs',
       'files',
       'mail',
