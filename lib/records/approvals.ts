@@ -1,7 +1,8 @@
+/** `any_approver`: everybody who may approve at all. `regular`: the users it names, and the members of its groups. */
 export const APPROVAL_RULE_TYPES = ['any_approver', 'regular'] as const;
 
-/** `any_approver`: everybody who may approve at all. `regular`: the users it names, and the members of its groups. */
-export type ApprovalRuleType = (typeof APPROVAL_RULE_TYPES)[number];
+/** `code_owner`: as `regular`, made by CODEOWNERS of what a merge request changes. */
+export const SHOWN_RULE_TYPES = [...APPROVAL_RULE_TYPES, 'code_owner'] as const;
 
 /**
  * How many approvals merge requests need, and of whom. A user, group or protected branch that does not exist any more
@@ -12,7 +13,9 @@ export interface ApprovalRule {
   readonly id: number;
   /** Unique in its set, case-sensitive. */
   readonly name: string;
-  readonly type: ApprovalRuleType;
+  readonly type: (typeof SHOWN_RULE_TYPES)[number];
+  /** Of CODEOWNERS. Absent: another type. */
+  readonly section?: string;
   /** At most {@link MAX_APPROVALS}. */
   readonly approvalsRequired: number;
   readonly userIds: readonly number[];

@@ -53,9 +53,29 @@ export interface MergeVerdict {
   readonly fastForward: boolean;
   /** Paths in conflict, the first {@link MAX_CONFLICTS}. Empty where there is nothing to merge, or no common commit. */
   readonly conflicts: readonly string[];
+  /** What it changes that has code owners, at most {@link MAX_OWNED}. Absent: nothing has. */
+  readonly owned?: readonly OwnedFiles[];
 }
 
 export const MAX_CONFLICTS = 100;
+
+/** Files that a merge request changes and that one entry of the target's CODEOWNERS is for. */
+export interface OwnedFiles {
+  /** Of the approval rule that it makes. Unique on the instance. */
+  readonly id: number;
+  readonly section: string;
+  readonly pattern: string;
+  /** By owners, where the target branch asks for code owners; 0: the section is optional. */
+  readonly approvalsRequired: number;
+  /** The owners who were members of the project when they were looked for. */
+  readonly userIds: readonly number[];
+  readonly groupIds: readonly number[];
+  /** Finding the owners would have passed a limit: nobody counts as one. */
+  readonly unknown?: true;
+}
+
+/** Entries with owners that the changes of one merge request may match. */
+export const MAX_OWNED = 50;
 
 /** What a worker was told to check. */
 export interface RequestedCheck {

@@ -5,7 +5,7 @@ import { shownApprovals } from '../../domain/approvals/merge-request-details.ts'
 import { textsOf } from '../../domain/long-texts.ts';
 import * as own from '../../domain/merge-requests/approval-rules.ts';
 import * as approving from '../../domain/merge-requests/approve.ts';
-import { tipOf } from '../../domain/merge-requests/branch-tip.ts';
+import { checkedForApproval } from '../../domain/merge-requests/checked-for-approval.ts';
 import { getMergeRequest } from '../../domain/merge-requests/find.ts';
 import { mergeStatus } from '../../domain/merge-requests/merge-status.ts';
 import { project } from '../../http/access.ts';
@@ -27,7 +27,8 @@ const absent = { status: 404, description: 'Merge request not found' };
 const concurrent = { status: 409, description: 'Changed by concurrent requests' };
 const unchangeable = {
   status: 403,
-  description: 'You may not change the merge request, it is merged, or the project lets none have rules',
+  description:
+    'You may not change the merge request, it is merged, the project lets none have rules, or the rule is of code owners',
 };
 
 const iid = () => ({
@@ -41,12 +42,12 @@ async function presented(
   deps: ApiDeps,
   actor: Actor,
   access: ProjectAccess,
-  record: MergeRequestRecord,
+  read: MergeRequestRecord,
   baseUrl: string,
 ) {
-  const [shown, targetSha, [description]] = await Promise.all([
+  const { record, targetSha } = await checkedForApproval(deps, access, read);
+  const [shown, [description]] = await Promise.all([
     shownApprovals(deps, actor, access, record, can(actor, access, 'approve_merge_request')),
-    tipOf(deps, access, record.targetBranch),
     textsOf(deps, [record.description ?? '']),
   ]);
   const status = mergeStatus({ record, targetSha, checking: false });
@@ -167,7 +168,8 @@ const state = endpoint({
   returns: { body: shapes.approvalState },
   errors: [absent],
   handle: async ({ actor, project: access, params, request }, deps) => {
-    const { mergeRequest: record } = await getMergeRequest(deps, actor, access, params.merge_request_iid);
+    const found = await getMergeRequest(deps, actor, access, params.merge_request_iid);
+    const { record } = await checkedForApproval(deps, access, found.mergeRequest);
     const shown = await shownApprovals(deps, actor, access, record, false);
     return approvalStateOf(deps, actor, access, shown, request.baseUrl);
   },
@@ -184,7 +186,8 @@ const list = endpoint({
   path: `${path}/approval_rules`,
   area,
   summary: 'List the approval rules of a merge request',
-  description: 'Those of its own, the oldest first. The state of its approvals has all that are in force.',
+  description:
+    'Those of its own, the oldest first, then those of code owners. The state of its approvals has all that are in force.',
   access: readers,
   params: mergeRequest,
   returns: { body: shapes.ownRules },

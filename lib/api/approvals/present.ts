@@ -86,6 +86,7 @@ export async function ownRules(
     const source = ofProject.find(({ id }) => id === each.rule.sourceRuleId);
     return {
       ...approvalRule(each, baseUrl, instance),
+      section: each.rule.section ?? null,
       source_rule: sourceOf(source),
       overridden: differs(each.rule, source),
     };
@@ -122,8 +123,8 @@ export async function approvalStateOf(
       approvals_required: state.approvalsRequired,
       source_rule: sourceOf(source),
       overridden: details !== undefined && differs(details.rule, source),
-      section: null,
-      code_owner: false,
+      section: state.rule?.section ?? null,
+      code_owner: state.rule?.type === 'code_owner',
       approved: state.approved,
       approved_by: approvedBy.map((user) => userBasic(user, baseUrl)),
     })),

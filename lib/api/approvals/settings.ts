@@ -72,7 +72,7 @@ const changeConfiguration = endpoint({
       }),
       selective_code_owner_removals: p.boolean({
         description:
-          'Remove approvals of code owners whose files changed; stored, there are no code owners yet. Only without `reset_approvals_on_push`',
+          'Remove approvals of code owners whose files changed when commits are pushed to the source branch. Only without `reset_approvals_on_push`',
       }),
     }),
   returns: { status: 201, body: shapes.configuration },
@@ -170,7 +170,7 @@ const changeOfProject = endpoint({
       ...switchFields(),
       selective_code_owner_removals: p.boolean({
         description:
-          'Remove approvals of code owners whose files changed; stored, there are no code owners yet. Only with `retain_approvals_on_push`',
+          'Remove approvals of code owners whose files changed when commits are pushed to the source branch. Only with `retain_approvals_on_push`',
       }),
     }),
   returns: { body: shapes.settings },

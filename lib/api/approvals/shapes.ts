@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { shape } from '../../http/shape.ts';
-import { APPROVAL_RULE_TYPES } from '../../records/approvals.ts';
+import { SHOWN_RULE_TYPES } from '../../records/approvals.ts';
 import { protectedBranches } from '../branches/shapes.ts';
 import { group } from '../groups/shapes.ts';
 import { time, userBasic } from '../users/shapes.ts';
@@ -48,7 +48,7 @@ export const settings = shape(() =>
 export const ruleFields = () => ({
   id: z.int(),
   name: z.string(),
-  rule_type: z.enum(APPROVAL_RULE_TYPES),
+  rule_type: z.enum(SHOWN_RULE_TYPES),
   report_type: z.null(),
   eligible_approvers: z
     .array(userBasic())
@@ -101,7 +101,7 @@ export const approvals = shape(() =>
       user_has_approved: z.boolean(),
       user_can_approve: z.boolean(),
       approval_rules_left: z.array(
-        z.object({ id: z.int().nullable(), name: z.string(), rule_type: z.enum(APPROVAL_RULE_TYPES) }),
+        z.object({ id: z.int().nullable(), name: z.string(), rule_type: z.enum(SHOWN_RULE_TYPES) }),
       ),
       has_approval_rules: z.boolean(),
       merge_request_approvers_available: z.boolean(),
@@ -114,6 +114,7 @@ export const ownRule = shape(() =>
   z
     .object({
       ...ruleFields(),
+      section: z.string().nullable().describe('Of CODEOWNERS'),
       source_rule: z
         .object({ id: z.int(), name: z.string(), approvals_required: z.int() })
         .nullable()
@@ -135,7 +136,7 @@ export const approvalState = shape(() =>
             id: z.int().nullable().describe('Null: what `approvals_before_merge` asks for'),
             source_rule: z.object({ id: z.int(), name: z.string(), approvals_required: z.int() }).nullable(),
             overridden: z.boolean(),
-            section: z.null(),
+            section: z.string().nullable().describe('Of CODEOWNERS'),
             code_owner: z.boolean(),
             approved: z.boolean(),
             approved_by: z.array(userBasic()).describe('Those whose approvals count for the rule'),

@@ -1,7 +1,8 @@
 /** Judges the approvals of a merge request by what holds now. */
 
 import type { ApprovalRule, ApprovalRules } from '../../records/approvals.ts';
-import type { MergeRequestRecord } from '../../records/merge-requests.ts';
+import type { MergeRequestRecord, OwnedFiles } from '../../records/merge-requests.ts';
+import type { BranchRule } from '../../records/refs.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { MembershipCache } from '../access/effective-level.ts';
 import { OWNER } from '../access/levels.ts';
@@ -11,12 +12,21 @@ import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { RuleSet } from '../refs/pattern.ts';
 import type { committersOf } from './committers.ts';
+import { attainable, ownerRules } from './owner-rules.ts';
 import { type ApprovalSettings, approvalSettings } from './settings.ts';
 import { type ApprovalState, approvalState, type Candidate, type TargetProtection } from './state.ts';
 
 type Approvable = Pick<
   MergeRequestRecord,
-  'projectId' | 'iid' | 'author' | 'approvals' | 'approvalsBeforeMerge' | 'targetBranch' | 'diff'
+  | 'projectId'
+  | 'iid'
+  | 'author'
+  | 'approvals'
+  | 'approvalsBeforeMerge'
+  | 'targetBranch'
+  | 'diff'
+  | 'verdict'
+  | 'createdAt'
 >;
 
 export interface EvaluatedApprovals {
@@ -37,31 +47,57 @@ export async function evaluateApprovals(
   askedIds: readonly number[] = [],
 ): Promise<EvaluatedApprovals> {
   const { projectId, iid, approvals, diff } = record;
+  const owned = record.verdict?.owned ?? [];
   const [settings, { project: projectRules, own: ownRules }] = await Promise.all([
     approvalSettings(deps, access),
     deps.store.approvalRules.forMergeRequest(projectId, iid),
   ]);
   const rules = [...projectRules.rules, ...ownRules.rules];
   const ids = [...new Set([...approvals.map(({ userId }) => userId), ...askedIds])];
-  const [users, target, committed] = await Promise.all([
-    ids.length === 0 ? [] : deps.store.users.getMany(ids),
-    targetProtection(deps, record, rules),
-    ids.length === 0 || settings.allow_committer_approval ? () => false : committers(deps, access, diff),
-  ]);
-  const known = users.flatMap((user) => user ?? []);
-  const groupIds = [...new Set(rules.flatMap((rule) => rule.groupIds))];
-  const candidates = await Promise.all(
-    known.map((user) => candidateOf(deps, access, user, groupIds, committed(user.id))),
+  const committed = memoized(() =>
+    settings.allow_committer_approval ? Promise.resolve(() => false) : committers(deps, access, diff),
   );
+  const [users, { protections, ...target }] = await Promise.all([
+    ids.length === 0 ? [] : deps.store.users.getMany(ids),
+    targetProtection(deps, record, rules, owned),
+    ids.length === 0 ? undefined : committed(),
+  ]);
+  const owners = ownerRules(deps, access, record, owned, protections);
+  const known = users.flatMap((user) => user ?? []);
+  const groupIds = [...new Set([...rules, ...owners].flatMap((rule) => rule.groupIds))];
+  const candidates = new Map<number, Candidate>();
+  const addCandidates = async (added: readonly UserRecord[]) => {
+    if (added.length === 0) return;
+    const isCommitter = await committed();
+    const found = added.map((user) => candidateOf(deps, access, user, groupIds, isCommitter(user.id)));
+    for (const each of await Promise.all(found)) candidates.set(each.userId, each);
+  };
+  await addCandidates(known);
+  const judged = { settings, record };
+  const approvedBy = approvals.map(({ userId }) => candidates.get(userId));
+  const candidatesOf = async (userIds: readonly number[]) => {
+    const missing = userIds.filter((id) => !candidates.has(id));
+    const found = missing.length === 0 ? [] : await deps.store.users.getMany(missing);
+    await addCandidates(found.flatMap((user) => user ?? []));
+    return userIds.map((id) => candidates.get(id));
+  };
   const state = approvalState({
-    settings,
+    ...judged,
     rules: projectRules.rules,
     ownRules: ownRules.rules,
-    record,
+    ownerRules: await attainable(deps, judged, owners, owned, approvedBy, candidatesOf),
     target,
-    candidates: new Map(candidates.map((each) => [each.userId, each])),
+    candidates,
   });
   return { settings, projectRules, ownRules, state, users: new Map(known.map((user) => [user.id, user])) };
+}
+
+function memoized<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 /** The code that reads commits is loaded where writers may not approve: few projects ask for that. */
@@ -92,16 +128,19 @@ async function candidateOf(
   };
 }
 
-/** Reads nothing where every rule is for every branch. */
+/** Reads nothing where every rule is for every branch, and no code owners are found. */
 async function targetProtection(
   deps: Deps,
   { projectId, targetBranch }: Approvable,
   rules: readonly ApprovalRule[],
-): Promise<TargetProtection> {
+  owned: readonly OwnedFiles[],
+): Promise<TargetProtection & { readonly protections: readonly BranchRule[] }> {
   const scoped = rules.some((rule) => rule.allProtectedBranches || rule.protectedBranchIds.length > 0);
-  const all = scoped ? await deps.store.refRules.list(projectId, 'branch') : [];
+  const all = scoped || owned.length > 0 ? await deps.store.refRules.list(projectId, 'branch') : [];
+  const protections = new RuleSet(all).matching(targetBranch);
   return {
-    matchingIds: new Set(new RuleSet(all).matching(targetBranch).map(({ id }) => id)),
+    protections,
+    matchingIds: new Set(protections.map(({ id }) => id)),
     allIds: new Set(all.map(({ id }) => id)),
   };
 }

@@ -1,4 +1,4 @@
-/** Whom the rules in force name as approvers of merge requests. */
+/** Whom the rules in force, those of code owners too, name as approvers of merge requests. */
 
 import type { ApprovalRule, ApprovalRules } from '../../records/approvals.ts';
 import type { MergeRequestRecord } from '../../records/merge-requests.ts';
@@ -9,8 +9,11 @@ import type { Deps } from '../deps.ts';
 import { groupAccesses } from '../groups/details.ts';
 import { RuleSet } from '../refs/pattern.ts';
 import type { Choice } from '../tracked/conditions.ts';
+import { ownerRules } from './owner-rules.ts';
 import { type ApprovalSettings, approvalSettings } from './settings.ts';
 import { rulesInForce } from './state.ts';
+
+type Named = Pick<ApprovalRule, 'userIds' | 'groupIds'>;
 
 /**
  * Decides, for batches of merge requests, whether rules name all these users, themselves or as direct members of groups that
@@ -34,11 +37,11 @@ export function approversNamed(
     ]);
     for (const each of ofProjects) projects.set(each.projectId, new RuledProject(deps, each));
     const inForce = await Promise.all(
-      records.map((record, i) => {
+      records.map(async (record, i): Promise<readonly Named[]> => {
         const access = accessOf(record.projectId);
-        return access === undefined
-          ? []
-          : projects.get(record.projectId)!.inForce(access, record, own[i]!.rules);
+        if (access === undefined) return [];
+        const rules = await projects.get(record.projectId)!.inForce(access, record, own[i]!.rules);
+        return [...rules, ...ownerRules(deps, access, record, record.verdict?.owned ?? [], [])];
       }),
     );
     await readGroups(deps, actor, wanted, groups, inForce.flat());
@@ -96,7 +99,7 @@ async function readGroups(
   actor: Actor,
   wanted: Choice<readonly number[]>,
   groups: Map<number, ReadonlySet<number>>,
-  rules: readonly ApprovalRule[],
+  rules: readonly Named[],
 ): Promise<void> {
   const ids = [...new Set(rules.flatMap(({ groupIds }) => groupIds))].filter((id) => !groups.has(id));
   if (ids.length === 0) return;

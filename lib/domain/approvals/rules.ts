@@ -1,11 +1,6 @@
 /** The approval rules of a project, and those that a merge request has of its own. */
 
-import {
-  type ApprovalRule,
-  type ApprovalRules,
-  type ApprovalRuleType,
-  MAX_APPROVALS,
-} from '../../records/approvals.ts';
+import { type ApprovalRule, type ApprovalRules, MAX_APPROVALS } from '../../records/approvals.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { Missing, Stale } from '../../store/errors.ts';
 import { MembershipCache } from '../access/effective-level.ts';
@@ -43,7 +38,7 @@ export interface NewApprovalRule extends ApprovalRuleInput {
   readonly name: string;
   readonly approvalsRequired: number;
   /** Absent: `regular` where it names users or groups. */
-  readonly type?: ApprovalRuleType | undefined;
+  readonly type?: ApprovalRule['type'] | undefined;
 }
 
 /** Oldest first. */

@@ -17,7 +17,7 @@ export interface ApprovalSwitches {
   /** Whether approvals stay when the source branch is pushed to. */
   readonly retain_approvals_on_push: boolean;
   readonly require_password_to_approve: boolean;
-  /** Waits for code owners. No group restricts it. */
+  /** Whether a push takes back those approvals alone whose givers are code owners of what it changes. No group restricts it. */
   readonly selective_code_owner_removals: boolean;
 }
 

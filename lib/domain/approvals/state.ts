@@ -33,6 +33,8 @@ export interface ApprovalInput {
   readonly rules: readonly ApprovalRule[];
   /** Rules of the merge request. */
   readonly ownRules: readonly ApprovalRule[];
+  /** Rules of code owners. */
+  readonly ownerRules: readonly ApprovalRule[];
   readonly record: Pick<MergeRequestFields, 'author' | 'approvals' | 'approvalsBeforeMerge'>;
   readonly target: TargetProtection;
   /** Those who approved, by id, and whoever else is asked about. One who is absent counts for nothing. */
@@ -81,9 +83,9 @@ export function approvalState(input: ApprovalInput): ApprovalState {
   const byAnybody = requiredOfAnybody(settings, record, anybody);
   const rules = [
     ...(anybody !== undefined || byAnybody > 0 ? [ruleState(anybody ?? null, byAnybody)] : []),
-    ...inForce
-      .filter(({ type }) => type === 'regular')
-      .map((rule) => ruleState(rule, rule.approvalsRequired)),
+    ...[...inForce.filter(({ type }) => type === 'regular'), ...input.ownerRules].map((rule) =>
+      ruleState(rule, rule.approvalsRequired),
+    ),
   ];
   const sum = (count: (state: RuleState) => number) => rules.reduce((total, each) => total + count(each), 0);
   return {
@@ -95,7 +97,7 @@ export function approvalState(input: ApprovalInput): ApprovalState {
     mayApprove: (userId) => {
       const candidate = candidates.get(userId);
       if (given.includes(userId)) return false;
-      return [null, ...inForce].some((rule) => countsFor(input, rule, candidate));
+      return [null, ...inForce, ...input.ownerRules].some((rule) => countsFor(input, rule, candidate));
     },
   };
 }
@@ -156,9 +158,9 @@ function requiredOfAnybody(
   return required > 0 ? Math.max(required, own ?? 0) : 0;
 }
 
-/** @param rule null: any approver */
-function countsFor(
-  { settings, record }: ApprovalInput,
+/** Whether an approval of somebody counts for a rule. @param rule null: any approver */
+export function countsFor(
+  { settings, record }: Pick<ApprovalInput, 'settings' | 'record'>,
   rule: ApprovalRule | null,
   candidate: Candidate | undefined,
 ): boolean {

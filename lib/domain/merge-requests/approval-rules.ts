@@ -7,6 +7,7 @@ import { TransactionRefused } from '../../store/errors.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
+import { evaluateApprovals } from '../approvals/evaluate.ts';
 import {
   type ApprovalRuleInput,
   changedRule,
@@ -16,20 +17,26 @@ import {
 } from '../approvals/rules.ts';
 import { approvalSettings } from '../approvals/settings.ts';
 import type { Deps } from '../deps.ts';
-import { conflict, forbidden, invalid } from '../errors.ts';
+import { conflict, forbidden, invalid, recordNotFound } from '../errors.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { changeMergeRequest } from './change.ts';
+import { checkedForApproval } from './checked-for-approval.ts';
 import { getMergeRequest } from './find.ts';
 
-/** Oldest first. @throws `404 Not found` */
+/** Those that people made, the oldest first, then those of code owners. @throws `404 Not found` */
 export async function listOwnRules(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
   iid: number,
 ): Promise<readonly ApprovalRule[]> {
-  await getMergeRequest(deps, actor, access, iid);
-  return (await deps.store.approvalRules.of(access.project.id, iid)).rules;
+  const { mergeRequest } = await getMergeRequest(deps, actor, access, iid);
+  const { record } = await checkedForApproval(deps, access, mergeRequest);
+  if (record.verdict?.owned === undefined)
+    return (await deps.store.approvalRules.of(access.project.id, iid)).rules;
+  const { ownRules, state } = await evaluateApprovals(deps, access, record);
+  const shown = state.rules.flatMap(({ rule }) => (rule?.type === 'code_owner' ? [rule] : []));
+  return [...ownRules.rules, ...shown];
 }
 
 /** @throws `404 Not found` */
@@ -40,8 +47,9 @@ export async function getOwnRule(
   iid: number,
   id: number,
 ): Promise<ApprovalRule> {
-  await getMergeRequest(deps, actor, access, iid);
-  return ruleIn(await deps.store.approvalRules.of(access.project.id, iid), id);
+  const rule = (await listOwnRules(deps, actor, access, iid)).find((each) => each.id === id);
+  if (rule === undefined) throw recordNotFound();
+  return rule;
 }
 
 /**
@@ -76,7 +84,7 @@ export const createOwnRule = (
     return { rule, rules: [...own.rules, rule] };
   });
 
-/** @throws as {@link createOwnRule} */
+/** @throws as {@link createOwnRule}; 403 for a rule that CODEOWNERS makes */
 export const changeOwnRule = (
   deps: Deps,
   actor: Actor,
@@ -85,7 +93,8 @@ export const changeOwnRule = (
   id: number,
   input: ApprovalRuleInput,
 ): Promise<ApprovalRule> =>
-  changed(deps, actor, access, iid, async (own, ofProject) => {
+  changed(deps, actor, access, iid, async (own, ofProject, record) => {
+    requireMade(record, id);
     const rule = await changedRule(deps, actor, access, own, ruleIn(own, id), input);
     const source = ofProject.rules.find((each) => each.id === rule.sourceRuleId);
     if (source !== undefined) requireEnough(rule.approvalsRequired, source);
@@ -94,7 +103,7 @@ export const changeOwnRule = (
 
 /**
  * @param unchanged called with the time of the last change; throws if that is later than the caller allows
- * @throws as {@link createOwnRule}
+ * @throws as {@link createOwnRule}; 403 for a rule that CODEOWNERS makes
  */
 export const removeOwnRule = async (
   deps: Deps,
@@ -104,7 +113,8 @@ export const removeOwnRule = async (
   id: number,
   unchanged: (changed: string) => void,
 ): Promise<void> => {
-  await changed(deps, actor, access, iid, async (own) => {
+  await changed(deps, actor, access, iid, async (own, _, record) => {
+    requireMade(record, id);
     const rule = ruleIn(own, id);
     unchanged(rule.updatedAt);
     return { rule, rules: own.rules.filter((each) => each.id !== id) };
@@ -135,6 +145,11 @@ const requireEnough = (approvalsRequired: number, source: ApprovalRule): void =>
   throw invalid({ approvals_required: [problem] });
 };
 
+/** @throws 403 for a rule that CODEOWNERS makes */
+function requireMade({ verdict }: MergeRequestRecord, id: number): void {
+  if (verdict?.owned?.some((each) => each.id === id)) throw forbidden();
+}
+
 function requireMayChange(
   actor: Actor,
   access: ProjectAccess,
@@ -155,6 +170,7 @@ async function changed(
   change: (
     own: ApprovalRules,
     ofProject: ApprovalRules,
+    record: MergeRequestRecord,
   ) => Promise<{ readonly rule: ApprovalRule; readonly rules: readonly ApprovalRule[] }>,
 ): Promise<ApprovalRule> {
   const { mergeRequest } = await getMergeRequest(deps, actor, access, iid);
@@ -167,7 +183,7 @@ async function changed(
   try {
     return await retryOnConflict(async () => {
       const { own, project } = await deps.store.approvalRules.forMergeRequest(access.project.id, iid);
-      const { rule, rules } = await change(own, project);
+      const { rule, rules } = await change(own, project, mergeRequest);
       await changeMergeRequest(
         deps,
         actor,

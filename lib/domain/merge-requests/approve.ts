@@ -14,6 +14,7 @@ import { conflict, notFound, unauthorized } from '../errors.ts';
 import { type ActionLimit, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { changeMergeRequest } from './change.ts';
+import { checkedForApproval } from './checked-for-approval.ts';
 import { getMergeRequest } from './find.ts';
 
 export interface ApprovalInput {
@@ -47,10 +48,11 @@ export async function approve(
   const judged = (record: MergeRequestRecord) => [record.version, record.diff.id].join();
   const attempt = async () => {
     // Who says which head they saw is told of one that was pushed since, also before workers know of it.
-    const mergeRequest =
+    const read =
       sha === undefined
         ? (await getMergeRequest(deps, actor, access, iid)).mergeRequest
         : await (await import('./as-it-is.ts')).mergeRequestInLine(deps, actor, access, iid);
+    const { record: mergeRequest } = await checkedForApproval(deps, access, read);
     const { state, settings } = await evaluateApprovals(deps, access, mergeRequest, [user.id]);
     const eligible = mergeRequest.state === 'opened' && can(actor, access, 'approve_merge_request');
     if (!eligible || !state.mayApprove(user.id)) throw unauthorized();

@@ -5,14 +5,14 @@ import type { Mergeability } from '../../git/merge/merging.ts';
 import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
 import { branchRef } from '../../git/refname.ts';
-import type { GitRepository } from '../../git/repository.ts';
 import { decodePath } from '../../git/tree/path.ts';
 import { MAX_CONFLICTS, type MergeRequestRecord, type MergeVerdict } from '../../records/merge-requests.ts';
 import type { PipelineRecord } from '../../records/pipelines.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import { mergeRequestTodos } from '../../store/todos/todos.ts';
 import type { ProjectAccess } from '../access/types.ts';
-import { evaluateApprovals } from '../approvals/evaluate.ts';
+import { isApproved } from '../approvals/evaluate.ts';
+import { ownedFiles } from '../code-owners/owned-files.ts';
 import type { Deps } from '../deps.ts';
 import { openRepository } from '../repository/open.ts';
 import { codeOf } from '../repository/read.ts';
@@ -67,8 +67,11 @@ export async function situationOf(
   read: MergeRequestRecord,
   grounds?: Grounds,
 ): Promise<Judged> {
-  const { heads, pipeline, approved } = grounds ?? (await groundsOf(deps, access, read));
+  const { heads, pipeline, approved: before } = grounds ?? (await groundsOf(deps, access, read));
   const { record, checking } = await verdictOf(deps, access, read, heads);
+  // Code owners are those that the verdict has found.
+  const isKnown = record === read || (record.verdict?.owned ?? read.verdict?.owned) === undefined;
+  const approved = isKnown ? before : await isApproved(deps, access, record);
   return {
     record,
     heads,
@@ -126,22 +129,16 @@ export async function headPipeline(
   );
 }
 
-async function isApproved(deps: Deps, access: ProjectAccess, record: MergeRequestRecord): Promise<boolean> {
-  const { state } = await evaluateApprovals(deps, access, record, []);
-  return state.approved;
-}
-
 /** The record with a verdict on its heads as far as there is one, and whether a worker is about to find it. */
-async function verdictOf(
+export async function verdictOf(
   deps: Deps,
   access: ProjectAccess,
   record: MergeRequestRecord,
-  { targetSha }: Heads,
+  { targetSha }: Pick<Heads, 'targetSha'>,
 ): Promise<{ readonly record: MergeRequestRecord; readonly checking: boolean }> {
   const known = record.state === 'merged' || targetSha === undefined;
   if (known || currentVerdict({ record, targetSha }) !== undefined) return { record, checking: false };
-  const git = codeOf(deps, access);
-  const verdict = await checked(git, record, targetSha, AbortSignal.timeout(INLINE_MS));
+  const verdict = await checked(deps, access, record, targetSha, AbortSignal.timeout(INLINE_MS));
   if (verdict !== undefined) {
     await keep(deps, record, verdict);
     return { record: { ...record, verdict }, checking: false };
@@ -173,10 +170,9 @@ export async function checkMergeRequest(
   if (project === undefined || record === undefined || record.state === 'merged') return;
   const { targetSha } = await headsOf(deps, accessOf(project), record);
   if (targetSha === undefined || currentVerdict({ record, targetSha }) !== undefined) return;
-  const git = codeOf(deps, accessOf(project));
   const left = deadline - Date.now();
   const signal = left > 0 ? AbortSignal.timeout(left) : AbortSignal.abort();
-  const verdict = await checked(git, record, targetSha, signal);
+  const verdict = await checked(deps, accessOf(project), record, targetSha, signal);
   // A worker that others kept from its work says nothing of the merge: it is tried again.
   if (verdict === undefined && !last) throw new Error('whether it can be merged was not found out in time');
   // What takes longer than a worker has, however often it is tried, is not merged here.
@@ -201,16 +197,26 @@ const accessOf = (project: ProjectRecord): ProjectAccess => ({ project, level: 0
 
 /** @returns undefined when the signal ended the work */
 async function checked(
-  git: GitRepository,
+  deps: Deps,
+  access: ProjectAccess,
   record: MergeRequestRecord,
   targetSha: Oid,
   signal: AbortSignal,
 ): Promise<MergeVerdict | undefined> {
   try {
     signal.throwIfAborted();
+    const git = codeOf(deps, access);
     const merging = await git.merging();
-    const found = await merging.check(targetSha, record.diff.headSha as Oid, { signal });
-    return { ...refusal(record, targetSha), ...outcomeOf(found) };
+    const head = record.diff.headSha as Oid;
+    const found = await merging.check(targetSha, head, { signal });
+    const { bases = [] } = 'bases' in found ? found : {};
+    const merged =
+      found.kind === 'mergeable' && !found.fastForward
+        ? { oid: found.tree, objects: found.objects }
+        : undefined;
+    const merge = { target: targetSha, head, bases, merged };
+    const owned = await ownedFiles(deps, access.project, git, merge, record.verdict?.owned ?? [], signal);
+    return { ...refusal(record, targetSha), ...outcomeOf(found), ...(owned.length === 0 ? {} : { owned }) };
   } catch (error) {
     if (signal.aborted) return undefined;
     // What is damaged cannot be merged.

@@ -6,17 +6,22 @@ import { RefConflict } from '../../git/ports.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import type { DiffVersion, MergeRequestFields, MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { SystemNote } from '../../records/notes.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { type Actor, actingFor } from '../actor.ts';
 import { approvalSettings } from '../approvals/settings.ts';
 import { approvalsAfterPush } from '../approvals/state.ts';
+import { type Owned, ownersOfChange } from '../code-owners/owned-files.ts';
 import type { Deps } from '../deps.ts';
+import { hasAccess } from '../refs/rule-grants.ts';
 import { bounded, codeOf } from '../repository/read.ts';
 import { changeMergeRequest } from './change.ts';
 import { type Heads, headsOf } from './mergeability.ts';
-import { commitVersion, proposalOf, type Sides } from './versions.ts';
+import { commitVersion, gitOf, proposalOf, type Sides } from './versions.ts';
 
+/** Milliseconds in which the code owners of a push are found; later it takes back every approval. */
+const FINDING_OWNERS_MS = 5_000;
 /** New commits that a note names: the newest. */
 const MAX_NAMED = 100;
 
@@ -42,17 +47,23 @@ export async function refreshed(
       : await deps.store.projects.get(record.source.projectId);
   if (source === undefined) return record;
   const sides: Sides = { target: access, source: { project: source, level: 0 } };
-  const [proposed, id, approvals] = await Promise.all([
+  const [proposed, id, approvalsAfter] = await Promise.all([
     proposalOf(deps, sides, sourceSha, targetSha),
     deps.store.mergeRequests.nextVersionId(),
-    approvalsOf(deps, access, record),
+    approvalsOf(deps, sides, record, { sourceSha, targetSha }),
   ]);
   const at = deps.now().toISOString();
   let after: DiffVersion;
   const change = (before: MergeRequestRecord): Partial<MergeRequestFields> => {
     if (before.diff.id !== record.diff.id || before.state !== 'opened') throw new Refreshed();
     after = { ...proposed, id, number: before.diff.number + 1, createdAt: at };
-    return { diff: after, ...approvals, autoMerge: null, mergeError: null, updatedAt: at };
+    return {
+      diff: after,
+      approvals: approvalsAfter(before),
+      autoMerge: null,
+      mergeError: null,
+      updatedAt: at,
+    };
   };
   const notes = await newCommits(codeOf(deps, sides.source), record, { sourceSha, targetSha });
   try {
@@ -83,9 +94,50 @@ const ABORTED: SystemNote = {
 const current = async (deps: Deps, record: MergeRequestRecord): Promise<MergeRequestRecord> =>
   (await deps.store.mergeRequests.get(record)) ?? record;
 
-async function approvalsOf(deps: Deps, access: ProjectAccess, record: MergeRequestRecord) {
-  if (record.approvals.length === 0) return {};
-  return { approvals: approvalsAfterPush(await approvalSettings(deps, access), record) };
+/** The approvals that stay when the head moves, of those that there are then. */
+async function approvalsOf(
+  deps: Deps,
+  sides: Sides,
+  record: MergeRequestRecord,
+  { sourceSha, targetSha }: { readonly sourceSha: Oid; readonly targetSha: Oid },
+): Promise<(before: MergeRequestFields) => MergeRequestFields['approvals']> {
+  if (record.approvals.length === 0) return ({ approvals }) => approvals;
+  const settings = await approvalSettings(deps, sides.target);
+  if (!settings.retain_approvals_on_push || !settings.selective_code_owner_removals)
+    return (before) => approvalsAfterPush(settings, before);
+  const change = { target: targetSha, bases: [record.diff.headSha as Oid], head: sourceSha };
+  const { project } = sides.target;
+  const signal = AbortSignal.timeout(FINDING_OWNERS_MS);
+  const owned = await ownersOfChange(deps, project, gitOf(deps, sides), change, signal).catch(
+    (error: unknown) => {
+      if (signal.aborted) return undefined;
+      throw error;
+    },
+  );
+  if (owned === undefined || owned.some(({ unknown }) => unknown)) return () => [];
+  const given = new Set(record.approvals.map(({ userId }) => userId));
+  const owners = await ownersAmong(deps, project, record.approvals, owned);
+  return ({ approvals }) => approvals.filter(({ userId }) => given.has(userId) && !owners.has(userId));
+}
+
+async function ownersAmong(
+  deps: Deps,
+  project: ProjectRecord,
+  approvals: MergeRequestFields['approvals'],
+  owned: readonly Owned[],
+): Promise<ReadonlySet<number>> {
+  const owners = new Set(owned.flatMap(({ userIds }) => userIds));
+  const groupIds = new Set(owned.flatMap(({ groupIds }) => groupIds));
+  const sources = [...groupIds].flatMap((id) =>
+    hasAccess(project, id, deps.now()) ? [{ kind: 'group', id } as const] : [],
+  );
+  if (sources.length === 0) return owners;
+  const found = approvals.map(async ({ userId }) => {
+    const memberships = await deps.store.members.ofUserIn(userId, sources);
+    if (memberships.some((each) => each !== undefined)) owners.add(userId);
+  });
+  await Promise.all(found);
+  return owners;
 }
 
 async function newCommits(

@@ -76,7 +76,7 @@ const isFork = ({ target, source }: Sides): boolean =>
   target.project.repositoryId !== source.project.repositoryId;
 
 /** Reads the objects of both sides. */
-const gitOf = (deps: Deps, sides: Sides): GitRepository =>
+export const gitOf = (deps: Deps, sides: Sides): GitRepository =>
   isFork(sides) ? codeWithAlternate(deps, sides.target, sides.source) : codeOf(deps, sides.target);
 
 /** The versions before and after a change; undefined: there was none before. */

@@ -22,6 +22,11 @@ export class ApprovalRuleSets {
     return this.#counters.next('approval-rule');
   }
 
+  /** Allocates ids for rules of code owners that follow each other. @returns the last of them */
+  reserveIds(count: number): Promise<number> {
+    return this.#counters.reserve('approval-rule', count);
+  }
+
   /** Strongly consistent; without rules where none was ever written. */
   async of(projectId: number, iid: number | null = null): Promise<ApprovalRules> {
     return asSet(projectId, iid, await this.#table.get(approvalRulesKey(projectId, iid)));

@@ -56,15 +56,25 @@ interface Given {
   readonly settings?: Partial<ApprovalSettings>;
   readonly rules?: readonly ApprovalRule[];
   readonly own?: readonly ApprovalRule[];
+  readonly owners?: readonly ApprovalRule[];
   readonly by?: readonly number[];
   readonly before?: number | null;
   readonly matching?: readonly number[];
 }
-const stateOf = ({ settings, rules = [], own = [], by = [], before = null, matching = [] }: Given) => {
+const stateOf = ({
+  settings,
+  rules = [],
+  own = [],
+  owners = [],
+  by = [],
+  before = null,
+  matching = [],
+}: Given) => {
   const input: ApprovalInput = {
     settings: { ...SETTINGS, ...settings },
     rules,
     ownRules: own,
+    ownerRules: owners,
     record: {
       author: { id: AUTHOR, username: 'a', name: 'A' },
       approvals: by.map((userId) => ({ userId, at: AT })),
@@ -189,6 +199,30 @@ describe('which rules are in force', () => {
     const own = [rule(2, { sourceRuleId: 1, userIds: [COMMITTER] }), rule(3, { userIds: [COMMITTER] })];
     const state = stateOf({ settings, rules, own, by: [DEV] });
     expect(state).toMatchObject({ overwritten: false, approvalsRequired: 1, approved: true });
+  });
+});
+
+describe('rules of code owners', () => {
+  const owners = [
+    rule(20, { type: 'code_owner', name: 'docs/', section: 'codeowners', userIds: [REPORTER] }),
+    rule(21, { type: 'code_owner', name: '*.css', section: 'Style', userIds: [DEV], approvalsRequired: 0 }),
+  ];
+
+  test('count beside all others, after them, also where merge requests may have no rules', () => {
+    const settings = { allow_overrides_to_approver_list_per_merge_request: false, approvals_before_merge: 1 };
+    const given = { settings, owners, rules: [rule(1, { userIds: [DEV] })] };
+    expect(countsOf(given)).toEqual([3, 3, false]);
+    expect(stateOf(given).rules.map((each) => each.rule?.id ?? null)).toEqual([null, 1, 20, 21]);
+    expect(countsOf({ ...given, by: [DEV] })).toEqual([3, 1, false]);
+    expect(countsOf({ ...given, by: [DEV, REPORTER] })).toEqual([3, 0, true]);
+    expect(stateOf(given).overwritten).toBe(false);
+  });
+
+  test('let those approve whom they name, as others do', () => {
+    expect(mayApprove({ owners })).toEqual([DEV, REPORTER, COMMITTER]);
+    const named = [rule(20, { type: 'code_owner', userIds: [AUTHOR, GUEST, BLOCKED] })];
+    expect(mayApprove({ owners: named })).toEqual([DEV, COMMITTER]);
+    expect(countsOf({ owners: named, by: [AUTHOR, GUEST, BLOCKED] })).toEqual([1, 1, false]);
   });
 });
 
