@@ -232,7 +232,7 @@ export interface DiscussionRecord {
   readonly individual: boolean;
   /** Whether the first note was deleted. */
   readonly headless?: true;
-  /** Ids, oldest first; at most {@link MAX_REPLIES}. */
+  /** Ids of the first ones, in the order of writing; an earlier release wrote up to 1,000 here. */
   readonly replies: readonly number[];
   /** Who resolved it, and when; it is only on those that {@link isResolvable}. ISO 8601. */
   readonly resolved?: Resolved;
@@ -241,6 +241,8 @@ export interface DiscussionRecord {
 }
 
 export interface Resolved {
+  /** How many replies came after these: each has a row of its own. */
+  readonly further?: number;
   readonly byId: number;
   readonly at: string;
 }
@@ -274,5 +276,5 @@ export type UnresolvedChange = 1 | 0 | -1;
 const countOf = (discussion: DiscussionRecord | undefined): 1 | 0 =>
   discussion !== undefined && isResolvable(discussion) && discussion.resolved === undefined ? 1 : 0;
 
-/** A discussion is read and written as one row. */
-export const MAX_REPLIES = 1_000;
+/** Replies that the row of their discussion names, so that a reply costs the same however many there are. */
+export const REPLIES_IN_ROW = 100;

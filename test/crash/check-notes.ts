@@ -17,6 +17,7 @@ import { idOf } from '../../lib/store/row-keys/key.ts';
 import { mergeRequestKeys } from '../../lib/store/row-keys/merge-requests.ts';
 import {
   discussionKey,
+  furtherReplyKey,
   mentionKey,
   noteCountKey,
   noteEventsOrder,
@@ -59,7 +60,9 @@ export const notes = rowCheck(['note'], function* (rows) {
       yield `note ${id} is not listed`;
     const discussion = rows.get(discussionKey(projectId, noteable, classOfDiscussion(row), inDiscussion));
     const { firstId, replies = [] } = (discussion ?? {}) as Partial<DiscussionRecord>;
-    if (firstId !== id && !replies.includes(id)) yield `note ${id} is in no discussion`;
+    const further = rows.get(furtherReplyKey(projectId, noteable, inDiscussion, id));
+    if (firstId !== id && !replies.includes(id) && further === undefined)
+      yield `note ${id} is in no discussion`;
   }
 });
 
@@ -89,12 +92,12 @@ export const noteLists = rowCheck(['listed-note', 'discussion', 'note-count'], f
       yield `${keyText(row)} stands among events as ${row['byName']}`;
   }
   for (const row of discussionsOf(rows)) {
-    const { projectId, noteable, noteClass, firstId, headless, replies } = row;
+    const { projectId, noteable, noteClass, firstId, headless, replies, further = 0 } = row;
     count(row, `${noteClass} discussions`);
     if (keyText(discussionKey(projectId, noteable, noteClass, firstId)) !== keyText(row))
       yield `discussion ${firstId} stands at ${keyText(row)}`;
     const ids = headless === true ? replies : [firstId, ...replies];
-    if (ids.length === 0) yield `discussion ${firstId} is empty`;
+    if (ids.length + further === 0) yield `discussion ${firstId} is empty`;
     for (const id of ids)
       if (rows.get(noteKey(projectId, noteable, id)) === undefined)
         yield `discussion ${firstId} has note ${id}, which does not exist`;
@@ -135,6 +138,25 @@ export const noteLists = rowCheck(['listed-note', 'discussion', 'note-count'], f
       if (kind === 'merge-request' && row['unresolvedCount'] !== open)
         yield `merge request ${id} counts ${row['unresolvedCount']} unresolved discussions of ${open}`;
     }
+});
+
+/** A discussion counts the replies that its row does not name, each of which exists and has a row once. */
+export const furtherReplies = rowCheck(['further-reply'], function* (rows) {
+  const found = Map.groupBy(ofPrefix(rows, 'REPLY#'), ({ pk, sk }) => `${pk} ${sk.slice(0, -12)}`);
+  for (const { projectId, noteable, firstId, replies, further = 0 } of discussionsOf(rows)) {
+    const { pk, sk } = furtherReplyKey(projectId, noteable, firstId, 0);
+    const key = `${pk} ${sk.slice(0, -12)}`;
+    const ids = (found.get(key) ?? []).map((row) => idOf(row.sk));
+    found.delete(key);
+    if (ids.length !== further)
+      yield `discussion ${firstId} counts ${further} of ${ids.length} further replies`;
+    for (const id of ids) {
+      if (rows.get(noteKey(projectId, noteable, id)) === undefined)
+        yield `discussion ${firstId} has reply ${id}, which does not exist`;
+      if (id === firstId || replies.includes(id)) yield `discussion ${firstId} has note ${id} twice`;
+    }
+  }
+  for (const key of found.keys()) yield `${key} is of no discussion`;
 });
 
 /** Searches find each note that people wrote by its words, and nothing else. */

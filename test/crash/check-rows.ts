@@ -65,7 +65,7 @@ import { labelPriorities, labelSubscriptions, labels } from './check-labels.ts';
 import { largeFiles } from './check-lfs.ts';
 import { mergeRequests } from './check-merge-requests.ts';
 import { milestones } from './check-milestones.ts';
-import { mentions, noteLists, notes, noteWords, participants } from './check-notes.ts';
+import { furtherReplies, mentions, noteLists, notes, noteWords, participants } from './check-notes.ts';
 import { packages } from './check-packages.ts';
 import { pipelineSchedules, triggers } from './check-pipeline-schedules.ts';
 import { pipelines } from './check-pipelines.ts';
@@ -301,6 +301,7 @@ export const invariants: Readonly<Record<string, RowCheck>> = {
 
   notes,
   noteLists,
+  furtherReplies,
   noteWords,
   mentions,
 

@@ -51,9 +51,13 @@ export async function readRows(data: Pick<Data, 'store' | 'clients'>): Promise<R
     return rows;
   };
   const items = await scan();
-  const byKey = new Map(items.map((item) => [keyText(item), item]));
   const indexRows = new Map<IndexName, readonly Row[]>();
   for (const { name } of indexes) indexRows.set(name as IndexName, await scan(name));
+  return rowsOf(items, indexRows);
+}
+
+export function rowsOf(items: readonly Row[], indexRows: Rows['indexes'] = new Map()): Rows {
+  const byKey = new Map(items.map((item) => [keyText(item), item]));
   const groups = Map.groupBy(items, ({ pk }) => pk.slice(0, pk.indexOf('#') + 1));
   return {
     items,

@@ -107,12 +107,19 @@ export function discussionEndpoints<A extends ContainerAccess>({
     method: 'GET',
     path: `${path}/discussions/:discussion_id`,
     summary: `Get a discussion of ${object}`,
+    description: 'An answer has room for 3,000 notes; `more_notes_after` tells where to go on.',
     params: () => at(discussionId()),
+    query: () =>
+      p.params({ id_after: p.integer({ description: 'Return only notes with an ID greater than this' }) }),
     returns: { body: shapes.discussion },
     errors: [absent(missing, 'discussion')],
-    handle: async ({ actor, params, request, ...found }, deps) => {
+    handle: async ({ actor, params, query, request, ...found }, deps) => {
       const on = await open(deps, actor, accessOf<A>(found), params);
-      return discussionOf(await notes.getDiscussion(deps, on, params.discussion_id), request.baseUrl);
+      const { discussion_id } = params;
+      return discussionOf(
+        await notes.getDiscussion(deps, on, discussion_id, query.id_after),
+        request.baseUrl,
+      );
     },
   });
 

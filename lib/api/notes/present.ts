@@ -73,11 +73,12 @@ const resolved = (resolution: Resolution | null, baseUrl: string) => ({
 
 /** @param changes what the quick actions of its notes changed */
 export const discussionOf = (
-  { id, individual, notes }: Discussion,
+  { id, individual, notes, moreAfter }: Discussion,
   baseUrl: string,
   changes?: Parameters<typeof noteOf>[2],
 ) => ({
   id,
   individual_note: individual,
   notes: notes.map((note) => noteOf(note, baseUrl, changes)),
+  ...(moreAfter === undefined ? {} : { more_notes_after: moreAfter }),
 });

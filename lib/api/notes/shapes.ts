@@ -93,6 +93,11 @@ export const discussion = shape(() =>
       id: z.string().describe('40 hexadecimal digits'),
       individual_note: z.boolean().describe('Whether it is a note that stands alone'),
       notes: z.array(note()).describe('Oldest first'),
+      more_notes_after: z
+        .number()
+        .int()
+        .optional()
+        .describe('Only where an answer has no room for all notes: others follow the one with this ID'),
     })
     .meta({ id: 'Discussion' }),
 );

@@ -10,6 +10,7 @@ import type { IssueAddress, IssueRecord } from '../../records/issues.ts';
 import { type DiscussionRecord, idsOfNote, type NoteRecord } from '../../records/notes.ts';
 import { bytesOf, type StoredText } from '../../records/texts.ts';
 import { AlreadyExists, Missing, Stale, TransactionRefused } from '../../store/errors.ts';
+import { repliedTo } from '../../store/notes/discussions.ts';
 import { type CopiedDiscussion, copiedWrites } from '../../store/notes/notes.ts';
 import { WORDS_OF_NOTE } from '../../store/notes/words.ts';
 import { mapLimit } from '../../store/table/map-limit.ts';
@@ -23,7 +24,7 @@ import { rewritten } from './rewrite.ts';
 
 /** Items of a transaction (DynamoDB, `TransactWriteItems`) that are for notes; four are for all. */
 const ITEMS_AT_ONCE = 96;
-/** Items of one note: two rows, its discussion, its author, and that they take part. */
+/** Items of one note: two rows, its discussion or its place in one, its author, and that they take part. */
 const ITEMS_OF_NOTE = 5;
 /** Notes copied in one transaction, where no words lead to them. */
 const NOTES_AT_ONCE = Math.floor(ITEMS_AT_ONCE / ITEMS_OF_NOTE);
@@ -205,15 +206,14 @@ async function nextEntries({ store }: Deps, copy: IssueCopyRecord): Promise<Entr
   const { source, upTo, part, after } = copy;
   const noteable = noteableOf(source);
   const discussions = await store.discussions.next(source.projectId, noteable, after, NOTES_AT_ONCE);
-  const ids = discussions.flatMap((discussion) => {
-    const all =
-      discussion.headless === true ? discussion.replies : [discussion.firstId, ...discussion.replies];
-    const from = part?.of === discussion.firstId ? part.lastId + 1 : 0;
-    const own = all.filter((id) => id <= upTo).sort((a, b) => a - b);
-    const left = own.filter((id) => id >= from);
+  const idsOf = async (discussion: DiscussionRecord) => {
+    const from = part?.of === discussion.firstId ? part.lastId : 0;
+    // One more tells whether the last of this step is the last of all.
+    const found = await store.discussions.noteIds(discussion, from, NOTES_AT_ONCE + 1);
+    const left = found.filter((id) => id <= upTo);
     return left.map((id, i) => ({ discussion, id, isLast: i === left.length - 1 }));
-  });
-  const some = ids.slice(0, NOTES_AT_ONCE);
+  };
+  const some = (await Promise.all(discussions.map(idsOf))).flat().slice(0, NOTES_AT_ONCE);
   const notes = await store.notes.getMany(
     some.map(({ id }) => ({ projectId: source.projectId, noteable, id })),
   );
@@ -305,14 +305,14 @@ async function copiesOf(
       return { ...kept, ...place, ...reply, body: body(note), author: author(note) };
     });
     const replies = copied.flatMap(({ id }) => (id === firstId ? [] : [id]));
-    const { headless: _, ...kept } = discussion;
+    const { headless: _, further: _f, ...kept } = discussion;
     const hasFirst = copied.some(({ id }) => id === firstId);
-    const whole: DiscussionRecord = {
-      ...{ ...kept, firstId, projectId, noteable, replies, version: 1 },
+    const before: DiscussionRecord = begun ?? {
+      ...{ ...kept, firstId, projectId, noteable, replies: [], version: 1 },
       ...(hasFirst ? {} : { headless: true }),
     };
     copies.set(sourceId, {
-      discussion: begun === undefined ? whole : { ...begun, replies: [...begun.replies, ...replies] },
+      discussion: replies.reduce(repliedTo, before),
       begun,
       notes: copied,
       of: notes.map(({ id }, i) => ({ from: id, to: copied[i]!.id })),

@@ -1,12 +1,7 @@
 /** Discussions on places that a new version of a merge request does not have: projects may want them resolved. */
 
 import type { VersionCommits } from '../../records/merge-requests.ts';
-import {
-  type DiscussionRecord,
-  isResolvable,
-  type NotePosition,
-  type NoteRecord,
-} from '../../records/notes.ts';
+import { type DiscussionRecord, isResolvable, type NotePosition } from '../../records/notes.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { actingFor } from '../actor.ts';
@@ -89,7 +84,10 @@ async function outdatedBy(
 ): Promise<Placed[]> {
   // Where there is no merge base, nothing tells where lines are.
   if (open.length === 0 || before.baseSha === null || after.baseSha === null) return [];
-  const notes = await deps.store.notes.getMany(open.map(firstNoteOf));
+  const first = await Promise.all(open.map((each) => deps.store.discussions.noteIds(each, 0, 1)));
+  const notes = await deps.store.notes.getMany(
+    open.map(({ projectId, noteable }, i) => ({ projectId, noteable, id: first[i]![0]! })),
+  );
   const placed = open.flatMap(({ firstId }, i): Placed[] => {
     const position = notes[i]?.position;
     return position === undefined ? [] : [{ firstId, position }];
@@ -97,18 +95,6 @@ async function outdatedBy(
   const current = await withPlaceIn(deps, access, before, placed, true);
   return withPlaceIn(deps, access, after, current, false);
 }
-
-const firstNoteOf = ({
-  firstId,
-  headless,
-  replies,
-  projectId,
-  noteable,
-}: DiscussionRecord): Pick<NoteRecord, 'projectId' | 'noteable' | 'id'> => ({
-  projectId,
-  noteable,
-  id: headless === true ? replies[0]! : firstId,
-});
 
 /** @param wanted whether those are returned that have a place in the version, or those that have none */
 async function withPlaceIn(

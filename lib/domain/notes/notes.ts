@@ -7,7 +7,6 @@ import {
   holderOf,
   isResolvableNote,
   MAX_NOTE_LENGTH,
-  MAX_REPLIES,
   type NotedLine,
   type NotePosition,
   type NoteRecord,
@@ -19,12 +18,13 @@ import type { NotesOf } from '../../store/notes/lists.ts';
 import { mentionsMessage } from '../../store/notes/mentions.ts';
 import { type NoteOrder, noteRemovedMessages } from '../../store/notes/notes.ts';
 import { type OutboxMessage, outboxWrites } from '../../store/outbox/outbox.ts';
+import { mapLimit } from '../../store/table/map-limit.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Write } from '../../store/table/write.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { badRequest, forbidden, notFound, resourceNotFound, tooLarge } from '../errors.ts';
+import { badRequest, forbidden, notFound, resourceNotFound } from '../errors.ts';
 import { prepareActivity } from '../events/record.ts';
 import { tellHooks } from '../hook-events/tell.ts';
 import { dropReplaced, naming } from '../long-texts.ts';
@@ -35,6 +35,7 @@ import { retryOnConflict } from '../retry-on-conflict.ts';
 import { discussionIdOf, firstNoteOf } from './discussion-id.ts';
 import { type LoadedNote, shown } from './loaded.ts';
 import type { NotedObject } from './noteable.ts';
+import { sharesOf } from './shares.ts';
 
 /** Notes that belong together. */
 export interface Discussion {
@@ -43,6 +44,8 @@ export interface Discussion {
   readonly individual: boolean;
   /** Oldest first. */
   readonly notes: readonly LoadedNote[];
+  /** The last of the notes that one answer has room for, where others follow. */
+  readonly moreAfter?: number;
 }
 
 /** Which notes a list shows: those of people, those of the service about changes, or both. */
@@ -50,6 +53,8 @@ export type NoteFilter = 'all_notes' | 'only_comments' | 'only_activity';
 
 /** Notes of one answer with discussions. */
 const MAX_DISCUSSION_NOTES = 3_000;
+/** Discussions whose further replies are looked up at once. */
+const CONCURRENCY = 20;
 
 /** @throws 400 with the API's text for an invalid note. @param error makes the error of a problem */
 export function requireNoteText(
@@ -116,8 +121,6 @@ export async function reply(
     const found = await discussionOf(deps, on, discussionId);
     const takesReplies = found.individual ? on.takesReplies && found.noteClass !== 'system' : true;
     if (!takesReplies) throw badRequest('Discussion can not be replied to.');
-    if (found.replies.length >= MAX_REPLIES)
-      throw badRequest(`Discussion has too many replies (maximum is ${MAX_REPLIES})`);
     return found;
   };
   const first = await find();
@@ -152,11 +155,11 @@ export async function reply(
 async function positionOf(
   { store }: Deps,
   { projectId, noteable, positions }: NotedObject,
-  { firstId, headless, replies }: DiscussionRecord,
+  discussion: DiscussionRecord,
 ): Promise<NotePosition | undefined> {
-  const id = headless === true ? replies[0] : firstId;
-  if (positions === undefined || id === undefined) return undefined;
-  return (await store.notes.get({ projectId, noteable, id }))?.position;
+  if (positions === undefined) return undefined;
+  const [id] = await store.discussions.noteIds(discussion, 0, 1);
+  return id === undefined ? undefined : (await store.notes.get({ projectId, noteable, id }))?.position;
 }
 
 async function written(
@@ -258,7 +261,7 @@ export async function getNote(deps: Deps, on: NotedObject, id: number): Promise<
   return (await shown(deps, on, [await noteOf(deps, on, id)]))[0]!;
 }
 
-/** Lists discussions in the order of their first notes. @throws 413 when they are too long together */
+/** Lists discussions in the order of their first notes. @throws 413 when their texts are too long together */
 export async function listDiscussions(
   deps: Deps,
   on: NotedObject,
@@ -269,10 +272,15 @@ export async function listDiscussions(
   return { ...page, items: items.filter(({ notes }) => notes.length > 0) };
 }
 
-/** @throws `404 Discussion Not Found` */
-export async function getDiscussion(deps: Deps, on: NotedObject, discussionId: string): Promise<Discussion> {
+/** @param after only notes with a greater id. @throws `404 Discussion Not Found`, also where there are none */
+export async function getDiscussion(
+  deps: Deps,
+  on: NotedObject,
+  discussionId: string,
+  after = 0,
+): Promise<Discussion> {
   const found = await discussionOf(deps, on, discussionId);
-  const [discussion] = await discussionsOf(deps, on, [found]);
+  const [discussion] = await discussionsOf(deps, on, [found], after);
   if (discussion!.notes.length === 0) throw notFound('Discussion');
   return discussion!;
 }
@@ -284,8 +292,8 @@ export async function requireInDiscussion(
   discussionId: string,
   noteId: number,
 ): Promise<void> {
-  const { firstId, replies } = await discussionOf(deps, on, discussionId);
-  if (noteId !== firstId && !replies.includes(noteId)) throw notFound('Note');
+  const discussion = await discussionOf(deps, on, discussionId);
+  if (!(await deps.store.discussions.has(discussion, noteId))) throw notFound('Note');
 }
 
 /**
@@ -410,18 +418,23 @@ export async function discussionOf(
   return found;
 }
 
-/** Reads the notes of discussions. Those that the actor may not read are left out. */
+/**
+ * Reads the notes of discussions, as many as one answer has room for. Those that the actor may not read are left out.
+ * @param after only notes with a greater id
+ */
 export async function discussionsOf(
   deps: Deps,
   on: NotedObject,
   discussions: readonly DiscussionRecord[],
+  after = 0,
 ): Promise<Discussion[]> {
   const { noteable, projectId } = on;
-  const ids = discussions.map(({ firstId, headless, replies }) =>
-    headless === true ? replies : [firstId, ...replies],
-  );
-  if (ids.flat().length > MAX_DISCUSSION_NOTES)
-    throw tooLarge('413 The discussions of this page have too many notes: ask for fewer with per_page');
+  const room = sharesOf(MAX_DISCUSSION_NOTES, discussions.map(notesIn));
+  const following: number[][] = [];
+  await mapLimit(CONCURRENCY, [...discussions.keys()], async (i) => {
+    following[i] = await deps.store.discussions.noteIds(discussions[i]!, after, room[i]! + 1);
+  });
+  const ids = following.map((each, i) => each.slice(0, room[i]));
   const found = await deps.store.notes.getMany(ids.flat().map((id) => ({ projectId, noteable, id })));
   const readable = await readableOf(
     on,
@@ -432,5 +445,10 @@ export async function discussionsOf(
     id: discussionIdOf(projectId, noteable, firstId),
     individual,
     notes: ids[i]!.flatMap((id) => notes.get(id) ?? []),
+    ...(following[i]!.length > ids[i]!.length ? { moreAfter: ids[i]!.at(-1)! } : {}),
   }));
 }
+
+/** How many notes there are in a discussion. */
+export const notesIn = ({ headless, replies, further = 0 }: DiscussionRecord): number =>
+  (headless === true ? 0 : 1) + replies.length + further;

@@ -2,7 +2,6 @@
 
 import {
   isResolvable,
-  MAX_REPLIES,
   type NotePosition,
   type NoteRecord,
   type SystemNote,
@@ -10,7 +9,7 @@ import {
   unresolvedBy,
 } from '../../records/notes.ts';
 import { Stale } from '../../store/errors.ts';
-import { repliedTo } from '../../store/notes/discussions.ts';
+import { repliedTo, rowOfReply } from '../../store/notes/discussions.ts';
 import { noteWrites } from '../../store/notes/notes.ts';
 import { signedIn } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
@@ -22,12 +21,12 @@ import { type Discussion, discussionOf, discussionsOf } from './notes.ts';
 
 /** What the service notes at the end of a discussion that it resolves. */
 export interface LastWord extends SystemNote {
-  readonly position: NotePosition;
+  readonly position?: NotePosition;
 }
 
 /**
  * Resolves a discussion with all notes in it, or opens it again. One that is so already stays as it is.
- * @param lastWord absent: nothing is noted, as where the discussion takes no more replies
+ * @param lastWord absent: nothing is noted
  * @throws 401, 403; `404 Discussion Not Found`; 400 for one that cannot be resolved; 409 when others keep changing it
  */
 export async function resolveDiscussion(
@@ -47,11 +46,11 @@ export async function resolveDiscussion(
     if ((before.resolved !== undefined) === resolved) return before;
     const at = deps.now().toISOString();
     const note: NoteRecord | undefined =
-      lastWord === undefined || before.replies.length >= MAX_REPLIES
+      lastWord === undefined
         ? undefined
         : {
             ...systemNote(await deps.store.notes.nextId(), on, lastWord, user, at),
-            position: lastWord.position,
+            ...(lastWord.position === undefined ? {} : { position: lastWord.position }),
             inDiscussion: before.firstId,
             discussed: true,
           };
@@ -59,7 +58,7 @@ export async function resolveDiscussion(
     const after = resolved ? { ...told, resolved: { byId: user.id, at } } : told;
     await on.within({ notes: 0, unresolved: unresolvedBy(before, after) }, (alongside) =>
       deps.store.notes.resolve(before, after, [
-        ...(note === undefined ? [] : noteWrites(note)),
+        ...(note === undefined ? [] : [...noteWrites(note), ...rowOfReply(after, note.id)]),
         ...alongside,
       ]),
     );

@@ -1,4 +1,7 @@
-/** Discussions: notes that belong together. One row names the notes of one, oldest first, and leads to them. */
+/**
+ * Discussions: notes that belong together. One row names the first of them, and leads to them; replies after these have a
+ * row each.
+ */
 
 import {
   classOfDiscussion,
@@ -7,8 +10,17 @@ import {
   NOTE_CLASSES,
   type Noteable,
   type NoteRecord,
+  REPLIES_IN_ROW,
 } from '../../records/notes.ts';
-import { discussionKey, discussionPrefix, noteCountKey, notesPartition } from '../row-keys/notes.ts';
+import { idOf, type Key } from '../row-keys/key.ts';
+import {
+  discussionKey,
+  discussionPrefix,
+  furtherRepliesPrefix,
+  furtherReplyKey,
+  noteCountKey,
+  notesPartition,
+} from '../row-keys/notes.ts';
 import { cutPage, type Page, type PageRequest } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, PRESENT, type Put, type Update, type Write } from '../table/write.ts';
@@ -76,6 +88,29 @@ export class Discussions {
     return row && fromItem(row);
   }
 
+  /** Returns the ids of up to `limit` notes of a discussion, in their order. @param after an id */
+  async noteIds(discussion: DiscussionRecord, after: number, limit: number): Promise<number[]> {
+    const { firstId, headless, replies, projectId, noteable } = discussion;
+    const named = [...(headless === true ? [] : [firstId]), ...replies].filter((id) => id > after);
+    const further = hasFurther(discussion)
+      ? await this.#table.query({
+          partition: notesPartition(projectId, noteable),
+          from: furtherReplyKey(projectId, noteable, firstId, after + 1).sk,
+          to: `${furtherRepliesPrefix(noteable, firstId)}~`,
+          only: ['sk'],
+          limit,
+        })
+      : { items: [] };
+    const ids = [...named, ...further.items.map(({ sk }) => idOf(sk as string))];
+    return ids.sort((a, b) => a - b).slice(0, limit);
+  }
+
+  /** Whether a note is in a discussion. */
+  async has(discussion: DiscussionRecord, noteId: number): Promise<boolean> {
+    if (!isFurther(discussion, noteId)) return true;
+    return hasFurther(discussion) && (await this.#table.get(furtherKey(discussion, noteId))) !== undefined;
+  }
+
   /** Returns the discussions of notes, each once. */
   async ofNotes(notes: readonly NoteRecord[]): Promise<DiscussionRecord[]> {
     const keys = new Map(notes.map((note) => [note.inDiscussion ?? note.id, keyOfNote(note)]));
@@ -106,14 +141,37 @@ export function newDiscussion(note: NoteRecord): Put {
 export const repliedTo = (
   { resolved: _, ...discussion }: DiscussionRecord,
   noteId: number,
-): DiscussionRecord => ({ ...discussion, individual: false, replies: [...discussion.replies, noteId] });
+): DiscussionRecord => ({
+  ...discussion,
+  individual: false,
+  ...(hasFurther(discussion) || discussion.replies.length >= REPLIES_IN_ROW
+    ? { further: (discussion.further ?? 0) + 1 }
+    : { replies: [...discussion.replies, noteId] }),
+});
+
+/** The row of a reply that the row of its discussion does not name; none for others. @param discussion after it */
+export const rowOfReply = (discussion: DiscussionRecord, noteId: number): Put[] =>
+  isFurther(discussion, noteId) ? [{ put: { ...furtherKey(discussion, noteId) } }] : [];
+
+const hasFurther = ({ further = 0 }: DiscussionRecord): boolean => further > 0;
+
+const isFurther = ({ firstId, replies }: DiscussionRecord, noteId: number): boolean =>
+  noteId !== firstId && !replies.includes(noteId);
+
+const furtherKey = ({ projectId, noteable, firstId }: DiscussionRecord, noteId: number): Key =>
+  furtherReplyKey(projectId, noteable, firstId, noteId);
 
 /** A discussion after a note of it is deleted; undefined: it goes with its last note. */
 export function leftOf(discussion: DiscussionRecord, noteId: number): DiscussionRecord | undefined {
   const replies = discussion.replies.filter((reply) => reply !== noteId);
+  const further = (discussion.further ?? 0) - (isFurther(discussion, noteId) ? 1 : 0);
   const headless = discussion.headless === true || noteId === discussion.firstId;
-  if (headless && replies.length === 0) return undefined;
-  return { ...discussion, replies, ...(headless ? { headless } : {}) };
+  if (headless && replies.length + further === 0) return undefined;
+  return {
+    ...{ ...discussion, replies },
+    ...(discussion.further === undefined ? {} : { further }),
+    ...(headless ? { headless } : {}),
+  };
 }
 
 /** A discussion that is written with all that it has. */
@@ -124,12 +182,13 @@ export const wholeDiscussion = (discussion: DiscussionRecord): Put => ({
 /** Refused as `discussion` when it changed meanwhile. */
 export const changedDiscussion = (
   before: DiscussionRecord,
-  { individual, replies, headless, resolved }: DiscussionRecord,
+  { individual, replies, further, headless, resolved }: DiscussionRecord,
 ): Update => ({
   update: keyOf(before),
   set: {
     individual,
     replies,
+    ...(further === undefined ? {} : { further }),
     ...(headless === undefined ? {} : { headless }),
     ...(resolved === undefined ? {} : { resolved }),
     version: before.version + 1,
@@ -145,6 +204,7 @@ export function withoutNote(note: NoteRecord, discussion: DiscussionRecord): Wri
     left === undefined
       ? { delete: keyOf(discussion), ...isUnchanged(discussion) }
       : changedDiscussion(discussion, left),
+    ...(isFurther(discussion, note.id) ? [{ delete: furtherKey(discussion, note.id) }] : []),
     uncounted(note, discussion, left === undefined),
   ];
 }

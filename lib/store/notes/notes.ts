@@ -23,6 +23,7 @@ import { eventsPartition } from '../row-keys/events.ts';
 import { type Key, padded } from '../row-keys/key.ts';
 import {
   discussionPrefix,
+  furtherRepliesPrefix,
   mentionPrefix,
   noteCountKey,
   noteEventsOrder,
@@ -42,7 +43,14 @@ import { cutPage, type Page, type PageRequest, pageOfRows } from '../table/pagin
 import type { Direction } from '../table/sorted-sources.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, type Delete, type Item, joined, PRESENT, type Update, type Write } from '../table/write.ts';
-import { changedDiscussion, newDiscussion, repliedTo, wholeDiscussion, withoutNote } from './discussions.ts';
+import {
+  changedDiscussion,
+  newDiscussion,
+  repliedTo,
+  rowOfReply,
+  wholeDiscussion,
+  withoutNote,
+} from './discussions.ts';
 import { DISCUSSIONS_OF, listedKeys, NOTES_OF, type NotesOf, totalOf } from './lists.ts';
 import { wordRowsOf } from './words.ts';
 
@@ -115,9 +123,11 @@ export class Notes {
     const becomesFirst: Update[] = discussion.individual
       ? [{ update: keyOf(first), set: { discussed: true }, if: PRESENT, reason: 'discussion' }]
       : [];
+    const after = repliedTo(discussion, note.id);
     await this.#transact([
       ...becomesFirst,
-      changedDiscussion(discussion, repliedTo(discussion, note.id)),
+      changedDiscussion(discussion, after),
+      ...rowOfReply(after, note.id),
       ...noteWrites(note),
       checkSourceExists(holderOf(note)),
       ...alongside,
@@ -255,6 +265,7 @@ export class Notes {
     const page = await this.#table.query({ partition, prefix: notePrefix(noteable), limit });
     const prefixes = [
       mentionPrefix(noteable),
+      furtherRepliesPrefix(noteable),
       ...NOTE_CLASSES.flatMap((noteClass) => [
         noteListPrefix(noteable, noteClass),
         discussionPrefix(noteable, noteClass),
@@ -343,11 +354,12 @@ export function copiedWrites(
   const rows = copies.flatMap(({ discussion, begun, notes }) => {
     if (begun === undefined) count(DISCUSSIONS_OF[discussion.noteClass]);
     for (const note of notes) count(NOTES_OF[classOfNote(note)]);
-    const row =
-      begun === undefined
-        ? wholeDiscussion(discussion)
-        : changedDiscussion(begun, { ...begun, replies: discussion.replies });
-    return [row, ...notes.flatMap((note) => noteRows(note, isGhost(note.author.id)))];
+    const row = begun === undefined ? wholeDiscussion(discussion) : changedDiscussion(begun, discussion);
+    const rowsOf = (note: NoteRecord) => [
+      ...noteRows(note, isGhost(note.author.id)),
+      ...rowOfReply(discussion, note.id),
+    ];
+    return [row, ...notes.flatMap(rowsOf)];
   });
   const { projectId, noteable } = copies[0]!.discussion;
   return [...rows, { update: noteCountKey(projectId, noteable), add: added }];

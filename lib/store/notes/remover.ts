@@ -22,7 +22,10 @@ interface Stores {
   readonly threads: Threads;
 }
 
-const rows = ['note', 'listed-note', 'discussion', 'note-count', 'mention', 'participant'] as const;
+const rows = [
+  ...(['note', 'listed-note', 'discussion', 'further-reply'] as const),
+  ...(['note-count', 'mention', 'participant'] as const),
+] as const;
 
 const removeOf = async ({ notes, threads }: Stores, holder: Container, deadline: number): Promise<boolean> =>
   (await untilNoneLeft(() => notes.removeOf(holder), deadline)) &&
@@ -35,7 +38,7 @@ export const remover: Remover<Stores> = {
   },
   ofGroup: { rows, run: (stores, { id }, deadline) => removeOf(stores, { kind: 'group', id }, deadline) },
   ofUserRows: {
-    rows: ['note', 'listed-note', 'note-word', 'discussion', 'participant'],
+    rows: ['note', 'listed-note', 'note-word', 'discussion', 'further-reply', 'participant'],
     byRow: {
       NOTE: (stores, row, { hard, ghost }) =>
         hard ? removeNote(stores, row) : anonymize(stores.table, row, ghost),

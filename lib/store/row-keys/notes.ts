@@ -81,6 +81,15 @@ export const discussionKey = (
   sk: discussionPrefix(noteable, noteClass) + padded(firstId),
 });
 
+/** The replies of a discussion that its row does not name. */
+export const furtherRepliesPrefix = (noteable: Noteable, firstId?: number): string =>
+  `REPLY#${place(noteable)}${firstId === undefined ? '' : `${padded(firstId)}#`}`;
+
+export const furtherReplyKey = (projectId: number, noteable: Noteable, firstId: number, id: number): Key => ({
+  pk: notesPartition(projectId, noteable),
+  sk: furtherRepliesPrefix(noteable, firstId) + padded(id),
+});
+
 /** How many notes and discussions of each class there are. */
 export const noteCountKey = (projectId: number, noteable: Noteable): Key => ({
   pk: notesPartition(projectId, noteable),
@@ -158,6 +167,12 @@ export const rowKinds = [
   { name: 'listed-note', partitions: ['NOTES#'], keys: { noteListKey }, of: ['project', 'group', 'user'] },
   { name: 'note-word', partitions: ['NOTES#'], keys: { noteWordKey }, of: ['project', 'user'] },
   { name: 'discussion', partitions: ['NOTES#'], keys: { discussionKey }, of: ['project', 'group', 'user'] },
+  {
+    name: 'further-reply',
+    partitions: ['NOTES#'],
+    keys: { furtherReplyKey },
+    of: ['project', 'group', 'user'],
+  },
   { name: 'note-count', partitions: ['NOTES#'], keys: { noteCountKey }, of: ['project', 'group'] },
   { name: 'mention', partitions: ['NOTES#'], keys: { mentionKey }, of: ['project', 'group'] },
   { name: 'participant', partitions: ['THREADS#'], keys: { threadKey }, of: ['project', 'group', 'user'] },
