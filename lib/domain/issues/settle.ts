@@ -105,10 +105,9 @@ async function ownOf(
 ): Promise<number | undefined> {
   const { labels, milestones } = deps.store;
   const find = async () => {
-    const [id] =
-      'color' in value
-        ? await labels.idsOf(containers, [value.title])
-        : await milestones.titled(containers, value.title);
+    if (!('color' in value)) return (await milestones.titled(containers, value.title))[0];
+    const [id] = await labels.idsOf(containers, [value.title]);
+    if (id !== undefined) await passPriority(deps, project, value, id);
     return id;
   };
   const present = await find();
@@ -139,4 +138,21 @@ async function ownOf(
     if (error instanceof LimitReached) return undefined;
     throw error;
   }
+}
+
+/** The label that takes the place of another has the priority that the project gave to that, unless it has one there. */
+async function passPriority(
+  deps: Deps,
+  project: ProjectRecord,
+  former: LabelRecord,
+  successorId: number,
+): Promise<void> {
+  const { labels } = deps.store;
+  const successor = await labels.get(successorId);
+  if (successor === undefined) return;
+  const projectId = project.id;
+  const [given, own] = await labels.priorities([former, successor].map((label) => ({ label, projectId })));
+  if (given === null || given === undefined || own !== null) return;
+  if (successor.container.kind === 'group') await labels.prioritize(successor, projectId, given);
+  else await labels.change(successor, { priority: given }, above({ project, level: 0 }), deps.now());
 }

@@ -144,6 +144,21 @@ describe('the priority of a label of a group', () => {
     expect(copy.body).toMatchObject({ priority: 2, is_project_label: true });
   });
 
+  test('passes to the label of the same title of the group that the project comes to', async () => {
+    await label('twin');
+    const { id } = await made('/projects', { name: 'coming', namespace_id: group });
+    await rank(id, 'twin', 4);
+    await made(`/projects/${id}/issues`, { title: 'x', labels: 'twin' });
+    const { id: next } = await made('/groups', { name: 'coming', path: 'coming' });
+    const { id: successor } = await label('twin', {}, `/groups/${next}`);
+    expect((await owner('PUT', `/projects/${id}/transfer`, { namespace: next })).status).toBe(200);
+    await settled();
+    const found = await owner('GET', `/projects/${id}/labels/twin`);
+    expect(found.body).toMatchObject({ id: successor, priority: 4, is_project_label: false });
+    const ordered = await owner('GET', `/projects/${id}/issues?order_by=label_priority`);
+    expect(ordered.body).toMatchObject([{ labels: ['twin'] }]);
+  });
+
   test('goes with the label, and with the project', async () => {
     const { id: project } = await made('/projects', { name: 'short', namespace_id: group });
     await label('gone');
