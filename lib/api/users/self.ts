@@ -3,6 +3,7 @@
 import { userNamed } from '../../domain/accounts/accounts.ts';
 import { countAssignedIssues } from '../../domain/issues/counts.ts';
 import { countWaitingMergeRequests } from '../../domain/merge-requests/counts.ts';
+import { countPendingTodos } from '../../domain/todos/todos.ts';
 import {
   CLEAR_AFTER,
   type ClearAfter,
@@ -130,9 +131,6 @@ const putAvatar = endpoint({
   },
 });
 
-/** More are not counted. */
-const MAX_TODOS = 10_000;
-
 const counts = endpoint({
   method: 'GET',
   path: '/user_counts',
@@ -140,18 +138,19 @@ const counts = endpoint({
   summary: 'Count your open issues, merge requests and to-dos',
   access: signedIn(),
   returns: { body: shapes.counts },
-  handle: async ({ actor: { user } }, deps) => {
+  handle: async ({ actor }, deps) => {
+    const { user } = actor;
     const [issues, { assigned, toReview }, todos] = await Promise.all([
       countAssignedIssues(deps, user.id),
       countWaitingMergeRequests(deps, user.id),
-      deps.store.todos.count(user.id, 'pending', MAX_TODOS),
+      countPendingTodos(deps, actor),
     ]);
     return {
       merge_requests: assigned,
       assigned_issues: issues,
       assigned_merge_requests: assigned,
       review_requested_merge_requests: toReview,
-      todos: todos ?? MAX_TODOS,
+      todos,
     };
   },
 });

@@ -1,8 +1,11 @@
 /** What makes to-dos: users are assigned, mentioned, or addressed at the beginning of a text. */
+import type { MemberSource } from '../../records/members.ts';
 import type { FormerMentions } from '../../records/notifications.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import type { StoredText } from '../../records/texts.ts';
 import type { TodoAction, TodoTarget } from '../../records/todos.ts';
 import type { TrackedRecord } from '../../records/tracked.ts';
+import type { IdPage } from '../../store/table/id-page.ts';
 import { MembershipCache } from '../access/effective-level.ts';
 import { projectAccess } from '../access/open-request.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -10,11 +13,13 @@ import { maySeeIssue } from '../access/visible-issues.ts';
 import type { Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { formerNames } from '../notifications/former-mentions.ts';
-import { mentionsIn } from '../notifications/mentions.ts';
+import { mentionedIn } from '../notifications/mentioned-members.ts';
+import { EVERYBODY } from '../notifications/mentions.ts';
+import { projectResourceOf } from '../notifications/resources.ts';
 import { maySeeAlert, maySeeMergeRequest, targetOf } from './todos.ts';
 
-/** Users of one text who get a to-do. */
-const MAX_MENTIONED = 100;
+/** Members of a group who get to-dos between two looks at the clock. */
+const MEMBERS_AT_ONCE = 50;
 
 interface Cause {
   /** Absent in messages of earlier releases: an issue. */
@@ -31,55 +36,77 @@ interface Cause {
   /** The note with the new text; otherwise that is the description. */
   readonly noteId?: number;
   readonly former?: FormerMentions;
+  /** Where an earlier run stopped: a group among those that are mentioned, and the last member that it looked at. */
+  readonly from?: { readonly source: number; readonly after: number };
 }
 
 /**
  * Creates the to-dos that a change of an issue, a merge request or an alert, or a note on it, causes, for those who may see
- * it as it is now, and marks those as done of whom it asks nothing more. Who is mentioned takes part in its conversation; groups
- * that are mentioned get none. May run twice.
+ * it as it is now, and marks those as done of whom it asks nothing more. Who is mentioned by name takes part in its
+ * conversation; members of groups that are mentioned get to-dos alone. May run twice.
+ * @param deadline milliseconds since 1970; no page of members begins after it
+ * @returns where to go on; undefined at the end
  */
-export async function addTodos(deps: Deps, cause: Cause, messageId: string): Promise<void> {
+export async function addTodos(
+  deps: Deps,
+  cause: Cause,
+  messageId: string,
+  deadline: number,
+): Promise<Cause | undefined> {
   const { store } = deps;
-  const { projectId, authorId, finished, noteId } = cause;
+  const { projectId, authorId, noteId, from } = cause;
   const [about, project] = await Promise.all([subjectOf(deps, cause), store.projects.get(projectId)]);
-  if (about === undefined || project === undefined) return;
+  if (about === undefined || project === undefined) return undefined;
   const { target } = about;
-  for (const id of new Set([...(finished ? [authorId] : []), ...about.released])) {
-    const todo = await store.todos.about(id, target);
-    if (todo?.state === 'pending') await store.todos.finish([todo], deps.now());
-  }
-  const actions = new Map<number, TodoAction>();
-  const mentionedIds = new Set<number>();
   const thread = { projectId, noteable: { kind: target.kind, id: target.id } } as const;
   const note = noteId === undefined ? undefined : await store.notes.get({ ...thread, id: noteId });
   const text = cause.described ? (noteId === undefined ? about.description : (note?.body ?? null)) : null;
-  if (text !== null) {
-    const former = await formerNames(deps, cause.former ?? []);
-    const { addressed, mentioned } = await mentionedUsers(deps, await store.texts.read(text), former);
-    for (const id of mentioned) {
-      mentionedIds.add(id);
-      actions.set(id, 'mentioned');
+  const called = text === null ? NOBODY : await calledIn(deps, project, cause, await store.texts.read(text));
+  const { named, addressed } = called;
+  const add = async (actions: ReadonlyMap<number, TodoAction>) => {
+    for (const user of await store.users.getMany([...actions.keys()])) {
+      if (user === undefined || user.state !== 'active') continue;
+      const viewer = { kind: 'user', user } as const;
+      const access = await projectAccess(viewer, project, new MembershipCache(deps));
+      if (access === undefined || !about.mayBeSeen(viewer, access, note?.internal === true)) continue;
+      if (named.has(user.id)) await store.threads.join(thread, user.id);
+      const todo = {
+        ...{ userId: user.id, authorId, action: actions.get(user.id)!, target },
+        ...(note === undefined ? {} : { note: { id: note.id, internal: note.internal === true } }),
+      };
+      const once = store.processed.mark(`todos:${user.id}`, messageId, deps.now());
+      await store.todos.add({ ...todo, createdAt: deps.now().toISOString() }, [once]);
     }
-    for (const id of addressed) actions.set(id, 'directly_addressed');
+  };
+  const actionOf = (isAddressed: boolean): TodoAction => (isAddressed ? 'directly_addressed' : 'mentioned');
+  if (from === undefined) {
+    for (const id of new Set([...(cause.finished ? [authorId] : []), ...about.released])) {
+      const todo = await store.todos.about(id, target);
+      if (todo?.state === 'pending') await store.todos.finish([todo], deps.now());
+    }
+    const actions = new Map([...named].map((id) => [id, actionOf(addressed.named.has(id))]));
+    for (const [id, action] of about.asked) actions.set(id, action);
+    // Authors know what they wrote; assigning oneself is a wish to be reminded.
+    if (!about.asked.has(authorId)) actions.delete(authorId);
+    await add(actions);
   }
-  for (const [id, action] of about.asked) actions.set(id, action);
-  // Authors know what they wrote; assigning oneself is a wish to be reminded.
-  if (!about.asked.has(authorId)) actions.delete(authorId);
-  const ids = [...actions.keys()];
-  for (const user of await store.users.getMany(ids)) {
-    if (user === undefined || user.state !== 'active') continue;
-    const viewer = { kind: 'user', user } as const;
-    const access = await projectAccess(viewer, project, new MembershipCache(deps));
-    if (access === undefined || !about.mayBeSeen(viewer, access, note?.internal === true)) continue;
-    if (mentionedIds.has(user.id)) await store.threads.join(thread, user.id);
-    const todo = {
-      ...{ userId: user.id, authorId, action: actions.get(user.id)!, target },
-      ...(note === undefined ? {} : { note: { id: note.id, internal: note.internal === true } }),
-    };
-    const once = store.processed.mark(`todos:${user.id}`, messageId, deps.now());
-    await store.todos.add({ ...todo, createdAt: deps.now().toISOString() }, [once]);
+  const { source: first, after: begin } = from ?? { source: 0, after: 0 };
+  for (const [i, source] of called.sources.entries()) {
+    if (i < first) continue;
+    const action = actionOf(addressed.sources.some((each) => isSame(each, source)));
+    for (let after: number | undefined = i === first ? begin : 0; after !== undefined; ) {
+      if (Date.now() > deadline) return { ...cause, from: { source: i, after } };
+      const page: IdPage = await store.members.idsAfter(source, after, MEMBERS_AT_ONCE);
+      const members = page.ids.filter((id) => id !== authorId && !named.has(id));
+      await add(new Map(members.map((id) => [id, action])));
+      after = page.until;
+    }
   }
+  return undefined;
 }
+
+const isSame = (one: MemberSource, other: MemberSource): boolean =>
+  one.kind === other.kind && one.id === other.id;
 
 /** What to-dos are about, as it is now. */
 interface Subject {
@@ -141,17 +168,41 @@ async function subjectOf({ store }: Deps, cause: Cause): Promise<Subject | undef
   );
 }
 
-/** Users whom a text mentions; those are addressed whose names it begins with. */
-async function mentionedUsers({ store }: Deps, text: string, former: readonly string[]) {
-  const known = new Set(former.map((name) => name.toLowerCase()));
-  const names = mentionsIn(text)
-    .filter((name) => !known.has(name.toLowerCase()))
-    .slice(0, MAX_MENTIONED);
-  const first = new Set(
-    mentionsIn(/^\s*(?:@\S+[\s,]+(?:and\s+)?)*(?:@\S+)?/.exec(text.slice(0, 10_000))?.[0] ?? ''),
-  );
-  const holders = await store.names.holders('path', names);
-  const ids = (all: readonly (number | undefined)[]) => all.filter((id) => id !== undefined);
-  const users = holders.map((holder) => (holder?.type === 'user' && holder.current ? holder.id : undefined));
-  return { mentioned: ids(users), addressed: ids(users.filter((_, i) => first.has(names[i]!))) };
+interface Called {
+  /** Users, by their names. */
+  readonly named: ReadonlySet<number>;
+  /** Groups, whose members are all meant; for `@all` those of the project. */
+  readonly sources: readonly MemberSource[];
+}
+
+const NOBODY: Called & { readonly addressed: Called } = {
+  ...{ named: new Set(), sources: [] },
+  addressed: { named: new Set(), sources: [] },
+};
+
+/** Names that a text begins with. */
+const ADDRESSED = /^\s*(?:@\S+[\s,]+(?:and\s+)?)*(?:@\S+)?/;
+
+/** Whom a text mentions who was not before; those are addressed whose names it begins with. */
+async function calledIn(
+  deps: Deps,
+  project: ProjectRecord,
+  { authorId, former }: Cause,
+  text: string,
+): Promise<Called & { readonly addressed: Called }> {
+  const [author, except, resource] = await Promise.all([
+    deps.store.users.get(authorId),
+    formerNames(deps, former ?? []),
+    text.includes(`@${EVERYBODY}`) ? projectResourceOf(deps, project.id) : undefined,
+  ]);
+  const by = { author, except, resource: resource ?? { memberSources: [] } };
+  const called = async (part: string): Promise<Called> => {
+    const { userIds, sources } = await mentionedIn(deps, part, by);
+    return { named: new Set(userIds), sources };
+  };
+  const [all, addressed] = await Promise.all([
+    called(text),
+    called(ADDRESSED.exec(text.slice(0, 10_000))?.[0] ?? ''),
+  ]);
+  return { ...all, addressed };
 }

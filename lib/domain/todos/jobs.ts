@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { ADD_TODOS_JOB, FINISH_TODOS_JOB } from '../../store/todos/todos.ts';
-import { defineJob } from '../job.ts';
+import { continuedWith, defineJob } from '../job.ts';
 import { idField } from '../job-fields.ts';
 import { formerField } from '../notifications/former-field.ts';
 import { addTodos } from './causes.ts';
@@ -22,8 +22,10 @@ export const jobs = [
         releasedIds: z.exactOptional(z.array(idField())),
         noteId: z.exactOptional(idField()),
         former: z.exactOptional(formerField()),
+        from: z.exactOptional(z.object({ source: z.number(), after: idField() })),
       }),
-    run: (deps, body, { messageId }) => addTodos(deps, body, messageId),
+    run: async (deps, body, { messageId, deadline }) =>
+      continuedWith(await addTodos(deps, body, messageId, deadline)),
   }),
   defineJob({
     name: FINISH_TODOS_JOB,

@@ -62,11 +62,28 @@ export async function listTodos(deps: Deps, actor: SignedIn, query: TodoQuery): 
       actor,
       ids.map((id) => rows.get(id)!),
     );
-  const [page, total] = await Promise.all([
-    cutPage(positions(), query, { load, where: filtered ? matches : undefined }),
+  // Those that are not shown have no place on a page. Where there is another page, its rows are counted unseen.
+  const few = { batchSize: query.perPage + 1, countWalk: 0 };
+  const [page, all] = await Promise.all([
+    cutPage(positions(), query, { load, where: matches, ...(filtered ? {} : few) }),
     filtered || !query.count ? undefined : deps.store.todos.count(userId, state, MAX_TOTAL),
   ]);
-  return filtered ? page : { ...page, total };
+  return { ...page, total: page.total ?? all };
+}
+
+/** To-dos that are looked at for a count: of more also those are counted that their user may not see any more. */
+const LOOKED_AT = 100;
+
+/** Counts the caller's pending to-dos, up to 10,000. */
+export async function countPendingTodos(deps: Deps, actor: SignedIn): Promise<number> {
+  const { todos } = deps.store;
+  const some: TodoRecord[] = [];
+  for await (const todo of todos.ofUser(actor.user.id, 'pending', LOOKED_AT + 1)) {
+    some.push(todo);
+    if (some.length > LOOKED_AT) return (await todos.count(actor.user.id, 'pending', MAX_TOTAL)) ?? MAX_TOTAL;
+  }
+  const shown = await shownTodos(deps, actor, some);
+  return shown.filter((todo) => todo !== undefined).length;
 }
 
 /** One batch each for projects, issues, merge requests, alerts and authors. @returns undefined for what the user may not see */

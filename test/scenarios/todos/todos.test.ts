@@ -194,6 +194,35 @@ describe('an issue makes to-dos', () => {
     expect(await actionsOf(guest)).toEqual([]);
   });
 
+  test('when a text mentions a group or all members, for those who may see it', async () => {
+    const { owner, members, project, issue, issues } = await team(10, 20);
+    const [guest, reporter] = members as [Person, Person];
+    const stranger: Person = await someone();
+    const group = (await call(owner, 'POST', '/groups', { name: 'Crew', path: `crew${owner.id}` })).body;
+    for (const { id: user_id } of [guest, reporter, stranger])
+      await call(owner, 'POST', `/groups/${group.id}/members`, { user_id, access_level: 10 });
+    await issue({ title: 'Called', description: `for @${group.path}, is it not` });
+    const { iid } = await issue({ title: 'Secret', description: `@${group.path}: hush`, confidential: true });
+    expect(await actionsOf(guest)).toEqual([['mentioned', 'Called']]);
+    expect(await actionsOf(reporter)).toEqual([
+      ['directly_addressed', 'Secret'],
+      ['mentioned', 'Called'],
+    ]);
+    expect([await actionsOf(stranger), await actionsOf(owner)]).toEqual([[], []]);
+    expect((await call(reporter, 'POST', '/todos/mark_as_done')).status).toBe(204);
+    await call(owner, 'POST', `${issues}/${iid}/notes`, { body: 'Well, @all' });
+    expect(await actionsOf(reporter)).toEqual([['mentioned', 'Secret']]);
+    expect(await actionsOf(guest)).toEqual([['mentioned', 'Called']]);
+    // Who may not see a group calls nobody by it, and nobody is called who was called before.
+    expect((await call(reporter, 'POST', '/todos/mark_as_done')).status).toBe(204);
+    await call(owner, 'PUT', `/groups/${group.id}`, { mentions_disabled: true });
+    await call(owner, 'POST', `/projects/${project.id}/issues`, {
+      title: 'Quiet',
+      description: `@${group.path}`,
+    });
+    expect(await actionsOf(reporter)).toEqual([]);
+  });
+
   test('that only those get and keep who may see it', async () => {
     const { owner, members, project, issue, issues } = await team(10, 20);
     const [guest, reporter] = members as [Person, Person];
@@ -209,6 +238,30 @@ describe('an issue makes to-dos', () => {
     expect(await actionsOf(guest)).toEqual([]);
     await call(owner, 'DELETE', `/projects/${project.id}/members/${reporter.id}`);
     expect(await actionsOf(reporter)).toEqual([]);
+  });
+
+  test('that are counted, and fill pages, as far as their user may see them', async () => {
+    const { owner, members, issue, issues } = await team(10);
+    const [guest] = members as [Person];
+    const made = [];
+    for (const title of ['A', 'B', 'C', 'D']) {
+      made.push(await issue({ title, description: `see @${guest.username}` }));
+      await settled();
+    }
+    await call(owner, 'PUT', `${issues}/${made[2].iid}`, { confidential: true });
+    await call(owner, 'DELETE', `${issues}/${made[1].iid}`);
+    const page = async (number: number) => {
+      const { body, headers } = await call(guest, 'GET', `/todos?per_page=1&page=${number}`);
+      return [body.map(({ body: text }: Todo) => text), headers.get('x-next-page')];
+    };
+    await settled();
+    expect([await page(1), await page(2), await page(3)]).toEqual([
+      [['D'], '2'],
+      [['A'], ''],
+      [[], ''],
+    ]);
+    expect((await todosOf(guest)).headers.get('x-total')).toBe('2');
+    expect((await call(guest, 'GET', '/user_counts')).body.todos).toBe(2);
   });
 });
 
