@@ -9,6 +9,7 @@ import {
   type SystemNote,
   systemNote,
 } from '../../records/notes.ts';
+import type { StoredText } from '../../records/texts.ts';
 import type { TrackedRecord } from '../../records/tracked.ts';
 import { noteWrites } from '../../store/notes/notes.ts';
 import type { Write } from '../../store/table/write.ts';
@@ -16,6 +17,7 @@ import { signedIn } from '../access/permissions.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { humanDuration } from './durations.ts';
+import { type Task, turnedTasks } from './tasks.ts';
 
 /** Ids that follow each other. */
 export interface NoteIds {
@@ -143,7 +145,7 @@ export const TEXTS_OF_ALL = {
     const [previous, next] = marked(before, title);
     return `changed title from **${previous}** to **${next}**`;
   }),
-  description: field('description', () => 'changed the description'),
+  description: field('description', (after, before) => tasksText(before, after) ?? 'changed the description'),
   assignee: ({ assigneeIds: before }, { assigneeIds: after }, usernames) =>
     peopleText([before, after], usernames, ['assigned to', 'unassigned']),
   time_estimate: field('timeEstimate', (seconds) =>
@@ -175,6 +177,19 @@ export const toldIn = <Noted>(
     const text = tell(before, after, usernames);
     return text === undefined ? [] : [{ action, text }];
   });
+
+/** Tasks that one note tells of. */
+const MAX_TASKS = 20;
+
+/** A line for each task that was completed or opened again; undefined where that is not what changed, or too much. */
+function tasksText(before: StoredText | null, after: StoredText | null): string | undefined {
+  if (typeof before !== 'string' || typeof after !== 'string') return undefined;
+  const tasks = turnedTasks(before, after);
+  if (tasks.length === 0 || tasks.length > MAX_TASKS) return undefined;
+  const line = ({ text, completed }: Task) =>
+    `marked the task **${text}** as ${completed ? 'completed' : 'incomplete'}`;
+  return tasks.map(line).join('\n\n');
+}
 
 const nameOf = (username: string | undefined): string[] => (username === undefined ? [] : [`@${username}`]);
 

@@ -2,12 +2,14 @@
 const ITEM = /^[\s>]{0,100}(?:[-*+]|\d{1,9}[.)])\s{1,4}\[([ xX])\](?:\s|$)/;
 const FENCE = /^[\s>]{0,100}(`{3,}|~{3,})/;
 
-/** Counts the items of task lists in a text, without those in fenced code. */
-export function tasksOf(text: string | null): {
-  readonly count: number;
-  readonly completed: number;
-} {
-  let [count, completed] = [0, 0];
+export interface Task {
+  readonly text: string;
+  readonly completed: boolean;
+}
+
+/** The items of task lists in a text, without those in fenced code. */
+export function tasksIn(text: string | null): Task[] {
+  const tasks: Task[] = [];
   let fence: string | undefined;
   for (const line of (text ?? '').split('\n')) {
     const mark = FENCE.exec(line)?.[1];
@@ -17,10 +19,22 @@ export function tasksOf(text: string | null): {
       fence = mark;
     } else {
       const item = ITEM.exec(line);
-      if (item === null) continue;
-      count++;
-      if (item[1] !== ' ') completed++;
+      if (item !== null) tasks.push({ text: line.slice(item[0].length).trim(), completed: item[1] !== ' ' });
     }
   }
-  return { count, completed };
+  return tasks;
+}
+
+/** Counts the items of task lists in a text. */
+export function tasksOf(text: string | null): { readonly count: number; readonly completed: number } {
+  const tasks = tasksIn(text);
+  return { count: tasks.length, completed: tasks.filter(({ completed }) => completed).length };
+}
+
+/** The tasks that a change of a text completed, or opened again: each is at its place in both, with the same text. */
+export function turnedTasks(before: string | null, after: string | null): Task[] {
+  const former = tasksIn(before);
+  return tasksIn(after).filter(
+    ({ text, completed }, i) => text !== '' && former[i]?.text === text && former[i].completed !== completed,
+  );
 }

@@ -20,6 +20,8 @@ const BEFORE: Noted = {
   iterationId: null,
   weight: null,
 };
+/** More tasks than one note tells of. */
+const TASKS = (mark: string) => Array.from({ length: 21 }, (_, n) => `- [${mark}] ${n}`).join('\n');
 const usernames = new Map([1, 2, 3, 4].map((id) => [id, `u${id}`]));
 const milestone = { iid: 3, title: 'June', container: { kind: 'project', id: 1 } } as const;
 const told = (change: Partial<Noted>, from: Partial<Noted> = {}) => {
@@ -37,6 +39,20 @@ describe('a change of an issue is noted', () => {
     [{ title: 'aa' }, 'changed title from **a** to **a{+a+}**', { title: 'a' }],
     [{ title: '😀b' }, 'changed title from **😀{-a-}** to **😀{+b+}**', { title: '😀a' }],
     [{ description: 'd' }, 'changed the description'],
+    [
+      { description: '- [x] Oil it' },
+      'marked the task **Oil it** as completed',
+      { description: '- [ ] Oil it' },
+    ],
+    [
+      { description: 'Now:\n- [ ] a\n  1. [X] b\n- [ ] c' },
+      'marked the task **a** as incomplete\n\nmarked the task **b** as completed',
+      { description: '- [x] a\n  1. [ ] b\n- [ ] c' },
+    ],
+    [{ description: '- [x] b' }, 'changed the description', { description: '- [ ] a' }],
+    [{ description: '- [ ] a\n- [x] b' }, 'changed the description', { description: '- [ ] a' }],
+    [{ description: '- [x] ' }, 'changed the description', { description: '- [ ] ' }],
+    [{ description: TASKS('x') }, 'changed the description', { description: TASKS(' ') }],
     [{ iterationId: 1 }, 'changed iteration to *iteration:1'],
     [{ iterationId: 2 }, 'changed iteration to *iteration:2', { iterationId: 1 }],
     [{ iterationId: null }, 'removed iteration *iteration:1', { iterationId: 1 }],
