@@ -62,6 +62,13 @@ const create = endpoint({
         ...metadataFields(),
         iid: p.integer({ description: 'Number of the issue in the project' }),
         created_at: p.datetime({ description: 'Time of creation' }),
+        merge_request_to_resolve_discussions_of: p.integer({
+          description:
+            'Number of a merge request of the project, whose open discussions are resolved by the issue; a description that is not given names them, 50 at most',
+        }),
+        discussion_to_resolve: p.string({
+          description: 'ID of the only discussion of that merge request that is resolved',
+        }),
       },
       [ONE_EPIC()],
     ),
@@ -71,13 +78,23 @@ const create = endpoint({
     { status: 409, description: 'The number is taken' },
   ],
   handle: async ({ actor, project, body, request }, deps) => {
+    const { merge_request_to_resolve_discussions_of: iid, discussion_to_resolve: discussionId } = body;
+    const followUp =
+      iid === undefined
+        ? undefined
+        : await (await import('../../domain/merge-requests/follow-up.ts')).followUpOf(deps, actor, project, {
+            ...{ iid, discussionId, baseUrl: request.baseUrl },
+          });
+    const metadata = metadataOf(body);
     const input = {
-      ...metadataOf(body),
+      ...metadata,
+      description: metadata.description || followUp?.description,
       title: body.title,
       iid: body.iid,
       createdAt: body.created_at,
     };
     const found = await issues.createIssue(deps, actor, project, input, inDescription(deps, actor, project));
+    await followUp?.resolve(found.issue);
     return presentedIssue(deps, actor, found, request.baseUrl);
   },
 });

@@ -325,3 +325,50 @@ test.each([
   const { status } = await ask(world, caller, 'PUT', `${path}/discussions/${body.id}`, { resolved: true });
   expect(status).toBe(resolves);
 });
+
+describe('an issue that goes on with discussions', () => {
+  const begin = async (iid: number, body: string) =>
+    (await ask(world, 'owner', 'POST', `${at(iid)}/discussions`, { body })).body;
+  const goesOn = (iid: number, json: object = {}, who: 'owner' | 'guest' = 'owner') =>
+    ask(world, who, 'POST', `/projects/${project.id}/issues`, {
+      ...{ title: 'Later', merge_request_to_resolve_discussions_of: iid },
+      ...json,
+    });
+  const discussion = async (iid: number, id: string, who: 'owner' | 'guest' = 'owner') =>
+    (await ask(world, who, 'GET', `${at(iid)}/discussions/${id}`)).body.notes;
+
+  test('names them, and resolves them where its author may', async () => {
+    const iid = await propose();
+    const [one, two] = [await begin(iid, 'Too slow\nby far'), await begin(iid, 'Why?')];
+    await ask(world, 'owner', 'POST', `${at(iid)}/discussions/${one.id}/notes`, { body: 'Yes' });
+    const url = `${service.url}/owner/reviewed/-/merge_requests/${iid}`;
+    const item = (note: number, more: string, ...quoted: string[]) =>
+      `- [ ] @owner started a [discussion](${url}#note_${note}): ${more}\n\n${quoted.map((line) => `    > ${line}`).join('\n')}`;
+    const first = await goesOn(iid, { discussion_to_resolve: one.id, confidential: true });
+    expect([first.status, first.body.description]).toEqual([
+      201,
+      [
+        `The following discussion from !${iid} should be addressed:`,
+        item(one.notes[0].id, ' (+1 comment)', 'Too slow', 'by far'),
+      ].join('\n\n'),
+    ]);
+    expect(await discussion(iid, one.id)).toMatchObject([
+      { resolved: true },
+      {},
+      { system: true, body: `created #${first.body.iid} to continue this discussion` },
+    ]);
+    expect(await discussion(iid, one.id, 'guest')).toHaveLength(2);
+    expect(await discussion(iid, two.id)).toMatchObject([{ resolved: false }]);
+
+    const own = await goesOn(iid, { description: 'My own words' }, 'guest');
+    expect([own.status, own.body.description]).toEqual([201, 'My own words']);
+    expect(await discussion(iid, two.id)).toMatchObject([{ resolved: false }]);
+    const all = await goesOn(iid);
+    expect(all.body.description).toContain(item(two.notes[0].id, '', 'Why?'));
+    expect(await discussion(iid, two.id)).toMatchObject([{ resolved: true }, { system: true }]);
+    expect((await goesOn(iid)).body.description).toBe(
+      `There are no unresolved discussions. Review the conversation in !${iid}`,
+    );
+    expect((await goesOn(99_999)).body.description).toBeNull();
+  });
+});
