@@ -175,8 +175,31 @@ describe('the list of a project', () => {
     ['order_by=popularity&sort=asc&per_page=1', ['one']],
     ['scope=assigned_to_me', []],
     ['scope=created-by-me', ['three']],
+    ['author_id={guest}', ['whisper', 'two']],
+    ['not[author_id]={owner}', ['whisper', 'three', 'two']],
+    ['assignee_id={developer}', ['one']],
+    ['not[assignee_id]={developer}', ['five', 'whisper', 'hush', 'three', 'two']],
+    ['not[assignee_id]=None', ['one']],
+    ['not[assignee_username]=developer', ['five', 'whisper', 'hush', 'three', 'two']],
+    ['not[milestone_id]=Any', ['whisper', 'hush', 'three', 'two']],
+    ['not[milestone_id]=Started', ['whisper', 'hush', 'three', 'two', 'one']],
+    ['not[weight]=Any', ['five', 'whisper', 'hush', 'two']],
+    ['not[labels]=door&not[author_username]=guest', ['five', 'hush', 'three']],
+    ['not[my_reaction_emoji]=Any&state=closed', ['two']],
+    ['search=rusty&in=description', ['one']],
+    ['search=one&in=description', []],
+    ['search=one&in=title,description', ['one']],
+    ['confidential=false', ['five', 'three', 'two', 'one']],
+    ['issue_type=issue&state=closed', ['two']],
+    ['issue_type=test_case', []],
+    ['health_status=Any', []],
+    ['health_status=None&state=closed', ['two']],
+    ['updated_after=2020-01-02&state=closed', ['two']],
+    ['created_after=2020-01-01T00:00:00Z&created_before=2020-01-01T00:00:00Z', ['one']],
+    ['order_by=priority&sort=asc&per_page=2', ['five', 'one']],
   ])('with %s', async (query, expected) => {
-    expect(await titles('reporter', path(query))).toEqual(expected);
+    const named = query.replaceAll(/\{(\w+)\}/g, (_, name) => String(world.ids[name]));
+    expect(await titles('reporter', path(named))).toEqual(expected);
   });
 
   test.each([
