@@ -30,9 +30,10 @@ export const holderOf = ({
 
 /**
  * Who may read a note, of those who may read its object. Lists are kept apart by it, so that a reader without the right
- * to internal notes reads none. `system`: written by the service about a change.
+ * to internal notes reads none. `system`: written by the service about a change; `event`: about one that is asked for as
+ * events, and is in no list of notes.
  */
-export const NOTE_CLASSES = ['comment', 'internal', 'system'] as const;
+export const NOTE_CLASSES = ['comment', 'internal', 'system', 'event'] as const;
 export type NoteClass = (typeof NOTE_CLASSES)[number];
 
 export interface NoteRecord {
@@ -59,7 +60,7 @@ export interface NoteRecord {
   readonly internal?: true;
   /** Written by the service; the kind of change, such as `title` or `closed`. */
   readonly system?: string;
-  /** Of a system note that is also told as events. */
+  /** Of a system note that is told as events. */
   readonly change?: NotedChange;
   /** Of a system note that names another place: shown to those who may read that. */
   readonly mentionedIn?: NamedPlace;
@@ -74,7 +75,7 @@ export interface SystemNote {
   /** The kind of change. */
   readonly action: string;
   readonly text: string;
-  /** What is told as events too. */
+  /** What is told as events, in place of the note. */
   readonly change?: NotedChange;
   /** The place that the text names: only those who may read that see the note. */
   readonly mentionedIn?: NamedPlace;
@@ -103,8 +104,8 @@ export const systemNote = (
 });
 
 /**
- * What a system note tells of that can also be asked for as events: of labels one for each, of the others one. The ids of
- * the events are that of the note and those that follow it.
+ * What a system note tells of that is asked for as events: of labels one for each, of the others one. The ids of the events
+ * are that of the note and those that follow it.
  */
 export type NotedChange =
   | { readonly kind: 'label'; readonly added: readonly number[]; readonly removed: readonly number[] }
@@ -211,12 +212,18 @@ export const suggestionOf = (id: number): { readonly noteId: number; readonly in
 /** Characters. */
 export const MAX_NOTE_LENGTH = 1_000_000;
 
-export const classOfNote = ({ system, internal }: Pick<NoteRecord, 'system' | 'internal'>): NoteClass =>
-  system !== undefined ? 'system' : internal === true ? 'internal' : 'comment';
+export const classOfNote = ({
+  system,
+  change,
+  internal,
+}: Pick<NoteRecord, 'system' | 'change' | 'internal'>): NoteClass => {
+  if (system !== undefined) return change === undefined ? 'system' : 'event';
+  return internal === true ? 'internal' : 'comment';
+};
 
 /** The class of the discussion that a note is in: what the service notes in one of people is in theirs. */
 export const classOfDiscussion = (
-  note: Pick<NoteRecord, 'system' | 'internal' | 'inDiscussion'>,
+  note: Pick<NoteRecord, 'system' | 'change' | 'internal' | 'inDiscussion'>,
 ): NoteClass =>
   note.system !== undefined && note.inDiscussion !== undefined ? 'comment' : classOfNote(note);
 
@@ -234,6 +241,8 @@ export interface DiscussionRecord {
   readonly headless?: true;
   /** Ids of the first ones, in the order of writing; an earlier release wrote up to 1,000 here. */
   readonly replies: readonly number[];
+  /** How many replies came after these: each has a row of its own. */
+  readonly further?: number;
   /** Who resolved it, and when; it is only on those that {@link isResolvable}. ISO 8601. */
   readonly resolved?: Resolved;
   /** Raised by each change. */
@@ -241,8 +250,6 @@ export interface DiscussionRecord {
 }
 
 export interface Resolved {
-  /** How many replies came after these: each has a row of its own. */
-  readonly further?: number;
   readonly byId: number;
   readonly at: string;
 }
@@ -253,11 +260,11 @@ export const isResolvable = ({
   individual,
   noteClass,
 }: Pick<DiscussionRecord, 'noteable' | 'individual' | 'noteClass'>): boolean =>
-  noteable.kind === 'merge-request' && !individual && noteClass !== 'system';
+  noteable.kind === 'merge-request' && !individual && (noteClass === 'comment' || noteClass === 'internal');
 
 /** The same of the discussion of a note. */
 export const isResolvableNote = (
-  note: Pick<NoteRecord, 'noteable' | 'discussed' | 'system' | 'internal'>,
+  note: Pick<NoteRecord, 'noteable' | 'discussed' | 'system' | 'change' | 'internal'>,
 ): boolean =>
   isResolvable({
     noteable: note.noteable,

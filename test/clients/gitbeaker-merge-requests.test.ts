@@ -98,6 +98,5 @@ test('it is reviewed, pushed to again, and merged by who may', async () => {
     'added 1 commit',
     'Steel.',
     'resolved all threads',
-    'merged',
   ]);
 });

@@ -47,11 +47,17 @@ export function listedKeys(
 
 /** Attributes of the row of counts. */
 type CountedOf = Readonly<Record<NoteClass, string>>;
-export const NOTES_OF: CountedOf = { comment: 'comments', internal: 'internalNotes', system: 'systemNotes' };
+export const NOTES_OF: CountedOf = {
+  comment: 'comments',
+  internal: 'internalNotes',
+  system: 'systemNotes',
+  event: 'eventNotes',
+};
 export const DISCUSSIONS_OF: CountedOf = {
   comment: 'commentDiscussions',
   internal: 'internalDiscussions',
   system: 'systemDiscussions',
+  event: 'eventDiscussions',
 };
 
 /** @returns undefined above 10,000 */

@@ -11,6 +11,7 @@ import {
 } from '../row-keys/notes.ts';
 import { MAX_TOTAL, type Page, type PageRequest, requireOffset } from '../table/paging.ts';
 import type { Table } from '../table/table.ts';
+import type { Item } from '../table/write.ts';
 import type { Notes } from './notes.ts';
 
 /** One event of a note: that of the label at this place among those added and then removed. */
@@ -42,13 +43,7 @@ export class NotedEvents {
     const to = from + request.perPage;
     const shown: { readonly id: number; readonly index: number }[] = [];
     let total = 0;
-    const keys = this.#table.queryAll({
-      index: 'byName',
-      partition: noteUpdatesPartition(projectId, noteable, 'system'),
-      prefix: noteEventsPrefix(kind),
-      limit: CHUNK,
-    });
-    for await (const { byName } of keys) {
+    for await (const { byName } of this.#keys({ projectId, noteable, kind })) {
       const { id, count } = eventsOfOrder(byName as string);
       for (let index = Math.max(0, from - total); index < Math.min(count, to - total); index++)
         shown.push({ id, index });
@@ -66,6 +61,17 @@ export class NotedEvents {
       total: total > MAX_TOTAL ? undefined : total,
       more: total > to,
     };
+  }
+
+  async *#keys({ projectId, noteable, kind }: EventsOf): AsyncGenerator<Item> {
+    // An earlier release kept them among the other system notes; those are the older ones.
+    for (const noteClass of ['system', 'event'] as const)
+      yield* this.#table.queryAll({
+        index: 'byName',
+        partition: noteUpdatesPartition(projectId, noteable, noteClass),
+        prefix: noteEventsPrefix(kind),
+        limit: CHUNK,
+      });
   }
 
   async get({ projectId, noteable, kind }: EventsOf, id: number): Promise<NotedEvent | undefined> {

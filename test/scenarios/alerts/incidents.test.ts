@@ -96,8 +96,9 @@ describe('an alert', () => {
     expect(await issuesOf(made)).toMatchObject([
       { iid, state: 'closed', closed_by: { username: 'alert-bot' } },
     ]);
-    expect(await notesOf(made.at, iid)).toEqual([
-      'automatically closed this incident because the alert resolved.',
+    expect(await notesOf(made.at, iid)).toEqual([]);
+    expect(await call('ada', 'GET', `${made.at}/issues/${iid}/resource_state_events`)).toMatchObject([
+      { state: 'closed', user: { username: 'alert-bot' } },
     ]);
     expect(await alertsOf(made)).toMatchObject([
       { status: 'resolved', ended_at: '2026-11-20T10:00:00.000Z', event_count: 1 },

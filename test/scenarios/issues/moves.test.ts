@@ -319,7 +319,7 @@ describe('an issue that is moved', () => {
 
 describe('a clone', () => {
   test.each([
-    { with_notes: true, expected: ['said', 'added', 'closed', 'cloned'] },
+    { with_notes: true, expected: ['said', 'cloned'] },
     { with_notes: false, expected: ['cloned'] },
   ])('with_notes: $with_notes is a new, open issue of the caller, and the other stays', async (given) => {
     const { owner, members, from, issue } = await ground(20);

@@ -38,14 +38,15 @@ async function projectOf(owner: Person, name: string, count: number, more: objec
       const json = { branch, commit_message: message, actions, ...start };
       return (await call(by, 'POST', `${at}/repository/commits`, json)).id;
     },
-    /** Number, state and system notes of its issues, as the owner reads them. */
+    /** Number and state of its issues, and all that is noted there, also what answers tell as events. */
     async issues() {
       await settled();
       const issues = await call(owner, 'GET', `${at}/issues?sort=asc`);
       return Promise.all(
-        issues.map(async ({ iid, state }: { iid: number; state: string }) => {
-          const notes = await call(owner, 'GET', `${at}/issues/${iid}/notes?sort=asc`);
-          return [iid, state, ...notes.map(({ body }: { body: string }) => body)];
+        issues.map(async ({ id, iid, state }: { id: number; iid: number; state: string }) => {
+          const on = { kind: 'issue', id } as const;
+          const notes = await deps().store.notes.list(project.id, on, { page: 1, perPage: 100 });
+          return [iid, state, ...notes.items.map(({ body }) => body)];
         }),
       );
     },

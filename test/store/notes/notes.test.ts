@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { NOTE_CLASSES, type NoteRecord } from '../../../lib/records/notes.ts';
+import { NOTE_CLASSES, type NoteClass, type NoteRecord } from '../../../lib/records/notes.ts';
 import type { ProjectRecord } from '../../../lib/records/projects.ts';
 import { noteWrites } from '../../../lib/store/notes/notes.ts';
 import { createProject, measured, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
@@ -44,7 +44,7 @@ async function talk(issue: number, count: number): Promise<void> {
     await opened.store.table.transact(noteWrites(...notes.slice(from, from + AT_ONCE)));
 }
 
-const on = (id: number, classes = NOTE_CLASSES) =>
+const on = (id: number, classes: readonly NoteClass[] = NOTE_CLASSES) =>
   ({ projectId: project.id, noteable: { kind: 'issue', id }, classes }) as const;
 const PAGE = { page: 1, perPage: 20 };
 
@@ -72,11 +72,11 @@ describe('a page of notes costs the same among twenty and among thousands', () =
 });
 
 test('pages follow each other without a gap, for readers of each class', async () => {
-  for (const classes of [NOTE_CLASSES, ['comment'], ['comment', 'system']] as const) {
+  for (const classes of [['comment', 'internal', 'system'], ['comment'], ['comment', 'system']] as const) {
     const seen: number[] = [];
     for (let page = 1; ; page++) {
       const { items, total, more } = await opened.store.notes.page(
-        on(2, classes as typeof NOTE_CLASSES),
+        on(2, classes),
         { by: 'createdAt', direction: 'desc' },
         { page, perPage: 100 },
       );
