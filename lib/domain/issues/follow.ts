@@ -5,9 +5,11 @@
 
 import type { IssueFields, IssueRecord } from '../../records/issues.ts';
 import type { Container } from '../../records/labels.ts';
+import type { TrackedRecord } from '../../records/tracked.ts';
 import { epicDatesMessage } from '../../store/epics/dates.ts';
 import { Missing, Stale } from '../../store/errors.ts';
 import type { IssueFacet } from '../../store/row-keys/issues.ts';
+import type { TitledFacet } from '../../store/row-keys/tracked.ts';
 import { mapLimit } from '../../store/table/map-limit.ts';
 import type { Deps } from '../deps.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
@@ -41,17 +43,24 @@ const CONCURRENCY = 4;
  * @param deadline milliseconds since 1970; no page begins after it
  * @returns where to go on; undefined at the end
  */
-export async function follow(
+export const follow = (deps: Deps, following: Following, deadline: number): Promise<Following | undefined> =>
+  followInProjects(deps, following, deadline, (projectId, after) =>
+    followPage(deps, following, projectId, after),
+  );
+
+/** @param followPage returns the row to go on after; undefined at the end of the project */
+export async function followInProjects(
   deps: Deps,
   following: Following,
   deadline: number,
+  followPage: (projectId: number, after: string | undefined) => Promise<string | undefined>,
 ): Promise<Following | undefined> {
   for await (const place of placesOf(deps, following)) {
     let { after } = place;
     do {
       if (Date.now() > deadline)
         return { ...following, from: { ...place, ...(after === undefined ? {} : { after }) } };
-      after = await followPage(deps, following, place.projectId, after);
+      after = await followPage(place.projectId, after);
     } while (after !== undefined);
   }
   return undefined;
@@ -123,18 +132,23 @@ async function tellEpics({ store }: Deps, projectId: number, iids: readonly numb
 }
 
 function withoutValue(
-  { labelIds, milestoneId, iterationId, epicId }: IssueRecord,
-  { facet, valueId }: Following,
+  issue: IssueRecord,
+  following: Following,
   successorId: number | null,
 ): Partial<IssueFields> | undefined {
-  switch (facet) {
-    case 'milestone':
-      return milestoneId === valueId ? { milestoneId: successorId } : undefined;
-    case 'iteration':
-      return iterationId === valueId ? { iterationId: successorId } : undefined;
-    case 'epic':
-      return epicId === valueId ? { epicId: successorId } : undefined;
-  }
+  const { facet, valueId } = following;
+  if (facet === 'iteration') return issue.iterationId === valueId ? { iterationId: successorId } : undefined;
+  if (facet === 'epic') return issue.epicId === valueId ? { epicId: successorId } : undefined;
+  return withoutTitled(issue, { facet, valueId }, successorId);
+}
+
+/** What a record has in place of a label or a milestone; undefined: it does not have it. */
+export function withoutTitled(
+  { labelIds, milestoneId }: Pick<TrackedRecord, 'labelIds' | 'milestoneId'>,
+  { facet, valueId }: { readonly facet: TitledFacet; readonly valueId: number },
+  successorId: number | null,
+): Partial<Pick<TrackedRecord, 'labelIds' | 'milestoneId'>> | undefined {
+  if (facet === 'milestone') return milestoneId === valueId ? { milestoneId: successorId } : undefined;
   if (!labelIds.includes(valueId)) return undefined;
   const replaced = labelIds.flatMap((id) =>
     id !== valueId ? [id] : successorId === null ? [] : [successorId],

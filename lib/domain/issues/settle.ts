@@ -13,7 +13,7 @@ import { AlreadyExists, LimitReached } from '../../store/errors.ts';
 import type { Deps } from '../deps.ts';
 import { above, sameContainer, withAbove } from '../labels/containers.ts';
 import { rootOf } from '../tracked/related.ts';
-import { follow } from './follow.ts';
+import { type Following, follow } from './follow.ts';
 
 export interface Settling {
   readonly projectId: number;
@@ -21,8 +21,11 @@ export interface Settling {
   readonly from?: { readonly step: Step; readonly after?: number | string | undefined } | undefined;
 }
 
-const STEPS = ['labels', 'milestones', 'epics', 'iterations', 'list', 'label', 'milestone', 'word'] as const;
-type Step = (typeof STEPS)[number];
+export const STEPS = [
+  ...(['labels', 'milestones', 'epics', 'iterations'] as const),
+  ...(['list', 'label', 'milestone', 'word'] as const),
+] as const;
+export type Step = (typeof STEPS)[number];
 
 /** What issues have of groups above their project. */
 const FACETS = {
@@ -32,7 +35,27 @@ const FACETS = {
   iterations: 'iteration',
 } as const;
 type Kept = keyof typeof FACETS;
-type Relisted = Exclude<Step, Kept>;
+export type Relisted = Exclude<Step, Kept>;
+
+/** How records of one kind settle. */
+export interface SettlingKind {
+  readonly steps: readonly Step[];
+  /** Returns the next value that records of a project have. */
+  nextValue(
+    projectId: number,
+    facet: (typeof FACETS)[Kept],
+    after: number | undefined,
+  ): Promise<number | undefined>;
+  follow(following: Following, deadline: number): Promise<Following | undefined>;
+  /** Puts a page of rows into the lists of another root. @returns the row to go on after */
+  reroot(
+    projectId: number,
+    part: Relisted,
+    rootId: number,
+    limit: number,
+    after?: string,
+  ): Promise<string | undefined>;
+}
 
 /** Rows changed together. */
 const PAGE = 50;
@@ -41,28 +64,36 @@ const PAGE = 50;
  * @param deadline milliseconds since 1970; no page begins after it
  * @returns where to go on; undefined at the end
  */
-export async function settle(
+export function settle(deps: Deps, settling: Settling, deadline: number): Promise<Settling | undefined> {
+  const { issueUses: uses } = deps.store;
+  const kind: SettlingKind = {
+    steps: STEPS,
+    nextValue: (...used) => uses.nextValue(...used),
+    follow: (...following) => follow(deps, ...following),
+    reroot: (...rows) => uses.reroot(...rows),
+  };
+  return settleKind(deps, kind, settling, deadline);
+}
+
+/** The same of one kind of records. */
+export async function settleKind(
   deps: Deps,
+  kind: SettlingKind,
   { projectId, from }: Settling,
   deadline: number,
 ): Promise<Settling | undefined> {
   const project = await deps.store.projects.get(projectId);
   if (project === undefined || project.deletedAt !== null) return undefined;
-  for (const step of STEPS.slice(from === undefined ? 0 : STEPS.indexOf(from.step))) {
+  const { steps } = kind;
+  for (const step of steps.slice(from === undefined ? 0 : steps.indexOf(from.step))) {
     let after = step === from?.step ? from.after : undefined;
     for (let first = true; first || after !== undefined; first = false) {
       if (Date.now() > deadline)
         return { projectId, from: { step, ...(after === undefined ? {} : { after }) } };
       after =
         step in FACETS
-          ? await keepValue(deps, project, step as Kept, after as number | undefined, deadline)
-          : await deps.store.issueUses.reroot(
-              projectId,
-              step as Relisted,
-              rootOf(project),
-              PAGE,
-              after as string,
-            );
+          ? await keepValue(deps, kind, project, step as Kept, after as number | undefined, deadline)
+          : await kind.reroot(projectId, step as Relisted, rootOf(project), PAGE, after as string);
     }
   }
   return undefined;
@@ -71,13 +102,14 @@ export async function settle(
 /** @param after the value before. @returns the value that was looked at, or the one before where time ran out */
 async function keepValue(
   deps: Deps,
+  kind: SettlingKind,
   project: ProjectRecord,
   step: Kept,
   after: number | undefined,
   deadline: number,
 ): Promise<number | undefined> {
   const facet = FACETS[step];
-  const valueId = await deps.store.issueUses.nextValue(project.id, facet, after);
+  const valueId = await kind.nextValue(project.id, facet, after);
   if (valueId === undefined) return undefined;
   const value = await deps.store[step].get(valueId);
   const containers = withAbove({ project, level: 0 });
@@ -86,7 +118,7 @@ async function keepValue(
   const successorId = isCopied(value) ? await ownOf(deps, project, containers, value) : null;
   if (successorId === undefined) return valueId;
   const following = { facet, valueId, kind: 'project', id: project.id, successorId } as const;
-  const rest = await follow(deps, following, deadline);
+  const rest = await kind.follow(following, deadline);
   // The rows that are left are found again.
   return rest === undefined ? valueId : (after ?? 0);
 }

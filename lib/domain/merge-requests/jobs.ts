@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import { SETTLE_JOB } from '../../store/labels/settle.ts';
+import { FOLLOW_JOB } from '../../store/labels/uses.ts';
 import { CLOSES_NOTHING_JOB } from '../../store/merge-requests/closing.ts';
 import {
   AUTO_MERGE_JOB,
@@ -11,13 +13,16 @@ import {
   TELL_DEPLOYED_JOB,
 } from '../../store/merge-requests/merge-requests.ts';
 import { UNASSIGN_MERGE_REQUESTS_JOB } from '../../store/tracked/unassign.ts';
+import { follow } from '../issues/follow.ts';
+import { STEPS, settle } from '../issues/settle.ts';
 import { continuedWith, defineJob } from '../job.ts';
-import { idField, textField } from '../job-fields.ts';
+import { idField, sourceKindField, textField } from '../job-fields.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
 import { unassign, unassigningFields } from '../tracked/unassign.ts';
 import { followPush } from './after-push.ts';
 import { mergeAfterPipeline, removeSourceBranch } from './auto-merge.ts';
 import { tellDeployed } from './deployed.ts';
+import { followWithMergeRequests, settleMergeRequests } from './follow.ts';
 import { checkMergeRequest } from './mergeability.ts';
 import { rebaseMergeRequest } from './rebase.ts';
 import { refreshMergeRequest } from './refresh.ts';
@@ -27,7 +32,62 @@ const address = () => ({ projectId: idField(), iid: idField() });
 const commits = () =>
   z.object({ headSha: textField(), baseSha: z.nullable(textField()), startSha: textField() });
 
+/** Milliseconds until what was being changed during the first run is looked at again. */
+const AGAIN_MS = 60_000;
+/** Where an earlier run stopped among the issues, or among the merge requests that come after these. */
+const among = () => z.exactOptional(z.literal('merge-requests'));
+
 export const jobs = [
+  defineJob({
+    name: SETTLE_JOB,
+    body: () =>
+      z.object({
+        projectId: idField(),
+        from: z.optional(
+          z.object({ step: z.enum(STEPS), after: z.optional(z.union([z.number(), z.string()])) }),
+        ),
+        among: among(),
+      }),
+    run: async (deps, { among, ...settling }, { deadline }) => {
+      if (among === undefined) {
+        const rest = await settle(deps, settling, deadline);
+        if (rest !== undefined) return { body: rest };
+      }
+      const { from: _, ...whole } = settling;
+      const rest = await settleMergeRequests(deps, among === undefined ? whole : settling, deadline);
+      return continuedWith(rest && { ...rest, among: 'merge-requests' });
+    },
+  }),
+  defineJob({
+    name: FOLLOW_JOB,
+    body: () =>
+      z.object({
+        facet: z.enum(['label', 'milestone', 'iteration', 'epic']),
+        valueId: idField(),
+        kind: sourceKindField(),
+        id: idField(),
+        successorId: z.optional(z.nullable(idField())),
+        from: z.optional(
+          z.object({
+            row: z.enum(['DIRECT', 'DEEP']),
+            projectId: idField(),
+            after: z.optional(z.string()),
+          }),
+        ),
+        again: z.optional(z.boolean()),
+        among: among(),
+      }),
+    run: async (deps, { among, ...following }, { deadline }) => {
+      if (among === undefined) {
+        const rest = await follow(deps, following, deadline);
+        if (rest !== undefined) return { body: rest };
+      }
+      const { from: _, ...whole } = following;
+      const rest = await followWithMergeRequests(deps, among === undefined ? whole : following, deadline);
+      if (rest !== undefined) return { body: { ...rest, among: 'merge-requests' } };
+      return following.again === true ? undefined : { body: { ...whole, again: true }, delayMs: AGAIN_MS };
+    },
+  }),
   defineJob({
     name: CHECK_MERGE_REQUEST_JOB,
     body: () => z.object(address()),

@@ -1,9 +1,9 @@
-/** Issues follow changes of their labels, milestones, iterations and epics in the background: there may be 100,000 of one. */
+/** Issues and merge requests follow changes of their labels, milestones, iterations and epics in the background: there may be 100,000 of one. */
 
 import type { Container } from '../../records/labels.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
 
-/** The job of issues, which are a later subject. */
+/** The job of issues and merge requests, which are later subjects. */
 export const FOLLOW_JOB = 'issue.follow';
 
 export interface ChangedValue {

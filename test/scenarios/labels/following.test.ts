@@ -101,3 +101,42 @@ describe('issues follow their labels', () => {
     expect(await rowsOf(project, id)).toEqual([]);
   });
 });
+
+let proposed = 0;
+/** A merge request of a new project in the group. */
+async function proposal(json: object): Promise<{ project: number; iid: number }> {
+  const given = { name: `code ${++proposed}`, namespace_id: group, initialize_with_readme: true };
+  const { id } = await made('/projects', given);
+  const actions = [{ action: 'create', file_path: 'a.txt', content: 'x' }];
+  const commit = { branch: 'topic', start_branch: 'main', commit_message: 'x', actions };
+  await made(`/projects/${id}/repository/commits`, commit);
+  const branches = { source_branch: 'topic', target_branch: 'main' };
+  const { iid } = await made(`/projects/${id}/merge_requests`, { title: 'x', ...branches, ...json });
+  return { project: id, iid };
+}
+/** Projects of the merge requests that the group lists. */
+const listed = async (query: string) =>
+  (await root('GET', `/groups/${group}/merge_requests?${query}`)).body.map(
+    (one: { project_id: number }) => one.project_id,
+  );
+
+test('merge requests follow their labels and milestones too', async () => {
+  const { id } = await made(`/groups/${group}/labels`, { name: 'tagged', color: 'red' });
+  const { id: milestone_id } = await made(`/groups/${group}/milestones`, { title: 'May' });
+  const { project, iid } = await proposal({ labels: 'tagged,spread', milestone_id });
+  await root('PUT', `/groups/${group}/labels/tagged`, { new_name: 'retagged' });
+  await root('PUT', `/groups/${group}/milestones/${milestone_id}`, { title: 'June' });
+  const [one] = projects;
+  await made(`/projects/${one}/labels`, { name: 'spread', color: 'red' });
+  const promoted = await root('PUT', `/projects/${one}/labels/spread/promote`);
+  await settled();
+  for (const query of ['labels=retagged', 'milestone=June', 'labels=spread'])
+    expect(await listed(query), query).toEqual([project]);
+  for (const query of ['labels=tagged', 'milestone=May']) expect(await listed(query), query).toEqual([]);
+  const record = async () => (await storeOf().mergeRequests.get({ projectId: project, iid }))!;
+  expect((await record()).labelIds.toSorted()).toEqual([id, promoted.body.id].toSorted());
+  await root('DELETE', `/groups/${group}/labels/retagged`);
+  await root('DELETE', `/groups/${group}/milestones/${milestone_id}`);
+  await settled();
+  expect(await record()).toMatchObject({ labelIds: [promoted.body.id], milestoneId: null });
+});

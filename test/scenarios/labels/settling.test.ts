@@ -91,3 +91,29 @@ test('so do projects of a group that is moved', async () => {
   expect(await foundIn(next)).toEqual([project]);
   expect(await foundIn(old)).toEqual([]);
 });
+
+test('merge requests of a project come along, with the labels and the milestone that they have', async () => {
+  const { old, next, project, above, shared } = await moving('proposals');
+  const { id: milestone_id } = await made(`/groups/${old}/milestones`, { title: 'May' });
+  const actions = [{ action: 'create', file_path: 'a.txt', content: 'x' }];
+  for (const commit of [
+    { branch: 'main', actions },
+    { branch: 'topic', start_branch: 'main', actions: [{ ...actions[0], file_path: 'b.txt' }] },
+  ])
+    await made(`/projects/${project}/repository/commits`, { ...commit, commit_message: 'x' });
+  const { iid } = await made(`/projects/${project}/merge_requests`, {
+    ...{ title: 'x', source_branch: 'topic', target_branch: 'main', labels: 'above,shared', milestone_id },
+  });
+  expect((await root('PUT', `/projects/${project}/transfer`, { namespace: next })).status).toBe(200);
+  await settled();
+  const { body } = await root('GET', `/projects/${project}/merge_requests/${iid}`);
+  expect(body).toMatchObject({
+    labels: ['above', 'shared'],
+    milestone: { title: 'May', project_id: project },
+  });
+  const listed = async (group: number, query = '') =>
+    (await root('GET', `/groups/${group}/merge_requests?${query}`)).body.length;
+  expect([await listed(old), await listed(next), await listed(next, 'labels=above')]).toEqual([0, 1, 1]);
+  const { labelIds } = (await storeOf().mergeRequests.get({ projectId: project, iid }))!;
+  expect([labelIds.includes(shared.id), labelIds.includes(above.id)]).toEqual([true, false]);
+});
