@@ -39,14 +39,14 @@ export function apiDeps(deps: Deps): ApiDeps {
 /** Pagination of lists that have a keyset in the order of creation. */
 export const IN_ORDER_OF_CREATION = {
   paginate: 'offset+keyset',
-  keyset: { marker: 'cursor', orderBy: ['created_at'] },
+  keyset: { marker: 'cursor', orderBy: ['created_at'], links: true },
 } as const;
 
 /** Store parameters of an offset page, with the total counted. */
 export const counted = ({ page, perPage }: OffsetPage) => ({ page, perPage, count: true });
 
 /** The same, or those of a keyset page, which has no total. */
-export const countedOrAfter = (page: OffsetPage | KeysetPage) =>
-  page.kind === 'offset'
-    ? counted(page)
-    : { page: 1, perPage: page.perPage, ...(page.after === undefined ? {} : { cursor: page.after }) };
+export const countedOrAfter = (page: OffsetPage | KeysetPage) => ({
+  ...(page.kind === 'offset' ? counted(page) : { page: 1, perPage: page.perPage }),
+  ...(page.after === undefined ? {} : { cursor: page.after }),
+});

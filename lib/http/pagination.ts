@@ -14,6 +14,8 @@ export interface OffsetPage {
   readonly perPage: number;
   /** Number of items before the page; at most 50,000. */
   readonly offset: number;
+  /** The marker of the page before, if the caller followed its link: what stands before need not be counted. */
+  readonly after?: string;
 }
 
 /** A page of keyset pagination. */
@@ -66,7 +68,7 @@ const keysetFields = (rule: KeysetRule, paginate: Paginate) => ({
       }
     : {
         [rule.marker]: string({
-          description: 'Marker of the previous page, from its `Link` header; keyset pagination only',
+          description: `Marker of the previous page, from its \`Link\` header${rule.links ? '' : '; keyset pagination only'}`,
         }),
       }),
 });
@@ -104,7 +106,7 @@ export function pageRequest(
     (paginate === 'keyset' || (paginate !== 'offset' && given['pagination'] === 'keyset'))
   ) {
     const orderBy = typeof query['order_by'] === 'string' ? query['order_by'] : undefined;
-    if (rule.orderBy !== undefined && !rule.orderBy.includes(orderBy ?? '')) throw keysetUnavailable();
+    if (!supports(rule, query)) throw keysetUnavailable();
     const sort = query['sort'] === 'asc' || query['sort'] === 'desc' ? query['sort'] : undefined;
     const marker = given[markerName(rule, sort)];
     return {
@@ -122,7 +124,19 @@ export function pageRequest(
       error: `Offset pagination has a maximum allowed offset of ${MAX_OFFSET} for requests that return objects of type ${noun}. Remaining records can be retrieved using keyset pagination.`,
     });
   }
-  return { kind: 'offset', page, perPage, offset };
+  const after = rule?.links && supports(rule, query) ? markedAfter(given[rule.marker], offset) : undefined;
+  return { kind: 'offset', page, perPage, offset, ...(after === undefined ? {} : { after }) };
+}
+
+const supports = ({ orderBy }: KeysetRule, query: Given): boolean =>
+  orderBy === undefined || orderBy.includes(query['order_by'] as string);
+
+/** In links of offset pages a marker tells how many items stand before it: a caller may keep it and change the page. */
+const marked = (offset: number, marker: string): string => `${offset}.${marker}`;
+
+function markedAfter(given: unknown, offset: number): string | undefined {
+  const prefix = marked(offset, '');
+  return typeof given === 'string' && given.startsWith(prefix) ? given.slice(prefix.length) : undefined;
 }
 
 const keysetUnavailable = () =>
@@ -151,13 +165,16 @@ export function pageHeaders(
   const more =
     list.more ??
     (list.total === undefined ? list.items.length >= page.perPage : page.offset + page.perPage < list.total);
+  const unmarked = rule?.links ? { [rule.marker]: undefined } : {};
+  const isMarked = rule?.links && list.next !== undefined && supports(rule, effective);
+  const following = isMarked ? { [rule.marker]: marked(page.offset + page.perPage, list.next) } : unmarked;
   const previous = page.page > 1 ? page.page - 1 : undefined;
   const next = more ? page.page + 1 : undefined;
   const links = [
-    ...(previous === undefined ? [] : [link({ page: previous }, 'prev')]),
-    ...(next === undefined ? [] : [link({ page: next }, 'next')]),
-    link({ page: 1 }, 'first'),
-    ...(pages === undefined ? [] : [link({ page: pages }, 'last')]),
+    ...(previous === undefined ? [] : [link({ ...unmarked, page: previous }, 'prev')]),
+    ...(next === undefined ? [] : [link({ ...following, page: next }, 'next')]),
+    link({ ...unmarked, page: 1 }, 'first'),
+    ...(pages === undefined ? [] : [link({ ...unmarked, page: pages }, 'last')]),
   ];
   return {
     'X-Page': String(page.page),
@@ -201,4 +218,6 @@ export interface KeysetRule {
   readonly marker: 'id' | 'page_token' | 'cursor';
   /** The values of `order_by` that keyset pagination supports; all when absent. */
   readonly orderBy?: readonly string[];
+  /** The link to the next offset page has the marker too, so that pages deep in a list cost what the first one does. */
+  readonly links?: true;
 }

@@ -29,7 +29,7 @@ const SPREAD_OVER = LARGE < 100_000 ? 50 : PER_PROJECT;
 const NOTES = LARGE < 100_000 ? 1000 : 10_000;
 
 interface Pattern {
-  readonly path: () => string;
+  readonly path: () => string | Promise<string>;
   readonly most: Pick<Cost, 'trips' | 'kilobytes'>;
   /** Rows of the answer at any size. */
   readonly rows?: number;
@@ -103,6 +103,11 @@ const PATTERNS: Readonly<Record<string, Pattern>> = {
   'a group': { path: inGroup(''), most: SPREAD, total: all },
   'a group, a member': { path: inGroup(''), most: SPREAD, total: all, who: () => member },
   'a group, page 30': { path: inGroup('page=30'), most: OFFSET, total: all },
+  'a group, page 30 by the link of page 29': {
+    path: () => nextOf(inGroup('page=29')()),
+    most: SPREAD,
+    total: all,
+  },
   'a group, closed ones': { path: inGroup('state=closed'), most: SPREAD, total: (n) => countOf(n, isClosed) },
   'a group, of a label': { path: inGroup('labels=bug'), most: SPREAD, total: (n) => countOf(n, isBug) },
   'a group, of a milestone': {
@@ -177,6 +182,12 @@ const PATTERNS: Readonly<Record<string, Pattern>> = {
     rows: 1,
   },
 };
+
+/** Where the link of a page leads to. */
+async function nextOf(path: string): Promise<string> {
+  const { headers } = await service.call('GET', path, { token: owner.token });
+  return /<[^>]*\/api\/v4([^>]+)>; rel="next"/.exec(headers.get('link')!)![1]!;
+}
 
 const small = new Map<string, Cost>();
 const large = new Map<string, Cost>();
@@ -344,5 +355,5 @@ const noteOf = (n: number): NoteRecord => ({
   updatedAt: at(n).toISOString(),
 });
 
-const measured = ({ path, who = () => owner }: Pattern): Promise<Cost> =>
-  costOf(service, trips, path(), who().token);
+const measured = async ({ path, who = () => owner }: Pattern): Promise<Cost> =>
+  costOf(service, trips, await path(), who().token);

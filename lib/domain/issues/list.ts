@@ -4,6 +4,7 @@ import { awardedName, EMOJI_NAME } from '../../records/award-emoji.ts';
 import { ISSUE_CLASSES, type IssueClass, type IssueRecord } from '../../records/issues.ts';
 import { arrangedPlace, placeInEpic, issueRanges as rangesIn } from '../../store/issues/kind.ts';
 import type { LabelInProject } from '../../store/labels/labels.ts';
+import type { Position } from '../../store/table/cursor.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Listable, SearchedIn, TrackedQuery } from '../../store/tracked/list.ts';
 import type { PlaceRange } from '../../store/tracked/places.ts';
@@ -49,7 +50,7 @@ export interface IssueListInput extends IssueFilter {
 type Accesses = Map<number, ProjectAccess | undefined>;
 
 /**
- * @param page a cursor, that of the page before, goes with the order of creation only
+ * @param page a cursor, that of the page before, goes with the order of creation only; with a total, the page has a number
  * @throws 401 where the caller's own issues are asked for without a caller; 400 for a cursor of another list
  */
 export async function listIssues(
@@ -69,7 +70,7 @@ export async function listIssues(
   const sorted = order !== 'created_at' && !planned.isSource;
   const { scope, ...filter } = input;
   const which = ['issues', scopeId(scope), filter, direction, actor.kind === 'user' && actor.user.id];
-  const found = await pageByCursor(which, page.cursor, (after) =>
+  const read = (after: { readonly after?: Position }) =>
     deps.store.issueList.page({
       ...planned.query,
       page: page.page,
@@ -78,8 +79,8 @@ export async function listIssues(
       direction,
       ...after,
       ...(sorted ? { sortBy: (issues) => valuesOf(deps, issues, order) } : {}),
-    }),
-  );
+    });
+  const found = await pageByCursor(which, page.cursor, read, page.count);
   const items = found.items.flatMap((issue): FoundIssue[] => {
     const access = scope.kind === 'project' ? scope.access : accesses.get(issue.projectId);
     // An index may be late: the record decides.

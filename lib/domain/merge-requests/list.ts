@@ -7,6 +7,7 @@ import {
   type MergeRequestState,
 } from '../../records/merge-requests.ts';
 import { mergeRequestRanges as rangesIn, rangesOfCommit } from '../../store/merge-requests/kind.ts';
+import type { Position } from '../../store/table/cursor.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Listable, SearchedIn, TrackedQuery } from '../../store/tracked/list.ts';
 import type { PlaceRange } from '../../store/tracked/places.ts';
@@ -63,7 +64,7 @@ export async function listMergeRequests(
   const { query, states, isInOrder, isCut } = planned;
   const me = actor.kind === 'user' && actor.user.id;
   const which = ['merge-requests', scopeId(scope), filter, direction, me];
-  const found = await pageByCursor(which, page.cursor, (after) =>
+  const read = (after: { readonly after?: Position }) =>
     deps.store.mergeRequestList.page({
       ...query,
       page: page.page,
@@ -77,8 +78,8 @@ export async function listMergeRequests(
             sortBy: async (records: readonly MergeRequestRecord[]) =>
               records.map((record) => (order === 'title' ? record.title.toLowerCase() : record.updatedAt)),
           }),
-    }),
-  );
+    });
+  const found = await pageByCursor(which, page.cursor, read, page.count);
   const items = found.items.flatMap((mergeRequest): FoundMergeRequest[] => {
     const access = scope.kind === 'project' ? scope.access : accesses.get(mergeRequest.projectId);
     // An index may be late: the record decides.

@@ -29,7 +29,7 @@ export interface TrackedQuery<R> extends PageRequest {
   /** Candidates are in all of these; each is a union of ranges. */
   readonly sources: readonly (readonly PlaceRange[])[];
   readonly direction: Direction;
-  /** Only what follows this in the order of the ranges. */
+  /** Only what follows this in the order of the ranges: what stands before the page, whatever its number is. */
   readonly after?: Position;
   /** Decides by project. Absent: everything that the ranges hold may be listed. */
   readonly listable?: (projectIds: readonly number[]) => Promise<readonly Listable[]>;
@@ -65,10 +65,13 @@ export class TrackedList<R extends TrackedRecord, Facet extends string, Class ex
     if (query.sortBy !== undefined) return this.#sorted(query, query.sortBy);
     const { addresses, load, begin } = this.#loader(query);
     const reads = new Reads(boundOf(query));
-    const counted = query.count && query.total === undefined ? this.#total(query) : undefined;
+    const { after, ...whole } = query;
+    const counted = query.count && query.total === undefined ? this.#total(whole) : undefined;
     // Its failure is thrown where it is awaited.
     counted?.catch(() => {});
-    const page = await cutPage(this.#keys(query, reads, addresses, { begin }), query, {
+    // A total that only the records tell is counted from the beginning, and the page is on the way.
+    const following = after !== undefined && !(query.count && query.matches) ? { ...query, page: 1 } : whole;
+    const page = await cutPage(this.#keys(following, reads, addresses, { begin }), following, {
       load,
       ...(query.matches === undefined
         ? {}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { request, type Service, startService } from '../../harness/service.ts';
+import { type Answer, request, type Service, startService } from '../../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
 
 let service: Service;
@@ -25,17 +25,22 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+const idsOf = ({ body }: Answer): number[] => body.map(({ id }: { id: number }) => id);
+const nextOf = ({ headers }: Answer): string | undefined =>
+  /<([^>]+)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+const opened = (who: Who, url: string) =>
+  request(url, 'GET', { headers: { 'PRIVATE-TOKEN': world.tokens[who]! } });
+
 /** The ids of all pages, by the link to the next one. */
 async function follow(who: Who, path: string): Promise<{ ids: number[]; pages: number }> {
   const ids: number[] = [];
   let pages = 0;
-  const headers = { 'PRIVATE-TOKEN': world.tokens[who]! };
   for (let url: string | undefined = `${service.url}/api/v4${path}`; url !== undefined; pages++) {
-    const answer = await request(url, 'GET', { headers });
+    const answer = await opened(who, url);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-total')).toBeNull();
-    ids.push(...answer.body.map(({ id }: { id: number }) => id));
-    url = /<([^>]+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1];
+    ids.push(...idsOf(answer));
+    url = nextOf(answer);
   }
   return { ids, pages };
 }
@@ -131,6 +136,50 @@ test('issues and events: keyset pages are the whole list, once, for each who may
     `${inside}/issues?author_username=stranger&pagination=keyset&per_page=1`,
   );
   expect(filtered.ids).toHaveLength(3);
+});
+
+test('issues by page number: the link to the next page begins where the page ended, whatever came before it since', async () => {
+  const json = { name: 'numbered', namespace_id: groupId, visibility: 'public' };
+  const issues = `/projects/${(await ask(world, 'owner', 'POST', '/projects', json)).body.id}/issues`;
+  const make = async (title: string) =>
+    expect((await ask(world, 'owner', 'POST', issues, { title, confidential: title > '6' })).status).toBe(
+      201,
+    );
+  for (let i = 1; i <= 9; i++) await make(`${i}`);
+  for (const [list, filter] of [
+    [issues, ''],
+    [issues, '&not[labels]=none'],
+    [`/groups/${groupId}/issues`, '&scope=all'],
+    ['/issues', '&scope=all'],
+    ['/issues', ''],
+  ])
+    for (const sort of ['asc', 'desc'])
+      for (const who of ['owner', 'stranger'] as const) {
+        const path = `${list}?sort=${sort}${filter}&`;
+        const whole = await all(who, path);
+        const numbers: (string | null)[] = [];
+        const found: number[] = [];
+        for (let url: string | undefined = `${service.url}/api/v4${path}per_page=2`; url !== undefined; ) {
+          const answer: Answer = await opened(who, url);
+          const { headers } = answer;
+          found.push(...idsOf(answer));
+          numbers.push(headers.get('x-page'));
+          expect([path, headers.get('x-total')]).toEqual([path, String(whole.length)]);
+          url = nextOf(answer);
+        }
+        expect([who, path, found]).toEqual([who, path, whole]);
+        expect(numbers).toEqual(numbers.map((_, i) => String(i + 1)));
+      }
+  const second = nextOf(await opened('owner', `${service.url}/api/v4${issues}?per_page=2`))!;
+  const titles = async (who: Who, url: string) =>
+    (await opened(who, url)).body.map(({ title }: { title: string }) => title);
+  await make('10');
+  expect(await titles('owner', second)).toEqual(['7', '6']);
+  // Where it is not of this list or page, the number counts.
+  expect(await titles('owner', second.replace('page=2', 'page=3'))).toEqual(['6', '5']);
+  expect(await titles('owner', `${second}&state=opened`)).toEqual(['8', '7']);
+  expect(await titles('owner', second.replace(/cursor=2\.../, 'cursor=2.xx'))).toEqual(['8', '7']);
+  expect(await titles('stranger', second)).toEqual(['5', '4']);
 });
 
 test('merge requests: keyset pages are the whole list, once, in any state and for each person', async () => {

@@ -54,6 +54,14 @@ const { send } = serviceOf([
   }),
   endpoint({
     ...common,
+    path: '/issues',
+    query: () => params({ order_by: oneOf(['created_at', 'title'], { default: 'created_at' }) }),
+    paginate: 'offset+keyset',
+    keyset: { marker: 'cursor', orderBy: ['created_at'], links: true },
+    handle: ({ page }) => ({ items: [page], total: 100, more: true, next: 'here' }),
+  }),
+  endpoint({
+    ...common,
     path: '/tree',
     paginate: 'keyset',
     keyset: { marker: 'page_token' },
@@ -193,6 +201,33 @@ describe('offset pagination', () => {
       next = linksOf(headers)['next']?.replace('http://lemnos.test/api/v4', '');
     }
     expect(seen).toEqual(rows(8));
+  });
+});
+
+describe('a link to the next offset page that has a marker', () => {
+  const follow = async (query: string) => (await send(`GET /issues?per_page=10&${query}`)).body;
+
+  test('tells how many items stand before it; the other links have none', async () => {
+    const { headers } = await send('GET /issues?per_page=10&page=3&cursor=20.before');
+    const { next, ...others } = linksOf(headers);
+    expect(new URL(next!).searchParams.get('cursor')).toBe('30.here');
+    expect(Object.keys(others)).toEqual(['prev', 'first', 'last']);
+    expect(JSON.stringify(others)).not.toContain('cursor');
+  });
+
+  test.each([
+    ['page=3&cursor=20.before', { page: 3, offset: 20, after: 'before' }],
+    ['page=4&cursor=20.before', { page: 4, offset: 30 }],
+    ['page=3&cursor=before', { page: 3, offset: 20 }],
+    ['page=3&cursor=', { page: 3, offset: 20 }],
+    ['page=3&cursor=20.before&order_by=title', { page: 3, offset: 20 }],
+  ])('begins the page that it is of, and no other: %s', async (query, page) => {
+    expect(await follow(query)).toEqual([{ kind: 'offset', perPage: 10, ...page }]);
+  });
+
+  test('is there only in the order that the marker is of', async () => {
+    const { headers } = await send('GET /issues?order_by=title');
+    expect(linksOf(headers)['next']).not.toContain('cursor');
   });
 });
 
