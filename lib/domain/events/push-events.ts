@@ -13,7 +13,7 @@ import type { PushRecord } from '../../store/events/events.ts';
 import type { PushedBranch } from '../../store/notes/mentions.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
-import { mayNameIssues } from '../markdown/references.ts';
+import { mayNameTracked } from '../markdown/references.ts';
 import { activity } from './record.ts';
 
 /** Limit of the transaction: a push of more refs gets summarized events, whatever the settings say. */
@@ -42,7 +42,7 @@ export interface Push {
 export interface Pushed {
   /** The writes of its events. */
   readonly events: readonly Put[];
-  /** The branches whose new commits may name issues. */
+  /** The branches whose new commits may name issues or merge requests. */
   readonly naming: readonly PushedBranch[];
 }
 
@@ -81,7 +81,7 @@ export async function pushed(deps: Deps, push: Push): Promise<Pushed> {
   };
 }
 
-/** The record of an event, and those of its refs whose new commits may name issues. */
+/** The record of an event, and those of its refs whose new commits may name issues or merge requests. */
 interface Told {
   readonly record: PushRecord;
   readonly naming: readonly RefUpdate[];
@@ -113,7 +113,7 @@ const summary = (updates: readonly RefUpdate[], kind: PushKind): Told => ({
 
 async function singleRef(gains: Gains, update: RefUpdate, { action, refType }: PushKind): Promise<Told> {
   const { from, to, name } = update;
-  const { mayNameIssues, ...gained } = action === 'removed' ? NOTHING : await gains.of(update, refType);
+  const { mayName, ...gained } = action === 'removed' ? NOTHING : await gains.of(update, refType);
   const record = {
     action,
     refType,
@@ -123,14 +123,14 @@ async function singleRef(gains: Gains, update: RefUpdate, { action, refType }: P
     ref: shortName(name),
     refCount: null,
   };
-  return { record, naming: refType === 'branch' && mayNameIssues ? [update] : [] };
+  return { record, naming: refType === 'branch' && mayName ? [update] : [] };
 }
 
 interface Gained extends Pick<PushRecord, 'commitCount' | 'commitTitle'> {
   /** Of several commits only the last was read. */
-  readonly mayNameIssues: boolean;
+  readonly mayName: boolean;
 }
-const NOTHING: Gained = { commitCount: 0, commitTitle: null, mayNameIssues: false };
+const NOTHING: Gained = { commitCount: 0, commitTitle: null, mayName: false };
 
 /** Counts the commits that refs gain by a push. */
 class Gains {
@@ -183,7 +183,7 @@ class Gains {
     return {
       commitCount,
       commitTitle: truncated(titleOf(message)),
-      mayNameIssues: commitCount > 1 || mayNameIssues(message),
+      mayName: commitCount > 1 || mayNameTracked(message),
     };
   }
 }

@@ -82,6 +82,10 @@ export function* referencesOf(text: string, baseUrl?: string): Generator<FoundRe
 export const mayNameIssues = (text: string | null | undefined): boolean =>
   text != null && /#\d|\/issues\/\d/.test(text);
 
+/** The same of an issue or a merge request. */
+export const mayNameTracked = (text: string | null | undefined): boolean =>
+  text != null && /[#!]\d|\/(?:issues|merge_requests)\/\d/.test(text);
+
 /** The reference that a text is as a whole, such as the URL of a link. */
 export function referenceAt(text: string, baseUrl: string): Reference | undefined {
   const [first] = referencesOf(text, baseUrl);
@@ -109,11 +113,11 @@ const PLAIN = new RegExp(`${BEGINS}(?:${REFERENCE})`, 'gu');
 
 const patterns = new Map<string, RegExp>();
 
-/** The pattern that finds URLs of the instance as well. */
+/** The pattern that finds URLs of the instance as well, also those of before the product put `/-/` into them. */
 function urlPattern(baseUrl: string): RegExp {
   let pattern = patterns.get(baseUrl);
   if (pattern === undefined) {
-    const url = `${baseUrl.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}/(?:groups/)?(?<place>${PATH})/-/(?:(?<what>issues|merge_requests|epics|snippets)/(?<iid>\\d{1,15})(?:#note_(?<note>\\d{1,15}))?|commit/(?<commit>[0-9a-f]{7,40}))${ENDS}(?![/#?])`;
+    const url = `${baseUrl.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}/(?:groups/)?(?<place>${PATH})/(?:-/)?(?:(?<what>issues|merge_requests|epics|snippets)/(?<iid>\\d{1,15})(?:#note_(?<note>\\d{1,15}))?|commit/(?<commit>[0-9a-f]{7,40}))${ENDS}(?![/#?])`;
     pattern = new RegExp(`${BEGINS}(?:${url}|${REFERENCE})`, 'gu');
     // An instance has one base URL, or a few names.
     if (patterns.size >= 10) patterns.clear();

@@ -15,7 +15,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, DomainError, notFound } from '../errors.ts';
-import { mayNameIssues } from '../markdown/references.ts';
+import { mayNameIssues, mayNameTracked } from '../markdown/references.ts';
 import { moverOf } from '../notifications/enqueue.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
 import { edited } from '../tracked/edited.ts';
@@ -154,7 +154,10 @@ async function consequencesOf(deps: Deps, change: MergeRequestChange) {
   };
 }
 
-/** New texts may name issues, and close others than before, as another target branch may: a worker tells there. */
+/**
+ * New texts may name issues and other merge requests, and close other issues than before, as another target branch may: a
+ * worker tells there.
+ */
 async function toldWhereNamed(
   deps: Deps,
   { actor, before, after, description }: MergeRequestChange,
@@ -162,7 +165,7 @@ async function toldWhereNamed(
   const { projectId, iid, title, targetBranch } = after;
   const changed =
     description !== undefined || title !== before?.title || targetBranch !== before.targetBranch;
-  if (!changed || (before?.closes === undefined && !mayName(after))) return {};
+  if (!changed || (before?.closes === undefined && !mayName(after, mayNameTracked))) return {};
   return { messages: [mentionsMessage({ kind: 'merge-request', projectId, iid }, moverOf(deps, actor))] };
 }
 
@@ -173,14 +176,14 @@ async function closesIssuesThen(
 ): Promise<Consequences> {
   const { projectId, iid, state, targetBranch } = after;
   const merged = state === 'merged' && before?.state !== 'merged';
-  if (!merged || targetBranch !== access.project.defaultBranch || !mayName(after)) return {};
+  if (!merged || targetBranch !== access.project.defaultBranch || !mayName(after, mayNameIssues)) return {};
   return { messages: [mergedMessage({ projectId, iid }, moverOf(deps, actor))] };
 }
 
-/** Whether it may name issues. A long description is not read for that. */
-function mayName({ title, description }: MergeRequestRecord): boolean {
+/** Whether its texts may name something. A long description is not read for that. */
+function mayName({ title, description }: MergeRequestRecord, may: (text: string | null) => boolean): boolean {
   const isLong = description !== null && typeof description !== 'string';
-  return isLong || mayNameIssues(title) || mayNameIssues(description);
+  return isLong || may(title) || may(description);
 }
 
 async function toldInNotes(

@@ -28,7 +28,7 @@ import { badRequest, forbidden, notFound, resourceNotFound } from '../errors.ts'
 import { prepareActivity } from '../events/record.ts';
 import { tellHooks } from '../hook-events/tell.ts';
 import { dropReplaced, naming } from '../long-texts.ts';
-import { mayNameIssues } from '../markdown/references.ts';
+import { mayNameTracked } from '../markdown/references.ts';
 import { enqueueNotification, moverOf } from '../notifications/enqueue.ts';
 import { NOTES, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
@@ -363,7 +363,7 @@ export async function deleteNote(
   }
 }
 
-/** A new text may name issues: a worker tells there. */
+/** A new text may name issues and merge requests: a worker tells there. */
 function mentionsIn(
   deps: Deps,
   actor: Actor,
@@ -372,7 +372,7 @@ function mentionsIn(
 ): OutboxMessage[] {
   // What a reference is relative to is a project.
   const { kind } = noteable;
-  if (internal === true || kind === 'epic' || !mayNameIssues(text)) return [];
+  if (internal === true || kind === 'epic' || !mayNameTracked(text)) return [];
   return [mentionsMessage({ kind: 'note', projectId, noteable, noteId: id }, moverOf(deps, actor))];
 }
 

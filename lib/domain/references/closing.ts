@@ -1,6 +1,7 @@
 /** Closes issues that texts say they close. */
 import type { MentionSource } from '../../records/notes.ts';
 import { TransactionRefused } from '../../store/errors.ts';
+import { placeOf } from '../../store/notes/mentions.ts';
 import { can } from '../access/permissions.ts';
 import { isOwn } from '../access/visible-issues.ts';
 import type { Deps } from '../deps.ts';
@@ -60,7 +61,7 @@ export async function closeIssue(
       },
       {
         notes: [{ action: 'closed', text, mentionedIn: source }],
-        alongside: [deps.store.mentions.once(issue, 'closed', source)],
+        alongside: [deps.store.mentions.once(placeOf('issue', issue), 'closed', source)],
       },
     );
   } catch (error) {

@@ -9,6 +9,7 @@ import type { FoundIssue } from '../issues/related.ts';
 import { containerOf, sameContainer, withAbove } from '../labels/containers.ts';
 import type { ReferenceLink } from '../markdown/html.ts';
 import type { NumberedReference, TitledReference } from '../markdown/references.ts';
+import type { FoundMergeRequest } from '../merge-requests/related.ts';
 import type { Finder, Reading, Targets } from './reading.ts';
 
 /** Returns the issues that references name, as far as the reader may see them. One batch for all. */
@@ -42,24 +43,36 @@ export const findIssues: Finder<NumberedReference> = async (deps, targets, readi
     ),
   );
 
-/** One batch for all. */
-export const findMergeRequests: Finder<NumberedReference> = async ({ store }, targets, reading) => {
+/** The same for merge requests. */
+export async function mergeRequestsAt(
+  { store }: Deps,
+  targets: readonly Targets<NumberedReference>[],
+  { actor }: Reading,
+): Promise<(FoundMergeRequest & { readonly reference: NumberedReference })[]> {
   const asked = targets
-    .filter(({ access }) => can(reading.actor, access, 'read_merge_requests'))
+    .filter(({ access }) => can(actor, access, 'read_merge_requests'))
     .flatMap(({ access, references }) => references.map((reference) => ({ access, reference })));
   const found = await store.mergeRequests.getMany(
     asked.map(({ access, reference }) => ({ projectId: access.project.id, iid: reference.number })),
   );
-  return new Map(
-    asked.flatMap(({ access, reference }, i) => {
-      const mergeRequest = found[i];
-      if (mergeRequest === undefined) return [];
-      const named = { kind: 'merge_request', sign: '!', place: 'merge_requests', ...mergeRequest } as const;
-      const data = { 'merge-request': mergeRequest.id };
-      return [numberedLink(named, data, access.project, reference, reading)];
-    }),
+  return asked.flatMap(({ access, reference }, i) => {
+    const mergeRequest = found[i];
+    return mergeRequest === undefined ? [] : [{ mergeRequest, access, reference }];
+  });
+}
+
+export const findMergeRequests: Finder<NumberedReference> = async (deps, targets, reading) =>
+  new Map(
+    (await mergeRequestsAt(deps, targets, reading)).map(({ mergeRequest, access, reference }) =>
+      numberedLink(
+        { kind: 'merge_request', sign: '!', place: 'merge_requests', ...mergeRequest },
+        { 'merge-request': mergeRequest.id },
+        access.project,
+        reference,
+        reading,
+      ),
+    ),
   );
-};
 
 /** Snippets of projects; personal ones have no references. One batch for all. */
 export const findSnippets: Finder<NumberedReference> = async ({ store }, targets, reading) => {

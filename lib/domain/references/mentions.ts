@@ -1,24 +1,23 @@
-/** Notes on issues that they are mentioned somewhere: once for each pair, whatever is written there later. */
+/** Notes on issues and merge requests that they are mentioned somewhere: once for each pair, whatever is written there later. */
 import { type MentionSource, systemNote } from '../../records/notes.ts';
 import type { NamingText, Writer } from '../../store/notes/mentions.ts';
 import { can } from '../access/permissions.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';
 import { maySeeSnippet } from '../access/visible-snippets.ts';
 import type { Deps } from '../deps.ts';
-import type { FoundIssue } from '../issues/related.ts';
 import { type NumberedReference, referencesIn } from '../markdown/references.ts';
 import { textOfMergeRequest } from '../merge-requests/of-issues.ts';
 import { listCloser } from './closers.ts';
 import { type Mentioning, readingOf } from './mentioning.ts';
-import { referredIssues } from './resolve.ts';
+import { type NamedTracked, referredTracked } from './resolve.ts';
 import { nameOf } from './source-name.ts';
 
-/** Issues that one text is noted on: the first that it names. */
+/** Issues and merge requests that one text is noted on: the first that it names. */
 const MAX_MENTIONED = 100;
 
 /**
- * Notes on the issues that a new text names that it does, as far as its writer may see them. One of a merge request is
- * listed at those that it closes.
+ * Notes on the issues and merge requests that a new text names that it does, as far as its writer may see them. One of a
+ * merge request is listed at the issues that it closes.
  * @param deadline milliseconds since 1970. @returns whether it came to the end; it may run again
  */
 export async function tellOfText(
@@ -29,7 +28,7 @@ export async function tellOfText(
   const reading = await readingOf(deps, text.projectId, writer);
   if (reading !== undefined && text.kind === 'merge-request') await listCloser(deps, text, reading);
   const written = reading && (await textOf(deps, text, reading));
-  return written === undefined || tellIssues(deps, { ...written, reading: reading! }, deadline);
+  return written === undefined || tellNamed(deps, { ...written, reading: reading! }, deadline);
 }
 
 /** Reads a text as it is now. @returns undefined for one that tells nobody, or is gone */
@@ -66,48 +65,47 @@ async function textOf(
   return { text, source: { kind, projectId, iid: note.iid } };
 }
 
-/** @param except ids of issues that are told otherwise. @returns whether it came to the end */
-export async function tellIssues(
+/** @param isTold whether something is told otherwise. @returns whether it came to the end */
+export async function tellNamed(
   deps: Deps,
   { text, reading, source }: Mentioning,
   deadline: number,
-  except: readonly number[] = [],
+  isTold: (at: NamedTracked['at']) => boolean = () => false,
 ): Promise<boolean> {
   const references = referencesIn(text, { baseUrl: reading.baseUrl })
-    .filter((reference): reference is NumberedReference => reference.kind === 'issue')
+    .filter((each): each is NumberedReference => each.kind === 'issue' || each.kind === 'merge-request')
     .slice(0, MAX_MENTIONED);
   if (references.length === 0) return true;
-  const found = (await referredIssues(deps, references, reading)).filter(
-    ({ issue, access }) => !isSource(issue, source) && !access.project.archived && !except.includes(issue.id),
+  const found = (await referredTracked(deps, references, reading)).filter(
+    ({ at, access }) => !isSource(at, source) && !access.project.archived && !isTold(at),
   );
   const known = await deps.store.mentions.known(
-    found.map(({ issue }) => issue),
+    found.map(({ at }) => at),
     'mentioned',
     source,
   );
   for (const target of found.filter((_, i) => !known[i])) {
     if (Date.now() > deadline) return false;
-    await tellIssue(deps, target, { reading, source });
+    await tell(deps, target, { reading, source });
   }
   return true;
 }
 
-const isSource = ({ projectId, iid }: FoundIssue['issue'], source: MentionSource): boolean =>
-  source.kind === 'issue' && source.projectId === projectId && source.iid === iid;
+const isSource = ({ projectId, iid, noteable }: NamedTracked['at'], source: MentionSource): boolean =>
+  source.kind === noteable.kind && source.projectId === projectId && source.iid === iid;
 
-async function tellIssue(
+async function tell(
   deps: Deps,
-  { issue, access }: FoundIssue,
+  { at, access }: NamedTracked,
   { reading, source }: Omit<Mentioning, 'text'>,
 ): Promise<void> {
-  const { projectId, id, iid } = issue;
   const text = `mentioned in ${nameOf(source, reading.project.project, access.project)}`;
   const note = systemNote(
     await deps.store.notes.nextId(),
-    { projectId, noteable: { kind: 'issue', id }, iid },
+    at,
     { action: 'cross_reference', text, mentionedIn: source },
     reading.actor.user,
     deps.now().toISOString(),
   );
-  await deps.store.mentions.add(note, issue, source);
+  await deps.store.mentions.add(note, at, source);
 }

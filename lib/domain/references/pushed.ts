@@ -1,4 +1,4 @@
-/** The messages of pushed commits: issues that they name are told, and those of the default branch close issues. */
+/** The messages of pushed commits: what they name is told, and those of the default branch close issues. */
 import { CorruptData } from '../../git/corrupt-data.ts';
 import { HistoryLimit } from '../../git/history.ts';
 import { ObjectMissing } from '../../git/objects.ts';
@@ -6,15 +6,16 @@ import { type Oid, ZERO_OID } from '../../git/oid.ts';
 import { branchRef } from '../../git/refname.ts';
 import type { CommitRecord, GitRepository } from '../../git/repository.ts';
 import { LimitExceeded } from '../../git/work.ts';
-import type { Push, PushedBranch, Writer } from '../../store/notes/mentions.ts';
+import { type Push, type PushedBranch, placeOf, type Writer } from '../../store/notes/mentions.ts';
 import { can } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
-import { mayNameIssues } from '../markdown/references.ts';
+import { mayNameTracked } from '../markdown/references.ts';
 import { codeOf } from '../repository/read.ts';
 import { closeIssue, issuesClosedBy } from './closing.ts';
 import { type Mentioning, readingOf } from './mentioning.ts';
-import { tellIssues } from './mentions.ts';
+import { tellNamed } from './mentions.ts';
 import { closeIssuesOf } from './merged.ts';
+import type { NamedTracked } from './resolve.ts';
 
 /** New commits of a branch whose messages are read: the newest. */
 const MAX_COMMITS = 100;
@@ -33,19 +34,22 @@ export async function tellOfPush(deps: Deps, push: Writer & Push, deadline: numb
     const isDefault = branch.name === defaultBranch;
     const commits = await newCommits(git, branch, isDefault ? undefined : defaultBranch);
     for (const commit of commits.toReversed()) {
-      if (!mayNameIssues(commit.message)) continue;
+      if (!mayNameTracked(commit.message)) continue;
       if (Date.now() > deadline) return false;
       const source = { kind: 'commit', projectId: project.id, sha: commit.oid } as const;
       const closed = isDefault ? await issuesClosedBy(deps, commit.message, reading) : [];
       for (const issue of closed) await closeIssue(deps, issue, { reading, source });
       const isClosed = await deps.store.mentions.known(
-        closed.map(({ issue }) => issue),
+        closed.map(({ issue }) => placeOf('issue', issue)),
         'closed',
         source,
       );
-      const except = closed.flatMap(({ issue }, i) => (isClosed[i] ? [issue.id] : []));
+      const closedIds = closed.flatMap(({ issue }, i) => (isClosed[i] ? [issue.id] : []));
+      // What merges something names it, which is noted there already.
+      const isTold = ({ projectId, iid, noteable: { kind, id } }: NamedTracked['at']) =>
+        kind === 'issue' ? closedIds.includes(id) : projectId === project.id && iid === push.merged;
       const mentioning: Mentioning = { text: commit.message, reading, source };
-      if (!(await tellIssues(deps, mentioning, deadline, except))) return false;
+      if (!(await tellNamed(deps, mentioning, deadline, isTold))) return false;
     }
   }
   return true;

@@ -1,5 +1,6 @@
 /** Finds what the references of a text lead to, as far as its reader may see it. */
 
+import { type MentionedPlace, placeOf } from '../../store/notes/mentions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { visibleGroups } from '../access/visibility-filter.ts';
@@ -16,6 +17,7 @@ import {
   findMilestones,
   findSnippets,
   issuesAt,
+  mergeRequestsAt,
 } from './finders.ts';
 import type { Finder, Reading, Targets } from './reading.ts';
 
@@ -65,12 +67,62 @@ export async function referredIssues(
   references: readonly NumberedReference[],
   reading: Reading,
 ): Promise<FoundIssue[]> {
+  const targets = await numberedTargets(deps, references, reading);
+  const found = await issuesAt(deps, targets, reading);
+  return inOrder(references, found, ({ issue }) => issue.id);
+}
+
+/** An issue or a merge request that a text names. */
+export interface NamedTracked {
+  readonly at: MentionedPlace;
+  readonly access: ProjectAccess;
+}
+
+/** The same for issues and merge requests. */
+export async function referredTracked(
+  deps: Deps,
+  references: readonly NumberedReference[],
+  reading: Reading,
+): Promise<NamedTracked[]> {
+  const targets = await numberedTargets(deps, references, reading);
+  const ofKind = (wanted: NumberedReference['kind']) =>
+    targets.flatMap(({ access, references: all }) => {
+      const some = all.filter(({ kind }) => kind === wanted);
+      return some.length === 0 ? [] : [{ access, references: some }];
+    });
+  const [issues, mergeRequests] = await Promise.all([
+    issuesAt(deps, ofKind('issue'), reading),
+    mergeRequestsAt(deps, ofKind('merge-request'), reading),
+  ]);
+  const found = [
+    ...issues.map(({ issue, ...rest }) => ({ at: placeOf('issue', issue), ...rest })),
+    ...mergeRequests.map(({ mergeRequest, ...rest }) => ({
+      at: placeOf('merge-request', mergeRequest),
+      ...rest,
+    })),
+  ];
+  return inOrder(references, found, ({ at: { noteable } }) => `${noteable.kind} ${noteable.id}`);
+}
+
+async function numberedTargets(
+  deps: Deps,
+  references: readonly NumberedReference[],
+  reading: Reading,
+): Promise<Targets<NumberedReference>[]> {
   const { holding, projectIds } = await holdersOf(deps, references, reading);
   const projects = await accesses(deps, reading, projectIds);
-  const found = await issuesAt(deps, targetsOf(references, holding, projects, reading), reading);
-  const bySource = new Map(found.map(({ reference, ...issue }) => [reference.source, issue]));
-  const inOrder = references.flatMap(({ source }) => bySource.get(source) ?? []);
-  return [...new Map(inOrder.map((each) => [each.issue.id, each])).values()];
+  return targetsOf(references, holding, projects, reading);
+}
+
+/** What was found for references, each once, in the order of these. */
+function inOrder<T extends { readonly reference: NumberedReference }>(
+  references: readonly NumberedReference[],
+  found: readonly T[],
+  idOf: (found: T) => number | string,
+): T[] {
+  const bySource = new Map(found.map((each) => [each.reference.source, each]));
+  const all = references.flatMap(({ source }) => bySource.get(source) ?? []);
+  return [...new Map(all.map((each) => [idOf(each), each])).values()];
 }
 
 /** Looks up the names in references: what holds them, by what was written, and the projects among it. */

@@ -1,11 +1,12 @@
-/** What the service noted on issues about the places that name them, each once: a row for each pair. */
-import type { MergeRequestAddress } from '../../records/merge-requests.ts';
+/** What the service noted on issues and merge requests about the places that name them, each once: a row for each pair. */
+import type { MergeRequestAddress, MergeRequestReference } from '../../records/merge-requests.ts';
 import type { MentionSource, Noteable, NoteRecord } from '../../records/notes.ts';
 import { TransactionRefused } from '../errors.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../outbox/outbox.ts';
 import { checkProjectExists } from '../placement/project-item.ts';
 import { issueKey } from '../row-keys/issues.ts';
 import type { Key } from '../row-keys/key.ts';
+import { mergeRequestKeys } from '../row-keys/merge-requests.ts';
 import {
   mentionKey,
   namingMergeRequest,
@@ -16,7 +17,7 @@ import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Put } from '../table/write.ts';
 import { noteWrites } from './notes.ts';
 
-/** Notes on issues that a text names them. */
+/** Notes on issues and merge requests that a text names them. */
 export const MENTIONS_JOB = 'references.text';
 /** The same for the messages of pushed commits; closes the issues that those of the default branch say they close. */
 export const PUSHED_JOB = 'references.push';
@@ -24,7 +25,7 @@ export const PUSHED_JOB = 'references.push';
 /** Closes the issues that a merge request says it closes: `{ projectId, iid }`. */
 export const MERGED_JOB = 'references.merge';
 
-/** A new text that may name issues: of an issue or a merge request, or of a note on something. */
+/** A new text that may name issues and merge requests: of an issue or a merge request, or of a note on something. */
 export type NamingText =
   | { readonly kind: 'issue'; readonly projectId: number; readonly iid: number }
   | { readonly kind: 'merge-request'; readonly projectId: number; readonly iid: number }
@@ -67,12 +68,17 @@ export const mergedMessage = (
   merger: Writer,
 ): OutboxMessage => message(MAINTENANCE, MERGED_JOB, { ...mergeRequest, ...merger });
 
-/** An issue, and what is to be noted on it. */
-export interface MentionedIssue {
+/** An issue or a merge request, on which something is to be noted. */
+export interface MentionedPlace {
   readonly projectId: number;
-  readonly id: number;
   readonly iid: number;
+  readonly noteable: { readonly kind: 'issue' | 'merge-request'; readonly id: number };
 }
+
+export const placeOf = (
+  kind: MentionedPlace['noteable']['kind'],
+  { projectId, iid, id }: MergeRequestReference,
+): MentionedPlace => ({ projectId, iid, noteable: { kind, id } });
 
 type What = 'closed' | 'mentioned';
 
@@ -82,15 +88,15 @@ export class Mentions {
     this.#table = table;
   }
 
-  /** Returns for each issue whether this was noted there before. */
-  async known(issues: readonly MentionedIssue[], what: What, source: MentionSource): Promise<boolean[]> {
-    const rows = await this.#table.batchGet(issues.map((issue) => keyOf(issue, what, source)));
+  /** Returns for each place whether this was noted there before. */
+  async known(places: readonly MentionedPlace[], what: What, source: MentionSource): Promise<boolean[]> {
+    const rows = await this.#table.batchGet(places.map((place) => keyOf(place, what, source)));
     return rows.map((row) => row !== undefined);
   }
 
   /** Returns where the merge requests are that were noted on an issue as naming it, at most `limit`. */
   async namingMergeRequests(
-    { projectId, id }: MentionedIssue,
+    { projectId, id }: Pick<MergeRequestReference, 'projectId' | 'id'>,
     limit: number,
   ): Promise<MergeRequestAddress[]> {
     const { items } = await this.#table.query({
@@ -102,18 +108,19 @@ export class Mentions {
   }
 
   /** The row, for the transaction of what happens once: refused as `mention` if it has happened. */
-  once(issue: MentionedIssue, what: What, source: MentionSource): Put {
-    return { put: { ...keyOf(issue, what, source) }, if: ABSENT, reason: 'mention' };
+  once(place: MentionedPlace, what: What, source: MentionSource): Put {
+    return { put: { ...keyOf(place, what, source) }, if: ABSENT, reason: 'mention' };
   }
 
-  /** Stores the note that an issue is mentioned. @returns whether it is new; not if the issue is gone */
-  async add(note: NoteRecord, issue: MentionedIssue, source: MentionSource): Promise<boolean> {
+  /** Stores the note that a place is mentioned. @returns whether it is new; not if the place is gone */
+  async add(note: NoteRecord, place: MentionedPlace, source: MentionSource): Promise<boolean> {
+    const record = place.noteable.kind === 'issue' ? issueKey(place) : mergeRequestKeys.record(place);
     try {
       await this.#table.transact([
         ...noteWrites(note),
-        this.once(issue, 'mentioned', source),
-        { check: issueKey(issue), if: PRESENT, reason: 'issue' },
-        checkProjectExists(issue.projectId),
+        this.once(place, 'mentioned', source),
+        { check: record, if: PRESENT, reason: 'place' },
+        checkProjectExists(place.projectId),
       ]);
       return true;
     } catch (error) {
@@ -123,5 +130,5 @@ export class Mentions {
   }
 }
 
-const keyOf = ({ projectId, id }: MentionedIssue, what: What, source: MentionSource) =>
-  mentionKey(projectId, { kind: 'issue', id }, what, source);
+const keyOf = ({ projectId, noteable }: MentionedPlace, what: What, source: MentionSource) =>
+  mentionKey(projectId, noteable, what, source);

@@ -1,4 +1,4 @@
-/** Notes on issues that a text names them: which texts, on which issues, once, and who reads them. */
+/** Notes on issues and merge requests that a text names them: which texts, on which issues, once, and who reads them. */
 import { describe, expect, test } from 'vitest';
 import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
@@ -86,6 +86,62 @@ describe('an issue is told where it is mentioned', () => {
     await call(owner!, 'PUT', `/projects/${id}`, { repository_access_level: 'private' });
     expect(await notesOf(stranger!, `${issues}/1`)).toEqual([]);
     expect(await notesOf(owner!, `${issues}/1`)).toHaveLength(1);
+  });
+});
+
+describe('a merge request is told where it is mentioned', () => {
+  /** A project with a branch for each merge request, and these. */
+  async function proposed(owner: Person, name: string, titles: readonly string[]) {
+    const project = await projectOf(owner, name, [], { initialize_with_readme: true });
+    const at = `/projects/${project.id}`;
+    for (const [i, title] of titles.entries()) {
+      const actions = [{ action: 'create', file_path: `${i}.txt`, content: 'x' }];
+      const commit = { branch: `side-${i}`, start_branch: 'main', commit_message: `file ${i}`, actions };
+      await call(owner, 'POST', `${at}/repository/commits`, commit);
+      const json = { title, source_branch: `side-${i}`, target_branch: 'main' };
+      await call(owner, 'POST', `${at}/merge_requests`, json);
+    }
+    return { ...project, at, requests: `${at}/merge_requests` };
+  }
+
+  test('in texts of issues and merge requests, in notes on them and in commits, by number, path and URL', async () => {
+    const owner: Person = await someone();
+    const { at, issues, requests, path, web_url } = await proposed(owner, 'Told', ['first', 'after !1, !2']);
+    await call(owner, 'POST', issues, { title: 'see !1', description: '`!2`' });
+    await call(owner, 'POST', issues, { title: 'far', description: `${web_url}/-/merge_requests/1` });
+    await call(owner, 'POST', `${issues}/2/notes`, { body: `once more ${path}!1` });
+    await call(owner, 'POST', `${requests}/1/notes`, { body: 'unlike !2 and !1, !99' });
+    const actions = [{ action: 'create', file_path: 'c.txt', content: 'x' }];
+    const commit = { branch: 'main', commit_message: 'Mends !1', actions };
+    const { id: sha } = await call(owner, 'POST', `${at}/repository/commits`, commit);
+    const told = [
+      ...['by: unlike !2 and !1, !99', `mentioned in commit ${sha}`, 'mentioned in issue #1'],
+      ...['mentioned in issue #2', 'mentioned in merge request !2'],
+    ];
+    expect((await notesOf(owner, `${requests}/1`)).toSorted()).toEqual(told);
+    expect(await notesOf(owner, `${requests}/2`)).toEqual(['mentioned in merge request !1']);
+    expect((await call(owner, 'GET', `${requests}/1`)).user_notes_count).toBe(1);
+  });
+
+  test('but not of the commit that merges it, which is noted already', async () => {
+    const owner: Person = await someone();
+    const { requests, path } = await proposed(owner, 'Merging', ['first', 'second']);
+    const json = { merge_commit_message: `Merge it\n\nSee merge request ${path}!1, and !2` };
+    const { merge_commit_sha: sha } = await call(owner, 'PUT', `${requests}/1/merge`, json);
+    expect((await notesOf(owner, `${requests}/1`)).join()).not.toContain('mentioned');
+    expect(await notesOf(owner, `${requests}/2`)).toEqual([`mentioned in commit ${sha}`]);
+  });
+
+  test('by a place that its readers see, and only where its writer sees the merge request', async () => {
+    const [owner, stranger]: Person[] = [await someone(), await someone()];
+    const { at, issues, requests, path } = await proposed(owner!, 'Seen', ['first']);
+    await call(owner!, 'POST', issues, { title: 'secret !1', confidential: true });
+    expect(await notesOf(owner!, `${requests}/1`)).toEqual(['mentioned in issue #1']);
+    expect(await notesOf(stranger!, `${requests}/1`)).toEqual([]);
+    await call(owner!, 'PUT', at, { merge_requests_access_level: 'private' });
+    const far = await projectOf(stranger!, 'Unseen', []);
+    await call(stranger!, 'POST', far.issues, { title: `like ${path}!1` });
+    expect(await notesOf(owner!, `${requests}/1`)).toEqual(['mentioned in issue #1']);
   });
 });
 
