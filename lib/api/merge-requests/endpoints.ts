@@ -64,13 +64,12 @@ async function renderedTexts(
 ) {
   const { renderedFor } = await import('../../domain/references/render.ts');
   const [description] = await textsOf(deps, [mergeRequest.description ?? '']);
-  const html = (text: string) => renderedFor(deps, text, { actor, baseUrl, project });
-  const [titleHtml, descriptionHtml] = await Promise.all([html(mergeRequest.title), html(description!)]);
-  // A title is one line: it needs no paragraph.
-  return {
-    title_html: titleHtml.replace(/^<p\b[^>]*>(.*)<\/p>\s*$/s, '$1'),
-    description_html: descriptionHtml,
-  };
+  const reading = { actor, baseUrl, project };
+  const [titleHtml, descriptionHtml] = await Promise.all([
+    renderedFor(deps, mergeRequest.title, reading, { inline: true }),
+    renderedFor(deps, description!, reading),
+  ]);
+  return { title_html: titleHtml, description_html: descriptionHtml };
 }
 
 /** What creation and update have in common. */

@@ -6,8 +6,13 @@ import { externalLinks } from './external.ts';
 import type { Reading } from './reading.ts';
 import { resolveReferences } from './resolve.ts';
 
-/** Returns the sanitized HTML of a text for one reader. */
-export async function renderedFor(deps: Deps, text: string, reading: Reading): Promise<string> {
+/** Returns the sanitized HTML of a text for one reader. @param inline of a title: without paragraphs and other blocks */
+export async function renderedFor(
+  deps: Deps,
+  text: string,
+  reading: Reading,
+  { inline = false } = {},
+): Promise<string> {
   const { baseUrl, project } = reading;
   const references = referencesIn(text, { baseUrl, withQuotes: true });
   const [own, elsewhere] = await Promise.all([
@@ -16,5 +21,5 @@ export async function renderedFor(deps: Deps, text: string, reading: Reading): P
   ]);
   const links = elsewhere.size === 0 ? own : new Map([...elsewhere, ...own]);
   const projectUrl = project === undefined ? {} : { projectUrl: `${baseUrl}/${project.project.fullPath}` };
-  return rendered(text, { baseUrl, links, external: elsewhere.size > 0, ...projectUrl });
+  return rendered(text, { baseUrl, links, external: elsewhere.size > 0, inline, ...projectUrl });
 }

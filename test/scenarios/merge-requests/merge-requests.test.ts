@@ -174,11 +174,12 @@ describe('a merge request', () => {
   });
 
   test('shows its texts as HTML to who asks for that', async () => {
-    const { iid } = await proposed({ title: 'Mend *it* <b', description: 'See !1 and **more**' });
+    const { iid } = await proposed({ title: '# Mend *it* <b', description: 'See !1 and **more**' });
     const { body: plain } = await as('guest', 'GET', `${of('public')}/${iid}`);
     expect(plain).not.toHaveProperty('title_html');
     const { body } = await as('guest', 'GET', `${of('public')}/${iid}?render_html=true`);
-    expect(body.title_html).toBe('Mend <em>it</em> &lt;b');
+    // A title is one line: it has no headings.
+    expect(body.title_html).toBe('# Mend <em>it</em> &lt;b');
     expect(body.description_html).toContain('<strong>more</strong>');
     expect(body.description_html).toMatch(/<a [^>]*merge_requests\/1"/);
   });
