@@ -129,18 +129,22 @@ export function array<T, const O extends ListOptions<T>>(
     type: options?.documentedAsText ? ['array', 'string'] : 'array',
     items: jsonSchemaOf(item),
   };
+  const split = (text: string): string[] =>
+    text
+      .split(',', maxItems + 1)
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
   const read = (raw: unknown): Coerced<unknown[]> => {
     if (raw === null) return null;
-    if (typeof raw === 'string' && (options?.comma || raw.trim() === '')) {
-      return raw
-        .split(',', maxItems + 1)
-        .map((part) => part.trim())
-        .filter((part) => part !== '');
-    }
+    if (typeof raw === 'string' && (options?.comma || raw.trim() === '')) return split(raw);
     if (options?.comma && typeof raw === 'number') return [raw];
     if (!Array.isArray(raw)) return INVALID;
     // `labels[]=` is an empty list; a blank object is still an item.
-    return facts?.fields === undefined ? raw.filter((part) => part !== '' && part !== null) : raw;
+    if (facts?.fields !== undefined) return raw;
+    const parts = options?.comma
+      ? raw.flatMap((part) => (typeof part === 'string' ? split(part) : [part]))
+      : raw;
+    return parts.filter((part) => part !== '' && part !== null);
   };
   const each = (values: unknown[], fail: Fail): unknown[] => {
     if (values.length > maxItems) {
@@ -169,7 +173,7 @@ export function array<T, const O extends ListOptions<T>>(
   }) as Field<Value<Exclude<T, undefined>[], O>>;
 }
 
-/** `array` that also accepts comma-separated text or a single number, as most lists of the API do. */
+/** `array` that also accepts comma-separated text or a single number, as most lists of the API do. Commas separate in its items too. */
 export const list = <T, const O extends ListOptions<T>>(
   item: Field<T>,
   options?: O,

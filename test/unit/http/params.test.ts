@@ -161,6 +161,14 @@ describe('validation messages', () => {
 });
 
 describe('the value of a parameter', () => {
+  test('of a list is split at commas, in one text and in several', () => {
+    for (const raw of ['a, b,c', ['a', 'b', 'c'], ['a,b', ' c '], ['a', '', ',b,', 'c']])
+      expect(one(list(string()), raw)).toEqual({ p: ['a', 'b', 'c'] });
+    expect(one(list(integer()), ['1,2', 3])).toEqual({ p: [1, 2, 3] });
+    expect(one(array(string()), ['a,b'])).toEqual({ p: ['a,b'] });
+    expect(one(list(string(), { maxItems: 2 }), ['a,b', 'c'])).toBe('p is too long');
+  });
+
   test.each(['true', 'TRUE', 'True', 't', 'T', '1', 'on', 'ON', 'yes', 'Yes', 'y', 'Y', true, 1])(
     'true: %s',
     (v) => {
