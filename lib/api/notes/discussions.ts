@@ -49,6 +49,13 @@ export type ContainerRule = ProjectRule<false> | GroupRule<false>;
 const TEXT = 'Text of the note, at most 1,000,000 characters';
 export const noteText = () => p.string({ required: true, description: TEXT });
 export const noteTextOrNone = () => p.string({ blank: false, description: TEXT });
+/** Of a note that has one already. */
+export const newNoteText = () =>
+  p.string({
+    required: true,
+    description: TEXT,
+    check: (text) => (text.trim() === '' ? 'is empty' : undefined),
+  });
 export const noteTime = () =>
   p.datetime({ description: 'Time of creation, for administrators and owners; ignored for others' });
 

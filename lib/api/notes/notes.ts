@@ -14,6 +14,7 @@ import {
   absent,
   type ContainerRule,
   type NotedPath,
+  newNoteText,
   noteId,
   noteText,
   noteTextOrNone,
@@ -126,7 +127,7 @@ export function noteEndpoints<A extends ContainerAccess>({
     params: () => at(noteId()),
     body: () =>
       p.params({
-        body: updatesText === true ? noteText() : noteTextOrNone(),
+        body: updatesText === true ? newNoteText() : noteTextOrNone(),
         ...internal(),
       }),
     returns: { body: shapes.note, or: ONLY_ACTIONS },
