@@ -48,6 +48,7 @@ test('a new epic is told to who watches its group or chose that, and to those it
   expect(mail!.subject).toBe(`plans | Harbour (&${epic.iid})`);
   expect(mail!.text).toContain(`(@ada) created epic &${epic.iid}.`);
   expect(mail!.text).toContain(epic.web_url);
+  expect(mail).toMatchObject(inThread(epic));
 });
 
 test('one that is confidential is told to those who may see it, as it is when the mail is sent', async () => {
@@ -72,6 +73,11 @@ const during = async (happens: () => Promise<unknown>) => {
   await happens();
   return mails();
 };
+/** All mail about an epic is in one thread. */
+const inThread = ({ id }: { id: number }) => {
+  const thread = `<epic_${id}.group_${groupId}@127.0.0.1>`;
+  return { inReplyTo: thread, references: thread };
+};
 const note = (who: string, epic: { id: number }, json: object) =>
   call(who, 'POST', `${group}/epics/${epic.id}/notes`, json);
 
@@ -89,6 +95,7 @@ test('a note is told to its epic’s author, participants, those it mentions and
   expect(mail!.subject).toBe(`Re: plans | Harbour (&${epic.iid})`);
   expect(mail!.text).toMatch(new RegExp(`\\(@dan\\) commented on epic &${epic.iid}:\\s+(> )?Where, @fay\\?`));
   expect(mail!.text).toContain(`${epic.web_url}#note_`);
+  expect(mail).toMatchObject(inThread(epic));
   const second = await during(() => note('ada', epic, { body: 'Here.' }));
   expect(reasons(second)).toMatchObject({ dan: ['participating'], eve: ['participating'] });
   expect(second).not.toHaveProperty('ada');
@@ -115,9 +122,14 @@ test('that an epic is closed and opened again is told to its participants and wh
     eve: ['participating'],
   });
   expect(closed['eve']![0]!.text).toContain(`(@dan) closed epic &${epic.iid}.`);
+  expect(closed['eve']![0]).toMatchObject({
+    subject: `Re: plans | Harbour (&${epic.iid})`,
+    ...inThread(epic),
+  });
   expect(await during(() => call('dan', 'PUT', at, { state_event: 'close', title: 'Port' }))).toEqual({});
   const reopened = await during(() => call('dan', 'PUT', at, { state_event: 'reopen' }));
   expect(reopened['eve']![0]!.text).toContain(`(@dan) reopened epic &${epic.iid}.`);
+  expect(reopened['eve']![0]).toMatchObject(inThread(epic));
 });
 
 test('who leaves the conversation of an epic by the link in a mail hears no more of it', async () => {

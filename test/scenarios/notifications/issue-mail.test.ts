@@ -4,6 +4,9 @@ import { handler as noon } from '../../../functions/daily.ts';
 import { deps } from '../../../functions/deps.ts';
 import { dayIn } from '../../../lib/domain/days.ts';
 import { mailMessage } from '../../../lib/domain/mail/message.ts';
+import { contentOf } from '../../../lib/domain/notifications/content.ts';
+import type { ChangeOfIssue, DomainEvent } from '../../../lib/domain/notifications/enqueue.ts';
+import { currentAddress, recipientOf } from '../../../lib/domain/notifications/recipients.ts';
 import { sendNotification } from '../../../lib/domain/notifications/send.ts';
 import { settled } from '../../harness/settled.ts';
 import { header, linkIn, ownMail, reasons } from '../mail/mail-fixture.ts';
@@ -101,6 +104,8 @@ describe('mail about an issue', () => {
     const milestone = await call('ada', 'POST', `${project}/milestones`, { title: 'v1' });
     const path = await issue('bob', { description: '@bob' });
     const number = `#${path.split('/').at(-1)}`;
+    const { id } = await call('ada', 'GET', path);
+    const thread = `<issue_${id}.project_${project.split('/').at(-1)}@127.0.0.1>`;
     const everybody = { bob: 'author', cyd: 'assigned', dan: 'watching', eve: 'custom' };
     await call('ada', 'PUT', path, { assignee_ids: ids('cyd') });
     await settled();
@@ -144,7 +149,13 @@ describe('mail about an issue', () => {
       const asReasons = Object.fromEntries(
         Object.entries(expected).map(([name, reason]) => [name, [reason]]),
       );
-      expect([change, reasons(await mails())]).toEqual([change, asReasons]);
+      const sent = await mails();
+      expect([change, reasons(sent)]).toEqual([change, asReasons]);
+      for (const mail of Object.values(sent).flat())
+        expect(mail).toMatchObject({
+          subject: `Re: house | Gate (${number})`,
+          ...{ inReplyTo: thread, references: thread },
+        });
       for (const line of Object.values(await texts())) expect(line).toEqual([text]);
     }
     forget();
@@ -251,6 +262,55 @@ describe('mail about an issue', () => {
       eve: ['custom'],
       fay: ['subscribed'],
     });
+  });
+});
+
+describe('mail of each kind', () => {
+  const tomorrow = dayIn(new Date(), 1);
+  const CHANGES: readonly ChangeOfIssue[] = [
+    ...([{ what: 'opened' }, { what: 'closed' }, { what: 'reopened' }, { what: 'moved' }] as const),
+    ...([
+      { what: 'reassigned', formerIds: [] },
+      { what: 'replanned', milestoneId: null },
+    ] as const),
+    ...([
+      { what: 'described', former: [] },
+      { what: 'due', day: tomorrow },
+    ] as const),
+    { what: 'relabelled', labelIds: [] },
+  ];
+
+  test('is for who may see the issue as it is when it is sent, also where it was decided before', async () => {
+    const [{ id: labelId }] = await call('ada', 'GET', `${project}/labels?search=bug`);
+    const json = { title: 'Hatch', description: 'for @dan', due_date: tomorrow, labels: 'bug' };
+    const path = await issue('ada', json);
+    const { id: noteId } = await call('ada', 'POST', `${path}/notes`, { body: 'for @dan' });
+    const at = { projectId: Number(project.split('/').at(-1)), iid: Number(path.split('/').at(-1)) };
+    const happenings: DomainEvent[] = [
+      ...CHANGES.map((change): DomainEvent => {
+        const changes = [change.what === 'relabelled' ? { ...change, labelIds: [labelId] } : change];
+        return { kind: 'issue', ...at, changes };
+      }),
+      { kind: 'issue-note', ...at, noteId },
+    ];
+    const given = { id: 'each', actorId: people['ada']!.id, baseUrl: service.url };
+    const decided = await Promise.all(
+      happenings.map(async (happening) => {
+        const found = await contentOf(deps(), { ...given, happening });
+        return recipientOf(people['dan']!.id, found!.about);
+      }),
+    );
+    const addresses = () => Promise.all(decided.map((recipient) => currentAddress(deps(), recipient)));
+    expect(await addresses()).toEqual(decided.map(() => 'dan@example.com'));
+    await call('ada', 'PUT', path, { confidential: true });
+    expect(await addresses()).toEqual(decided.map(() => undefined));
+    await call('ada', 'PUT', path, { assignee_ids: ids('dan') });
+    expect(await addresses()).toEqual(decided.map(() => 'dan@example.com'));
+    await call('ada', 'PUT', project, { issues_access_level: 'private' });
+    expect(await addresses()).toEqual(decided.map(() => undefined));
+    await call('ada', 'PUT', project, { issues_access_level: 'enabled' });
+    await call('ada', 'DELETE', path);
+    expect(await addresses()).toEqual(decided.map(() => undefined));
   });
 });
 
