@@ -17,6 +17,8 @@ export const MAX_RENDERED = 262_144;
 const MAX_CELLS = 50_000;
 /** Milliseconds of the thread for one text; prose of the largest size takes a twentieth of it. */
 const MAX_TIME = 4000;
+/** Milliseconds for a new thread to read its code, which takes a second where others need the processor too. */
+const MAX_START = 10_000;
 /** Megabytes of the thread. */
 const MAX_HEAP = 256;
 /** Texts that may wait for the thread; further ones are not rendered. */
@@ -78,14 +80,17 @@ interface Task {
 /** Renders one text after the other. It is started when first needed, and keeps no process alive. */
 export class RenderThread {
   readonly #maxTime: number;
+  readonly #maxStart: number;
   #worker: Worker | undefined;
+  #isReady = false;
   #current: Task | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #waiting: Task[] = [];
 
-  /** @param maxTime milliseconds for one text */
-  constructor(maxTime = MAX_TIME) {
+  /** @param maxTime milliseconds for one text @param maxStart milliseconds for a new thread */
+  constructor(maxTime = MAX_TIME, maxStart = MAX_START) {
     this.#maxTime = maxTime;
+    this.#maxStart = maxStart;
   }
 
   /** @returns undefined for a text that could not be rendered */
@@ -106,14 +111,24 @@ export class RenderThread {
     }
     const worker = (this.#worker ??= this.#start());
     worker.ref();
-    this.#timer = setTimeout(() => this.#end(worker), this.#maxTime);
+    this.#limit(worker, this.#isReady ? this.#maxTime : this.#maxStart);
     const { text, options } = this.#current;
     worker.postMessage({ text, options });
   }
 
+  #limit(worker: Worker, milliseconds: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#end(worker), milliseconds);
+  }
+
   #start(): Worker {
     const worker = new Worker(CODE, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP } });
-    worker.on('message', (html: string) => this.#finish(html));
+    this.#isReady = false;
+    worker.on('message', (html: string | undefined) => {
+      if (html !== undefined) return this.#finish(html);
+      this.#isReady = true;
+      if (this.#current !== undefined) this.#limit(worker, this.#maxTime);
+    });
     // Out of memory; `exit` follows.
     worker.on('error', () => undefined);
     worker.on('exit', () => this.#end(worker));

@@ -98,7 +98,7 @@ describe('long texts', () => {
 
   test('a text that takes too long is shown as it was written', async () => {
     const slow = 'a '.repeat(100_000);
-    const hurried = new RenderThread(1);
+    const hurried = new RenderThread(1, 1);
     expect(await rendered(slow, { baseUrl }, hurried)).toBe(`<pre>${slow}</pre>`);
     expect(await hurried.render('*a*', { baseUrl })).toBeUndefined();
     expect(await rendered(slow, { baseUrl })).toBe(`<p>${slow.trim()}</p>\n`);
