@@ -114,7 +114,27 @@ describe('a line of a comparison, in a later one', () => {
       { oldLine: 3, newLine: null },
     ],
     ['an added line that is gone', { oldLine: null, newLine: 5 }, base, base, undefined],
-    ['an added line that the target has by now', { oldLine: null, newLine: 5 }, head, head, undefined],
+    [
+      'an added line that the target has by now is an unchanged one',
+      { oldLine: null, newLine: 5 },
+      `zero\n${head}`,
+      `zero\n${head}`,
+      { oldLine: 6, newLine: 6 },
+    ],
+    [
+      'an unchanged line that the target has no more is an added one',
+      { oldLine: 4, newLine: 4 },
+      base.replace('four\n', ''),
+      head,
+      { oldLine: null, newLine: 4 },
+    ],
+    [
+      'a deleted line that the target has no more either',
+      { oldLine: 2, newLine: null },
+      base.replace('two\n', ''),
+      head,
+      undefined,
+    ],
     ['a deleted line that came back', { oldLine: 2, newLine: null }, base, base, undefined],
     [
       'an unchanged line that was changed',
@@ -125,5 +145,13 @@ describe('a line of a comparison, in a later one', () => {
     ],
   ])('%s', (_name, line, laterBase, laterHead, expected) => {
     expect(traced(line, tracing(laterBase, laterHead))).toEqual(expected);
+  });
+
+  test('an unchanged line is gone where its sides are not the same line any more', () => {
+    const same = new LineMap([], { old: 2, after: 2 });
+    const apart = new LineMap([{ oldStart: 0, oldEnd: 0, newStart: 0, newEnd: 1 }], { old: 2, after: 3 });
+    const line = { oldLine: 2, newLine: 2 };
+    expect(traced(line, { heads: same, bases: same, later: same })).toEqual(line);
+    expect(traced(line, { heads: same, bases: same, later: apart })).toBeUndefined();
   });
 });

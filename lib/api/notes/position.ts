@@ -7,7 +7,7 @@ const lineNumber = (description: string) => p.integer({ min: 1, description });
 
 const lineFields = () => ({
   line_code: p.string({ description: 'Code of the line; its numbers say the same' }),
-  type: p.string({ description: '`new` for an added line, `old` for a deleted one' }),
+  type: p.string({ description: '`new` for an added line, else `old`; its code or numbers say the same' }),
   old_line: lineNumber('Number of the line in the old file; not of an added line'),
   new_line: lineNumber('Number of the line in the new file; not of a deleted line'),
 });
@@ -44,7 +44,6 @@ const field = () => ({
 
 interface LineBody {
   readonly line_code?: string | undefined;
-  readonly type?: string | undefined;
   readonly old_line?: number | undefined;
   readonly new_line?: number | undefined;
 }
@@ -83,9 +82,8 @@ async function positionIn(
   });
 }
 
-const lineOf = ({ line_code, type, old_line, new_line }: LineBody): LineRequest => ({
+const lineOf = ({ line_code, old_line, new_line }: LineBody): LineRequest => ({
   code: line_code,
-  type: type === 'new' || type === 'old' ? type : undefined,
   oldLine: old_line,
   newLine: new_line,
 });

@@ -16,8 +16,8 @@ import { type ChangedFile, fileIn, lineCode, lineMapOf } from './positions.ts';
 export const MAX_TRACED = 30;
 
 /**
- * Returns the positions in the order given, in the latest version where the same lines are still there; otherwise as they
- * were written: the commits then tell that they are outdated.
+ * Returns the positions in the order given, in the latest version where their lines are still there, and whole files and
+ * images are what they were; otherwise as they were written: the commits then tell that they are outdated.
  */
 export async function latestPositions<P extends NotePosition | undefined>(
   deps: Deps,
@@ -30,39 +30,74 @@ export async function latestPositions<P extends NotePosition | undefined>(
   const git = codeOf(deps, access);
   const refs: DiffRefs = { baseSha, startSha: latest.startSha, headSha: latest.headSha };
   const files = await bounded(() => git.changedFiles(baseSha as Oid, latest.headSha as Oid));
-  const paths = (file: ChangedFile) => ({
-    oldPath: decodePath(file.oldPath),
-    newPath: decodePath(file.newPath),
-  });
-  const byNewPath = new Map(files.map((file) => [paths(file).newPath, file]));
-  const byOldPath = new Map(files.map((file) => [paths(file).oldPath, file]));
-  const tracings = new Map<string, Promise<Tracing | undefined>>();
-  const tracingOf = (position: NotePosition, file: ChangedFile): Promise<Tracing | undefined> => {
-    const { baseSha: base, headSha, oldPath, newPath } = position;
-    const key = JSON.stringify([base, headSha, oldPath, newPath]);
-    const known = tracings.get(key);
+  const byNewPath = new Map(files.map((file) => [pathsOf(file).newPath, file]));
+  const byOldPath = new Map(files.map((file) => [pathsOf(file).oldPath, file]));
+  const renamed = renamesTo(git, latest.headSha);
+  const fileOf = async ({ oldPath, newPath, headSha }: NotePosition): Promise<ChangedFile | undefined> =>
+    byNewPath.get(newPath) ??
+    byOldPath.get(oldPath) ??
+    byNewPath.get((await renamed(headSha)).get(newPath) ?? newPath);
+  const lookups = new Map<string, Promise<Later | undefined>>();
+  const laterOf = (position: NotePosition): Promise<Later | undefined> => {
+    const { baseSha: base, headSha, oldPath, newPath, on } = position;
+    const key = JSON.stringify([base, headSha, oldPath, newPath, on.kind === 'text']);
+    const known = lookups.get(key);
     if (known !== undefined) return known;
-    if (tracings.size >= MAX_TRACED) return Promise.resolve(undefined);
-    const found = tracing(git, position, file);
-    tracings.set(key, found);
+    if (lookups.size >= MAX_TRACED) return Promise.resolve(undefined);
+    const found = fileOf(position).then((file) => file && later(git, position, file));
+    lookups.set(key, found);
     return found;
   };
   const shown: (NotePosition | P)[] = [];
   for (const position of positions) {
-    const file =
-      position === undefined || !isFormer(position, latest)
-        ? undefined
-        : (byNewPath.get(position.newPath) ?? byOldPath.get(position.oldPath));
-    if (position === undefined || file === undefined) {
+    const found = position === undefined || !isFormer(position, latest) ? undefined : await laterOf(position);
+    if (position === undefined || found === undefined) {
       shown.push(position);
       continue;
     }
-    const at = { ...refs, ...paths(file) };
-    const on =
-      position.on.kind === 'text' ? moved(position.on, at, await tracingOf(position, file)) : position.on;
+    const at = { ...refs, ...pathsOf(found.file) };
+    const on = position.on.kind === 'text' ? moved(position.on, at, found.tracing) : position.on;
     shown.push(on === undefined ? position : { ...at, on });
   }
   return shown;
+}
+
+/** A file of a position as the latest version changes it. */
+interface Later {
+  readonly file: ChangedFile;
+  /** Of a place in a text. */
+  readonly tracing: Tracing | undefined;
+}
+
+const pathsOf = (file: ChangedFile) => ({
+  oldPath: decodePath(file.oldPath),
+  newPath: decodePath(file.newPath),
+});
+
+/** @returns undefined where a whole file or an image is not what it was */
+async function later(
+  git: GitRepository,
+  position: NotePosition,
+  file: ChangedFile,
+): Promise<Later | undefined> {
+  if (position.on.kind === 'text') return { file, tracing: await tracing(git, position, file) };
+  const before = await fileIn(git, position.headSha, position.newPath);
+  const isSame = before === file.newId && pathsOf(file).newPath === position.newPath;
+  return isSame ? { file, tracing: undefined } : undefined;
+}
+
+/** Finds the new paths of files that were moved since a former head. They are looked for where nothing else finds a file. */
+function renamesTo(git: GitRepository, headSha: string) {
+  const known = new Map<string, Promise<ReadonlyMap<string, string>>>();
+  const find = async (from: string): Promise<ReadonlyMap<string, string>> => {
+    const files = await bounded(() => git.changedFiles(from as Oid, headSha as Oid));
+    return new Map(files.map(pathsOf).map(({ oldPath, newPath }) => [oldPath, newPath]));
+  };
+  return (from: string): Promise<ReadonlyMap<string, string>> => {
+    const found = known.get(from) ?? find(from);
+    known.set(from, found);
+    return found;
+  };
 }
 
 /** @returns undefined where a file is no text any more, or too large */

@@ -1,8 +1,9 @@
 /** Places in the diffs of a merge request that notes are about. */
 
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { FileChange } from '../../git/diff/changes.ts';
-import type { LineMap } from '../../git/diff/line-map.ts';
+import type { ComparedLine, LineMap } from '../../git/diff/line-map.ts';
 import { type Oid, ZERO_OID } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import { decodePath } from '../../git/tree/path.ts';
@@ -50,7 +51,7 @@ export async function positionOf(
   if (oldLine === null && newLine === null) throw invalid('needs old_line or new_line');
   const map = await lineMapOf(git, file);
   if (map === undefined) throw invalid('the file is binary or too large: only position_type file or image');
-  const placed = (line: { oldLine: number | null; newLine: number | null }): PlacedLine => {
+  const placed = (line: ComparedLine): PlacedLine => {
     const numbers = map.numbersOf(line);
     if (numbers === undefined)
       throw badRequest('Note {:line_code=>["can\'t be blank", "must be a valid line code"]}');
@@ -58,7 +59,7 @@ export async function positionOf(
   };
   const line = placed({ oldLine, newLine });
   if (range === undefined) return { ...at, on: { kind, line } };
-  const [start, end] = [placed(numbersOf(range.start)), placed(numbersOf(range.end))];
+  const [start, end] = [placed(numbersOf(map, range.start)), placed(numbersOf(map, range.end))];
   return { ...at, on: { kind, line, range: { start, end } } };
 }
 
@@ -69,12 +70,16 @@ function pointOf({ width, height, x, y }: PositionRequest) {
   return { width, height, x, y };
 }
 
-function numbersOf({ code, type, oldLine, newLine }: LineRequest) {
-  if (oldLine !== undefined || newLine !== undefined)
-    return { oldLine: oldLine ?? null, newLine: newLine ?? null };
+/** A line by its numbers, or the one that the diff counts as its code does, be it added, deleted or unchanged. */
+function numbersOf(map: LineMap, request: LineRequest): ComparedLine {
+  const { code, oldLine = null, newLine = null } = request;
+  if (oldLine !== null || newLine !== null) return { oldLine, newLine };
   const [, old, after] = /^[0-9a-f]{40}_(\d{1,9})_(\d{1,9})$/.exec(code ?? '') ?? [];
   if (old === undefined) throw invalid('line_range needs lines');
-  return { oldLine: type === 'new' ? null : Number(old), newLine: type === 'old' ? null : Number(after) };
+  const numbers = [Number(old), Number(after)] as const;
+  const both: ComparedLine = { oldLine: numbers[0], newLine: numbers[1] };
+  const lines = [both, { ...both, oldLine: null }, { ...both, newLine: null }];
+  return lines.find((line) => isDeepStrictEqual(map.numbersOf(line), numbers)) ?? both;
 }
 
 /** Names a line in the diff of a file. @param numbers as the diff counts them */

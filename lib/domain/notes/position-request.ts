@@ -3,8 +3,6 @@ import type { DiffRefs } from '../../records/notes.ts';
 /** A line as a client names it: by its numbers, or by its code, which has them at its end. */
 export interface LineRequest {
   readonly code?: string | undefined;
-  /** On which side the line of a code is; absent: on both. */
-  readonly type?: 'new' | 'old' | undefined;
   readonly oldLine?: number | undefined;
   readonly newLine?: number | undefined;
 }

@@ -71,13 +71,19 @@ export interface Tracing {
 }
 
 /**
- * Traces a line of one comparison to a later one of the same file.
- * @returns undefined where the line is gone, or is by now what it was not: added, deleted or unchanged
+ * Traces a line of one comparison to a later one of the same file. A line of the new version is followed there: it may
+ * have become an unchanged one, as the base has it by then, or an added one. A deleted line stays one.
+ * @returns undefined where the line is gone, or a deleted one came back
  */
 export function traced({ oldLine, newLine }: ComparedLine, { heads, bases, later }: Tracing) {
-  const found: ComparedLine = {
-    oldLine: oldLine === null ? null : (bases.newLineOf(oldLine) ?? 0),
-    newLine: newLine === null ? null : (heads.newLineOf(newLine) ?? 0),
-  };
-  return later.numbersOf(found) === undefined ? undefined : found;
+  const old = oldLine === null ? undefined : bases.newLineOf(oldLine);
+  if (newLine === null) {
+    const found: ComparedLine = { oldLine: old ?? 0, newLine: null };
+    return later.numbersOf(found) === undefined ? undefined : found;
+  }
+  const line = heads.newLineOf(newLine);
+  if (line === undefined) return undefined;
+  const found: ComparedLine = { oldLine: later.oldLineOf(line) ?? null, newLine: line };
+  // Both sides of an unchanged line are there, and are not the same line any more.
+  return old !== undefined && found.oldLine !== old ? undefined : found;
 }

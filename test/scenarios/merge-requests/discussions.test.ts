@@ -121,7 +121,8 @@ describe('a place in the diff', () => {
       start: line,
       end: {
         line_code: code('a', old, after),
-        type: oldLine === null ? 'new' : newLine === null ? 'old' : null,
+        // As clients are told: `old` also of unchanged lines.
+        type: oldLine === null ? 'new' : 'old',
       },
     };
     const { status, body } = await discuss(path, place({ ...line, line_range: range }));
@@ -158,9 +159,13 @@ describe('a place in the diff', () => {
   test('is named by a form too, and may be a whole file, or a point in an image', async () => {
     const form = new URLSearchParams({ body: 'see', 'position[new_line]': '8' });
     for (const [name, value] of Object.entries(place({}))) form.set(`position[${name}]`, String(value));
+    for (const end of ['start', 'end']) form.set(`position[line_range][${end}][new_line]`, '8');
     const token = world.tokens.owner!;
     const made = await service.call('POST', `${path}/discussions`, { token, form: form.toString() });
-    expect([made.status, made.body.notes[0].position.new_line]).toEqual([201, 8]);
+    expect([made.status, made.body.notes[0].position]).toMatchObject([
+      201,
+      { new_line: 8, line_range: { start: { new_line: 8, type: 'new' }, end: { new_line: 8 } } },
+    ]);
     const file = await discuss(path, place({ position_type: 'file' }));
     expect(file.body.notes[0].position).toEqual({
       ...refs,
@@ -199,7 +204,7 @@ describe('a place in the diff', () => {
     expect([status, body.message]).toEqual([400, expect.stringMatching(/Note \{:(?:position|line_code)=>/)]);
   });
 
-  test('moves with its line to the next version; of a line that is no more what it was it stays, outdated', async () => {
+  test('moves with its line to the next version, whatever the line is there', async () => {
     const iid = await propose();
     const head_sha = (await recordOf(iid)).diff.headSha;
     const first = { ...refs, head_sha };
@@ -223,7 +228,8 @@ describe('a place in the diff', () => {
       { ...later, old_line: 2, new_line: 3 },
       { ...later, old_line: 4, new_line: null },
       { ...later, old_line: null, new_line: 5 },
-      { ...first, old_line: 1, new_line: 1 },
+      // The line that this target lacks is an added one.
+      { ...later, old_line: null, new_line: 1 },
     ]);
     // Places in both versions are taken.
     for (const version of [first, later])
