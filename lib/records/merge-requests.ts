@@ -179,6 +179,10 @@ export interface MergeRequestReference extends MergeRequestAddress {
   readonly id: number;
 }
 
+/** Whether its latest version may have more commits than it is found by. */
+export const isLong = ({ diff }: Pick<MergeRequestFields, 'diff'>): boolean =>
+  diff.commitShas?.length === MAX_FINDING_COMMITS;
+
 /** The commits that a merge request is found by: those of its latest version, and what merging it made. */
 export const commitsOf = ({
   diff,

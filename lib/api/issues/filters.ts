@@ -121,12 +121,12 @@ export async function filterOf(deps: ApiDeps, query: Query) {
     selectionOf(deps, query),
     query.not === undefined ? undefined : selectionOf(deps, query.not as GivenSelection),
   ]);
-  if (filter === undefined) return undefined;
+  if (filter.namesNobody) return undefined;
   const { scope } = query;
   return {
-    ...filter,
-    // Nothing is of a user whom nobody is, so there is nothing to leave out.
-    not,
+    ...filter.selection,
+    // Nothing is of a user whom nobody is, so there is nothing to leave out for them.
+    not: not?.selection,
     type: query.issue_type,
     createdAfter: query.created_after,
     createdBefore: query.created_before,
@@ -152,15 +152,18 @@ export async function filterOf(deps: ApiDeps, query: Query) {
   };
 }
 
-async function selectionOf(deps: ApiDeps, given: GivenSelection): Promise<Selection | undefined> {
+/** @returns the conditions, without users whom nobody is, and whether one is named */
+async function selectionOf(
+  deps: ApiDeps,
+  given: GivenSelection,
+): Promise<{ readonly selection: Selection; readonly namesNobody: boolean }> {
   const { assignee_username: assigneeNames = [], author_username: authorName } = given;
   const users = await Promise.all(
     [...assigneeNames, ...(authorName ? [authorName] : [])].map((name) => deps.store.users.byUsername(name)),
   );
-  if (users.some((user) => user === undefined)) return undefined;
-  const ids = users.map((user) => user!.id);
-  const assignees = ids.slice(0, assigneeNames.length);
-  return {
+  const ids = users.map((user) => user?.id);
+  const assignees = ids.slice(0, assigneeNames.length).filter((id) => id !== undefined);
+  const selection: Selection = {
     iids: given.iids,
     authorId: given.author_id ?? (authorName ? ids.at(-1) : undefined),
     assigneeIds: peopleOf(given.assignee_id, assignees),
@@ -172,4 +175,5 @@ async function selectionOf(deps: ApiDeps, given: GivenSelection): Promise<Select
     weight: choiceOf(given.weight, Number),
     reaction: choiceOf(given.my_reaction_emoji, (text) => text),
   };
+  return { selection, namesNobody: ids.includes(undefined) };
 }

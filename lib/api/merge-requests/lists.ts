@@ -125,8 +125,11 @@ const ofInstance = endpoint({
   returns: { body: shapes.mergeRequests },
   ...LISTED,
   errors,
-  handle: ({ actor, query, page, request }, deps) =>
-    listed(deps, actor, { kind: 'instance' }, query, countedOrAfter(page), request.baseUrl),
+  handle: ({ actor, query, page, request }, deps) => {
+    // Also those of archived projects: only the list of a group leaves them out.
+    const all = { ...query, non_archived: false };
+    return listed(deps, actor, { kind: 'instance' }, all, countedOrAfter(page), request.baseUrl);
+  },
 });
 
 const ofGroup = endpoint({
@@ -192,11 +195,11 @@ export async function listed(
     selectionOf(deps, query),
     query.not === undefined ? undefined : selectionOf(deps, query.not as GivenSelection),
   ]);
-  if (given === undefined) return nothing;
+  if (given.namesNobody) return nothing;
   const input = {
-    ...given,
-    // Nothing is of a user whom nobody is, so there is nothing to leave out.
-    not,
+    ...given.selection,
+    // Nothing is of a user whom nobody is, so there is nothing to leave out for them.
+    not: not?.selection,
     scope,
     iids: query.iids,
     landed: query.landed,
@@ -239,8 +242,11 @@ const MINE: Readonly<Record<(typeof SCOPES)[number], 'author' | 'assignee' | 're
   all: undefined,
 };
 
-/** @returns undefined where a user is named whom nobody is */
-async function selectionOf(deps: ApiDeps, given: GivenSelection): Promise<Selection | undefined> {
+/** @returns the conditions, without users whom nobody is, and whether one is named */
+async function selectionOf(
+  deps: ApiDeps,
+  given: GivenSelection,
+): Promise<{ readonly selection: Selection; readonly namesNobody: boolean }> {
   const { assignee_username: assigneeNames = [], author_username: authorName } = given;
   const reviewerWord = choiceOf(given.reviewer_username, (name) => ({ name }));
   const reviewerName = typeof reviewerWord === 'object' ? reviewerWord.name : undefined;
@@ -250,15 +256,12 @@ async function selectionOf(deps: ApiDeps, given: GivenSelection): Promise<Select
     authorName ? idOf(authorName) : undefined,
     reviewerName === undefined ? undefined : idOf(reviewerName),
   ]);
-  const isMissing =
-    assignees.includes(undefined) ||
-    (authorName && authorId === undefined) ||
-    (reviewerName !== undefined && reviewerId === undefined);
-  if (isMissing) return undefined;
-  const named = assignees.filter((id) => id !== undefined);
-  return {
+  const selection: Selection = {
     authorId: given.author_id ?? authorId,
-    assigneeIds: peopleOf(given.assignee_id, named),
+    assigneeIds: peopleOf(
+      given.assignee_id,
+      assignees.filter((id) => id !== undefined),
+    ),
     reviewerIds:
       typeof reviewerWord === 'string'
         ? reviewerWord
@@ -267,6 +270,11 @@ async function selectionOf(deps: ApiDeps, given: GivenSelection): Promise<Select
     milestone: milestoneOf(given),
     reaction: choiceOf(given.my_reaction_emoji, (text) => text),
   };
+  const namesNobody =
+    assignees.includes(undefined) ||
+    (authorName ? authorId === undefined : false) ||
+    (reviewerName !== undefined && reviewerId === undefined);
+  return { selection, namesNobody };
 }
 
 function idsOf(given: readonly string[] | undefined) {

@@ -10,7 +10,7 @@ const ofCommit = endpoint({
   area: 'commits',
   summary: 'List the merge requests of a commit',
   description:
-    'Those of the project that propose it with their latest version, among its newest 50 commits, or whose merge made it; the newest first.',
+    'Those of the project that propose it with their latest version, or whose merge made it; the newest first.',
   access: project('read_history'),
   params: commitSha,
   returns: { body: shapes.mergeRequests },

@@ -23,6 +23,7 @@ import { iterationGroups } from '../iterations/iterations.ts';
 import { withAbove } from '../labels/containers.ts';
 import { labelsOf } from '../labels/of-records.ts';
 import { pageByCursor } from '../page-by-cursor.ts';
+import { withMe } from '../tracked/conditions.ts';
 import { type ListScope, milestonesOf, scopeId } from '../tracked/related.ts';
 import { type IssueFilter, matcherOf } from './conditions.ts';
 import type { FoundIssue } from './related.ts';
@@ -140,12 +141,10 @@ async function plan(
   const me = actor.kind === 'user' ? actor.user.id : undefined;
   if (mine !== undefined && me === undefined) throw unauthorized();
   const classes = classesOf(input);
+  const assigneeIds = mine === 'assignee' ? withMe(input.assigneeIds, me!) : input.assigneeIds;
+  if (mine === 'assignee' && assigneeIds === undefined) return undefined;
   const given: IssueFilter =
-    mine === undefined
-      ? input
-      : mine === 'author'
-        ? { ...input, authorId: input.authorId ?? me }
-        : { ...input, assigneeIds: input.assigneeIds ?? [me!] };
+    mine === 'author' ? { ...input, authorId: input.authorId ?? me } : { ...input, assigneeIds };
   // Nobody has no reactions to ask for.
   const filter: IssueFilter =
     me === undefined

@@ -2,12 +2,7 @@
 
 import { awardedName } from '../../records/award-emoji.ts';
 import type { LabelRecord } from '../../records/labels.ts';
-import {
-  commitsOf,
-  isDraft,
-  type MergeRequestRecord,
-  type MergeRequestState,
-} from '../../records/merge-requests.ts';
+import { isDraft, type MergeRequestRecord, type MergeRequestState } from '../../records/merge-requests.ts';
 import type { MilestoneRecord } from '../../records/milestones.ts';
 import { wordsOfMergeRequest } from '../../store/merge-requests/kind.ts';
 import { hasTerms, type Terms } from '../../store/search/words.ts';
@@ -146,7 +141,6 @@ function conditionsOf(filter: MergeRequestFilter): Condition[] {
       ({ targetBranch }) =>
         targetBranch === wanted,
   );
-  add(filter.commitSha, (wanted) => (record) => commitsOf(record).includes(wanted));
   add(filter.draft, (wanted) => (record) => isDraft(record) === wanted);
   add(filter.terms, (wanted) => (record) => hasTerms(wanted, wordsOfMergeRequest(record), record.iid));
   add(

@@ -6,7 +6,11 @@ import {
   type MergeRequestRecord,
   type MergeRequestState,
 } from '../../records/merge-requests.ts';
-import { mergeRequestRanges as rangesIn, rangesOfCommit } from '../../store/merge-requests/kind.ts';
+import {
+  mergeRequestRanges as rangesIn,
+  rangesOfCommit,
+  rangesOfLong,
+} from '../../store/merge-requests/kind.ts';
 import type { Position } from '../../store/table/cursor.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
 import type { Listable, SearchedIn, TrackedQuery } from '../../store/tracked/list.ts';
@@ -20,9 +24,11 @@ import type { Deps } from '../deps.ts';
 import { unauthorized } from '../errors.ts';
 import { withAbove } from '../labels/containers.ts';
 import { pageByCursor } from '../page-by-cursor.ts';
+import { withMe } from '../tracked/conditions.ts';
 import { type ListScope, scopeId } from '../tracked/related.ts';
 import { type Deployed, landingOf, type Matcher, type MergeRequestFilter, matcherOf } from './conditions.ts';
 import type { FoundMergeRequest } from './related.ts';
+import { withCommit } from './with-commit.ts';
 
 export const MERGE_REQUEST_ORDERS = ['created_at', 'updated_at', 'title'] as const;
 export type MergeRequestOrder = (typeof MERGE_REQUEST_ORDERS)[number];
@@ -153,15 +159,20 @@ async function plan(
   const { deployed, approverIds } = filter;
   const { inDeployments, isCut } =
     deployed === undefined ? NOT_DEPLOYED : deployedIn(deps, actor, deployed, accessOf);
+  const proposing =
+    scope.kind === 'project' && commitSha !== undefined
+      ? withCommit(deps, scope.access, commitSha)
+      : undefined;
   const matchers = [
     matcherOf(deps, actor, filter, states),
+    ...(proposing === undefined ? [] : [proposing.matches]),
     ...(approverIds === undefined ? [] : [namedApprovers(deps, actor, approverIds, accessOf)]),
     ...(inDeployments === undefined ? [] : [inDeployments]),
   ];
   return {
     states,
     isInOrder,
-    isCut,
+    isCut: () => isCut() || proposing?.isCut() === true,
     query: {
       sources: sources.length > 0 ? sources : [baseOf(scope, states, isInOrder ? order : 'created_at')],
       ...(scope.kind === 'project' && isExact ? {} : { listable: listableIn(deps, actor, input, accesses) }),
@@ -233,9 +244,9 @@ function ownOf(actor: Actor, input: MergeRequestListInput): MergeRequestFilter |
   if (me === undefined) throw unauthorized();
   if (mine === 'author')
     return filter.authorId === undefined || filter.authorId === me ? { ...filter, authorId: me } : undefined;
-  return mine === 'assignee'
-    ? { ...filter, assigneeIds: filter.assigneeIds ?? [me] }
-    : { ...filter, reviewerIds: filter.reviewerIds ?? [me] };
+  const people = mine === 'assignee' ? 'assigneeIds' : 'reviewerIds';
+  const ids = withMe(filter[people], me);
+  return ids && { ...filter, [people]: ids };
 }
 
 /** The ranges of filters that have rows of their own. @returns undefined where a filter names what does not exist */
@@ -288,7 +299,7 @@ async function sourcesOf(
     covered.add('iids');
   }
   if (projectId !== undefined && filter.commitSha !== undefined) {
-    sources.push(rangesOfCommit(projectId, filter.commitSha));
+    sources.push([...rangesOfCommit(projectId, filter.commitSha), ...rangesOfLong(projectId)]);
     covered.add('commitSha');
   }
   if (typeof labels === 'object' && labels.length > 0 && scope.kind !== 'instance') {

@@ -12,6 +12,7 @@ import {
   type DetailedMergeStatus,
   detailedMergeStatus,
   hasConflicts,
+  isRebasing,
   type MergeStatus,
   mergeStatus,
 } from './merge-status.ts';
@@ -57,7 +58,7 @@ export async function listedStatuses(
       settings: mergeSettingsOf(project),
       targetSha,
       sourceExists: true,
-      rebasing: record.rebase !== null,
+      rebasing: isRebasing(record, deps.now()),
       pipeline: undefined,
       approved: true,
       checking: asked.has(record.id),

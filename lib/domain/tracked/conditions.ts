@@ -24,6 +24,13 @@ export const hasAll = <T>(wanted: Choice<readonly T[]>, values: readonly T[]): b
       ? values.length > 0
       : wanted.every((one) => values.includes(one));
 
+/** People among whom the caller is too, as a list of the caller's own asks for. @returns undefined where nothing has both */
+export const withMe = (
+  wanted: Choice<readonly number[]> | undefined,
+  me: number,
+): readonly number[] | undefined =>
+  wanted === 'none' ? undefined : [...new Set([me, ...(typeof wanted === 'object' ? wanted : [])])];
+
 /** @param milestone that a record has */
 export function isPlannedFor(
   wanted: Choice<MilestoneChoice>,

@@ -5,6 +5,7 @@
 
 import {
   commitsOf,
+  isLong,
   MERGE_REQUEST_STATES,
   type MergeRequestRecord,
   type MergeRequestState,
@@ -36,7 +37,11 @@ export const INDEX_MERGE_REQUEST_JOB = 'merge_request.index';
 /** The ranges that lists of merge requests are read from. */
 export const mergeRequestRanges = rangesOf(mergeRequestKeys);
 
-/** Those of a project that have a commit, whatever their state. */
+/** Those of a project that have more commits than they are found by, whatever their state. */
+export const rangesOfLong = (projectId: number): PlaceRange[] =>
+  mergeRequestRanges.by(projectId, 'long', 0, MERGE_REQUEST_STATES);
+
+/** Those of a project that have a commit among those they are found by, whatever their state. */
 export const rangesOfCommit = (projectId: number, sha: string): PlaceRange[] => [
   { partition: mergeRequestKeys.partition(projectId), prefix: mergeRequestCommitPrefix(sha), listClass: '' },
 ];
@@ -154,6 +159,7 @@ function rowsOf(record: MergeRequestRecord, { rootId, labelTitles, milestoneTitl
     ...(record.milestoneId === null ? [] : [titled('milestone', record.milestoneId, milestoneTitle)]),
     by('source', source.branch),
     by('target', targetBranch),
+    ...(isLong(record) ? [by('long', 0)] : []),
     ...commitsOf(record).map((sha) => ({ ...mergeRequestCommitKey(projectId, sha, place) })),
     ...wordsOfMergeRequest(record).map(word),
   ];

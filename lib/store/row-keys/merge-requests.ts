@@ -3,7 +3,7 @@ import { digestOf, type Key, padded } from './key.ts';
 import type { RowKind } from './row-kind.ts';
 import { trackedKeys } from './tracked.ts';
 
-/** What merge requests are found by: people by user id, branches by name, the rest by its own id. */
+/** What merge requests are found by: people by user id, branches by name, long ones by 0, the rest by its own id. */
 export type MergeRequestFacet =
   | 'author'
   | 'assignee'
@@ -12,7 +12,8 @@ export type MergeRequestFacet =
   | 'label'
   | 'milestone'
   | 'source'
-  | 'target';
+  | 'target'
+  | 'long';
 
 /** Merge requests of the project of their target branch, in rows as issues have them. */
 export const mergeRequestKeys = trackedKeys<MergeRequestFacet, MergeRequestState>({

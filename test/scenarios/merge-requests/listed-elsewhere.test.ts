@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
+import { pushedProject } from '../repository/pushed-project.ts';
 
-const { world, as } = ownWorld();
+const { world, as, service } = ownWorld();
 
 let made = 0;
 /** A project of the owner with a commit on `main`, and a maintainer. */
@@ -58,6 +59,27 @@ test('a commit leads to the merge requests that propose it, also when they are m
   expect([await of(first), await of(merged.body.merge_commit_sha)]).toEqual([[iid], [iid]]);
   const absent = await as('owner', 'GET', `${path}/repository/commits/${'f'.repeat(40)}/merge_requests`);
   expect([absent.status, absent.body.message]).toEqual([404, '404 Commit Not Found']);
+});
+
+test('each commit of a long branch leads to its merge request, and none that it began from', async () => {
+  const owner = { username: 'owner', token: world.tokens.owner! };
+  const { id, git } = await pushedProject(service, owner, 'elsewhere-long', (git) => {
+    const commit = (branch: string, from: string, n: number) =>
+      `commit refs/heads/${branch}\ncommitter C <c@example.com> ${1600000000 + n} +0000\ndata 1\nx\n` +
+      `${from === '' ? '' : `from refs/heads/${from}\n`}M 100644 inline f${n}\ndata 1\nx\n`;
+    const streams = [commit('main', '', 0), commit('main', '', 1)];
+    for (let n = 2; n < 64; n++) streams.push(commit('long', n === 2 ? 'main' : '', n));
+    streams.push(commit('short', 'main', 64));
+    git.feed(streams.join(''), 'fast-import', '--quiet');
+  });
+  const path = `/projects/${id}`;
+  const [long, short] = [await propose(path, 'long'), await propose(path, 'short')];
+  const of = (revision: string) =>
+    iids('reporter', `${path}/repository/commits/${git.oid(revision)}/merge_requests`);
+  expect(await Promise.all(['long', 'long~49', 'long~50', 'long~61'].map(of))).toEqual(Array(4).fill([long]));
+  expect(await Promise.all(['short', 'main', 'main~1'].map(of))).toEqual([[short], [], []]);
+  await as('owner', 'PUT', `${path}/merge_requests/${long}/merge`);
+  expect(await of('long~60')).toEqual([long]);
 });
 
 test('what a forced push took out of a branch leads to its merge request no more', async () => {
