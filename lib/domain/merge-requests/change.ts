@@ -155,17 +155,20 @@ async function consequencesOf(deps: Deps, change: MergeRequestChange) {
 }
 
 /**
- * New texts may name issues and other merge requests, and close other issues than before, as another target branch may: a
- * worker tells there.
+ * New texts may name issues and other merge requests, and close other issues than before, as another target branch may, and
+ * commits that are to be merged into the default branch: a worker tells there.
  */
 async function toldWhereNamed(
   deps: Deps,
-  { actor, before, after, description }: MergeRequestChange,
+  { actor, access, before, after, description }: MergeRequestChange,
 ): Promise<Consequences> {
-  const { projectId, iid, title, targetBranch } = after;
-  const changed =
+  const { projectId, iid, title, targetBranch, diff } = after;
+  const isToDefault = targetBranch === access.project.defaultBranch;
+  const isNewVersion = isToDefault && diff.id !== before?.diff.id;
+  const isReworded =
     description !== undefined || title !== before?.title || targetBranch !== before.targetBranch;
-  if (!changed || (before?.closes === undefined && !mayName(after, mayNameTracked))) return {};
+  const mayTell = isReworded && (before?.closes !== undefined || mayName(after, mayNameTracked));
+  if (!isNewVersion && !mayTell) return {};
   return { messages: [mentionsMessage({ kind: 'merge-request', projectId, iid }, moverOf(deps, actor))] };
 }
 
@@ -174,9 +177,11 @@ async function closesIssuesThen(
   deps: Deps,
   { actor, access, before, after }: MergeRequestChange,
 ): Promise<Consequences> {
-  const { projectId, iid, state, targetBranch } = after;
+  const { projectId, iid, state, targetBranch, squashCommitSha } = after;
   const merged = state === 'merged' && before?.state !== 'merged';
-  if (!merged || targetBranch !== access.project.defaultBranch || !mayName(after, mayNameIssues)) return {};
+  // Commits that are merged as they are tell it themselves.
+  const mayClose = mayName(after, mayNameIssues) || squashCommitSha !== null;
+  if (!merged || targetBranch !== access.project.defaultBranch || !mayClose) return {};
   return { messages: [mergedMessage({ projectId, iid }, moverOf(deps, actor))] };
 }
 

@@ -2,14 +2,13 @@
 import { MAX_CLOSES, type MergeRequestAddress } from '../../records/merge-requests.ts';
 import { can } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
-import { textOfMergeRequest } from '../merge-requests/of-issues.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
-import { issuesClosedBy } from './closing.ts';
 import type { Mentioning } from './mentioning.ts';
+import { issuesToBeClosed } from './to-be-closed.ts';
 
 /**
- * Lists a merge request at the issues that its title and description close once it is merged into the default branch, as
- * far as their writer sees them, and takes it off others.
+ * Lists a merge request at the issues that its title, its description and the messages of its commits close once it is
+ * merged into the default branch, as far as their writer sees them, and takes it off others.
  */
 export async function listCloser(
   deps: Deps,
@@ -21,10 +20,7 @@ export async function listCloser(
   await retryWhileStale(async () => {
     const mergeRequest = await deps.store.mergeRequests.get(address);
     if (mergeRequest === undefined) return;
-    const isToDefault = mergeRequest.targetBranch === project.project.defaultBranch;
-    const closed = isToDefault
-      ? await issuesClosedBy(deps, await textOfMergeRequest(deps.store, mergeRequest), reading)
-      : [];
+    const closed = await issuesToBeClosed(deps, reading, mergeRequest);
     const issues = closed.map(({ issue }) => issue).slice(0, MAX_CLOSES);
     await deps.store.closing.set(mergeRequest, issues);
   });

@@ -1,10 +1,10 @@
-/** Issues that merge requests say they close. */
+/** Issues that merge requests, with their commits, say they close. */
 import type { Writer } from '../../store/notes/mentions.ts';
 import { can } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
-import { textOfMergeRequest } from '../merge-requests/of-issues.ts';
-import { closeIssue, issuesClosedBy } from './closing.ts';
+import { closeIssue } from './closing.ts';
 import { type Mentioning, readingOf } from './mentioning.ts';
+import { issuesToBeClosed } from './to-be-closed.ts';
 
 /** @param deadline milliseconds since 1970. @returns whether it came to the end; it may run again */
 export async function tellOfMerge(
@@ -27,13 +27,11 @@ export async function closeIssuesOf(
   deadline = Number.POSITIVE_INFINITY,
 ): Promise<boolean> {
   const { actor, project } = reading;
-  const { id: projectId, defaultBranch } = project.project;
+  const projectId = project.project.id;
   const mergeRequest = await deps.store.mergeRequests.get({ projectId, iid });
-  if (mergeRequest?.state !== 'merged' || mergeRequest.targetBranch !== defaultBranch) return true;
-  if (!can(actor, project, 'read_merge_requests')) return true;
+  if (mergeRequest?.state !== 'merged' || !can(actor, project, 'read_merge_requests')) return true;
   const source = { kind: 'merge-request', projectId, iid } as const;
-  const text = await textOfMergeRequest(deps.store, mergeRequest);
-  for (const issue of await issuesClosedBy(deps, text, reading)) {
+  for (const issue of await issuesToBeClosed(deps, reading, mergeRequest)) {
     if (Date.now() > deadline) return false;
     await closeIssue(deps, issue, { reading, source });
   }

@@ -4,6 +4,7 @@ import { ObjectMissing } from '../../git/objects.ts';
 import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
+import { DomainError } from '../errors.ts';
 import type { FoundIssue } from '../issues/related.ts';
 import { textOfMergeRequest } from '../merge-requests/of-issues.ts';
 import { proposedCommits } from '../merge-requests/proposed.ts';
@@ -31,7 +32,7 @@ export async function issuesToBeClosed(
   return issuesClosedBy(deps, [own, ...messages], reading);
 }
 
-/** None where the history is damaged. */
+/** None where the history is damaged, or too long to be walked. */
 async function messagesOf(
   deps: Deps,
   access: ProjectAccess,
@@ -41,7 +42,8 @@ async function messagesOf(
     const { items } = await proposedCommits(deps, access, diff, { offset: 0, perPage: MAX_COMMITS });
     return items.map(({ message }) => message);
   } catch (error) {
-    if (error instanceof ObjectMissing || error instanceof CorruptData) return [];
+    const isUnreadable = error instanceof ObjectMissing || error instanceof CorruptData;
+    if (isUnreadable || error instanceof DomainError) return [];
     throw error;
   }
 }

@@ -193,6 +193,39 @@ describe('a merge request', () => {
     expect(await project.states(1)).toEqual(['closed via merge request !1', 'reopened']);
   });
 
+  test.each([
+    ['as they are', false],
+    ['squashed', true],
+  ])(
+    'is listed with the issues that its commits close, and closes them when these are merged %s',
+    async (_, squash) => {
+      const owner: Person = await someone();
+      const { at, ...project } = await projectOf(owner, `Commits ${squash}`);
+      const iid = await project.propose({});
+      const closed = async (list: string) =>
+        (await call(owner, 'GET', `${at}/${list}`)).map((each: { iid: number }) => each.iid);
+      const counts = async () => {
+        await settled();
+        const issues = await call(owner, 'GET', `${at}/issues?sort=asc`);
+        return issues.map((each: { merge_requests_count: number }) => each.merge_requests_count);
+      };
+      expect(await counts()).toEqual([0, 0, 0]);
+      const branch = (await call(owner, 'GET', `${at}/merge_requests/${iid}`)).source_branch;
+      const actions = [{ action: 'create', file_path: 'mended', content: 'x' }];
+      const commit = { branch, commit_message: 'Mend\n\nFixes #2', actions };
+      await call(owner, 'POST', `${at}/repository/commits`, commit);
+      expect(await counts()).toEqual([0, 1, 0]);
+      expect(await closed(`issues/2/closed_by`)).toEqual([iid]);
+      expect(await closed(`merge_requests/${iid}/closes_issues`)).toEqual([2]);
+      await call(owner, 'PUT', `${at}/merge_requests/${iid}/merge`, { squash });
+      const [first, second] = (await project.issues()) as [string[], string[]];
+      expect(first[1]).toBe('opened');
+      expect(second[1]).toBe('closed');
+      const via = second.filter((text) => String(text).startsWith('closed via'));
+      expect(via).toEqual(['closed via merge request !1']);
+    },
+  );
+
   test('closes nothing that is merged elsewhere than into the default branch', async () => {
     const owner: Person = await someone();
     const { at, ...project } = await projectOf(owner, 'Aside');
