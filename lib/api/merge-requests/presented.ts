@@ -1,6 +1,7 @@
 import type { Actor } from '../../domain/actor.ts';
 import { type AsItIs, visiblePipeline } from '../../domain/merge-requests/as-it-is.ts';
 import { conversationOf } from '../../domain/merge-requests/conversation.ts';
+import { isFirstContribution } from '../../domain/merge-requests/first-contribution.ts';
 import type { MergeRequestScope } from '../../domain/merge-requests/list.ts';
 import { listedStatuses } from '../../domain/merge-requests/listed-status.ts';
 import { detailedMergeStatus, hasConflicts, mergeStatus } from '../../domain/merge-requests/merge-status.ts';
@@ -57,7 +58,7 @@ type ShownFound = FoundMergeRequest & Partial<Pick<AsItIs, 'situation'>>;
 export async function presentedMergeRequest(deps: ApiDeps, actor: Actor, found: ShownFound, baseUrl: string) {
   const { mergeRequest, access, situation } = found;
   const { baseSha, headSha, startSha } = mergeRequest.diff;
-  const [[shown], subscribed, protection, pipelines] = await Promise.all([
+  const [[shown], subscribed, protection, pipelines, isFirst] = await Promise.all([
     presentedMergeRequests(
       deps,
       [found],
@@ -68,6 +69,7 @@ export async function presentedMergeRequest(deps: ApiDeps, actor: Actor, found: 
     isSubscribed(deps, actor, conversationOf(found)),
     branchProtection(deps, access, actor),
     presentedPipelines(deps, actor, found, baseUrl),
+    isFirstContribution(deps, actor, access, mergeRequest),
   ]);
   return {
     ...shown!,
@@ -78,7 +80,7 @@ export async function presentedMergeRequest(deps: ApiDeps, actor: Actor, found: 
     ...pipelines,
     diff_refs: { base_sha: baseSha, head_sha: headSha, start_sha: startSha },
     merge_error: mergeRequest.mergeError,
-    first_contribution: false,
+    first_contribution: isFirst,
     user: { can_merge: protection.mayUpdate(actor, mergeRequest.targetBranch) },
   };
 }

@@ -92,7 +92,9 @@ export const mergeRequest = shape(() =>
         start_sha: z.string(),
       }),
       merge_error: z.string().nullable(),
-      first_contribution: z.boolean(),
+      first_contribution: z
+        .boolean()
+        .describe('Whether the author is no member above Guest, and had nothing merged in the project'),
       user: z.object({ can_merge: z.boolean() }),
       title_html: z.string().optional().describe('With `render_html`'),
       description_html: z.string().optional().describe('With `render_html`'),

@@ -27,11 +27,9 @@ import type { Counters } from '../table/counters.ts';
 import { deletePage } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Put } from '../table/write.ts';
+import type { PlaceRange } from '../tracked/places.ts';
 import { TrackedRecords } from '../tracked/records.ts';
-import { MERGE_REQUEST_KIND } from './kind.ts';
-
-/** Makes the next version where the source branch has moved: `{ projectId, iid, userId, baseUrl }`. */
-export const REFRESH_MERGE_REQUEST_JOB = 'merge_request.refresh';
+import { MERGE_REQUEST_KIND, mergeRequestRanges } from './kind.ts';
 
 /** Brings the open merge requests of pushed branches in line with them: `{ projectId, branches, actorId, baseUrl }`. */
 export const FOLLOW_PUSH_JOB = 'merge_request.follow-push';
@@ -135,6 +133,15 @@ export class MergeRequests extends TrackedRecords<MergeRequestRecord, MergeReque
       limit,
     });
     return items as unknown as ProposedBranch[];
+  }
+
+  /** Whether a user has proposed to a project what is merged by now. */
+  async hasMerged(projectId: number, authorId: number): Promise<boolean> {
+    const [{ partition, prefix }] = mergeRequestRanges.by(projectId, 'author', authorId, ['merged']) as [
+      PlaceRange,
+    ];
+    const { items } = await this.table.query({ partition, prefix, limit: 1 });
+    return items.length > 0;
   }
 
   /** Returns the shared branches of a project, or of one branch the merge requests that share it, at most `limit`. */
