@@ -165,7 +165,8 @@ describe('the oldest of ten thousand', () => {
     expect([await listed('rival'), await listed('clean')]).toEqual(['cannot_be_merged', 'can_be_merged']);
   });
 
-  test('is merged by a push that brings its commits', async () => {
+  test('is merged by a push that brings its commits, below more than a hundred others', async () => {
+    for (let n = 0; n < 120; n++) await commit('upon', `upon-${n}.txt`, 'x');
     const { iid } = await propose('upon');
     await ask('PUT', `/${project}/merge_requests/${iid}/merge`);
     await finish(service, waits);

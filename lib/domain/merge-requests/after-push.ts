@@ -11,8 +11,8 @@ import { type Oid, ZERO_OID } from '../../git/oid.ts';
 import { type RefName, shortName } from '../../git/refname.ts';
 import { LimitExceeded } from '../../git/work.ts';
 import type { MergeRequestRecord } from '../../records/merge-requests.ts';
+import { rangesOfCommit } from '../../store/merge-requests/kind.ts';
 import type { PushedBranch, Writer } from '../../store/notes/mentions.ts';
-import { mapLimit } from '../../store/table/map-limit.ts';
 import { can } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -23,16 +23,13 @@ import { codeOf } from '../repository/read.ts';
 import { changeMergeRequest } from './change.ts';
 import { listMergeRequests } from './list.ts';
 import { askForCheck } from './mergeability.ts';
-import { refreshMergeRequest } from './refresh.ts';
-import type { FoundMergeRequest } from './related.ts';
+import { followedBy } from './refresh.ts';
 
 /** Open merge requests of one branch that are looked at: the newest of those to it. */
 const MAX_OPEN = 100;
-/** New commits of a branch by which older merge requests to it are found: the newest. */
-const MAX_LOOKED_UP = 100;
-/** Commits that are looked up at the same time. */
-const LOOKED_UP_AT_ONCE = 10;
-/** Of these, the newest that are checked at once against what their target has become; the others when they are looked at. */
+/** New commits of a branch by which older merge requests to it are found, at the same time. */
+const LOOKED_UP_AT_ONCE = 50;
+/** Of the open ones, the newest that are checked at once against what their target has become; the others when they are looked at. */
 const MAX_CHECKED = 20;
 /** New commits of a branch among which heads are looked for: the newest. */
 const MAX_COMMITS = 10_000;
@@ -53,31 +50,35 @@ export async function followPush(
   const user = actorId === null ? undefined : await deps.store.users.get(actorId);
   if (user === undefined) return true;
   const actor = actingFor(user, baseUrl);
-  for (const { name } of branches) {
-    const branch = shortName(name as RefName);
+  for (const push of branches) {
+    const branch = shortName(push.name as RefName);
     const open = await deps.store.mergeRequests.openFrom({ projectId, branch }, MAX_OPEN);
     for (const { projectId: into, iid } of open) {
       if (Date.now() > deadline) return false;
-      await refreshMergeRequest(deps, { projectId: into, iid, userId: user.id, baseUrl });
+      await followedBy(deps, { projectId: into, iid, push, userId: user.id, baseUrl });
     }
   }
   const [access] = await projectAccesses(deps, actor, [projectId]);
   if (access === undefined || !can(actor, access, 'read_merge_requests')) return true;
   for (const branch of branches) {
     if (Date.now() > deadline) return false;
-    await markMerged(deps, actor, access, branch);
+    if (!(await markMerged(deps, actor, access, branch, deadline))) return false;
   }
   return true;
 }
 
-/** Marks those merged whose heads a push brought to their target branch, and lets others be checked against it. */
+/**
+ * Marks those merged whose heads a push brought to their target branch, and lets others be checked against it.
+ * @returns whether it came to the end
+ */
 async function markMerged(
   deps: Deps,
   actor: Extract<Actor, { kind: 'user' }>,
   access: ProjectAccess,
   branch: PushedBranch,
-): Promise<void> {
-  if (branch.from === ZERO_OID) return;
+  deadline: number,
+): Promise<boolean> {
+  if (branch.from === ZERO_OID) return true;
   const input = {
     scope: { kind: 'project', access },
     state: 'opened',
@@ -85,39 +86,53 @@ async function markMerged(
   } as const;
   const page = { page: 1, perPage: MAX_OPEN, count: false, order: 'created_at', direction: 'desc' } as const;
   const { items, more } = await listMergeRequests(deps, actor, input, page);
-  if (items.length === 0) return;
+  if (items.length === 0) return true;
   const commits = await newCommits(deps, access, branch);
-  const older = more ? await olderWith(deps, actor, access, input.targetBranch, commits) : [];
-  const known = new Set(items.map(({ mergeRequest }) => mergeRequest.id));
-  let checks = 0;
-  for (const { mergeRequest } of [...items, ...older.filter(({ mergeRequest: { id } }) => !known.has(id))]) {
-    const { headSha } = mergeRequest.diff;
-    if (!commits.some(({ oid }) => oid === headSha)) {
-      if (checks++ < MAX_CHECKED) await askForCheck(deps, mergeRequest, branch.to as Oid);
-      continue;
-    }
+  const newest = items.map(({ mergeRequest }) => mergeRequest);
+  const known = new Set(newest.map(({ id }) => id));
+  const isNew = new Set<string>(commits.map(({ oid }) => oid));
+  for (const record of newest.filter(({ diff }) => !isNew.has(diff.headSha)).slice(0, MAX_CHECKED))
+    await askForCheck(deps, record, branch.to as Oid);
+  const mark = async (record: MergeRequestRecord) => {
+    const { headSha } = record.diff;
     const mergeCommit = commits.find(({ parentIds }) => parentIds.slice(1).includes(headSha as Oid));
-    await markOne(deps, actor, access, mergeRequest, mergeCommit?.oid ?? null);
+    await markOne(deps, actor, access, record, mergeCommit?.oid ?? null);
+  };
+  for (const record of newest.filter(({ diff }) => isNew.has(diff.headSha))) {
+    if (Date.now() > deadline) return false;
+    await mark(record);
   }
+  for (let from = 0; more && from < commits.length; from += LOOKED_UP_AT_ONCE) {
+    const shas = commits.slice(from, from + LOOKED_UP_AT_ONCE).map(({ oid }) => oid);
+    const older = await olderAt(deps, access, input.targetBranch, shas);
+    for (const record of older.filter(({ id }) => !known.has(id))) {
+      if (Date.now() > deadline) return false;
+      await mark(record);
+    }
+  }
+  return true;
 }
 
-/** Open merge requests to a branch that have one of the newest commits, however many others are newer. */
-async function olderWith(
-  deps: Deps,
-  actor: Actor,
-  access: ProjectAccess,
+/** Open merge requests to a branch whose head is one of some commits, however many others are newer. */
+async function olderAt(
+  { store }: Deps,
+  { project }: ProjectAccess,
   targetBranch: string,
-  commits: readonly CommitNode[],
-): Promise<FoundMergeRequest[]> {
-  const page = { page: 1, perPage: MAX_OPEN, count: false, order: 'created_at', direction: 'desc' } as const;
-  const scope = { kind: 'project', access } as const;
-  const found = new Map<number, FoundMergeRequest>();
-  await mapLimit(LOOKED_UP_AT_ONCE, commits.slice(0, MAX_LOOKED_UP), async ({ oid }) => {
-    const { items } = await listMergeRequests(deps, actor, { scope, state: 'opened', commitSha: oid }, page);
-    for (const each of items)
-      if (each.mergeRequest.targetBranch === targetBranch) found.set(each.mergeRequest.id, each);
+  shas: readonly Oid[],
+): Promise<readonly MergeRequestRecord[]> {
+  const heads = new Set<string>(shas);
+  const { items } = await store.mergeRequestList.page({
+    sources: [shas.flatMap((sha) => rangesOfCommit(project.id, sha))],
+    matches: async (records) =>
+      records.map(
+        (record) =>
+          record.state === 'opened' && record.targetBranch === targetBranch && heads.has(record.diff.headSha),
+      ),
+    direction: 'desc',
+    page: 1,
+    perPage: MAX_OPEN,
   });
-  return [...found.values()];
+  return items;
 }
 
 async function markOne(

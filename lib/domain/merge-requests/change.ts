@@ -198,10 +198,10 @@ async function toldInNotes(
   return { writes: await systemNotes(deps, actor, before, after, notes) };
 }
 
-/** Whether a new version can be merged is known before anybody asks. */
+/** Whether a new version, or one that is opened again, can be merged is known before anybody asks. */
 async function toBeChecked(_deps: Deps, { before, after }: MergeRequestChange): Promise<Consequences> {
-  const isNew = after.state === 'opened' && before?.diff.id !== after.diff.id;
-  return isNew ? { messages: [checkMessage(after)] } : {};
+  const isNew = before?.state !== 'opened' || before.diff.id !== after.diff.id;
+  return after.state === 'opened' && isNew ? { messages: [checkMessage(after)] } : {};
 }
 
 /**

@@ -7,7 +7,6 @@ import {
   CHECK_MERGE_REQUEST_JOB,
   FOLLOW_PUSH_JOB,
   REBASE_JOB,
-  REFRESH_MERGE_REQUEST_JOB,
   REMOVE_SOURCE_JOB,
   RESOLVE_OUTDATED_JOB,
   TELL_DEPLOYED_JOB,
@@ -25,7 +24,6 @@ import { tellDeployed } from './deployed.ts';
 import { followWithMergeRequests, settleMergeRequests } from './follow.ts';
 import { checkMergeRequest } from './mergeability.ts';
 import { rebaseMergeRequest } from './rebase.ts';
-import { refreshMergeRequest } from './refresh.ts';
 import { resolveOutdated } from './resolve-outdated.ts';
 
 const address = () => ({ projectId: idField(), iid: idField() });
@@ -93,11 +91,6 @@ export const jobs = [
     body: () => z.object(address()),
     run: (deps, body, { deadline, lastDelivery }) =>
       checkMergeRequest(deps, body, { deadline, last: lastDelivery }),
-  }),
-  defineJob({
-    name: REFRESH_MERGE_REQUEST_JOB,
-    body: () => z.object({ ...address(), userId: idField(), baseUrl: z.string() }),
-    run: refreshMergeRequest,
   }),
   defineJob({
     name: FOLLOW_PUSH_JOB,

@@ -31,6 +31,7 @@ import { tasksOf } from '../tracked/tasks.ts';
 import { tipOf } from './branch-tip.ts';
 import { addMergeRequest, changeMergeRequest } from './change.ts';
 import { getMergeRequest } from './find.ts';
+import { refreshed } from './refresh.ts';
 import type { FoundMergeRequest } from './related.ts';
 import { commitVersion, proposalOf, proposedBy, type Sides } from './versions.ts';
 
@@ -216,7 +217,7 @@ export async function updateMergeRequest(
   const metadata: MergeRequestUpdateInput = can(actor, access, 'organize_merge_requests') ? input : {};
   const people = async (ids: readonly number[] | undefined) =>
     ids && (await assignable(deps, access, ids, 'read_merge_requests')).map((each) => each.id);
-  const [labelsAfter, assigneeIds, reviewerIds, milestone, retargeted, mayShare] = await Promise.all([
+  const [labelsAfter, assigneeIds, reviewerIds, milestone, retargeted, mayShare, tip] = await Promise.all([
     labelChange(deps, access, metadata),
     people(metadata.assigneeIds),
     people(metadata.reviewerIds),
@@ -251,7 +252,7 @@ export async function updateMergeRequest(
     };
     return { ...changes, ...acted?.change({ ...before, ...changes }) };
   };
-  let found: FoundMergeRequest;
+  let changed: MergeRequestRecord;
   const notes = acted?.notes ?? [];
   const options = {
     description: text,
@@ -259,15 +260,17 @@ export async function updateMergeRequest(
     ...(retargeted === undefined ? {} : { within: retargeted.commit }),
   };
   try {
-    const mergeRequest = await changeMergeRequest(deps, actor, access, iid, change, options);
+    changed = await changeMergeRequest(deps, actor, access, iid, change, options);
     await dropReplaced(deps, replaced);
-    found = { mergeRequest, access };
   } catch (error) {
     await dropRefused(deps, description, error);
     throw movedMeanwhile(error) ?? error;
   }
-  if (acted === undefined) return found;
-  await acted.finish(found.mergeRequest);
+  // While it was closed, pushes made no versions.
+  const hasMoved = tip !== undefined && tip !== changed.diff.headSha;
+  const mergeRequest = hasMoved ? await refreshed(deps, actor, access, changed) : changed;
+  if (acted === undefined) return { mergeRequest, access };
+  await acted.finish(mergeRequest);
   return getMergeRequest(deps, actor, access, iid);
 }
 
@@ -366,19 +369,20 @@ async function isSourcePusher(
   return fork !== undefined && can(actor, fork, 'push_code');
 }
 
-/** @throws 422 where the source branch is gone */
+/** @returns where the source branch is now @throws 422 where it is gone */
 export async function requireSource(
   deps: Deps,
   actor: Actor,
   access: ProjectAccess,
   { source }: MergeRequestRecord,
-): Promise<void> {
+): Promise<Oid> {
   const [project] =
     source.projectId === access.project.id
       ? [access]
       : await projectAccesses(deps, actor, [source.projectId]);
   const tip = project === undefined ? undefined : await tipOf(deps, project, source.branch);
   if (tip === undefined) throw unprocessable([`Source branch "${source.branch}" does not exist`]);
+  return tip;
 }
 
 /** What another target branch makes of a merge request: its next version, from the same head. */

@@ -7,6 +7,7 @@ import type { GitRepository } from '../../git/repository.ts';
 import type { DiffVersion, MergeRequestFields, MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { SystemNote } from '../../records/notes.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
+import type { PushedBranch } from '../../store/notes/mentions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { type Actor, actingFor } from '../actor.ts';
@@ -157,21 +158,20 @@ async function newCommits(
   return [{ action: 'commit', text }];
 }
 
-/** The work of the job. */
-export async function refreshMergeRequest(
+/** What one push did to a source branch. */
+interface PushedTo {
+  readonly projectId: number;
+  readonly iid: number;
+  readonly push: PushedBranch;
+  /** Who pushed. */
+  readonly userId: number;
+  readonly baseUrl: string;
+}
+
+/** Makes the version of a push, also where later ones have moved the branch on by now, and brings it in line with these. */
+export async function followedBy(
   deps: Deps,
-  {
-    projectId,
-    iid,
-    userId,
-    baseUrl,
-  }: {
-    readonly projectId: number;
-    readonly iid: number;
-    /** Who pushed. */
-    readonly userId: number;
-    readonly baseUrl: string;
-  },
+  { projectId, iid, push, userId, baseUrl }: PushedTo,
 ): Promise<void> {
   const [user, record] = await Promise.all([
     deps.store.users.get(userId),
@@ -180,5 +180,11 @@ export async function refreshMergeRequest(
   if (user === undefined || record === undefined) return;
   const actor = actingFor(user, baseUrl);
   const [access] = await projectAccesses(deps, actor, [projectId]);
-  if (access !== undefined) await refreshed(deps, actor, access, record);
+  if (access === undefined) return;
+  const heads = await headsOf(deps, access, record);
+  const isPushedOver = record.diff.headSha === push.from && heads.sourceSha !== push.to;
+  const pushed = isPushedOver
+    ? await refreshed(deps, actor, access, record, { ...heads, sourceSha: push.to as Oid })
+    : record;
+  await refreshed(deps, actor, access, pushed, heads);
 }

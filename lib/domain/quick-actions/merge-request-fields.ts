@@ -2,6 +2,7 @@
 
 import { isDraft, type MergeRequestFields } from '../../records/merge-requests.ts';
 import { DomainError } from '../errors.ts';
+import { mergeRequestInLine } from '../merge-requests/as-it-is.ts';
 import { tipOf } from '../merge-requests/branch-tip.ts';
 import { requireSource, stateAfter, updateMergeRequest } from '../merge-requests/merge-requests.ts';
 import { withoutDraft } from '../merge-requests/system-notes.ts';
@@ -57,7 +58,12 @@ export const CHANGE_ACTIONS: readonly MergeRequestAction[] = [
         if (error instanceof DomainError) return { summary: notApplied('reopen') };
         throw error;
       }
-      return moving(context, 'reopen', 'Reopened this merge request.');
+      return {
+        ...moving(context, 'reopen', 'Reopened this merge request.'),
+        finish: async ({ iid }) => {
+          await mergeRequestInLine(context.deps, context.actor, context.access, iid);
+        },
+      };
     },
   },
   {

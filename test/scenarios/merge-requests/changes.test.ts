@@ -149,11 +149,14 @@ describe('versions', () => {
 
 describe('who takes part', () => {
   test('is its author, who is asked to review it, and who comments', async () => {
-    const path = await proposed('topic', { target_branch: 'large', reviewer_ids: [world.ids['owner']] });
+    const given = { target_branch: 'large', reviewer_ids: [world.ids['reporter']] };
+    const path = await proposed('topic', given);
+    await ask(world, 'stranger', 'POST', `${path}/notes`, { body: 'Why?' });
     const { body } = await get(`${path}/participants`);
-    expect(body.map(({ username }: { username: string }) => username)).toEqual(['owner']);
+    const names = body.map(({ username }: { username: string }) => username);
+    expect(names.toSorted()).toEqual(['owner', 'reporter', 'stranger']);
     expect((await get(`${path}/reviewers`)).body).toMatchObject([
-      { user: { username: 'owner' }, state: 'unreviewed', created_at: null },
+      { user: { username: 'reporter' }, state: 'unreviewed', created_at: null },
     ]);
   });
 

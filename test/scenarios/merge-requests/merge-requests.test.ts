@@ -118,6 +118,89 @@ describe('a merge request', () => {
     expect(reopened.status).toBe(409);
   });
 
+  test('that is opened again proposes what its branch is by then', async () => {
+    const { iid, source_branch, sha } = await proposed();
+    const path = `${of('public')}/${iid}`;
+    await as('developer', 'PUT', path, { state_event: 'close' });
+    const later = await commit('public', source_branch, undefined, { [`later-${iid}.txt`]: 'x' });
+    await settled();
+    expect((await as('guest', 'GET', path)).body.sha).toBe(sha);
+    const { status, body } = await as('developer', 'PUT', path, { state_event: 'reopen' });
+    expect([status, body.state, body.sha]).toEqual([200, 'opened', later]);
+    await as('developer', 'PUT', path, { state_event: 'close' });
+    const latest = await commit('public', source_branch, undefined, { [`latest-${iid}.txt`]: 'x' });
+    await as('developer', 'POST', `${path}/notes`, { body: '/reopen' });
+    await settled();
+    const [listed] = (await as('guest', 'GET', `${of('public')}?iids[]=${iid}`)).body;
+    expect(listed).toMatchObject({ state: 'opened', sha: latest, merge_status: 'can_be_merged' });
+    expect((await as('guest', 'GET', `${path}/versions`)).body).toHaveLength(3);
+  });
+
+  test.each<[string, object, number, unknown]>([
+    ['nothing', {}, 400, { error: expect.stringMatching(/at least one parameter must be provided$/) }],
+    ['a blank title', { title: '' }, 400, { error: 'title is empty' }],
+    ['a blank target', { target_branch: '' }, 400, { error: 'target_branch is empty' }],
+    ['a long title', { title: 'x'.repeat(256) }, 400, { message: { title: [expect.any(String)] } }],
+    ['an unknown event', { state_event: 'merge' }, 400, { error: 'state_event does not have a valid value' }],
+    [
+      'a target that there is not',
+      { target_branch: 'absent' },
+      400,
+      { message: { target_branch: ['does not exist'] } },
+    ],
+    [
+      'its own branch as the target',
+      { target_branch: '{source}' },
+      422,
+      { message: ["You can't use same project/branch for source and target"] },
+    ],
+  ])('is not changed to %s', async (_, json, status, expected) => {
+    const { iid, source_branch } = await proposed();
+    const given = JSON.parse(JSON.stringify(json).replace('{source}', source_branch));
+    const answer = await as('developer', 'PUT', `${of('public')}/${iid}`, given);
+    expect([answer.status, answer.body]).toMatchObject([status, expected]);
+  });
+
+  test('is changed in all that may change, and by its author without what organizes work', async () => {
+    const { iid } = await proposed({ labels: 'one,two' });
+    const path = `${of('public')}/${iid}`;
+    const given = {
+      ...{ title: 'Another', description: '- [x] done', squash: true, remove_source_branch: false },
+      ...{ assignee_ids: [world.ids['maintainer']], reviewer_ids: [world.ids['developer']] },
+      ...{ add_labels: 'three', remove_labels: 'two', discussion_locked: true },
+    };
+    const { status, body } = await as('developer', 'PUT', path, given);
+    expect(status, JSON.stringify(body)).toBe(200);
+    expect(body).toMatchObject({
+      ...{ title: 'Another', description: '- [x] done', squash: true, force_remove_source_branch: false },
+      ...{ assignees: [{ username: 'maintainer' }], reviewers: [{ username: 'developer' }] },
+      ...{ labels: ['one', 'three'], discussion_locked: true },
+      task_completion_status: { count: 1, completed_count: 1 },
+    });
+    expect((await as('reporter', 'PUT', path, { title: 'Mine' })).status).toBe(403);
+    const none = { assignee_id: 0, reviewer_ids: [], labels: '', milestone_id: 0, description: null };
+    expect((await as('developer', 'PUT', path, none)).body).toMatchObject({
+      ...{ assignees: [], assignee: null, reviewers: [], labels: [], milestone: null, description: null },
+    });
+  });
+
+  test.each([
+    ['0: approvals are off', 0, 3, null, 0],
+    ['fewer than the project', 2, 1, null, 2],
+    ['as many as the project', 2, 2, null, 2],
+    ['more than the project', 2, 3, 3, 3],
+    ['nothing', 2, undefined, null, 2],
+  ])('asks for its own number of approvals: %s', async (_, general, own, kept, required) => {
+    const settings = { approvals_before_merge: general };
+    const project = `/projects/${world.ids['public']}`;
+    expect((await as('owner', 'PUT', project, settings)).status).toBe(200);
+    const body = await proposed({ approvals_before_merge: own });
+    expect(body.approvals_before_merge).toBe(kept);
+    const { body: approvals } = await as('developer', 'GET', `${of('public')}/${body.iid}/approvals`);
+    expect(approvals.approvals_required).toBe(required);
+    await as('owner', 'PUT', project, { approvals_before_merge: 0 });
+  });
+
   test('of ten that are proposed at once one is made', async () => {
     const source_branch = await branch();
     const json = { title: 'race', source_branch, target_branch: 'main' };

@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { deps } from '../../../functions/deps.ts';
+import { followPush } from '../../../lib/domain/merge-requests/after-push.ts';
+import { Outbox } from '../../../lib/store/outbox/outbox.ts';
 import { inClone as commandsInClone } from '../../harness/in-clone.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { notedOn } from '../../harness/proposals.ts';
@@ -60,6 +63,32 @@ test('a push to the source branch makes a version, told as added by who pushed',
   await settled();
   expect(await record(id, iid)).toMatchObject({ state: 'opened', diff: { number: 2, headSha: head } });
   expect(await notedOn(id, iid)).toContainEqual([`added 1 commit\n\n* ${head.slice(0, 8)}`, 'maintainer']);
+});
+
+test('pushes that follow each other before a worker sees one make a version each, also where one takes back another', async () => {
+  const { path, id } = await project();
+  const { iid, sha: first } = await propose(path);
+  // No worker hears of them: this one does when all are done.
+  const held = vi.spyOn(Outbox.prototype, 'deliver').mockResolvedValue();
+  const second = await commit(path, 'topic', 'c.txt', undefined, 'maintainer');
+  const json = { branch: 'topic', commit_message: 'x', start_sha: first, force: true };
+  const actions = [{ action: 'create', file_path: 'd.txt', content: 'x' }];
+  const { body } = await as('owner', 'POST', `${path}/repository/commits`, { ...json, actions });
+  held.mockRestore();
+  for (const [who, from, to] of [
+    ['maintainer', first, second],
+    ['owner', second, body.id],
+  ] as const) {
+    const push = { projectId: id, branches: [{ name: 'refs/heads/topic', from, to }] };
+    const writer = { actorId: world.ids[who]!, baseUrl: service.url };
+    expect(await followPush(deps(), { ...push, ...writer }, Date.now() + 60_000)).toBe(true);
+  }
+  const versions = (await as('owner', 'GET', `${path}/merge_requests/${iid}/versions`)).body;
+  expect(versions.map((each: { head_commit_sha: string }) => each.head_commit_sha)).toEqual([
+    ...[body.id, second, first],
+  ]);
+  const added = (sha: string) => `added 1 commit\n\n* ${sha.slice(0, 8)}`;
+  expect(await notedOn(id, iid)).toContainEqual([added(second), 'maintainer']);
 });
 
 test('a push that brings the head to the target branch merges it, for who pushed', async () => {
@@ -126,8 +155,15 @@ test('a fork proposes a branch, pushes to it, and is merged; then the branch is 
   });
   const refused = await as('developer', 'PUT', `${path}/merge_requests/${iid}/merge`);
   expect(refused.status).toBe(401);
+  const isFirst = async (number: number) =>
+    (await as('reporter', 'GET', `${path}/merge_requests/${number}`)).body.first_contribution;
+  expect(await isFirst(iid)).toBe(true);
   const merged = await as('maintainer', 'PUT', `${path}/merge_requests/${iid}/merge`);
   expect([merged.status, merged.body.state]).toEqual([200, 'merged']);
+  await commit(fork, 'next', 'n.txt', 'main', 'developer');
+  const next = await propose(fork, { source_branch: 'next', target_project_id: id }, 'developer');
+  const own = await propose(path);
+  expect([await isFirst(next.iid), await isFirst(own.iid)]).toEqual([false, false]);
   const files = (await as('owner', 'GET', `${path}/repository/tree?ref=main`)).body;
   expect(files.map(({ name }: { name: string }) => name)).toEqual(['a.txt', 'f.txt', 'g.txt']);
   await settled();
