@@ -1,4 +1,5 @@
 import type { MergeRequestRecord } from '../../records/merge-requests.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import { effectiveAccess, MembershipCache } from '../access/effective-level.ts';
 import { GUEST } from '../access/levels.ts';
 import { resourceOf } from '../access/open-request.ts';
@@ -15,9 +16,18 @@ export async function isFirstContribution(
 ): Promise<boolean> {
   if (project.namespaceKind === 'user' && project.ownerId === id) return false;
   const isOwn = actor.kind === 'user' && actor.user.id === id;
-  const [access, hasMerged] = await Promise.all([
-    isOwn ? { level } : effectiveAccess(new MembershipCache(deps), resourceOf(project), id),
+  const [held, hasMerged] = await Promise.all([
+    isOwn ? level : levelOf(deps, project, id),
     deps.store.mergeRequests.hasMerged(projectId, id),
   ]);
-  return (access?.level ?? 0) <= GUEST && !hasMerged;
+  return held <= GUEST && !hasMerged;
+}
+
+/** One round trip, where nothing is shared with other groups. */
+async function levelOf(deps: Deps, project: ProjectRecord, userId: number): Promise<number> {
+  const memberships = new MembershipCache(deps);
+  const { ancestorIds } = project;
+  const groups = ancestorIds.map((id) => ({ kind: 'group', id }) as const);
+  await memberships.read(ancestorIds, [{ kind: 'project', id: project.id }, ...groups], userId);
+  return (await effectiveAccess(memberships, resourceOf(project), userId))?.level ?? 0;
 }
