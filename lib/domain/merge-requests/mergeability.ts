@@ -216,7 +216,8 @@ async function checked(
         : undefined;
     const merge = { target: targetSha, head, bases, merged };
     const owned = await ownedFiles(deps, access.project, git, merge, record.verdict?.owned ?? [], signal);
-    return { ...refusal(record, targetSha), ...outcomeOf(found), ...(owned.length === 0 ? {} : { owned }) };
+    const refused = refusal(record, targetSha);
+    return { ...refused, ...outcomeOf(found, refused), ...(owned.length === 0 ? {} : { owned }) };
   } catch (error) {
     if (signal.aborted) return undefined;
     // What is damaged cannot be merged.
@@ -233,10 +234,15 @@ const refusal = ({ diff }: Pick<MergeRequestRecord, 'diff'>, targetSha: Oid): Me
   conflicts: [],
 });
 
-function outcomeOf(found: Mergeability): Partial<MergeVerdict> {
+function outcomeOf(
+  found: Mergeability,
+  { headSha, targetSha }: Pick<MergeVerdict, 'headSha' | 'targetSha'>,
+): Partial<MergeVerdict> {
   if (found.kind === 'mergeable')
     return { mergeable: found.bases.length > 0, fastForward: found.fastForward };
   if (found.kind !== 'conflict') return {};
-  const paths = new Set(found.conflicts.map(({ path }) => decodePath(path)));
+  // A file that a link or folder of the other side stands in the way of has another name in the merge: that of its side.
+  const side = new RegExp(`~(?:${headSha}|${targetSha})(?:_\\d+)?$`);
+  const paths = new Set(found.conflicts.map(({ path }) => decodePath(path).replace(side, '')));
   return { conflicts: [...paths].slice(0, MAX_CONFLICTS) };
 }
