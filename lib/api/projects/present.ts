@@ -204,6 +204,8 @@ export function projectFull(
     merge_method: setting(project, 'merge_method', 'merge'),
     squash_option: setting(project, 'squash_option', 'default_off'),
     suggestion_commit_message: setting(project, 'suggestion_commit_message', null),
+    merge_commit_template: setting(project, 'merge_commit_template', null),
+    squash_commit_template: setting(project, 'squash_commit_template', null),
     auto_devops_enabled: setting(project, 'auto_devops_enabled', false),
     auto_devops_deploy_strategy: setting(project, 'auto_devops_deploy_strategy', 'continuous'),
     autoclose_referenced_issues: setting(project, 'autoclose_referenced_issues', true),
@@ -255,6 +257,7 @@ export function importStatus({ project, level }: ProjectAccess, administrator: b
 const SHOWN_WHEN_SET = [
   'issues_template',
   'merge_requests_template',
+  'mr_default_target_self',
   'requirements_access_level',
   'show_default_award_emojis',
 ] as const;

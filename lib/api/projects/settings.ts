@@ -4,6 +4,9 @@ import { MAX_APPROVALS } from '../../records/approvals.ts';
 /** Characters. Keeps all settings together well below the 400 KB limit of a DynamoDB item. */
 const MAX_TEMPLATE_LENGTH = 20_000;
 
+/** Characters of a template that commit messages are made from, as in the product. */
+const MAX_COMMIT_TEMPLATE_LENGTH = 500;
+
 const LEVELS = ['disabled', 'private', 'enabled'] as const;
 const level = (feature: string) => p.oneOf(LEVELS, { description: `Access level of ${feature}` });
 const levelOrPublic = (feature: string) =>
@@ -148,6 +151,19 @@ export const settingFields = () => ({
   snippets_access_level: level('snippets'),
   squash_option: p.oneOf(['never', 'always', 'default_on', 'default_off'], {
     description: 'Whether merge requests are squashed',
+  }),
+  merge_commit_template: p.string({
+    nullable: true,
+    maxLength: MAX_COMMIT_TEMPLATE_LENGTH,
+    description: 'Template of the messages of merge commits, with variables such as `%{title}`',
+  }),
+  mr_default_target_self: p.boolean({
+    description: 'Propose what is pushed to a fork to the fork itself, and not to its source',
+  }),
+  squash_commit_template: p.string({
+    nullable: true,
+    maxLength: MAX_COMMIT_TEMPLATE_LENGTH,
+    description: 'Template of the messages of squashed commits, with variables such as `%{title}`',
   }),
   suggestion_commit_message: p.string({
     nullable: true,

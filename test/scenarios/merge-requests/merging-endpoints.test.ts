@@ -209,6 +209,38 @@ test('a merge is tried out under a ref of its own, again when a branch has moved
   expect([refused.status, refused.body]).toEqual([400, { message: 'Merge request is not mergeable' }]);
 });
 
+test('feeds tell that one is opened, closed, approved and merged, by whom, and find each by its word', async () => {
+  const path = await project();
+  await commit(path, 'topic', { 'b.txt': 'b' });
+  const mr = await propose(path, 'topic');
+  for (const state_event of ['close', 'reopen']) await as('developer', 'PUT', mr, { state_event });
+  await as('developer', 'POST', `${mr}/approve`);
+  await as('maintainer', 'PUT', `${mr}/merge`);
+  const told = async (query = '') => {
+    const { body } = await as('reporter', 'GET', `${path}/events?target_type=merge_request&sort=asc${query}`);
+    return body.map(({ action_name, author_username, target_type, target_iid, target_title }: never) =>
+      [action_name, author_username, target_type, target_iid, target_title].join(' '),
+    );
+  };
+  const about = 'MergeRequest 1 Merge topic';
+  const all = [
+    'opened owner',
+    'closed developer',
+    'opened developer',
+    'approved developer',
+    'accepted maintainer',
+  ];
+  expect(await told()).toEqual(all.map((each) => `${each} ${about}`));
+  for (const [word, found] of [
+    ['merged', ['accepted maintainer']],
+    ['approved', ['approved developer']],
+    ['closed', ['closed developer']],
+    ['reopened', ['opened developer']],
+    ['created', ['opened owner']],
+  ] as const)
+    expect(await told(`&action=${word}`), word).toEqual(found.map((each) => `${each} ${about}`));
+});
+
 test('ten merges of one are one merge, and nine refusals', async () => {
   const path = await project();
   await commit(path, 'topic', { 'b.txt': 'b' });
@@ -232,6 +264,96 @@ test('messages of a merge are cut after a megabyte, between characters', async (
     expect(Buffer.byteLength(body.message)).toBeLessThanOrEqual(2 ** 20);
   }
 });
+
+test('messages are made from the templates of the project, unless the merger writes them', async () => {
+  const path = await project({ approvals_before_merge: 0 });
+  await commit(path, 'topic', { 'b.txt': 'b' });
+  await commit(path, 'topic', { 'c.txt': 'c' });
+  const merging = [
+    '%{title} into %{target_branch}',
+    '%{description}',
+    '%{issues}',
+    '%{approved_by}',
+    '%{reviewed_by}',
+  ];
+  const templates = {
+    merge_commit_template: `${merging.join('\n\n')}\n\n%{local_reference} by %{merged_by}, for %{merge_request_author}`,
+    squash_commit_template: '%{source_branch}: %{first_commit}\n\n%{all_commits}\n\n%{unknown}',
+  };
+  const { body: changed } = await as('owner', 'PUT', path, templates);
+  expect(changed).toMatchObject(templates);
+  for (const name of Object.keys(templates)) {
+    const { status, body } = await as('owner', 'PUT', path, { [name]: 'x'.repeat(501) });
+    expect([status, body.error]).toEqual([400, `${name} is too long (maximum is 500 characters)`]);
+  }
+  const proposal = {
+    title: 'Topic',
+    description: 'Because.',
+    reviewer_ids: [world.ids['maintainer']],
+    squash: true,
+  };
+  const mr = await propose(path, 'topic', proposal);
+  expect((await as('developer', 'POST', `${mr}/approve`)).status).toBe(201);
+  const { body: merged } = await as('maintainer', 'PUT', `${mr}/merge`);
+  const messageOf = async (sha: string) =>
+    (await as('owner', 'GET', `${path}/repository/commits/${sha}`)).body.message;
+  expect(await messageOf(merged.merge_commit_sha)).toBe(
+    [
+      'Topic into main',
+      'Because.',
+      'Approved-by: developer <developer@example.com>',
+      'Reviewed-by: maintainer <maintainer@example.com>',
+      '!1 by maintainer <maintainer@example.com>, for owner <owner@example.com>',
+    ].join('\n\n'),
+  );
+  expect(await messageOf(merged.squash_commit_sha)).toBe(
+    'topic: Write b.txt\n\n* Write b.txt\n\n* Write c.txt\n\n%{unknown}',
+  );
+  await commit(path, 'other', { 'd.txt': 'd' });
+  const own = { merge_commit_message: 'Mine %{title}', squash: true, squash_commit_message: ' ' };
+  const { body: second } = await as('maintainer', 'PUT', `${await propose(path, 'other')}/merge`, own);
+  expect(await messageOf(second.merge_commit_sha)).toBe('Mine other');
+  expect(await messageOf(second.squash_commit_sha)).toContain('other: Write d.txt');
+});
+
+test('the default message of a merge tells the issues that it closes', async () => {
+  const path = await project();
+  for (const title of ['one', 'two']) await as('owner', 'POST', `${path}/issues`, { title });
+  await commit(path, 'topic', { 'b.txt': 'b' });
+  const mr = await propose(path, 'topic', { description: 'Closes #1 and #2. See #3.' });
+  const { body: merged } = await as('maintainer', 'PUT', `${mr}/merge`);
+  const { body } = await as('owner', 'GET', `${path}/repository/commits/${merged.merge_commit_sha}`);
+  expect(body.message).toBe(
+    [
+      "Merge branch 'topic' into 'main'",
+      'Merge topic',
+      'Closes #1 and #2',
+      `See merge request ${merged.references.full}`,
+    ].join('\n\n'),
+  );
+});
+
+test.each([
+  ['never', true, false],
+  ['always', false, true],
+  ['default_on', undefined, true],
+  ['default_on', false, false],
+  ['default_off', undefined, false],
+  ['default_off', true, true],
+])(
+  'where the project says %s, and the merger %s, squashing is %s',
+  async (squash_option, squash, squashed) => {
+    const path = await project({ squash_option });
+    await commit(path, 'topic', { 'b.txt': 'b' });
+    const base = await tip(path, 'main');
+    const head = await commit(path, 'topic', { 'c.txt': 'c' });
+    const mr = await propose(path, 'topic');
+    const { body } = await as('maintainer', 'PUT', `${mr}/merge`, { squash });
+    const { body: merge } = await as('owner', 'GET', `${path}/repository/commits/${body.merge_commit_sha}`);
+    expect([body.squash, body.squash_commit_sha !== null]).toEqual([squashed, squashed]);
+    expect(merge.parent_ids).toEqual([base, squashed ? body.squash_commit_sha : head]);
+  },
+);
 
 test('a merge request is shown as clients expect it', async () => {
   const path = await project();

@@ -163,6 +163,8 @@ test('every setting is stored and shown, and settings not given stay unchanged',
     show_default_award_emojis: false,
     squash_option: 'always',
     suggestion_commit_message: 'apply',
+    merge_commit_template: 'Merge %{title}',
+    squash_commit_template: '%{title}',
   };
   const given = { ...levels, ...plain };
   const policy = { cadence: '7d', keep_n: 5, enabled: true };
