@@ -3,6 +3,7 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import { AUTO_MERGE_JOB } from '../../store/merge-requests/merge-requests.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import { ADVANCE_PIPELINE_JOB } from '../../store/pipelines/pipelines.ts';
+import { mergeRequestTodos } from '../../store/todos/todos.ts';
 import type { Deps } from '../deps.ts';
 import { notificationMessage } from '../notifications/enqueue.ts';
 import { toldOfPipeline } from './tell-hooks.ts';
@@ -41,7 +42,7 @@ export async function followUps(
   const waiting = [...(parent === undefined ? [] : [parent]), ...mirrors].map(({ projectId, pipelineId }) =>
     message(MAINTENANCE, ADVANCE_PIPELINE_JOB, { projectId, pipelineId }),
   );
-  return [...heard, ...mails(change, told), ...(await waitingMerges(deps, pipeline, told)), ...waiting];
+  return [...heard, ...mails(change, told), ...(await ofMergeRequests(deps, pipeline, told)), ...waiting];
 }
 
 function mails({ pipeline, previous }: PipelineChange, { actorId, baseUrl }: Told): OutboxMessage[] {
@@ -53,15 +54,25 @@ function mails({ pipeline, previous }: PipelineChange, { actorId, baseUrl }: Tol
   return [notificationMessage({ actorId, baseUrl, happening })];
 }
 
-/** Merge requests of the branch whose pipeline has just succeeded: they may wait for that. */
-async function waitingMerges(
+/**
+ * Merge requests of the branch whose pipeline has just succeeded may wait for that; of one that failed, people have to see
+ * to it.
+ */
+async function ofMergeRequests(
   { store }: Deps,
-  { projectId, ref, status, mergeRequest }: PipelineRecord,
+  { projectId, ref, sha, status, mergeRequest, author, source }: PipelineRecord,
   { baseUrl }: Told,
 ): Promise<OutboxMessage[]> {
-  if (status !== 'success') return [];
-  const merge = (place: { readonly projectId: number; readonly iid: number }) =>
-    message(MAINTENANCE, AUTO_MERGE_JOB, { projectId: place.projectId, iid: place.iid, baseUrl });
-  if (mergeRequest !== undefined) return [merge(mergeRequest)];
-  return (await store.mergeRequests.openFrom({ projectId, branch: ref }, MAX_WAITING)).map(merge);
+  if (status !== 'success' && status !== 'failed') return [];
+  // A pipeline of another one fails with that.
+  if (status === 'failed' && source === 'parent_pipeline') return [];
+  const proposals =
+    mergeRequest === undefined
+      ? await store.mergeRequests.openFrom({ projectId, branch: ref }, MAX_WAITING)
+      : [mergeRequest];
+  return proposals.flatMap(({ projectId: into, iid }) =>
+    status === 'success'
+      ? [message(MAINTENANCE, AUTO_MERGE_JOB, { projectId: into, iid, baseUrl })]
+      : mergeRequestTodos({ projectId: into, iid }, { authorId: author.id, failedSha: sha }),
+  );
 }

@@ -1,5 +1,6 @@
 /** What makes to-dos: users are assigned, mentioned, or addressed at the beginning of a text. */
 import type { MemberSource } from '../../records/members.ts';
+import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { FormerMentions } from '../../records/notifications.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { StoredText } from '../../records/texts.ts';
@@ -30,6 +31,7 @@ interface Cause {
   readonly assignedIds: readonly number[];
   readonly reviewerIds?: readonly number[];
   readonly unmergeable?: boolean;
+  readonly failedSha?: string;
   readonly described: boolean;
   readonly finished: boolean;
   readonly releasedIds?: readonly number[];
@@ -157,6 +159,7 @@ async function subjectOf({ store }: Deps, cause: Cause): Promise<Subject | undef
       description: record.description,
       released: [],
       asked: new Map([
+        ...(cause.failedSha === record.diff.headSha ? concernedByPipeline(record) : []),
         ...(unmergeable ? [[record.author.id, 'unmergeable'] as const] : []),
         ...reviewerIds
           .filter((id) => record.reviewerIds.includes(id))
@@ -167,6 +170,12 @@ async function subjectOf({ store }: Deps, cause: Cause): Promise<Subject | undef
     }
   );
 }
+
+/** Who wants what is open to be merged, and has to see to its pipeline. */
+const concernedByPipeline = ({ state, author, autoMerge }: MergeRequestRecord): [number, TodoAction][] =>
+  state !== 'opened'
+    ? []
+    : [author.id, ...(autoMerge === null ? [] : [autoMerge.userId])].map((id) => [id, 'build_failed']);
 
 interface Called {
   /** Users, by their names. */

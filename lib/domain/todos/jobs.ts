@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { ADD_TODOS_JOB, FINISH_TODOS_JOB } from '../../store/todos/todos.ts';
 import { continuedWith, defineJob } from '../job.ts';
-import { idField } from '../job-fields.ts';
+import { idField, textField } from '../job-fields.ts';
 import { formerField } from '../notifications/former-field.ts';
 import { addTodos } from './causes.ts';
 
@@ -17,6 +17,7 @@ export const jobs = [
         assignedIds: z.array(idField()),
         reviewerIds: z.exactOptional(z.array(idField())),
         unmergeable: z.exactOptional(z.boolean()),
+        failedSha: z.exactOptional(textField()),
         described: z.boolean(),
         finished: z.boolean(),
         releasedIds: z.exactOptional(z.array(idField())),

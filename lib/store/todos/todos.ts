@@ -29,6 +29,8 @@ export interface TodoCauses {
   readonly reviewerIds?: readonly number[];
   /** Whether its author has to see to it that it can be merged. */
   readonly unmergeable?: boolean;
+  /** The head whose pipeline failed: whoever proposed it, or wants it merged, has to see to that. */
+  readonly failedSha?: string | undefined;
   /** Whether there is a new text that may mention users: of the note, otherwise the description. */
   readonly described?: boolean;
   readonly noteId?: number | undefined;
@@ -61,15 +63,17 @@ function todosMessage(
     described = false,
     finished = false,
     releasedIds = [],
+    failedSha,
     noteId,
     former,
   }: TodoCauses,
 ): OutboxMessage[] {
   const users = assignedIds.length + reviewerIds.length + releasedIds.length;
-  if (users === 0 && !unmergeable && !described && !finished) return [];
+  if (users === 0 && !unmergeable && failedSha === undefined && !described && !finished) return [];
   const body = {
     ...{ kind, projectId, iid, authorId, assignedIds, reviewerIds, unmergeable, described, finished },
     ...(releasedIds.length === 0 ? {} : { releasedIds }),
+    ...(failedSha === undefined ? {} : { failedSha }),
     ...(described && noteId !== undefined ? { noteId } : {}),
     ...(described && former !== undefined ? { former } : {}),
   };

@@ -115,6 +115,30 @@ test('the author has a to-do when an automatic merge is refused', async () => {
   expect(body.merge_error).toContain('Automatic merge failed');
 });
 
+test('the author, and who wants it merged then, have a to-do when the pipeline of its head fails', async () => {
+  const { path, head, mr } = await proposed();
+  const report = async (state: string, sha: string) => {
+    const { status, body } = await as('owner', 'POST', `${path}/statuses/${sha}`, { state, ref: 'topic' });
+    expect(status, JSON.stringify(body)).toBe(201);
+  };
+  await report('running', head);
+  const later = await as('maintainer', 'PUT', `${mr}/merge`, { merge_when_pipeline_succeeds: true });
+  expect(later.status).toBe(200);
+  expect([await todos('developer', mr), await todos('maintainer', mr)]).toEqual([[], []]);
+  await report('failed', head);
+  expect([await todos('developer', mr), await todos('maintainer', mr)]).toEqual([
+    ['build_failed'],
+    ['build_failed'],
+  ]);
+  expect(await todos('owner', mr)).toEqual([]);
+  // Of a former head it says nothing.
+  await as('developer', 'POST', '/todos/mark_as_done');
+  await write('developer', path, 'topic', 'update', 'topic again');
+  await settled();
+  await as('owner', 'POST', `${path}/statuses/${head}`, { state: 'failed', ref: 'topic', name: 'late' });
+  expect(await todos('developer', mr)).toEqual([]);
+});
+
 test('an approval of a head that has been pushed over is refused, also before a worker knows of the push', async () => {
   const { path, head, mr } = await proposed();
   const next = await write('developer', path, 'topic', 'update', 'topic again');
