@@ -172,7 +172,8 @@ export async function requestDeleteMerged(deps: Deps, actor: Actor, access: Proj
 }
 
 /**
- * Job of the worker: deletes every unprotected branch that is merged into the default branch.
+ * Job of the worker: deletes every unprotected branch that is merged into the default branch, but those that open merge
+ * requests propose.
  * @param request.userId the requester; absent in older messages
  */
 export async function deleteMerged(
@@ -193,6 +194,8 @@ export async function deleteMerged(
   const merged = await git.merged(others, target.oid);
   for (const [index, ref] of others.entries()) {
     if (merged[index] !== true) continue;
+    const source = { projectId, branch: shortName(ref.name) };
+    if ((await deps.store.mergeRequests.openFrom(source, 1)).length > 0) continue;
     try {
       await git.deleteRef(ref.name, ref.oid);
     } catch (error) {

@@ -322,23 +322,28 @@ describe('deleting a branch', () => {
     expect([again.status, again.body]).toEqual([404, { message: '404 Branch Not Found' }]);
   });
 
-  test('that is merged is done by the worker for all merged branches, and no others', async () => {
+  test('that is merged is done by the worker for all merged branches, and no others, nor any that is proposed', async () => {
     await project('merged');
     await as('owner', 'POST', at('merged'), { branch: 'old', ref: 'main' });
     await commit('merged', 'main', 'second');
     await as('owner', 'POST', at('merged'), { branch: 'same', ref: 'main' });
+    await as('owner', 'POST', at('merged'), { branch: 'proposed', ref: 'main' });
     await commit('merged', 'ahead', 'third', 'main');
+    const proposal = { source_branch: 'proposed', target_branch: 'ahead', title: 'Proposed' };
+    const { status } = await as('owner', 'POST', `/projects/${world.ids['merged']}/merge_requests`, proposal);
+    expect(status).toBe(201);
     const list = (await as('owner', 'GET', at('merged'))).body;
     expect(list.map((branch: { name: string; merged: boolean }) => [branch.name, branch.merged])).toEqual([
       ['ahead', false],
       ['main', false],
       ['old', true],
+      ['proposed', true],
       ['same', true],
     ]);
     const answer = await as('owner', 'DELETE', `/projects/${world.ids['merged']}/repository/merged_branches`);
     expect([answer.status, answer.body]).toEqual([202, { message: '202 Accepted' }]);
     await expect
       .poll(async () => names((await as('owner', 'GET', at('merged'))).body), { timeout: 20_000 })
-      .toEqual(['ahead', 'main']);
+      .toEqual(['ahead', 'main', 'proposed']);
   });
 });
