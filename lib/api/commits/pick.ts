@@ -80,7 +80,11 @@ async function pick(
   baseUrl: string,
   input: PickInput,
 ) {
-  const picked = await pickCommit(deps, actor, access, kind, input);
+  const picked = await pickCommit(deps, actor, access, kind, input, async (merge) => {
+    // Few commits that are picked are merges.
+    const { mergeRequestOfMerge } = await import('../../domain/merge-requests/of-merges.ts');
+    return mergeRequestOfMerge(deps, actor, access, merge);
+  });
   if (picked === undefined) return json({ dry_run: 'success' });
   const counted = await picked.git.stats(picked.commit.oid);
   return commitDetail(picked.commit, projectUrl(access.project, baseUrl), access.project.id, counted);

@@ -30,11 +30,22 @@ export interface PickInput {
   readonly dryRun: boolean;
 }
 
+/** A merge request, as the message of a commit names it. */
+export interface NamedMergeRequest {
+  /** `!1` */
+  readonly reference: string;
+  /** The commits that it brought, oldest first. */
+  readonly commits: readonly Pick<CommitRecord, 'oid' | 'message'>[];
+}
+
+/** The merge request that a merge commit of the project merged, if the caller may read it. */
+export type MergeRequestOf = (merge: Oid) => Promise<NamedMergeRequest | undefined>;
+
 const QUEUE_TIMEOUT_MS = 8000;
 
 /**
  * Cherry-picks or reverts a commit on a branch, in a new commit. Of a merge commit, the change against its first
- * parent is picked.
+ * parent is picked, and the default message names the merge request that it merged.
  * @returns undefined after a successful dry run
  * @throws 403 without the right to push, `404 Commit Not Found`, `404 Branch Not Found`, 400 for a repository above its
  *   size limit, 400 with the `error_code` `empty` or `conflict` if the change cannot be applied
@@ -45,6 +56,7 @@ export async function pickCommit(
   access: ProjectAccess,
   kind: 'cherry-pick' | 'revert',
   input: PickInput,
+  mergeRequestOf: MergeRequestOf,
 ): Promise<{ git: GitRepository; commit: CommitRecord } | undefined> {
   const pushing = await pushAccess(deps, actor, access, input.branch);
   if (pushing === undefined) throw forbidden(BRANCH_REFUSALS.pushInto);
@@ -62,7 +74,7 @@ export async function pickCommit(
 
   const committer = identityOf(signedIn(actor).user, deps.now());
   const isOwned = protection.asksOwnersOf(actor, input.branch);
-  const pick = { kind, input, picked, branch, committer, isOwned };
+  const pick = { kind, input, picked, branch, committer, isOwned, mergeRequestOf };
   const attempt = () => pickOnce(codeOf(deps, access, actor), pick);
   try {
     return await serializeByKey(`${access.project.repositoryId} ${branch}`, QUEUE_TIMEOUT_MS, () =>
@@ -73,7 +85,7 @@ export async function pickCommit(
   }
 }
 
-interface Pick {
+interface Picking {
   readonly kind: 'cherry-pick' | 'revert';
   readonly input: PickInput;
   readonly picked: Oid;
@@ -81,9 +93,13 @@ interface Pick {
   readonly committer: Identity;
   /** The branch asks for code owners. */
   readonly isOwned: boolean;
+  readonly mergeRequestOf: MergeRequestOf;
 }
 
-async function pickOnce(git: GitRepository, { kind, input, picked, branch, committer, isOwned }: Pick) {
+async function pickOnce(
+  git: GitRepository,
+  { kind, input, picked, branch, committer, isOwned, mergeRequestOf }: Picking,
+) {
   const [ref, commit] = await Promise.all([git.ref(branch), git.commit(picked)]);
   if (ref === undefined) throw notFound('Branch');
   const request = { commit: picked, onto: ref.oid };
@@ -107,7 +123,7 @@ async function pickOnce(git: GitRepository, { kind, input, picked, branch, commi
     objects: outcome.objects,
     author: kind === 'revert' ? committer : commit.author,
     committer,
-    message: input.message?.trim() ? input.message : messageOf(kind, commit),
+    message: input.message?.trim() ? input.message : await messageOf(kind, commit, mergeRequestOf),
   });
   return { git, commit: await git.commit(oid) };
 }
@@ -119,7 +135,17 @@ const FAILURES = {
     'Sorry, we cannot revert this commit automatically. This commit may already have been reverted, or a more recent commit may have updated some of its content.',
 } as const;
 
-function messageOf(kind: Pick['kind'], { oid, message }: CommitRecord): string {
-  if (kind === 'cherry-pick') return `${message.trimEnd()}\n\n(cherry picked from commit ${oid})`;
-  return `Revert "${titleOf(message)}"\n\nThis reverts commit ${oid}`;
+async function messageOf(
+  kind: Picking['kind'],
+  { oid, message, parents }: CommitRecord,
+  mergeRequestOf: MergeRequestOf,
+): Promise<string> {
+  const merged = parents.length > 1 ? await mergeRequestOf(oid) : undefined;
+  if (kind === 'revert') {
+    const what = merged === undefined ? `commit ${oid}` : `merge request ${merged.reference}`;
+    return `Revert "${titleOf(message)}"\n\nThis reverts ${what}`;
+  }
+  const brought = (merged?.commits ?? []).map((each) => `${each.oid.slice(0, 8)} ${titleOf(each.message)}`);
+  const picked = `${message.trimEnd()}\n\n(cherry picked from commit ${oid})`;
+  return brought.length === 0 ? picked : `${picked}\n\n${brought.join('\n')}`;
 }

@@ -1,6 +1,6 @@
 /**
  * What a push does to open merge requests: those of its branches get a version, those whose commits it brings are merged,
- * others to the same target are checked.
+ * others to the same target are checked, and those whose branches it deletes are closed.
  */
 
 import { CorruptData } from '../../git/corrupt-data.ts';
@@ -10,7 +10,7 @@ import { ObjectMissing } from '../../git/objects.ts';
 import { type Oid, ZERO_OID } from '../../git/oid.ts';
 import { type RefName, shortName } from '../../git/refname.ts';
 import { LimitExceeded } from '../../git/work.ts';
-import type { MergeRequestRecord } from '../../records/merge-requests.ts';
+import type { MergeRequestAddress, MergeRequestRecord } from '../../records/merge-requests.ts';
 import { rangesOfCommit } from '../../store/merge-requests/kind.ts';
 import type { PushedBranch, Writer } from '../../store/notes/mentions.ts';
 import { can } from '../access/permissions.ts';
@@ -22,7 +22,8 @@ import { DomainError } from '../errors.ts';
 import { codeOf } from '../repository/read.ts';
 import { changeMergeRequest } from './change.ts';
 import { listMergeRequests } from './list.ts';
-import { askForCheck } from './mergeability.ts';
+import { mayUpdate, stateAfter } from './merge-requests.ts';
+import { askForCheck, headsOf } from './mergeability.ts';
 import { followedBy } from './refresh.ts';
 
 /** Open merge requests of one branch that are looked at: the newest of those to it. */
@@ -50,21 +51,75 @@ export async function followPush(
   const user = actorId === null ? undefined : await deps.store.users.get(actorId);
   if (user === undefined) return true;
   const actor = actingFor(user, baseUrl);
-  for (const push of branches) {
-    const branch = shortName(push.name as RefName);
-    const open = await deps.store.mergeRequests.openFrom({ projectId, branch }, MAX_OPEN);
-    for (const { projectId: into, iid } of open) {
-      if (Date.now() > deadline) return false;
-      await followedBy(deps, { projectId: into, iid, push, userId: user.id, baseUrl });
+  const ofEach = async (
+    pushed: readonly PushedBranch[],
+    follow: (each: MergeRequestAddress, push: PushedBranch) => Promise<void>,
+  ): Promise<boolean> => {
+    for (const push of pushed) {
+      const branch = shortName(push.name as RefName);
+      const open = await deps.store.mergeRequests.openFrom({ projectId, branch }, MAX_OPEN);
+      for (const { projectId: into, iid } of open) {
+        if (Date.now() > deadline) return false;
+        await follow({ projectId: into, iid }, push);
+      }
     }
-  }
+    return true;
+  };
+  const moved = branches.filter(({ to }) => to !== ZERO_OID);
+  const refresh = (each: MergeRequestAddress, push: PushedBranch) =>
+    followedBy(deps, { ...each, push, userId: user.id, baseUrl });
+  if (!(await ofEach(moved, refresh))) return false;
   const [access] = await projectAccesses(deps, actor, [projectId]);
-  if (access === undefined || !can(actor, access, 'read_merge_requests')) return true;
-  for (const branch of branches) {
-    if (Date.now() > deadline) return false;
-    if (!(await markMerged(deps, actor, access, branch, deadline))) return false;
-  }
-  return true;
+  if (access !== undefined && can(actor, access, 'read_merge_requests'))
+    for (const branch of moved) {
+      if (Date.now() > deadline) return false;
+      if (!(await markMerged(deps, actor, access, branch, deadline))) return false;
+    }
+  // Last: what the same push brought to its target is merged.
+  const deleted = branches.filter(({ to }) => to === ZERO_OID);
+  return ofEach(deleted, (each) => closeWithoutSource(deps, actor, each));
+}
+
+/**
+ * Closes a merge request whose source branch is gone, as who deleted that, if they may. One whose head the target has by
+ * now stays: the push that brought it merges it.
+ */
+async function closeWithoutSource(
+  deps: Deps,
+  actor: Extract<Actor, { kind: 'user' }>,
+  address: MergeRequestAddress,
+): Promise<void> {
+  const [record, [access]] = await Promise.all([
+    deps.store.mergeRequests.get(address),
+    projectAccesses(deps, actor, [address.projectId]),
+  ]);
+  if (record?.state !== 'opened' || access === undefined || !mayUpdate(actor, access, record)) return;
+  const { targetSha, sourceSha } = await headsOf(deps, access, record);
+  if (sourceSha !== undefined || (await isBrought(deps, access, record, targetSha))) return;
+  const { iid, source } = record;
+  const at = deps.now();
+  const change = (before: MergeRequestRecord) => {
+    if (before.state !== 'opened') throw new Moved();
+    return { ...stateAfter(before, 'close', actor.user.id, at), updatedAt: at.toISOString() };
+  };
+  const text = `deleted source branch \`${source.branch}\``;
+  await changeMergeRequest(deps, actor, access, iid, change, { notes: [{ action: 'branch', text }] }).catch(
+    unlessMoved,
+  );
+}
+
+/** Whether the target has the head, and not from the beginning. */
+async function isBrought(
+  deps: Deps,
+  access: ProjectAccess,
+  { diff: { headSha, baseSha } }: MergeRequestRecord,
+  targetSha: Oid | undefined,
+): Promise<boolean> {
+  if (targetSha === undefined || headSha === baseSha) return false;
+  const { history } = codeOf(deps, access);
+  return (
+    (await unlessBeyond(history.isAncestor(headSha as Oid, targetSha, { maxCommits: MAX_VISITED }))) === true
+  );
 }
 
 /**
@@ -152,21 +207,21 @@ async function markOne(
     autoMerge: null,
     updatedAt: at,
   } as const;
-  try {
-    await changeMergeRequest(deps, actor, access, iid, (before) => {
-      const same = before.diff.headSha === diff.headSha && before.targetBranch === targetBranch;
-      if (before.state !== 'opened' || !same) throw new Moved();
-      return merged;
-    });
-  } catch (error) {
-    const isGone = error instanceof DomainError && error.code === 'not-found';
-    if (!(error instanceof Moved) && !isGone) throw error;
-  }
+  await changeMergeRequest(deps, actor, access, iid, (before) => {
+    const same = before.diff.headSha === diff.headSha && before.targetBranch === targetBranch;
+    if (before.state !== 'opened' || !same) throw new Moved();
+    return merged;
+  }).catch(unlessMoved);
 }
 
 /** It has been merged, closed or changed meanwhile. */
 class Moved extends Error {
   override readonly name = 'Moved';
+}
+
+function unlessMoved(error: unknown): void {
+  const isGone = error instanceof DomainError && error.code === 'not-found';
+  if (!(error instanceof Moved) && !isGone) throw error;
 }
 
 /** None where the history is damaged, or was replaced meanwhile. */
@@ -176,11 +231,14 @@ async function newCommits(
   { from, to }: PushedBranch,
 ): Promise<CommitNode[]> {
   const range = { tips: [to as Oid], exclude: [from as Oid], limit: MAX_COMMITS };
-  try {
-    return await codeOf(deps, access).history.log(range, { maxCommits: MAX_VISITED });
-  } catch (error) {
-    const isBeyond = error instanceof HistoryLimit || error instanceof LimitExceeded;
-    if (isBeyond || error instanceof ObjectMissing || error instanceof CorruptData) return [];
-    throw error;
-  }
+  const found = codeOf(deps, access).history.log(range, { maxCommits: MAX_VISITED });
+  return (await unlessBeyond(found)) ?? [];
 }
+
+/** @returns undefined where the history is damaged, was replaced meanwhile, or is too long to be looked at */
+const unlessBeyond = <T>(read: Promise<T>): Promise<T | undefined> =>
+  read.catch((error: unknown) => {
+    const isBeyond = error instanceof HistoryLimit || error instanceof LimitExceeded;
+    if (isBeyond || error instanceof ObjectMissing || error instanceof CorruptData) return undefined;
+    throw error;
+  });

@@ -277,12 +277,14 @@ class ProjectRefs implements RefDatabase {
     return [pushedMessage({ projectId, branches, merged: this.#together.merged }, this.#pusher)];
   }
 
-  /** A worker brings open merge requests in line with branches that are moved. New ones have none, or had one before. */
+  /**
+   * A worker brings open merge requests in line with branches that are moved or deleted. New ones have none, or had one
+   * before.
+   */
   async #following(updates: readonly RefUpdate[]): Promise<OutboxMessage[]> {
     const { id: projectId } = this.#project;
     const branches = updates.filter(
-      ({ name, from, to }) =>
-        spaceOf(name) === 'heads' && from !== ZERO_OID && to !== ZERO_OID && from !== to,
+      ({ name, from, to }) => spaceOf(name) === 'heads' && from !== ZERO_OID && from !== to,
     );
     if (this.#finishing || this.#pusher?.actorId == null || branches.length === 0) return [];
     if ((await this.#areProposed) !== true) return [];

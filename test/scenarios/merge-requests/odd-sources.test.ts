@@ -24,7 +24,7 @@ beforeAll(async () => {
       commit('main', '', file('a.txt', '1\n') + file('keep.txt', 'k\n')),
       commit('many', 'main', many),
       commit('orphan', '', file('own.txt', 'other\n')),
-      ...['deleted', 'picked'].map((name) => commit(name, 'main', file(`${name}.txt`, 'x\n'))),
+      ...['deleted', 'picked', 'hidden'].map((name) => commit(name, 'main', file(`${name}.txt`, 'x\n'))),
     ];
     git.feed(streams.join(''), 'fast-import', '--quiet');
     git.git('branch', 'stable', 'main');
@@ -70,15 +70,20 @@ test('a branch without a common commit is proposed, and cannot be merged', async
   expect([status, body.message]).toEqual([406, 'Branch cannot be merged']);
 });
 
-test('what was proposed is readable when its branch is deleted, and is not merged', async () => {
+test('what was proposed is readable when its branch is deleted, and is closed and not merged', async () => {
   const deleted = await propose('deleted');
   const before = (await ok('owner', 'GET', `${deleted}/changes`)).changes;
   await ok('owner', 'DELETE', `${path}/repository/branches/deleted`);
+  // Also before a worker has closed it.
+  const refused = async () => {
+    const { status, body } = await as('owner', 'PUT', `${deleted}/merge`);
+    expect([status, body]).toEqual([405, { message: '405 Method Not Allowed' }]);
+  };
+  await refused();
   await settled();
+  await refused();
   expect((await ok('owner', 'GET', `${deleted}/changes`)).changes).toEqual(before);
-  expect((await ok('owner', 'GET', deleted)).detailed_merge_status).toBe('broken_status');
-  expect((await as('owner', 'PUT', `${deleted}/merge`)).status).toBeGreaterThanOrEqual(405);
-  expect((await ok('owner', 'GET', deleted)).state).toBe('opened');
+  expect((await ok('owner', 'GET', deleted)).state).toBe('closed');
 });
 
 test.each<[string, (fork: string) => Promise<unknown>]>([
@@ -109,16 +114,41 @@ test.each<[string, (fork: string) => Promise<unknown>]>([
   expect(changes.map(({ new_path }: { new_path: string }) => new_path)).toEqual([`${name}.txt`]);
   expect((await ok('owner', 'GET', `${at}/commits`)).map((each: { id: string }) => each.id)).toEqual([head]);
   expect(await ok('owner', 'GET', `${at}/versions`)).toHaveLength(1);
+  // What can be done with it still: a fork that is deleted has no branch to merge.
+  const isGone = how === 'deleted';
+  expect((await as('owner', 'PUT', `${at}/merge`)).status).toBe(isGone ? 405 : 200);
+  if (!isGone) return;
+  expect((await ok('owner', 'PUT', at, { state_event: 'close' })).state).toBe('closed');
+  const { status, body } = await as('owner', 'PUT', at, { state_event: 'reopen' });
+  expect([status, body.message]).toEqual([422, ['Source branch "mine" does not exist']]);
+  await ok('owner', 'DELETE', at);
 });
 
 test('a merged one is picked onto another branch, and reverted where it was merged', async () => {
   await ok('owner', 'POST', `${path}/repository/branches?branch=release&ref=orphan`);
   const before = await names('main');
-  const { merge_commit_sha: merge } = await ok('owner', 'PUT', `${await propose('picked')}/merge`);
+  const { merge_commit_sha: merge, iid } = await ok('owner', 'PUT', `${await propose('picked')}/merge`);
   expect(await names('main')).toEqual([...before, 'picked.txt']);
   const commits = `${path}/repository/commits/${merge}`;
-  await ok('owner', 'POST', `${commits}/cherry_pick`, { branch: 'release' });
+  const { message } = await ok('owner', 'GET', commits);
+  const picked = await ok('owner', 'POST', `${commits}/cherry_pick`, { branch: 'release' });
   expect(await names('release')).toEqual(['own.txt', 'picked.txt']);
-  await ok('owner', 'POST', `${commits}/revert`, { branch: 'main' });
+  const brought = `${project.git.oid('picked').slice(0, 8)} x`;
+  expect(picked.message).toBe(`${message}\n\n(cherry picked from commit ${merge})\n\n${brought}`);
+  const reverted = await ok('owner', 'POST', `${commits}/revert`, { branch: 'main' });
   expect(await names('main')).toEqual(before);
+  expect(reverted.message).toBe(
+    `Revert "Merge branch 'picked' into 'main'"\n\nThis reverts merge request !${iid}`,
+  );
+});
+
+test('who may not read a merge request is not told of it when its merge is reverted', async () => {
+  const private_ = { merge_requests_access_level: 'private' };
+  const { merge_commit_sha: merge } = await ok('owner', 'PUT', `${await propose('hidden')}/merge`);
+  await ok('owner', 'PUT', path, private_);
+  const { id } = await ok('stranger', 'POST', `${path}/fork`, { name: 'reverting', path: 'reverting' });
+  await settled();
+  const json = { branch: 'main' };
+  const at = `/projects/${id}/repository/commits/${merge}/revert`;
+  expect((await ok('stranger', 'POST', at, json)).message).toMatch(`This reverts commit ${merge}`);
 });

@@ -1,6 +1,7 @@
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
 import { followPush } from '../../../lib/domain/merge-requests/after-push.ts';
+import { ZERO_OID } from '../../../lib/git/oid.ts';
 import { Outbox } from '../../../lib/store/outbox/outbox.ts';
 import { inClone as commandsInClone } from '../../harness/in-clone.ts';
 import { ownWorld } from '../../harness/own-world.ts';
@@ -168,4 +169,70 @@ test('a fork proposes a branch, pushes to it, and is merged; then the branch is 
   expect(files.map(({ name }: { name: string }) => name)).toEqual(['a.txt', 'f.txt', 'g.txt']);
   await settled();
   expect((await as('developer', 'GET', `${fork}/repository/branches/mine`)).status).toBe(404);
+});
+
+describe('one whose source branch is deleted', () => {
+  test('is closed, as who deleted it, and opened again with the branch', async () => {
+    const { path, id } = await project();
+    const { iid } = await propose(path, {}, 'owner');
+    const at = `${path}/merge_requests/${iid}`;
+    expect((await as('maintainer', 'DELETE', `${path}/repository/branches/topic`)).status).toBe(204);
+    await settled();
+    const { body: closed } = await as('owner', 'GET', at);
+    expect(closed).toMatchObject({ state: 'closed', closed_by: { username: 'maintainer' } });
+    expect(await notedOn(id, iid)).toEqual([
+      ['closed', 'maintainer'],
+      ['deleted source branch `topic`', 'maintainer'],
+    ]);
+    expect((await as('owner', 'PUT', at, { state_event: 'reopen' })).status).toBe(422);
+    await as('owner', 'POST', `${path}/repository/branches?branch=topic&ref=${closed.sha}`);
+    expect((await as('owner', 'PUT', at, { state_event: 'reopen' })).body).toMatchObject({ state: 'opened' });
+  });
+
+  test('stays open where the branch is there again by then', async () => {
+    const { path, id } = await project();
+    const { iid, sha } = await propose(path);
+    const branch = { name: 'refs/heads/topic', from: sha, to: ZERO_OID };
+    const push = { projectId: id, branches: [branch], actorId: world.ids['owner']!, baseUrl: service.url };
+    expect(await followPush(deps(), push, Date.now() + 60_000)).toBe(true);
+    expect(await record(id, iid)).toMatchObject({ state: 'opened', diff: { number: 1 } });
+  });
+
+  test.each([
+    ['with one push', [['push', '--quiet', 'origin', 'HEAD:main', ':topic']]],
+    [
+      'with two',
+      [
+        ['push', '--quiet', 'origin', 'HEAD:main'],
+        ['push', '--quiet', 'origin', ':topic'],
+      ],
+    ],
+  ])('and whose commits came to the target, %s, is merged', async (_, pushes) => {
+    const { path, id } = await project();
+    const { iid } = await propose(path);
+    await inClone('maintainer', path, [
+      ['merge', '--quiet', '--no-ff', '-m', 'By hand', 'origin/topic'],
+      ...pushes,
+    ]);
+    await settled();
+    expect(await record(id, iid)).toMatchObject({ state: 'merged', mergedById: world.ids['maintainer'] });
+  });
+
+  test('is left to those who may close it', async () => {
+    const { path, id } = await project();
+    const name = `kept-${made}`;
+    const { body: fork } = await as('developer', 'POST', `${path}/fork`, { name, path: name });
+    await settled();
+    await as('developer', 'POST', `/projects/${fork.id}/members`, {
+      ...{ user_id: world.ids['stranger'], access_level: 40 },
+    });
+    await commit(`/projects/${fork.id}`, 'mine', 'f.txt', 'main', 'developer');
+    const json = { source_branch: 'mine', target_project_id: id };
+    const { iid } = await propose(`/projects/${fork.id}`, json, 'developer');
+    const branch = `/projects/${fork.id}/repository/branches/mine`;
+    expect((await as('stranger', 'DELETE', branch)).status).toBe(204);
+    await settled();
+    const { body } = await as('owner', 'GET', `${path}/merge_requests/${iid}`);
+    expect(body).toMatchObject({ state: 'opened', detailed_merge_status: 'broken_status' });
+  });
 });

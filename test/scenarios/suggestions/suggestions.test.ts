@@ -1,6 +1,9 @@
 /** Suggestions in notes on lines, and the commits that apply them. */
 import { beforeAll, describe, expect, test } from 'vitest';
+import { deps } from '../../../functions/deps.ts';
 import { suggestionBlocks } from '../../../lib/domain/merge-requests/suggestions.ts';
+import { codeOf } from '../../../lib/domain/repository/read.ts';
+import { branchRef } from '../../../lib/git/refname.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
@@ -53,6 +56,13 @@ const contentOf = async (branch: string, file: string) =>
   (await as('owner', 'GET', `${project}/repository/files/${file}/raw?ref=${branch}`)).body;
 const tipOf = async (branch: string) =>
   (await done('owner', 'GET', `${project}/repository/branches/${branch}`)).commit;
+/** Deletes a branch before workers know of it. */
+async function deletedUnseen(branch: string): Promise<void> {
+  const record = (await world.store.projects.get(Number(project.split('/').at(-1))))!;
+  const git = codeOf(deps(), { project: record, level: 0 });
+  const name = branchRef(branch)!;
+  await git.deleteRef(name, (await git.ref(name))!.oid);
+}
 const apply = (who: Who, id: number, json: object = {}) => as(who, 'PUT', `/suggestions/${id}/apply`, json);
 const applyAll = (who: Who, ids: number[], json: object = {}) =>
   as(who, 'PUT', '/suggestions/batch_apply', { ids, ...json });
@@ -156,7 +166,7 @@ describe('a suggestion', () => {
       'This merge request is closed. To apply this suggestion, edit this file directly.',
     ]);
     await done('owner', 'PUT', path, { state_event: 'reopen' });
-    await as('owner', 'DELETE', `${project}/repository/branches/${branch}`);
+    await deletedUnseen(branch);
     expect(refusal(await apply('developer', id))).toEqual([
       400,
       "Can't apply as the source branch was deleted.",
