@@ -203,13 +203,15 @@ async function builtMerge(
   const git = codeOf(deps, access);
   const [target, head] = [heads.targetSha!, record.diff.headSha as Oid];
   const templates = { merge: settings.mergeTemplate, squash: settings.squashTemplate };
-  const template = `${input.mergeMessage ?? templates.merge}\n${squash ? (input.squashMessage ?? templates.squash) : ''}`;
+  const written = { merge: writtenMessage(input.mergeMessage), squash: writtenMessage(input.squashMessage) };
+  const template = [
+    ...(written.merge === undefined ? [templates.merge] : []),
+    ...(squash && written.squash === undefined ? [templates.squash] : []),
+  ].join('\n');
   const [facts, [base]] = await Promise.all([
     messageFacts(deps, actor, access, { record, targetSha: target, template }, git),
     git.history.mergeBases(target, [head]),
   ]);
-  const filled = (given: string | null, otherwise: string) =>
-    given === null || given.trim() === '' ? messageOf(otherwise, facts) : cut(given, MAX_MESSAGE_BYTES);
   const committer = identityOf(signedIn(actor).user, deps.now());
   const built =
     base &&
@@ -218,14 +220,18 @@ async function builtMerge(
       target,
       head,
       base: base.oid,
-      mergeMessage: filled(input.mergeMessage, templates.merge),
-      squashMessage: squash ? filled(input.squashMessage, templates.squash) : undefined,
+      mergeMessage: written.merge ?? messageOf(templates.merge, facts),
+      squashMessage: squash ? (written.squash ?? messageOf(templates.squash, facts)) : undefined,
       author: { ...committer, name: facts.author.name, email: facts.author.email },
       committer,
     }));
   if (built === undefined) throw notAcceptable('Branch cannot be merged');
   return built;
 }
+
+/** The message that the merger wrote. @returns undefined where they left it to the template */
+const writtenMessage = (given: string | null): string | undefined =>
+  given === null || given.trim() === '' ? undefined : cut(given, MAX_MESSAGE_BYTES);
 
 /**
  * What removes the source branch, if that is wanted and the merger may: in the transaction of the merge, or, in a fork, by

@@ -312,7 +312,7 @@ test('messages are made from the templates of the project, unless the merger wri
   await commit(path, 'other', { 'd.txt': 'd' });
   const own = { merge_commit_message: 'Mine %{title}', squash: true, squash_commit_message: ' ' };
   const { body: second } = await as('maintainer', 'PUT', `${await propose(path, 'other')}/merge`, own);
-  expect(await messageOf(second.merge_commit_sha)).toBe('Mine other');
+  expect(await messageOf(second.merge_commit_sha)).toBe('Mine %{title}');
   expect(await messageOf(second.squash_commit_sha)).toContain('other: Write d.txt');
 });
 
