@@ -122,6 +122,93 @@ test('options propose the branch that is pushed, and change its merge request la
   expect(events).toMatchObject([{ action_name: 'opened', target_type: 'MergeRequest', target_iid: 1 }]);
 });
 
+test('options name the target and people, and make a draft of what is proposed already', async () => {
+  const { id, at, push, commit, url } = await projectOf('named');
+  const bob = await service.user('bob');
+  await call('POST', `${at}/members`, { user_id: bob.id, access_level: 30 });
+  await call('POST', `${at}/repository/branches`, { branch: 'stable', ref: 'main' });
+  await commit('Mend\n\nAt length.');
+  await commit('Paint');
+  const named = ['target=stable', 'assign=bob', 'title=Mend "all" of it', 'remove_source_branch'];
+  const options = named.flatMap((option) => ['-o', `mr.${option}`]);
+  const ref = ['origin', 'HEAD:refs/heads/more-of_it'];
+  const viewing = ['View merge request for more-of_it:', `  ${url}/-/merge_requests/1`];
+  expect(await push('-o', 'mr.create', ...options, ...ref)).toEqual(viewing);
+  const proposed = { title: 'Mend "all" of it', targetBranch: 'stable', description: null, squash: false };
+  // Who proposes it by a push works on it too.
+  const people = { assigneeIds: [adaId, bob.id], forceRemoveSource: true };
+  expect(await recordOf(id, 1)).toMatchObject({ ...proposed, ...people });
+  await commit('More');
+  const changes = ['draft', `assign=${adaId}`, 'unassign=bob', 'target=main', 'squash', 'description=Later'];
+  expect(await push(...changes.flatMap((option) => ['-o', `merge_request.${option}`]), ...ref)).toEqual(
+    viewing,
+  );
+  await settled();
+  expect(await recordOf(id, 1)).toMatchObject({
+    ...{ title: 'Draft: Mend "all" of it', targetBranch: 'main', description: 'Later', squash: true },
+    assigneeIds: [adaId],
+  });
+  await commit('Yet more');
+  // One of another target beside it; a branch with several commits lends its name.
+  expect(
+    await push(
+      '-o',
+      'mr.create',
+      '-o',
+      'mr.target=stable',
+      ...ref.slice(0, 1),
+      'HEAD:more-of_it',
+      '+HEAD~1:refs/heads/two',
+    ),
+  ).toContain('View merge request for two:');
+  const made = await Promise.all([2, 3].map((iid) => recordOf(id, iid)));
+  expect(made.map((each) => [each!.source.branch, each!.targetBranch, each!.title]).toSorted()).toEqual([
+    ['more-of_it', 'stable', 'More of it'],
+    ['two', 'stable', 'Two'],
+  ]);
+});
+
+test('a push to a fork proposes to its source, or to the fork where that is named or set', async () => {
+  const { id, at } = await projectOf('upstream', { visibility: 'public' });
+  const eve = await service.user('eve');
+  const asEve = async (method: string, path: string, json?: object) =>
+    (await service.call(method, path, { token: eve.token, ...(json && { json }) })).body;
+  const { id: fork } = await asEve('POST', `${at}/fork`);
+  await settled();
+  const clone = await git.clone(withToken(service.url, 'eve/upstream', eve.token), 'eves');
+  let commits = 0;
+  const push = async (branch: string, ...options: string[]) => {
+    await git.ok(clone, 'commit', '--quiet', '--allow-empty', '-m', `Change ${++commits}`);
+    const asked = options.flatMap((option) => ['-o', `merge_request.${option}`]);
+    const { code, stderr } = await git.run(['push', ...asked, 'origin', `HEAD:refs/heads/${branch}`], {
+      cwd: clone,
+    });
+    expect(code, stderr).toBe(0);
+    return stderr;
+  };
+  expect(await push('mine', 'create', 'label=bug', 'assign=ada')).toContain(
+    `${service.url}/ada/upstream/-/merge_requests/1`,
+  );
+  // Who is no member of the target organizes nothing there.
+  expect(await recordOf(id, 1)).toMatchObject({
+    ...{ source: { projectId: fork, branch: 'mine' }, title: 'Change 1' },
+    ...{ labelIds: [], assigneeIds: [] },
+  });
+  expect(await push('mine')).toContain(`${service.url}/ada/upstream/-/merge_requests/1`);
+  await settled();
+  expect((await recordOf(id, 1))!.diff.number).toBe(2);
+  const own = `${service.url}/eve/upstream/-/merge_requests`;
+  expect(await push('own', 'create', 'target_project=eve/upstream')).toContain(`${own}/1`);
+  await asEve('PUT', `/projects/${fork}`, { mr_default_target_self: true });
+  expect(await push('self', 'create')).toContain(`${own}/2`);
+  expect(await recordOf(fork, 2)).toMatchObject({ assigneeIds: [eve.id], source: { projectId: fork } });
+  expect(await push('named', 'create', `target_project=${id}`)).toContain('/ada/upstream/-/merge_requests/2');
+  const hidden = await projectOf('hidden', { visibility: 'private' });
+  expect(await push('none', 'create', `target_project=${hidden.id}`)).toContain(
+    'warning: merge request: Project Not Found',
+  );
+});
+
 test('an option asks to merge when the pipeline of what is pushed succeeds', async () => {
   const { id, at, push, commit } = await projectOf('later');
   const later = ['-o', 'merge_request.merge_when_pipeline_succeeds', 'origin', 'HEAD:refs/heads/topic'];

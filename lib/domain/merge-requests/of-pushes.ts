@@ -7,7 +7,7 @@ import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
 import { LimitExceeded } from '../../git/work.ts';
 import { isDraft, type MergeRequestReference } from '../../records/merge-requests.ts';
-import { can } from '../access/permissions.ts';
+import { can, signedIn } from '../access/permissions.ts';
 import { projectAccesses } from '../access/project-accesses.ts';
 import type { GitAccess, ProjectAccess } from '../access/types.ts';
 import type { Deps } from '../deps.ts';
@@ -131,11 +131,13 @@ async function proposed(deps: Deps, proposing: Proposing, pushed: PushedTip): Pr
     open.find((each) => each.targetBranch === targetBranch) ??
     (options.create === true ? undefined : open[0]);
   if (wanted !== undefined) {
-    await change(deps, proposing, wanted);
+    // The worker that follows the push may be at it too.
+    await retryOnConflict(() => change(deps, proposing, wanted), isBusy);
     return wanted;
   }
   if (options.create !== true) throw badRequest("needs the push option 'merge_request.create'");
   if (targetBranch === null) throw notFound('Branch');
+  const { user } = signedIn(access.actor);
   const { mergeRequest } = await createMergeRequest(deps, access.actor, access.project, {
     sourceBranch: pushed.branch,
     targetBranch,
@@ -143,7 +145,8 @@ async function proposed(deps: Deps, proposing: Proposing, pushed: PushedTip): Pr
     title: titleFor(options, options.title ?? (await ownTitle(deps, proposing, pushed, targetBranch))),
     description: options.description,
     labels: options.label,
-    assigneeIds: proposing.assignIds.length === 0 ? undefined : proposing.assignIds,
+    // As in the product, who proposes by a push works on it.
+    assigneeIds: [user.id, ...proposing.assignIds],
     milestoneId: proposing.milestoneId,
     squash: options.squash,
     removeSourceBranch: options.removeSourceBranch,
@@ -165,12 +168,18 @@ async function mergesLater(
   await retryOnConflict(ask, (error) => error instanceof Outdated);
 }
 
+/** Others kept changing it, or its head moved, which is what this push has just done. */
+const isBusy = (error: unknown): boolean =>
+  error instanceof DomainError && error.text === '409 Conflict: Resource lock';
+
 async function change(
   deps: Deps,
   { access: { actor }, target, options, assignIds, unassignIds, milestoneId }: Proposing,
   { iid }: MergeRequestReference,
 ): Promise<void> {
-  const { mergeRequest } = await getMergeRequest(deps, actor, target, iid);
+  const { mergeRequest: read } = await getMergeRequest(deps, actor, target, iid);
+  // Another target is for the head that was pushed.
+  const mergeRequest = options.target === undefined ? read : await refreshed(deps, actor, target, read);
   const title = titleFor(options, options.title ?? mergeRequest.title);
   const assigned = new Set([...mergeRequest.assigneeIds, ...assignIds]);
   for (const id of unassignIds) assigned.delete(id);
