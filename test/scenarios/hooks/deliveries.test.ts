@@ -305,6 +305,40 @@ test('a merge request is told when it is opened, pushed to and closed', async ()
   await hook.drop();
 });
 
+test('a merge request is told when it is approved, that is taken back, and when it is merged', async () => {
+  const member = { user_id: world.ids['maintainer'], access_level: 40 };
+  await as('owner', 'POST', `${project}/members`, member);
+  await commit('judged', 'main');
+  const { body: made } = await as('owner', 'POST', `${project}/merge_requests`, {
+    ...{ source_branch: 'judged', target_branch: 'main', title: 'Judged' },
+  });
+  const hook = await hooked({ merge_requests_events: true });
+  const at = `${project}/merge_requests/${made.iid}`;
+  for (const what of ['approve', 'unapprove', 'approve'])
+    expect((await as('maintainer', 'POST', `${at}/${what}`)).status).toBe(201);
+  await hook.calls(3);
+  // A push takes the approval back, and is told as a push.
+  const { body: settings } = await as('owner', 'POST', `${project}/approvals`, {
+    reset_approvals_on_push: true,
+  });
+  expect(settings.reset_approvals_on_push).toBe(true);
+  await commit('judged');
+  await hook.calls(4);
+  const { body: merged } = await as('owner', 'PUT', `${at}/merge`);
+  const calls = await hook.calls(5);
+  expect(calls.map(({ body }) => [body.object_attributes.action, body.user.username])).toEqual([
+    ['approved', 'maintainer'],
+    ['unapproved', 'maintainer'],
+    ['approved', 'maintainer'],
+    ['update', 'owner'],
+    ['merge', 'owner'],
+  ]);
+  expect(calls[4]!.body.object_attributes).toMatchObject({
+    ...{ state: 'merged', merge_commit_sha: merged.merge_commit_sha },
+  });
+  await hook.drop();
+});
+
 test('releases, pages of wikis and deployments are told', async () => {
   const hook = await hooked({ releases_events: true, wiki_page_events: true, deployment_events: true });
   const sha = await commit();
