@@ -133,6 +133,7 @@ describe('the list of a project', () => {
     ['author_username=guest', ['whisper', 'two']],
     ['author_username=nobody', []],
     ['not[author_username]=owner', ['whisper', 'three', 'two']],
+    ['not[author_username]=owner&not[assignee_username]=nobody', ['whisper', 'three', 'two']],
     ['assignee_username=developer', ['one']],
     ['assignee_id=None', ['five', 'whisper', 'hush', 'three', 'two']],
     ['assignee_id=Any', ['one']],
@@ -280,6 +281,8 @@ describe('the list of the instance', () => {
   test("is of the caller's own issues, of those assigned to them, or of all they see", async () => {
     expect(await titles('guest', '/issues')).toEqual(['whisper', 'two']);
     expect(await titles('guest', '/issues?scope=assigned_to_me')).toEqual(['four']);
+    expect(await titles('guest', '/issues?scope=assigned_to_me&assignee_id=Any')).toEqual(['four']);
+    expect(await titles('guest', '/issues?scope=assigned_to_me&assignee_id=None')).toEqual([]);
     expect(await titles('anonymous', '/issues?scope=all')).toEqual(['five', 'three', 'two', 'four', 'one']);
     expect(await titles('guest', '/issues?scope=all')).toEqual(all.filter((title) => title !== 'hush'));
     expect(await titles('reporter', '/issues?scope=all')).toEqual(all);
