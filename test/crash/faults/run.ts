@@ -18,6 +18,7 @@ import { Injector } from './injector.ts';
 import { jobs } from './jobs.ts';
 import { leavings } from './leaving-endpoints.ts';
 import { lfsOperations } from './lfs.ts';
+import { mergeRequestJobs } from './merge-request-jobs.ts';
 import { pipelineJobs } from './pipeline-jobs.ts';
 import { storageMoveJobs } from './storage-move-jobs.ts';
 import { uploads } from './uploads.ts';
@@ -49,6 +50,7 @@ export async function faults(tally: Tally, dataDir: string): Promise<void> {
     ...lfsOperations,
     ...uploads,
     ...jobs,
+    ...mergeRequestJobs,
     ...hookJobs,
     ...storageMoveJobs,
     ...pipelineJobs,

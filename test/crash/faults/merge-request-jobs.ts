@@ -1,0 +1,153 @@
+import { ZERO_OID } from '../../../lib/git/oid.ts';
+import {
+  AUTO_MERGE_JOB,
+  CHECK_MERGE_REQUEST_JOB,
+  FOLLOW_PUSH_JOB,
+  REBASE_JOB,
+  REMOVE_SOURCE_JOB,
+} from '../../../lib/store/merge-requests/merge-requests.ts';
+import { propose } from '../../harness/proposals.ts';
+import type { Operation, Work } from './driver.ts';
+import { refOf } from './endpoints.ts';
+import type { Fixtures, Ground } from './fixtures.ts';
+import { runNow } from './jobs.ts';
+
+/** What workers do with merge requests. Wherever one stops, they are as before or as after it, and the next one ends it. */
+export const mergeRequestJobs: readonly Operation[] = [
+  {
+    name: 'job: it is found out whether a merge request can be merged',
+    async prepare(fixtures) {
+      const { address, record } = await proposed(fixtures);
+      return job(fixtures, CHECK_MERGE_REQUEST_JOB, address, async () => {
+        const { verdict } = await record();
+        return verdict?.mergeable === true;
+      });
+    },
+  },
+  {
+    name: 'job: a push makes a version of a merge request',
+    costly: true,
+    async prepare(fixtures) {
+      const { ground, record, writer } = await proposed(fixtures);
+      const to = await committed(fixtures, ground, { branch: 'side' });
+      const push = { projectId: ground.id, branches: [moved('side', ground.side, to)], ...writer };
+      return job(fixtures, FOLLOW_PUSH_JOB, push, async () => {
+        const { diff } = await record();
+        return diff.number === 2 && diff.headSha === to;
+      });
+    },
+  },
+  {
+    name: 'job: a push that brings the head of a merge request to its target merges it',
+    costly: true,
+    async prepare(fixtures) {
+      const { ground, record, writer } = await proposed(fixtures, 'aim');
+      const from = ground.main[1];
+      const to = await committed(fixtures, ground, { branch: 'aim', start_branch: 'side', force: true });
+      const push = { projectId: ground.id, branches: [moved('aim', from, to)], ...writer };
+      return job(fixtures, FOLLOW_PUSH_JOB, push, async () => (await record()).state === 'merged');
+    },
+  },
+  {
+    name: 'job: a merge request is closed when its source branch is deleted',
+    async prepare(fixtures) {
+      const { ground, record, writer } = await proposed(fixtures);
+      const { token } = ground.owner;
+      await fixtures.done('DELETE', `/projects/${ground.id}/repository/branches/side`, { token });
+      const push = { projectId: ground.id, branches: [moved('side', ground.side, ZERO_OID)], ...writer };
+      return job(fixtures, FOLLOW_PUSH_JOB, push, async () => (await record()).state === 'closed');
+    },
+  },
+  {
+    name: 'job: a source branch is rebased',
+    costly: true,
+    async prepare(fixtures) {
+      const { ground, address, path, record, writer } = await proposed(fixtures);
+      await committed(fixtures, ground, { branch: 'main' });
+      await fixtures.done('PUT', `${path}/rebase`, { token: ground.owner.token });
+      const { rebase } = await record();
+      const body = { ...address, id: rebase!.id, baseUrl: writer.baseUrl };
+      return job(fixtures, REBASE_JOB, body, async () => {
+        const [tip, { rebase: left, mergeError, diff }] = await Promise.all([
+          refOf(fixtures, ground, 'refs/heads/side'),
+          record(),
+        ]);
+        if (mergeError !== null) throw new Error(mergeError);
+        return left === null && tip !== ground.side && diff.headSha === tip;
+      });
+    },
+  },
+  {
+    name: 'job: a merge request is merged whose pipeline has succeeded',
+    costly: true,
+    async prepare(fixtures) {
+      const { ground, address, path, record, writer } = await proposed(fixtures);
+      const { token } = ground.owner;
+      const report = (state: string) =>
+        fixtures.done('POST', `/projects/${ground.id}/statuses/${ground.side}`, {
+          token,
+          json: { state, ref: 'side' },
+        });
+      await report('running');
+      const json = { merge_when_pipeline_succeeds: true };
+      await fixtures.done('PUT', `${path}/merge`, { token, json });
+      await report('success');
+      const body = { ...address, baseUrl: writer.baseUrl };
+      return job(fixtures, AUTO_MERGE_JOB, body, async () => {
+        const { state, mergeError } = await record();
+        if (mergeError !== null) throw new Error(mergeError);
+        return state === 'merged';
+      });
+    },
+  },
+  {
+    name: 'job: the source branch of what was merged is removed from a fork',
+    async prepare(fixtures) {
+      const ground = await fixtures.ownGround();
+      const { id: projectId, owner, side: sha } = ground;
+      const body = { projectId, branch: 'side', sha, userId: owner.id, baseUrl: fixtures.service.url };
+      return job(fixtures, REMOVE_SOURCE_JOB, body, async () => {
+        const tip = await refOf(fixtures, ground, 'refs/heads/side');
+        return tip === undefined;
+      });
+    },
+  },
+];
+
+/** A merge request of `side`, which nobody has looked at. */
+async function proposed(fixtures: Fixtures, targetBranch = 'main') {
+  const ground = await fixtures.ownGround();
+  const { id: projectId, owner } = ground;
+  if (targetBranch !== 'main') {
+    const json = { branch: targetBranch, ref: 'main' };
+    await fixtures.done('POST', `/projects/${projectId}/repository/branches`, { token: owner.token, json });
+  }
+  const iid = await propose(owner.id, projectId, { sourceBranch: 'side', targetBranch });
+  const address = { projectId, iid };
+  return {
+    ground,
+    address,
+    path: `/projects/${projectId}/merge_requests/${iid}`,
+    record: async () => (await fixtures.store.mergeRequests.get(address))!,
+    writer: { actorId: owner.id, baseUrl: fixtures.service.url },
+  };
+}
+
+/** @returns the new commit */
+async function committed(fixtures: Fixtures, { id, owner }: Ground, more: object): Promise<string> {
+  const actions = [{ action: 'create', file_path: fixtures.fresh('file'), content: 'x' }];
+  const json = { commit_message: 'Go on', actions, ...more };
+  return (await fixtures.done('POST', `/projects/${id}/repository/commits`, { token: owner.token, json })).id;
+}
+
+const moved = (branch: string, from: string, to: string) => ({ name: `refs/heads/${branch}`, from, to });
+
+const job = (
+  fixtures: Fixtures,
+  type: string,
+  body: Readonly<Record<string, unknown>>,
+  isDone: () => Promise<boolean>,
+): Work => ({
+  run: () => runNow(fixtures, 'maintenance', type, body),
+  state: async () => ((await isDone()) ? 'after' : 'before'),
+});
