@@ -49,7 +49,7 @@ export async function openDataDirectory(dataDir: string): Promise<DataDirectory>
   try {
     table = await openDynamo({ path: join(dataDir, TABLE_DIR) });
   } catch (error) {
-    if (((error as Error).cause as { code?: string } | undefined)?.code !== 'LEVEL_LOCKED') throw error;
+    if (!isTaken(error)) throw error;
     throw new Error(
       `${dataDir} is in use by another process${noted(pidFile)}: stop it first, or choose another DATA_DIR`,
       { cause: error },
@@ -65,6 +65,10 @@ export async function openDataDirectory(dataDir: string): Promise<DataDirectory>
     },
   };
 }
+
+/** Whether a table could not be opened because another process has it open. */
+export const isTaken = (error: unknown): boolean =>
+  ((error as Error).cause as { code?: string } | undefined)?.code === 'LEVEL_LOCKED';
 
 /** @throws Error when the file is no number */
 function versionOf(dataDir: string): number {

@@ -28,7 +28,7 @@ import {
 } from '../lib/store/table/schema.ts';
 import { log } from '../lib/telemetry/log.ts';
 import { Admission } from './admission.ts';
-import { openDataDirectory } from './data-directory.ts';
+import { isTaken, openDataDirectory } from './data-directory.ts';
 import { Disk } from './disk.ts';
 import { drain } from './drain.ts';
 import { ensureTable } from './ensure-table.ts';
@@ -94,7 +94,8 @@ export async function startHost(options: HostOptions): Promise<Host> {
   const baseUrl = options.baseUrl?.replace(/\/+$/, '') ?? local;
 
   const stopping = new AbortController();
-  const disk = new Disk(options.dataDir, () => dynamo.reopen(), stopping.signal);
+  const recover = () => dynamo.reopen().catch((error) => endWhereTaken(error, options.dataDir));
+  const disk = new Disk(options.dataDir, recover, stopping.signal);
   const noted = (service: string) => (error: unknown) => disk.note(service, error);
   dynamo.onError = noted('table');
   const [s3, sqs] = await Promise.all([
@@ -213,6 +214,17 @@ export async function startHost(options: HostOptions): Promise<Host> {
       await data.close();
     },
   };
+}
+
+/**
+ * While a table is opened again its lock is free for a moment. What this process knows of buckets and queues is not what
+ * another one, which has taken it, makes of them.
+ * @throws the error, when it is another one
+ */
+function endWhereTaken(error: unknown, directory: string): void {
+  if (!isTaken(error)) throw error;
+  log('error', 'another process has opened the data directory: this one ends', { directory });
+  process.exit(1);
 }
 
 const CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local-secret-of-the-embedded-parts' };

@@ -31,9 +31,9 @@ async function start(): Promise<ServiceProcess> {
   return host;
 }
 
-/** Starts a host that must not start. @returns what it wrote */
-async function refused(environment: Readonly<Record<string, string>> = {}): Promise<string> {
-  const child = spawn(process.execPath, [MAIN], {
+/** Starts a host that must not start, or go on. @returns what it wrote */
+async function refused(environment: Readonly<Record<string, string>> = {}, script = MAIN): Promise<string> {
+  const child = spawn(process.execPath, [script], {
     env: { PATH: process.env['PATH'], DATA_DIR, PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -73,6 +73,11 @@ test('a host that is refused touches nothing of the one that runs, even where it
   expect(readFileSync(join(DATA_DIR, 'host.pid'), 'utf8')).toBe(String(dead.pid));
   expect(existsSync(join(drafts, 'draft'))).toBe(true);
   expect((await commit(first, project.id, 'after')).status).toBe(201);
+});
+
+test('a host whose data another process has opened, while it opened them again, ends and says why', async () => {
+  const said = await refused({}, fileURLToPath(new URL('./taken-host.ts', import.meta.url)));
+  expect(said).toContain('another process has opened the data directory: this one ends');
 });
 
 test('the id of another process in host.pid keeps no host from starting', async () => {

@@ -22,14 +22,14 @@ afterEach(() => {
 });
 
 /** A host with a request and a job under way that end in an hour. */
-async function busy(): Promise<void> {
+async function busy(threads: '0' | '1'): Promise<void> {
   const before = await startProcess({ DATA_DIR, ROOT_TOKEN });
   const json = { name: 'slow', initialize_with_readme: true };
   expect((await before.call('POST', '/projects', { token: ROOT_TOKEN, json })).status).toBe(201);
   await before.stop();
 
   child = spawn(process.execPath, [SLOW_HOST], {
-    env: { PATH: process.env['PATH'], DATA_DIR },
+    env: { PATH: process.env['PATH'], DATA_DIR, FUNCTION_THREADS: threads },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const [line] = (await once(child.stdout!.setEncoding('utf8'), 'data')) as [string];
@@ -56,15 +56,21 @@ async function end(...signals: NodeJS.Signals[]): Promise<number | string> {
   return code ?? signal!;
 }
 
-test('a host that is stopped ends within ten seconds, whatever is under way', async () => {
-  await busy();
-  expect(await end('SIGTERM')).toBe(0);
-  const after = await startProcess({ DATA_DIR, ROOT_TOKEN });
-  expect((await after.call('GET', '/projects/root%2Fslow', { token: ROOT_TOKEN })).status).toBe(200);
-  await after.stop();
-}, 90_000);
+test.each([
+  ['in one thread', '0'],
+  ['in threads', '1'],
+] as const)(
+  'a host that is stopped ends within ten seconds, whatever is under way %s',
+  async (_, threads) => {
+    await busy(threads);
+    expect(await end('SIGTERM')).toBe(0);
+    const after = await startProcess({ DATA_DIR, ROOT_TOKEN });
+    expect((await after.call('GET', '/projects/root%2Fslow', { token: ROOT_TOKEN })).status).toBe(200);
+    await after.stop();
+  },
+);
 
 test('a second signal ends the host at once', async () => {
-  await busy();
+  await busy('0');
   expect(await end('SIGTERM', 'SIGINT')).toBe(130);
-}, 90_000);
+});

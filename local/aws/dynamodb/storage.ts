@@ -46,14 +46,16 @@ export class DamagedRow extends Error {
  */
 export class Storage {
   readonly #level: ClassicLevel;
+  readonly #path: string | undefined;
   #next = newGroup();
   #syncing: Group | undefined;
   #running: Promise<void> | undefined;
   #failure: Error | undefined;
   #closed = false;
 
-  private constructor(level: ClassicLevel) {
+  private constructor(level: ClassicLevel, path: string | undefined) {
     this.#level = level;
+    this.#path = path;
   }
 
   /**
@@ -64,16 +66,7 @@ export class Storage {
   static async open(path: string | undefined): Promise<Storage> {
     if (path !== undefined) mkdirSync(path, { recursive: true });
     const level = path === undefined ? await inMemory() : await onDisk(path);
-    try {
-      await level.open();
-    } catch (error) {
-      const { cause = error } = error as Error;
-      const why =
-        (cause as { code?: string }).code === 'LEVEL_LOCKED'
-          ? 'is in use by another process'
-          : 'could not be opened';
-      throw new Error(`The database in ${path} ${why}`, { cause });
-    }
+    await opening(level, path);
     if (path !== undefined) {
       const dropped = droppedFromLog(path);
       if (dropped !== undefined) {
@@ -84,7 +77,7 @@ export class Storage {
         );
       }
     }
-    return new Storage(level);
+    return new Storage(level, path);
   }
 
   /** The committed value. @throws DamagedRow */
@@ -156,11 +149,12 @@ export class Storage {
   /**
    * After a failed write: has LevelDB read again what is on disk, which the failed write may have reached or not, and accepts
    * writes again. Without a failure it does nothing. Reads that meet it fail.
+   * @throws Error as {@link open} does: the lock is free for a moment
    */
   async reopen(): Promise<void> {
     if (this.#closed || this.#failure === undefined) return;
     await this.#level.close();
-    await this.#level.open();
+    await opening(this.#level, this.#path);
     this.#failure = undefined;
   }
 
@@ -197,6 +191,18 @@ export class Storage {
       this.#syncing = undefined;
     }
     this.#running = undefined;
+  }
+}
+
+/** @throws Error when it cannot be opened: its cause has the code `LEVEL_LOCKED` when another process has it open */
+async function opening(level: ClassicLevel, path: string | undefined): Promise<void> {
+  try {
+    await level.open();
+  } catch (error) {
+    const { cause = error } = error as Error;
+    const locked = (cause as { code?: string }).code === 'LEVEL_LOCKED';
+    const why = locked ? 'is in use by another process' : 'could not be opened';
+    throw new Error(`The database in ${path} ${why}`, { cause });
   }
 }
 
