@@ -89,6 +89,7 @@ async function subjectProblems(
     return `${above}${group.path}`;
   };
   const issues = await whole(url, `/projects/${shared.id}/issues`, problems);
+  problems.push(...(await countProblems(url, shared, project, [...issues.values()])));
   const proposals = await whole(url, `/projects/${shared.id}/merge_requests`, problems);
   const snippets = [
     ...(await whole(url, '/snippets/public', problems)).values(),
@@ -136,9 +137,34 @@ async function subjectProblems(
   for (const [path, { possible }] of files.get(repositoryIdOf({ kind: 'project-wiki', id: shared.id })) ?? [])
     if (!possible.has(contents.get(path) ?? NO_FILE)) problems.push(`the wiki shows another ${path}`);
   const told = await whole(url, `/projects/${shared.id}/events?action=commented`, problems);
-  const texts = new Set([...told.values()].map(({ note }) => note?.body));
+  const texts = Map.groupBy([...told.values()], ({ note }) => note?.body);
   for (const comment of comments) if (!texts.has(comment)) problems.push(`no feed shows ${comment}`);
+  for (const [text, { length }] of texts)
+    if (length > 1) problems.push(`the feed shows ${text} ${length} times`);
   return problems;
+}
+
+/** What is counted beside the lists: issues by their state, and forks. */
+async function countProblems(
+  url: string,
+  { id }: Project,
+  project: { readonly open_issues_count: number; readonly forks_count: number },
+  issues: readonly Listed[],
+): Promise<string[]> {
+  const opened = issues.filter(({ state }) => state === 'opened').length;
+  const { body } = await asked(url, `/projects/${id}/issues_statistics`);
+  const forks = await entriesOf<Listed>(url, `/projects/${id}/forks`);
+  const counted = { ...body.statistics.counts, open: project.open_issues_count, forks: project.forks_count };
+  const listed = {
+    all: issues.length,
+    opened,
+    closed: issues.length - opened,
+    open: opened,
+    forks: forks.entries.length,
+  };
+  return Object.entries(listed).flatMap(([what, count]) =>
+    counted[what] === count ? [] : [`${what}: ${counted[what]} are counted, and ${count} are listed`],
+  );
 }
 
 /** All pages of a list, by id. Notes entries that come twice, and a total that is another than their number. */
