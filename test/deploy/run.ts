@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { conformance } from './conformance.ts';
 import { dynamodbLocal } from './dynamodb-local.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
+import { gatewayRefusals } from './gateway-refusals.ts';
 import { groupsStory } from './groups-story.ts';
 import { hooksStory, OTHER_STORAGE } from './hooks-story.ts';
 import { linesOf, sentTo, storedPacks, verifyDomain } from './inspect.ts';
@@ -63,6 +64,7 @@ try {
     await hooksStory(deployed, told);
     await telemetryStory(deployed, told);
   }
+  await gatewayRefusals(tally, emulator);
   for (const service of ['dynamodb', 's3'] as const) {
     await conformance(tally, service, { name: 'the emulator', ...emulator });
   }
