@@ -270,6 +270,34 @@ test('the documented cost table matches what actions use', async () => {
   expect(Math.abs(series - toldSeries), `${series} metrics`).toBeLessThanOrEqual(0.2 * toldSeries);
 }, 600_000);
 
+test('a comment costs the same in a group of forty as in one of two', async () => {
+  metrics ??= MetricLines.watch('Lemnos');
+  const comment = async (size: number): Promise<Action> => {
+    const name = `of-${size}`;
+    const { id: groupId } = await ask('POST', '/groups', { name, path: name });
+    for (let i = 1; i < size; i++) {
+      const member = await service.user(`${name}-${i}`);
+      await ask('POST', `/groups/${groupId}/members`, { user_id: member.id, access_level: 30 });
+      if (i > 1) continue;
+      const { status } = await service.call('PUT', '/notification_settings', {
+        token: member.token,
+        json: { level: 'watch' },
+      });
+      expect(status).toBe(200);
+    }
+    const { id } = await ask('POST', '/projects', { name: 'talk', namespace_id: groupId });
+    await ask('POST', `/projects/${id}/issues`, { title: 'The door sticks' });
+    const act = () => ask('POST', `/projects/${id}/issues/1/notes`, { body: 'Seen here too' });
+    return counted(service, { lines, metrics, waits }, { like: 'POST issue/notes' }, act);
+  };
+  const [two, forty] = [await comment(2), await comment(40)];
+  // One member of each watches everything, and is told.
+  expect([two.mails, forty.mails]).toEqual([1, 1]);
+  expect(forty.writeUnits).toBe(two.writeUnits);
+  // Keys of members are a page of a few units.
+  expect(forty.readUnits - two.readUnits, `${forty.readUnits} and ${two.readUnits}`).toBeLessThan(8);
+}, 120_000);
+
 function idleDollars(): number {
   const app = new App({ context: cdkJson.context, analyticsReporting: false });
   const { data, service: stack } = instance(app, () => Code.fromInline('exports.handler = async () => {};'));
