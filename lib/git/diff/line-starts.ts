@@ -150,7 +150,7 @@ export function grown(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
 }
 
 /** The bytes of the whole lines that two texts have in common at their start, and behind those at their end. */
-function commonEnds(a: Buffer, b: Buffer): { readonly head: number; readonly tail: number } {
+export function commonEnds(a: Buffer, b: Buffer): { readonly head: number; readonly tail: number } {
   const shorter = Math.min(a.length, b.length);
   let head = 0;
   while (head + PIECE <= shorter && a.compare(b, head, head + PIECE, head, head + PIECE) === 0) head += PIECE;

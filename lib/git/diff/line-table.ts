@@ -1,6 +1,6 @@
 import { asBuffer } from '../tree/entry.ts';
-import { Effort, type Steps } from '../work.ts';
-import { grown, type LinePair, type TextLines } from './line-starts.ts';
+import { atOnce, Effort, type Steps } from '../work.ts';
+import { commonEnds, grown, type LinePair, type TextLines } from './line-starts.ts';
 
 /** The lines of two files as small numbers: equal lines, terminator included, have the same number. */
 export interface LineTable {
@@ -26,18 +26,61 @@ const LONG_LINE = 1024 * 1024;
 /** Bytes from which a call of native code compares faster. */
 const NATIVE_BYTES = 128;
 
+/** Bytes whose newlines are counted in a millisecond, or less. */
+const COUNTED_AT_ONCE = 256 * 1024;
+
 /** Counts lines as git does: a last line without newline counts too. */
-export function countLines(data: Uint8Array): number {
-  let lines = data.length > 0 && data[data.length - 1] !== 0x0a ? 1 : 0;
+export const countLines = (data: Uint8Array): number => atOnce(countWithin(asBuffer(data), 0, data.length));
+
+function newlines(data: Uint8Array): number {
+  let lines = 0;
   for (let i = 0; i < data.length; i++) if (data[i] === 0x0a) lines++;
   return lines;
+}
+
+/** Lines of two texts. */
+export interface SharedLines {
+  readonly old: number;
+  readonly new: number;
+  /** Of both, in whatever order. */
+  readonly shared: number;
+}
+
+/** Lines that are numbered at a time. */
+const WINDOW = 16 * 1024;
+
+/** Counts the lines that two texts have in common, in whatever order. Keeps what differs, and nothing for each line. */
+export function* countShared(oldData: Uint8Array, newData: Uint8Array): Steps<SharedLines> {
+  const [old, after] = [asBuffer(oldData), asBuffer(newData)];
+  const { head, tail } = commonEnds(old, after);
+  yield;
+  const numbers = new LineNumbers(old, after, WINDOW);
+  const both = (yield* countWithin(old, 0, head)) + (yield* countWithin(old, old.length - tail, old.length));
+  const oldLines = yield* numbers.tally(old, head, old.length - tail);
+  numbers.oldEnds();
+  const newLines = yield* numbers.tally(after, head, after.length - tail);
+  let shared = both;
+  for (let number = 0; number < oldLines.counts.length; number++) {
+    shared += Math.min(oldLines.counts[number]!, newLines.counts[number] ?? 0);
+    if (number % WINDOW === 0) yield;
+  }
+  return { old: both + oldLines.lines, new: both + newLines.lines, shared };
+}
+
+function* countWithin(data: Buffer, from: number, end: number): Steps<number> {
+  let lines = 0;
+  for (let at = from; at < end; at += COUNTED_AT_ONCE) {
+    lines += newlines(data.subarray(at, Math.min(end, at + COUNTED_AT_ONCE)));
+    yield;
+  }
+  return lines + (end > from && data[end - 1] !== 0x0a ? 1 : 0);
 }
 
 /** Numbers the lines of both files, the common ends too, by content. Linear in the bytes. */
 export function* numberLines(pair: LinePair): Steps<LineTable> {
   const { head, tail } = pair;
   const [old, after] = [new Int32Array(linesOf(pair.old)), new Int32Array(linesOf(pair.new))];
-  const numbers = new LineNumbers(pair, old.length + after.length - head - tail);
+  const numbers = new LineNumbers(pair.old.data, pair.new.data, old.length + after.length - head - tail);
   yield* numbers.give(pair.old, old, 0, old.length);
   numbers.oldEnds();
   after.set(old.subarray(0, head));
@@ -56,7 +99,7 @@ export function* numberMiddle(pair: LinePair): Steps<LineTable> {
   const { head, tail } = pair;
   const [old, after] = [new Int32Array(linesOf(pair.old)), new Int32Array(linesOf(pair.new))];
   const [oldEnd, newEnd] = [old.length - tail, after.length - tail];
-  const numbers = new LineNumbers(pair, oldEnd + newEnd - 2 * head);
+  const numbers = new LineNumbers(pair.old.data, pair.new.data, oldEnd + newEnd - 2 * head);
   yield* numbers.give(pair.old, old, head, oldEnd);
   numbers.oldEnds();
   yield* numbers.give(pair.new, after, head, newEnd);
@@ -90,9 +133,9 @@ class LineNumbers {
   readonly #effort = new Effort();
 
   /** @param lines how many will be numbered */
-  constructor(pair: LinePair, lines: number) {
-    this.#old = asBuffer(pair.old.data);
-    this.#new = asBuffer(pair.new.data);
+  constructor(old: Uint8Array, after: Uint8Array, lines: number) {
+    this.#old = asBuffer(old);
+    this.#new = asBuffer(after);
     const room = powerOfTwo(Math.max(FIRST_NUMBERS.least, Math.min(lines + 1, FIRST_NUMBERS.most)));
     this.#slots = new Int32Array(2 * room).fill(-1);
     this.#hashes = new Int32Array(room);
@@ -130,6 +173,28 @@ class LineNumbers {
       if (this.#effort.spend(length + LINE_EFFORT)) return line + 1;
     }
     return end;
+  }
+
+  /** Numbers the lines between two bytes, of which the first starts one, and tells how often each number occurs. */
+  *tally(data: Buffer, from: number, end: number): Steps<{ lines: number; counts: Int32Array }> {
+    const [starts, given] = [new Int32Array(WINDOW + 1), new Int32Array(WINDOW)];
+    let counts = new Int32Array(WINDOW);
+    let lines = 0;
+    for (let at = from; at < end; ) {
+      let found = 0;
+      starts[0] = at;
+      for (; at < end && found < WINDOW; at++) {
+        if (data[at] === 0x0a) starts[++found] = at + 1;
+        if (at % COUNTED_AT_ONCE === 0) yield;
+      }
+      if (at === end && starts[found]! < end) starts[++found] = end;
+      yield* this.give({ data, starts }, given, 0, found);
+      while (this.#numbers > counts.length) counts = grown(counts);
+      for (let line = 0; line < found; line++) counts[given[line]!]!++;
+      lines += found;
+      yield;
+    }
+    return { lines, counts };
   }
 
   /** How often each number occurs among some lines. */

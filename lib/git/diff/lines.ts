@@ -2,7 +2,7 @@ import type { Steps } from '../work.ts';
 import { Effort } from '../work.ts';
 import { markHistogram } from './histogram.ts';
 import { cutIntoLines } from './line-starts.ts';
-import { countLines, type LineTable, numberLines, numberMiddle } from './line-table.ts';
+import { countLines, countShared, type LineTable, numberLines, numberMiddle } from './line-table.ts';
 import { markChanges, roughRoot, type StepBudget } from './myers.ts';
 
 /** The lines that differ between two files: 1 for each line deleted from the old or inserted into the new file. */
@@ -179,15 +179,8 @@ function run(
 
 /** Compares lines as multisets, in linear time; finds at least as many equal lines as an alignment. */
 function* countUnordered(oldData: Uint8Array, newData: Uint8Array): Steps<LineCounts> {
-  const pair = (yield* cutIntoLines(oldData, newData, Number.POSITIVE_INFINITY))!;
-  const table: LineTable = yield* numberLines(pair);
-  const effort = new Effort();
-  let shared = 0;
-  for (let number = 0; number < table.oldCount.length; number++) {
-    shared += Math.min(table.oldCount[number]!, table.newCount[number]!);
-    if (effort.spend(1)) yield;
-  }
-  return { additions: table.new.length - shared, deletions: table.old.length - shared, approximate: true };
+  const { old, new: after, shared } = yield* countShared(oldData, newData);
+  return { additions: after - shared, deletions: old - shared, approximate: true };
 }
 
 function sum(flags: Uint8Array): number {

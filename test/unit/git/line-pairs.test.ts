@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cutIntoLines, lineStarts } from '../../../lib/git/diff/line-starts.ts';
-import { numberLines, numberMiddle } from '../../../lib/git/diff/line-table.ts';
+import { countLines, countShared, numberLines, numberMiddle } from '../../../lib/git/diff/line-table.ts';
 import { atOnce } from '../../../lib/git/work.ts';
 
 const cut = (text: string) => text.split(/(?<=\n)/).filter((line) => line !== '');
@@ -97,4 +97,43 @@ test('lines between the ends have numbers by content, and those of the ends that
     }),
     { numRuns: 500 },
   );
+});
+
+test('lines that two texts share are counted in whatever order, as often as both have them', () => {
+  const shuffled = fc.tuple(
+    fc.array(line, { maxLength: 30 }),
+    fc.array(line, { maxLength: 30 }),
+    ending,
+    ending,
+  );
+  const texts = fc.oneof(
+    pairs.map(({ data }) => data),
+    shuffled.map(([old, after, oldEnd, newEnd]) => [
+      Buffer.from(old.join('') + oldEnd, 'latin1'),
+      Buffer.from(after.join('') + newEnd, 'latin1'),
+    ]),
+  );
+  fc.assert(
+    fc.property(texts, ([old, after]) => {
+      const [a, b] = [cut(old!.toString('latin1')), cut(after!.toString('latin1'))];
+      let shared = 0;
+      const left = [...b];
+      for (const each of a) {
+        const at = left.indexOf(each);
+        if (at < 0) continue;
+        left.splice(at, 1);
+        shared++;
+      }
+      expect(atOnce(countShared(old!, after!))).toEqual({ old: a.length, new: b.length, shared });
+      expect([countLines(old!), countLines(after!)]).toEqual([a.length, b.length]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('lines are counted a window at a time, however many they are and differ', () => {
+  const numbered = (from: number) =>
+    Buffer.from(Array.from({ length: 50_000 }, (_, n) => `${from + n}\n`).join(''));
+  const [old, after] = [numbered(0), Buffer.concat([Buffer.from('first\n'), numbered(20_000)])];
+  expect(atOnce(countShared(old, after))).toEqual({ old: 50_000, new: 50_001, shared: 30_000 });
 });

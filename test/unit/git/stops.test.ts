@@ -2,14 +2,14 @@ import { Readable } from 'node:stream';
 import { expect, it, vi } from 'vitest';
 import { gathered } from '../../../lib/git/archive/pieces.ts';
 import { cutIntoLines, lineStartsWithin } from '../../../lib/git/diff/line-starts.ts';
-import { numberLines } from '../../../lib/git/diff/line-table.ts';
+import { countShared, numberLines } from '../../../lib/git/diff/line-table.ts';
 import { detectRenames } from '../../../lib/git/diff/renames.ts';
 import type { TreeChange } from '../../../lib/git/diff/tree-diff.ts';
 import type { ObjectStore, SyncObjects } from '../../../lib/git/objects.ts';
 import type { Oid } from '../../../lib/git/oid.ts';
 import { parseCommit } from '../../../lib/git/parse.ts';
 import type { RawPath } from '../../../lib/git/tree/path.ts';
-import { atOnce } from '../../../lib/git/work.ts';
+import { atOnce, inTurns } from '../../../lib/git/work.ts';
 import { signedCommit } from '../../../lib/signatures/signed-commit.ts';
 import { stopsOf } from './stops.ts';
 
@@ -53,6 +53,14 @@ it('a table of millions of equal lines has room for one of them', () => {
   const table = atOnce(numberLines(atOnce(cutIntoLines(lines, lines, 2 ** 22))!));
   expect(table.oldCount[0]).toBe(2 ** 21);
   expect(table.oldCount.buffer.byteLength).toBe(4);
+});
+
+it('millions of lines are counted beside other work', async () => {
+  const [old, after] = [Buffer.alloc(2 ** 21, 'a\n'), Buffer.alloc(2 ** 21 + 2 ** 20, 'b\n')];
+  const stops = await stopsOf(async () => {
+    expect(await inTurns(countShared(old, after))).toEqual({ old: 2 ** 20, new: 3 * 2 ** 19, shared: 0 });
+  });
+  expect(stops).toBeGreaterThan(100);
 });
 
 it('an archive is passed on in pieces of tens of kilobytes, however small its parts are', async () => {
