@@ -3,7 +3,7 @@ import { type EditAction, editTree, type NewObject, touchedPaths } from './edit.
 import { NothingToCommit, UnsoundObjects } from './edit-errors.ts';
 import { Fsck } from './fsck.ts';
 import { EMPTY_TREE, type Oid, oidBytes, ZERO_OID } from './oid.ts';
-import { buildPack } from './pack/build-pack.ts';
+import { buildPack, deflatedAhead } from './pack/build-pack.ts';
 import { typeCode } from './pack/entry.ts';
 import type { PackStore } from './pack/store.ts';
 import { encodeCommit, hashObject, type Identity, parseCommitLinks } from './parse.ts';
@@ -13,6 +13,7 @@ import type { RefName } from './refname.ts';
 import { resurrect } from './resurrect.ts';
 import { asBuffer, entryAtPath } from './tree/entry.ts';
 import { lookupPath, type RawPath } from './tree/path.ts';
+import { inTurns } from './work.ts';
 
 /** What writing to a repository needs of it. */
 export interface Ports {
@@ -157,7 +158,7 @@ export async function publish(
     const resurrected = options.uses?.length ? await resurrect(ports, options.uses) : undefined;
     if (resurrected !== undefined) packs.push(resurrected);
     if (fresh.length > 0) {
-      const { content, objectCount } = buildPack(fresh);
+      const { content, objectCount } = await inTurns(buildPack(await deflatedAhead(fresh)));
       // Listing a pack checks that the known packs are still listed; the list can be read now.
       const [pack] = await Promise.all([
         objects.newPack(content, { source: 'insert', objectCount }),

@@ -2,10 +2,10 @@ import { Directory } from './edit/directory.ts';
 import { EditError, type EditErrorCode } from './edit-errors.ts';
 import type { ObjectStore, ObjectType } from './objects.ts';
 import type { Oid } from './oid.ts';
-import { hashObject } from './parse.ts';
+import { hashObject, hashObjectInSteps } from './parse.ts';
 import { DIRECTORY, type Entry, EXECUTABLE, GITLINK, REGULAR, readTreeBytes, SYMLINK } from './tree/entry.ts';
 import { encodePath, type PathProblem, type RawPath, readPath } from './tree/path.ts';
-import { inTurns } from './work.ts';
+import { inTurns, type Steps } from './work.ts';
 
 /** One change to a tree. Paths are text as {@link decodePath} makes it. */
 export type EditAction =
@@ -53,8 +53,9 @@ export async function editTree(
   await store.run((objects) => {
     for (const path of paths) openAlong(top, path, (tree) => readTreeBytes(objects, tree));
   });
+  const contents = await inTurns(blobsOf(actions));
   const blobs = new Map<Oid, NewObject>();
-  for (const [index, step] of steps.entries()) apply(top, step, index, blobs);
+  for (const [index, step] of steps.entries()) apply(top, step, index, contents[index], blobs);
   const trees = new Map<Oid, NewObject>();
   const written = top.write((data) => {
     const oid = hashObject('tree', data);
@@ -63,6 +64,17 @@ export async function editTree(
   });
   const tree = await inTurns(written);
   return { tree, objects: [...blobs.values(), ...trees.values()] };
+}
+
+/** The blobs of new content, by the number of the action. */
+function* blobsOf(actions: readonly EditAction[]): Steps<readonly (NewObject | undefined)[]> {
+  const blobs: (NewObject | undefined)[] = [];
+  for (const action of actions) {
+    const data = 'content' in action ? action.content : undefined;
+    blobs.push(data && { type: 'blob', oid: yield* hashObjectInSteps('blob', data), data });
+    yield;
+  }
+  return blobs;
 }
 
 /** The paths that an edit depends on. If none of them changed, the edit can be applied to another tree. */
@@ -111,15 +123,20 @@ function openAlong(top: Directory, path: RawPath, read: (tree: Oid) => Uint8Arra
   }
 }
 
-function apply(top: Directory, step: Step, index: number, blobs: Map<Oid, NewObject>): void {
+function apply(
+  top: Directory,
+  step: Step,
+  index: number,
+  content: NewObject | undefined,
+  blobs: Map<Oid, NewObject>,
+): void {
   const { action, path } = step;
   const fail = (code: EditErrorCode, text = action.path): never => {
     throw new EditError(code, text, index);
   };
-  const blob = (content: Uint8Array): Oid => {
-    const oid = hashObject('blob', content);
-    blobs.set(oid, { type: 'blob', oid, data: content });
-    return oid;
+  const blob = (): Oid => {
+    blobs.set(content!.oid, content!);
+    return content!.oid;
   };
   const file = (at: RawPath, text: string): { directory: Directory; name: RawPath; entry: Entry } => {
     const place = find(top, at);
@@ -136,14 +153,14 @@ function apply(top: Directory, step: Step, index: number, blobs: Map<Oid, NewObj
   };
 
   if (action.action === 'create') {
-    add({ mode: action.executable ? EXECUTABLE : REGULAR, oid: blob(action.content) });
+    add({ mode: action.executable ? EXECUTABLE : REGULAR, oid: blob() });
     return;
   }
   const source = step.from === undefined ? file(path, action.path) : file(step.from, sourceOf(action));
   const { mode, oid } = source.entry;
   if (action.action === 'update') {
     if (mode === GITLINK) fail('not-a-regular-file');
-    source.directory.set(source.name, { mode, oid: blob(action.content) });
+    source.directory.set(source.name, { mode, oid: blob() });
   } else if (action.action === 'chmod') {
     if (mode === GITLINK || mode === SYMLINK) fail('not-a-regular-file');
     source.directory.set(source.name, { mode: action.executable ? EXECUTABLE : REGULAR, oid });
@@ -154,7 +171,7 @@ function apply(top: Directory, step: Step, index: number, blobs: Map<Oid, NewObj
     // `a` may move to `a/b`, and `a/b` to `a`: remove the source first, unless source and target are the same.
     if (step.from === path) fail('exists');
     remove(top, step.from!);
-    add({ mode, oid: action.content ? blob(action.content) : oid });
+    add({ mode, oid: action.content ? blob() : oid });
   }
 }
 

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { type BinaryLike, hash } from 'node:crypto';
+import { type BinaryLike, createHash, hash } from 'node:crypto';
 import { CorruptData } from './corrupt-data.ts';
 import type { ObjectType } from './objects.ts';
 import { type Oid, oidFromBytes, parseOid } from './oid.ts';
+import type { Steps } from './work.ts';
 
 /** Who and when, from an `author`, `committer` or `tagger` line. */
 export interface Identity {
@@ -246,6 +247,20 @@ export function encodeTree(
 export function hashObject(type: ObjectType, data: Uint8Array): Oid {
   const head = Buffer.from(`${type} ${data.length}\0`, 'latin1');
   return hash('sha1', Buffer.concat([head, data]) as BinaryLike, 'hex') as Oid;
+}
+
+/** Bytes hashed between two stops. */
+const HASHED_AT_ONCE = 4 * 1024 * 1024;
+
+/** As {@link hashObject}, beside other work. */
+export function* hashObjectInSteps(type: ObjectType, data: Uint8Array): Steps<Oid> {
+  if (data.length <= HASHED_AT_ONCE) return hashObject(type, data);
+  const sha = createHash('sha1').update(`${type} ${data.length}\0`);
+  for (let at = 0; at < data.length; at += HASHED_AT_ONCE) {
+    yield;
+    sha.update(data.subarray(at, at + HASHED_AT_ONCE));
+  }
+  return sha.digest('hex') as Oid;
 }
 
 /** `Name <mail> 1700000000 +0200`, without characters that would break the line. */

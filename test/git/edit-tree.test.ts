@@ -4,9 +4,9 @@ import { type EditAction, editTree } from '../../lib/git/edit.ts';
 import { EditError, type EditErrorCode } from '../../lib/git/edit-errors.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import { EMPTY_TREE, type Oid } from '../../lib/git/oid.ts';
-import { buildPack } from '../../lib/git/pack/build-pack.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { hashObject } from '../../lib/git/parse.ts';
+import { buildPack } from '../harness/build-pack.ts';
 import { GitFixture } from './history-fixture.ts';
 
 const bytes = (text: string) => Buffer.from(text);

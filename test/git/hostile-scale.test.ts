@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { History } from '../../lib/git/history.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import { EMPTY_TREE, type Oid, ZERO_OID } from '../../lib/git/oid.ts';
-import { buildPack } from '../../lib/git/pack/build-pack.ts';
 import { BLOB, OFS_DELTA, writeDistance, writeEntryHeader } from '../../lib/git/pack/entry.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
@@ -14,6 +13,7 @@ import { enumerate } from '../../lib/git/reachable.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { advertise } from '../../lib/git/wire/advertise.ts';
 import { lsRefs, parseLsRefs } from '../../lib/git/wire/ls-refs.ts';
+import { buildPack } from '../harness/build-pack.ts';
 import { addPack } from './pack-fixture.ts';
 
 const person = { name: 'A', email: 'a@example.com', seconds: 1_700_000_000, timezone: '+0000' };

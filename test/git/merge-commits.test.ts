@@ -3,13 +3,13 @@ import { History } from '../../lib/git/history.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import { mergeCommits, mergeThreeTrees } from '../../lib/git/merge/commits.ts';
 import type { Oid } from '../../lib/git/oid.ts';
-import { buildPack } from '../../lib/git/pack/build-pack.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { hashObject } from '../../lib/git/parse.ts';
 import { RefConflict } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { GitRepository } from '../../lib/git/repository.ts';
 import { LimitExceeded, underWatch } from '../../lib/git/work.ts';
+import { buildPack } from '../harness/build-pack.ts';
 import { GitFixture } from './history-fixture.ts';
 import { generateMerges, gitMergeTree, type MergeCase } from './merge-fixture.ts';
 

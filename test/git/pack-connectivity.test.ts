@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkConnectivity } from '../../lib/git/connectivity.ts';
 import { EMPTY_TREE, type Oid } from '../../lib/git/oid.ts';
-import { buildPack } from '../../lib/git/pack/build-pack.ts';
 import { type IndexedPack, indexPack } from '../../lib/git/pack/index-pack.ts';
 import { listObjects } from '../../lib/git/pack/object-list.ts';
 import { writePack } from '../../lib/git/pack/write.ts';
 import { encodeCommit, encodeTag, encodeTree, hashObject } from '../../lib/git/parse.ts';
+import { buildPack } from '../harness/build-pack.ts';
 import { collect, makeHistory, packObjects, revList, revParse, scratch, storeOf } from './pack-fixture.ts';
 
 const home = scratch();

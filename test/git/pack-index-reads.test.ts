@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { MemoryRepository } from '../../lib/git/memory.ts';
-import { buildPack } from '../../lib/git/pack/build-pack.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import type { ObjectDatabase } from '../../lib/git/ports.ts';
 import type { RefName } from '../../lib/git/refname.ts';
+import { buildPack } from '../harness/build-pack.ts';
 
 test('an index of several blocks is read once for many consecutive lookups', async () => {
   const { objects, refs } = new MemoryRepository({ head: 'refs/heads/main' as RefName });

@@ -6,10 +6,10 @@ import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CorruptData, type CorruptionCode } from '../../lib/git/corrupt-data.ts';
 import { type Oid, oidBytes } from '../../lib/git/oid.ts';
-import { buildPack } from '../../lib/git/pack/build-pack.ts';
 import { BLOB, OFS_DELTA, REF_DELTA, writeDistance, writeEntryHeader } from '../../lib/git/pack/entry.ts';
 import { FsckRefused, type IndexPackLimits, indexPack } from '../../lib/git/pack/index-pack.ts';
 import { hashObject } from '../../lib/git/parse.ts';
+import { buildPack } from '../harness/build-pack.ts';
 import {
   generator,
   makeHistory,

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CorruptData } from '../../lib/git/corrupt-data.ts';
 import { ObjectMissing, type ObjectType } from '../../lib/git/objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes } from '../../lib/git/oid.ts';
-import { buildPack } from '../../lib/git/pack/build-pack.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { hashObject } from '../../lib/git/parse.ts';
 import type { ObjectDatabase, PackDescription } from '../../lib/git/ports.ts';
+import { buildPack } from '../harness/build-pack.ts';
 import { generator, makeHistory, packObjects, revList, revParse, scratch, storeOf } from './pack-fixture.ts';
 import { git, packsOf } from './repository-files.ts';
 

@@ -3,13 +3,14 @@ import type { ReadAhead } from '../pack/block-cache.ts';
 import { BLOB } from '../pack/entry.ts';
 import { ObjectList } from '../pack/object-list.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
+import { TURN_MS } from '../work.ts';
 import { CommitWalk } from './commit-walk.ts';
 import { ContentWalk } from './content-walk.ts';
 import { EdgeWalk } from './edge-walk.ts';
 import { EXCLUDED, GIVEN, MetObjects, ROOT } from './met-objects.ts';
 import type { EnumerateOptions } from './options.ts';
 
-const SLICE_MS = 30;
+const SLICE_MS = TURN_MS;
 /** Objects prefetched together after a miss. */
 const READ_AHEAD = 128;
 
@@ -78,7 +79,8 @@ export class ObjectWalk implements ReadAhead {
     const until = performance.now() + SLICE_MS;
     for (let steps = 0; this.#phase < this.#phases.length; steps++) {
       if (this.commits >= pauseAt) return false;
-      if ((steps & 63) === 63 && performance.now() > until) return false;
+      // A commit may have megabytes.
+      if ((steps & 3) === 3 && performance.now() > until) return false;
       const { step } = this.#phases[this.#phase]!;
       const done = readAhead(
         undefined,

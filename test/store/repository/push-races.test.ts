@@ -1,12 +1,12 @@
 /** Pushes to a repository that is garbage-collected or deleted meanwhile. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EMPTY_TREE, type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
-import { buildPack } from '../../../lib/git/pack/build-pack.ts';
 import { encodeCommit, hashObject } from '../../../lib/git/parse.ts';
 import type { RefName } from '../../../lib/git/refname.ts';
 import { FLUSH, PktReader, pkt } from '../../../lib/git/wire/pkt-line.ts';
 import { receivePack } from '../../../lib/git/wire/receive-pack.ts';
 import { closeRepository } from '../../../lib/store/repository/state.ts';
+import { buildPack } from '../../harness/build-pack.ts';
 import { type Ground, openYard, type Yard } from '../maintenance/maintenance-fixture.ts';
 
 let yard: Yard;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryRepository } from '../../../lib/git/memory.ts';
 import { type Oid, ZERO_OID } from '../../../lib/git/oid.ts';
-import { buildPack } from '../../../lib/git/pack/build-pack.ts';
 import { RefConflict, type RefRejection, type RefUpdate } from '../../../lib/git/ports.ts';
 import { parseRefName } from '../../../lib/git/refname.ts';
+import { buildPack } from '../../harness/build-pack.ts';
 
 const ref = (name: string) => parseRefName(`refs/heads/${name}`)!;
 const [one, two, three] = ['1', '2', '3'].map((digit) => digit.repeat(40) as Oid) as [Oid, Oid, Oid];

@@ -6,7 +6,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { areas } from '../../../functions/areas.ts';
 import { CallerGone } from '../../../lib/domain/caller-gone.ts';
 import { MemoryRepository } from '../../../lib/git/memory.ts';
-import { buildPack } from '../../../lib/git/pack/build-pack.ts';
 import { PackStore } from '../../../lib/git/pack/store.ts';
 import type { ObjectDatabase } from '../../../lib/git/ports.ts';
 import type { RefName } from '../../../lib/git/refname.ts';
@@ -16,6 +15,7 @@ import { reply } from '../../../lib/http/reply.ts';
 import { type FunctionModule, gateway } from '../../../local/gateway.ts';
 import { installLambdaGlobal } from '../../../local/lambda.ts';
 import { gatewayRoutes } from '../../../local/routes.ts';
+import { buildPack } from '../../harness/build-pack.ts';
 
 /** A function that works in the engine's steps until the test lets it end. */
 let server: Server;
