@@ -4,14 +4,14 @@
  */
 import { tooLarge } from '../domain/errors.ts';
 import { malformed } from './errors.ts';
-import { parseJson } from './json-params.ts';
+import { parseJsonBody } from './json-params.ts';
 import { bare, type Parameters, ParameterTree } from './rack-params.ts';
 import { utf8 } from './utf8.ts';
 
 export type { Parameters } from './rack-params.ts';
 
-/** Maximum size of a request body in bytes, unless the endpoint declares another. */
-const DEFAULT_BODY_LIMIT = 32 * 1024 * 1024;
+/** Maximum size of a request body in bytes, unless the endpoint declares another; of a form in any case. */
+const DEFAULT_BODY_LIMIT = 10 * 1024 * 1024;
 
 /** Of a larger body no more than this is read before the caller's access is decided. */
 export const EARLY_BODY_BYTES = 64 * 1024;
@@ -81,8 +81,12 @@ type Parse = (bytes: Uint8Array) => Parameters | Promise<Parameters>;
 
 function parserOf(type: string): Parse | undefined {
   const media = type.split(';')[0]!.trim().toLowerCase();
-  if (media === 'application/json' || media.endsWith('+json')) return (bytes) => parseJson(utf8(bytes));
-  if (media === '' || media === 'application/x-www-form-urlencoded') return (bytes) => parseForm(utf8(bytes));
+  if (media === 'application/json' || media.endsWith('+json')) return parseJsonBody;
+  if (media === '' || media === 'application/x-www-form-urlencoded')
+    return (bytes) => {
+      if (bytes.length > DEFAULT_BODY_LIMIT) throw tooLarge();
+      return parseForm(utf8(bytes));
+    };
   if (media !== 'multipart/form-data') return undefined;
   // Most functions never receive multipart bodies: the parser is loaded with the first one.
   return async (bytes) => (await import('./multipart.ts')).readMultipart(bytes, type);

@@ -1,8 +1,9 @@
 /** Parses `multipart/form-data` (RFC 7578) from a body that is in memory and limited in size. */
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import { inTurns, Pace } from '../git/work.ts';
 import { malformed } from './errors.ts';
 import { type Parameters, ParameterTree } from './rack-params.ts';
-import { utf8 } from './utf8.ts';
+import { utf8InSteps } from './utf8.ts';
 
 /** An uploaded file. */
 export interface UploadedFile {
@@ -16,6 +17,9 @@ export interface UploadedFile {
 /** Each part costs a stream, so fewer parts are allowed than parameters of a form. */
 const LIMITS = { files: 10_000, fieldNameSize: 4096, headerPairs: 100, headerSize: 16_384 };
 
+/** Bytes that are parsed between two stops. */
+const PIECE = 1024 * 1024;
+
 interface Part {
   readonly name: string;
   readonly filename: string | undefined;
@@ -28,7 +32,7 @@ export async function readMultipart(bytes: Uint8Array, contentType: string): Pro
   const tree = new ParameterTree();
   for (const { name, filename, type, chunks } of await partsOf(bytes, contentType)) {
     const content = Buffer.concat(chunks);
-    if (filename === undefined) tree.add(name, utf8(content));
+    if (filename === undefined) tree.add(name, await inTurns(utf8InSteps(content)));
     else tree.add(name, { filename, type, bytes: content } satisfies UploadedFile);
   }
   return tree.root;
@@ -56,6 +60,17 @@ function partsOf(bytes: Uint8Array, contentType: string): Promise<Part[]> {
     parser.on('filesLimit', () => reject(malformed('too many parameters')));
     parser.on('error', fail);
     parser.on('finish', () => resolve(parts));
-    parser.end(bytes);
+    feed(parser, bytes).catch(reject);
   });
+}
+
+/** Has the parser read a body piece by piece, beside other work of the process. */
+async function feed(parser: InstanceType<typeof Busboy>, bytes: Uint8Array): Promise<void> {
+  const pace = new Pace();
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    if (pace.due()) await pace.rest();
+    if (!parser.writable) return;
+    parser.write(bytes.subarray(at, at + PIECE));
+  }
+  parser.end();
 }

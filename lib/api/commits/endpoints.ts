@@ -185,7 +185,7 @@ const create = endpoint({
       {
         branch: body.branch,
         message: body.commit_message,
-        actions: body.actions.map(guardedActionOf),
+        actions: await guardedActionsOf(body.actions),
         startBranch: body.start_branch || undefined,
         startSha: body.start_sha || undefined,
         startProject: body.start_project || undefined,
@@ -268,12 +268,16 @@ function requireActionFields(actions: readonly ActionBody[]): void {
   if (missing.length > 0) throw badParameters(missing);
 }
 
-function guardedActionOf(body: ActionBody, index: number): GuardedAction {
-  const content =
-    body.content === undefined
-      ? undefined
-      : decodeContent(body.content, body.encoding, `actions[${index}][content]`);
-  return { edit: editOf(body, content), lastCommitId: body.last_commit_id };
+async function guardedActionsOf(actions: readonly ActionBody[]): Promise<GuardedAction[]> {
+  const guarded: GuardedAction[] = [];
+  for (const [index, body] of actions.entries()) {
+    const content =
+      body.content === undefined
+        ? undefined
+        : await decodeContent(body.content, body.encoding, `actions[${index}][content]`);
+    guarded.push({ edit: editOf(body, content), lastCommitId: body.last_commit_id });
+  }
+  return guarded;
 }
 
 function editOf(body: ActionBody, content: Uint8Array | undefined): EditAction {

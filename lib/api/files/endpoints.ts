@@ -132,7 +132,7 @@ const create = endpoint({
   bodyLimit,
   prefetch: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
   handle: async ({ actor, project, params, body }, deps) => {
-    const content = decodeContent(body.content, body.encoding);
+    const content = await decodeContent(body.content, body.encoding);
     const edit = {
       action: 'create',
       path: params.file_path,
@@ -158,7 +158,7 @@ const update = endpoint({
   bodyLimit,
   prefetch: ({ body }) => ({ branches: [body.branch, body.start_branch], rules: 'branch' }),
   handle: async ({ actor, project, params, body }, deps) => {
-    const content = decodeContent(body.content, body.encoding);
+    const content = await decodeContent(body.content, body.encoding);
     await write(deps, actor, project, body, { action: 'update', path: params.file_path, content });
     return { file_path: params.file_path, branch: body.branch };
   },
