@@ -10,6 +10,8 @@ COPY functions functions
 COPY lib lib
 COPY local local
 ENV NODE_ENV=production PORT=8080
+# As in functions: lib/store/malloc.ts.
+ENV MALLOC_MMAP_THRESHOLD_=65536 MALLOC_ARENA_MAX=1
 USER node
 EXPOSE 8080
 CMD ["node", "local/front.ts"]

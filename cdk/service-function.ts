@@ -13,6 +13,7 @@ import {
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Area } from '../functions/areas.ts';
+import { MALLOC } from '../lib/store/malloc.ts';
 import { grantRights } from './grants.ts';
 import type { Resources } from './resources.ts';
 import type { Settings } from './settings.ts';
@@ -108,6 +109,7 @@ export function environmentOf(area: Area, resources: Resources, settings: Settin
     AREA: area.name,
     LOG_LEVEL: settings.logLevel,
     POWERTOOLS_METRICS_NAMESPACE: settings.instance,
+    ...MALLOC,
   };
   if (settings.endpointMetrics) variables['ENDPOINT_METRICS'] = '1';
   if (area.rights.table !== undefined) variables['TABLE_NAME'] = resources.table.tableName;

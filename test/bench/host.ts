@@ -3,13 +3,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { MALLOC } from '../../lib/store/malloc.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TOKEN = 'root-token-of-the-benchmark';
 /** After the name of the folder of the data. */
 const LOOP_DELAY = '-loop-delay';
-/** What `npm start` sets: see docs/performance.md. */
-const AS_NPM_START = { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '65536' };
 /** The repository storage beside `default`. */
 export const OTHER_STORAGE = 'cold';
 /** CPU time that an idle host takes, in milliseconds, and how often it is looked for. */
@@ -42,7 +41,7 @@ export class HostProcess {
     const child = spawn(process.execPath, [...flags, 'local/main.ts'], {
       cwd: ROOT,
       env: {
-        ...AS_NPM_START,
+        ...MALLOC,
         ...process.env,
         DATA_DIR: dataDir,
         PORT: '0',

@@ -34,11 +34,31 @@ export const READS: readonly string[] = [
   'changelog?version=1.0.0&trailer=Changelog',
 ];
 
+/** The same of the file `:blob`, where `:path` is one. */
+export const READS_OF_BLOB: readonly string[] = ['blobs/:blob', 'blobs/:blob/raw'];
+
 interface Write {
   readonly method: string;
   readonly path: string;
-  readonly json: Readonly<Record<string, unknown>>;
+  readonly json?: Readonly<Record<string, unknown>>;
 }
+
+/** What proposing, reviewing and merging the newest commit asks for, below `/projects/:id`. */
+export const PROPOSAL: readonly Write[] = [
+  { method: 'POST', path: 'repository/branches', json: { branch: 'base', ref: 'HEAD~1' } },
+  {
+    method: 'POST',
+    path: 'merge_requests',
+    json: { source_branch: 'main', target_branch: 'base', title: 't' },
+  },
+  ...[
+    ...['merge_requests/1', 'merge_requests/1/commits', 'merge_requests/1/changes', 'merge_requests/1/diffs'],
+    ...['merge_requests/1/versions', 'merge_requests/1/versions/:version', 'merge_requests/1/merge_ref'],
+    ...['repository/commits/:sha/merge_requests', 'merge_requests/1?include_diverged_commits_count=true'],
+  ].map((path) => ({ method: 'GET', path })),
+  { method: 'PUT', path: 'merge_requests/1/rebase', json: {} },
+  { method: 'PUT', path: 'merge_requests/1/merge', json: { should_remove_source_branch: false } },
+];
 
 /** Every write that reads a repository's content, below `/projects/:id/repository`. They change what later ones read. */
 export const WRITES: readonly Write[] = [

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MALLOC } from '../../lib/store/malloc.ts';
 
 /** What a request did to the process that answered it. */
 export interface Measured {
@@ -43,6 +44,7 @@ export class HostileService {
     const child = fork(join(import.meta.dirname, 'service-process.ts'), [dataDir, TOKEN], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       execArgv: ['--expose-gc'],
+      env: { ...process.env, ...MALLOC },
     });
     const died = once(child, 'exit').then(([code]) => {
       throw new Error(`the service ended with ${code}`);
@@ -61,12 +63,17 @@ export class HostileService {
 
   /** As the administrator. @param path below `/api/v4` */
   async call(method: string, path: string, json?: unknown): Promise<Answered> {
+    return this.sendJson(method, path, json === undefined ? undefined : JSON.stringify(json));
+  }
+
+  /** The same with a body that is JSON already. */
+  async sendJson(method: string, path: string, body: string | undefined): Promise<Answered> {
     return this.ask(method, `/api/v4${path}`, {
       headers: {
         'PRIVATE-TOKEN': TOKEN,
-        ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
-      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      ...(body === undefined ? {} : { body }),
     });
   }
 

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { App, type Stack } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
@@ -8,6 +9,7 @@ import { instance } from '../../cdk/app.ts';
 import { type Template as IdleTemplate, idleCost, metricsOf } from '../../cdk/idle-cost.ts';
 import cdkJson from '../../cdk.json' with { type: 'json' };
 import { areas, areasOf } from '../../functions/areas.ts';
+import { MALLOC } from '../../lib/store/malloc.ts';
 import { ARCHIVES, indexes, STAGING, STAGING_DAYS } from '../../lib/store/table/schema.ts';
 
 const code = () => Code.fromInline('exports.handler = async () => {};');
@@ -483,7 +485,7 @@ describe('functions', () => {
       const { name, rights, kind } = areas.find(({ name }) => Properties.Description.endsWith(` ${name}`))!;
       const names = Object.keys(Properties.Environment.Variables).filter((name) => name !== 'STREAM');
       const wanted = ['SERVICE_NAME', 'DEFAULT_BRANCH_NAME', 'AREA', 'LOG_LEVEL', 'ENDPOINT_METRICS'];
-      wanted.push('POWERTOOLS_METRICS_NAMESPACE', 'CLIENT_THROTTLES');
+      wanted.push('POWERTOOLS_METRICS_NAMESPACE', 'CLIENT_THROTTLES', ...Object.keys(MALLOC));
       if (kind === 'worker') wanted.push('WORKER_QUEUE_URL');
       if (rights.table !== undefined) wanted.push('TABLE_NAME');
       if (rights.objects !== undefined) wanted.push('OBJECTS_BUCKET');
@@ -727,6 +729,28 @@ describe('outputs and settings', () => {
       expect(Properties.Environment.Variables.BASE_URL).toBe('https://git.example.com');
       expect(Properties.Environment.Variables.OUTBOUND_ALLOW).toBe('10.1.0.0/16');
     }
+  });
+
+  test('warn that outboundAllow lifts a check and connects nothing, because functions are in no VPC', () => {
+    const warnings = (settings: Record<string, string>) => {
+      const app = new App({ context: { ...cdkJson.context, ...settings }, analyticsReporting: false });
+      const about = Match.stringLikeRegexp('outboundAllow .* connects nothing');
+      return Annotations.fromStack(instance(app, code).service).findWarning('*', about);
+    };
+    expect(warnings({})).toEqual([]);
+    expect(warnings({ outboundAllow: '10.1.0.0/16' })).toHaveLength(1);
+    for (const [, { Properties }] of resourcesOf(service, 'AWS::Lambda::Function'))
+      expect(Properties).not.toHaveProperty('VpcConfig');
+  });
+
+  test('give back large pieces of memory, as the host and the front do', () => {
+    for (const [, { Properties }] of resourcesOf(service, 'AWS::Lambda::Function'))
+      expect(Properties.Environment.Variables).toMatchObject(MALLOC);
+    const set = Object.entries(MALLOC)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(' ');
+    for (const file of ['package.json', 'Dockerfile'])
+      expect(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'), file).toContain(set);
   });
 
   test('serve a domain at its root, whose links begin with it', () => {
