@@ -8,7 +8,7 @@ import {
   descriptionTemplate,
   descriptionTemplates,
 } from '../../domain/templates/descriptions.ts';
-import { FILE_TEMPLATES, type FileTemplateKind } from '../../domain/templates/files.ts';
+import { type FileTemplateKind, fileTemplates } from '../../domain/templates/files.ts';
 import { type LicenseTemplate, licenseTemplates, licenseText } from '../../domain/templates/licenses.ts';
 import { anyone, project } from '../../http/access.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
@@ -48,13 +48,14 @@ async function filledLicense(
   return shownLicense(license, licenseText(license, { year, holder, project: facts.project }));
 }
 
-function fileNamed(kind: FileTemplateKind, name: string) {
-  const found = FILE_TEMPLATES[kind].find((each) => each.name.toLowerCase() === name.toLowerCase());
+async function fileNamed(kind: FileTemplateKind, name: string) {
+  const found = (await fileTemplates(kind)).find((each) => each.name.toLowerCase() === name.toLowerCase());
   if (found === undefined) throw notFound('Template');
   return found;
 }
 
-const listedFiles = (kind: FileTemplateKind) => FILE_TEMPLATES[kind].map(({ name }) => ({ key: name, name }));
+const listedFiles = async (kind: FileTemplateKind) =>
+  (await fileTemplates(kind)).map(({ name }) => ({ key: name, name }));
 
 /** One page of a short list. */
 function paged<T>(items: readonly T[], page: Parameters<typeof counted>[0] & { readonly offset: number }) {
@@ -112,7 +113,7 @@ const ofFiles = (kind: FileTemplateKind, noun: string): Endpoint<ApiDeps>[] => [
     access: anyone(),
     returns: { body: shapes.listed },
     paginate: 'offset',
-    handle: async ({ page }) => paged(listedFiles(kind), page),
+    handle: async ({ page }) => paged(await listedFiles(kind), page),
   }),
   endpoint({
     method: 'GET',
@@ -169,7 +170,7 @@ export const projectTemplateEndpoints: readonly Endpoint<ApiDeps>[] = [
       return paged(
         type === 'licenses'
           ? (await licenseTemplates()).map(({ key, name }) => ({ key, name }))
-          : listedFiles(type),
+          : await listedFiles(type),
         page,
       );
     },

@@ -14,7 +14,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { codeOf } from '../repository/read.ts';
-import { FILE_TEMPLATES } from '../templates/files.ts';
+import { PIPELINE_TEMPLATES } from '../templates/files.ts';
 import { remoteFiles } from './remote-files.ts';
 
 /** Paths of a commit that patterns are compared with. */
@@ -134,7 +134,7 @@ export function elsewhere(deps: Deps, actor: Actor): Pick<IncludeContext, 'proje
     remote: remoteFiles(deps, actor),
     template: async (name) => {
       const key = name.slice(0, -'.gitlab-ci.yml'.length);
-      return FILE_TEMPLATES.gitlab_ci_ymls.find((template) => template.name === key)?.content;
+      return PIPELINE_TEMPLATES.find((template) => template.name === key)?.content;
     },
   };
 }

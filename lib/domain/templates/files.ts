@@ -1,4 +1,4 @@
-/** Small files to begin a project with. They are our own: no collection of them is published for programs. */
+/** Small files to begin a project with. Ignore files are those of github/gitignore; the others are our own. */
 
 export interface FileTemplate {
   readonly name: string;
@@ -8,17 +8,6 @@ export interface FileTemplate {
 const lines = (...text: string[]): string => `${text.join('\n')}\n`;
 const named = (files: Readonly<Record<string, string>>): readonly FileTemplate[] =>
   Object.entries(files).map(([name, content]) => ({ name, content }));
-
-const gitignores = named({
-  C: lines('*.o', '*.a', '*.so', '*.d', '*.out', 'build/'),
-  Go: lines('*.exe', '*.test', '*.out', 'vendor/', 'go.work'),
-  Java: lines('*.class', '*.jar', '*.war', 'target/', 'build/', '.gradle/', 'hs_err_pid*'),
-  Node: lines('node_modules/', 'dist/', 'coverage/', '*.log', '*.tsbuildinfo', '.env', '.npm/'),
-  Python: lines('__pycache__/', '*.py[cod]', '.venv/', 'build/', 'dist/', '*.egg-info/', '.pytest_cache/'),
-  Ruby: lines('*.gem', '.bundle/', 'vendor/bundle/', 'coverage/', 'tmp/', 'log/'),
-  Rust: lines('target/', '**/*.rs.bk'),
-  Terraform: lines('.terraform/', '*.tfstate', '*.tfstate.*', 'crash.log', '*.tfvars'),
-});
 
 const dockerfiles = named({
   Golang: lines(
@@ -52,7 +41,8 @@ const dockerfiles = named({
   ),
 });
 
-const pipelines = named({
+/** Pipelines, which configurations may include too. */
+export const PIPELINE_TEMPLATES = named({
   Bash: lines('image: busybox:latest', '', 'test:', '  script:', '    - ./test.sh'),
   Go: lines('image: golang:1', '', 'test:', '  script:', '    - go vet ./...', '    - go test ./...'),
   Nodejs: lines('image: node:lts', '', 'test:', '  script:', '    - npm ci', '    - npm test'),
@@ -66,12 +56,16 @@ const pipelines = named({
   ),
 });
 
-/** By the name that the interface gives to each kind. */
-export const FILE_TEMPLATES = {
-  gitignores,
-  dockerfiles,
-  gitlab_ci_ymls: pipelines,
-  ci_ymls: pipelines,
-} as const satisfies Readonly<Record<string, readonly FileTemplate[]>>;
+/** By the name that the interface gives to each kind. Ignore files are many, and read when they are first asked for. */
+const FILE_TEMPLATES = {
+  gitignores: async () => (await import('./gitignores.json', { with: { type: 'json' } })).default,
+  dockerfiles: async () => dockerfiles,
+  gitlab_ci_ymls: async () => PIPELINE_TEMPLATES,
+  ci_ymls: async () => PIPELINE_TEMPLATES,
+} as const satisfies Readonly<Record<string, () => Promise<readonly FileTemplate[]>>>;
 
 export type FileTemplateKind = keyof typeof FILE_TEMPLATES;
+
+/** All of one kind, by name. */
+export const fileTemplates = (kind: FileTemplateKind): Promise<readonly FileTemplate[]> =>
+  FILE_TEMPLATES[kind]();

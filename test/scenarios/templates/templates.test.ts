@@ -1,5 +1,8 @@
 /** Templates of licences and files: the lists, one by its key, and what is filled in. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { GitCli } from '../../clients/git-cli.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { expectSchema } from '../../harness/schemas.ts';
 
@@ -62,6 +65,26 @@ test.each(KINDS)('files of the kind %s are listed and shown by name', async (kin
     status: 404,
     body: { message: '404 Template Not Found' },
   });
+});
+
+test('ignore files are those of languages, editors and systems, as git understands them', async () => {
+  const names: string[] = [];
+  for (let page = 1; page < 4; page++) {
+    const { body } = await get(`/templates/gitignores?per_page=100&page=${page}`);
+    names.push(...body.map(({ name }: { name: string }) => name));
+  }
+  expect(names).toEqual(expect.arrayContaining(['Go', 'Java', 'Node', 'Python', 'Rust', 'VisualStudioCode']));
+  expect(new Set(names).size).toBe(names.length);
+  using git = new GitCli();
+  await git.ok(git.home, 'init', '--quiet', git.path('work'));
+  const { content } = (await get('/templates/gitignores/node')).body;
+  writeFileSync(join(git.path('work'), '.gitignore'), content);
+  const isIgnored = async (path: string) =>
+    (await git.run(['check-ignore', '--quiet', path], { cwd: git.path('work') })).code === 0;
+  expect([await isIgnored('packages/a/node_modules/b.js'), await isIgnored('src/a.js')]).toEqual([
+    true,
+    false,
+  ]);
 });
 
 test('an unknown licence is 404', async () => {
