@@ -185,7 +185,8 @@ export async function updateIssue(
   const { user } = signedIn(actor);
   const all = can(actor, access, 'update_issue');
   const metadata: Omit<IssueUpdateInput, keyof IssueTexts> = all ? input : {};
-  const labelsAfter = await labelChange(deps, access, metadata);
+  const stored = () => getIssue(deps, actor, access, iid);
+  const labelsAfter = await labelChange(deps, access, metadata, stored);
   const assignees =
     metadata.assigneeIds === undefined
       ? undefined
@@ -194,8 +195,8 @@ export async function updateIssue(
   const iterationId = await usableIteration(deps, access, metadata.iterationId);
   const epic = await epicFor(deps, actor, access.project, metadata);
   const acted = await act(input.description ?? '', async () => {
-    const { issue: stored } = await getIssue(deps, actor, access, iid);
-    return { stored, type: stored.type, confidential: stored.confidential };
+    const { issue: before } = await stored();
+    return { stored: before, type: before.type, confidential: before.confidential };
   });
   const text = acted?.text ?? input.description;
   const description = text === undefined ? undefined : await keptText(deps, access.project.id, text);

@@ -225,6 +225,7 @@ export async function setSubscription(
 /**
  * Finds the labels of a project or group with these titles, among its own and inherited ones, and creates those that are missing
  * if the caller may. Titles are trimmed; blank ones and repetitions are left out.
+ * @param options.first what has to succeed before one is created
  * @returns the labels in the order of the titles; without the missing ones for callers who may not create labels
  * @throws 400 by field for a title that no label may have; 400 above the limit of labels
  */
@@ -232,7 +233,7 @@ export async function findOrCreateLabels(
   deps: Deps,
   access: ContainerAccess,
   titles: readonly string[],
-  options: { readonly create: boolean },
+  options: { readonly create: boolean; readonly first?: (() => Promise<unknown>) | undefined },
 ): Promise<LabelRecord[]> {
   const { labels } = deps.store;
   const wanted = [...new Set(titles.map((title) => title.trim()).filter((title) => title !== ''))];
@@ -242,6 +243,7 @@ export async function findOrCreateLabels(
   const found = await labels.getMany(ids.filter((id) => id !== undefined));
   const byTitle = new Map(found.flatMap((label) => (label === undefined ? [] : [[label.title, label]])));
   const result: LabelRecord[] = [];
+  if (options.create && wanted.some((title) => !byTitle.has(title))) await options.first?.();
   for (const title of wanted) {
     const label =
       byTitle.get(title) ?? (options.create ? await createdByTitle(deps, access, title) : undefined);

@@ -87,15 +87,21 @@ interface LabelsInput {
   readonly removeLabels?: readonly string[] | undefined;
 }
 
-/** Finds the labels of a change. @returns what it makes of those that a record has @throws 400 for too many */
+/**
+ * Finds the labels of a change.
+ * @param first what has to succeed before one is created
+ * @returns what it makes of those that a record has
+ * @throws 400 for too many
+ */
 export async function labelChange(
   deps: Deps,
   access: ProjectAccess,
   { labels, addLabels = [], removeLabels = [] }: LabelsInput,
+  first?: () => Promise<unknown>,
 ): Promise<(before: { readonly labelIds: readonly number[] }) => { readonly labelIds?: readonly number[] }> {
   if (labels === undefined && addLabels.length + removeLabels.length === 0) return () => ({});
   const idsOf = async (titles: readonly string[], create: boolean) =>
-    (await findOrCreateLabels(deps, access, titles, { create })).map(({ id }) => id);
+    (await findOrCreateLabels(deps, access, titles, { create, first })).map(({ id }) => id);
   const [set, added, removed] = await Promise.all([
     labels && idsOf(labels, true),
     idsOf(addLabels, true),

@@ -183,3 +183,11 @@ test.each([
   expect([answer.status, answer.body]).toEqual([412, { message: '412 Precondition Failed' }]);
   expect((await as('owner', 'GET', filled(path))).status).toBe(200);
 });
+
+test('labels of an issue that is not there are not created', async () => {
+  for (const given of [{ labels: 'left-behind' }, { add_labels: 'left-behind' }]) {
+    const answer = await as('owner', 'PUT', filled('/projects/{public}/issues/9999'), given);
+    expect([answer.status, answer.body]).toEqual([404, NO_RECORD]);
+  }
+  expect((await as('owner', 'GET', filled(`${LABELS}/left-behind`))).status).toBe(404);
+});
