@@ -71,6 +71,8 @@ const IMPORTED = /\b(?:im|ex)port\s*\{[^}]*\}\s*from\b/g;
 
 /** Names of properties in a module, of patterns that take them, and texts that properties may be looked up by. */
 async function namesIn(source: string, path: string): Promise<ReadonlySet<string>> {
+  // Data is not code.
+  if (path.endsWith('.json')) return new Set();
   if (!path.endsWith('.ts')) return new Set(source.match(/\w+/g));
   const { code } = await transform(source, { loader: 'ts', minifyWhitespace: true });
   return new Set(

@@ -1,4 +1,3 @@
-import { openRequestWithDeployToken } from '../domain/access/deploy-access.ts';
 import { callerOf, openRequest } from '../domain/access/open-request.ts';
 import { requireAbility, requireGroupAbility } from '../domain/access/permissions.ts';
 import type { Deps } from '../domain/deps.ts';
@@ -27,7 +26,7 @@ export function apiDeps(deps: Deps): ApiDeps {
       open: (request) =>
         request.deploy === undefined
           ? openRequest(deps, request, (token, origin) => revokeFamily(deps, unknownFrom(origin), token))
-          : openRequestWithDeployToken(deps, request),
+          : request.deploy.open(deps, request),
       authorize: ({ actor, project, group }, rule) => {
         if (rule.kind === 'project') requireAbility(actor, project!, rule.ability);
         else requireGroupAbility(actor, group!, rule.ability);

@@ -1,18 +1,19 @@
 import type { FieldProblems } from './errors.ts';
 
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+
 /** Top-level paths of the service itself, and paths that API Gateway reserves (`ping`, `sping`). */
-const RESERVED_TOP_LEVEL = new Set([
-  '-', '.well-known', 'admin', 'api', 'apple-touch-icon.png', 'assets', 'dashboard', 'explore', 'favicon.ico',
-  'files', 'groups', 'health_check', 'help', 'import', 'jwt', 'login', 'oauth', 'ping', 'profile', 'projects',
-  'public', 'robots.txt', 'search', 'sent_notifications', 'snippets', 'sping', 'unsubscribes', 'uploads', 'users',
-  'v2',
-]); // biome-ignore format: a word list reads best as words
+const RESERVED_TOP_LEVEL = words(
+  '- .well-known admin api apple-touch-icon.png assets dashboard explore favicon.ico files groups health_check ' +
+    'help import jwt login oauth ping profile projects public robots.txt search sent_notifications snippets sping ' +
+    'unsubscribes uploads users v2',
+);
 
 /** Names that would shadow routes within a project or its namespace. */
-const RESERVED_PROJECT = new Set([
-  '-', 'badges', 'blame', 'blob', 'builds', 'commits', 'create', 'create_dir', 'edit', 'environments', 'files',
-  'find_file', 'info', 'new', 'preview', 'raw', 'refs', 'snippets', 'tree', 'update', 'wikis',
-]); // biome-ignore format: a word list reads best as words
+const RESERVED_PROJECT = words(
+  '- badges blame blob builds commits create create_dir edit environments files find_file info new preview raw ' +
+    'refs snippets tree update wikis',
+);
 
 export const MAX_NAME_LENGTH = 255;
 

@@ -1,6 +1,6 @@
 import { batchMisses } from './batch-misses.ts';
 import type { BlamedFile, BlamedRange } from './blame.ts';
-import { type AuthorCount, CountedAuthors } from './history/authors.ts';
+import type { AuthorCount } from './history/authors.ts';
 import type { CommitNode } from './history/commit-node.ts';
 import { Descendants } from './history/descendants.ts';
 import type { CommitGraph } from './history/graph.ts';
@@ -167,6 +167,7 @@ export class History {
   async authors(tip: Oid, bounds: WalkBounds = {}): Promise<AuthorCount[]> {
     const known = this.#known.authors;
     if (known?.tip === tip) return known.list();
+    const { CountedAuthors } = await import('./history/authors.ts');
     const counted =
       known !== undefined && (await this.isAncestor(known.tip, tip, bounds))
         ? await known.and(this.#store, tip, await this.#between(known.tip, tip, bounds), bounds)

@@ -3,8 +3,9 @@
  * of parameters; beyond the limits the answer is 400 or 413.
  */
 import { tooLarge } from '../domain/errors.ts';
+import { inTurns } from '../git/work.ts';
 import { malformed } from './errors.ts';
-import { parseJsonBody } from './json-params.ts';
+import { parseJson } from './json-params.ts';
 import { bare, type Parameters, ParameterTree } from './rack-params.ts';
 import { utf8 } from './utf8.ts';
 
@@ -15,6 +16,15 @@ const DEFAULT_BODY_LIMIT = 10 * 1024 * 1024;
 
 /** Of a larger body no more than this is read before the caller's access is decided. */
 export const EARLY_BODY_BYTES = 64 * 1024;
+
+/** Bytes of JSON that are parsed at once: a few milliseconds of work. */
+const AT_ONCE = 512 * 1024;
+/** As {@link parseJson}; a large body is parsed beside other work of the process. */
+async function parseJsonBody(bytes: Uint8Array): Promise<Parameters> {
+  if (bytes.length <= AT_ONCE) return parseJson(utf8(bytes));
+  const { parseLarge } = await import('./large-json.ts');
+  return inTurns(parseLarge(bytes));
+}
 
 /** Parses `application/x-www-form-urlencoded` text; also query strings. `;` is not a separator. */
 export function parseForm(text: string): Parameters {

@@ -5,10 +5,10 @@
 
 import type * as z from 'zod';
 import type { Prefetch } from '../domain/access/prefetch.ts';
-import type { GroupAccess, ProjectAccess } from '../domain/access/types.ts';
+import type { DeployTokenAccess, GroupAccess, ProjectAccess } from '../domain/access/types.ts';
 import type { AdmissionPort } from '../domain/rate-limits/request-counting.ts';
 import type { Settings } from '../domain/settings/current.ts';
-import type { DeployTokenRecord, DeployTokenScope, TokenScope } from '../records/tokens.ts';
+import type { DeployTokenRecord, TokenScope } from '../records/tokens.ts';
 import {
   type AccessPort,
   type AccessRule,
@@ -125,7 +125,7 @@ interface Described extends Omit<Paginated, 'paginate'> {
    * A deploy token with one of these scopes is a credential too, in `Deploy-Token` or as the password of HTTP Basic. The
    * handler gets it as `deployToken`, and an anonymous actor.
    */
-  readonly deployTokens?: readonly DeployTokenScope[];
+  readonly deployAccess?: DeployTokenAccess;
   /** Rotates the token it is called with. A call with a token that was already rotated revokes its successors. */
   readonly rotates?: true;
   /** A write that is allowed while the instance is in maintenance mode. */

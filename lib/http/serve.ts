@@ -137,15 +137,15 @@ export async function serve<D extends HttpDeps>(
 
 /** Who the caller claims to be. */
 function identityOf<D>(endpoint: Endpoint<D>, headers: Headers, given: Parameters) {
-  const { access, jobTokens, deployTokens } = endpoint;
+  const { access, jobTokens, deployAccess } = endpoint;
   if (access.kind === 'anyone' && access.unread)
     return { credential: { kind: 'none' } as const, sudo: undefined };
-  const deploy = deployTokens && deployCredentialOf(headers);
+  const deploy = deployAccess && deployCredentialOf(headers);
   if (deploy !== undefined)
     return {
       credential: deploy,
       sudo: undefined,
-      deploy: { scopes: deployTokens!, writes: isWrite(endpoint) },
+      deploy: { ...deployAccess!, writes: isWrite(endpoint) },
     };
   return {
     credential: (jobTokens && jobCredentialOf(headers, given)) ?? credentialOf(headers, given),

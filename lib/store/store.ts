@@ -169,7 +169,7 @@ export interface Store {
   readonly runnersTokens: RunnersTokens;
   readonly runners: Runners;
   readonly jobTraces: JobTraces;
-  readonly topics: Topics;
+  readonly topicRecords: Topics;
   readonly topicAssignments: TopicAssignments;
   readonly follows: Follows;
   readonly events: Events;
@@ -303,8 +303,8 @@ const PARTS: {
   runnersTokens: (s) => new RunnersTokens(s.table),
   runners: (s) => new Runners(s.table, s.counters),
   jobTraces: (s) => new JobTraces(s.table, s.blobs),
-  topics: (s) => new Topics(s.table, s.names, s.counters, s.outbox),
-  topicAssignments: (s) => new TopicAssignments(s.table, s.topics),
+  topicRecords: (s) => new Topics(s.table, s.names, s.counters, s.outbox),
+  topicAssignments: (s) => new TopicAssignments(s.table, s.topicRecords),
   follows: (s) => new Follows(s.table),
   events: (s) => new Events(s.table, s.counters),
   eventFeed: (s) => new EventFeed(s.table),

@@ -65,7 +65,7 @@ export const ofTopic = endpoint({
   returns: image,
   errors: [{ status: 404, description: 'There is no avatar' }],
   handle: async ({ params, request }, deps) => {
-    const topic = await deps.store.topics.get(params.id);
+    const topic = await deps.store.topicRecords.get(params.id);
     return avatar(deps, { kind: 'topic', id: params.id }, topic?.avatar, request);
   },
 });

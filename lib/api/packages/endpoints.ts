@@ -1,3 +1,4 @@
+import { openRequestWithDeployToken } from '../../domain/access/deploy-access.ts';
 import { can } from '../../domain/access/permissions.ts';
 import type { ProjectAccess } from '../../domain/access/types.ts';
 import type { Actor } from '../../domain/actor.ts';
@@ -120,7 +121,7 @@ const upload = endpoint({
   description: `Makes the package if there is none. A file of the same name stays, and the new one is downloaded. ${DEPLOY_TOKENS}`,
   access: project('create_package'),
   jobTokens: true,
-  deployTokens: ['write_package_registry'],
+  deployAccess: { scopes: ['write_package_registry'], open: openRequestWithDeployToken },
   params: fileName,
   content: 'The file',
   bodyLimit: MAX_FILE_BYTES,
@@ -152,7 +153,10 @@ const downloadFile = endpoint({
   description: `The newest one of the name. ${DEPLOY_TOKENS}`,
   access: readers,
   jobTokens: true,
-  deployTokens: ['read_package_registry', 'write_package_registry'],
+  deployAccess: {
+    scopes: ['read_package_registry', 'write_package_registry'],
+    open: openRequestWithDeployToken,
+  },
   params: fileName,
   returns: { type: 'application/octet-stream', redirect: LARGE_DOWNLOAD },
   errors: [absent, disabled],

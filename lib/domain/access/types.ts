@@ -3,6 +3,7 @@ import type { AccessLevel } from '../../records/members.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { DeployTokenRecord, DeployTokenScope } from '../../records/tokens.ts';
 import type { Actor, Credential, Origin } from '../actor.ts';
+import type { Deps } from '../deps.ts';
 import type { Admission } from '../rate-limits/request-counting.ts';
 import type { Prefetch, Prefetched } from './prefetch.ts';
 
@@ -47,10 +48,16 @@ export interface OpenRequest {
   readonly deploy?: DeployTokenUse;
 }
 
-/** What a request does with a deploy token. */
-export interface DeployTokenUse {
+/** How an endpoint takes deploy tokens. */
+export interface DeployTokenAccess {
   /** Scopes of which the token needs one. */
   readonly scopes: readonly DeployTokenScope[];
+  /** Named by the endpoint, so that only functions which take them have its code. */
+  readonly open: (deps: Deps, request: OpenRequest) => Promise<RequestContext>;
+}
+
+/** What a request does with a deploy token. */
+export interface DeployTokenUse extends DeployTokenAccess {
   readonly writes: boolean;
 }
 

@@ -36,7 +36,7 @@ export function* matchedEntries(
         if (effort.spend(10 * (work.steps - before))) yield;
         if (work.steps > MAX_STEPS) throw new LimitExceeded('too many files are changed to find code owners');
         if (!matches) continue;
-        if (entry.names.length + entry.emails.length > 0) found.add(entry);
+        if (entry.names.length + entry.addresses.length > 0) found.add(entry);
         break;
       }
     }

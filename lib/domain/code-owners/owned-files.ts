@@ -100,19 +100,19 @@ async function withOwners(
   const all = (of: (entry: OwnersEntry) => readonly string[]) => [
     ...new Set(found.flatMap(({ entry }) => of(entry))),
   ];
-  const [paths, emails] = [all((entry) => entry.names), all((entry) => entry.emails)];
+  const [paths, addresses] = [all((entry) => entry.names), all((entry) => entry.addresses)];
   const [holders, addressed] = await Promise.all([
     paths.length === 0 ? [] : names.holders('path', paths),
-    emails.length === 0 ? [] : names.holders('email', emails),
+    addresses.length === 0 ? [] : names.holders('email', addresses),
   ]);
   const byName = new Map(holders.flatMap((holder, i) => (holder?.current ? [[paths[i]!, holder]] : [])));
   const byEmail = new Map(
-    addressed.flatMap((holder, i) => (holder?.confirmed ? [[emails[i]!, holder]] : [])),
+    addressed.flatMap((holder, i) => (holder?.confirmed ? [[addresses[i]!, holder]] : [])),
   );
   const holdersOf = ({ entry }: MatchedEntry, type: 'user' | 'group') => {
     const named = [
       ...entry.names.flatMap((name) => byName.get(name) ?? []),
-      ...entry.emails.flatMap((email) => byEmail.get(email) ?? []),
+      ...entry.addresses.flatMap((email) => byEmail.get(email) ?? []),
     ];
     return [...new Set(named.flatMap((each) => (each.type === type ? each.id : [])))];
   };

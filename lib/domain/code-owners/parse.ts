@@ -8,7 +8,7 @@ export interface Owners {
   /** Names of users and full paths of groups, in lower case. */
   readonly names: readonly string[];
   /** Addresses of users, in lower case. */
-  readonly emails: readonly string[];
+  readonly addresses: readonly string[];
 }
 
 /** A pattern, and who owns the files that it matches. */
@@ -54,7 +54,7 @@ interface Heading {
   readonly owners: Owners;
 }
 
-const NOBODY: Owners = { names: [], emails: [] };
+const NOBODY: Owners = { names: [], addresses: [] };
 
 /**
  * Parses a file: entries `pattern owner ...`, comments, and headings `[Name]`, `^[Name]` of optional sections, `[Name][2]`
@@ -123,7 +123,7 @@ function entryOf(line: string, otherwise: Owners): OwnersEntry {
   if (length > MAX_PATTERN) throw tooLarge();
   const pattern = line.slice(0, length);
   const own = ownersIn(line.slice(length));
-  const isNamed = own.names.length + own.emails.length > 0;
+  const isNamed = own.names.length + own.addresses.length > 0;
   return { pattern, matches: matcherOf(pattern), ...(isNamed ? own : otherwise) };
 }
 
@@ -155,14 +155,14 @@ const EMAIL = /^[^@]+@[^@]+$/;
 
 function ownersIn(text: string): Owners {
   const names = new Set<string>();
-  const emails = new Set<string>();
+  const addresses = new Set<string>();
   for (const each of text.split(/[\s,]+/)) {
-    if (names.size + emails.size >= MAX_OWNERS) break;
+    if (names.size + addresses.size >= MAX_OWNERS) break;
     if (!each.includes('@') || each.length > MAX_NAME) continue;
     const word = each.replace(/[.:;)]+$/, '');
     const name = NAME.exec(word)?.[1];
     if (name !== undefined) names.add(name.toLowerCase());
-    else if (EMAIL.test(word)) emails.add(word.toLowerCase());
+    else if (EMAIL.test(word)) addresses.add(word.toLowerCase());
   }
-  return { names: [...names], emails: [...emails] };
+  return { names: [...names], addresses: [...addresses] };
 }

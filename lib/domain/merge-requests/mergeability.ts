@@ -12,7 +12,6 @@ import type { ProjectRecord } from '../../records/projects.ts';
 import { mergeRequestTodos } from '../../store/todos/todos.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { isApproved } from '../approvals/evaluate.ts';
-import { ownedFiles } from '../code-owners/owned-files.ts';
 import type { Deps } from '../deps.ts';
 import { openRepository } from '../repository/open.ts';
 import { codeOf } from '../repository/read.ts';
@@ -215,6 +214,7 @@ async function checked(
         ? { oid: found.tree, objects: found.objects }
         : undefined;
     const merge = { target: targetSha, head, bases, merged };
+    const { ownedFiles } = await import('../code-owners/owned-files.ts');
     const owned = await ownedFiles(deps, access.project, git, merge, record.verdict?.owned ?? [], signal);
     const refused = refusal(record, targetSha);
     return { ...refused, ...outcomeOf(found, refused), ...(owned.length === 0 ? {} : { owned }) };

@@ -13,7 +13,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import { type Actor, actingFor } from '../actor.ts';
 import { approvalSettings } from '../approvals/settings.ts';
 import { approvalsAfterPush } from '../approvals/state.ts';
-import { type Owned, ownersOfChange } from '../code-owners/owned-files.ts';
+import type { Owned } from '../code-owners/owned-files.ts';
 import type { Deps } from '../deps.ts';
 import { hasAccess } from '../refs/rule-grants.ts';
 import { bounded, codeOf } from '../repository/read.ts';
@@ -109,6 +109,7 @@ async function approvalsOf(
   const change = { target: targetSha, bases: [record.diff.headSha as Oid], head: sourceSha };
   const { project } = sides.target;
   const signal = AbortSignal.timeout(FINDING_OWNERS_MS);
+  const { ownersOfChange } = await import('../code-owners/owned-files.ts');
   const owned = await ownersOfChange(deps, project, gitOf(deps, sides), change, signal).catch(
     (error: unknown) => {
       if (signal.aborted) return undefined;

@@ -12,7 +12,7 @@ import type { Deps } from '../deps.ts';
 export async function topicNames({ store }: Deps, requested: readonly string[]): Promise<string[]> {
   const names = distinct(requested);
   if (names.length === 0) return names;
-  const topics = await store.topics.byNames(names);
+  const topics = await store.topicRecords.byNames(names);
   return names.map((name, i) => {
     const topic = topics[i];
     return topic !== undefined && isShown(topic) ? topic.name : name;
@@ -45,8 +45,8 @@ export async function topicsOfList(
   { names, id }: { readonly names: readonly string[]; readonly id?: number | undefined },
 ): Promise<{ readonly names: readonly string[]; readonly ofTopic?: number } | undefined> {
   const [named, byId] = await Promise.all([
-    store.topics.byNames([...new Set(names)]),
-    id === undefined ? undefined : store.topics.get(id),
+    store.topicRecords.byNames([...new Set(names)]),
+    id === undefined ? undefined : store.topicRecords.get(id),
   ]);
   if (id !== undefined && byId === undefined) return undefined;
   const topics = [...named, ...(byId === undefined ? [] : [byId])];

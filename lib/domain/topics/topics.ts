@@ -25,11 +25,11 @@ export const listTopics = (
   { store }: Deps,
   actor: Actor,
   query: Omit<TopicQuery, 'all'>,
-): Promise<Page<TopicRecord>> => store.topics.list({ ...query, all: isAdministrator(actor) });
+): Promise<Page<TopicRecord>> => store.topicRecords.list({ ...query, all: isAdministrator(actor) });
 
 /** @throws 404, also for a topic that only private projects have, unless for administrators */
 export async function getTopic({ store }: Deps, actor: Actor, id: number): Promise<TopicRecord> {
-  const topic = await store.topics.get(id);
+  const topic = await store.topicRecords.get(id);
   if (topic === undefined || !(isShown(topic) || isAdministrator(actor))) throw notFound('Topic');
   return topic;
 }
@@ -46,7 +46,7 @@ export async function createTopic(deps: Deps, input: TopicInput & { name: string
   const avatar = newAvatar(input.avatar);
   const topic = { name, title, description, avatar: avatar?.avatar ?? null, curated: true };
   return named(() =>
-    deps.store.topics.create(topic, deps.now(), (id) => avatar?.writes({ kind: 'topic', id }) ?? []),
+    deps.store.topicRecords.create(topic, deps.now(), (id) => avatar?.writes({ kind: 'topic', id }) ?? []),
   );
 }
 
@@ -68,7 +68,7 @@ export async function updateTopic(
   return named(() =>
     repeated(async () => {
       const topic = await getTopic(deps, actor, id);
-      return deps.store.topics.update(
+      return deps.store.topicRecords.update(
         topic,
         changed,
         deps.now(),
@@ -80,7 +80,7 @@ export async function updateTopic(
 
 /** Deletes a topic. Projects lose it within the request as far as its time allows, and then by a job. @throws 404 */
 export async function deleteTopic(deps: Deps, actor: Actor, id: number): Promise<void> {
-  await repeated(async () => deps.store.topics.remove(await getTopic(deps, actor, id), deps.now()));
+  await repeated(async () => deps.store.topicRecords.remove(await getTopic(deps, actor, id), deps.now()));
   await followWithin(deps, id);
 }
 
@@ -94,7 +94,7 @@ export async function mergeTopics(
   await repeated(async () => {
     const [source, target] = await Promise.all([sourceId, targetId].map((id) => getTopic(deps, actor, id)));
     if (sourceId === targetId) throw refused('The source topic and the target topic are identical.');
-    await deps.store.topics.remove(source!, deps.now(), target);
+    await deps.store.topicRecords.remove(source!, deps.now(), target);
   });
   await followWithin(deps, sourceId);
   return getTopic(deps, actor, targetId);

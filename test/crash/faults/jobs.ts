@@ -670,7 +670,7 @@ export const jobs: readonly Operation[] = [
     name: 'job: a project is counted with its topics',
     async prepare(fixtures) {
       const { id } = await fixtures.ownGround();
-      const { projects, topics } = fixtures.store;
+      const { projects, topicRecords: topics } = fixtures.store;
       const name = fixtures.fresh('topic');
       // Without the request's own count.
       await projects.update((await projects.get(id))!, { topics: [name] });
@@ -683,7 +683,7 @@ export const jobs: readonly Operation[] = [
     name: 'job: a project follows its topic',
     async prepare(fixtures) {
       const { id } = await fixtures.ownGround();
-      const { projects, topics, topicAssignments } = fixtures.store;
+      const { projects, topicRecords: topics, topicAssignments } = fixtures.store;
       const [name, to] = [fixtures.fresh('topic'), fixtures.fresh('renamed')];
       await projects.update((await projects.get(id))!, { topics: [name] });
       await topicAssignments.assign(id, new Date());

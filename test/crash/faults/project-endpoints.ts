@@ -30,7 +30,8 @@ export const projectWrites: readonly Operation[] = [
   endpoint('PUT /topics/:id', async (fixtures) => {
     const { topic } = await assigned(fixtures);
     const name = fixtures.fresh('renamed');
-    const state = async () => ((await fixtures.store.topics.get(topic))?.name === name ? 'after' : 'before');
+    const state = async () =>
+      (await fixtures.store.topicRecords.get(topic))?.name === name ? 'after' : 'before';
     return { path: `/topics/${topic}`, token: fixtures.service.rootToken, json: { name }, state };
   }),
   endpoint('DELETE /topics/:id', async (fixtures) => {
@@ -135,7 +136,7 @@ async function moved({ store }: Fixtures, id: number, group: number): Promise<st
   return (now.namespaceId === group) === inside ? after(inside, false, true) : 'half';
 }
 
-const topicNamed = async ({ store }: Fixtures, name: string) => (await store.topics.byNames([name]))[0];
+const topicNamed = async ({ store }: Fixtures, name: string) => (await store.topicRecords.byNames([name]))[0];
 
 /** A project with a topic of its own. */
 async function assigned(fixtures: Fixtures): Promise<{ id: number; topic: number }> {
@@ -146,7 +147,7 @@ async function assigned(fixtures: Fixtures): Promise<{ id: number; topic: number
 }
 
 async function topicGone(fixtures: Fixtures, topic: number, id: number, left: string[]): Promise<string> {
-  if ((await fixtures.store.topics.get(topic)) !== undefined) return 'before';
+  if ((await fixtures.store.topicRecords.get(topic)) !== undefined) return 'before';
   await fixtures.settle();
   const { topics } = (await fixtures.store.projects.get(id))!;
   return topics.join() === left.join() ? 'after' : `gone, and the project has ${topics}`;

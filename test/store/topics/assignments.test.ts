@@ -20,11 +20,11 @@ async function projectWith(topics: readonly string[], visibility: 'public' | 'pr
   await store.topicAssignments.assign(project.id, now);
   return changed;
 }
-const topicNamed = async (name: string) => (await opened.store.topics.byNames([name]))[0]!;
+const topicNamed = async (name: string) => (await opened.store.topicRecords.byNames([name]))[0]!;
 const topicsOf = async ({ id }: ProjectRecord) => (await opened.store.projects.get(id))!.topics;
 
 test('projects follow a topic in the order of their ids, from where a run stopped', async () => {
-  const { topics, topicAssignments } = opened.store;
+  const { topicRecords: topics, topicAssignments } = opened.store;
   const projects: ProjectRecord[] = [];
   for (let i = 0; i < 45; i++) projects.push(await projectWith(['first', `own-${i}`]));
   await topics.update(await topicNamed('first'), { name: 'second' }, now, []);
@@ -43,7 +43,7 @@ test('a project that gets the new name of its topic before the job came keeps it
   const { store } = opened;
   const project = await projectWith(['old']);
   const { id } = await topicNamed('old');
-  await store.topics.update(await topicNamed('old'), { name: 'new' }, now, []);
+  await store.topicRecords.update(await topicNamed('old'), { name: 'new' }, now, []);
   await store.projects.update(project, { topics: ['new', 'more'] });
   await store.topicAssignments.assign(project.id, now);
   expect(await topicNamed('new')).toMatchObject({ id, projectsCount: 1 });
@@ -55,10 +55,10 @@ test('a name that the job has not replaced yet stays its topic, whatever else ch
   const { store } = opened;
   const project = await projectWith(['before']);
   const { id } = await topicNamed('before');
-  await store.topics.update(await topicNamed('before'), { name: 'behind' }, now, []);
+  await store.topicRecords.update(await topicNamed('before'), { name: 'behind' }, now, []);
   await store.projects.update(project, { topics: ['before', 'other'] });
   await store.topicAssignments.assign(project.id, now);
-  expect(await store.topics.byNames(['before'])).toEqual([undefined]);
+  expect(await store.topicRecords.byNames(['before'])).toEqual([undefined]);
   await store.topicAssignments.follow(id, 0, Date.now() + 60_000);
   expect(await topicsOf(project)).toEqual(['behind', 'other']);
   expect(await topicNamed('behind')).toMatchObject({ id, projectsCount: 1 });
@@ -69,7 +69,7 @@ test('assigning and following at once leaves counts that are right', async () =>
   const projects = [await projectWith(['shared', 'x']), await projectWith(['shared'], 'private')];
   const shared = await topicNamed('shared');
   const into = await topicNamed('x');
-  await store.topics.remove(shared, now, into);
+  await store.topicRecords.remove(shared, now, into);
   await Promise.all([
     store.topicAssignments.follow(shared.id, 0, Date.now() + 60_000),
     store.topicAssignments.follow(shared.id, 0, Date.now() + 60_000),
@@ -78,6 +78,6 @@ test('assigning and following at once leaves counts that are right', async () =>
   await store.topicAssignments.follow(shared.id, 0, Date.now() + 60_000);
   expect(await Promise.all(projects.map(topicsOf))).toEqual([['x'], ['x']]);
   expect(await topicNamed('x')).toMatchObject({ projectsCount: 2, shownCount: 1 });
-  const [gone] = await store.topics.getEvenGone([shared.id]);
+  const [gone] = await store.topicRecords.getEvenGone([shared.id]);
   expect(gone).toMatchObject({ projectsCount: 0, shownCount: 0, gone: { into: into.id } });
 });

@@ -9,7 +9,7 @@ const found = (text: string, ...paths: string[]) =>
   Object.fromEntries(
     atOnce(matchedEntries(parsed(text), paths)).map(({ section, entry }) => [
       `${section.name}: ${entry.pattern}`,
-      [...entry.names, ...entry.emails].join(' '),
+      [...entry.names, ...entry.addresses].join(' '),
     ]),
   );
 /** The owners of one path. */
