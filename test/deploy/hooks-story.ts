@@ -4,11 +4,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { call as callAny, eventually, gitIn, makeUser, withCredentials } from './client.ts';
 import type { Deployed, Told } from './story.ts';
 
 /** The storage beside `default`, in a bucket of its own. */
 export const OTHER_STORAGE = 'cold';
+
+/** A worker that has just run may go by settings of up to five seconds before. */
+const SETTINGS_KEPT_MS = 6_000;
 
 /** What an operator lets happen: another service hears of pushes, and a repository moves to another bucket. */
 export async function hooksStory({ tally, url }: Deployed, { root }: Told): Promise<void> {
@@ -31,6 +35,7 @@ export async function hooksStory({ tally, url }: Deployed, { root }: Told): Prom
         smith = await makeUser(api, root, 'smith');
         const allowed = { allow_local_requests_from_web_hooks_and_services: true };
         await call(root, 200, 'PUT', '/application/settings', allowed);
+        await sleep(SETTINGS_KEPT_MS);
         await call(smith, 201, 'POST', '/projects', { name: 'forge', initialize_with_readme: true });
         const hook = { url: receiver.url, token: 'open sesame', push_events: true };
         const { id } = await call(smith, 201, 'POST', `${project}/hooks`, hook);

@@ -221,8 +221,7 @@ describe('a merge request', () => {
       const [first, second] = (await project.issues()) as [string[], string[]];
       expect(first[1]).toBe('opened');
       expect(second[1]).toBe('closed');
-      const via = second.filter((text) => String(text).startsWith('closed via'));
-      expect(via).toEqual(['closed via merge request !1']);
+      expect(await project.states(2)).toEqual(['closed via merge request !1']);
     },
   );
 
