@@ -163,7 +163,10 @@ export class History {
     return best;
   }
 
-  /** The authors of the commits that `tip` reaches: see {@link CountedAuthors}. The last count is kept, and carried forward. */
+  /**
+   * The authors of the commits that `tip` reaches: see {@link CountedAuthors}. The last count is kept; for a later tip
+   * only what it adds is read.
+   */
   async authors(tip: Oid, bounds: WalkBounds = {}): Promise<AuthorCount[]> {
     const known = this.#known.authors;
     if (known?.tip === tip) return known.list();

@@ -3,7 +3,6 @@
  * `Link` or `X-Next-Page`, so offset pagination returns both.
  */
 import { SECRET_PARAMETERS } from './credentials.ts';
-
 import { HttpFailure } from './errors.ts';
 import { integer, oneOf, params, string } from './params.ts';
 

@@ -346,7 +346,7 @@ const PARTS: {
   storageMoves: (s) => new StorageMoves(s.table, s.counters, s.outbox),
   objectCopies: (s) => new ObjectCopies(s.clients.s3, s.blobs),
   leases: (s) => new Leases(s.table),
-  maintenanceNotes: (s) => new MaintenanceNotes(s.table),
+  maintenanceNotes: (s) => new MaintenanceNotes(s.table, s.outbox),
   masterKeyLeases: (s) => new MasterKeyLeases(s.table),
   scimIdentities: (s) => new ScimIdentities(s.table, s.users),
   scimTokens: (s) => new ScimTokens(s.table),

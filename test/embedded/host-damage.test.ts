@@ -1,38 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ClassicLevel } from 'classic-level';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import { TABLE_DIR } from '../../local/data-directory.ts';
-import { Host, ROOT_TOKEN } from '../crash/host.ts';
-import { type Answer, request } from '../harness/service.ts';
+import { Host } from '../crash/host.ts';
+import { ownHost } from './own-host.ts';
 
 const CHECK_DATA = fileURLToPath(new URL('../../local/check-data.ts', import.meta.url));
 const TEXT = 'this-text-is-damaged';
-let DATA_DIR: string;
-let host: Host | undefined;
-
-beforeEach(() => {
-  DATA_DIR = mkdtempSync(join(tmpdir(), 'lemnos-host-damage-'));
-});
-afterEach(async () => {
-  await host?.kill();
-  rmSync(DATA_DIR, { recursive: true, force: true });
-});
-
-const call = (method: string, path: string, json?: unknown): Promise<Answer> =>
-  request(`${host!.url}/api/v4${path}`, method, {
-    headers: { 'PRIVATE-TOKEN': ROOT_TOKEN, 'Content-Type': 'application/json' },
-    body: json === undefined ? undefined : JSON.stringify(json),
-  });
+const own = ownHost('host-damage');
+const { call } = own;
 
 /** Changes a letter of each stored {@link TEXT}. @returns how many there were */
 async function damage(): Promise<number> {
-  const table = join(DATA_DIR, TABLE_DIR);
+  const table = join(own.dataDir, TABLE_DIR);
   // In sorted tables, and as it was written: a log is read when the host starts, and compressed text is not found.
   const level = new ClassicLevel(table, { compression: false });
   await level.open();
@@ -52,7 +37,7 @@ async function damage(): Promise<number> {
 
 async function checkData(): Promise<{ code: number; text: string }> {
   const child = spawn(process.execPath, [CHECK_DATA], {
-    env: { PATH: process.env['PATH'], DATA_DIR },
+    env: { PATH: process.env['PATH'], DATA_DIR: own.dataDir },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let text = '';
@@ -64,29 +49,29 @@ async function checkData(): Promise<{ code: number; text: string }> {
 }
 
 test('a damaged row is answered with 503 and logged once, the rest is served, and check:data names it', async () => {
-  host = await Host.start(DATA_DIR);
+  own.host = await Host.start(own.dataDir);
   const damaged = (await call('POST', '/projects', { name: 'damaged', description: TEXT })).body;
   const whole = (await call('POST', '/projects', { name: 'whole' })).body;
   expect([damaged.id, whole.id]).toEqual([expect.any(Number), expect.any(Number)]);
-  await host.stop();
+  await own.host.stop();
   expect(await checkData()).toMatchObject({ code: 0 });
   expect(await damage()).toBeGreaterThan(0);
 
   const key = Buffer.from(projectKey(damaged.id).pk).toString('hex');
   const row = new RegExp(`The row .*${key}.* is damaged`);
-  host = await Host.start(DATA_DIR);
+  own.host = await Host.start(own.dataDir);
   for (let i = 0; i < 2; i++) {
     const { status, body } = await call('GET', `/projects/${damaged.id}`);
     expect(status).toBe(503);
     expect(JSON.stringify(body)).not.toContain(TEXT.slice(1));
   }
   expect((await call('GET', `/projects/${whole.id}`)).body.name).toBe('whole');
-  const told = host
+  const told = own.host
     .errors()
     .map((line) => JSON.parse(line))
     .filter(({ message, error }) => message === 'table' && row.test(String(error)));
-  expect(told, host.errors().join('\n')).toHaveLength(1);
-  await host.stop();
+  expect(told, own.host.errors().join('\n')).toHaveLength(1);
+  await own.host.stop();
 
   const { code, text } = await checkData();
   expect(code, text).toBe(1);

@@ -1,36 +1,21 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { GitCli, withToken } from '../clients/git-cli.ts';
 import { Host, ROOT_TOKEN } from '../crash/host.ts';
-import { type Answer, request } from '../harness/service.ts';
+import { ownHost } from './own-host.ts';
 
-let DATA_DIR: string;
-let host: Host | undefined;
-
-beforeEach(() => {
-  DATA_DIR = mkdtempSync(join(tmpdir(), 'lemnos-jobs-'));
-});
-afterEach(async () => {
-  await host?.kill();
-  rmSync(DATA_DIR, { recursive: true, force: true });
-});
-
-const call = (method: string, path: string, json?: unknown): Promise<Answer> =>
-  request(`${host!.url}/api/v4${path}`, method, {
-    headers: { 'PRIVATE-TOKEN': ROOT_TOKEN, 'Content-Type': 'application/json' },
-    body: json === undefined ? undefined : JSON.stringify(json),
-  });
+const own = ownHost('jobs');
+const { call } = own;
 
 test('while repositories are maintained, searches find what is new, mails are sent and pushes go on', async () => {
-  host = await Host.start(DATA_DIR);
+  own.host = await Host.start(own.dataDir);
   for (const name of ['one', 'two', 'three', 'four', 'five', 'six'])
     expect((await call('POST', '/projects', { name, initialize_with_readme: true })).status).toBe(201);
-  await host.stop();
+  await own.host.stop();
 
   // Each maintenance waits for an hour.
-  host = await Host.start(DATA_DIR, 'test/embedded/slow-host.ts');
+  own.host = await Host.start(own.dataDir, 'test/embedded/slow-host.ts');
   for (const name of ['one', 'two', 'three', 'four', 'five', 'six'])
     expect((await call('POST', `/projects/root%2F${name}/housekeeping`)).status).toBe(201);
   const ada = { username: 'ada', name: 'Ada', email: 'ada@example.com', reset_password: true };
@@ -40,13 +25,13 @@ test('while repositories are maintained, searches find what is new, mails are se
   await expect
     .poll(async () => (await call('GET', '/search?scope=users&search=ada')).body.length, patience)
     .toBe(1);
-  await expect.poll(() => readdirSync(join(DATA_DIR, 'mail')).length, patience).toBeGreaterThan(0);
+  await expect.poll(() => readdirSync(join(own.dataDir, 'mail')).length, patience).toBeGreaterThan(0);
 
   const { id } = (await call('POST', '/projects', { name: 'seven' })).body;
   using git = new GitCli();
   await git.ok(git.home, 'init', '--quiet', '--initial-branch=main', 'seven');
   await git.ok(git.path('seven'), 'commit', '--quiet', '--allow-empty', '-m', 'first');
-  const remote = withToken(host.url, 'root/seven', ROOT_TOKEN);
+  const remote = withToken(own.host.url, 'root/seven', ROOT_TOKEN);
   await git.ok(git.path('seven'), 'push', '--quiet', remote, 'main');
   await expect
     .poll(async () => (await call('GET', `/projects/${id}/events?action=pushed`)).body.length, patience)

@@ -143,7 +143,7 @@ export async function serveGit(
         visible: isFetchable,
         bundles: {
           url: ({ location }) => deps.store.blobs.presignedGet(location, BUNDLE_SECONDS),
-          request: () => deps.store.maintenanceNotes.askForBundle(repositoryId, deps.store.outbox),
+          request: () => deps.store.maintenanceNotes.askForBundle(repositoryId),
         },
         packLimit: maxFetchBytes === undefined ? undefined : { bytes: maxFetchBytes, advice: FETCH_LESS },
         packUrl: (pack) => packUrl(deps, pack),

@@ -15,8 +15,8 @@ export interface MatchedEntry {
 }
 
 /**
- * The entries that the paths match, in the order of the file: in each section the last one that matches counts for a path. One that names no owner
- * leaves its files without.
+ * The entries that the paths match, in the order of the file: in each section the last one that matches counts for a
+ * path. One that names no owner leaves its files without.
  * @throws LimitExceeded
  */
 export function* matchedEntries(

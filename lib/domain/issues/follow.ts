@@ -35,8 +35,8 @@ interface Place {
 }
 const ROWS = ['DIRECT', 'DEEP'] as const;
 
-/** Issues read together, and changed at the same time. */
-const PAGE = 100;
+/** Records read together, and changed at the same time. */
+export const PAGE = 100;
 const CONCURRENCY = 4;
 
 /**
@@ -105,23 +105,31 @@ async function followPage(
       after,
     );
   }
-  await mapLimit(CONCURRENCY, iids, async (iid) => {
-    await retryOnConflict(
-      async () => {
-        const issue = await issues.get({ projectId, iid });
-        if (issue === undefined) return;
-        const change = withoutValue(issue, following, successorId);
-        if (change === undefined) return;
-        const around = await surroundingsOf(deps, project, { ...issue, ...change });
-        await issues.update(issue, change, around, { messages: datesFollow(issue, { ...issue, ...change }) });
-      },
-      (error) => error instanceof Stale,
-    ).catch((error: unknown) => {
-      // The issue or the project is deleted.
-      if (!(error instanceof Missing)) throw error;
-    });
+  await changeEach(iids, async (iid) => {
+    const issue = await issues.get({ projectId, iid });
+    const change = issue && withoutValue(issue, following, successorId);
+    if (issue === undefined || change === undefined) return;
+    const after = { ...issue, ...change };
+    const around = await surroundingsOf(deps, project, after);
+    await issues.update(issue, change, around, { messages: datesFollow(issue, after) });
   });
   return next;
+}
+
+/** Changes records, a few at a time, and each again where another change came first. Those that are deleted are left. */
+export async function changeEach(
+  iids: readonly number[],
+  change: (iid: number) => Promise<void>,
+): Promise<void> {
+  await mapLimit(CONCURRENCY, iids, (iid) =>
+    retryOnConflict(
+      () => change(iid),
+      (error) => error instanceof Stale,
+    ).catch((error: unknown) => {
+      // The record or its project is deleted.
+      if (!(error instanceof Missing)) throw error;
+    }),
+  );
 }
 
 /** The milestone of issues may have other days. */

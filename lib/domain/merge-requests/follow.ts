@@ -1,17 +1,10 @@
 /** Merge requests follow labels and milestones, and settle with their project under other groups, as issues do. */
 
-import { Missing, Stale } from '../../store/errors.ts';
 import type { TitledFacet } from '../../store/row-keys/tracked.ts';
-import { mapLimit } from '../../store/table/map-limit.ts';
 import type { Deps } from '../deps.ts';
-import { type Following, followInProjects, withoutTitled } from '../issues/follow.ts';
+import { changeEach, type Following, followInProjects, PAGE, withoutTitled } from '../issues/follow.ts';
 import { type Relisted, type Settling, type SettlingKind, settleKind } from '../issues/settle.ts';
-import { retryOnConflict } from '../retry-on-conflict.ts';
 import { rootOf, surroundingsOf } from '../tracked/related.ts';
-
-/** Merge requests read together, and changed at the same time. */
-const PAGE = 100;
-const CONCURRENCY = 4;
 
 /**
  * @param deadline milliseconds since 1970; no page begins after it
@@ -46,18 +39,12 @@ async function followPage(
     if (value === undefined) return undefined;
     return mergeRequestUses.retitle(used, { rootId: rootOf(project), title: value.title }, PAGE, after);
   }
-  await mapLimit(CONCURRENCY, iids, async (iid) => {
-    const attempt = async () => {
-      const record = await mergeRequests.get({ projectId, iid });
-      const change = record && withoutTitled(record, { facet, valueId }, successorId);
-      if (record === undefined || change === undefined) return;
-      const around = await surroundingsOf(deps, project, { ...record, ...change });
-      await mergeRequests.update(record, change, around);
-    };
-    await retryOnConflict(attempt, (error) => error instanceof Stale).catch((error: unknown) => {
-      // The merge request or the project is deleted.
-      if (!(error instanceof Missing)) throw error;
-    });
+  await changeEach(iids, async (iid) => {
+    const record = await mergeRequests.get({ projectId, iid });
+    const change = record && withoutTitled(record, { facet, valueId }, successorId);
+    if (record === undefined || change === undefined) return;
+    const around = await surroundingsOf(deps, project, { ...record, ...change });
+    await mergeRequests.update(record, change, around);
   });
   return next;
 }

@@ -29,8 +29,11 @@ const STAND_BACK_MS = 180_000;
 
 export class MaintenanceNotes {
   readonly #table: Table;
-  constructor(table: Table) {
+  readonly #outbox: Outbox;
+
+  constructor(table: Table, outbox: Outbox) {
     this.#table = table;
+    this.#outbox = outbox;
   }
 
   async read(repositoryId: string): Promise<Notes> {
@@ -46,13 +49,14 @@ export class MaintenanceNotes {
   }
 
   /** Notes that a client asked for a bundle, and has one made. No effect when one was asked for before. */
-  async askForBundle(repositoryId: string, outbox: Outbox): Promise<void> {
+  async askForBundle(repositoryId: string): Promise<void> {
     const asked = {
       update: leaseKey(repositoryId),
       set: { bundleAsked: true },
       if: 'attribute_not_exists(#bundleAsked)',
     };
-    await this.#unlessRefused(outbox.commit([asked], [message(MAINTENANCE, MAINTAIN_JOB, { repositoryId })]));
+    const make = message(MAINTENANCE, MAINTAIN_JOB, { repositoryId });
+    await this.#unlessRefused(this.#outbox.commit([asked], [make]));
   }
 
   async noteGarbage(repositoryId: string, at: Date): Promise<void> {

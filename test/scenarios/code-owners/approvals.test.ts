@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
+import { doneAs } from '../../harness/done.ts';
 import { propose } from '../../harness/proposals.ts';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
 
@@ -21,11 +22,8 @@ let iid: number;
 
 const call = (user: User, method: string, url: string, json?: unknown): Promise<Answer> =>
   service.call(method, url, { token: user.token, ...(json === undefined ? {} : { json }) });
-const done = async (user: User, method: string, url: string, json?: unknown): Promise<Answer['body']> => {
-  const answer = await call(user, method, url, json);
-  expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
-  return answer.body;
-};
+const done = async (user: User, method: string, url: string, json?: unknown): Promise<Answer['body']> =>
+  (await doneAs(service, user.token, method, url, json)).body;
 
 const guard = (on = true) =>
   done(owner, 'PATCH', `/projects/${project}/protected_branches/main`, { code_owner_approval_required: on });

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { doneAs } from '../../harness/done.ts';
 import { propose } from '../../harness/proposals.ts';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
@@ -23,11 +24,8 @@ const call = (
   json?: unknown,
 ): Promise<Answer> =>
   service.call(method, url, { token: user.token, ...(json === undefined ? {} : { json }) });
-const done = async (user: User, method: string, url: string, json?: unknown): Promise<Answer['body']> => {
-  const answer = await call(user, method, url, json);
-  expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
-  return answer.body;
-};
+const done = async (user: User, method: string, url: string, json?: unknown): Promise<Answer['body']> =>
+  (await doneAs(service, user.token, method, url, json)).body;
 const guard = (on = true) =>
   done(owner, 'PATCH', `/projects/${project}/protected_branches/main`, { code_owner_approval_required: on });
 

@@ -5,6 +5,9 @@ import { beforeAll, beforeEach } from 'vitest';
 import { ownService } from '../../harness/own-service.ts';
 import { settled } from '../../harness/settled.ts';
 
+/** As many users as most files of mails have. */
+export const EIGHT = ['ada', 'bob', 'cyd', 'dan', 'eve', 'fay', 'gus', 'hal'] as const;
+
 /** A service with people who act in it, and what each of them is sent. Every test begins without mail. */
 export function ownMail(names: readonly string[]) {
   const service = ownService();

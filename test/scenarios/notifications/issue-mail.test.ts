@@ -9,18 +9,9 @@ import type { ChangeOfIssue, DomainEvent } from '../../../lib/domain/notificatio
 import { currentAddress, recipientOf } from '../../../lib/domain/notifications/recipients.ts';
 import { sendNotification } from '../../../lib/domain/notifications/send.ts';
 import { settled } from '../../harness/settled.ts';
-import { header, linkIn, ownMail, reasons } from '../mail/mail-fixture.ts';
+import { EIGHT, header, linkIn, ownMail, reasons } from '../mail/mail-fixture.ts';
 
-const { service, people, call, prefer, forget, mails } = ownMail([
-  'ada',
-  'bob',
-  'cyd',
-  'dan',
-  'eve',
-  'fay',
-  'gus',
-  'hal',
-]);
+const { service, people, call, prefer, forget, mails } = ownMail(EIGHT);
 let project: string;
 
 const member = (name: string, access_level: number) =>

@@ -1,19 +1,9 @@
 /** Mail about merge requests: who is sent it for each thing that happens to them, why, and what it says. */
 import { beforeAll, expect, test } from 'vitest';
 import { settled } from '../../harness/settled.ts';
-import { header, ownMail, reasons } from '../mail/mail-fixture.ts';
+import { EIGHT, header, ownMail, reasons } from '../mail/mail-fixture.ts';
 
-const { service, people, call, prefer, forget, mails } = ownMail([
-  'ada',
-  'bob',
-  'cyd',
-  'dan',
-  'eve',
-  'fay',
-  'gus',
-  'hal',
-  'ivy',
-]);
+const { service, people, call, prefer, forget, mails } = ownMail([...EIGHT, 'ivy']);
 /** What users choose at the level `custom`. */
 const CHOSEN = [
   'new_merge_request',

@@ -7,19 +7,10 @@ import { unsubscribeLink } from '../../../lib/domain/notifications/unsubscribe.t
 import { messageText } from '../../../lib/store/outbox/outbox.ts';
 import { settled } from '../../harness/settled.ts';
 import { report as reportJob, smallRunner } from '../../harness/small-runner.ts';
-import { header, linkIn, ownMail, reasons } from '../mail/mail-fixture.ts';
+import { EIGHT, header, linkIn, ownMail, reasons } from '../mail/mail-fixture.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
-const { service, people, call, prefer, mails, forget } = ownMail([
-  'ada',
-  'bob',
-  'cyd',
-  'dan',
-  'eve',
-  'fay',
-  'gus',
-  'hal',
-]);
+const { service, people, call, prefer, mails, forget } = ownMail(EIGHT);
 let story: Pushed;
 let sha: string;
 

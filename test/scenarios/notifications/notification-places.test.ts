@@ -5,18 +5,9 @@ import { enqueueNotification, notificationMessage } from '../../../lib/domain/no
 import { message } from '../../../lib/store/outbox/outbox.ts';
 import { person, scimGroup } from '../../harness/scim.ts';
 import { settled } from '../../harness/settled.ts';
-import { header, ownMail, reasons } from '../mail/mail-fixture.ts';
+import { EIGHT, header, ownMail, reasons } from '../mail/mail-fixture.ts';
 
-const { service, people, call, prefer, mails, forget } = ownMail([
-  'ada',
-  'bob',
-  'cyd',
-  'dan',
-  'eve',
-  'fay',
-  'gus',
-  'hal',
-]);
+const { service, people, call, prefer, mails, forget } = ownMail(EIGHT);
 let story: { readonly id: number };
 
 beforeAll(async () => {

@@ -72,8 +72,8 @@ describe('maintenance is requested by', () => {
 
   test('the first client that asks for a bundle', async () => {
     const ground = await yard.repository();
-    const { maintenanceNotes, outbox } = yard.store;
-    for (let n = 0; n < 2; n++) await maintenanceNotes.askForBundle(ground.id, outbox);
+    const { maintenanceNotes } = yard.store;
+    for (let n = 0; n < 2; n++) await maintenanceNotes.askForBundle(ground.id);
     expect((await yard.sentBy()).filter(of(ground))).toEqual([
       { type: 'repository.maintain', body: { repositoryId: ground.id } },
     ]);
