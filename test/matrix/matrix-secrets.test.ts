@@ -159,15 +159,19 @@ describe('totals and pages count only what the caller can see', () => {
         const whole = await get(column, 'per_page=100');
         if (whole.status !== 200) continue;
         const total = whole.headers.get('x-total');
-        if (total !== null) expect([column, Number(total)]).toEqual([column, whole.body.length]);
+        const listed: unknown[] = [...whole.body];
+        for (let page = 2; listed.length === 100 * (page - 1); page++) {
+          listed.push(...(await get(column, `per_page=100&page=${page}`)).body);
+        }
+        if (total !== null) expect([column, Number(total)]).toEqual([column, listed.length]);
         const pages: unknown[] = [];
         if (column !== 'strg') continue;
-        for (let page = 1; page <= Math.ceil(whole.body.length / 2) + 1; page++) {
+        for (let page = 1; page <= Math.ceil(listed.length / 2) + 1; page++) {
           const answer = await get(column, `per_page=2&page=${page}`);
-          if (answer.body.length < 2) expect(pages.length + answer.body.length).toBe(whole.body.length);
+          if (answer.body.length < 2) expect(pages.length + answer.body.length).toBe(listed.length);
           pages.push(...answer.body);
         }
-        expect([column, pages]).toEqual([column, whole.body]);
+        expect([column, pages]).toEqual([column, listed]);
       }
       if (endpoint.paginate !== 'offset' && column === 'strg') {
         const order = endpoint.keyset?.orderBy?.[0];
