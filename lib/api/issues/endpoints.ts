@@ -45,6 +45,9 @@ const byId = endpoint({
     }),
 });
 
+/** Clients read four bytes. Numbers that are counted go on behind a chosen one. */
+const MAX_NUMBER = 2 ** 31 - 1;
+
 const ONE_EPIC = () => p.mutuallyExclusive('epic_id', 'epic_iid');
 
 const create = endpoint({
@@ -60,7 +63,7 @@ const create = endpoint({
       {
         title: p.string({ required: true, description: 'Title, at most 255 characters' }),
         ...metadataFields(),
-        iid: p.integer({ description: 'Number of the issue in the project' }),
+        iid: p.integer({ min: 1, max: MAX_NUMBER, description: 'Number of the issue in the project' }),
         created_at: p.datetime({ description: 'Time of creation' }),
         merge_request_to_resolve_discussions_of: p.integer({
           description:

@@ -4,6 +4,9 @@ import type { HealthStatus, IssueType, Severity } from '../../records/issues.ts'
 import type { EpicChoice } from '../epics/for-issues.ts';
 import { problemsOf, requireNoProblems } from '../tracked/input.ts';
 
+/** Clients read four bytes. */
+export const MAX_WEIGHT = 2 ** 31 - 1;
+
 /** What every user who may write an issue decides. */
 export interface IssueTexts {
   readonly title?: string | undefined;
@@ -29,7 +32,8 @@ export interface IssueMetadata extends EpicChoice {
 
 /** @throws 400 by field */
 export function requireValid(input: IssueTexts & IssueMetadata): void {
-  const { weight } = input;
-  const wrongWeight = (weight ?? 0) < 0 ? { weight: ['must be greater than or equal to 0'] } : {};
-  requireNoProblems({ ...problemsOf(input), ...wrongWeight });
+  const weight = input.weight ?? 0;
+  const wrong = weight < 0 ? 'greater than or equal to 0' : `less than or equal to ${MAX_WEIGHT}`;
+  const isWrong = weight < 0 || weight > MAX_WEIGHT;
+  requireNoProblems({ ...problemsOf(input), ...(isWrong ? { weight: [`must be ${wrong}`] } : {}) });
 }

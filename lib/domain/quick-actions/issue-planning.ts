@@ -1,6 +1,7 @@
 /** Quick actions that plan an issue: epic, iteration, due date, weight, health. */
 
 import { HEALTH_STATUSES } from '../../records/issues.ts';
+import { MAX_WEIGHT } from '../issues/input.ts';
 import { epicsOf } from '../issues/related.ts';
 import { epicIn, iterationIn } from './arguments.ts';
 import { dayFrom } from './days.ts';
@@ -8,8 +9,6 @@ import { type IssueAction, maySet, setting, stored } from './issue-action.ts';
 import { all } from './tracked-action.ts';
 
 const DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' });
-
-const MAX_WEIGHT = 2_147_483_647;
 
 export const PLANNING_ACTIONS: readonly IssueAction[] = [
   {

@@ -114,6 +114,28 @@ describe('labels and milestones', () => {
   });
 });
 
+describe('a number that no issue has', () => {
+  test.each([0, -1, 2_147_483_648, 1_099_511_627_776])(
+    '%d is refused, and the next is counted on',
+    async (iid) => {
+      const before = await made('owner', issues(), { title: 'before' });
+      const { status, body } = await as('owner', 'POST', issues(), { title: 'x', iid });
+      expect([status, body]).toEqual([400, { error: 'iid does not have a valid value' }]);
+      expect((await made('owner', issues(), { title: 'after' })).iid).toBe(before.iid + 1);
+    },
+  );
+
+  test('a weight that clients cannot read is refused', async () => {
+    const message = { weight: ['must be less than or equal to 2147483647'] };
+    const weight = 2_147_483_648;
+    const created = await as('owner', 'POST', issues(), { title: 'x', weight });
+    expect([created.status, created.body]).toEqual([400, { message }]);
+    const path = await issue({ weight: weight - 1 });
+    expect((await as('owner', 'PUT', path, { weight })).body).toEqual({ message });
+    expect((await read(path)).weight).toBe(weight - 1);
+  });
+});
+
 describe('two who do the same at once', () => {
   test('close an issue once: one event, one who closed it', async () => {
     const path = await issue();
