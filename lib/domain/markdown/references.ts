@@ -117,7 +117,7 @@ const patterns = new Map<string, RegExp>();
 function urlPattern(baseUrl: string): RegExp {
   let pattern = patterns.get(baseUrl);
   if (pattern === undefined) {
-    const url = `${baseUrl.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}/(?:groups/)?(?<place>${PATH})/(?:-/)?(?:(?<what>issues|merge_requests|epics|snippets)/(?<iid>\\d{1,15})(?:#note_(?<note>\\d{1,15}))?|commit/(?<commit>[0-9a-f]{7,40}))${ENDS}(?![/#?])`;
+    const url = `${baseUrl.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}/(?:groups/)?(?<place>${PATH})/(?:-/)?(?:(?<what>issues|merge_requests|epics|snippets|milestones)/(?<iid>\\d{1,15})(?:#note_(?<note>\\d{1,15}))?|commit/(?<commit>[0-9a-f]{7,40}))${ENDS}(?![/#?])`;
     pattern = new RegExp(`${BEGINS}(?:${url}|${REFERENCE})`, 'gu');
     // An instance has one base URL, or a few names.
     if (patterns.size >= 10) patterns.clear();
@@ -132,6 +132,7 @@ const BY_NAME = {
   merge_requests: 'merge-request',
   epics: 'epic',
   snippets: 'snippet',
+  milestones: 'milestone',
 } as const;
 
 function referenceFrom({ 0: source, groups = {} }: RegExpMatchArray): Reference | undefined {

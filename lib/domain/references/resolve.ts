@@ -155,7 +155,9 @@ function targetsOf<R extends Reference>(
   for (const reference of references) {
     if (reference.kind === 'mention' || reference.kind === 'epic') continue;
     const { source, container } = reference;
-    const access = container === undefined ? reading.project : projects.get(holding(source)?.id ?? 0);
+    const holder = holding(source);
+    const named = holder?.type === 'project' ? projects.get(holder.id) : undefined;
+    const access = container === undefined ? reading.project : named;
     if (access === undefined) continue;
     const { id } = access.project;
     if (!targets.has(id)) targets.set(id, { access, references: [] });

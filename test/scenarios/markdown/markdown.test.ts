@@ -76,6 +76,7 @@ test('issues, labels and milestones are links for those who see them, with their
   const text = [
     ...[`#${issue.iid}`, 'other#1', 'planning/other#1', `${issue.web_url}#note_7`, '#99', 'none/none#1'],
     ...['~"two words"', `~${label.id}`, '~none', '%v1.0', `%${own.iid}`, '%none'],
+    ...[own.web_url, `${project.web_url}/-/milestones/99`],
   ].join(' ');
   const path = project.path_with_namespace;
   const shown = (html: string) =>
@@ -93,10 +94,31 @@ test('issues, labels and milestones are links for those who see them, with their
     [labelled, '', 'label', 'two words'],
     [`${group.web_url}/-/milestones/${milestone.iid}`, '', 'milestone', '%v1.0'],
     [web(`milestones/${own.iid}`), '', 'milestone', '%sprint'],
+    [web(`milestones/${own.iid}`), '', 'milestone', '%sprint'],
   ]);
   const full = `planning/other#1 ${issue.web_url} planning/work~"two words" planning/work%v1.0`;
   expect(shown(await render(full, { gfm: true }))).toHaveLength(4);
   expect(shown(await render(full, { gfm: true }, 'stranger'))).toEqual([]);
+});
+
+test('a group has no issues, whatever project has the same id', async () => {
+  const { body: above } = await as('owner', 'POST', '/groups', { name: 'Alike', path: 'alike' });
+  let made = 0;
+  const make = async (path: string, parent: object) => {
+    const { status, body } = await as('owner', 'POST', path, { name: `n${++made}`, ...parent });
+    expect(status).toBe(201);
+    return body;
+  };
+  const nextGroup = () => make('/groups', { path: `n${made + 1}`, parent_id: above.id });
+  const nextProject = () => make('/projects', { namespace_id: above.id });
+  let [group, project] = [await nextGroup(), await nextProject()];
+  while (group.id !== project.id)
+    if (group.id < project.id) group = await nextGroup();
+    else project = await nextProject();
+  await as('owner', 'POST', `/projects/${project.id}/issues`, { title: 'Mine' });
+  const [wrong, right] = [`${group.full_path}#1`, `${project.path_with_namespace}#1`];
+  const html = await render(`${wrong} ${right}`, { gfm: true });
+  expect([...html.matchAll(/data-original="([^"]*)"/g)].map(([, source]) => source)).toEqual([right]);
 });
 
 test('commits are links for those who may read the code, by full and abbreviated ids', async () => {

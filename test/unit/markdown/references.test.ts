@@ -65,6 +65,7 @@ describe('a reference is found', () => {
     ['/a/b/c/-/merge_requests/2', 'merge-request a/b/c 2'],
     ['/groups/a/b/-/epics/3', 'epic a/b 3'],
     ['/a/b/-/snippets/4', 'snippet a/b 4'],
+    ['/a/b/-/milestones/5', 'milestone a/b 5'],
     [`/a/b/-/commit/${sha}`, `commit a/b ${sha}`],
     ['/a/b/issues/1', 'issue a/b 1'],
     ['/a/b/merge_requests/2#note_3', 'merge-request a/b 2 3'],
