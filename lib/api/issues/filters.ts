@@ -132,12 +132,7 @@ export async function filterOf(deps: ApiDeps, query: Query) {
     createdBefore: query.created_before,
     updatedAfter: query.updated_after,
     updatedBefore: query.updated_before,
-    dueDate:
-      query.due_date === undefined
-        ? undefined
-        : query.due_date === ''
-          ? '0'
-          : (query.due_date as NonNullable<IssueFilter['dueDate']>),
+    dueDate: (query.due_date || undefined) as IssueFilter['dueDate'],
     healthStatus: choiceOf(query.health_status, (text) => text),
     search: query.search?.trim() ? query.search : undefined,
     searchIn: query.in.split(',').map((part) => part.trim()) as NonNullable<IssueFilter['searchIn']>,

@@ -201,7 +201,7 @@ function apart(selection: Selection): Selection[] {
 }
 
 function due(wanted: DueDate): Condition {
-  return ({ dueDate, state }, { now }) => {
+  return ({ dueDate }, { now }) => {
     if (wanted === '0') return dueDate === null;
     if (dueDate === null) return false;
     const within = (from: string, to: string) => from <= dueDate && dueDate <= to;
@@ -214,7 +214,7 @@ function due(wanted: DueDate): Condition {
       case 'tomorrow':
         return dueDate === dayIn(now, 1);
       case 'overdue':
-        return dueDate < today && state === 'opened';
+        return dueDate < today;
       case 'week': {
         // Weeks begin on Monday.
         const monday = -((now.getUTCDay() + 6) % 7);

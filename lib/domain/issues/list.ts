@@ -79,7 +79,7 @@ export async function listIssues(
       ...(page.count === undefined ? {} : { count: page.count }),
       direction,
       ...after,
-      ...(sorted ? { sortBy: (issues) => valuesOf(deps, issues, order) } : {}),
+      ...(sorted ? { sortBy: (issues) => valuesOf(deps, issues, page) } : {}),
     });
   const found = await pageByCursor(which, page.cursor, read, page.count);
   const items = found.items.flatMap((issue): FoundIssue[] => {
@@ -451,7 +451,7 @@ async function totalOf(deps: Deps, projectId: number, classes: readonly IssueCla
 async function valuesOf(
   deps: Deps,
   issues: readonly IssueRecord[],
-  order: IssueOrder,
+  { order, direction }: { readonly order: IssueOrder; readonly direction: 'asc' | 'desc' },
 ): Promise<(string | number | null)[]> {
   switch (order) {
     case 'created_at':
@@ -481,11 +481,11 @@ async function valuesOf(
         milestonesOf(deps, issues),
         labelPriorities(deps, issues),
       ]);
+      // What is missing comes last in both directions.
+      const last = direction === 'asc' ? '~' : '';
       return issues.map(({ milestoneId }, i) => {
-        const due = milestones.get(milestoneId ?? 0)?.dueDate;
-        const label = labels[i];
-        if (due === undefined && label === null) return null;
-        return `${due ?? '9999-99-99'}#${String(label ?? 1e9).padStart(12, '0')}`;
+        const due = milestones.get(milestoneId ?? 0)?.dueDate ?? last;
+        return `${due}#${labels[i]?.toString().padStart(12, '0') ?? last}`;
       });
     }
   }

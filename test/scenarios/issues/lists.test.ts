@@ -152,7 +152,7 @@ describe('the list of a project', () => {
     ['search=paint%20two', ['two']],
     ['search=paint&in=title', []],
     ['due_date=0', ['whisper', 'hush', 'two']],
-    ['due_date=', ['whisper', 'hush', 'two']],
+    ['due_date=&state=opened', ['five', 'whisper', 'hush', 'three', 'one']],
     ['due_date=any', ['five', 'three', 'one']],
     ['due_date=today', ['one']],
     ['due_date=tomorrow', ['five']],
@@ -198,6 +198,7 @@ describe('the list of a project', () => {
     ['updated_after=2020-01-02&state=closed', ['two']],
     ['created_after=2020-01-01T00:00:00Z&created_before=2020-01-01T00:00:00Z', ['one']],
     ['order_by=priority&sort=asc&per_page=2', ['five', 'one']],
+    ['order_by=priority&sort=desc&per_page=3', ['one', 'five', 'whisper']],
   ])('with %s', async (query, expected) => {
     const named = query.replaceAll(/\{(\w+)\}/g, (_, name) => String(world.ids[name]));
     expect(await titles('reporter', path(named))).toEqual(expected);
@@ -325,4 +326,11 @@ test('statistics count what the lists show', async () => {
   expect(await counts('reporter', ofGroup)).toEqual({ all: 7, closed: 1, opened: 6 });
   expect(await counts('anonymous', ofGroup)).toEqual({ all: 5, closed: 1, opened: 4 });
   expect(await counts('guest', '/issues_statistics')).toEqual({ all: 2, closed: 1, opened: 1 });
+});
+
+test('what is overdue may be closed', async () => {
+  const path = `/projects/${upper}/issues`;
+  await as('owner', 'PUT', `${path}/3`, { state_event: 'close' });
+  expect(await titles('reporter', `${path}?due_date=overdue`)).toEqual(['three']);
+  expect(await titles('reporter', `${path}?due_date=overdue&state=opened`)).toEqual([]);
 });
