@@ -108,7 +108,11 @@ export async function relate(
   try {
     await deps.store.issueLinks.create(link, await noted(deps, actor, found, told));
   } catch (error) {
-    if (error instanceof AlreadyExists) throw conflict('Issue(s) already assigned');
+    if (error instanceof AlreadyExists) {
+      // A duplicate is told of, whether it was related before or not.
+      if (told === DUPLICATE) await deps.store.outbox.commit(await noted(deps, actor, found, told), []);
+      throw conflict('Issue(s) already assigned');
+    }
     if (error instanceof LimitReached)
       throw invalid({ base: [`An issue has at most ${error.limit} relations`] });
     throw error instanceof Missing ? recordNotFound() : error;

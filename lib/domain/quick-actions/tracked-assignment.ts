@@ -116,7 +116,6 @@ export function peopleActions<Context extends TrackedContext, Fields extends obj
   return [
     {
       names: names.add,
-      argument: 'needed',
       applies: mayOrganize,
       effect: adding(people.added, (ids) => ids),
     },
@@ -135,6 +134,7 @@ export function peopleActions<Context extends TrackedContext, Fields extends obj
       effect: async (context, argument) => {
         const { deps, actor } = context;
         const named = await usersIn(deps, actor, argument);
+        if (argument !== '' && named.length === 0) return undefined;
         const users = (named.length > 0 ? named : await deps.store.users.getMany(before(context))).filter(
           (user) => user !== undefined,
         );

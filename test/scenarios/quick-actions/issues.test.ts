@@ -72,6 +72,7 @@ const ACTIONS: readonly (readonly [object, string, string, object, object])[] = 
     { assignee_ids: ['{guest}', '{owner}', '{reporter}'] },
     { assignees: [{ username: 'guest' }, { username: 'owner' }, { username: 'reporter' }] },
   ],
+  [{}, '/assign', 'Failed to assign a user because no user was found.', {}, { assignees: [] }],
   [{}, '/assign @nobody', 'Failed to assign a user because no user was found.', {}, { assignees: [] }],
   [
     { assignee_ids: ['{guest}', '{owner}'] },
@@ -291,8 +292,9 @@ describe('a note of quick actions only', () => {
   });
 
   test('that names nothing is refused', async () => {
-    const { path } = await issue();
+    const { path } = await issue({ assignee_ids: ['{guest}'] });
     for (const text of [
+      '/unassign @nobody',
       '/label ~none',
       '/milestone %none',
       '/title',
@@ -311,7 +313,7 @@ describe('a note of quick actions only', () => {
       400,
       '400 Bad request - Note {:note=>["has too many quick actions (maximum is 100)"]}',
     ]);
-    expect((await read(path)).state).toBe('opened');
+    expect(await read(path)).toMatchObject({ state: 'opened', assignees: [{ username: 'guest' }] });
   });
 });
 
@@ -347,6 +349,13 @@ describe('quick actions about other issues', () => {
     expect(await read(`${one.path}/links`)).toMatchObject([{ iid: two.iid }]);
     expect(await systemNotes(one.path)).toContain(`marked this issue as a duplicate of #${two.iid}`);
     expect(await systemNotes(two.path)).toContain(`marked #${one.iid} as a duplicate of this issue`);
+    // One that was related before is told of as well.
+    const [three, four] = [await issue(), await issue()];
+    await say('owner', three.path, `/relate #${four.iid}`);
+    await say('owner', three.path, `/duplicate #${four.iid}`);
+    expect(await systemNotes(three.path)).toContain(`marked this issue as a duplicate of #${four.iid}`);
+    expect(await systemNotes(four.path)).toContain(`marked #${three.iid} as a duplicate of this issue`);
+    expect(await read(`${three.path}/links`)).toHaveLength(1);
     const failed = await say('owner', two.path, '/duplicate #99999');
     expect([failed.status, failed.body.summary]).toEqual([
       202,
