@@ -1,7 +1,8 @@
 import { batchMisses, readAhead } from './batch-misses.ts';
 import { BlameLimit } from './blame/blame-limit.ts';
+import { type KnownBlames, knownOf } from './blame/known-blames.ts';
 import { PathEntries } from './blame/path-entries.ts';
-import { type Span, type SplitSpans, splitSpans } from './blame/spans.ts';
+import { type BlamedRange, type Span, type SplitSpans, splitSpans } from './blame/spans.ts';
 import { editsBetween } from './blame/trimmed-diff.ts';
 import { type BloomKey, pathKeys } from './commit-graph/bloom.ts';
 import { countLines } from './diff/line-table.ts';
@@ -19,14 +20,8 @@ import type { Entry } from './tree/entry.ts';
 import type { RawPath } from './tree/path.ts';
 import { inTurns, type Steps } from './work.ts';
 
-/** Consecutive lines that came from one commit. */
-export interface BlamedRange {
-  readonly commit: Oid;
-  /** From 0. */
-  readonly start: number;
-  /** Exclusive. */
-  readonly end: number;
-}
+export { KnownBlames } from './blame/known-blames.ts';
+export type { BlamedRange } from './blame/spans.ts';
 
 export interface BlamedFile {
   readonly path: RawPath;
@@ -54,6 +49,7 @@ const MAX_CHANGES = 100_000;
  *
  * @param file.entry the entry at the path in the commit: a file or a symlink
  * @param file.lines only these, counted from 0, `end` exclusive; lines past the end of the file are ignored
+ * @param known earlier answers, at which the walk ends; the answer for a whole file is added
  * @throws BlameLimit, HistoryLimit, ObjectMissing, CorruptData
  */
 export async function blame(
@@ -61,9 +57,10 @@ export async function blame(
   graph: CommitGraph,
   commit: Oid,
   file: BlamedFile,
+  known: KnownBlames,
   bounds: WalkBounds = {},
 ): Promise<BlamedRange[]> {
-  const walk = new BlameWalk(graph, new WalkBudget(bounds));
+  const walk = new BlameWalk(graph, known, new WalkBudget(bounds));
   await store.run((objects) => walk.start(objects, commit, file));
   for (;;) {
     await inSlices(store, STEPS_PER_TURN, (objects) => walk.step(objects), bounds.signal);
@@ -72,7 +69,12 @@ export async function blame(
       continue;
     }
     const { wantedRename } = walk;
-    if (wantedRename === undefined) return walk.result();
+    if (wantedRename === undefined) {
+      const ranges = walk.result();
+      if (file.lines === undefined)
+        for (const from of [walk.unchangedSince, commit]) if (from) known.add(file.path, from, ranges);
+      return ranges;
+    }
     const changes = await diffTrees(store, wantedRename.parent.tree, wantedRename.child.tree, {
       limit: MAX_CHANGES,
       ...(bounds.signal ? { signal: bounds.signal } : {}),
@@ -114,6 +116,7 @@ interface Comparison {
 
 class BlameWalk {
   readonly #graph: CommitGraph;
+  readonly #known: KnownBlames;
   readonly #budget: WalkBudget;
   readonly #diffBudget: StepBudget = { steps: MAX_STEPS };
   #compared = 0;
@@ -129,8 +132,12 @@ class BlameWalk {
   /** When set, {@link resolveRename} must be called before the next step. */
   wantedRename: WantedRename | undefined;
 
-  constructor(graph: CommitGraph, budget: WalkBudget) {
+  /** The commit in which the walk found the file to be changed first: from there on, it is the same. */
+  unchangedSince: Oid | undefined;
+
+  constructor(graph: CommitGraph, known: KnownBlames, budget: WalkBudget) {
     this.#graph = graph;
+    this.#known = known;
     this.#budget = budget;
   }
 
@@ -150,6 +157,12 @@ class BlameWalk {
     if (node === undefined) return true;
     if (this.#budget.visited === LOAD_GRAPH_AFTER_WITH_PATH) this.#graph.load();
     const origin = this.#origins.get(node)![0]!;
+    const known = this.#known.of(origin.path)?.get(node.oid);
+    if (known !== undefined) {
+      this.#finishFirst(node);
+      for (const range of knownOf(origin.spans, known)) this.#done.push(range);
+      return false;
+    }
     const parents = this.#graph.parentsOfFirst(objects, node, this.#queue);
     if (parents[0] && !this.#graph.mayChange(node, this.#bloomKeys(origin.path))) {
       this.#finishFirst(node);
@@ -163,6 +176,7 @@ class BlameWalk {
       this.#passTo(parents[whole]!, versions[whole]!, origin.spans);
       return false;
     }
+    this.unchangedSince ??= node.oid;
     // Only if no parent has the same content, because a rename costs a diff of whole trees.
     let missing = -1;
     for (const [i, parent] of parents.entries()) {

@@ -179,10 +179,12 @@ export class History {
     return counted.list();
   }
 
-  /** Which commit each line of a file came from: see {@link blame}. */
+  /** Which commit each line of a file came from: see {@link blame}. Answers for whole files are kept. */
   async blame(commit: Oid, file: BlamedFile, bounds: WalkBounds = {}): Promise<BlamedRange[]> {
-    const { blame } = await import('./blame.ts');
-    return blame(this.#store, await this.#current(), commit, file, bounds);
+    const { blame, KnownBlames } = await import('./blame.ts');
+    const graph = await this.#current();
+    this.#known.blames ??= new KnownBlames();
+    return blame(this.#store, graph, commit, file, this.#known.blames, bounds);
   }
 
   /** What `tip` reaches and `base` does not. */

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Span, splitSpans } from '../../lib/git/blame/spans.ts';
+import { KnownBlames } from '../../lib/git/blame/known-blames.ts';
+import { type BlamedRange, type Span, splitSpans } from '../../lib/git/blame/spans.ts';
 import { editsBetween } from '../../lib/git/blame/trimmed-diff.ts';
+import { KnownHistory } from '../../lib/git/history/known.ts';
 import { BlameLimit, History } from '../../lib/git/history.ts';
 import type { Oid } from '../../lib/git/oid.ts';
 import type { PackStore } from '../../lib/git/pack/store.ts';
@@ -12,12 +14,18 @@ import { atOnce } from '../../lib/git/work.ts';
 import { GitFixture, generateHistory, random } from './history-fixture.ts';
 
 /** The commit of each line, by our blame. */
-async function ours(store: PackStore, commit: Oid, path: string, lines?: { start: number; end: number }) {
+async function ours(
+  store: PackStore,
+  commit: Oid,
+  path: string,
+  lines?: { start: number; end: number },
+  history = new History(store),
+) {
   const entry = await store.run((objects) =>
     entryAtPath(objects, parseCommitLinks(objects.read(commit).data).tree, path as RawPath),
   );
   const file = { path: path as RawPath, entry: entry!, ...(lines ? { lines } : {}) };
-  const ranges = await new History(store).blame(commit, file);
+  const ranges = await history.blame(commit, file);
   const found: Oid[] = [];
   let end = lines?.start ?? 0;
   for (const range of ranges) {
@@ -46,9 +54,12 @@ describe.each([
   });
   afterAll(() => fixture[Symbol.dispose]());
 
-  test('at least 99 % of lines have the commit of git blame', async () => {
+  test('at least 99 % of lines have the commit of git blame, and kept answers change nothing', async () => {
     let total = 0;
     let same = 0;
+    const known = new KnownHistory();
+    const oldestFirst = new KnownHistory();
+    const blamed: { commit: Oid; path: string; found: Oid[] }[] = [];
     for (const commit of fixture.lines('rev-list', '--all').slice(0, 40) as Oid[]) {
       const files = fixture
         .lines('ls-tree', '-r', '-z', '--full-tree', commit)
@@ -65,10 +76,16 @@ describe.each([
         expect(found.length, `${commit} ${path}`).toBe(expected.length);
         total += expected.length;
         same += found.filter((oid, i) => oid === expected[i]).length;
+        const part = { start: 2, end: 5 };
+        expect(await ours(store, commit, path, part, new History(store, known))).toEqual(found.slice(2, 5));
+        expect(await ours(store, commit, path, undefined, new History(store, known))).toEqual(found);
+        blamed.push({ commit, path, found });
       }
     }
     expect(total).toBeGreaterThan(600);
     expect(same / total).toBeGreaterThan(0.99);
+    for (const { commit, path, found } of blamed.reverse())
+      expect(await ours(store, commit, path, undefined, new History(store, oldestFirst))).toEqual(found);
   }, 120_000);
 });
 
@@ -203,6 +220,66 @@ describe('every line has the commit of git blame', () => {
     const two = story.commit({ f: `two\n${text}` }, [root]);
     story.commit({ f: `${text}one\ntwo\n${text}` }, [one, two]);
     await story.same('f');
+  });
+});
+
+describe('kept answers', () => {
+  test('a later blame visits what was committed since then, whether that changed the file or not', async () => {
+    using story = new Story();
+    const lines = Array.from({ length: 30 }, (_, i) => `line ${i}`);
+    const text = () => `${lines.join('\n')}\n`;
+    for (let n = 0; n < 20; n++) {
+      lines[n] = `changed ${n}`;
+      story.commit({ f: text() });
+    }
+    for (let n = 0; n < 5; n++) story.commit({ other: `${n}\n` });
+    const before = await story.same('f');
+    const { store } = await story.fixture.load();
+    const known = new KnownHistory();
+    const blame = async (revision: string, maxCommits: number, of = { store, known }) => {
+      const commit = story.fixture.oid(revision);
+      const { tree } = parseCommitLinks((await of.store.read(commit)).data);
+      const entry = await of.store.run((objects) => entryAtPath(objects, tree, 'f' as RawPath));
+      const file = { path: 'f' as RawPath, entry: entry! };
+      return new History(of.store, of.known).blame(commit, file, { maxCommits });
+    };
+    await expect(blame('main', 24)).rejects.toThrow('passed 24 commits');
+    await blame('main', 25);
+    // The same commit, and the one that changed the file last.
+    await blame('main', 1);
+    await blame('main~5', 1);
+    await blame('main~3', 3);
+
+    story.commit({ other: 'again\n' });
+    lines[12] = 'changed again';
+    story.commit({ f: text() });
+    story.commit({ other: 'and again\n' });
+    const after = await story.same('f');
+    expect(after[12]).not.toBe(before[12]);
+    const later = { store: (await story.fixture.load()).store, known };
+    const ranges = await blame('main', 4, later);
+    expect(ranges.flatMap(({ commit, start, end }) => Array(end - start).fill(commit))).toEqual(after);
+  });
+
+  test('are bounded in commits of a file and in ranges of a repository, without those of very many lines', () => {
+    const oid = (number: number) => number.toString(16).padStart(40, '0') as Oid;
+    const ranges = (count: number): BlamedRange[] =>
+      Array.from({ length: count }, (_, i) => ({ commit: oid(i), start: i, end: i + 1 }));
+    const known = new KnownBlames();
+    for (let i = 0; i < 9; i++) known.add('a' as RawPath, oid(i), ranges(3));
+    expect([...known.of('a' as RawPath)!.keys()]).toEqual([5, 6, 7, 8].map(oid));
+    expect(known.size).toBe(12);
+    known.add('a' as RawPath, oid(8), ranges(4));
+    expect(known.size).toBe(13);
+    known.add('long' as RawPath, oid(1), ranges(10_001));
+    expect(known.of('long' as RawPath)).toBeUndefined();
+    for (let i = 0; i < 7; i++) {
+      known.add(`${i}` as RawPath, oid(1), ranges(9_000));
+      expect(known.size).toBeLessThanOrEqual(50_000);
+    }
+    expect(known.of('a' as RawPath)).toBeUndefined();
+    expect(known.of('1' as RawPath)).toBeUndefined();
+    expect(known.of('2' as RawPath)!.get(oid(1))).toHaveLength(9_000);
   });
 });
 

@@ -1,4 +1,14 @@
 import type { LineEdit } from '../diff/hunks.ts';
+import type { Oid } from '../oid.ts';
+
+/** Consecutive lines that came from one commit. */
+export interface BlamedRange {
+  readonly commit: Oid;
+  /** From 0. */
+  readonly start: number;
+  /** Exclusive. */
+  readonly end: number;
+}
 
 /** Lines of the result, and their position in a version of the file. */
 export interface Span {

@@ -1,10 +1,11 @@
+import type { KnownBlames } from '../blame/known-blames.ts';
 import type { OpenDerived } from '../derived.ts';
 import type { Oid } from '../oid.ts';
 import type { RawPath } from '../tree/path.ts';
 import type { CountedAuthors } from './authors.ts';
 import { CommitGraph } from './graph.ts';
 
-/** Commits and authors cached for all repositories of a process together: about 100 MB. */
+/** Commits, authors and ranges of lines cached for all repositories of a process together: about 100 MB. */
 const MAX_ENTRIES = 250_000;
 /** Repositories in the cache. */
 const MAX_REPOSITORIES = 256;
@@ -19,11 +20,12 @@ export class KnownHistory {
   readonly lastCommits = new KnownAnswers();
   /** As they were counted last. */
   authors: CountedAuthors | undefined;
+  blames: KnownBlames | undefined;
   #graph = new CommitGraph();
 
-  /** Commits and authors. */
+  /** Commits, authors, and ranges of lines. */
   get size(): number {
-    return this.#graph.size + (this.authors?.size ?? 0);
+    return this.#graph.size + (this.authors?.size ?? 0) + (this.blames?.size ?? 0);
   }
 
   get graph(): CommitGraph {
