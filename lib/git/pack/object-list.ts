@@ -51,6 +51,12 @@ export class ObjectList {
     this.packOf[i] = pack ? this.#number(pack) : -1;
   }
 
+  /** Locates an object of the list in another pack that has it. */
+  move(i: number, pack: Pack, position: number): void {
+    this.packOf[i] = this.#number(pack);
+    this.positions[i] = position;
+  }
+
   /** @returns the object's index in the list, or -1 */
   indexOf(name: Uint8Array, at: number): number {
     return this.#table.find(name, at);

@@ -55,7 +55,7 @@ export class PackCache {
   }
 
   /** Opens the packs of a listing. */
-  open(database: ObjectDatabase, listed: readonly PackDescription[]): Pack[] {
+  open(database: Pick<ObjectDatabase, 'open'>, listed: readonly PackDescription[]): Pack[] {
     const packs = listed.map((description) => this.#pack(database, description));
     let held = 0;
     for (const pack of this.#packs.values()) held += pack.index.heldBytes;
@@ -76,7 +76,10 @@ export class PackCache {
     this.blocks.keep(index, content.index);
   }
 
-  #files(database: ObjectDatabase, description: PackDescription): { file: CachedFile; index: CachedFile } {
+  #files(
+    database: Pick<ObjectDatabase, 'open'>,
+    description: PackDescription,
+  ): { file: CachedFile; index: CachedFile } {
     const key = keyOf(description);
     return {
       file: this.blocks.file(`${key} pack`, description.packSize, () => database.open(description, 'pack')),
@@ -84,7 +87,7 @@ export class PackCache {
     };
   }
 
-  #pack(database: ObjectDatabase, description: PackDescription): Pack {
+  #pack(database: Pick<ObjectDatabase, 'open'>, description: PackDescription): Pack {
     const key = keyOf(description);
     const { file, index } = this.#files(database, description);
     let pack = this.#packs.get(key);

@@ -131,6 +131,11 @@ export class PackIndex {
     return this.#whole;
   }
 
+  /** Whether {@link sortedOffsets} costs nothing. */
+  get hasSortedOffsets(): boolean {
+    return this.#offsets !== undefined;
+  }
+
   /** Entries by offset in the pack: for lengths, and for finding a base by its offset. */
   sortedOffsets(): SortedOffsets {
     return (this.#offsets ??= new SortedOffsets(this.whole(), this.#packSize));

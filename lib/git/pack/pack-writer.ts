@@ -12,17 +12,21 @@ import {
   writeDistance,
   writeEntryHeader,
 } from './entry.ts';
+import { EntryTable } from './entry-table.ts';
 import { makeDelta } from './make-delta.ts';
 import type { ObjectList } from './object-list.ts';
 import type { Pack } from './pack-cache.ts';
 import type { PackObjects } from './pack-objects.ts';
 import { type SourceEntries, sourceEntries } from './source-entries.ts';
+import { writeIndex } from './write-index.ts';
 
 export interface WritePackOptions {
   /** Allows deltas against objects that the receiver has and the pack does not (`thin-pack`). Default false. */
   readonly thin?: boolean;
   /** Writes OFS_DELTA entries (`ofs-delta`), else REF_DELTA. Default true. */
   readonly ofsDelta?: boolean;
+  /** Called with the index of the pack, before its last bytes. */
+  readonly onIndex?: ((index: Uint8Array) => void) | undefined;
   /** Called with the number of objects written so far. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -61,6 +65,11 @@ export class PackWriter {
   #used = 0;
   /** Bytes returned so far. */
   #given: number;
+  /** By list index: CRC-32 of its entry, if there is to be an index. */
+  readonly #crcs: Uint32Array | undefined;
+  /** The entry that is being written, and its CRC-32 so far. */
+  #current = 0;
+  #crc = 0;
   /** The rest of a large entry, which is written in pieces. */
   #rest: { pack: Pack; from: number; to: number; crc: number; expected: number | undefined } | undefined;
 
@@ -73,11 +82,25 @@ export class PackWriter {
     this.#ofsDelta = options.ofsDelta ?? true;
     this.#written = new Float64Array(list.count);
     this.#depths = new Uint16Array(list.count);
+    this.#crcs = options.onIndex && new Uint32Array(list.count);
   }
 
   /** Whether a large entry is not completely written yet. */
   get unfinished(): boolean {
     return this.#rest !== undefined;
+  }
+
+  /** The index, when everything is written. */
+  index(checksum: Uint8Array): Uint8Array {
+    const { names, count, packOf, packs, positions } = this.#list;
+    const table = new EntryTable();
+    for (let i = 0; i < count; i++) {
+      const entry = table.add(this.#writtenAt(i), 0, 0, 0);
+      const copied = this.#copied.has(packOf[i]!);
+      table.crcs[entry] = copied ? packs[packOf[i]!]!.index.crc(positions[i]!) : this.#crcs![i]!;
+    }
+    table.names.set(names.subarray(0, 20 * count));
+    return writeIndex(table, checksum);
   }
 
   /** The next bytes; empty at the end. May throw BlockMiss and be called again. */
@@ -111,7 +134,7 @@ export class PackWriter {
     for (let i = 0; i < list.count; i++) if (list.packOf[i]! >= 0) counts[list.packOf[i]!]!++;
     // Packs copied whole need no entries.
     const sources = list.packs.map((pack, number) =>
-      this.#copied.has(number) ? undefined : sourceEntries(pack, counts[number]!),
+      counts[number] === 0 || this.#copied.has(number) ? undefined : sourceEntries(pack, counts[number]!),
     );
     let loose = 0;
     for (let i = 0; i < list.count; i++) {
@@ -171,7 +194,7 @@ export class PackWriter {
 
     const end = source.end(objects, offset, dataAt, size);
     const written = this.#given + this.#used;
-    let at = this.#headBytes.length;
+    let at = 0;
     if (whole) at = writeEntryHeader(this.#headBytes, 0, type, size);
     else if (base >= 0 && this.#ofsDelta && this.#writtenAt(base) > 0) {
       at = writeEntryHeader(this.#headBytes, 0, OFS_DELTA, size);
@@ -186,17 +209,17 @@ export class PackWriter {
     if (end - offset > CHUNK_BYTES / 2) {
       const crc = crc32(bytes.subarray(0, head.dataAt));
       this.#room(at);
+      this.#begin(i, base);
       this.#put(this.#headBytes.subarray(0, at));
       this.#rest = { pack, from: dataAt, to: end, crc, expected };
     } else {
       const stored = file.slice(offset, end);
       if (expected !== undefined && crc32(stored) !== expected) throw damaged(pack, offset);
       this.#room(at + stored.length);
+      this.#begin(i, base);
       this.#put(this.#headBytes.subarray(0, at));
       this.#put(stored.subarray(head.dataAt));
     }
-    this.#written[i] = written;
-    this.#emitted(i, base);
   }
 
   /**
@@ -237,10 +260,9 @@ export class PackWriter {
     const deflated = deflateSync(delta);
     if (at + deflated.length >= maxBytes) return false;
     this.#room(at + deflated.length);
+    this.#begin(i, base);
     this.#put(this.#headBytes.subarray(0, at));
     this.#put(deflated);
-    this.#written[i] = written;
-    this.#emitted(i, base);
     return true;
   }
 
@@ -251,7 +273,11 @@ export class PackWriter {
     return this.#copied.shift(number) + this.#list.packs[number]!.index.offset(this.#list.positions[i]!);
   }
 
-  #emitted(i: number, base: number): void {
+  /** To be called before the first bytes of an entry. */
+  #begin(i: number, base: number): void {
+    this.#written[i] = this.#given + this.#used;
+    this.#current = i;
+    this.#crc = 0;
     this.#depths[i] = base >= 0 ? this.#depths[base]! + 1 : 0;
     const path = this.#list.paths[i]!;
     if (path !== 0) this.#lastAt.set(path, i);
@@ -288,8 +314,7 @@ export class PackWriter {
     const deflated = deflateSync(data);
     const head = writeEntryHeader(this.#headBytes, 0, type, data.length);
     this.#room(head + deflated.length);
-    this.#written[i] = this.#given + this.#used;
-    this.#emitted(i, -1);
+    this.#begin(i, -1);
     this.#put(this.#headBytes.subarray(0, head));
     this.#put(deflated);
   }
@@ -304,6 +329,7 @@ export class PackWriter {
   #put(bytes: Uint8Array): void {
     this.#out.set(bytes, this.#used);
     this.#used += bytes.length;
+    if (this.#crcs) this.#crcs[this.#current] = this.#crc = crc32(bytes, this.#crc);
   }
 }
 

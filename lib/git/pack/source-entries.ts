@@ -2,7 +2,10 @@ import { hashObject } from '../parse.ts';
 import type { Pack } from './pack-cache.ts';
 import type { PackObjects } from './pack-objects.ts';
 
-/** If less than 1/50 of a large pack is wanted, its entries are looked up one by one instead of sorting all offsets. */
+/**
+ * If less than 1/50 of a large pack is wanted, its entries are looked up one by one instead of sorting all offsets, unless
+ * these are sorted already.
+ */
 const SPARSE_SHARE = 50;
 const MIN_SPARSE_OBJECTS = 20_000;
 /** The end of a larger object is read from the index, not found by inflating it. */
@@ -10,7 +13,9 @@ const MAX_INFLATED_BYTES = 4 * 2 ** 20;
 
 /** @param count objects wanted of the pack */
 export function sourceEntries(pack: Pack, count: number): SourceEntries {
-  const sparse = pack.index.count > MIN_SPARSE_OBJECTS && count * SPARSE_SHARE < pack.index.count;
+  const { index } = pack;
+  const sparse =
+    index.count > MIN_SPARSE_OBJECTS && count * SPARSE_SHARE < index.count && !index.hasSortedOffsets;
   return sparse ? new SparseEntries(pack) : new SortedEntries(pack);
 }
 

@@ -1,7 +1,7 @@
 import { DerivedUnusable, type OpenDerived } from '../derived.ts';
 import { type GitObject, ObjectMissing, type ObjectStore, type ObjectType } from '../objects.ts';
 import { EMPTY_TREE, type Oid, oidBytes, oidFromBytes } from '../oid.ts';
-import type { DerivedKind, ObjectDatabase, PackContent, PackDescription } from '../ports.ts';
+import type { DerivedKind, ObjectDatabase, PackContent, PackDescription, RandomAccess } from '../ports.ts';
 import { nextTurn, throwIfAbandoned, turnIsOver } from '../work.ts';
 import { BlockMiss, BlockPins, type ReadAhead } from './block-cache.ts';
 import { withContent } from './content.ts';
@@ -17,6 +17,12 @@ export interface PackStoreOptions {
   readonly cache?: PackCache;
   /** Default {@link MAX_OBJECT_SIZE}. Larger objects throw CorruptData `object-too-large`. */
   readonly maxObjectSize?: number;
+}
+
+/** A pack with its index that no repository lists. */
+export interface UnlistedPack {
+  readonly description: PackDescription;
+  open(part: 'pack' | 'index'): RandomAccess;
 }
 
 /**
@@ -140,6 +146,11 @@ export class PackStore implements ObjectStore {
     const before = this.#objects.packs.map(({ description }) => description);
     const fresh = packs.filter(({ id }) => !before.some((pack) => pack.id === id));
     if (fresh.length > 0) this.#adopt([...fresh, ...before]);
+  }
+
+  /** A pack that is not listed, read through the same cache: its objects are found in it alone. */
+  beside({ description, open }: UnlistedPack): Pack {
+    return this.#cache.open({ open: (_, part) => open(part) }, [description])[0]!;
   }
 
   /** Caches a pack that was just stored; its objects are found once it is listed. */

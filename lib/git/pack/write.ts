@@ -41,5 +41,6 @@ export async function* writePack(
   }
   const checksum = sha.digest();
   if (copied.only) await checkTrailer(store, copied.only, checksum);
+  options.onIndex?.(writer.index(checksum));
   yield checksum;
 }

@@ -1,7 +1,7 @@
 /** Packs that were sent before, and are sent again: building one anew takes much more of the processor. */
 import { createHash } from 'node:crypto';
 import type { Oid } from '../oid.ts';
-import type { PackStore } from '../pack/store.ts';
+import type { PackStore, UnlistedPack } from '../pack/store.ts';
 import type { FetchRequest } from './upload-request.ts';
 
 /** A copy of one pack, if there is one. */
@@ -9,7 +9,19 @@ export interface KeptPack {
   /** @returns undefined without a copy. Never fails. */
   open(): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Passes a pack on, and may keep a copy of it. Only what the pack itself throws is thrown. */
-  keep(pack: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
+  keep(pack: AsyncIterable<Uint8Array>, indexed?: IndexedCopy): AsyncIterable<Uint8Array>;
+  /** The copy that was kept last with its index, for whatever request. Never fails. */
+  latest(): Promise<UnlistedPack | undefined>;
+  /** That copy is damaged. Never fails. */
+  forgetLatest(): Promise<void>;
+}
+
+/** What makes a copy useful for other packs. */
+export interface IndexedCopy {
+  /** Set when the pack has been passed on. */
+  index: Uint8Array | undefined;
+  /** Whether a copy is kept though nobody asked for the same pack before. */
+  readonly atOnce: boolean;
 }
 
 /** @param name letters and digits: it stands for the pack's objects, and never for others */

@@ -1,10 +1,12 @@
 /** The pack that answers a fetch, framed as the client agreed to (gitprotocol-pack, "Packfile Data"). */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CorruptData } from '../corrupt-data.ts';
 import { type Oid, oidBytes } from '../oid.ts';
 import { TAG } from '../pack/entry.ts';
 import type { ObjectList } from '../pack/object-list.ts';
 import type { PackStore } from '../pack/store.ts';
 import { storedBytesAbove } from '../pack/stored-bytes.ts';
+import { takeOver } from '../pack/take-over.ts';
 import { writePack } from '../pack/write.ts';
 import { enumerate, type ObjectFilter } from '../reachable.ts';
 import { beforeLongWork } from '../work.ts';
@@ -43,6 +45,12 @@ export interface PackLimit {
 const LARGE_PACK = 16 * 1024 * 1024;
 const MANY_OBJECTS = 100_000;
 
+/** The part of a pack that is taken over from an earlier one, from which it is little work, and that one stays the latest. */
+const MOSTLY = 7 / 8;
+
+/** Bytes, as they are stored, of a pack that is kept before it is asked for again: it may become larger than a copy may be. */
+const KEPT_AT_ONCE = 32 * 1024 * 1024;
+
 /** Interval of keep-alive packets for clients with side bands. */
 const KEEPALIVE_MS = 5000;
 
@@ -67,7 +75,7 @@ export async function* packfile(
   request: PackRequest,
   known?: ObjectList,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { options, filter } = request;
+  const { options } = request;
   const { sideBand } = options;
   const say = (text: string) => (options.progress ? onBand(sideBand, 2, text) : []);
   if (request.notice) yield* onBand(sideBand, 2, request.notice);
@@ -80,11 +88,7 @@ export async function* packfile(
         yield* onBand(sideBand, 3, refusal(above, request.limit!));
         return;
       }
-      if (await isLarge(store, list)) await beforeLongWork();
-      // A partial clone may lack a delta base that its commits reach.
-      const thin = options.thinPack && filter === undefined;
-      const made = writePack(store, list, { thin, ofsDelta: options.ofsDelta });
-      pack = request.kept?.keep(made) ?? made;
+      pack = yield* keptAlive(written(store, request, list), sideBand);
     }
     const counted = new Counted(pack);
     let begun = false;
@@ -99,6 +103,7 @@ export async function* packfile(
     }
     yield* say(`Total ${counted.objects} objects, ${counted.bytes} bytes\n`);
   } catch (cause) {
+    if (cause instanceof CorruptData) await request.kept?.forgetLatest();
     request.onError?.(cause);
     // Without side bands, the client notices that the pack is truncated.
     const reason = request.failureText?.(cause) ?? 'internal error';
@@ -106,6 +111,42 @@ export async function* packfile(
     return;
   }
   if (sideBand !== 'none') yield FLUSH;
+}
+
+/** The pack of these objects, of which a copy may be kept. */
+async function written(
+  store: PackStore,
+  { kept, cut, filter, options }: PackRequest,
+  list: ObjectList,
+): Promise<AsyncIterable<Uint8Array>> {
+  // A partial clone may lack a delta base that its commits reach.
+  const thin = options.thinPack && filter === undefined;
+  const write = (onIndex?: (index: Uint8Array) => void) =>
+    writePack(store, list, { thin, ofsDelta: options.ofsDelta, onIndex });
+  // The files of a commit are mostly those of an earlier one, which are stored as deltas against versions that are not sent.
+  const ofFiles = kept !== undefined && cut.size > 0 && filter === undefined && list.count <= MANY_OBJECTS;
+  const mostly = ofFiles && (await takenOver(store, list, kept)) >= list.count * MOSTLY;
+  const bytes = mostly ? undefined : await storedBytesAbove(store, list, LARGE_PACK);
+  if (bytes !== undefined || list.count > MANY_OBJECTS) await beforeLongWork();
+  if (!ofFiles) return kept?.keep(write()) ?? write();
+  const copy = {
+    index: undefined as Uint8Array | undefined,
+    atOnce: !mostly && (bytes ?? 0) <= KEPT_AT_ONCE,
+  };
+  const pack = write((index) => {
+    copy.index = index;
+  });
+  return kept.keep(pack, copy);
+}
+
+/** @returns how many objects can be copied from the pack that was kept last */
+async function takenOver(store: PackStore, list: ObjectList, kept: KeptPack): Promise<number> {
+  const latest = await kept.latest();
+  if (latest === undefined) return 0;
+  return takeOver(store, list, latest).catch(async (cause: unknown) => {
+    if (cause instanceof CorruptData) await kept.forgetLatest();
+    return 0;
+  });
 }
 
 /**
@@ -118,9 +159,6 @@ export async function beforePack(store: PackStore, request: PackRequest): Promis
   if (common.size > 0 || cut.size > 0 || filter !== undefined) return;
   if ((await storedBytes(store)) > LARGE_PACK) await beforeLongWork();
 }
-
-const isLarge = async (store: PackStore, list: ObjectList): Promise<boolean> =>
-  list.count > MANY_OBJECTS || (await storedBytesAbove(store, list, LARGE_PACK)) !== undefined;
 
 function refusal(bytes: number, limit: PackLimit): string {
   const [has, may] = [bytes, limit.bytes].map((size) => (size / 1e6).toFixed(size < 10e6 ? 1 : 0));
