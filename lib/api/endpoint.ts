@@ -16,6 +16,10 @@ export const endpoint = endpointFor<ApiDeps>();
 export function apiDeps(deps: Deps): ApiDeps {
   return {
     ...deps,
+    pageEnds: {
+      last: (list) => deps.store.pageEnds.last(list, deps.now()),
+      keep: (list, end) => deps.store.pageEnds.keep(list, end, deps.now()),
+    },
     admissions: new Admissions({
       settings: deps.settings,
       counts: deps.store.rateLimits,
@@ -48,4 +52,5 @@ export const counted = ({ page, perPage }: OffsetPage) => ({ page, perPage, coun
 export const countedOrAfter = (page: OffsetPage | KeysetPage) => ({
   ...(page.kind === 'offset' ? counted(page) : { page: 1, perPage: page.perPage }),
   ...(page.after === undefined ? {} : { cursor: page.after }),
+  ...(page.kind === 'offset' && page.ended !== undefined ? { ended: page.ended } : {}),
 });

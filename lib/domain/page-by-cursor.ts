@@ -2,23 +2,33 @@ import { StoreError } from '../store/errors.ts';
 import { decodeCursor, encodeCursor, type Position } from '../store/table/cursor.ts';
 import type { Page } from '../store/table/paging.ts';
 
+/** What is known of a page that is asked for. */
+export interface AskedPage {
+  /** Of the page before. */
+  readonly cursor?: string | undefined;
+  /** Whether it has a number and a total: where the cursor is of another list, it is found by its number. */
+  readonly count?: boolean;
+  /** Takes the cursor of the next page as soon as it is known. */
+  readonly ended?: (next: string) => void;
+}
+
 /**
  * Returns a page with the cursor of the next one, if another may follow.
  * @param which all that determines the list: what it is of, filters, order, viewer
- * @param cursor of the page before
  * @param read reads the page of what follows a position
- * @param isNumbered the page has a number, by which it is found where the cursor is of another list
  * @throws 400 for a cursor of another list
  */
 export async function pageByCursor<T>(
   which: readonly unknown[],
-  cursor: string | undefined,
+  { cursor, count = false, ended }: AskedPage,
   read: (after: { readonly after?: Position }) => Promise<Page<T>>,
-  isNumbered = false,
 ): Promise<Page<T> & { readonly next?: string }> {
-  const found = await read(cursor === undefined ? {} : positionOf(which, cursor, isNumbered));
+  const found = await read(cursor === undefined ? {} : positionOf(which, cursor, count));
   const goesOn = found.more || found.truncated === true;
-  return goesOn && found.last !== undefined ? { ...found, next: encodeCursor(which, found.last) } : found;
+  if (!goesOn || found.last === undefined) return found;
+  const next = encodeCursor(which, found.last);
+  ended?.(next);
+  return { ...found, next };
 }
 
 function positionOf(

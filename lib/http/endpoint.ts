@@ -21,6 +21,7 @@ import {
 import type { Dialect } from './dialect.ts';
 import type { KeysetPage, OffsetPage, Page, Paginate, Paginated } from './pagination.ts';
 import type { Reply } from './reply.ts';
+import type { PageEnds } from './walk.ts';
 
 /** The dependencies of every endpoint; functions add their own, see `endpointFor`. */
 export interface HttpDeps {
@@ -29,6 +30,8 @@ export interface HttpDeps {
   readonly admissions?: AdmissionPort;
   /** Tell whether the instance is in maintenance mode; without them it never is. */
   readonly settings?: Pick<Settings, 'current'>;
+  /** Where pages ended that callers read last; without them nothing is known of a page but its number. */
+  readonly pageEnds?: PageEnds;
 }
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -15,6 +15,8 @@ export interface OffsetPage {
   readonly offset: number;
   /** The marker of the page before, if the caller followed its link: what stands before need not be counted. */
   readonly after?: string;
+  /** Takes the marker of this page as soon as it is known. */
+  readonly ended?: (marker: string) => void;
 }
 
 /** A page of keyset pagination. */
@@ -127,13 +129,19 @@ export function pageRequest(
   return { kind: 'offset', page, perPage, offset, ...(after === undefined ? {} : { after }) };
 }
 
-const supports = ({ orderBy }: KeysetRule, query: Given): boolean =>
+/** Whether the keyset has the order of a query. */
+export const supports = ({ orderBy }: KeysetRule, query: Given): boolean =>
   orderBy === undefined || orderBy.includes(query['order_by'] as string);
 
 /** In links of offset pages a marker tells how many items stand before it: a caller may keep it and change the page. */
 const marked = (offset: number, marker: string): string => `${offset}.${marker}`;
 
-function markedAfter(given: unknown, offset: number): string | undefined {
+/** The marker in the link from a page to the next one. */
+export const markedFor = ({ offset, perPage }: OffsetPage, marker: string): string =>
+  marked(offset + perPage, marker);
+
+/** The marker that a link to the page at the offset has, or what is kept of it; undefined for one to another page. */
+export function markedAfter(given: unknown, offset: number): string | undefined {
   const prefix = marked(offset, '');
   return typeof given === 'string' && given.startsWith(prefix) ? given.slice(prefix.length) : undefined;
 }
@@ -166,7 +174,7 @@ export function pageHeaders(
     (list.total === undefined ? list.items.length >= page.perPage : page.offset + page.perPage < list.total);
   const unmarked = rule?.links ? { [rule.marker]: undefined } : {};
   const isMarked = rule?.links && list.next !== undefined && supports(rule, effective);
-  const following = isMarked ? { [rule.marker]: marked(page.offset + page.perPage, list.next) } : unmarked;
+  const following = isMarked ? { [rule.marker]: markedFor(page, list.next) } : unmarked;
   const previous = page.page > 1 ? page.page - 1 : undefined;
   const next = more ? page.page + 1 : undefined;
   const links = [

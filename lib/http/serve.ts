@@ -13,9 +13,18 @@ import { credentialOf, deployCredentialOf, jobCredentialOf, sudoOf } from './cre
 import { requireMediaType } from './dialect.ts';
 import type { Endpoint, HttpDeps, RequestFacts, Schema } from './endpoint.ts';
 import { badParameters, HttpFailure, noRoute } from './errors.ts';
-import { type Page, pageHeaders, pageRequest, paginationParameters } from './pagination.ts';
+import {
+  type KeysetPage,
+  type OffsetPage,
+  type Page,
+  pageHeaders,
+  pageRequest,
+  paginationParameters,
+  supports,
+} from './pagination.ts';
 import { problemsOf } from './params.ts';
 import { json, Reply } from './reply.ts';
+import { type Walk, walk } from './walk.ts';
 
 export interface Incoming {
   readonly request: Request;
@@ -95,6 +104,7 @@ export async function serve<D extends HttpDeps>(
     paginate === undefined
       ? undefined
       : pageRequest({ ...endpoint, paginate }, input.pagination, input.query);
+  const walked = walkOf(endpoint, deps, incoming, given, input.query, unlessRefused(pageOf));
   const opened: HandlerAccess =
     early ??
     (await openFor(given, input.failure, () =>
@@ -108,7 +118,7 @@ export async function serve<D extends HttpDeps>(
 
   // Authentication has already loaded the settings.
   if (isWrite(endpoint) && deps.settings !== undefined) await requireWritable({ settings: deps.settings });
-  const page = pageOf();
+  const page = (await walked?.page()) ?? pageOf();
   const result = await endpoint.handle(
     {
       actor: opened.actor,
@@ -125,6 +135,7 @@ export async function serve<D extends HttpDeps>(
     },
     deps,
   );
+  await walked?.done();
   if (result instanceof Reply) return conditional(result, facts);
   const status = endpoint.returns.status ?? (endpoint.method === 'POST' ? 201 : 200);
   if (page === undefined)
@@ -133,6 +144,22 @@ export async function serve<D extends HttpDeps>(
   const effective = { ...appliedDefaults(input, given), ...given, ...incoming.params };
   const headers = pageHeaders(page, list, endpoint.keyset, facts.baseUrl + incoming.path, effective);
   return conditional(json(list.items, { status, headers }), facts);
+}
+
+/** The walk that an offset page is a step of, where its number alone says which it is. */
+function walkOf<D extends HttpDeps>(
+  endpoint: Endpoint<D>,
+  { pageEnds }: D,
+  { facts, path }: Incoming,
+  given: Parameters,
+  query: Input['query'],
+  page: OffsetPage | KeysetPage | undefined,
+): Walk | undefined {
+  const { keyset: rule } = endpoint;
+  if (pageEnds === undefined || page?.kind !== 'offset' || page.after !== undefined) return undefined;
+  if (rule?.links === undefined || !supports(rule, query)) return undefined;
+  const { credential, sudo } = identityOf(endpoint, facts.headers, given);
+  return walk(pageEnds, page, rule, { credential, sudo, address: facts.sourceIp, path, given });
 }
 
 /** Who the caller claims to be. */

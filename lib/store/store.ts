@@ -104,6 +104,7 @@ import { Fetches } from './statistics/fetches.ts';
 import { Statistics } from './statistics/statistics.ts';
 import { StorageMoves } from './storage-moves/storage-moves.ts';
 import { Counters } from './table/counters.ts';
+import { PageEnds } from './table/page-ends.ts';
 import { type RetryPolicy, standardRetries } from './table/retry.ts';
 import { Table } from './table/table.ts';
 import { Names } from './table/unique-names.ts';
@@ -226,6 +227,7 @@ export interface Store {
   readonly rateLimits: RateLimits;
   readonly userAddresses: UserAddresses;
   readonly readPlaces: ReadPlaces;
+  readonly pageEnds: PageEnds;
   readonly settings: SettingsRows;
   readonly staging: Staging;
   readonly pushUploads: PushUploads;
@@ -361,6 +363,7 @@ const PARTS: {
   rateLimits: (s) => new RateLimits(s.table, s.failFast),
   userAddresses: (s) => new UserAddresses(s.failFast),
   readPlaces: (s) => new ReadPlaces(s.failFast),
+  pageEnds: (s) => new PageEnds(s.failFast),
   settings: (s) => new SettingsRows(s.table),
   staging: (s) => new Staging(s.clients.s3, s.blobs),
   pushUploads: (s) => new PushUploads(s.table, s.outbox),

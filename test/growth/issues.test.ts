@@ -102,12 +102,14 @@ const PATTERNS: Readonly<Record<string, Pattern>> = {
   'a project, by the last change': { path: inProject('order_by=updated_at'), most: PAGE },
   'a group': { path: inGroup(''), most: SPREAD, total: all },
   'a group, a member': { path: inGroup(''), most: SPREAD, total: all, who: () => member },
-  'a group, page 30': { path: inGroup('page=30'), most: OFFSET, total: all },
+  'a group, page 30 by its number alone': { path: inGroup('page=30'), most: OFFSET, total: all },
   'a group, page 30 by the link of page 29': {
     path: () => nextOf(inGroup('page=29')()),
     most: SPREAD,
     total: all,
   },
+  'a group, page 2 by its number after page 1': { path: after(1), most: SPREAD, total: all },
+  'a group, page 30 by its number after page 29': { path: after(29), most: SPREAD, total: all },
   'a group, closed ones': { path: inGroup('state=closed'), most: SPREAD, total: (n) => countOf(n, isClosed) },
   'a group, of a label': { path: inGroup('labels=bug'), most: SPREAD, total: (n) => countOf(n, isBug) },
   'a group, of a milestone': {
@@ -182,6 +184,14 @@ const PATTERNS: Readonly<Record<string, Pattern>> = {
     rows: 1,
   },
 };
+
+/** The page that follows in a group, by its number alone, when the one before has been read. */
+function after(page: number): () => Promise<string> {
+  return async () => {
+    await service.call('GET', inGroup(`page=${page}`)(), { token: owner.token });
+    return inGroup(`page=${page + 1}`)();
+  };
+}
 
 /** Where the link of a page leads to. */
 async function nextOf(path: string): Promise<string> {

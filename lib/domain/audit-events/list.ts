@@ -100,7 +100,7 @@ function paged(
   read: (query: Parameters<Deps['store']['auditEvents']['ofKinds']>[1]) => Promise<Page<AuditEventRecord>>,
 ): Promise<Audited> {
   const list = [...which, createdAfter?.getTime(), createdBefore?.getTime()];
-  return pageByCursor(list, cursor, (after) =>
+  return pageByCursor(list, { cursor }, (after) =>
     read({ ...page, from: createdAfter, to: createdBefore, ...after }),
   );
 }

@@ -96,7 +96,7 @@ async function feed(
   const [{ of, id }] = views as readonly [FeedView];
   const viewer = actor.kind === 'user' && actor.user.id;
   const which = ['events', of, id, views.length > 1, action, targetType, before, after, direction, viewer];
-  const page = await pageByCursor(which, cursor, (position) =>
+  const page = await pageByCursor(which, { cursor }, (position) =>
     eventFeed.page(views, { ...request, following: position.after, now: deps.now() }, filter),
   );
   const commented = page.items.flatMap((event) => {

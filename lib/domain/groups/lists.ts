@@ -40,7 +40,7 @@ export async function listGroups(
     actor.kind === 'user' ? actor.user.id : null,
   ];
   const open = below !== undefined && opens(actor, below.access, all);
-  return pageByCursor(which, cursor, (after) =>
+  return pageByCursor(which, { cursor }, (after) =>
     deps.store.groupList.page({
       ...query,
       all,

@@ -22,7 +22,7 @@ import { unauthorized } from '../errors.ts';
 import { iterationGroups } from '../iterations/iterations.ts';
 import { withAbove } from '../labels/containers.ts';
 import { labelsOf } from '../labels/of-records.ts';
-import { pageByCursor } from '../page-by-cursor.ts';
+import { type AskedPage, pageByCursor } from '../page-by-cursor.ts';
 import { withMe } from '../tracked/conditions.ts';
 import { type ListScope, milestonesOf, scopeId } from '../tracked/related.ts';
 import { type IssueFilter, matcherOf } from './conditions.ts';
@@ -58,11 +58,11 @@ export async function listIssues(
   deps: Deps,
   actor: Actor,
   input: IssueListInput,
-  page: PageRequest & {
-    readonly order: IssueOrder;
-    readonly direction: 'asc' | 'desc';
-    readonly cursor?: string;
-  },
+  page: PageRequest &
+    AskedPage & {
+      readonly order: IssueOrder;
+      readonly direction: 'asc' | 'desc';
+    },
 ): Promise<Page<FoundIssue> & { readonly next?: string }> {
   const accesses: Accesses = new Map();
   const planned = await plan(deps, actor, input, accesses, page.order);
@@ -81,7 +81,7 @@ export async function listIssues(
       ...after,
       ...(sorted ? { sortBy: (issues) => valuesOf(deps, issues, page) } : {}),
     });
-  const found = await pageByCursor(which, page.cursor, read, page.count);
+  const found = await pageByCursor(which, page, read);
   const items = found.items.flatMap((issue): FoundIssue[] => {
     const access = scope.kind === 'project' ? scope.access : accesses.get(issue.projectId);
     // An index may be late: the record decides.

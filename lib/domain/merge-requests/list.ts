@@ -23,7 +23,7 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { unauthorized } from '../errors.ts';
 import { withAbove } from '../labels/containers.ts';
-import { pageByCursor } from '../page-by-cursor.ts';
+import { type AskedPage, pageByCursor } from '../page-by-cursor.ts';
 import { withMe } from '../tracked/conditions.ts';
 import { type ListScope, scopeId } from '../tracked/related.ts';
 import { type Deployed, landingOf, type Matcher, type MergeRequestFilter, matcherOf } from './conditions.ts';
@@ -56,11 +56,11 @@ export async function listMergeRequests(
   deps: Deps,
   actor: Actor,
   input: MergeRequestListInput,
-  page: PageRequest & {
-    readonly order: MergeRequestOrder;
-    readonly direction: 'asc' | 'desc';
-    readonly cursor?: string;
-  },
+  page: PageRequest &
+    AskedPage & {
+      readonly order: MergeRequestOrder;
+      readonly direction: 'asc' | 'desc';
+    },
 ): Promise<Page<FoundMergeRequest> & { readonly next?: string }> {
   const { scope, ...filter } = input;
   const { order, direction } = page;
@@ -85,7 +85,7 @@ export async function listMergeRequests(
               records.map((record) => (order === 'title' ? record.title.toLowerCase() : record.updatedAt)),
           }),
     });
-  const found = await pageByCursor(which, page.cursor, read, page.count);
+  const found = await pageByCursor(which, page, read);
   const items = found.items.flatMap((mergeRequest): FoundMergeRequest[] => {
     const access = scope.kind === 'project' ? scope.access : accesses.get(mergeRequest.projectId);
     // An index may be late: the record decides.

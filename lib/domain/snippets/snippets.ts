@@ -59,7 +59,7 @@ export async function listOwnSnippets(
   { cursor, ...request }: SnippetListRequest,
 ): Promise<SnippetPage> {
   const owner = { kind: 'user', id: signedIn(actor).user.id } as const;
-  const page = await pageByCursor(['snippets', owner], cursor, (after) =>
+  const page = await pageByCursor(['snippets', owner], { cursor }, (after) =>
     deps.store.snippets.page(owner, VISIBILITIES, { ...request, ...after }),
   );
   return shownPage(deps, page);
@@ -70,7 +70,7 @@ export async function listPublicSnippets(
   deps: Deps,
   { cursor, ...request }: SnippetListRequest,
 ): Promise<SnippetPage> {
-  const page = await pageByCursor(['snippets', 'public'], cursor, (after) =>
+  const page = await pageByCursor(['snippets', 'public'], { cursor }, (after) =>
     deps.store.snippets.publicPage({ ...request, ...after }),
   );
   return shownPage(deps, page);
@@ -85,7 +85,7 @@ export async function listProjectSnippets(
 ): Promise<SnippetPage> {
   const owner = { kind: 'project', id: access.project.id } as const;
   const visibilities = listedVisibilities(actor, access);
-  const page = await pageByCursor(['snippets', owner, visibilities], cursor, (after) =>
+  const page = await pageByCursor(['snippets', owner, visibilities], { cursor }, (after) =>
     deps.store.snippets.page(owner, visibilities, { ...request, ...after }),
   );
   return shownPage(deps, page, access);

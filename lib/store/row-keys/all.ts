@@ -37,6 +37,7 @@ import { rowKinds as notes } from './notes.ts';
 import { rowKinds as notifications } from './notifications.ts';
 import { rowKinds as outbox } from './outbox.ts';
 import { rowKinds as packages } from './packages.ts';
+import { rowKinds as pageEnds } from './page-ends.ts';
 import { rowKinds as pipelineSchedules } from './pipeline-schedules.ts';
 import { rowKinds as pipelines } from './pipelines.ts';
 import { rowKinds as projects } from './projects.ts';
@@ -97,6 +98,7 @@ export const allRowKinds = [
   ...notes,
   ...notifications,
   ...outbox,
+  ...pageEnds,
   ...pipelineSchedules,
   ...packages,
   ...pipelines,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, request, type Service, startService } from '../../harness/service.ts';
 import { ask, makeWorld, type Who, type World } from '../../harness/world.ts';
 
@@ -180,6 +180,62 @@ test('issues by page number: the link to the next page begins where the page end
   expect(await titles('owner', `${second}&state=opened`)).toEqual(['8', '7']);
   expect(await titles('owner', second.replace(/cursor=2\.../, 'cursor=2.xx'))).toEqual(['8', '7']);
   expect(await titles('stranger', second)).toEqual(['5', '4']);
+});
+
+describe('issues by page number alone', () => {
+  /** A list of issues that are called by their numbers, and what pages of it hold for somebody. */
+  async function numbered(name: string, count: number) {
+    const json = { name, namespace_id: groupId, visibility: 'public' };
+    const { id } = (await ask(world, 'owner', 'POST', '/projects', json)).body;
+    const path = `/projects/${id}/issues`;
+    const make = async (title: string) =>
+      expect((await ask(world, 'owner', 'POST', path, { title })).status).toBe(201);
+    for (let i = 1; i <= count; i++) await make(`${i}`);
+    const page = async (who: Who, number: number, more = '') => {
+      const { body } = await ask(world, who, 'GET', `${path}?per_page=2&page=${number}${more}`);
+      return body.map(({ title }: { title: string }) => title);
+    };
+    return { id, make, page };
+  }
+
+  test('the next page begins where the page ended, for who read it of the same list', async () => {
+    const { make, page } = await numbered('followed', 7);
+    expect(await page('owner', 2)).toEqual(['5', '4']);
+    await make('8');
+    expect(await page('owner', 3)).toEqual(['3', '2']);
+    expect(await page('owner', 4)).toEqual(['1']);
+    // Any other page is what its number says: of others, of another list, again, or further on.
+    expect(await page('guest', 3)).toEqual(['4', '3']);
+    expect(await page('owner', 3, '&state=all')).toEqual(['4', '3']);
+    expect(await page('owner', 3)).toEqual(['4', '3']);
+    expect(await page('owner', 2)).toEqual(['6', '5']);
+    expect(await page('owner', 4)).toEqual(['2', '1']);
+  });
+
+  test('who begins again is not taken on from where they ended before', async () => {
+    const { make, page } = await numbered('again', 7);
+    expect(await page('owner', 1)).toEqual(['7', '6']);
+    await make('8');
+    expect(await page('owner', 2)).toEqual(['5', '4']);
+    expect(await page('owner', 1)).toEqual(['8', '7']);
+    expect(await page('owner', 3)).toEqual(['4', '3']);
+    await make('9');
+    expect(await page('owner', 1)).toEqual(['9', '8']);
+    await make('10');
+    expect(await page('owner', 2)).toEqual(['7', '6']);
+  });
+
+  test('a page shows what its reader may see when they ask for it', async () => {
+    const { id, page } = await numbered('hidden', 7);
+    expect(await page('stranger', 2)).toEqual(['5', '4']);
+    const hidden = { confidential: true };
+    await ask(world, 'owner', 'PUT', `/projects/${id}/issues/3`, hidden);
+    expect(await page('stranger', 3)).toEqual(['2', '1']);
+    expect(await page('owner', 3)).toEqual(['3', '2']);
+    await ask(world, 'owner', 'PUT', `/projects/${id}`, { visibility: 'private' });
+    const { status } = await ask(world, 'stranger', 'GET', `/projects/${id}/issues?per_page=2&page=3`);
+    expect(status).toBe(404);
+  });
 });
 
 test('merge requests: keyset pages are the whole list, once, in any state and for each person', async () => {
