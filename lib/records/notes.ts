@@ -128,17 +128,22 @@ export const idsOfNote = ({ change }: Pick<NoteRecord, 'change'>): number =>
   change === undefined ? 1 : eventsOfChange(change);
 
 /**
- * Where a noteable was mentioned: in the texts of an issue or a merge request, in notes on it, in the message of a commit
- * or notes on that, in notes on a snippet.
+ * Where a noteable was mentioned: in the texts of an issue, a merge request or an epic, in notes on it, in the message of a
+ * commit or notes on that, in notes on a snippet.
  */
 export type MentionSource =
+  | { readonly kind: 'epic'; readonly id: number; readonly iid: number }
+  | ProjectSource;
+
+/** One that belongs to a project. */
+export type ProjectSource =
   | { readonly kind: 'issue'; readonly projectId: number; readonly iid: number }
   | { readonly kind: 'merge-request'; readonly projectId: number; readonly iid: number }
   | { readonly kind: 'commit'; readonly projectId: number; readonly sha: string }
   | { readonly kind: 'snippet'; readonly projectId: number; readonly id: number };
 
 /** Another place that a system note names. */
-export type NamedPlace = MentionSource | { readonly kind: 'epic'; readonly id: number };
+export type NamedPlace = ProjectSource | { readonly kind: 'epic'; readonly id: number };
 
 /** A line that a diff added or deleted, with its line number on both sides, counted from 1; 0 where the file is not there. */
 export interface NotedLine {

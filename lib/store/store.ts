@@ -62,6 +62,7 @@ import { MergeRequests } from './merge-requests/merge-requests.ts';
 import { Milestones } from './milestones/milestones.ts';
 import { NamespaceList } from './namespaces/list.ts';
 import { Discussions } from './notes/discussions.ts';
+import { MentionNotes } from './notes/mention-notes.ts';
 import { Mentions } from './notes/mentions.ts';
 import { NotedEvents } from './notes/noted-events.ts';
 import { Notes } from './notes/notes.ts';
@@ -178,6 +179,7 @@ export interface Store {
   readonly forks: Forks;
   readonly pinnedCommits: PinnedCommits;
   readonly mentions: Mentions;
+  readonly mentionNotes: MentionNotes;
   readonly notes: Notes;
   readonly noteSearch: NoteSearch;
   readonly userAgents: UserAgents;
@@ -313,6 +315,7 @@ const PARTS: {
   forks: (s) => new Forks(s.table),
   pinnedCommits: (s) => new PinnedCommits(s.table),
   mentions: (s) => new Mentions(s.table),
+  mentionNotes: (s) => new MentionNotes(s.table),
   notes: (s) => new Notes(s.table, s.counters),
   noteSearch: (s) => new NoteSearch(s.table, s.notes),
   userAgents: (s) => new UserAgents(s.table),

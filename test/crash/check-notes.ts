@@ -173,11 +173,11 @@ export const mentions = rowCheck(['mention'], function* (rows) {
   for (const note of notesOf(rows)) {
     const { id, projectId, noteable, system, mentionedIn } = note;
     // Notes about relations name another issue too, each time that these change.
-    if (mentionedIn === undefined || mentionedIn.kind === 'epic') continue;
+    if (mentionedIn === undefined) continue;
     if (system !== 'closed' && system !== 'cross_reference') continue;
     const what = system === 'closed' ? 'closed' : 'mentioned';
     const key = keyText(mentionKey(projectId, noteable, what, mentionedIn));
-    if (told.has(key)) yield `note ${id} says again where its issue is ${what}`;
+    if (told.has(key)) yield `note ${id} says again where its object is ${what}`;
     told.add(key);
   }
 });

@@ -23,8 +23,8 @@ const list = endpoint({
   paginate: 'offset',
   errors: [{ status: 404, description: 'Commit not found' }],
   prefetch: ({ params }) => ({ revisions: [params.sha] }),
-  handle: async ({ project, params, page, request }, deps) => {
-    const { items, ...rest } = await listCommitComments(deps, project, params.sha, counted(page));
+  handle: async ({ actor, project, params, page, request }, deps) => {
+    const { items, ...rest } = await listCommitComments(deps, actor, project, params.sha, counted(page));
     return { ...rest, items: items.map((comment) => present(comment, request.baseUrl)) };
   },
 });

@@ -10,6 +10,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { forbidden, refused } from '../errors.ts';
+import { readableMentions } from '../issues/mentions.ts';
 import { type Acted, acting } from '../notes/acting.ts';
 import { type LoadedNote, loaded } from '../notes/loaded.ts';
 import type { NotedObject } from '../notes/noteable.ts';
@@ -25,16 +26,24 @@ export interface LineRequest {
   readonly type: 'new' | 'old';
 }
 
-/** Comments on a commit, oldest first. @throws `404 Commit Not Found` */
+/** Comments on a commit, oldest first, with what the service noted of it as far as the actor may read that. @throws `404 Commit Not Found` */
 export async function listCommitComments(
   deps: Deps,
+  actor: Actor,
   access: ProjectAccess,
   sha: string,
   request: PageRequest,
 ): Promise<Page<LoadedNote>> {
   const { commit } = await resolved(codeOf(deps, access), sha);
   const page = await deps.store.notes.list(access.project.id, { kind: 'commit', id: commit }, request);
-  return { ...page, items: await loaded(deps, page.items) };
+  const readable = await readableMentions(deps, actor, page.items);
+  return {
+    ...page,
+    items: await loaded(
+      deps,
+      page.items.filter((_, i) => readable[i]),
+    ),
+  };
 }
 
 /**
@@ -87,6 +96,7 @@ function notedCommit(
     noteable: { kind: 'commit', id: commit },
     classes: ['comment', 'system'],
     takesReplies: false,
+    readable: (notes) => readableMentions(deps, actor, notes),
     requireComment: (internal) => {
       requireAbility(actor, access, 'comment_on_code');
       if (internal) throw forbidden();

@@ -4,7 +4,9 @@ import { snapshotOf } from '../../records/authors.ts';
 import type { EpicRecord } from '../../records/epics.ts';
 import { LimitReached, Missing, Stale } from '../../store/errors.ts';
 import { followDeletion } from '../../store/labels/uses.ts';
+import { mentionsMessage } from '../../store/notes/mentions.ts';
 import { removeNotesMessage } from '../../store/notes/notes.ts';
+import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import { canInGroup, requireGroupAbility, signedIn } from '../access/permissions.ts';
 import type { GroupAccess } from '../access/types.ts';
 import { maySeeEpic } from '../access/visible-epics.ts';
@@ -15,7 +17,8 @@ import { type Activity, activity, prepareActivity } from '../events/record.ts';
 import { containerOf } from '../labels/containers.ts';
 import { findOrCreateLabels } from '../labels/labels.ts';
 import { dropRefused, dropReplaced } from '../long-texts.ts';
-import { enqueueNotification } from '../notifications/enqueue.ts';
+import { mayNameAny } from '../markdown/references.ts';
+import { enqueueNotification, moverOf } from '../notifications/enqueue.ts';
 import { ISSUES, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { type FoundEpic, lineOf, visibleEpics } from './related.ts';
@@ -108,7 +111,7 @@ export async function createEpic(
     const mail = enqueueNotification(deps, actor, { kind: 'epic', groupId: access.group.id, epicId: id });
     const told = (created: EpicRecord) => ({
       writes: [toActivity(epicActivity(created, user.id, 'created'))],
-      messages: [mail],
+      messages: [mail, ...toldWhereNamed(deps, actor, created, input)],
     });
     return { epic: await deps.store.epics.create(epic, [], told), access };
   } catch (error) {
@@ -189,7 +192,10 @@ export async function updateEpic(
           ];
     return {
       before,
-      epic: await deps.store.epics.change(before, change, [], now, { writes, messages: told }),
+      epic: await deps.store.epics.change(before, change, [], now, {
+        writes,
+        messages: [...told, ...toldWhereNamed(deps, actor, before, input)],
+      }),
     };
   };
   try {
@@ -247,6 +253,17 @@ export async function usableParent(
   }
   return id;
 }
+
+/** New texts may name something: a worker tells there. */
+const toldWhereNamed = (
+  deps: Deps,
+  actor: Actor,
+  { id, container }: EpicRecord,
+  { title, description }: Pick<EpicInput, 'title' | 'description'>,
+): OutboxMessage[] =>
+  mayNameAny(title) || mayNameAny(description)
+    ? [mentionsMessage({ kind: 'epic', groupId: container.id, id }, moverOf(deps, actor))]
+    : [];
 
 /** What feeds tell of an epic. */
 export const epicActivity = (

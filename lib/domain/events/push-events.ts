@@ -13,7 +13,7 @@ import type { PushRecord } from '../../store/events/events.ts';
 import type { PushedBranch } from '../../store/notes/mentions.ts';
 import type { Put } from '../../store/table/write.ts';
 import type { Deps } from '../deps.ts';
-import { mayNameTracked } from '../markdown/references.ts';
+import { mayNameAny } from '../markdown/references.ts';
 import { activity } from './record.ts';
 
 /** Limit of the transaction: a push of more refs gets summarized events, whatever the settings say. */
@@ -183,7 +183,7 @@ class Gains {
     return {
       commitCount,
       commitTitle: truncated(titleOf(message)),
-      mayName: commitCount > 1 || mayNameTracked(message),
+      mayName: commitCount > 1 || mayNameAny(message),
     };
   }
 }

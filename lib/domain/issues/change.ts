@@ -21,7 +21,7 @@ import { conflict, notFound, recordNotFound } from '../errors.ts';
 import { activity } from '../events/record.ts';
 import { issueMoment } from '../hook-events/moments.ts';
 import { tellHooks } from '../hook-events/tell.ts';
-import { mayNameTracked } from '../markdown/references.ts';
+import { mayNameAny } from '../markdown/references.ts';
 import type { NoteCounts } from '../notes/noteable.ts';
 import { enqueueNotification, moverOf } from '../notifications/enqueue.ts';
 import { formerMentions } from '../notifications/former-mentions.ts';
@@ -273,13 +273,13 @@ async function toDo(_deps: Deps, { actor, before, after, description }: IssueCha
   };
 }
 
-/** New texts may name other issues, and merge requests: a worker tells there. */
+/** New texts may name something: a worker tells there. */
 async function toldWhereNamed(
   deps: Deps,
   { actor, before, after, description }: IssueChange,
 ): Promise<Consequences> {
   const { projectId, iid, title } = after;
-  const named = mayNameTracked(description) || (title !== before?.title && mayNameTracked(title));
+  const named = mayNameAny(description) || (title !== before?.title && mayNameAny(title));
   if (!named) return {};
   return { messages: [mentionsMessage({ kind: 'issue', projectId, iid }, moverOf(deps, actor))] };
 }

@@ -82,9 +82,10 @@ export function* referencesOf(text: string, baseUrl?: string): Generator<FoundRe
 export const mayNameIssues = (text: string | null | undefined): boolean =>
   text != null && /#\d|\/issues\/\d/.test(text);
 
-/** The same of an issue or a merge request. */
-export const mayNameTracked = (text: string | null | undefined): boolean =>
-  text != null && /[#!]\d|\/(?:issues|merge_requests)\/\d/.test(text);
+/** The same of anything that is told where it is named: issues, merge requests, epics and commits. */
+export const mayNameAny = (text: string | null | undefined): boolean =>
+  text != null &&
+  /[#!&]\d|\/(?:issues|merge_requests|epics)\/\d|(?<![A-Za-z0-9])[0-9a-f]{7,40}(?![A-Za-z0-9])/.test(text);
 
 /** The reference that a text is as a whole, such as the URL of a link. */
 export function referenceAt(text: string, baseUrl: string): Reference | undefined {

@@ -15,7 +15,7 @@ import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, DomainError, notFound } from '../errors.ts';
-import { mayNameIssues, mayNameTracked } from '../markdown/references.ts';
+import { mayNameAny, mayNameIssues } from '../markdown/references.ts';
 import { moverOf } from '../notifications/enqueue.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
 import { edited } from '../tracked/edited.ts';
@@ -167,7 +167,7 @@ async function toldWhereNamed(
   const isNewVersion = isToDefault && diff.id !== before?.diff.id;
   const isReworded =
     description !== undefined || title !== before?.title || targetBranch !== before.targetBranch;
-  const mayTell = isReworded && (before?.closes !== undefined || mayName(after, mayNameTracked));
+  const mayTell = isReworded && (before?.closes !== undefined || mayName(after, mayNameAny));
   if (!isNewVersion && !mayTell) return {};
   return { messages: [mentionsMessage({ kind: 'merge-request', projectId, iid }, moverOf(deps, actor))] };
 }

@@ -28,7 +28,7 @@ import { badRequest, forbidden, notFound, resourceNotFound } from '../errors.ts'
 import { prepareActivity } from '../events/record.ts';
 import { tellHooks } from '../hook-events/tell.ts';
 import { dropReplaced, naming } from '../long-texts.ts';
-import { mayNameTracked } from '../markdown/references.ts';
+import { mayNameAny } from '../markdown/references.ts';
 import { enqueueNotification, moverOf } from '../notifications/enqueue.ts';
 import { NOTES, requireRate } from '../rate-limits/action-limits.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
@@ -363,16 +363,14 @@ export async function deleteNote(
   }
 }
 
-/** A new text may name issues and merge requests: a worker tells there. */
+/** A new text may name something: a worker tells there. */
 function mentionsIn(
   deps: Deps,
   actor: Actor,
   { projectId, noteable, id, internal }: NoteRecord,
   text: string,
 ): OutboxMessage[] {
-  // What a reference is relative to is a project.
-  const { kind } = noteable;
-  if (internal === true || kind === 'epic' || !mayNameTracked(text)) return [];
+  if (internal === true || !mayNameAny(text)) return [];
   return [mentionsMessage({ kind: 'note', projectId, noteable, noteId: id }, moverOf(deps, actor))];
 }
 

@@ -3,7 +3,7 @@ import { MAX_CLOSES, type MergeRequestAddress } from '../../records/merge-reques
 import { can } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
 import { retryWhileStale } from '../retry-while-stale.ts';
-import type { Mentioning } from './mentioning.ts';
+import type { WrittenInProject } from './mentioning.ts';
 import { issuesToBeClosed } from './to-be-closed.ts';
 
 /**
@@ -13,7 +13,7 @@ import { issuesToBeClosed } from './to-be-closed.ts';
 export async function listCloser(
   deps: Deps,
   address: MergeRequestAddress,
-  reading: Mentioning['reading'],
+  reading: WrittenInProject,
 ): Promise<void> {
   const { actor, project } = reading;
   if (!can(actor, project, 'read_merge_requests')) return;

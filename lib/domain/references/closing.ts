@@ -10,10 +10,10 @@ import { changeIssue } from '../issues/change.ts';
 import { stateAfter } from '../issues/issues.ts';
 import type { FoundIssue } from '../issues/related.ts';
 import { closesIssues } from '../markdown/closing.ts';
-import type { Mentioning } from './mentioning.ts';
+import type { WrittenInProject } from './mentioning.ts';
 import type { Reading } from './reading.ts';
 import { referredIssues } from './resolve.ts';
-import { nameOf } from './source-name.ts';
+import { nameOf, placeAt } from './source-name.ts';
 
 /** Issues that are closed together: the first that are named so. */
 const MAX_CLOSED = 100;
@@ -25,7 +25,7 @@ const MAX_CLOSED = 100;
 export async function issuesClosedBy(
   deps: Deps,
   texts: string | readonly string[],
-  reading: Reading & Pick<Mentioning['reading'], 'project'>,
+  reading: Reading & Pick<WrittenInProject, 'project'>,
 ): Promise<FoundIssue[]> {
   const named = [texts].flat().flatMap((text) => closesIssues(text, reading.baseUrl));
   const references = [...new Map(named.map((each) => [each.source, each])).values()].slice(0, MAX_CLOSED);
@@ -41,14 +41,14 @@ export async function issuesClosedBy(
 export async function closeIssue(
   deps: Deps,
   { issue, access }: FoundIssue,
-  { reading, source }: { readonly reading: Mentioning['reading']; readonly source: MentionSource },
+  { reading, source }: { readonly reading: WrittenInProject; readonly source: MentionSource },
 ): Promise<void> {
   const { actor, project } = reading;
   const isAllowed =
     can(actor, access, 'update_issue') || (isOwn(actor, issue) && can(actor, access, 'create_issue'));
   if (issue.state === 'closed' || !isAllowed) return;
   const at = deps.now();
-  const text = `closed via ${nameOf(source, project.project, access.project)}`;
+  const text = `closed via ${nameOf(source, placeAt(project), placeAt(access))}`;
   try {
     await changeIssue(
       deps,
@@ -61,7 +61,7 @@ export async function closeIssue(
       },
       {
         notes: [{ action: 'closed', text, mentionedIn: source }],
-        alongside: [deps.store.mentions.once(placeOf('issue', issue), 'closed', source)],
+        alongside: [deps.store.mentionNotes.once(placeOf('issue', issue), 'closed', source)],
       },
     );
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Finds epics that texts refer to. They are in groups: `&1` is in the group of the text's project. */
 import type { Deps } from '../deps.ts';
-import { visibleEpics } from '../epics/related.ts';
+import { type FoundEpic, visibleEpics } from '../epics/related.ts';
 import type { ReferenceLink } from '../markdown/html.ts';
 import type { NumberedReference } from '../markdown/references.ts';
 import type { Reading } from './reading.ts';
@@ -11,12 +11,12 @@ export interface EpicTarget {
   readonly groupId: number;
 }
 
-/** Returns the links of epics that the reader may see, by what was written. Two batches, then their groups. */
-export async function findEpics(
+/** Returns the epics that references name, as far as the reader may see them. Two batches, then their groups. */
+export async function epicsAt(
   deps: Deps,
   targets: readonly EpicTarget[],
-  { actor, baseUrl, project }: Reading,
-): Promise<Map<string, ReferenceLink>> {
+  { actor }: Reading,
+): Promise<(FoundEpic & { readonly reference: NumberedReference })[]> {
   const ids = await deps.store.epics.idsOf(
     targets.map(({ groupId, reference }) => ({ groupId, iid: reference.number })),
   );
@@ -25,12 +25,22 @@ export async function findEpics(
     actor,
     ids.filter((id) => id !== undefined),
   );
+  return targets.flatMap(({ reference }, i) => {
+    const found = epics.get(ids[i] ?? 0);
+    return found === undefined ? [] : [{ ...found, reference }];
+  });
+}
+
+/** Returns the links of these, by what was written. */
+export async function findEpics(
+  deps: Deps,
+  targets: readonly EpicTarget[],
+  reading: Reading,
+): Promise<Map<string, ReferenceLink>> {
+  const { baseUrl, project } = reading;
   const own = project?.project.ancestorIds.at(-1);
   return new Map(
-    targets.flatMap(({ reference: { source, note } }, i): [string, ReferenceLink][] => {
-      const found = epics.get(ids[i] ?? 0);
-      if (found === undefined) return [];
-      const { epic, access } = found;
+    (await epicsAt(deps, targets, reading)).map(({ epic, access, reference: { source, note } }) => {
       const { id, fullPath } = access.group;
       const isUrl = source.startsWith(baseUrl);
       const short = `${id === own ? '' : fullPath}&${epic.iid}${note === undefined ? '' : ` (comment ${note})`}`;
@@ -41,7 +51,7 @@ export async function findEpics(
         class: 'epic',
         data: { 'reference-type': 'epic', group: id, epic: epic.id, iid: epic.iid },
       };
-      return [[source, link]];
+      return [source, link];
     }),
   );
 }

@@ -13,6 +13,7 @@ const textOfField = (): z.ZodMiniType<NamingText> =>
   z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('issue'), projectId: idField(), iid: idField() }),
     z.object({ kind: z.literal('merge-request'), projectId: idField(), iid: idField() }),
+    z.object({ kind: z.literal('epic'), groupId: idField(), id: idField() }),
     z.object({ kind: z.literal('note'), projectId: idField(), noteable: noteableField(), noteId: idField() }),
   ]);
 

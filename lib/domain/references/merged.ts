@@ -3,7 +3,7 @@ import type { Writer } from '../../store/notes/mentions.ts';
 import { can } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
 import { closeIssue } from './closing.ts';
-import { type Mentioning, readingOf } from './mentioning.ts';
+import { readingOf, type WrittenInProject } from './mentioning.ts';
 import { issuesToBeClosed } from './to-be-closed.ts';
 
 /** @param deadline milliseconds since 1970. @returns whether it came to the end; it may run again */
@@ -22,7 +22,7 @@ export async function tellOfMerge(
  */
 export async function closeIssuesOf(
   deps: Deps,
-  reading: Mentioning['reading'],
+  reading: WrittenInProject,
   iid: number,
   deadline = Number.POSITIVE_INFINITY,
 ): Promise<boolean> {

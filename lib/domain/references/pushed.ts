@@ -9,13 +9,13 @@ import { LimitExceeded } from '../../git/work.ts';
 import { type Push, type PushedBranch, placeOf, type Writer } from '../../store/notes/mentions.ts';
 import { can } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
-import { mayNameTracked } from '../markdown/references.ts';
+import { mayNameAny } from '../markdown/references.ts';
 import { codeOf } from '../repository/read.ts';
 import { closeIssue, issuesClosedBy } from './closing.ts';
 import { type Mentioning, readingOf } from './mentioning.ts';
 import { tellNamed } from './mentions.ts';
 import { closeIssuesOf } from './merged.ts';
-import type { NamedTracked } from './resolve.ts';
+import type { Named } from './resolve.ts';
 
 /** New commits of a branch whose messages are read: the newest. */
 const MAX_COMMITS = 100;
@@ -34,20 +34,22 @@ export async function tellOfPush(deps: Deps, push: Writer & Push, deadline: numb
     const isDefault = branch.name === defaultBranch;
     const commits = await newCommits(git, branch, isDefault ? undefined : defaultBranch);
     for (const commit of commits.toReversed()) {
-      if (!mayNameTracked(commit.message)) continue;
+      if (!mayNameAny(commit.message)) continue;
       if (Date.now() > deadline) return false;
       const source = { kind: 'commit', projectId: project.id, sha: commit.oid } as const;
       const closed = isDefault ? await issuesClosedBy(deps, commit.message, reading) : [];
       for (const issue of closed) await closeIssue(deps, issue, { reading, source });
-      const isClosed = await deps.store.mentions.known(
+      const isClosed = await deps.store.mentionNotes.known(
         closed.map(({ issue }) => placeOf('issue', issue)),
         'closed',
         source,
       );
       const closedIds = closed.flatMap(({ issue }, i) => (isClosed[i] ? [issue.id] : []));
       // What merges something names it, which is noted there already.
-      const isTold = ({ projectId, iid, noteable: { kind, id } }: NamedTracked['at']) =>
-        kind === 'issue' ? closedIds.includes(id) : projectId === project.id && iid === push.merged;
+      const isTold = ({ projectId, iid, noteable }: Named['at']) =>
+        noteable.kind === 'issue'
+          ? closedIds.includes(noteable.id)
+          : noteable.kind === 'merge-request' && projectId === project.id && iid === push.merged;
       const mentioning: Mentioning = { text: commit.message, reading, source };
       if (!(await tellNamed(deps, mentioning, deadline, isTold))) return false;
     }

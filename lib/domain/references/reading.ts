@@ -1,4 +1,4 @@
-import type { ProjectAccess } from '../access/types.ts';
+import type { GroupAccess, ProjectAccess } from '../access/types.ts';
 import type { Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import type { ReferenceLink } from '../markdown/html.ts';
@@ -10,6 +10,8 @@ export interface Reading {
   readonly baseUrl: string;
   /** The project of the text, to which `#1` belongs. */
   readonly project?: ProjectAccess | undefined;
+  /** The group of a text that is in none, to which `&1` belongs. */
+  readonly group?: GroupAccess | undefined;
 }
 
 /** References of one kind in one project, with the project's access. */

@@ -6,10 +6,11 @@ import type { ProjectAccess } from '../access/types.ts';
 import { visibleGroups } from '../access/visibility-filter.ts';
 import type { Deps } from '../deps.ts';
 import type { FoundIssue } from '../issues/related.ts';
+import type { ContainerAccess } from '../labels/containers.ts';
 import type { ReferenceLink } from '../markdown/html.ts';
-import type { NumberedReference, Reference } from '../markdown/references.ts';
+import type { CommitReference, NumberedReference, Reference } from '../markdown/references.ts';
 import { EVERYBODY } from '../notifications/mentions.ts';
-import { type EpicTarget, findEpics } from './epics.ts';
+import { type EpicTarget, epicsAt, findEpics } from './epics.ts';
 import {
   findIssues,
   findLabels,
@@ -67,32 +68,39 @@ export async function referredIssues(
   references: readonly NumberedReference[],
   reading: Reading,
 ): Promise<FoundIssue[]> {
-  const targets = await numberedTargets(deps, references, reading);
+  const { targets } = await numberedTargets(deps, references, reading);
   const found = await issuesAt(deps, targets, reading);
   return inOrder(references, found, ({ issue }) => issue.id);
 }
 
-/** An issue or a merge request that a text names. */
-export interface NamedTracked {
+/** What a text names: an issue, a merge request, a commit or an epic. */
+export interface Named {
   readonly at: MentionedPlace;
-  readonly access: ProjectAccess;
+  /** What it is in. */
+  readonly access: ContainerAccess;
 }
 
-/** The same for issues and merge requests. */
-export async function referredTracked(
+/** A reference to what can be told where it is named. */
+export type NamingReference = NumberedReference | CommitReference;
+
+/** The same for all that can be told. Commits are read in repositories, one after the other. */
+export async function referred(
   deps: Deps,
-  references: readonly NumberedReference[],
+  references: readonly NamingReference[],
   reading: Reading,
-): Promise<NamedTracked[]> {
-  const targets = await numberedTargets(deps, references, reading);
-  const ofKind = (wanted: NumberedReference['kind']) =>
+): Promise<Named[]> {
+  const { targets, holding } = await numberedTargets(deps, references, reading);
+  const ofKind = <R extends NamingReference>(wanted: R['kind']) =>
     targets.flatMap(({ access, references: all }) => {
-      const some = all.filter(({ kind }) => kind === wanted);
+      const some = all.filter((each): each is R => each.kind === wanted);
       return some.length === 0 ? [] : [{ access, references: some }];
     });
-  const [issues, mergeRequests] = await Promise.all([
-    issuesAt(deps, ofKind('issue'), reading),
-    mergeRequestsAt(deps, ofKind('merge-request'), reading),
+  const inGroups = epicTargets(references, holding, reading);
+  const [issues, mergeRequests, epics, commits] = await Promise.all([
+    issuesAt(deps, ofKind<NumberedReference>('issue'), reading),
+    mergeRequestsAt(deps, ofKind<NumberedReference>('merge-request'), reading),
+    inGroups.length === 0 ? [] : epicsAt(deps, inGroups, reading),
+    commitPlaces(deps, ofKind<CommitReference>('commit'), reading),
   ]);
   const found = [
     ...issues.map(({ issue, ...rest }) => ({ at: placeOf('issue', issue), ...rest })),
@@ -100,23 +108,47 @@ export async function referredTracked(
       at: placeOf('merge-request', mergeRequest),
       ...rest,
     })),
+    ...epics.map(({ epic: { id, iid, container }, ...rest }) => ({
+      at: { projectId: 0, iid, noteable: { kind: 'epic', id, groupId: container.id } } as const,
+      ...rest,
+    })),
+    ...commits,
   ];
-  return inOrder(references, found, ({ at: { noteable } }) => `${noteable.kind} ${noteable.id}`);
+  return inOrder(
+    references,
+    found,
+    ({ at: { projectId, noteable } }) => `${noteable.kind} ${projectId} ${noteable.id}`,
+  );
 }
 
-async function numberedTargets(
+async function commitPlaces(
   deps: Deps,
-  references: readonly NumberedReference[],
+  targets: readonly Targets<CommitReference>[],
   reading: Reading,
-): Promise<Targets<NumberedReference>[]> {
+): Promise<(Named & { readonly reference: CommitReference })[]> {
+  if (targets.length === 0) return [];
+  const { commitsAt } = await import('./commits.ts');
+  const found: (Named & { readonly reference: CommitReference })[] = [];
+  for await (const { commit, access, reference } of commitsAt(deps, targets, reading)) {
+    const at = { projectId: access.project.id, noteable: { kind: 'commit', id: commit } } as const;
+    found.push({ at, access, reference });
+  }
+  return found;
+}
+
+async function numberedTargets<R extends NamingReference>(
+  deps: Deps,
+  references: readonly R[],
+  reading: Reading,
+) {
   const { holding, projectIds } = await holdersOf(deps, references, reading);
   const projects = await accesses(deps, reading, projectIds);
-  return targetsOf(references, holding, projects, reading);
+  return { targets: targetsOf(references, holding, projects, reading), holding };
 }
 
 /** What was found for references, each once, in the order of these. */
-function inOrder<T extends { readonly reference: NumberedReference }>(
-  references: readonly NumberedReference[],
+function inOrder<T extends { readonly reference: Reference }>(
+  references: readonly Reference[],
   found: readonly T[],
   idOf: (found: T) => number | string,
 ): T[] {
@@ -132,7 +164,7 @@ async function holdersOf(deps: Deps, references: readonly Reference[], reading: 
     if (reference.kind === 'mention') paths.set(reference.source, reference.name);
     else if (reference.container !== undefined) {
       const { kind, container } = reference;
-      paths.set(reference.source, kind === 'epic' ? container : fullPath(container, reading.project));
+      paths.set(reference.source, kind === 'epic' ? container : fullPath(container, reading));
     }
   }
   const names = [...new Set([...paths.values()].filter((path) => path !== undefined))].slice(0, MAX_NAMES);
@@ -166,25 +198,27 @@ function targetsOf<R extends Reference>(
   return [...targets.values()];
 }
 
-/** References to epics with their groups; without one it is the group that the text's project is directly in. */
+/** References to epics with their groups; without one it is the text's, or that which its project is directly in. */
 const epicTargets = (
   references: readonly Reference[],
   holding: (source: string) => Holder | undefined,
-  { project }: Reading,
+  { project, group }: Reading,
 ): EpicTarget[] =>
   references.flatMap((reference) => {
     if (reference.kind !== 'epic') return [];
     const holder = reference.container === undefined ? undefined : holding(reference.source);
     const named = holder?.type === 'group' ? holder.id : undefined;
-    const groupId = reference.container === undefined ? project?.project.ancestorIds.at(-1) : named;
+    const own = group?.group.id ?? project?.project.ancestorIds.at(-1);
+    const groupId = reference.container === undefined ? own : named;
     return groupId === undefined ? [] : [{ reference, groupId }];
   });
 
-/** A name without a slash is that of a project beside the text's own. */
-function fullPath(container: string, project: ProjectAccess | undefined): string | undefined {
+/** A name without a slash is that of a project beside the text's own, or in its group. */
+function fullPath(container: string, { project, group }: Reading): string | undefined {
   if (container.includes('/')) return container;
   const own = project?.project.fullPath;
-  return own === undefined ? undefined : `${own.slice(0, own.lastIndexOf('/'))}/${container}`;
+  const namespace = group?.group.fullPath ?? own?.slice(0, own.lastIndexOf('/'));
+  return namespace === undefined ? undefined : `${namespace}/${container}`;
 }
 
 async function accesses(deps: Deps, { actor }: Reading, ids: readonly number[]) {

@@ -1,7 +1,7 @@
 import type { Container } from '../../records/labels.ts';
 import {
   holderOf,
-  type MentionSource,
+  type NamedPlace,
   type Noteable,
   type NoteClass,
   type NotedChange,
@@ -103,15 +103,17 @@ export const mentionKey = (
   projectId: number,
   noteable: Noteable,
   what: 'closed' | 'mentioned',
-  source: MentionSource,
+  source: NamedPlace,
 ): Key => ({
   pk: notesPartition(projectId, noteable),
-  sk: `${mentionPrefix(noteable)}${what}#${source.kind}#${padded(source.projectId)}#${nameOf(source)}`,
+  sk: `${mentionPrefix(noteable)}${what}#${source.kind}#${nameOf(source)}`,
 });
 
-function nameOf(source: MentionSource): string {
-  if (source.kind === 'commit') return source.sha;
-  return padded(source.kind === 'snippet' ? source.id : source.iid);
+function nameOf(source: NamedPlace): string {
+  if (source.kind === 'epic') return padded(source.id);
+  const { projectId, kind } = source;
+  if (kind === 'commit') return `${padded(projectId)}#${source.sha}`;
+  return `${padded(projectId)}#${padded(kind === 'snippet' ? source.id : source.iid)}`;
 }
 
 /** The merge requests that name an issue. */

@@ -447,6 +447,24 @@ export const jobs: readonly Operation[] = [
     },
   },
   {
+    name: 'job: a commit is told that an issue names it, and is kept',
+    async prepare(fixtures) {
+      const { id: projectId, owner, main } = await fixtures.ownGround();
+      const { token } = owner;
+      const json = { title: 'naming' };
+      const { iid } = await fixtures.done('POST', `/projects/${projectId}/issues`, { token, json });
+      const { issues } = fixtures.store;
+      const before = (await issues.get({ projectId, iid }))!;
+      const around = { rootId: 1, labelTitles: new Map<number, string>() };
+      await issues.update(before, { title: `as ${main[0]}` }, around);
+      const text = { kind: 'issue', projectId, iid };
+      const writer = { actorId: owner.id, baseUrl: fixtures.service.url };
+      return job(fixtures, MENTIONS_JOB, { text, ...writer }, () =>
+        counted(fixtures, `/projects/${projectId}/repository/commits/${main[0]}/comments`, token),
+      );
+    },
+  },
+  {
     name: 'job: a pushed commit closes an issue',
     costly: true,
     async prepare(fixtures) {

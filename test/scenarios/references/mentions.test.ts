@@ -42,14 +42,15 @@ describe('an issue is told where it is mentioned', () => {
     await call(owner, 'POST', issues, described);
     await call(owner, 'POST', beside.issues, { title: 'far', description: `${project.web_url}/-/issues/1` });
     await call(owner, 'POST', `${issues}/2/notes`, { body: 'see beside#1 and #1, #1' });
-    expect(await notesOf(owner, `${issues}/1`)).toEqual([
+    // Workers are as fast as they are.
+    expect((await notesOf(owner, `${issues}/1`)).toSorted()).toEqual([
       'mentioned in issue #2',
       'mentioned in issue #3',
       'mentioned in issue beside#2',
     ]);
-    expect(await notesOf(owner, `${issues}/2`)).toEqual([
-      'mentioned in issue #3',
+    expect((await notesOf(owner, `${issues}/2`)).toSorted()).toEqual([
       'by: see beside#1 and #1, #1',
+      'mentioned in issue #3',
     ]);
     expect(await notesOf(owner, `${beside.issues}/1`)).toEqual(['mentioned in issue one#2']);
     expect(await notesOf(owner, `${issues}/3`)).toEqual([]);
@@ -142,6 +143,124 @@ describe('a merge request is told where it is mentioned', () => {
     const far = await projectOf(stranger!, 'Unseen', []);
     await call(stranger!, 'POST', far.issues, { title: `like ${path}!1` });
     expect(await notesOf(owner!, `${requests}/1`)).toEqual(['mentioned in issue #1']);
+  });
+});
+
+describe('a commit is told where it is mentioned', () => {
+  /** A project with two commits on its main branch, the second of which is told of; and what is noted on commits. */
+  async function committed(owner: Person, name: string) {
+    const project = await projectOf(owner, name, ['first'], { initialize_with_readme: true });
+    const at = `/projects/${project.id}`;
+    const commit = async (branch: string, message: string, file: string, start?: string) => {
+      const actions = [{ action: 'create', file_path: file, content: 'x' }];
+      const json = { branch, commit_message: message, actions, ...(start && { start_branch: start }) };
+      return (await call(owner, 'POST', `${at}/repository/commits`, json)).id as string;
+    };
+    const sha = await commit('main', 'second', 'b.txt');
+    const notedOn = async (who: Person, of = sha) => {
+      await settled();
+      const commits = `${at}/repository/commits/${of}`;
+      const comments = await call(who, 'GET', `${commits}/comments`);
+      const discussions = await call(who, 'GET', `${commits}/discussions`);
+      const bodies = discussions.flatMap(({ notes }: { notes: { body: string }[] }) =>
+        notes.map(({ body }) => body),
+      );
+      expect(comments.map(({ note }: { note: string }) => note).toSorted()).toEqual(bodies.toSorted());
+      return bodies.toSorted();
+    };
+    return { ...project, at, commit, sha, notedOn };
+  }
+
+  test('in texts, notes and other commits, by its id or the beginning of it, and once', async () => {
+    const owner: Person = await someone();
+    const { at, issues, path, commit, sha, notedOn } = await committed(owner, 'Named');
+    await call(owner, 'PUT', `${issues}/1`, { description: `since ${sha.slice(0, 8)}, \`${sha}\`` });
+    await call(owner, 'POST', `${issues}/1/notes`, { body: `indeed ${sha}` });
+    const revert = await commit('main', `Revert "second"\n\nThis reverts commit ${sha}.`, 'c.txt');
+    const far = await projectOf(owner, 'Far', []);
+    await call(owner, 'POST', far.issues, { title: `as ${path}@${sha.slice(0, 10)}` });
+    const told = ['mentioned in issue far#1', 'mentioned in issue #1', `mentioned in commit ${revert}`];
+    expect(await notedOn(owner)).toEqual(told.toSorted());
+    expect(await notedOn(owner, revert)).toEqual([]);
+    await call(owner, 'POST', `${at}/repository/commits/${sha}/comments`, { note: `of ${revert}` });
+    expect(await notedOn(owner, revert)).toEqual([`mentioned in commit ${sha}`]);
+  });
+
+  test('but not that its merge request names it', async () => {
+    const owner: Person = await someone();
+    const { at, commit, sha, notedOn } = await committed(owner, 'Proposing');
+    const own = await commit('side', 'third', 'c.txt', 'main');
+    const json = { title: 'x', description: `${own} after ${sha}`, source_branch: 'side' };
+    await call(owner, 'POST', `${at}/merge_requests`, { ...json, target_branch: 'main' });
+    expect(await notedOn(owner)).toEqual(['mentioned in merge request !1']);
+    expect(await notedOn(owner, own)).toEqual([]);
+  });
+
+  test('by a place that its readers see, and only where its writer reads the code', async () => {
+    const [owner, stranger]: Person[] = [await someone(), await someone()];
+    const { id, issues, path, sha, notedOn } = await committed(owner!, 'Read');
+    await call(owner!, 'POST', issues, { title: `secret ${sha}`, confidential: true });
+    expect(await notedOn(owner!)).toEqual(['mentioned in issue #2']);
+    expect(await notedOn(stranger!)).toEqual([]);
+    await call(owner!, 'PUT', `/projects/${id}`, { repository_access_level: 'private' });
+    const far = await projectOf(stranger!, 'Hopeful', []);
+    await call(stranger!, 'POST', far.issues, { title: `like ${path}@${sha}` });
+    expect(await notedOn(owner!)).toEqual(['mentioned in issue #2']);
+  });
+});
+
+describe('an epic', () => {
+  const notesOn = async (who: Person, epic: { group_id: number; id: number }) => {
+    const notes = (await notesOf(who, `/groups/${epic.group_id}/epics/${epic.id}`)).toSorted();
+    return notes;
+  };
+
+  async function planned(owner: Person, name: string, visibility = 'public') {
+    const path = `${name}-${owner.username}`;
+    const group = await call(owner, 'POST', '/groups', { name: path, path, visibility });
+    const project = await projectOf(owner, 'Work', ['first'], { namespace_id: group.id, visibility });
+    const epics = `/groups/${group.id}/epics`;
+    const epic = (json: object) => call(owner, 'POST', epics, json);
+    return { group, path, project, epics, epic };
+  }
+
+  test('is told where it is mentioned, by number, path and URL, and once', async () => {
+    const owner: Person = await someone();
+    const { path, project, epics, epic } = await planned(owner, 'told');
+    const [first, second] = [await epic({ title: 'first' }), await epic({ title: 'after &1' })];
+    await call(owner, 'PUT', `${project.issues}/1`, { description: `for &1 and ${path}&2` });
+    await call(owner, 'POST', `${epics}/${second.id}/notes`, { body: `again &1, ${first.web_url}` });
+    const far = await projectOf(owner, 'Far', []);
+    await call(owner, 'POST', far.issues, { title: 'far', description: first.web_url });
+    const told = ['mentioned in epic &2', 'mentioned in issue work#1'];
+    expect(await notesOn(owner, first)).toEqual([...told, `mentioned in issue ${far.path}#1`].toSorted());
+    expect(await notesOn(owner, second)).toContain('mentioned in issue work#1');
+  });
+
+  test('tells what its texts and notes on it name', async () => {
+    const owner: Person = await someone();
+    const { path, project, epics, epic } = await planned(owner, 'telling');
+    const far = await projectOf(owner, 'Afar', ['first', 'second']);
+    const { id, iid } = await epic({ title: 'plan', description: `work#1, #1 and ${far.path}#1` });
+    await call(owner, 'POST', `${epics}/${id}/notes`, { body: `also ${far.path}#1` });
+    await call(owner, 'POST', `${epics}/${id}/notes`, { body: `${far.path}#2`, internal: true });
+    expect(await notesOf(owner, `${project.issues}/1`)).toEqual(['mentioned in epic &1']);
+    expect(await notesOf(owner, `${far.issues}/1`)).toEqual([`mentioned in epic ${path}&1`]);
+    expect(await notesOf(owner, `${far.issues}/2`)).toEqual([]);
+    await call(owner, 'PUT', `${epics}/${iid}`, { description: `then ${far.path}#2` });
+    expect(await notesOf(owner, `${far.issues}/2`)).toEqual([`mentioned in epic ${path}&1`]);
+  });
+
+  test('is told nothing by who does not see it, and of itself tells those who do', async () => {
+    const [owner, stranger]: Person[] = [await someone(), await someone()];
+    const { path, epic } = await planned(owner!, 'closed', 'private');
+    const first = await epic({ title: 'first' });
+    const far = await projectOf(stranger!, 'Guess', ['guessed']);
+    await call(stranger!, 'POST', far.issues, { title: `like ${path}&1` });
+    await epic({ title: 'second', description: `${far.path}#1` });
+    expect(await notesOn(owner!, first)).toEqual([]);
+    expect(await notesOf(owner!, `${far.issues}/1`)).toEqual([`mentioned in epic ${path}&2`]);
+    expect(await notesOf(stranger!, `${far.issues}/1`)).toEqual([]);
   });
 });
 

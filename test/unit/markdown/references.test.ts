@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
   MAX_REFERENCES,
+  mayNameAny,
   mayNameIssues,
-  mayNameTracked,
   referencesIn,
 } from '../../../lib/domain/markdown/references.ts';
 
@@ -113,15 +113,19 @@ test.each([
   expect(referencesIn(text, { baseUrl }).length).toBeLessThanOrEqual(MAX_REFERENCES);
 });
 
-test('a quick look tells texts that may name issues, and merge requests, from others', () => {
-  for (const [text, issues, tracked] of [
+test('a quick look tells texts that may name issues, and anything that is told of it, from others', () => {
+  for (const [text, issues, any] of [
     ['see #1', true, true],
     ['see !1', false, true],
     [`${baseUrl}/a/-/issues/1`, true, true],
     [`${baseUrl}/a/-/merge_requests/1`, false, true],
-    ['nothing! # 1', false, false],
+    ['see a/b&1', false, true],
+    [`${baseUrl}/groups/a/-/epics/1`, false, true],
+    ['as of 1a2b3c4.', false, true],
+    [`${baseUrl}/a/-/commit/1a2b3c4d`, false, true],
+    ['nothing! # 1, 1a2b3c, facade1x', false, false],
     ['', false, false],
     [null, false, false],
   ] as const)
-    expect([text, mayNameIssues(text), mayNameTracked(text)]).toEqual([text, issues, tracked]);
+    expect([text, mayNameIssues(text), mayNameAny(text)]).toEqual([text, issues, any]);
 });
