@@ -402,7 +402,7 @@ function startSchedules(
     schedule: 'rate(1 hour)',
     handler: async () => {
       const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
-      const { staging, downloads } = createStore();
+      const { stagingArea: staging, downloads } = createStore();
       await staging.sweep(ago(STAGING_DAYS));
       await downloads.sweep(ago(ARCHIVE_DAYS));
     },

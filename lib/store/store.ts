@@ -231,7 +231,7 @@ export interface Store {
   readonly readPlaces: ReadPlaces;
   readonly pageEnds: PageEnds;
   readonly settings: SettingsRows;
-  readonly staging: Staging;
+  readonly stagingArea: Staging;
   readonly pushUploads: PushUploads;
   readonly ciVariables: CiVariables;
   readonly pipelineSchedules: PipelineSchedules;
@@ -368,7 +368,7 @@ const PARTS: {
   readPlaces: (s) => new ReadPlaces(s.failFast),
   pageEnds: (s) => new PageEnds(s.failFast),
   settings: (s) => new SettingsRows(s.table),
-  staging: (s) => new Staging(s.clients.s3, s.blobs),
+  stagingArea: (s) => new Staging(s.clients.s3, s.blobs),
   pushUploads: (s) => new PushUploads(s.table, s.outbox),
   ciVariables: (s) => new CiVariables(s.table, s.counters),
   pipelineSchedules: (s) => new PipelineSchedules(s.table, s.counters, s.outbox),

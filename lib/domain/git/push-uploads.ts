@@ -56,7 +56,7 @@ export async function beginUpload(
   const maxBytes = await maxPushBytes(deps);
   if (size > maxBytes) throw tooLarge(`413 Request Entity Too Large: a push may have ${maxBytes} bytes`);
   await readPushRequest(request);
-  const { staging, pushUploads } = deps.store;
+  const { stagingArea: staging, pushUploads } = deps.store;
   const now = deps.now();
   try {
     await pushUploads.requireSlot(actor.user.id, now);
@@ -100,7 +100,7 @@ export interface PartsPage {
 export async function listParts(deps: Deps, upload: PushUpload, after: number): Promise<PartsPage> {
   if (upload.state !== 'uploading') throw conflict('409 Conflict: the upload is finished');
   if (!Number.isSafeInteger(after) || after < 0) throw badRequest('after is no part number');
-  const { staging } = deps.store;
+  const { stagingArea: staging } = deps.store;
   const count = partCount(upload.staged);
   const last = Math.min(count, after + PAGE_SIZE);
   const arrived = new Map<number, UploadedPart>();
@@ -118,7 +118,7 @@ export async function listParts(deps: Deps, upload: PushUpload, after: number): 
  * @throws 409 with the missing parts; 410 if the upload has expired
  */
 export async function finishUpload(deps: Deps, upload: PushUpload): Promise<PushUpload> {
-  const { staging, pushUploads } = deps.store;
+  const { stagingArea: staging, pushUploads } = deps.store;
   if (upload.state === 'aborted') throw conflict('409 Conflict: the upload was aborted');
   if (upload.state !== 'uploading') return upload;
   try {
@@ -139,11 +139,11 @@ export async function abortUpload(deps: Deps, upload: PushUpload): Promise<void>
   if (!(await deps.store.pushUploads.abort(upload))) {
     throw conflict('409 Conflict: the push is being taken in or has been');
   }
-  await deps.store.staging.discard(upload.staged);
+  await deps.store.stagingArea.discard(upload.staged);
 }
 
 /** The result of a finished push: a `PushReport` as JSON. */
 export async function reportOf(deps: Deps, upload: PushUpload): Promise<unknown> {
-  const bytes = upload.state === 'done' ? await deps.store.staging.noted(upload.id, REPORT) : undefined;
+  const bytes = upload.state === 'done' ? await deps.store.stagingArea.noted(upload.id, REPORT) : undefined;
   return bytes && JSON.parse(Buffer.from(bytes).toString());
 }

@@ -40,7 +40,7 @@ export interface PushMeans {
  * @throws any failure, so that the message is redelivered
  */
 export async function ingestUpload(deps: Deps, id: string, means: PushMeans = {}): Promise<void> {
-  const { pushUploads, staging } = deps.store;
+  const { pushUploads, stagingArea: staging } = deps.store;
   const upload = await pushUploads.claim(id, LEASE_SECONDS, deps.now());
   if (upload === 'over') return;
   if (upload === 'busy') {
@@ -70,7 +70,7 @@ async function failureOf(deps: Deps, upload: PushUpload, error: unknown): Promis
 }
 
 async function process(deps: Deps, upload: PushUpload, means: PushMeans): Promise<PushReport> {
-  const { staging, pushUploads } = deps.store;
+  const { stagingArea: staging, pushUploads } = deps.store;
   // Checked again: token, user, role and owner may have changed since the upload was created.
   const { repositoryId, repository, rules } = await openFor(deps, upload, means);
   const earlier = await earlierReport(deps, upload, repositoryId);
@@ -145,7 +145,7 @@ function recordingSteps(
       async compareAndSwap(updates, options) {
         for (const { id } of options?.packs ?? []) {
           const names = Buffer.from(JSON.stringify(updates.map(({ name }) => name)));
-          await store.staging.note(upload.id, movedNote(id), names);
+          await store.stagingArea.note(upload.id, movedNote(id), names);
         }
         await refs.compareAndSwap(updates, options);
       },
@@ -174,8 +174,8 @@ async function earlierReport(
   const pack = upload.packs.find((id) => listed.has(id));
   if (pack === undefined) return undefined;
   const [names, request] = await Promise.all([
-    store.staging.noted(upload.id, movedNote(pack)),
-    store.staging.noted(upload.id, 'request'),
+    store.stagingArea.noted(upload.id, movedNote(pack)),
+    store.stagingArea.noted(upload.id, 'request'),
   ]);
   const moved = new Set<string>(JSON.parse(Buffer.from(names!).toString()));
   const { commands } = await readPushRequest(request!);

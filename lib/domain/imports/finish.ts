@@ -82,7 +82,7 @@ async function ingestStaged(
   project: ProjectRecord,
   importId: string,
 ): Promise<string | undefined> {
-  const { staging } = deps.store;
+  const { stagingArea: staging } = deps.store;
   const [refs, pack] = await Promise.all([readRefs(deps, importId), stagedPack(deps, importId)]);
   if (refs === undefined || pack === undefined) return FAILURES.staging;
   const importMaxBytes = await maxImportBytes(deps);
@@ -117,7 +117,7 @@ function problemOf({ unpack, refs, messages }: PushReport): string | undefined {
 }
 
 async function stagedPack({ store }: Deps, importId: string) {
-  const [pack] = await store.staging.parts({ id: importId, size: 0, partSize: 0 });
+  const [pack] = await store.stagingArea.parts({ id: importId, size: 0, partSize: 0 });
   return pack;
 }
 
@@ -134,7 +134,7 @@ interface ReadRefs {
 
 /** Reads the staged refs. Untrusted: they were written by the function that talks to foreign servers. */
 async function readRefs(deps: Deps, importId: string): Promise<ReadRefs | undefined> {
-  const { staging } = deps.store;
+  const { stagingArea: staging } = deps.store;
   const size = await staging.noteSize(importId, STAGED_REFS);
   if (size === undefined || size > MAX_REFS_BYTES) return undefined;
   const bytes = await staging.noted(importId, STAGED_REFS);
@@ -163,7 +163,7 @@ async function readRefs(deps: Deps, importId: string): Promise<ReadRefs | undefi
 }
 
 async function discard(deps: Deps, importId: string): Promise<void> {
-  const { staging } = deps.store;
+  const { stagingArea: staging } = deps.store;
   await staging.discard({ id: importId, size: 0, partSize: 0 });
   await staging.forget(importId, [STAGED_REFS, SEALED_CREDENTIALS]);
 }

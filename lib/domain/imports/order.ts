@@ -20,7 +20,7 @@ const SIGNED_SECONDS = 3600;
 export async function orderImport(deps: Deps, { projectId, importId, key }: ImportOrderBody): Promise<void> {
   const project = await importing(deps, { projectId, importId });
   if (project?.importSource === undefined) return;
-  const { staging } = deps.store;
+  const { stagingArea: staging } = deps.store;
   const signedUntil = deps.now().getTime() + SIGNED_SECONDS * 1000;
   const [packUrl, refsUrl, sealed, maxPackBytes, settings] = await Promise.all([
     staging.presignUnsized(importId, SIGNED_SECONDS),

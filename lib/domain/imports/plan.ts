@@ -100,7 +100,7 @@ export async function planImport(deps: Deps, order: ImportOrder): Promise<Import
 async function sealed(deps: Deps, { source, credentials }: ImportOrder): Promise<string | undefined> {
   if (credentials === undefined) return undefined;
   const { key, bytes } = seal(JSON.stringify(credentials));
-  await deps.store.staging.note(source.id, SEALED_CREDENTIALS, bytes);
+  await deps.store.stagingArea.note(source.id, SEALED_CREDENTIALS, bytes);
   return key;
 }
 

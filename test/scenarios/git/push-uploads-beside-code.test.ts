@@ -95,7 +95,7 @@ async function ready(who: Who, place: Place, change: Change, pack: Uint8Array): 
     expect((await fetch(url, { method: 'PUT', body: part as BodyInit })).status).toBe(200);
   }
   const { staged } = (await world.store.pushUploads.get(id))!;
-  await world.store.staging.complete(staged);
+  await world.store.stagingArea.complete(staged);
   await world.store.table.update({ update: pushUploadKey(id), set: { state: 'queued' } });
   return id;
 }

@@ -159,7 +159,7 @@ test('upload parts may arrive in any order, and the worker updates the refs', as
   await git.clone(withToken(service.url, 'owner/public-thing', world.tokens.owner), 'proof');
   // What was staged is gone; a message that comes again changes nothing.
   const { staged } = (await world.store.pushUploads.get(id))!;
-  expect(await world.store.staging.parts(staged)).toEqual([]);
+  expect(await world.store.stagingArea.parts(staged)).toEqual([]);
   await ingestUpload(deps(), id);
   const told = await ask(world, 'maintainer', 'GET', '/events?action=pushed');
   const push_data = {
@@ -371,7 +371,7 @@ async function ready(who: Who, ref: string): Promise<{ id: string; oid: string }
   const { before, oid } = await commit(ref.replaceAll('/', '-'));
   const id = await uploaded(who, [{ ref, to: oid }], await packOf(oid, before));
   const upload = (await world.store.pushUploads.get(id))!;
-  await world.store.staging.complete(upload.staged);
+  await world.store.stagingArea.complete(upload.staged);
   await world.store.table.update({ update: pushUploadKey(id), set: { state: 'queued' } });
   return { id, oid };
 }
@@ -460,7 +460,7 @@ test('an upload counts as done if its worker died after the transaction, whateve
   // Another user pushes before the message comes again; and what the first worker would have told is lost.
   const next = await commit('crash-next');
   await git.ok(clone, 'push', '--quiet', 'origin', `+${next.oid}:refs/heads/crash`);
-  await world.store.staging.note(id, 'report', Buffer.from('null'));
+  await world.store.stagingArea.note(id, 'report', Buffer.from('null'));
   await ingestUpload({ ...deps(), now: () => new Date(Date.now() + 61_000) }, id);
   expect((await ended('developer', id)).report).toEqual({
     unpack: 'ok',
@@ -473,13 +473,13 @@ test('an upload counts as done if its worker died after the transaction, whateve
 test('an upload is retried after errors of the service, and finally reported as failed', async () => {
   const { id } = await ready('developer', 'refs/heads/broken');
   const broken = deps();
-  const read = broken.store.staging.read;
-  broken.store.staging.read = () => {
+  const read = broken.store.stagingArea.read;
+  broken.store.stagingArea.read = () => {
     throw new Error('the bucket burns');
   };
   for (let n = 1; n < 4; n++) await expect(ingestUpload(broken, id)).rejects.toThrow('the bucket burns');
   await ingestUpload(broken, id);
-  broken.store.staging.read = read;
+  broken.store.stagingArea.read = read;
   expect(await ended('developer', id)).toMatchObject({ state: 'failed', failure: 'internal error' });
   await ingestUpload(deps(), id);
   expect(await remoteValue('refs/heads/broken')).toBeUndefined();
@@ -510,5 +510,5 @@ test('an upload that is not finished in time is deleted and no longer counts', a
     tomorrow,
   );
   expect(next.slot).toBeLessThanOrEqual(slot);
-  expect(await world.store.staging.sweep(tomorrow)).toBeGreaterThan(0);
+  expect(await world.store.stagingArea.sweep(tomorrow)).toBeGreaterThan(0);
 });

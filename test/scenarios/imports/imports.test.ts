@@ -441,7 +441,7 @@ describe('import messages may be repeated, late or outdated', () => {
   test('when two arrive at once, or one order is carried out twice', async () => {
     const made = await create(`${remote.url}/slow/plain.git`);
     const about = await importOf(made.body.id);
-    const { staging } = storeOf();
+    const { stagingArea: staging } = storeOf();
     const order = {
       url: `${remote.url}/plain.git`,
       packUrl: await staging.presignUnsized(about.importId, 60),
@@ -485,7 +485,7 @@ describe('import messages may be repeated, late or outdated', () => {
   ])('when %s accompanies the pack', async (_, text) => {
     const made = await create(`${remote.url}/slow/plain.git`);
     const about = await importOf(made.body.id);
-    const { staging } = storeOf();
+    const { stagingArea: staging } = storeOf();
     await fetch(await staging.presignUnsized(about.importId, 60), { method: 'PUT', body: 'x' });
     await staging.note(about.importId, STAGED_REFS, Buffer.from(text));
     expect(await invoke('ingest', 'import.staged', { ...about, outcome: 'staged' })).toEqual(done);
