@@ -1,6 +1,7 @@
 import { Gitlab } from '@gitbeaker/rest';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freshWindow } from '../../harness/fresh-window.ts';
+import { inClone } from '../../harness/in-clone.ts';
 import { closeProposal, notedOn, propose } from '../../harness/proposals.ts';
 import { type Answer, type Service, startService } from '../../harness/service.ts';
 
@@ -158,6 +159,27 @@ describe('approving', () => {
     await done('POST', `${mr}/unapprove`, {}, author);
     await configure({ merge_requests_author_approval: false });
     expect(await statusOf(author)).toBe(401);
+  });
+
+  test('is for who wrote none of its commits, also of thousands', async () => {
+    await configure({ merge_requests_disable_committers_approval: true });
+    const { email } = await done('GET', '/user', undefined, author);
+    const { path_with_namespace: fullPath } = await done('GET', `/projects/${project}`);
+    // The oldest of 2,100 is the author's.
+    const stream = [
+      'BEGIN { for (i = 1; i <= 2100; i++) { print "commit refs/heads/long";',
+      `print "committer W <" (i == 1 ? "${email}" : "w" i "@example.org") "> " i " +0000";`,
+      'print "data 1"; print "x"; if (i == 1) print "from refs/heads/main^0" } }',
+    ].join(' ');
+    const importing = `alias.many=!awk '${stream}' | git fast-import --quiet`;
+    await inClone(service, owner, fullPath, [
+      ['-c', importing, 'many'],
+      ['push', '--quiet', 'origin', 'long'],
+    ]);
+    iid = await propose(owner.id, project, { sourceBranch: 'long', targetBranch: 'main' });
+    mr = `/projects/${project}/merge_requests/${iid}`;
+    expect(await statusOf(author)).toBe(401);
+    expect(await statusOf(dev)).toBe(201);
   });
 
   test('asks for the password where the settings do, and not for many', async () => {
