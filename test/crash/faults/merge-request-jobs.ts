@@ -1,4 +1,6 @@
 import { ZERO_OID } from '../../../lib/git/oid.ts';
+import { SETTLE_JOB } from '../../../lib/store/labels/settle.ts';
+import { FOLLOW_JOB } from '../../../lib/store/labels/uses.ts';
 import {
   AUTO_MERGE_JOB,
   CHECK_MERGE_REQUEST_JOB,
@@ -97,6 +99,57 @@ export const mergeRequestJobs: readonly Operation[] = [
         const { state, mergeError } = await record();
         if (mergeError !== null) throw new Error(mergeError);
         return state === 'merged';
+      });
+    },
+  },
+  {
+    name: 'job: merge requests follow a label that was deleted',
+    async prepare(fixtures) {
+      const { ground, address, path, record } = await proposed(fixtures);
+      const { token } = ground.owner;
+      const { projectId } = address;
+      await fixtures.done('PUT', path, { token, json: { labels: 'bug' } });
+      const { id: valueId } = await fixtures.done('GET', `/projects/${projectId}/labels/bug`, { token });
+      const body = { facet: 'label', valueId, kind: 'project', id: projectId, successorId: null };
+      return job(fixtures, FOLLOW_JOB, body, async () => {
+        const { labelIds } = await record();
+        const { iids } = await fixtures.store.mergeRequestUses.page(
+          { projectId, facet: 'label', valueId },
+          10,
+        );
+        if (labelIds.length !== iids.length)
+          throw new Error(`${labelIds.length} labels, ${iids.length} rows`);
+        return labelIds.length === 0;
+      });
+    },
+  },
+  {
+    name: 'job: a project that left its group keeps the labels of its merge requests',
+    costly: true,
+    async prepare(fixtures) {
+      const { ground, path, record } = await proposed(fixtures);
+      const { token } = ground.owner;
+      const group = async () => {
+        const name = fixtures.fresh('group');
+        return (await fixtures.done('POST', '/groups', { token, json: { name, path: name } })).id;
+      };
+      const [old, next] = [await group(), await group()];
+      const move = (namespace: number) =>
+        fixtures.done('PUT', `/projects/${ground.id}/transfer`, { token, json: { namespace } });
+      await move(old);
+      await fixtures.settle();
+      const json = { name: 'bug', color: '#ff0000' };
+      const { id: labelId } = await fixtures.done('POST', `/groups/${old}/labels`, { token, json });
+      await fixtures.done('PUT', path, { token, json: { labels: 'bug' } });
+      await move(next);
+      return job(fixtures, SETTLE_JOB, { projectId: ground.id }, async () => {
+        const [{ labelIds }, own] = await Promise.all([
+          record(),
+          fixtures.done('GET', `/projects/${ground.id}/labels`, { token }),
+        ]);
+        // A copy that no merge request has yet is found by the next run.
+        if (labelIds[0] !== labelId && labelIds[0] !== own[0]?.id) throw new Error(`labels ${labelIds}`);
+        return labelIds[0] !== labelId;
       });
     },
   },
