@@ -1,12 +1,13 @@
 /** What deployments brought to environments, for lists of merge requests. */
 
+import type { DeploymentRecord } from '../../records/environments.ts';
 import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { broughtBy, listDeployments } from './deployments.ts';
+import { broughtBy, listDeployments, MAX_BROUGHT } from './deployments.ts';
 
-/** Successful deployments of one project that are looked at, the newest ones. */
+/** Successful deployments of one project that are looked at one by one, the newest ones. */
 const MAX_OF_PROJECT = 20;
 /** Of all projects of one list. */
 const MAX_DEPLOYMENTS = 100;
@@ -58,21 +59,44 @@ export class DeployedCommits {
       return commits;
     }
     this.#projects++;
-    const { items, more, truncated } = await listDeployments(this.#deps, access, {
-      environment: this.#when.environment,
-      status: 'success',
-      updatedAfter: this.#when.after,
-      updatedBefore: this.#when.before,
-      order: 'UPDATED',
-      direction: 'desc',
-      page: 1,
-      perPage: left,
-    });
-    if (more || truncated === true) this.cut = true;
+    const { items, more, truncated } = await this.#list(access, 'desc', left);
     this.#deployments += items.length;
-    for (const { deployment } of items)
-      for (const oid of await broughtBy(this.#deps, access, deployment)) commits.add(oid);
+    const looked = items.map(({ deployment }) => deployment);
+    if (more || truncated === true) {
+      const before = await this.#before(access, looked.at(-1));
+      if (before === undefined) this.cut = true;
+      else looked.push(before);
+    }
+    for (const deployment of looked) {
+      const brought = await broughtBy(this.#deps, access, deployment);
+      if (brought.size === MAX_BROUGHT) this.cut = true;
+      for (const oid of brought) commits.add(oid);
+    }
     return commits;
+  }
+
+  #list(access: ProjectAccess, direction: 'asc' | 'desc', perPage: number) {
+    const { environment, after: updatedAfter, before: updatedBefore } = this.#when;
+    return listDeployments(this.#deps, access, {
+      ...{ environment, status: 'success', updatedAfter, updatedBefore, order: 'UPDATED', direction },
+      ...{ page: 1, perPage },
+    });
+  }
+
+  /**
+   * What all deployments before one brought together, as one: each begins with the commit that the one before left there.
+   * @returns undefined where that is not known
+   */
+  async #before(
+    access: ProjectAccess,
+    last: DeploymentRecord | undefined,
+  ): Promise<DeploymentRecord | undefined> {
+    // Each environment has commits of its own.
+    if (this.#when.environment === undefined || last?.previousSha == null) return undefined;
+    const { items, truncated } = await this.#list(access, 'asc', 1);
+    const [first] = items;
+    if (first === undefined || truncated === true) return undefined;
+    return { ...last, sha: last.previousSha, previousSha: first.deployment.previousSha };
   }
 }
 

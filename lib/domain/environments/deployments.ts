@@ -23,7 +23,7 @@ import { failed, newEnvironment } from './environments.ts';
 import { requireOpen } from './protected.ts';
 
 /** Commits of a deployment in which its merge requests are looked for. */
-const MAX_COMMITS = 5_000;
+export const MAX_BROUGHT = 5_000;
 
 export interface FoundDeployment {
   readonly deployment: DeploymentRecord;
@@ -259,7 +259,7 @@ export async function broughtBy(
       firstParent: false,
       order: 'date',
       skip: 0,
-      limit: MAX_COMMITS,
+      limit: MAX_BROUGHT,
     }),
   );
   return new Set(commits.map(({ oid }) => oid));
