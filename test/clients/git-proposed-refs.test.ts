@@ -65,8 +65,11 @@ test('the head and the merge are fetched, and every version is shown when its br
     heads.unshift(await commit(text));
     await push('topic');
   }
-  const { commit_id: merge } = await call('GET', `${mr}/merge_ref`);
   const main = await git.ok(at, 'rev-parse', 'origin/main');
+  // Checked, and not asked for.
+  await git.ok(at, 'fetch', '--quiet', 'origin', 'refs/merge-requests/1/merge');
+  const merge = await git.ok(at, 'rev-parse', 'FETCH_HEAD');
+  expect((await call('GET', `${mr}/merge_ref`)).commit_id).toBe(merge);
   for (const [ref, expected] of [
     ['head', heads[0]],
     ['merge', merge],

@@ -20,9 +20,9 @@ import { retryWhileStale } from '../retry-while-stale.ts';
 import { unassign, unassigningFields } from '../tracked/unassign.ts';
 import { followPush } from './after-push.ts';
 import { mergeAfterPipeline, removeSourceBranch } from './auto-merge.ts';
+import { checkMergeRequest } from './check.ts';
 import { tellDeployed } from './deployed.ts';
 import { followWithMergeRequests, settleMergeRequests } from './follow.ts';
-import { checkMergeRequest } from './mergeability.ts';
 import { rebaseMergeRequest } from './rebase.ts';
 import { resolveOutdated } from './resolve-outdated.ts';
 

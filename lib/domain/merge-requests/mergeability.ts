@@ -8,7 +8,8 @@ import { branchRef } from '../../git/refname.ts';
 import { decodePath } from '../../git/tree/path.ts';
 import { MAX_CONFLICTS, type MergeRequestRecord, type MergeVerdict } from '../../records/merge-requests.ts';
 import type { PipelineRecord } from '../../records/pipelines.ts';
-import type { ProjectRecord } from '../../records/projects.ts';
+import { checkMessage } from '../../store/merge-requests/merge-requests.ts';
+import type { OutboxMessage } from '../../store/outbox/outbox.ts';
 import { mergeRequestTodos } from '../../store/todos/todos.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { isApproved } from '../approvals/evaluate.ts';
@@ -139,7 +140,9 @@ export async function verdictOf(
   if (known || currentVerdict({ record, targetSha }) !== undefined) return { record, checking: false };
   const verdict = await checked(deps, access, record, targetSha, AbortSignal.timeout(INLINE_MS));
   if (verdict !== undefined) {
-    await keep(deps, record, verdict);
+    // A worker makes the merge that can be fetched.
+    const mayBeTried = record.state === 'opened' && verdict.mergeable;
+    await keep(deps, record, verdict, mayBeTried ? [checkMessage(record)] : []);
     return { record: { ...record, verdict }, checking: false };
   }
   await askForCheck(deps, record, targetSha);
@@ -156,43 +159,42 @@ export async function askForCheck(deps: Deps, record: MergeRequestRecord, target
   );
 }
 
-/** The work of the job. It may run twice, and does nothing for a verdict that is known. */
-export async function checkMergeRequest(
+/**
+ * Finds out whether a merge request can be merged, however long it takes, and keeps the answer.
+ * @param last there is no other try: what did not end in time is not merged
+ */
+export async function foundVerdict(
   deps: Deps,
-  { projectId, iid }: { readonly projectId: number; readonly iid: number },
-  { deadline, last }: { readonly deadline: number; readonly last: boolean },
-): Promise<void> {
-  const [project, record] = await Promise.all([
-    deps.store.projects.get(projectId),
-    deps.store.mergeRequests.get({ projectId, iid }),
-  ]);
-  if (project === undefined || record === undefined || record.state === 'merged') return;
-  const { targetSha } = await headsOf(deps, accessOf(project), record);
-  if (targetSha === undefined || currentVerdict({ record, targetSha }) !== undefined) return;
-  const left = deadline - Date.now();
-  const signal = left > 0 ? AbortSignal.timeout(left) : AbortSignal.abort();
-  const verdict = await checked(deps, accessOf(project), record, targetSha, signal);
+  access: ProjectAccess,
+  record: MergeRequestRecord,
+  targetSha: Oid,
+  { signal, last }: { readonly signal: AbortSignal; readonly last: boolean },
+): Promise<MergeVerdict> {
+  const verdict = await checked(deps, access, record, targetSha, signal);
   // A worker that others kept from its work says nothing of the merge: it is tried again.
   if (verdict === undefined && !last) throw new Error('whether it can be merged was not found out in time');
   // What takes longer than a worker has, however often it is tried, is not merged here.
-  await keep(deps, record, verdict ?? refusal(record, targetSha));
+  const found = verdict ?? refusal(record, targetSha);
+  await keep(deps, record, found);
+  return found;
 }
 
-/** Keeps a verdict. Where conflicts are new in what is open, the author has to look at them. */
-async function keep({ store }: Deps, record: MergeRequestRecord, verdict: MergeVerdict): Promise<void> {
+/** Keeps a verdict, with what follows from it. Where conflicts are new in what is open, the author has to look at them. */
+async function keep(
+  { store }: Deps,
+  record: MergeRequestRecord,
+  verdict: MergeVerdict,
+  following: readonly OutboxMessage[] = [],
+): Promise<void> {
   const isConflicting =
     record.state === 'opened' &&
     verdict.conflicts.length > 0 &&
     (record.verdict?.conflicts ?? []).length === 0;
-  await store.mergeRequests.keepVerdict(
-    record,
-    verdict,
-    isConflicting ? mergeRequestTodos(record, { authorId: record.author.id, unmergeable: true }) : [],
-  );
+  const todos = isConflicting
+    ? mergeRequestTodos(record, { authorId: record.author.id, unmergeable: true })
+    : [];
+  await store.mergeRequests.keepVerdict(record, verdict, [...todos, ...following]);
 }
-
-/** Of a worker, which asks for nobody's rights. */
-const accessOf = (project: ProjectRecord): ProjectAccess => ({ project, level: 0 });
 
 /** @returns undefined when the signal ended the work */
 async function checked(

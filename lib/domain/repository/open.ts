@@ -117,6 +117,8 @@ export interface Together {
   readonly messages?: readonly OutboxMessage[];
   /** Number of the merge request that is merged so. */
   readonly merged?: number;
+  /** Nobody does it: it is no activity of the project. */
+  readonly quiet?: boolean;
 }
 
 /** Who writes to a repository: an actor, or the requester of a worker's job. */
@@ -259,6 +261,7 @@ class ProjectRefs implements RefDatabase {
     const { projects, table } = this.#deps.store;
     if (
       this.#finishing ||
+      this.#together.quiet === true ||
       first !== undefined ||
       now.getTime() - Date.parse(this.#project.lastActivityAt) < ACTIVITY_MS
     )

@@ -19,10 +19,14 @@ export const mergeRequestJobs: readonly Operation[] = [
   {
     name: 'job: it is found out whether a merge request can be merged',
     async prepare(fixtures) {
-      const { address, record } = await proposed(fixtures);
+      const { ground, address, record } = await proposed(fixtures);
       return job(fixtures, CHECK_MERGE_REQUEST_JOB, address, async () => {
-        const { verdict } = await record();
-        return verdict?.mergeable === true;
+        const [{ verdict }, merge] = await Promise.all([
+          record(),
+          refOf(fixtures, ground, `refs/merge-requests/${address.iid}/merge`),
+        ]);
+        if (merge !== undefined && verdict?.mergeable !== true) throw new Error('a merge without a verdict');
+        return merge !== undefined;
       });
     },
   },

@@ -189,17 +189,17 @@ describe('storage round trips of the tracker stay within the limit', () => {
 const PROPOSALS: Limits = {
   'new merge request': ['D D D D S D D D D Q D D', 'D D D D D D D D Q D D', 1700],
   'one merge request': ['D D D D D', 'D D D D D', 1700],
-  'one merge request that is to be checked': ['D D D D D S D D', 'D D D D D D D', 1700],
+  'one merge request that is to be checked': ['D D D D D S D Q D D', 'D D D D D D Q D D', 1700],
   'page of merge requests': ['D D D D D', 'D D D D D', 1700],
   'changes of a merge request': ['D D D D S', 'D D D D', 1700],
   'closing a merge request, opening it again': ['D D D D D D Q D D', 'D D D D D D D Q D D', 1700],
   'new note on a line': ['D D D D D S D D Q D', 'D D D D D D D Q D', 1700],
   'merging a merge request': [
-    'D D D D D S D D D D D D+S D D Q D Q D D',
-    'D D D D D D D D D D D+S D D Q D Q D D',
+    'D D D D D S D Q D D D D D D+S D D Q D Q D D',
+    'D D D D D D Q D D D D D D+S D D Q D Q D D',
     1700,
   ],
-  'trying out a merge': ['D D D D D S D+S D D Q D', 'D D D D D D+S D D Q D', 1700],
+  'trying out a merge': ['D D D D D D S D+S D D Q D', 'D D D D D D D+S D D Q D', 1700],
   'asking for a rebase': ['D D D D D D D Q D', 'D D D D D D D Q D', 1700],
   'git push to a branch that is proposed': ['D D D D D D+S S D+S D Q D D', 'D D D D D D+S D+S D Q D D', 1710],
 };

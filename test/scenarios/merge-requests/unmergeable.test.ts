@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { deps } from '../../../functions/deps.ts';
-import { checkMergeRequest } from '../../../lib/domain/merge-requests/mergeability.ts';
+import { checkMergeRequest } from '../../../lib/domain/merge-requests/check.ts';
 import { mergeRequestKeys } from '../../../lib/store/row-keys/merge-requests.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
