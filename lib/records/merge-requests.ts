@@ -118,6 +118,8 @@ export interface MergeRequestFields extends Edited {
   readonly squash: boolean;
   /** Whether its author wants the source branch removed when it is merged. */
   readonly forceRemoveSource: boolean;
+  /** Whether its merger wanted that. Absent: it is not merged, or they left it to the author. */
+  readonly removeSource?: boolean;
   /** Whether members of the target who may merge may push to the source branch of a fork. */
   readonly allowCollaboration: boolean;
   /** Number of approvals that it asks for itself; null: what the project asks for. */

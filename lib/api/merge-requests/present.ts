@@ -83,7 +83,7 @@ export function presentMergeRequest(
     merge_commit_sha: mergeRequest.mergeCommitSha,
     squash_commit_sha: mergeRequest.squashCommitSha,
     discussion_locked: mergeRequest.discussionLocked,
-    should_remove_source_branch: mergeRequest.autoMerge?.removeSource ?? null,
+    should_remove_source_branch: (mergeRequest.autoMerge ?? mergeRequest).removeSource ?? null,
     force_remove_source_branch: mergeRequest.forceRemoveSource,
     ...(isOfFork
       ? {

@@ -158,6 +158,7 @@ async function mergeNow(
     mergeCommitSha: built.mergeCommit ?? null,
     squashCommitSha: built.squashCommit ?? null,
     squash: built.squashCommit !== undefined,
+    ...(input.removeSource === null ? {} : { removeSource: input.removeSource }),
     mergeError: null,
     autoMerge: null,
     updatedAt: at.toISOString(),

@@ -58,6 +58,7 @@ const FIELDS = fieldsOf<MergeRequestRecord>({
   tasks: true,
   squash: true,
   forceRemoveSource: true,
+  removeSource: true,
   allowCollaboration: true,
   approvalsBeforeMerge: true,
   approvals: true,

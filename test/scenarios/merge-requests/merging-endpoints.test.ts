@@ -88,7 +88,9 @@ test('a merge is refused for another head, for conflicts and when it is done; wh
     ...{ sha: head, should_remove_source_branch: true, merge_commit_message: 'All in' },
   });
   expect(merged.status).toBe(200);
-  expect(merged.body).toMatchObject({ state: 'merged', merged_by: { username: 'maintainer' } });
+  expect(merged.body).toMatchObject({
+    ...{ state: 'merged', merged_by: { username: 'maintainer' }, should_remove_source_branch: true },
+  });
   expect(await tip(path, 'main')).toBe(merged.body.merge_commit_sha);
   expect(await tip(path, 'topic')).toBeUndefined();
   expect((await as('maintainer', 'PUT', `${topic}/merge`)).status).toBe(405);
@@ -102,6 +104,29 @@ test('a merge is refused for another head, for conflicts and when it is done; wh
   const renamed = await as('maintainer', 'PUT', rival, { title: 'Rival' });
   expect(renamed.body).toMatchObject({ has_conflicts: true, conflicts: ['a.txt'] });
 });
+
+test.each([
+  [undefined, null, false],
+  [false, false, true],
+  [true, true, false],
+])(
+  'whether its merger wanted the source branch removed (%s) is told beside what its author wanted, and decides',
+  async (should_remove_source_branch, told, isThere) => {
+    const path = await project();
+    await commit(path, 'topic', { 'b.txt': 'b' });
+    const mr = await propose(path, 'topic', { remove_source_branch: true });
+    const wanted = async () => {
+      const { body } = await as('owner', 'GET', mr);
+      return [body.should_remove_source_branch, body.force_remove_source_branch];
+    };
+    expect(await wanted()).toEqual([null, true]);
+    const merged = await as('maintainer', 'PUT', `${mr}/merge`, { should_remove_source_branch });
+    expect([merged.status, merged.body.should_remove_source_branch]).toEqual([200, told]);
+    // Obeyed before the answer.
+    expect((await tip(path, 'topic')) !== undefined).toBe(isThere);
+    expect(await wanted()).toEqual([told, true]);
+  },
+);
 
 test('one that is read shows the head that its branch has by then, as pushed by who may have', async () => {
   const path = await project();

@@ -247,20 +247,23 @@ export async function mergeRequestAttributes(deps: Deps, facts: ProjectFacts, re
 }
 
 /** How it is to be merged, as far as somebody said. */
-function mergeParams({ forceRemoveSource, autoMerge }: MergeRequestRecord) {
-  const asked = { force_remove_source_branch: forceRemoveSource ? '1' : '0' };
+function mergeParams({ forceRemoveSource, removeSource, autoMerge }: MergeRequestRecord) {
+  const asked = { force_remove_source_branch: forceRemoveSource ? '1' : '0', ...removalOf(removeSource) };
   if (autoMerge === null) return asked;
-  const { mergeMessage, squashMessage, squash, removeSource, headSha } = autoMerge;
+  const { mergeMessage, squashMessage, squash, headSha } = autoMerge;
   return {
     ...asked,
     auto_merge_strategy: 'merge_when_pipeline_succeeds',
     sha: headSha,
-    ...(removeSource === null ? {} : { should_remove_source_branch: removeSource }),
+    ...removalOf(autoMerge.removeSource),
     ...(squash === null ? {} : { squash }),
     ...(mergeMessage === null ? {} : { commit_message: mergeMessage.slice(0, MAX_MESSAGE) }),
     ...(squashMessage === null ? {} : { squash_commit_message: squashMessage.slice(0, MAX_MESSAGE) }),
   };
 }
+
+const removalOf = (wanted: boolean | null | undefined) =>
+  wanted == null ? {} : { should_remove_source_branch: wanted };
 
 /** Characters. */
 const MAX_MESSAGE = 10_000;
