@@ -134,12 +134,13 @@ const end = endpoint({
   path: '/projects/:id/fork',
   area,
   summary: 'Delete the fork relationship of a project',
+  description: 'Open merge requests between the project and those that it was related to are closed.',
   access: project('remove_project'),
   returns: { status: 204, description: 'The project is no longer a fork' },
   errors: [{ status: 304, description: 'The project is not a fork' }],
-  handle: async ({ project, unmodifiedSince }, deps) => {
+  handle: async ({ actor, project, unmodifiedSince }, deps) => {
     unmodifiedSince(project.project.updatedAt);
-    return (await forks.endFork(deps, project)) ? noContent() : notModified();
+    return (await forks.endFork(deps, actor, project)) ? noContent() : notModified();
   },
 });
 

@@ -4,7 +4,7 @@ import { authorIn, type Requester } from '../audit-events/event.ts';
 import { auditedResourceEvent } from '../audit-events/setting-changes.ts';
 import type { Deps } from '../deps.ts';
 import { resourceNoun } from '../errors.ts';
-import { toldOfDeletion } from './told.ts';
+import { deleterIn, toldOfDeletion } from './told.ts';
 
 /**
  * Deletes the descendants of a deleted group, each with an audit event of its requester, and told to hooks.
@@ -19,5 +19,6 @@ export function emptyGroup(
   return removeGroupContent(deps.store, groupId, deadline, async (kind, record) => ({
     alongside: [await auditedResourceEvent(deps, author, resourceNoun(kind), record, { remove: kind })],
     messages: await toldOfDeletion(deps, record, by),
+    ...deleterIn(by),
   }));
 }

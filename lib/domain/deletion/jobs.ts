@@ -25,7 +25,8 @@ export const jobs = [
   }),
   defineJob({
     name: DELETE_PROJECT_JOB,
-    body: () => z.object({ projectId: idField(), ...repositoryFields() }),
+    body: () =>
+      z.object({ projectId: idField(), deleterId: z.exactOptional(idField()), ...repositoryFields() }),
     run: (deps, body, { deadline }) => removeProject(deps, body, deadline),
   }),
   defineJob({

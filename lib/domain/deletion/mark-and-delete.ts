@@ -16,7 +16,7 @@ import { authorIn, type Requester } from '../audit-events/event.ts';
 import { auditedResourceEvent } from '../audit-events/setting-changes.ts';
 import { dayIn, dayOf } from '../days.ts';
 import type { Deps } from '../deps.ts';
-import { toldOfDeletion } from './told.ts';
+import { deleterIn, toldOfDeletion } from './told.ts';
 
 /** The maintenance job that deletes a project or group that is due. Its body names the resource and the due date. */
 export const DELETION_JOB = 'deletion.due';
@@ -73,7 +73,8 @@ export async function deleteDue(
 export async function removeWhole(deps: Deps, project: ProjectRecord, by?: Requester): Promise<void> {
   const event = await auditedResourceEvent(deps, authorIn({ by }), 'Project', project, { remove: 'project' });
   const messages = await toldOfDeletion(deps, project, by);
-  await deps.store.projects.remove(project, { now: deps.now(), alongside: [event], messages });
+  const options = { now: deps.now(), alongside: [event], messages, ...deleterIn(by) };
+  await deps.store.projects.remove(project, options);
 }
 
 /** Deletes a group with its descendants, whose rows `emptyGroup` (`empty-group.ts`) deletes. @throws Stale, Missing */

@@ -27,13 +27,17 @@ interface RemovedRepository {
 /** Deletes rows and bytes of a project whose record is marked as deleted; the record itself last. */
 export async function removeProject(
   deps: Deps,
-  { projectId, ...repository }: RemovedRepository & { readonly projectId: number },
+  {
+    projectId,
+    deleterId,
+    ...repository
+  }: RemovedRepository & { readonly projectId: number; readonly deleterId?: number },
   deadline: number,
 ): Promise<boolean> {
   const { store } = deps;
   const project = await store.projects.getEvenDeleted(projectId);
   if (project?.deletedAt === null) throw new Error(`project ${projectId} is not deleted`);
-  const removed = { id: projectId, record: project };
+  const removed = { id: projectId, record: project, ...(deleterId === undefined ? {} : { deleterId }) };
   if (!(await removeProjectRows(store, removed, { ...repository, now: deps.now() }, deadline))) return false;
   if (project === undefined) return true;
   await again(deps, SWEEP_JOB, { ...repository });

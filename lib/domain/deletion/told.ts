@@ -13,7 +13,7 @@ export function toldOfDeletion(
   by: Requester | undefined,
 ): Promise<OutboxMessage[]> {
   const doer = {
-    actorId: by === undefined || by.authorId < 0 ? null : by.authorId,
+    actorId: deleterIn(by).deleterId ?? null,
     baseUrl: deps.environment.baseUrl ?? '',
   };
   return 'parentId' in record
@@ -25,3 +25,7 @@ export function toldOfDeletion(
       )
     : tellHooks(deps, doer, { kind: 'system' }, [projectEvent('destroy', record)]);
 }
+
+/** Who deletes, for the worker that removes what there was. */
+export const deleterIn = (by: Requester | undefined): { readonly deleterId?: number } =>
+  by === undefined || by.authorId < 0 ? {} : { deleterId: by.authorId };

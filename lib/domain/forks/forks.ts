@@ -17,11 +17,13 @@ import { prepareActivity } from '../events/record.ts';
 import { descriptionProblems, problemsOf, projectNameProblems, projectPathProblems } from '../name-rules.ts';
 import { boundBy, type Namespace, namespaceId, placeIn, visibleNamespace } from '../namespaces/place.ts';
 import { limitError } from '../namespaces/project-limit.ts';
+import { moverOf } from '../notifications/enqueue.ts';
 import { defaultBranchName } from '../repository/default-branch-name.ts';
 import { networkMember } from '../repository/open.ts';
 import { assignTopics } from '../topics/assign.ts';
 import { isBelow, lower } from '../visibility.ts';
 import { forkMessages } from './content.ts';
+import { unrelate } from './visibility.ts';
 
 export interface ForkInput {
   readonly name?: string | undefined;
@@ -199,11 +201,11 @@ export async function relateFork(
   return (await deps.store.projects.get(project.id)) ?? project;
 }
 
-/** Ends a fork relation. @returns false if the project is no fork */
-export async function endFork(deps: Deps, { project }: ProjectAccess): Promise<boolean> {
+/** Ends a fork relation. A worker closes what is open between both. @returns false if the project is no fork */
+export async function endFork(deps: Deps, actor: Actor, { project }: ProjectAccess): Promise<boolean> {
   if (project.forkedFromId === undefined) return false;
   try {
-    await deps.store.forks.unrelate(project);
+    await unrelate(deps, project, moverOf(deps, actor));
     return true;
   } catch (error) {
     // A concurrent request ended it.

@@ -8,7 +8,13 @@ import { unlinkForks } from './visibility.ts';
 export const jobs = [
   defineJob({
     name: UNLINK_JOB,
-    body: () => z.object({ projectId: idField(), before: textField() }),
+    body: () =>
+      z.object({
+        projectId: idField(),
+        before: textField(),
+        actorId: z.exactOptional(z.nullable(idField())),
+        baseUrl: z.exactOptional(z.string()),
+      }),
     run: (deps, body, { deadline }) => unlinkForks(deps, body, deadline),
   }),
 ];

@@ -3,13 +3,9 @@
  * others to the same target are checked, and those whose branches it deletes are closed.
  */
 
-import { CorruptData } from '../../git/corrupt-data.ts';
 import type { CommitNode } from '../../git/history/commit-node.ts';
-import { HistoryLimit } from '../../git/history.ts';
-import { ObjectMissing } from '../../git/objects.ts';
 import { type Oid, ZERO_OID } from '../../git/oid.ts';
 import { type RefName, shortName } from '../../git/refname.ts';
-import { LimitExceeded } from '../../git/work.ts';
 import type { MergeRequestAddress, MergeRequestRecord } from '../../records/merge-requests.ts';
 import { rangesOfCommit } from '../../store/merge-requests/kind.ts';
 import type { PushedBranch, Writer } from '../../store/notes/mentions.ts';
@@ -18,11 +14,11 @@ import { projectAccesses } from '../access/project-accesses.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { type Actor, actingFor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { DomainError } from '../errors.ts';
 import { codeOf } from '../repository/read.ts';
 import { changeMergeRequest } from './change.ts';
+import { closeUnlessBrought, MAX_VISITED, Moved, unlessBeyond, unlessMoved } from './close.ts';
 import { listMergeRequests } from './list.ts';
-import { mayUpdate, stateAfter } from './merge-requests.ts';
+import { mayUpdate } from './merge-requests.ts';
 import { askForCheck, headsOf } from './mergeability.ts';
 import { followedBy } from './refresh.ts';
 
@@ -34,8 +30,6 @@ const LOOKED_UP_AT_ONCE = 50;
 const MAX_CHECKED = 20;
 /** New commits of a branch among which heads are looked for: the newest. */
 const MAX_COMMITS = 10_000;
-/** Commits visited to find these. */
-const MAX_VISITED = 300_000;
 
 /** @param deadline milliseconds since 1970. @returns whether it came to the end; it may run again */
 export async function followPush(
@@ -94,32 +88,10 @@ async function closeWithoutSource(
     projectAccesses(deps, actor, [address.projectId]),
   ]);
   if (record?.state !== 'opened' || access === undefined || !mayUpdate(actor, access, record)) return;
-  const { targetSha, sourceSha } = await headsOf(deps, access, record);
-  if (sourceSha !== undefined || (await isBrought(deps, access, record, targetSha))) return;
-  const { iid, source } = record;
-  const at = deps.now();
-  const change = (before: MergeRequestRecord) => {
-    if (before.state !== 'opened') throw new Moved();
-    return { ...stateAfter(before, 'close', actor.user.id, at), updatedAt: at.toISOString() };
-  };
-  const text = `deleted source branch \`${source.branch}\``;
-  await changeMergeRequest(deps, actor, access, iid, change, { notes: [{ action: 'branch', text }] }).catch(
-    unlessMoved,
-  );
-}
-
-/** Whether the target has the head, and not from the beginning. */
-async function isBrought(
-  deps: Deps,
-  access: ProjectAccess,
-  { diff: { headSha, baseSha } }: MergeRequestRecord,
-  targetSha: Oid | undefined,
-): Promise<boolean> {
-  if (targetSha === undefined || headSha === baseSha) return false;
-  const { history } = codeOf(deps, access);
-  return (
-    (await unlessBeyond(history.isAncestor(headSha as Oid, targetSha, { maxCommits: MAX_VISITED }))) === true
-  );
+  const heads = await headsOf(deps, access, record);
+  if (heads.sourceSha !== undefined) return;
+  const text = `deleted source branch \`${record.source.branch}\``;
+  await closeUnlessBrought(deps, actor, access, { record, heads, notes: [{ action: 'branch', text }] });
 }
 
 /**
@@ -214,16 +186,6 @@ async function markOne(
   }).catch(unlessMoved);
 }
 
-/** It has been merged, closed or changed meanwhile. */
-class Moved extends Error {
-  override readonly name = 'Moved';
-}
-
-function unlessMoved(error: unknown): void {
-  const isGone = error instanceof DomainError && error.code === 'not-found';
-  if (!(error instanceof Moved) && !isGone) throw error;
-}
-
 /** None where the history is damaged, or was replaced meanwhile. */
 async function newCommits(
   deps: Deps,
@@ -234,11 +196,3 @@ async function newCommits(
   const found = codeOf(deps, access).history.log(range, { maxCommits: MAX_VISITED });
   return (await unlessBeyond(found)) ?? [];
 }
-
-/** @returns undefined where the history is damaged, was replaced meanwhile, or is too long to be looked at */
-const unlessBeyond = <T>(read: Promise<T>): Promise<T | undefined> =>
-  read.catch((error: unknown) => {
-    const isBeyond = error instanceof HistoryLimit || error instanceof LimitExceeded;
-    if (isBeyond || error instanceof ObjectMissing || error instanceof CorruptData) return undefined;
-    throw error;
-  });

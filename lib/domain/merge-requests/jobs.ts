@@ -5,6 +5,8 @@ import { CLOSES_NOTHING_JOB } from '../../store/merge-requests/closing.ts';
 import {
   AUTO_MERGE_JOB,
   CHECK_MERGE_REQUEST_JOB,
+  CLOSE_SOURCELESS_JOB,
+  CLOSE_UNRELATED_JOB,
   FOLLOW_PUSH_JOB,
   REBASE_JOB,
   REMOVE_SOURCE_JOB,
@@ -25,6 +27,7 @@ import { tellDeployed } from './deployed.ts';
 import { followWithMergeRequests, settleMergeRequests } from './follow.ts';
 import { rebaseMergeRequest } from './rebase.ts';
 import { resolveOutdated } from './resolve-outdated.ts';
+import { closeSourceless, closeUnrelated } from './unrelated.ts';
 
 const address = () => ({ projectId: idField(), iid: idField() });
 const commits = () =>
@@ -140,6 +143,27 @@ export const jobs = [
         baseUrl: z.string(),
       }),
     run: removeSourceBranch,
+  }),
+  defineJob({
+    name: CLOSE_UNRELATED_JOB,
+    body: () =>
+      z.object({
+        projectId: idField(),
+        actorId: z.nullable(idField()),
+        baseUrl: z.string(),
+        from: z.exactOptional(
+          z.object({ side: z.enum(['source', 'target']), after: z.exactOptional(textField()) }),
+        ),
+      }),
+    run: async (deps, body, { deadline }) => continuedWith(await closeUnrelated(deps, body, deadline)),
+  }),
+  defineJob({
+    name: CLOSE_SOURCELESS_JOB,
+    body: () => z.object({ mergeRequests: z.array(z.object(address())), actorId: z.nullable(idField()) }),
+    run: async (deps, body, { deadline }) => {
+      const mergeRequests = await closeSourceless(deps, body, deadline);
+      return continuedWith(mergeRequests && { ...body, mergeRequests });
+    },
   }),
   defineJob({
     name: TELL_DEPLOYED_JOB,

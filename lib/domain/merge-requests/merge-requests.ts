@@ -324,10 +324,11 @@ async function targetOf(
   }
   const [target] = await projectAccesses(deps, actor, [id]);
   if (target === undefined || !can(actor, target, 'create_merge_request')) throw forbidden();
-  if (!related(source.project, target.project))
-    throw unprocessable(['Source project is not a fork of the target project']);
+  if (!related(source.project, target.project)) throw unrelated();
   return target;
 }
+
+const unrelated = () => unprocessable(['Source project is not a fork of the target project']);
 
 /** @throws 400, 422 */
 function requireBranches({ target, source }: Sides, input: NewMergeRequestInput): void {
@@ -369,7 +370,7 @@ async function isSourcePusher(
   return fork !== undefined && can(actor, fork, 'push_code');
 }
 
-/** @returns where the source branch is now @throws 422 where it is gone */
+/** @returns where the source branch is now @throws 422 where it is gone, and where its project is no fork any more */
 export async function requireSource(
   deps: Deps,
   actor: Actor,
@@ -380,6 +381,7 @@ export async function requireSource(
     source.projectId === access.project.id
       ? [access]
       : await projectAccesses(deps, actor, [source.projectId]);
+  if (project !== undefined && !related(project.project, access.project)) throw unrelated();
   const tip = project === undefined ? undefined : await tipOf(deps, project, source.branch);
   if (tip === undefined) throw unprocessable([`Source branch "${source.branch}" does not exist`]);
   return tip;

@@ -65,7 +65,7 @@ export async function transferProject(
       {
         now: deps.now(),
         messages: [
-          ...unlinkMessages(deps, project, visibility),
+          ...unlinkMessages(deps, actor, project, visibility),
           movedProjectMail(deps, actor, project),
           settleMessage(project.id),
           ...(await tellHooks(deps, actor, { kind: 'system' }, [

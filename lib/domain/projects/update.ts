@@ -123,7 +123,7 @@ async function change(
     now: deps.now(),
     alongside: [...(avatar?.writes({ kind: 'project', id: project.id }) ?? []), ...events],
     messages: [
-      ...(visibility === undefined ? [] : unlinkMessages(deps, project, visibility)),
+      ...(visibility === undefined ? [] : unlinkMessages(deps, actor, project, visibility)),
       ...(path === undefined || path === project.path ? [] : [movedProjectMail(deps, actor, project)]),
       ...(await toldOfProject(deps, actor, project, { ...project, ...changed })),
     ],

@@ -15,7 +15,12 @@ import { removers } from './removers.ts';
 export type AlongsideRemoval = (
   kind: 'group' | 'project',
   record: GroupRecord | ProjectRecord,
-) => Promise<{ readonly alongside: readonly Write[]; readonly messages: readonly OutboxMessage[] }>;
+) => Promise<{
+  readonly alongside: readonly Write[];
+  readonly messages: readonly OutboxMessage[];
+  /** Who asked for it. */
+  readonly deleterId?: number;
+}>;
 
 const none: AlongsideRemoval = async () => ({ alongside: [], messages: [] });
 

@@ -44,6 +44,8 @@ export interface DeletedProject {
   readonly id: number;
   /** The record, marked as deleted; undefined when an earlier run has deleted it. */
   readonly record: ProjectRecord | undefined;
+  /** Who deleted it. */
+  readonly deleterId?: number;
 }
 
 /** A deleted repository. Its fork network and its storage are given if the repository's own rows may be deleted. */

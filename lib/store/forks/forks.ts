@@ -46,8 +46,11 @@ export class Forks {
     await this.#transact(writes);
   }
 
-  /** @throws Stale when it is no longer a fork of that parent */
-  async unrelate(fork: Related): Promise<void> {
+  /**
+   * @param alongside further writes of the same transaction
+   * @throws Stale when it is no longer a fork of that parent
+   */
+  async unrelate(fork: Related, alongside: readonly Write[] = []): Promise<void> {
     const parent = fork.forkedFromId;
     if (parent === undefined) throw new Stale('fork');
     const writes: Write[] = [
@@ -59,6 +62,7 @@ export class Forks {
         reason: 'fork',
       },
       { delete: forkKey(parent, fork.id) },
+      ...alongside,
     ];
     const counts = [{ key: projectKey(parent), count: 'forksCount', reason: 'parent' }];
     await withDecrements(counts, (counted) => this.#transact([...writes, ...counted]));

@@ -12,7 +12,13 @@ import type {
 } from '../../records/merge-requests.ts';
 import { ConditionFailed, TransactionRefused } from '../errors.ts';
 import type { PushedBranch, Writer } from '../notes/mentions.ts';
-import { MAINTENANCE, message, type Outbox, type OutboxMessage } from '../outbox/outbox.ts';
+import {
+  MAINTENANCE,
+  message,
+  type Outbox,
+  type OutboxMessage,
+  type PlainMessage,
+} from '../outbox/outbox.ts';
 import {
   collaborationPrefix,
   diffVersionKey,
@@ -24,7 +30,6 @@ import {
   mergeRequestSources,
 } from '../row-keys/merge-requests.ts';
 import type { Counters } from '../table/counters.ts';
-import { deletePage } from '../table/delete-page.ts';
 import type { Table } from '../table/table.ts';
 import { ABSENT, PRESENT, type Put } from '../table/write.ts';
 import type { PlaceRange } from '../tracked/places.ts';
@@ -46,6 +51,12 @@ export const REMOVE_SOURCE_JOB = 'merge_request.remove-source';
 /** Finds out whether a merge request can be merged: `{ projectId, iid }`. */
 export const CHECK_MERGE_REQUEST_JOB = 'merge_request.check';
 
+/** Closes what a project proposes that is no fork any more, and what is proposed to it: `{ projectId, actorId, baseUrl, from }`. */
+export const CLOSE_UNRELATED_JOB = 'merge_request.close-unrelated';
+
+/** Closes what a deleted project proposed to others: `{ mergeRequests, actorId }`. */
+export const CLOSE_SOURCELESS_JOB = 'merge_request.close-sourceless';
+
 /** Tells the merge requests that a deployment brought to production: `{ projectId, deploymentId, from }`. */
 export const TELL_DEPLOYED_JOB = 'merge_request.tell-deployed';
 
@@ -60,6 +71,10 @@ export const followPushMessage = (
   writer: Writer,
 ): OutboxMessage => message(MAINTENANCE, FOLLOW_PUSH_JOB, { ...push, ...writer });
 
+/** For the transaction that ends the fork relation of a project. */
+export const closeUnrelatedMessage = (projectId: number, writer: Writer): PlainMessage =>
+  message(MAINTENANCE, CLOSE_UNRELATED_JOB, { projectId, ...writer });
+
 /** An open merge request as its source branch leads to it. */
 export interface ProposedBranch extends MergeRequestReference {
   readonly sourceBranch: string;
@@ -69,7 +84,7 @@ export interface ProposedBranch extends MergeRequestReference {
 /** A source branch that is shared, and where it is proposed to be merged. */
 export type CollaborationBranch = Omit<ProposedBranch, 'id'>;
 
-interface PageOf<T> {
+export interface PageOf<T> {
   readonly items: readonly T[];
   /** What to go on after; absent at the end. */
   readonly next?: string;
@@ -238,10 +253,5 @@ export class MergeRequests extends TrackedRecords<MergeRequestRecord, MergeReque
       if (error instanceof TransactionRefused) return false;
       throw error;
     }
-  }
-
-  /** Deletes up to `limit` rows that lead from branches of a deleted project. @returns whether any are left */
-  removeOfSource(projectId: number, limit = 500): Promise<boolean> {
-    return deletePage(this.table, { partition: mergeRequestSources(projectId), limit });
   }
 }

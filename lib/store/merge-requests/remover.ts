@@ -1,14 +1,19 @@
 import type { AuthorSnapshot } from '../../records/authors.ts';
 import type { Remover, UserRow } from '../deletion/remover.ts';
 import { Missing, Stale } from '../errors.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 import { idOf } from '../row-keys/key.ts';
 import { iidOf } from '../row-keys/tracked.ts';
 import { untilNoneLeft } from '../table/delete-page.ts';
+import type { Table } from '../table/table.ts';
 import { NO_SURROUNDINGS } from '../tracked/kind.ts';
 import type { MergeRequests } from './merge-requests.ts';
+import { removeOfSource } from './open.ts';
 
 interface Stores {
+  readonly table: Table;
   readonly mergeRequests: MergeRequests;
+  readonly outbox: Outbox;
 }
 
 export const remover: Remover<Stores> = {
@@ -26,9 +31,9 @@ export const remover: Remover<Stores> = {
       'merge-request-commit',
       'diff-version',
     ],
-    run: async ({ mergeRequests }, { id }, deadline) =>
-      (await untilNoneLeft(() => mergeRequests.removeOfProject(id), deadline)) &&
-      untilNoneLeft(() => mergeRequests.removeOfSource(id), deadline),
+    run: async (stores, { id, deleterId = null }, deadline) =>
+      (await untilNoneLeft(() => stores.mergeRequests.removeOfProject(id), deadline)) &&
+      untilNoneLeft(() => removeOfSource(stores, id, deleterId), deadline),
   },
   ofUserRows: {
     rows: ['merge-request', 'merge-request-by'],

@@ -58,6 +58,11 @@ interface Options {
   readonly messages?: readonly OutboxMessage[];
 }
 
+interface RemovalOptions extends Options {
+  /** Who asked for it. */
+  readonly deleterId?: number;
+}
+
 export class Projects {
   readonly #table: Table;
   readonly #names: Names;
@@ -268,7 +273,7 @@ export class Projects {
    * Deletes a project with immediate effect: marks the record, frees the path, leaves all lists, closes the repository. A
    * worker deletes rows and objects (`project.delete`). @throws Stale, Missing
    */
-  async remove(project: ProjectRecord, options: Options = {}): Promise<void> {
+  async remove(project: ProjectRecord, options: RemovalOptions = {}): Promise<void> {
     const at = (options.now ?? new Date()).toISOString();
     const holder = { type: 'project', id: project.id } as const;
     const parent = project.forkedFromId;
@@ -295,6 +300,7 @@ export class Projects {
         repositoryId: project.repositoryId,
         ...(project.networkId === undefined ? {} : { networkId: project.networkId }),
         ...(project.storagePrefix ? { storagePrefix: project.storagePrefix } : {}),
+        ...(options.deleterId === undefined ? {} : { deleterId: options.deleterId }),
       }),
       indexMessage('project', project.id),
       ...(options.messages ?? []),

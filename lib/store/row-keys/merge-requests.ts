@@ -42,7 +42,8 @@ export const mergeRequestCommitKey = (projectId: number, sha: string, place: str
 export const mergeRequestSources = (sourceProjectId: number): string =>
   `MRSOURCES#${padded(sourceProjectId)}`;
 
-export const mergeRequestSourcePrefix = (branch: string): string => `SOURCE#${digestOf(branch)}#`;
+export const mergeRequestSourcePrefix = (branch?: string): string =>
+  branch === undefined ? 'SOURCE#' : `SOURCE#${digestOf(branch)}#`;
 
 /** There is one open merge request of a source branch to a target branch, which has this row. */
 export const mergeRequestSourceKey = (

@@ -4,6 +4,8 @@ import { FOLLOW_JOB } from '../../../lib/store/labels/uses.ts';
 import {
   AUTO_MERGE_JOB,
   CHECK_MERGE_REQUEST_JOB,
+  CLOSE_SOURCELESS_JOB,
+  CLOSE_UNRELATED_JOB,
   FOLLOW_PUSH_JOB,
   REBASE_JOB,
   REMOVE_SOURCE_JOB,
@@ -62,6 +64,22 @@ export const mergeRequestJobs: readonly Operation[] = [
       await fixtures.done('DELETE', `/projects/${ground.id}/repository/branches/side`, { token });
       const push = { projectId: ground.id, branches: [moved('side', ground.side, ZERO_OID)], ...writer };
       return job(fixtures, FOLLOW_PUSH_JOB, push, async () => (await record()).state === 'closed');
+    },
+  },
+  {
+    name: 'job: a merge request of a project that is no fork any more is closed',
+    async prepare(fixtures) {
+      const { kin, record, writer } = await proposedFromKin(fixtures);
+      const body = { projectId: kin, ...writer };
+      return job(fixtures, CLOSE_UNRELATED_JOB, body, async () => (await record()).state === 'closed');
+    },
+  },
+  {
+    name: 'job: a merge request of a deleted project is closed',
+    async prepare(fixtures) {
+      const { address, record, writer } = await proposedFromKin(fixtures);
+      const body = { mergeRequests: [address], actorId: writer.actorId };
+      return job(fixtures, CLOSE_SOURCELESS_JOB, body, async () => (await record()).state === 'closed');
     },
   },
   {
@@ -185,6 +203,28 @@ async function proposed(fixtures: Fixtures, targetBranch = 'main') {
     ground,
     address,
     path: `/projects/${projectId}/merge_requests/${iid}`,
+    record: async () => (await fixtures.store.mergeRequests.get(address))!,
+    writer: { actorId: owner.id, baseUrl: fixtures.service.url },
+  };
+}
+
+/** A merge request of a project that is no fork of its target any more. */
+async function proposedFromKin(fixtures: Fixtures) {
+  const ground = await fixtures.ownGround();
+  const { id: projectId, owner } = ground;
+  const { token } = owner;
+  const { id: kin } = await fixtures.done('POST', '/projects', {
+    token,
+    json: { name: fixtures.fresh('kin') },
+  });
+  await committed(fixtures, { ...ground, id: kin }, { branch: 'main' });
+  await fixtures.done('POST', `/projects/${kin}/fork/${projectId}`, { token });
+  const json = { title: 'x', source_branch: 'main', target_branch: 'main', target_project_id: projectId };
+  const { iid } = await fixtures.done('POST', `/projects/${kin}/merge_requests`, { token, json });
+  await fixtures.store.forks.unrelate((await fixtures.store.projects.get(kin))!);
+  const address = { projectId, iid };
+  return {
+    ...{ kin, address },
     record: async () => (await fixtures.store.mergeRequests.get(address))!,
     writer: { actorId: owner.id, baseUrl: fixtures.service.url },
   };

@@ -88,11 +88,17 @@ test('what was proposed is readable when its branch is deleted, and is closed an
   expect((await ok('owner', 'GET', deleted)).state).toBe('closed');
 });
 
-test.each<[string, (fork: string) => Promise<unknown>]>([
-  ['deleted', (fork) => ok('stranger', 'DELETE', fork)],
-  ['made private', (fork) => ok('stranger', 'PUT', fork, { visibility: 'private' })],
-  ['unlinked', (fork) => ok('stranger', 'DELETE', `${fork}/fork`)],
-])('what a fork proposed is readable when the fork is %s', async (how, change) => {
+const NO_BRANCH = 'Source branch "mine" does not exist';
+test.each<[string, (fork: string) => Promise<unknown>, string]>([
+  ['deleted', (fork) => ok('stranger', 'DELETE', fork), NO_BRANCH],
+  // It is hidden from who opens it again.
+  ['made private', (fork) => ok('stranger', 'PUT', fork, { visibility: 'private' }), NO_BRANCH],
+  [
+    'unlinked',
+    (fork) => ok('stranger', 'DELETE', `${fork}/fork`),
+    'Source project is not a fork of the target project',
+  ],
+])('what a fork proposed is closed and readable when the fork is %s', async (how, change, reason) => {
   const name = `fork-${how.replace(' ', '-')}`;
   const { id } = await ok('stranger', 'POST', `${path}/fork`, { name, path: name });
   await settled();
@@ -111,18 +117,16 @@ test.each<[string, (fork: string) => Promise<unknown>]>([
   await change(fork);
   await settled();
   const at = `${path}/merge_requests/${iid}`;
-  expect((await ok('owner', 'GET', at)).sha).toBe(head);
+  expect(await ok('owner', 'GET', at)).toMatchObject({
+    ...{ sha: head, state: 'closed', closed_by: { username: 'stranger' } },
+  });
   const { changes } = await ok('owner', 'GET', `${at}/changes`);
   expect(changes.map(({ new_path }: { new_path: string }) => new_path)).toEqual([`${name}.txt`]);
   expect((await ok('owner', 'GET', `${at}/commits`)).map((each: { id: string }) => each.id)).toEqual([head]);
   expect(await ok('owner', 'GET', `${at}/versions`)).toHaveLength(1);
-  // What can be done with it still: a fork that is deleted has no branch to merge.
-  const isGone = how === 'deleted';
-  expect((await as('owner', 'PUT', `${at}/merge`)).status).toBe(isGone ? 405 : 200);
-  if (!isGone) return;
-  expect((await ok('owner', 'PUT', at, { state_event: 'close' })).state).toBe('closed');
+  expect((await as('owner', 'PUT', `${at}/merge`)).status).toBe(405);
   const { status, body } = await as('owner', 'PUT', at, { state_event: 'reopen' });
-  expect([status, body.message]).toEqual([422, ['Source branch "mine" does not exist']]);
+  expect([status, body.message]).toEqual([422, [reason]]);
   await ok('owner', 'DELETE', at);
 });
 

@@ -2,6 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DiffVersion, MergeRequestRecord } from '../../../lib/records/merge-requests.ts';
 import { TransactionRefused } from '../../../lib/store/errors.ts';
 import { mergeRequestRanges } from '../../../lib/store/merge-requests/kind.ts';
+import { CLOSE_SOURCELESS_JOB } from '../../../lib/store/merge-requests/merge-requests.ts';
+import { openFromProject, openToProject, removeOfSource } from '../../../lib/store/merge-requests/open.ts';
+import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
 import { createProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
 let opened: TestStore;
@@ -131,4 +134,64 @@ test('lists by branch and by reviewer find it in its state', async () => {
   await mergeRequests.update(record, { state: 'merged' }, AROUND);
   expect(await iids(bySource('opened'))).toEqual([]);
   expect(await iids(bySource('merged'))).toEqual([record.iid]);
+});
+
+test('open ones from a project and to it are read page by page, the oldest first', async () => {
+  const { mergeRequests } = opened.store;
+  const author = await opened.store.users.create(newUser('paging'));
+  const { id } = await createProject(opened.store, author, 'paged');
+  const numbers: number[] = [];
+  for (const n of [1, 2, 3, 4]) {
+    const { id: mrId, iid } = await mergeRequests.allocate(id);
+    const like = await proposed(`branch-${n}`, n === 2 ? 'aside' : 'main');
+    const at = `2026-01-01T00:00:0${n}.000Z`;
+    const record = {
+      ...like,
+      id: mrId,
+      iid,
+      projectId: id,
+      source: { projectId: id, branch: `branch-${n}` },
+    };
+    await mergeRequests.create({ ...record, createdAt: at, updatedAt: at }, AROUND);
+    if (n === 4)
+      await mergeRequests.update({ ...record, createdAt: at, updatedAt: at }, { state: 'closed' }, AROUND);
+    else numbers.push(iid);
+  }
+  const all = async (
+    page: (after?: string) => Promise<{ items: readonly ({ iid: number } | undefined)[]; next?: string }>,
+  ) => {
+    const found: number[] = [];
+    let after: string | undefined;
+    do {
+      const { items, next } = await page(after);
+      expect(items.length).toBeLessThanOrEqual(2);
+      found.push(...items.map((each) => each!.iid));
+      after = next;
+    } while (after !== undefined);
+    return found;
+  };
+  expect((await all((after) => openFromProject(opened.store, id, 2, after))).toSorted()).toEqual(numbers);
+  expect(await all((after) => openToProject(opened.store, id, 2, after))).toEqual(numbers);
+});
+
+test('rows of a deleted project are deleted in pages, and what is open to others is left to a worker', async () => {
+  const { mergeRequests, table } = opened.store;
+  const author = await opened.store.users.create(newUser('leaving'));
+  const { id } = await createProject(opened.store, author, 'leaving');
+  const record = {
+    ...(await proposed('mine')),
+    source: { projectId: id, branch: 'mine' },
+    allowCollaboration: true,
+  };
+  await mergeRequests.create(record, AROUND);
+  let pages = 1;
+  while (await removeOfSource(opened.store, id, 7, 1)) pages++;
+  expect(pages).toBeGreaterThan(1);
+  expect((await openFromProject(opened.store, id, 10)).items).toEqual([]);
+  const promised = [];
+  for (let shard = 0; shard < OUTBOX_SHARDS; shard++)
+    for await (const { type, body } of table.queryAll({ partition: outboxPartition(shard) }))
+      if (type === CLOSE_SOURCELESS_JOB) promised.push(body);
+  const body = { mergeRequests: [{ projectId, iid: record.iid }], actorId: 7 };
+  expect(promised).toEqual([body, body]);
 });
