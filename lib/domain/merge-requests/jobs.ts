@@ -11,6 +11,7 @@ import {
   REBASE_JOB,
   REMOVE_SOURCE_JOB,
   RESOLVE_OUTDATED_JOB,
+  RETARGET_JOB,
   TELL_DEPLOYED_JOB,
 } from '../../store/merge-requests/merge-requests.ts';
 import { UNASSIGN_MERGE_REQUESTS_JOB } from '../../store/tracked/unassign.ts';
@@ -27,6 +28,7 @@ import { tellDeployed } from './deployed.ts';
 import { followWithMergeRequests, settleMergeRequests } from './follow.ts';
 import { rebaseMergeRequest } from './rebase.ts';
 import { resolveOutdated } from './resolve-outdated.ts';
+import { retargetChained } from './retarget.ts';
 import { closeSourceless, closeUnrelated } from './unrelated.ts';
 
 const address = () => ({ projectId: idField(), iid: idField() });
@@ -143,6 +145,19 @@ export const jobs = [
         baseUrl: z.string(),
       }),
     run: removeSourceBranch,
+  }),
+  defineJob({
+    name: RETARGET_JOB,
+    body: () =>
+      z.object({
+        projectId: idField(),
+        iids: z.array(idField()),
+        branch: textField(),
+        targetBranch: textField(),
+        actorId: idField(),
+        baseUrl: z.string(),
+      }),
+    run: retargetChained,
   }),
   defineJob({
     name: CLOSE_UNRELATED_JOB,

@@ -388,7 +388,7 @@ export async function requireSource(
 }
 
 /** What another target branch makes of a merge request: its next version, from the same head. */
-async function retargeting(
+export async function retargeting(
   deps: Deps,
   access: ProjectAccess,
   read: MergeRequestRecord,

@@ -5,7 +5,8 @@ import type { RefUpdate } from '../../git/ports.ts';
 import { branchRef } from '../../git/refname.ts';
 import { GitRepository } from '../../git/repository.ts';
 import type { MergeChoices, MergeRequestRecord } from '../../records/merge-requests.ts';
-import { REMOVE_SOURCE_JOB } from '../../store/merge-requests/merge-requests.ts';
+import { REMOVE_SOURCE_JOB, RETARGET_JOB } from '../../store/merge-requests/merge-requests.ts';
+import { openTo } from '../../store/merge-requests/open.ts';
 import { MAINTENANCE, message, type OutboxMessage } from '../../store/outbox/outbox.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
@@ -13,6 +14,7 @@ import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, notAcceptable, unauthorized } from '../errors.ts';
 import { serializeByKey } from '../in-process-queue.ts';
+import { moverOf } from '../notifications/enqueue.ts';
 import { type BranchProtection, branchProtection } from '../refs/protection.ts';
 import { identityOf } from '../repository/identity.ts';
 import { openRepository } from '../repository/open.ts';
@@ -39,6 +41,8 @@ export interface MergeInput extends MergeChoices {
 }
 
 const QUEUE_TIMEOUT_MS = 12_000;
+/** Open merge requests to a branch that is merged and removed that go to its target: the oldest, as in the product. */
+const MAX_RETARGETED = 4;
 
 /** The merge request changed while it was judged. */
 export class Outdated extends Error {
@@ -148,7 +152,10 @@ async function mergeNow(
   protection: BranchProtection,
 ): Promise<MergeRequestRecord> {
   const { record } = situation;
-  const built = await builtMerge(deps, actor, access, situation, input);
+  const [built, { updates, messages }] = await Promise.all([
+    builtMerge(deps, actor, access, situation, input),
+    sourceRemoval(deps, actor, access, situation, input, protection),
+  ]);
   const { user } = signedIn(actor);
   const at = deps.now();
   const merged = {
@@ -163,7 +170,6 @@ async function mergeNow(
     autoMerge: null,
     updatedAt: at.toISOString(),
   } as const;
-  const { updates, messages } = sourceRemoval(deps, actor, access, situation, input, protection);
   const target = {
     name: branchRef(record.targetBranch)!,
     from: situation.heads.targetSha!,
@@ -236,16 +242,16 @@ const writtenMessage = (given: string | null): string | undefined =>
 
 /**
  * What removes the source branch, if that is wanted and the merger may: in the transaction of the merge, or, in a fork, by
- * a worker after it. The default branch and protected ones stay.
+ * a worker after it. The default branch and protected ones stay. A worker lets what is open to it go to the target.
  */
-function sourceRemoval(
+async function sourceRemoval(
   deps: Deps,
   actor: Actor,
   { project, ...access }: ProjectAccess,
   { record }: Judged,
   { removeSource }: Pick<MergeInput, 'removeSource'>,
   protection: BranchProtection,
-): { readonly updates: readonly RefUpdate[]; readonly messages: readonly OutboxMessage[] } {
+): Promise<{ readonly updates: readonly RefUpdate[]; readonly messages: readonly OutboxMessage[] }> {
   const { source, diff } = record;
   const stays = { updates: [], messages: [] };
   if (!(removeSource ?? record.forceRemoveSource)) return stays;
@@ -263,7 +269,13 @@ function sourceRemoval(
   const kept = source.branch === project.defaultBranch || protection.isProtected(source.branch);
   if (kept || !can(actor, { project, ...access }, 'push_code')) return stays;
   const name = branchRef(source.branch)!;
-  return { updates: [{ name, from: diff.headSha as Oid, to: ZERO_OID }], messages: [] };
+  const iids = await openTo(deps.store, source, MAX_RETARGETED);
+  const { targetBranch } = record;
+  const body = { ...source, iids, targetBranch, ...moverOf(deps, actor) };
+  return {
+    updates: [{ name, from: diff.headSha as Oid, to: ZERO_OID }],
+    messages: iids.length === 0 ? [] : [message(MAINTENANCE, RETARGET_JOB, body)],
+  };
 }
 
 /**

@@ -51,6 +51,9 @@ export const REMOVE_SOURCE_JOB = 'merge_request.remove-source';
 /** Finds out whether a merge request can be merged: `{ projectId, iid }`. */
 export const CHECK_MERGE_REQUEST_JOB = 'merge_request.check';
 
+/** Lets merge requests to a branch that was merged and removed go where it went: `{ projectId, iids, branch, targetBranch, actorId, baseUrl }`. */
+export const RETARGET_JOB = 'merge_request.retarget';
+
 /** Closes what a project proposes that is no fork any more, and what is proposed to it: `{ projectId, actorId, baseUrl, from }`. */
 export const CLOSE_UNRELATED_JOB = 'merge_request.close-unrelated';
 

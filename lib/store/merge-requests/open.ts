@@ -1,6 +1,10 @@
 /** Open merge requests by the project that they are from, or to: for workers, apart from what every request carries. */
 
-import type { MergeRequestAddress, MergeRequestRecord } from '../../records/merge-requests.ts';
+import type {
+  BranchOfProject,
+  MergeRequestAddress,
+  MergeRequestRecord,
+} from '../../records/merge-requests.ts';
 import { MAINTENANCE, message, type Outbox } from '../outbox/outbox.ts';
 import {
   mergeRequestKeys,
@@ -51,6 +55,16 @@ export async function openToProject(
   const { iids, next } = await numbers(table, projectId, { prefix, limit, after });
   const page = { items: await mergeRequests.getMany(iids.map((iid) => ({ projectId, iid }))) };
   return next === undefined ? page : { ...page, next };
+}
+
+/** Returns the numbers of open merge requests to a branch, the oldest, at most `limit`. */
+export async function openTo(
+  { table }: Pick<Stores, 'table'>,
+  { projectId, branch }: BranchOfProject,
+  limit: number,
+): Promise<readonly number[]> {
+  const prefix = mergeRequestKeys.byPrefix('target', branch, 'opened');
+  return (await numbers(table, projectId, { prefix, limit })).iids;
 }
 
 async function numbers(

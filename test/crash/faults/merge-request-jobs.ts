@@ -9,6 +9,7 @@ import {
   FOLLOW_PUSH_JOB,
   REBASE_JOB,
   REMOVE_SOURCE_JOB,
+  RETARGET_JOB,
 } from '../../../lib/store/merge-requests/merge-requests.ts';
 import { propose } from '../../harness/proposals.ts';
 import type { Operation, Work } from './driver.ts';
@@ -64,6 +65,22 @@ export const mergeRequestJobs: readonly Operation[] = [
       await fixtures.done('DELETE', `/projects/${ground.id}/repository/branches/side`, { token });
       const push = { projectId: ground.id, branches: [moved('side', ground.side, ZERO_OID)], ...writer };
       return job(fixtures, FOLLOW_PUSH_JOB, push, async () => (await record()).state === 'closed');
+    },
+  },
+  {
+    name: 'job: a merge request goes where the branch that it was to has gone',
+    costly: true,
+    async prepare(fixtures) {
+      const { ground, address, record, writer } = await proposed(fixtures, 'aim');
+      const { token } = ground.owner;
+      await fixtures.done('DELETE', `/projects/${ground.id}/repository/branches/aim`, { token });
+      const chained = { iids: [address.iid], branch: 'aim', targetBranch: 'main' };
+      const body = { projectId: ground.id, ...chained, ...writer };
+      return job(fixtures, RETARGET_JOB, body, async () => {
+        const { targetBranch, diff } = await record();
+        if ((targetBranch === 'main') !== (diff.number === 2)) throw new Error('half retargeted');
+        return targetBranch === 'main';
+      });
     },
   },
   {

@@ -3,7 +3,12 @@ import type { DiffVersion, MergeRequestRecord } from '../../../lib/records/merge
 import { TransactionRefused } from '../../../lib/store/errors.ts';
 import { mergeRequestRanges } from '../../../lib/store/merge-requests/kind.ts';
 import { CLOSE_SOURCELESS_JOB } from '../../../lib/store/merge-requests/merge-requests.ts';
-import { openFromProject, openToProject, removeOfSource } from '../../../lib/store/merge-requests/open.ts';
+import {
+  openFromProject,
+  openTo,
+  openToProject,
+  removeOfSource,
+} from '../../../lib/store/merge-requests/open.ts';
 import { OUTBOX_SHARDS, outboxPartition } from '../../../lib/store/row-keys/outbox.ts';
 import { createProject, newUser, openTestStore, type TestStore } from '../table/store-fixture.ts';
 
@@ -136,7 +141,7 @@ test('lists by branch and by reviewer find it in its state', async () => {
   expect(await iids(bySource('merged'))).toEqual([record.iid]);
 });
 
-test('open ones from a project and to it are read page by page, the oldest first', async () => {
+test('open ones from a project, to it and to a branch are read page by page, the oldest first', async () => {
   const { mergeRequests } = opened.store;
   const author = await opened.store.users.create(newUser('paging'));
   const { id } = await createProject(opened.store, author, 'paged');
@@ -172,6 +177,9 @@ test('open ones from a project and to it are read page by page, the oldest first
   };
   expect((await all((after) => openFromProject(opened.store, id, 2, after))).toSorted()).toEqual(numbers);
   expect(await all((after) => openToProject(opened.store, id, 2, after))).toEqual(numbers);
+  const toMain = { projectId: id, branch: 'main' };
+  expect(await openTo(opened.store, toMain, 4)).toEqual([numbers[0], numbers[2]]);
+  expect(await openTo(opened.store, toMain, 1)).toEqual([numbers[0]]);
 });
 
 test('rows of a deleted project are deleted in pages, and what is open to others is left to a worker', async () => {
