@@ -63,7 +63,8 @@ export async function ruleDetails(
   });
 }
 
-async function membersOf({ store }: Deps, groupIds: readonly number[]): Promise<number[]> {
+/** Returns members of groups, {@link MAX_SHOWN} at most. */
+export async function membersOf({ store }: Deps, groupIds: readonly number[]): Promise<number[]> {
   if (groupIds.length === 0) return [];
   const sources = groupIds.map((id) => ({ source: { kind: 'group', id } as const }));
   const { items } = await store.members.listAll(sources, { page: 1, perPage: MAX_SHOWN });

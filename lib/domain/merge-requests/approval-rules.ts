@@ -4,6 +4,7 @@ import type { ApprovalRule, ApprovalRules } from '../../records/approvals.ts';
 import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import { APPROVAL_RULES, replaced } from '../../store/approvals/rules.ts';
 import { TransactionRefused } from '../../store/errors.ts';
+import { mergeRequestTodos } from '../../store/todos/todos.ts';
 import { can, signedIn } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
@@ -22,6 +23,7 @@ import { retryOnConflict } from '../retry-on-conflict.ts';
 import { changeMergeRequest } from './change.ts';
 import { checkedForApproval } from './checked-for-approval.ts';
 import { getMergeRequest } from './find.ts';
+import { namesApprovers } from './told.ts';
 
 /** Those that people made, the oldest first, then those of code owners. @throws `404 Not found` */
 export async function listOwnRules(
@@ -161,6 +163,12 @@ function requireMayChange(
   if (!may || !allowed || state === 'merged') throw forbidden();
 }
 
+/** Whom a rule names, and did not before. */
+const newlyNamed = (before: ApprovalRule | undefined, { userIds, groupIds }: ApprovalRule) => ({
+  userIds: userIds.filter((id) => before?.userIds.includes(id) !== true),
+  groupIds: groupIds.filter((id) => before?.groupIds.includes(id) !== true),
+});
+
 /** Changes the rules in a transaction that fails where the merge request has changed. */
 async function changed(
   deps: Deps,
@@ -184,6 +192,14 @@ async function changed(
     return await retryOnConflict(async () => {
       const { own, project } = await deps.store.approvalRules.forMergeRequest(access.project.id, iid);
       const { rule, rules } = await change(own, project, mergeRequest);
+      const named = own.rules.find(({ id }) => id === rule.id);
+      const isAsking = rules.includes(rule) && namesApprovers(newlyNamed(named, rule));
+      const messages = isAsking
+        ? mergeRequestTodos(mergeRequest, {
+            authorId: signedIn(actor).user.id,
+            approvalRules: [rule.id],
+          })
+        : [];
       await changeMergeRequest(
         deps,
         actor,
@@ -193,7 +209,7 @@ async function changed(
           requireMayChange(actor, access, before, allowed);
           return { updatedAt: deps.now().toISOString() };
         },
-        { alongside: [replaced(own, rules)] },
+        { alongside: [replaced(own, rules)], messages },
       );
       return rule;
     }, lost);

@@ -1,5 +1,6 @@
 /** Where changes of merge requests are told: in feeds, by mail, as to-dos. */
 
+import type { ApprovalRule } from '../../records/approvals.ts';
 import { isDraft, type MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { EventAction } from '../../store/events/facet.ts';
 import type { OutboxMessage } from '../../store/outbox/outbox.ts';
@@ -103,16 +104,18 @@ export async function toldToHooks(
 const STATE_IDS = { opened: 1, closed: 2, merged: 3 } as const;
 
 export async function toDo(
-  _deps: Deps,
+  { store }: Deps,
   { actor, before, after, description }: Change,
 ): Promise<{ readonly messages?: readonly OutboxMessage[] }> {
   const isNew = (ids: readonly number[] | undefined) => (id: number) => ids?.includes(id) !== true;
   const ended = before !== undefined && before.state === 'opened' && after.state !== 'opened';
+  const { rules } = before === undefined ? await store.approvalRules.of(after.projectId) : { rules: [] };
   return {
     messages: mergeRequestTodos(after, {
       authorId: actor.kind === 'user' ? actor.user.id : after.author.id,
       assignedIds: after.assigneeIds.filter(isNew(before?.assigneeIds)),
       reviewerIds: after.reviewerIds.filter(isNew(before?.reviewerIds)),
+      approvalRules: rules.some(namesApprovers) ? 'all' : undefined,
       // It may mention users: a worker finds out whom.
       described: description?.includes('@') ?? false,
       former: before === undefined ? undefined : formerMentions(before.description),
@@ -120,6 +123,10 @@ export async function toDo(
     }),
   };
 }
+
+/** Whether a rule asks some people, and not anybody. */
+export const namesApprovers = ({ userIds, groupIds }: Pick<ApprovalRule, 'userIds' | 'groupIds'>): boolean =>
+  userIds.length + groupIds.length > 0;
 
 const stateAction = ({ state }: MergeRequestRecord): 'reopened' | 'closed' | 'merged' =>
   state === 'opened' ? 'reopened' : state;

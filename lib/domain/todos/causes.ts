@@ -12,6 +12,7 @@ import { projectAccess } from '../access/open-request.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { maySeeIssue } from '../access/visible-issues.ts';
 import type { Viewer } from '../actor.ts';
+import { askedToApprove } from '../approvals/asked.ts';
 import type { Deps } from '../deps.ts';
 import { formerNames } from '../notifications/former-mentions.ts';
 import { mentionedIn } from '../notifications/mentioned-members.ts';
@@ -30,6 +31,7 @@ interface Cause {
   readonly authorId: number;
   readonly assignedIds: readonly number[];
   readonly reviewerIds?: readonly number[];
+  readonly approvalRules?: 'all' | readonly number[];
   readonly unmergeable?: boolean;
   readonly failedSha?: string;
   readonly described: boolean;
@@ -57,7 +59,8 @@ export async function addTodos(
 ): Promise<Cause | undefined> {
   const { store } = deps;
   const { projectId, authorId, noteId, from } = cause;
-  const [about, project] = await Promise.all([subjectOf(deps, cause), store.projects.get(projectId)]);
+  const project = await store.projects.get(projectId);
+  const about = project && (await subjectOf(deps, project, cause));
   if (about === undefined || project === undefined) return undefined;
   const { target } = about;
   const thread = { projectId, noteable: { kind: target.kind, id: target.id } } as const;
@@ -121,7 +124,8 @@ interface Subject {
   readonly mayBeSeen: (viewer: Viewer, access: ProjectAccess, internal: boolean) => boolean;
 }
 
-async function subjectOf({ store }: Deps, cause: Cause): Promise<Subject | undefined> {
+async function subjectOf(deps: Deps, project: ProjectRecord, cause: Cause): Promise<Subject | undefined> {
+  const { store } = deps;
   const { kind = 'issue', assignedIds, reviewerIds = [], unmergeable = false, releasedIds = [] } = cause;
   const assigned = ({ assigneeIds }: Pick<TrackedRecord, 'assigneeIds'>) =>
     assignedIds.filter((id) => assigneeIds.includes(id)).map((id): [number, TodoAction] => [id, 'assigned']);
@@ -153,12 +157,17 @@ async function subjectOf({ store }: Deps, cause: Cause): Promise<Subject | undef
     );
   }
   const record = await store.mergeRequests.get(cause);
+  const approvers =
+    record?.state !== 'opened' || cause.approvalRules === undefined
+      ? []
+      : await askedToApprove(deps, { project, level: 0 }, record, cause.approvalRules);
   return (
     record && {
       target: targetOf(kind, record),
       description: record.description,
       released: [],
       asked: new Map([
+        ...approvers.map((id) => [id, 'approval_required'] as const),
         ...(cause.failedSha === record.diff.headSha ? concernedByPipeline(record) : []),
         ...(unmergeable ? [[record.author.id, 'unmergeable'] as const] : []),
         ...reviewerIds

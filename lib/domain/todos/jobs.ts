@@ -16,6 +16,7 @@ export const jobs = [
         authorId: idField(),
         assignedIds: z.array(idField()),
         reviewerIds: z.exactOptional(z.array(idField())),
+        approvalRules: z.exactOptional(z.union([z.literal('all'), z.array(idField())])),
         unmergeable: z.exactOptional(z.boolean()),
         failedSha: z.exactOptional(textField()),
         described: z.boolean(),

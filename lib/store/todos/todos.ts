@@ -27,6 +27,8 @@ export interface TodoCauses {
   readonly assignedIds?: readonly number[];
   /** Users who were asked for a review. */
   readonly reviewerIds?: readonly number[];
+  /** Ids of approval rules whose approvers are asked; `all`: of every rule. */
+  readonly approvalRules?: 'all' | readonly number[] | undefined;
   /** Whether its author has to see to it that it can be merged. */
   readonly unmergeable?: boolean;
   /** The head whose pipeline failed: whoever proposed it, or wants it merged, has to see to that. */
@@ -59,6 +61,7 @@ function todosMessage(
     authorId,
     assignedIds = [],
     reviewerIds = [],
+    approvalRules,
     unmergeable = false,
     described = false,
     finished = false,
@@ -69,11 +72,13 @@ function todosMessage(
   }: TodoCauses,
 ): OutboxMessage[] {
   const users = assignedIds.length + reviewerIds.length + releasedIds.length;
-  if (users === 0 && !unmergeable && failedSha === undefined && !described && !finished) return [];
+  const asked = approvalRules !== undefined || failedSha !== undefined || unmergeable;
+  if (users === 0 && !asked && !described && !finished) return [];
   const body = {
     ...{ kind, projectId, iid, authorId, assignedIds, reviewerIds, unmergeable, described, finished },
     ...(releasedIds.length === 0 ? {} : { releasedIds }),
     ...(failedSha === undefined ? {} : { failedSha }),
+    ...(approvalRules === undefined ? {} : { approvalRules }),
     ...(described && noteId !== undefined ? { noteId } : {}),
     ...(described && former !== undefined ? { former } : {}),
   };

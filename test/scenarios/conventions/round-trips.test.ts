@@ -187,7 +187,7 @@ describe('storage round trips of the tracker stay within the limit', () => {
 
 /** Of merge requests of a new repository: what is needed once for each is done before it is counted. */
 const PROPOSALS: Limits = {
-  'new merge request': ['D D D D S D D D D Q D D', 'D D D D D D D D Q D D', 1700],
+  'new merge request': ['D D D D S D D D D D Q D D', 'D D D D D D D D D Q D D', 1700],
   'one merge request': ['D D D D D', 'D D D D D', 1700],
   'one merge request that is to be checked': ['D D D D D S D Q D D', 'D D D D D D Q D D', 1700],
   'page of merge requests': ['D D D D D', 'D D D D D', 1700],
