@@ -10,7 +10,7 @@ import { type Propose, pushRules } from '../../domain/git/push-answer.ts';
 import type { PushTarget } from '../../domain/git/push-uploads.ts';
 import type { Admission } from '../../domain/rate-limits/request-counting.ts';
 import { pushAccess } from '../../domain/refs/collaboration.ts';
-import { isFetchable, isPushable } from '../../domain/refs/hidden-refs.ts';
+import { besideProposals, isFetchable, isPushable } from '../../domain/refs/hidden-refs.ts';
 import { defaultBranchName } from '../../domain/repository/default-branch-name.ts';
 import { openRepository } from '../../domain/repository/open.ts';
 import { maxPushBytes } from '../../domain/repository/size-limits.ts';
@@ -21,6 +21,7 @@ import { type SmartHttpResponse, smartHttp } from '../../git/wire/http.ts';
 import type { KeptPacks } from '../../git/wire/kept-pack.ts';
 import type { ReceivePackOptions } from '../../git/wire/receive-pack.ts';
 import type { Repository } from '../../git/wire/repository.ts';
+import type { Visibility } from '../../git/wire/visible.ts';
 import { CHALLENGE } from '../../http/challenge.ts';
 import { credentialOf } from '../../http/credentials.ts';
 import type { RequestFacts } from '../../http/endpoint.ts';
@@ -140,7 +141,7 @@ export async function serveGit(
       {
         // Behind a gateway, the gateway's own limit of about 4.5 MB applies first.
         limits: { maxRequestBytes: await maxPushBytes(deps) },
-        visible: isFetchable,
+        visible: served.visible ?? isFetchable,
         bundles: {
           url: ({ location }) => deps.store.blobs.presignedGet(location, BUNDLE_SECONDS),
           request: () => deps.store.maintenanceNotes.askForBundle(repositoryId),
@@ -176,6 +177,8 @@ export async function serveGit(
 interface Served {
   readonly repository: Repository;
   readonly repositoryId: string;
+  /** Default: all that can be fetched at all. */
+  readonly visible?: Visibility;
   /** Of a push. */
   readonly rules: () => Pick<ReceivePackOptions, 'authorize' | 'conclude'>;
   readonly notice?: string | undefined;
@@ -190,11 +193,12 @@ async function servedCode(
   { rest, fullPath }: GitPath,
   baseUrl: string,
 ): Promise<Served> {
-  const { project, prefetched } = access.project;
+  const { project, prefetched, hidesProposals } = access.project;
   const pusher = rest === 'git-receive-pack' ? { pusher: access.actor } : {};
   return {
     repository: openRepository(deps, project, { prefetched, ...pusher }),
     repositoryId: project.repositoryId,
+    ...(hidesProposals && { visible: (name) => isFetchable(name) && besideProposals(name) }),
     rules: () => pushRules(deps, access, propose),
     notice: await movedNotice(deps, project, fullPath, baseUrl),
     fetched: () => deps.store.fetches.count(project.id, deps.now()),

@@ -51,7 +51,7 @@ export async function openWithDeployToken(
   if (off || (!covers && !can(actor, access, 'read_code'))) {
     throw forbidden('You are not allowed to download code from this project.');
   }
-  return { actor, project: { ...access, ...prefetched } };
+  return { actor, project: { ...access, ...(covers && { hidesProposals: false }), ...prefetched } };
 }
 
 /**

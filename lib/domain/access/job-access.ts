@@ -52,5 +52,8 @@ export async function openWithJobToken(
   const off = access.project.settings['repository_access_level'] === 'disabled';
   if (off || (!own && !can(actor, access, 'read_code')))
     throw forbidden('You are not allowed to download code from this project.');
-  return { actor, project: { ...access, ...(own ? { level: REPORTER } : {}), ...prefetched } };
+  return {
+    actor,
+    project: { ...access, ...(own ? { level: REPORTER, hidesProposals: false } : {}), ...prefetched },
+  };
 }

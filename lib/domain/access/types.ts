@@ -13,6 +13,8 @@ export interface ProjectAccess {
   readonly level: AccessLevel | 0;
   /** Reads of its repository in progress. */
   readonly prefetched?: Prefetched;
+  /** Whether its merge requests, and so the refs that name what they propose, are hidden from the actor. */
+  readonly hidesProposals?: boolean;
   /** Unprotected branches that the actor may push to, although they may not push to the project. */
   readonly collaboration?: ReadonlySet<string>;
 }

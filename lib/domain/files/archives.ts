@@ -54,9 +54,9 @@ export async function downloadArchive(
   request: ArchiveWanted,
 ): Promise<Archive> {
   const { store } = deps;
-  const { project, prefetched } = access;
+  const { project, prefetched, hidesProposals } = access;
   const caller = subjectFor(actor, request.sourceIp);
-  const repository = openRepository(deps, project, { prefetched });
+  const repository = openRepository(deps, project, { prefetched, hidesProposals });
   const git = new GitRepository(repository);
   const event = request.headOnly ? undefined : started(prepareAudited(deps, actor));
   const [found, head] = await withinRate(deps, ARCHIVES, `${project.id} ${caller}`, () =>

@@ -4,10 +4,15 @@
  */
 import type { Visibility } from '../../git/wire/visible.ts';
 
-const SHOWN = ['refs/environments/', 'refs/merge-requests/', 'refs/pipelines/'];
+/** What merge requests propose, and their merges. */
+const PROPOSALS = 'refs/merge-requests/';
+const SHOWN = ['refs/environments/', PROPOSALS, 'refs/pipelines/'];
 const HIDDEN = ['refs/keep-around/', 'refs/remotes/', 'refs/tmp/'];
 
 export const isFetchable: Visibility = (name) => !HIDDEN.some((prefix) => name.startsWith(prefix));
 
 export const isPushable: Visibility = (name) =>
   isFetchable(name) && !SHOWN.some((prefix) => name.startsWith(prefix));
+
+/** Without the refs that are for those who see merge requests. */
+export const besideProposals: Visibility = (name) => !name.startsWith(PROPOSALS);

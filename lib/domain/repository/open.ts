@@ -27,6 +27,7 @@ import { notFound } from '../errors.ts';
 import { type Pushed, pushed } from '../events/push-events.ts';
 import { tellHooks } from '../hook-events/tell.ts';
 import { defaultBranchProtection, levelsOf } from '../refs/default-branch-protection.ts';
+import { besideProposals } from '../refs/hidden-refs.ts';
 import { newBranchRule } from '../refs/new-branch-rule.ts';
 import { RuleSet } from '../refs/pattern.ts';
 import { auditedRule } from '../refs/rule-audit.ts';
@@ -51,6 +52,7 @@ const MAX_FOLLOWED = 100;
  * Opens the repository of a project for one request. Reads nothing itself.
  * @param options.prefetched reads in progress, used by the first call of a request
  * @param options.pusher the author of the push events of writes
+ * @param options.hidesProposals true for readers for whom the refs of merge requests do not exist
  * @param options.importer true for the worker that fills it; for others it is empty until the import has finished
  * @param options.finishing the first compare-and-swap finishes the import, in the same transaction
  */
@@ -60,6 +62,7 @@ export function openRepository(
   options: {
     readonly prefetched?: Prefetched | undefined;
     readonly pusher?: Pusher | undefined;
+    readonly hidesProposals?: boolean | undefined;
     readonly importer?: boolean;
     readonly finishing?: boolean;
   } = {},
@@ -83,7 +86,7 @@ export function openRepository(
     project.storagePrefix,
   );
   const store = new PackStore(objects, { cache: deps.packs });
-  const { pusher, finishing = false } = options;
+  const { pusher, finishing = false, hidesProposals = false } = options;
   // Read beside all that comes before the refs move, and not on the way there. One that is opened meanwhile begins with
   // what its branch is by then, and is brought in line when it is looked at.
   const areProposed =
@@ -91,6 +94,7 @@ export function openRepository(
   const open = (together?: Together): Repository => {
     const refs = new ProjectRefs(deps, project, stored, {
       prefetched,
+      hidesProposals,
       finishing,
       pusher,
       together,
@@ -133,6 +137,7 @@ class ProjectRefs implements RefDatabase {
   readonly #project: ProjectRecord;
   readonly #refs: RepositoryRefs;
   readonly #prefetched: Prefetched | undefined;
+  readonly #hidesProposals: boolean;
   readonly #finishing: boolean;
   readonly #pusher: Writer | undefined;
   readonly #together: Together;
@@ -147,6 +152,7 @@ class ProjectRefs implements RefDatabase {
     refs: RepositoryRefs,
     {
       prefetched,
+      hidesProposals,
       finishing,
       pusher,
       together = { writes: [] },
@@ -154,6 +160,7 @@ class ProjectRefs implements RefDatabase {
       store,
     }: {
       readonly prefetched: Prefetched | undefined;
+      readonly hidesProposals: boolean;
       readonly finishing: boolean;
       readonly pusher: Pusher | undefined;
       readonly together: Together | undefined;
@@ -166,6 +173,7 @@ class ProjectRefs implements RefDatabase {
     this.#store = store;
     this.#areProposed = areProposed;
     this.#prefetched = prefetched;
+    this.#hidesProposals = hidesProposals;
     this.#finishing = finishing;
     this.#pusher = pusher && writerOf(deps, pusher);
     if (this.#pusher !== undefined) deps.store.events.prepare();
@@ -188,7 +196,8 @@ class ProjectRefs implements RefDatabase {
   }
 
   get(names: readonly RefName[]) {
-    return present(this.#prefetched?.get(names) ?? this.#refs.get(names));
+    const shown = this.#hidesProposals ? names.filter(besideProposals) : names;
+    return present(this.#prefetched?.get(shown) ?? this.#refs.get(shown));
   }
 
   head() {

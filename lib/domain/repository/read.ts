@@ -19,11 +19,11 @@ import { openRepository, type Pusher, type Together } from './open.ts';
  */
 export function codeOf(
   deps: Deps,
-  { project, prefetched }: ProjectAccess,
+  { project, prefetched, hidesProposals }: ProjectAccess,
   pusher?: Pusher,
   together?: Together,
 ): GitRepository {
-  const repository = openRepository(deps, project, { prefetched, pusher });
+  const repository = openRepository(deps, project, { prefetched, pusher, hidesProposals });
   return new GitRepository(
     together === undefined ? repository : repository.together(together),
     deps.histories.of(project.repositoryId),
