@@ -73,7 +73,7 @@ export async function removeLink(
   return result;
 }
 
-/** The address of the file with a permanent path. @param tag undefined: of the latest release. @throws `404 Not Found` */
+/** The address of the file with a permanent path, as a header can name it. @param tag undefined: of the latest release. @throws `404 Not Found` */
 export async function downloadUrl(
   deps: Deps,
   access: ProjectAccess,
@@ -83,7 +83,7 @@ export async function downloadUrl(
   const { links } = await (tag === undefined ? latestRelease(deps, access) : getRelease(deps, access, tag));
   const link = links.find((each) => each.filepath === `/${filepath}`);
   if (link === undefined) throw notFound();
-  return link.url;
+  return new URL(link.url).href;
 }
 
 function linkOf(links: readonly ReleaseLink[], id: number): ReleaseLink {

@@ -261,6 +261,21 @@ describe('links', () => {
       expect((await download('linked', who)).status).toBe(status);
   });
 
+  test('lead to addresses with any characters by their permanent paths', async () => {
+    for (const [i, [url, location]] of [
+      ['https://example.com/💣 ü', 'https://example.com/%F0%9F%92%A3%20%C3%BC'],
+      ['https://dë.example/a\nb', 'https://xn--d-fga.example/ab'],
+      ['ftp://example.com/x', 'ftp://example.com/x'],
+    ].entries()) {
+      await made(link(), { name: `odd ${i}`, url, filepath: `/odd/${i}` });
+      const found = await fetch(`${service.url}/${path}/-/releases/linked/downloads/odd/${i}`, {
+        redirect: 'manual',
+        headers: { 'PRIVATE-TOKEN': world.tokens.owner! },
+      });
+      expect([found.status, found.headers.get('location')]).toEqual([302, location]);
+    }
+  });
+
   test('are refused where a name, an address or a path is taken or invalid', async () => {
     const url = 'https://example.com/taken';
     await made(link(), { name: 'taken', url, filepath: '/taken' });
