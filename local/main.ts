@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseAllowList } from '../lib/outbound/allow-list.ts';
 import { type Host, startHost } from './host.ts';
 import { chooseLog } from './readable-log.ts';
 import { redrive } from './redrive.ts';
@@ -22,6 +23,11 @@ async function main(): Promise<void> {
   const port = Number(process.env['PORT'] ?? 8080);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new Error('PORT must be a number from 0 to 65535');
+  const baseUrl = process.env['BASE_URL'];
+  if (baseUrl !== undefined && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? ''))
+    throw new Error('BASE_URL must be a URL, such as https://git.example.com');
+  // Otherwise the first call to another server would find out.
+  parseAllowList(process.env['OUTBOUND_ALLOW'] ?? '');
 
   const host = await startHost({
     dataDir,
@@ -30,7 +36,7 @@ async function main(): Promise<void> {
     limits: process.env['GATEWAY_LIMITS'] === '1',
     threads: process.env['FUNCTION_THREADS'] !== '0',
     loadAhead: true,
-    ...(process.env['BASE_URL'] === undefined ? {} : { baseUrl: process.env['BASE_URL'] }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
   });
   const administrator = (await host.invoke(
     'first-administrator',

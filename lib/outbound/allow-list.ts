@@ -52,5 +52,7 @@ function parseEntry(entry: string): Entry {
     if (bare !== undefined && NAME.test(bare) && !/^[\d.]+$/.test(bare))
       return { host: bare, range: undefined, port };
   }
-  throw new RangeError(`"${entry}" in the list of allowed addresses is no name, address or range`);
+  throw new RangeError(
+    `"${entry}" in the list of allowed addresses is no name, address or range, with or without a port`,
+  );
 }

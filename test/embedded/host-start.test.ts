@@ -94,6 +94,19 @@ test('the id of another process in host.pid keeps no host from starting', async 
   }
 });
 
+test('values that nothing can be done with are told before anything is touched', async () => {
+  for (const [name, value, problem] of [
+    ['BASE_URL', 'git.example.com', 'BASE_URL must be a URL'],
+    [
+      'OUTBOUND_ALLOW',
+      'a.example, http://127.0.0.1:9000',
+      '"http://127.0.0.1:9000" in the list of allowed addresses',
+    ],
+  ] as const)
+    expect(await refused({ [name]: value })).toContain(problem);
+  expect(existsSync(DATA_DIR)).toBe(false);
+});
+
 test('data of a newer release is refused before anything is touched, and of an older one is marked', async () => {
   const first = await start();
   await first.stop();

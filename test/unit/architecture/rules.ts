@@ -88,6 +88,7 @@ export const LAYERS: Readonly<Record<string, Allowed>> = {
       'lib/store',
       'lib/records',
       'lib/domain',
+      'lib/outbound/allow-list.ts',
       'lib/http',
       'lib/git',
       'lib/telemetry',
