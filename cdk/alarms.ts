@@ -36,10 +36,10 @@ const LATE_SECONDS = 60 * MINUTES;
 const BUFFERED_SECONDS = 29;
 
 /**
- * What the runtime and Lambda write when a call ends without its answer: the handler threw, the time was over, or the
- * process ended. (The authorizer throws to refuse; it is not watched.)
+ * Lambda's report of a call that ended without its answer: the handler threw, the time was over, or the process ended.
+ * (The authorizer throws to refuse; it is not watched.)
  */
-const ENDED_EARLY = ['Invoke Error', 'Task timed out', 'Runtime exited'];
+const ENDED_EARLY = '{ $.type = "platform.report" && $.record.status != "success" }';
 
 /** Alarms for the operator: at most ten. Each metric of one costs 0.10 $ a month. */
 export class Alarms extends Construct {
@@ -112,7 +112,7 @@ export class Alarms extends Construct {
       new MetricFilter(this, `Cut-${name}`, {
         ...metric,
         logGroup: logGroupOf(name),
-        filterPattern: FilterPattern.anyTerm(...ENDED_EARLY),
+        filterPattern: FilterPattern.literal(ENDED_EARLY),
         metricValue: '1',
       });
     }

@@ -2,13 +2,16 @@ import { Duration, RemovalPolicy, Size } from 'aws-cdk-lib';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Alias,
+  ApplicationLogLevel,
   Architecture,
   type Code,
   type IFunction,
   type IVersion,
   Function as LambdaFunction,
+  LoggingFormat,
   RecursiveLoop,
   Runtime,
+  SystemLogLevel,
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -66,6 +69,11 @@ export class ServiceFunction extends Construct {
       ...reserved(settings, area.name),
       ...(area.scratch === undefined ? {} : { ephemeralStorageSize: Size.mebibytes(area.scratch) }),
       logGroup: this.logGroup,
+      loggingFormat: LoggingFormat.JSON,
+      // Only calls that fail: of each other one Lambda would write two lines, as long as the service's own.
+      systemLogLevelV2: SystemLogLevel.WARN,
+      // The service leaves out what is below `LOG_LEVEL` itself. Lines of metrics have no level, which counts as INFO.
+      applicationLogLevelV2: ApplicationLogLevel.INFO,
       environment: environmentOf(area, resources, settings),
       // A long job continues in a new message, which Lambda would mistake for an endless loop.
       ...(area.kind === 'worker' ? { recursiveLoop: RecursiveLoop.ALLOW } : {}),

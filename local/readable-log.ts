@@ -5,8 +5,6 @@ const HIDDEN = new Set([
   'level',
   'timestamp',
   'service',
-  'sampling_rate',
-  'xray_trace_id',
   'message',
   'method',
   'route',

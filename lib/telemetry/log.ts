@@ -1,10 +1,10 @@
 /** Log lines: one line of JSON each, with the id of the request. */
-import { Logger, type LogItem, LogLevel } from '@aws-lambda-powertools/logger';
+import { Logger, type LogItem, LogLevel, LogLevelThreshold } from '@aws-lambda-powertools/logger';
 import { type Facts, requestId } from './correlation.ts';
 
 export type Level = 'info' | 'warn' | 'error';
 
-/** As written by Powertools; on Lambda also with `xray_trace_id`. Empty fields are omitted. */
+/** As written by Powertools. Empty fields are omitted. */
 export interface Line extends Facts {
   readonly level: Uppercase<Level>;
   /** `request`, `job`, or the event. */
@@ -31,12 +31,14 @@ let write = process.env['AWS_LAMBDA_FUNCTION_NAME'] === undefined ? printed : ba
 class Lines extends Logger {
   protected override printLog(_level: number, item: LogItem): void {
     item.prepareForPrint();
-    write(JSON.stringify(item.getAttributes(), this.getJsonReplacer()));
+    // Nothing is sampled, and nothing is traced.
+    const { sampling_rate: _, xray_trace_id: __, ...told } = item.getAttributes();
+    write(JSON.stringify(told, this.getJsonReplacer()));
   }
 }
 
 /** Created at the first line, when the environment variables are set. */
-let logger: Logger | undefined;
+let logger: { readonly lines: Logger; readonly lowest: number } | undefined;
 
 /** Sets where lines go. Reads `LOG_LEVEL` again. */
 export function logTo(writer: (line: Line) => void): void {
@@ -50,8 +52,13 @@ export function logTo(writer: (line: Line) => void): void {
  * request. `level`, `message`, `service`, `timestamp` and `sampling_rate` are reserved.
  */
 export function log(level: Level, message: string, facts: Facts = {}): void {
-  logger ??= new Lines({ logLevel: chosenLevel(), serviceName: serviceName() });
-  logger[level](message, { requestId: requestId(), ...facts });
+  logger ??= {
+    // Lambda's own level, which is `INFO` for the sake of metrics, would replace another one given here.
+    lines: new Lines({ logLevel: LogLevel.INFO, serviceName: serviceName() }),
+    lowest: LogLevelThreshold[chosenLevel()],
+  };
+  if (LogLevelThreshold[level.toUpperCase() as Uppercase<Level>] < logger.lowest) return;
+  logger.lines[level](message, { requestId: requestId(), ...facts });
 }
 
 /** The service name in log lines and metrics. */

@@ -123,7 +123,9 @@ test('every function whose answers may be long is watched for answers that end e
     const filter = filters.find(
       ({ LogGroupName }) => LogGroupName.Ref === Properties.LoggingConfig.LogGroup.Ref,
     );
-    expect(filter.FilterPattern).toBe('?"Invoke Error" ?"Task timed out" ?"Runtime exited"');
+    expect(filter.FilterPattern).toBe('{ $.type = "platform.report" && $.record.status != "success" }');
+    // Of which Lambda writes only those that fail.
+    expect(Properties.LoggingConfig).toMatchObject({ LogFormat: 'JSON', SystemLogLevel: 'WARN' });
     expect(filter.MetricTransformations).toEqual([
       { MetricName: 'AnswersCut', MetricNamespace: 'Lemnos', MetricValue: '1' },
     ]);

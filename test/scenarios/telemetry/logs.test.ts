@@ -52,7 +52,6 @@ describe('the log of a request', () => {
         timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/),
         message: 'request',
         service: 'Lemnos',
-        sampling_rate: 0,
         requestId: id,
         area: 'projects',
         function_request_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
