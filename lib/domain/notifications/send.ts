@@ -3,6 +3,7 @@
  * The audience is read in pages; settings, access and addresses are those of the moment.
  */
 
+import { createHash } from 'node:crypto';
 import type { UserRecord } from '../../records/users.ts';
 import { TransactionRefused } from '../../store/errors.ts';
 import type { NotificationScope } from '../../store/notifications/settings.ts';
@@ -22,8 +23,8 @@ import { unsubscribeLink } from './unsubscribe.ts';
 
 /** Users that are read together. */
 const PAGE_SIZE = 100;
-/** Mails of one transaction: it has at most 100 writes, and a mail takes up to three. */
-const BATCH_SIZE = 30;
+/** Mails whose marks are one transaction: it has at most 100 writes, and a mail takes up to two. */
+const BATCH_SIZE = 45;
 /** Recipients whose access is checked concurrently. */
 const CONCURRENCY = 10;
 const CONSUMER = 'notification';
@@ -123,7 +124,7 @@ async function sendPage(
         return { mail, writes: joins === undefined ? [] : [store.threads.joinWrite(joins, user.id)], user };
       }),
     );
-    await enqueueOnce(
+    await sendOnce(
       deps,
       batch.map(({ user, ...rest }) => ({ mark: markOf(id, user.id), ...rest })),
     );
@@ -136,20 +137,19 @@ interface MarkedMail {
   readonly writes: readonly Write[];
 }
 
-/** Enqueues each mail once: skips those that a concurrent run of the same job has enqueued. */
-async function enqueueOnce(deps: Deps, mails: readonly MarkedMail[]): Promise<void> {
-  const { processed, outbox } = deps.store;
+/**
+ * Sends each mail to its queue, and marks it. It needs no row of the outbox: whoever ends before the mark is called again, and
+ * sends the mail again under the id that it had, by which the mail worker sends it once.
+ */
+async function sendOnce({ store: { processed, outbox, table }, now }: Deps, mails: readonly MarkedMail[]) {
+  await outbox.send(mails.map(({ mark, mail }) => ({ ...mail, id: mailIdOf(mark) })));
   for (let remaining = mails; remaining.length > 0; ) {
     try {
-      const writes = remaining.flatMap(({ mark, writes }) => [
-        processed.mark(CONSUMER, mark, deps.now()),
-        ...writes,
-      ]);
-      return await outbox.commit(
-        writes,
-        remaining.map(({ mail }) => mail),
+      return await table.transact(
+        remaining.flatMap(({ mark, writes }) => [processed.mark(CONSUMER, mark, now()), ...writes]),
       );
     } catch (error) {
+      // A concurrent run of the same job has marked some.
       if (!(error instanceof TransactionRefused && error.has('processed'))) throw error;
       const done = await processed.filterHandled(
         CONSUMER,
@@ -159,6 +159,10 @@ async function enqueueOnce(deps: Deps, mails: readonly MarkedMail[]): Promise<vo
     }
   }
 }
+
+/** An id with the time of the notification's own, of which it is the mail to one user. */
+const mailIdOf = (mark: string): string =>
+  mark.slice(0, 10) + createHash('sha256').update(mark).digest('hex').slice(0, 16).toUpperCase();
 
 const markOf = (id: string, userId: number): string => `${id}#${userId}`;
 
