@@ -60,7 +60,7 @@ export class MembershipCache {
     const { groups, members } = this.#deps.store;
     const [records, memberships] = await Promise.all([
       groupIds.length === 0 ? [] : groups.getMany(groupIds),
-      userId === undefined || sources.length === 0 ? [] : members.heldBy(userId, sources),
+      userId === undefined || sources.length === 0 ? [] : members.ofUserIn(userId, sources),
     ]);
     for (const [i, id] of groupIds.entries()) this.#groups.set(id, records[i]);
     for (const [i, source] of sources.entries()) this.#members.set(keyOf(source), memberships[i]);

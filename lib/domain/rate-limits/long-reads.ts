@@ -5,6 +5,7 @@
  */
 import { currentWatch, TURN_MS, underWatch, type WorkWatch } from '../../git/work.ts';
 import { PLACE_MS, type Place } from '../../store/rate-limits/read-places.ts';
+import { readingOnce } from '../../store/table/read-once.ts';
 import { annotate } from '../../telemetry/correlation.ts';
 import { log } from '../../telemetry/log.ts';
 import type { Deps } from '../deps.ts';
@@ -44,7 +45,7 @@ export class LongRead implements WorkWatch {
   }
 
   run<T>(work: () => T): T {
-    return underWatch(this, work);
+    return readingOnce(() => underWatch(this, work));
   }
 
   /** To be called once the caller may read the project: nobody else learns how much is read in it. */

@@ -18,6 +18,7 @@ import {
 import { ConditionFailed, StoreUnavailable, TransactionRefused } from '../errors.ts';
 import type { Key } from '../row-keys/key.ts';
 import { mapLimit } from './map-limit.ts';
+import { forgetRows, keepRow, knownRow } from './read-once.ts';
 import { type CancellationReason, type RetryPolicy, retrying, standardRetries } from './retry.ts';
 import type { IndexName } from './schema.ts';
 import { fromWire, type WireValue } from './unmarshall.ts';
@@ -78,12 +79,15 @@ export class Table {
 
   /** @returns the item, or undefined. */
   async get(key: Key, options: { consistent?: boolean } = {}): Promise<Item | undefined> {
+    const known = knownRow(key);
+    if (known !== undefined) return known.item;
     const command = new GetCommand({
       TableName: this.name,
       Key: onlyKey(key),
       ConsistentRead: options.consistent ?? true,
     });
     const answer = await retrying(this.#retries, () => this.#client.send(command));
+    if (options.consistent !== false) keepRow(key, answer.Item);
     return answer.Item;
   }
 
@@ -93,12 +97,19 @@ export class Table {
     options: { consistent?: boolean; only?: readonly string[] } = {},
   ): Promise<(Item | undefined)[]> {
     const distinct = new Map(keys.map((key) => [identity(key), onlyKey(key)]));
-    const found = new Map<string, Item>();
-    const missing = [...distinct.values()];
+    const found = new Map<string, Item | undefined>();
+    const missing: Key[] = [];
+    for (const [name, key] of distinct) {
+      const known = knownRow(key);
+      if (known === undefined) missing.push(key);
+      else found.set(name, known.item);
+    }
     const chunks: Key[][] = [];
     for (let i = 0; i < missing.length; i += BATCH_SIZE) chunks.push(missing.slice(i, i + BATCH_SIZE));
     await mapLimit(4, chunks, async (chunk) => {
       for (const item of await this.#batch(chunk, options)) found.set(identity(item as Item & Key), item);
+      if (options.consistent !== false && options.only === undefined)
+        for (const key of chunk) keepRow(key, found.get(identity(key)));
     });
     return keys.map((key) => found.get(identity(key)));
   }
@@ -213,6 +224,7 @@ export class Table {
 
   /** @throws ConditionFailed with the item found there. */
   async put(write: Put): Promise<void> {
+    forgetRows(write.put);
     const item = write.if === undefined ? write.put : { ...write.put, [STAMP]: randomUUID() };
     const command = new PutCommand({ TableName: this.name, Item: item, ...condition(write) });
     await this.#one(write, item, () => this.#client.send(command));
@@ -223,6 +235,7 @@ export class Table {
    * @throws ConditionFailed with the item found there.
    */
   async update(write: Update): Promise<Item> {
+    forgetRows(write.update);
     const stamp = write.if === undefined ? undefined : { [STAMP]: randomUUID() };
     const stamped = stamp === undefined ? write : { ...write, set: { ...write.set, ...stamp } };
     const { expression, values } = updateExpression(stamped);
@@ -251,6 +264,7 @@ export class Table {
       });
       return;
     }
+    forgetRows(write.delete);
     const command = new DeleteCommand({ TableName: this.name, Key: onlyKey(write.delete) });
     await retrying(this.#retries, () => this.#client.send(command));
   }
@@ -283,6 +297,7 @@ export class Table {
     if (writes.length === 0) return;
     if (writes.length > TRANSACTION_ITEMS)
       throw new RangeError(`a transaction of ${writes.length} items; ${TRANSACTION_ITEMS} is the limit`);
+    for (const write of writes) forgetRows(keyOf(write));
     const command = new TransactWriteCommand({
       ClientRequestToken: options.token ?? randomUUID(),
       TransactItems: writes.map((write) => this.#transactItem(write)),

@@ -1,0 +1,66 @@
+/** What a request reads of users, groups and projects, on a table that counts what it is asked. */
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { beforeEach, expect, test } from 'vitest';
+import { groupKey } from '../../lib/store/row-keys/groups.ts';
+import type { Key } from '../../lib/store/row-keys/key.ts';
+import { projectKey } from '../../lib/store/row-keys/projects.ts';
+import { userKey } from '../../lib/store/row-keys/users.ts';
+import { readingOnce } from '../../lib/store/table/read-once.ts';
+import { Table } from '../../lib/store/table/table.ts';
+
+const [PROJECT, GROUP, USER] = [projectKey(1), groupKey(2), userKey(3)];
+const OTHER = { pk: 'OTHER#1', sk: 'OTHER' };
+let asked: string[];
+let table: Table;
+beforeEach(() => {
+  asked = [];
+  const row = ({ pk, sk }: Key) => {
+    asked.push(pk);
+    return pk === USER.pk ? undefined : { pk, sk, n: asked.length };
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: inputs of every command
+  const send = async ({ input }: { input: any }) => {
+    if (input.Key !== undefined && input.UpdateExpression === undefined) return { Item: row(input.Key) };
+    const keys: Key[] = input.RequestItems?.rows.Keys ?? [];
+    return { Responses: { rows: keys.map(row).filter((item) => item !== undefined) } };
+  };
+  table = new Table({ send } as unknown as DynamoDBDocumentClient, 'rows');
+});
+
+test('a request that changes nothing reads each record once, also one that is not there', async () => {
+  const [first, second] = await readingOnce(async () => [
+    await table.batchGet([PROJECT, GROUP, USER]),
+    [await table.get(PROJECT), ...(await table.batchGet([GROUP, USER], { only: ['n'], consistent: false }))],
+  ]);
+  expect(second).toEqual(first);
+  expect(asked).toEqual([PROJECT.pk, GROUP.pk, USER.pk]);
+});
+
+test('the next request reads them anew, and so does work outside of one', async () => {
+  for (let i = 0; i < 2; i++) await readingOnce(() => table.get(PROJECT));
+  for (let i = 0; i < 2; i++) await table.get(PROJECT);
+  expect(asked).toHaveLength(4);
+});
+
+test('parts of rows, rows that may be late and rows of other partitions are not kept', async () => {
+  await readingOnce(async () => {
+    for (let i = 0; i < 2; i++) {
+      await table.batchGet([GROUP], { only: ['n'] });
+      await table.get(USER, { consistent: false });
+      await table.get(OTHER);
+    }
+  });
+  expect(asked).toHaveLength(6);
+});
+
+test('a request that writes such a record reads all of them as they then are', async () => {
+  await readingOnce(async () => {
+    await table.get(GROUP);
+    await table.update({ update: OTHER, set: { n: 1 } });
+    await table.get(GROUP);
+    expect(asked).toHaveLength(1);
+    await table.update({ update: PROJECT, set: { n: 1 } });
+    for (let i = 0; i < 2; i++) await table.get(GROUP);
+  });
+  expect(asked).toHaveLength(3);
+});
