@@ -2,9 +2,13 @@
  * Approximate list prices of us-east-1 in dollars, without the free tier; the linked pages have the current ones.
  */
 export const PRICE = {
-  /** https://aws.amazon.com/cloudwatch/pricing: a standard-resolution alarm, for each of its metrics, and a GB of ingested logs. */
+  /**
+   * https://aws.amazon.com/cloudwatch/pricing: a standard-resolution alarm, for each of its metrics, and a GB of ingested logs,
+   * of the class Standard and of Infrequent Access.
+   */
   alarm: 0.1,
   logsPerGb: 0.5,
+  rareLogsPerGb: 0.25,
   /** The same page: a custom metric reported in every hour of a month; prorated if in fewer. */
   metric: 0.3,
   /** The same page: three dashboards per account are free if none has more metrics than this. */

@@ -27,7 +27,7 @@ interface Units {
 export interface Action extends Units {
   /** GB-seconds of functions. */
   readonly gbSeconds: number;
-  /** Of log lines, those of metrics and the runtime's own included. */
+  /** Of log lines of functions, those of metrics included. */
   readonly logBytes: number;
   /** Dollars for a million of it. */
   readonly million: number;
@@ -41,8 +41,6 @@ const TRIP_MS = { D: 5, S: 25, Q: 10 } as const;
 const CALL_MS = 2;
 /** The processor time of each kind of request, with its jobs, as `npm run bench load` measured it. */
 const CPU_MS = new DocumentedPart('cpu').rows();
-/** What Lambda writes of each call: START, END and REPORT. */
-const RUNTIME_LOG_BYTES = 330;
 /** The gateway's line of each request. */
 const ACCESS_LOG_BYTES = 400;
 /** Sent, received, deleted; one by one, which is the most. */
@@ -99,10 +97,7 @@ export async function counted(
     inGb(memory, msOf(asked) + (requests.length + guarded) * CALL_MS) +
     done.gbSeconds;
   const logBytes =
-    told.reduce((sum, line) => sum + JSON.stringify(line).length, 0) +
-    (metrics.bytes - metricBytes) +
-    units.calls * RUNTIME_LOG_BYTES +
-    units.requests * ACCESS_LOG_BYTES;
+    told.reduce((sum, line) => sum + JSON.stringify(line).length, 0) + (metrics.bytes - metricBytes);
   return { ...units, gbSeconds, logBytes, million: 1e6 * dollars(units, gbSeconds, logBytes) };
 }
 
@@ -117,7 +112,8 @@ function dollars(units: Units, gbSeconds: number, logBytes: number): number {
     units.objectReads * PRICE.objectRead +
     units.messages * REQUESTS_PER_MESSAGE * PRICE.queueRequests +
     units.mails * PRICE.mail +
-    (logBytes / 1e9) * PRICE.logsPerGb
+    (logBytes / 1e9) * PRICE.logsPerGb +
+    ((units.requests * ACCESS_LOG_BYTES) / 1e9) * PRICE.rareLogsPerGb
   );
 }
 
