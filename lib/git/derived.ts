@@ -4,6 +4,7 @@
  */
 import { crc32 } from 'node:zlib';
 import { CorruptData } from './corrupt-data.ts';
+import { LruCache } from './lru-cache.ts';
 import { BLOCK_SIZE, type BlockCache, BlockMiss, type CachedFile } from './pack/block-cache.ts';
 import type { DerivedContent, DerivedFile, DerivedFiles, DerivedKind, ObjectDatabase } from './ports.ts';
 import { warn } from './warnings.ts';
@@ -163,7 +164,7 @@ const damaged = (message: string) => new CorruptData('derived-file', message);
 /** The derived files that a process has opened. */
 export class DerivedCache {
   readonly #blocks: BlockCache;
-  readonly #open = new Map<string, OpenDerived>();
+  readonly #open = new LruCache<OpenDerived>({ maxCount: MAX_FILES });
 
   constructor(blocks: BlockCache) {
     this.#blocks = blocks;
@@ -175,10 +176,8 @@ export class DerivedCache {
     const description = source?.current(kind);
     if (source === undefined || description === undefined) return undefined;
     const key = `${description.id} ${description.location}`;
-    const file = this.#open.get(key)?.reopen(source) ?? new OpenDerived(description, source, this.#blocks);
-    this.#open.delete(key);
-    this.#open.set(key, file);
-    if (this.#open.size > MAX_FILES) this.#open.delete(this.#open.keys().next().value!);
+    const open = this.#open.get(key)?.reopen(source) ?? new OpenDerived(description, source, this.#blocks);
+    const file = this.#open.use(key, open);
     return file.usable ? file : undefined;
   }
 }

@@ -1,6 +1,7 @@
 /** CODEOWNERS of a commit, and what a change touches that has owners by it. */
 
 import type { NewObject } from '../../git/edit.ts';
+import { LruCache } from '../../git/lru-cache.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
 import { decodePath } from '../../git/tree/path.ts';
@@ -29,25 +30,20 @@ export async function ownersFile(git: Reads, commit: Oid): Promise<OwnersFile | 
   return undefined;
 }
 
+interface ParsedFile {
+  readonly sections: readonly OwnersSection[];
+  readonly size: number;
+}
+
 /** Files that were parsed last, by their ids, which tell their content. */
-const parsed = new Map<Oid, { readonly sections: readonly OwnersSection[]; readonly size: number }>();
-const MAX_KEPT_BYTES = 2 * MAX_BYTES;
+const parsed = new LruCache<ParsedFile>({ sizeOf: ({ size }) => size, maxSize: 2 * MAX_BYTES });
 
 async function sectionsOf(git: Reads, oid: Oid): Promise<readonly OwnersSection[]> {
   const known = parsed.get(oid);
   const size = known?.size ?? (await git.blobHeader(oid))?.size ?? 0;
   if (size > MAX_BYTES) throw tooLarge();
   const sections = known?.sections ?? (await inTurns(parseOwners(textOf(await git.readBlob(oid)))));
-  parsed.delete(oid);
-  parsed.set(oid, { sections, size });
-  let kept = 0;
-  for (const each of parsed.values()) kept += each.size;
-  for (const [oldest, each] of parsed) {
-    if (kept <= MAX_KEPT_BYTES) break;
-    parsed.delete(oldest);
-    kept -= each.size;
-  }
-  return sections;
+  return parsed.use(oid, { sections, size }).sections;
 }
 
 /** What is no text names nobody. */

@@ -1,5 +1,6 @@
 import type { KnownBlames } from '../blame/known-blames.ts';
 import type { OpenDerived } from '../derived.ts';
+import { LruCache } from '../lru-cache.ts';
 import type { Oid } from '../oid.ts';
 import type { RawPath } from '../tree/path.ts';
 import type { CountedAuthors } from './authors.ts';
@@ -42,26 +43,20 @@ export class KnownHistory {
   }
 }
 
-/** An LRU cache of the {@link KnownHistory} of repositories. */
+/** The {@link KnownHistory} of repositories. */
 export class HistoryCache {
-  readonly #known = new Map<string, KnownHistory>();
+  readonly #known = new LruCache<KnownHistory>({
+    sizeOf: ({ size }) => size,
+    maxSize: MAX_ENTRIES,
+    maxCount: MAX_REPOSITORIES,
+  });
 
   /** @param repository a key that is unique among the repositories of this process */
   of(repository: string): KnownHistory {
-    let known = this.#known.get(repository);
+    const known = this.#known.get(repository);
     // A graph that is too large is replaced by an empty one; its current users keep it.
-    if (known === undefined || known.size > MAX_ENTRIES) known = new KnownHistory();
-    this.#known.delete(repository);
-    this.#known.set(repository, known);
-    let entries = 0;
-    for (const { size } of this.#known.values()) entries += size;
-    for (const [key, { size }] of this.#known) {
-      if (entries <= MAX_ENTRIES && this.#known.size <= MAX_REPOSITORIES) break;
-      if (key === repository) break;
-      entries -= size;
-      this.#known.delete(key);
-    }
-    return known;
+    const fits = known !== undefined && known.size <= MAX_ENTRIES;
+    return this.#known.use(repository, fits ? known : new KnownHistory());
   }
 }
 

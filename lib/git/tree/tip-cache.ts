@@ -1,16 +1,15 @@
 import type { OpenDerived } from '../derived.ts';
+import { LruCache } from '../lru-cache.ts';
 import { TipListing } from './tip-listing.ts';
 
-/** An LRU cache of tip listings, up to a budget of bytes. */
+/** Tip listings, up to a budget of bytes. */
 export class TipCache {
-  readonly #budget: number;
-  readonly #listings = new Map<string, TipListing>();
+  readonly #listings: LruCache<TipListing>;
   /** The last in the order of use: it is asked for tree after tree. */
   #newest: { readonly id: string; readonly listing: TipListing } | undefined;
-  #bytes = 0;
 
   constructor(budget: number) {
-    this.#budget = budget;
+    this.#listings = new LruCache({ sizeOf: ({ bytes }) => bytes, maxSize: budget });
   }
 
   /** The listing when it is in memory. */
@@ -22,17 +21,8 @@ export class TipCache {
   get(source: OpenDerived): TipListing {
     const { id } = source.description;
     if (this.#newest?.id === id) return this.#newest.listing;
-    const held = this.#listings.get(id);
-    const listing = held ?? readListing(source);
-    this.#listings.delete(id);
-    this.#listings.set(id, listing);
+    const listing = this.#listings.use(id, this.#listings.get(id) ?? readListing(source));
     this.#newest = { id, listing };
-    if (held === undefined) this.#bytes += listing.bytes;
-    for (const [oldest, { bytes }] of this.#listings) {
-      if (this.#bytes <= this.#budget || oldest === id) break;
-      this.#listings.delete(oldest);
-      this.#bytes -= bytes;
-    }
     return listing;
   }
 }

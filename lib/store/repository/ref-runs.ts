@@ -2,6 +2,7 @@
  * Runs of ref tables in the memory of the process. A table never changes after the guards named it, so what was read
  * once stays true for as long as the guards name it; readers still read those.
  */
+import { LruCache } from '../../git/lru-cache.ts';
 import type { Ref } from '../../git/ports.ts';
 import type { Table } from '../table/table.ts';
 import { compareText } from '../table/text-order.ts';
@@ -19,6 +20,9 @@ export interface RefRun {
 
 /** About 250,000 refs: 64 bytes of text each, and twice that for objects and slices. */
 const MAX_BYTES = 48 * 1024 * 1024;
+
+/** Tables of which runs are held. */
+const MAX_TABLES = 1000;
 
 /** The runs of one table that were read. */
 export class TableRuns {
@@ -66,26 +70,23 @@ export class TableRuns {
   }
 }
 
-/** An LRU cache of tables. */
+/** The runs of the tables that were read last. */
 export class RefRunCache {
   readonly #maxBytes: number;
-  readonly #tables = new Map<string, TableRuns>();
-  #bytes = 0;
+  readonly #tables: LruCache<TableRuns>;
 
   constructor(maxBytes = MAX_BYTES) {
     this.#maxBytes = maxBytes;
+    this.#tables = new LruCache({ sizeOf: ({ bytes }) => bytes, maxSize: maxBytes, maxCount: MAX_TABLES });
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#tables.size;
   }
 
   /** Marks the table as used. @param partition of the table's rows */
   of(partition: string): TableRuns {
-    const runs = this.#tables.get(partition) ?? new TableRuns();
-    this.#tables.delete(partition);
-    this.#tables.set(partition, runs);
-    return runs;
+    return this.#tables.use(partition, this.#tables.get(partition) ?? new TableRuns());
   }
 
   /**
@@ -95,14 +96,8 @@ export class RefRunCache {
   add(partition: string, run: RefRun): void {
     const runs = this.of(partition);
     if (runs.bytes + run.bytes > this.#maxBytes / 2) return;
-    const before = runs.bytes;
     runs.add(run);
-    this.#bytes += runs.bytes - before;
-    for (const [oldest, { bytes }] of this.#tables) {
-      if (this.#bytes <= this.#maxBytes) break;
-      this.#tables.delete(oldest);
-      this.#bytes -= bytes;
-    }
+    this.#tables.use(partition, runs);
   }
 }
 
