@@ -6,6 +6,7 @@
 import type * as z from 'zod';
 import type { Prefetch } from '../domain/access/prefetch.ts';
 import type { DeployTokenAccess, GroupAccess, ProjectAccess } from '../domain/access/types.ts';
+import { once } from '../domain/once.ts';
 import type { AdmissionPort } from '../domain/rate-limits/request-counting.ts';
 import type { Settings } from '../domain/settings/current.ts';
 import type { DeployTokenRecord, TokenScope } from '../records/tokens.ts';
@@ -230,12 +231,13 @@ export function endpointFor<D extends HttpDeps>() {
         `${declaration.method} ${declaration.path} is about a ${declaration.access.kind} and has no :id`,
       );
     }
+    // A schema is built at the first request that needs it: building all at import would slow down cold starts.
     return {
       ...declaration,
       scopes: scopesFor(declaration.method, declaration.scopes),
-      params: once(declaration.params),
-      query: once(declaration.query),
-      body: once(declaration.body),
+      params: declaration.params && once(declaration.params),
+      query: declaration.query && once(declaration.query),
+      body: declaration.body && once(declaration.body),
       paginate: declaration.paginate,
       prefetch: declaration.prefetch as Endpoint<D>['prefetch'],
       returns: declaration.returns ?? {},
@@ -247,10 +249,3 @@ export function endpointFor<D extends HttpDeps>() {
 
 /** `endpoint` for endpoints without dependencies of their own. */
 export const endpoint = endpointFor<HttpDeps>();
-
-/** Builds a schema at the first request that needs it: building all at import would slow down cold starts. */
-function once<T>(make: (() => T) | undefined): (() => T) | undefined {
-  if (make === undefined) return undefined;
-  let cached: { value: T } | undefined;
-  return () => (cached ??= { value: make() }).value;
-}

@@ -10,6 +10,7 @@ import { projectAccess } from '../access/open-request.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import { isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { once } from '../once.ts';
 import { RuleSet } from '../refs/pattern.ts';
 import type { committersOf } from './committers.ts';
 import { attainable, ownerRules } from './owner-rules.ts';
@@ -54,7 +55,7 @@ export async function evaluateApprovals(
   ]);
   const rules = [...projectRules.rules, ...ownRules.rules];
   const ids = [...new Set([...approvals.map(({ userId }) => userId), ...askedIds])];
-  const committed = memoized(() =>
+  const committed = once(() =>
     settings.allow_committer_approval ? Promise.resolve(() => false) : committers(deps, access, diff),
   );
   const [users, { protections, ...target }] = await Promise.all([
@@ -90,14 +91,6 @@ export async function evaluateApprovals(
     candidates,
   });
   return { settings, projectRules, ownRules, state, users: new Map(known.map((user) => [user.id, user])) };
-}
-
-function memoized<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }
 
 /** The code that reads commits is loaded where writers may not approve: few projects ask for that. */
