@@ -156,7 +156,8 @@ export function commonEnds(a: Buffer, b: Buffer): { readonly head: number; reado
   while (head + PIECE <= shorter && a.compare(b, head, head + PIECE, head, head + PIECE) === 0) head += PIECE;
   while (head < shorter && a[head] === b[head]) head++;
   if (head === a.length && head === b.length) return { head, tail: 0 };
-  while (head > 0 && a[head - 1] !== NEWLINE) head--;
+  // A line may be as long as the text.
+  head = head === 0 ? 0 : a.lastIndexOf(NEWLINE, head - 1) + 1;
 
   const most = shorter - head;
   let tail = 0;
