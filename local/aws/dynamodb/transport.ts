@@ -40,13 +40,36 @@ function serialized(status: number, body: unknown): Exchange {
   return { status, body: encoder.encode(JSON.stringify(body)) };
 }
 
+/** Milliseconds of requests in one turn of the event loop. */
+const TURN_MS = 10;
+/** Requests that wait for a turn. */
+const waiting: (() => void)[] = [];
+
+/**
+ * Runs a request in another turn of the event loop, with as many others as there is time for: a network would let timers and
+ * other work run, which a loop of reads, or many writes that are sent at once, would starve.
+ */
+function inTurn<T>(request: () => Promise<T>): Promise<T> {
+  return new Promise((resolve) => {
+    if (waiting.push(() => resolve(request())) === 1) setImmediate(runWaiting);
+  });
+}
+
+function runWaiting(): void {
+  const began = performance.now();
+  // The one that runs stays in the list: what is sent meanwhile is no first one, for which a turn would be asked again.
+  do waiting[0]!();
+  while (waiting.shift() && waiting.length > 0 && performance.now() - began < TURN_MS);
+  if (waiting.length > 0) setImmediate(runWaiting);
+}
+
 /** The transport of an SDK client in this process. Signatures are not verified. */
 export function requestHandlerOf(engine: Engine): SdkRequestHandler {
   return requestHandler(async (request, options) => {
     if ((options?.abortSignal as { aborted?: boolean } | undefined)?.aborted) throw abortError();
-    // A network would let timers and other work run; without this a loop of reads would starve them.
-    await new Promise((resolve) => setImmediate(resolve));
-    const answer = await exchange(engine, request.headers['x-amz-target'], textOf(request.body));
+    const answer = await inTurn(() =>
+      exchange(engine, request.headers['x-amz-target'], textOf(request.body)),
+    );
     return {
       response: {
         statusCode: answer.status,
