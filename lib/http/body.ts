@@ -3,11 +3,12 @@
  * of parameters; beyond the limits the answer is 400 or 413.
  */
 import { tooLarge } from '../domain/errors.ts';
-import { inTurns } from '../git/work.ts';
+import { atOnce, Effort, inTurns, type Steps } from '../git/work.ts';
 import { malformed } from './errors.ts';
+import { joined } from './joined.ts';
 import { parseJson } from './json-params.ts';
 import { bare, type Parameters, ParameterTree } from './rack-params.ts';
-import { utf8 } from './utf8.ts';
+import { utf8, utf8InSteps } from './utf8.ts';
 
 export type { Parameters } from './rack-params.ts';
 
@@ -27,8 +28,12 @@ async function parseJsonBody(bytes: Uint8Array): Promise<Parameters> {
 }
 
 /** Parses `application/x-www-form-urlencoded` text; also query strings. `;` is not a separator. */
-export function parseForm(text: string): Parameters {
+export const parseForm = (text: string): Parameters => atOnce(formParameters(text));
+
+/** The same beside other work of the process. */
+function* formParameters(text: string): Steps<Parameters> {
   const tree = new ParameterTree();
+  const effort = new Effort();
   let start = 0;
   while (start <= text.length) {
     const end = text.indexOf('&', start);
@@ -38,7 +43,8 @@ export function parseForm(text: string): Parameters {
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
     // A name without `=` is null; with `=` and nothing after it, the empty text.
-    tree.add(name, equals < 0 ? null : decode(pair.slice(equals + 1)));
+    tree.add(name, equals < 0 ? null : yield* decodeLong(pair.slice(equals + 1)));
+    if (effort.spend(FORM_EFFORT * (pair.length + PAIR))) yield;
   }
   return tree.root;
 }
@@ -82,7 +88,7 @@ export async function beginBody(request: Request, limit = DEFAULT_BODY_LIMIT): P
     async parameters() {
       if (declared > limit) throw tooLarge();
       await bytes.readBeyond(limit);
-      return parse(bytes.read());
+      return parse(await bytes.read());
     },
   };
 }
@@ -93,9 +99,9 @@ function parserOf(type: string): Parse | undefined {
   const media = type.split(';')[0]!.trim().toLowerCase();
   if (media === 'application/json' || media.endsWith('+json')) return parseJsonBody;
   if (media === '' || media === 'application/x-www-form-urlencoded')
-    return (bytes) => {
+    return async (bytes) => {
       if (bytes.length > DEFAULT_BODY_LIMIT) throw tooLarge();
-      return parseForm(utf8(bytes));
+      return inTurns(formParameters(await inTurns(utf8InSteps(bytes))));
     };
   if (media !== 'multipart/form-data') return undefined;
   // Most functions never receive multipart bodies: the parser is loaded with the first one.
@@ -124,8 +130,38 @@ function readerOf(body: ReadableStream<Uint8Array>, limit: number) {
       }
       return ended;
     },
-    read: (): Uint8Array => (parts.length === 1 ? parts[0]! : Buffer.concat(parts, length)),
+    read: (): Promise<Uint8Array> => inTurns(joined(parts)),
   };
+}
+
+/** Units of {@link Effort} for each character of a form, and characters that a pair costs in addition. */
+const FORM_EFFORT = 5;
+const PAIR = 50;
+/** Characters that are decoded at once. */
+const DECODED = 64 * 1024;
+
+/** As {@link decode}, a part after another. */
+function* decodeLong(text: string): Steps<string> {
+  if (text.length <= DECODED) return decode(text);
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = cutBefore(text, at + DECODED);
+    parts.push(decode(text.slice(at, end)));
+    at = end;
+    yield;
+  }
+  return parts.join('');
+}
+
+/** The last place up to `to` that is in no escaped character, which has at most four bytes of three digits each. */
+function cutBefore(text: string, to: number): number {
+  if (to >= text.length) return text.length;
+  for (let end = to; end > to - 12; end--) {
+    const begins =
+      text[end] === '%' ? /[^89ab]/i.test(text[end + 1] ?? '') : !text.slice(end - 2, end).includes('%');
+    if (begins) return end;
+  }
+  return to;
 }
 
 function decode(text: string): string {

@@ -1,5 +1,5 @@
 /** Parses large JSON bodies, which are few: a file of its own beside the functions. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Effort, type Steps } from '../git/work.ts';
 import { malformed } from './errors.ts';
 import { parsed, parseJson } from './json-params.ts';
@@ -7,10 +7,10 @@ import { LIMITS, type Parameters } from './rack-params.ts';
 import { partOfUtf8, utf8 } from './utf8.ts';
 
 /** Bytes from which a string of a larger body is read apart, and how many of them at once. */
-const LONG = 64;
+const LONG = 32;
 const PIECE = 256 * 1024;
 /** Bytes of a larger body without its long strings: more than as many parameters as are taken need. */
-const MAX_REST = 16 * 1024 * 1024;
+const MAX_REST = 6 * 1024 * 1024;
 /** Bytes that are looked at between two stops. */
 const STRIDE = 64 * 1024;
 
@@ -23,7 +23,7 @@ export function* parseLarge(bytes: Uint8Array): Steps<Parameters> {
     rest.set(kept, length);
     length += kept.length;
   };
-  const mark = randomUUID();
+  const mark = randomBytes(6).toString('base64');
   const long: string[] = [];
   const effort = new Effort();
   for (let at = 0; at < bytes.length; ) {

@@ -2,6 +2,7 @@
 import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import { inTurns, Pace } from '../git/work.ts';
 import { malformed } from './errors.ts';
+import { joined } from './joined.ts';
 import { type Parameters, ParameterTree } from './rack-params.ts';
 import { utf8InSteps } from './utf8.ts';
 
@@ -18,7 +19,7 @@ export interface UploadedFile {
 const LIMITS = { files: 10_000, fieldNameSize: 4096, headerPairs: 100, headerSize: 16_384 };
 
 /** Bytes that are parsed between two stops. */
-const PIECE = 1024 * 1024;
+const PIECE = 64 * 1024;
 
 interface Part {
   readonly name: string;
@@ -31,7 +32,7 @@ interface Part {
 export async function readMultipart(bytes: Uint8Array, contentType: string): Promise<Parameters> {
   const tree = new ParameterTree();
   for (const { name, filename, type, chunks } of await partsOf(bytes, contentType)) {
-    const content = Buffer.concat(chunks);
+    const content = await inTurns(joined(chunks));
     if (filename === undefined) tree.add(name, await inTurns(utf8InSteps(content)));
     else tree.add(name, { filename, type, bytes: content } satisfies UploadedFile);
   }
@@ -70,7 +71,8 @@ async function feed(parser: InstanceType<typeof Busboy>, bytes: Uint8Array): Pro
   for (let at = 0; at < bytes.length; at += PIECE) {
     if (pace.due()) await pace.rest();
     if (!parser.writable) return;
-    parser.write(bytes.subarray(at, at + PIECE));
+    // What the parser cannot take yet it would take later, and all at once.
+    await new Promise((taken) => parser.write(bytes.subarray(at, at + PIECE), taken));
   }
   parser.end();
 }

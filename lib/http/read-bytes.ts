@@ -1,4 +1,6 @@
 import { tooLarge } from '../domain/errors.ts';
+import { inTurns } from '../git/work.ts';
+import { joined } from './joined.ts';
 
 /** Reads a whole body. @throws `refusal` as soon as it has more bytes than the limit, whatever `Content-Length` says */
 export async function readBytes(
@@ -13,5 +15,5 @@ export async function readBytes(
     if (size > limit) throw refusal();
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks, size);
+  return inTurns(joined(chunks));
 }

@@ -1,5 +1,6 @@
 import { refused } from '../../domain/errors.ts';
 import { inTurns, type Steps } from '../../git/work.ts';
+import { joined } from '../../http/joined.ts';
 
 export const ENCODINGS = ['text', 'base64'] as const;
 type Encoding = (typeof ENCODINGS)[number];
@@ -12,7 +13,7 @@ const PIECE = 1024 * 1024;
  * @throws 400 when the Base64 is malformed
  */
 export async function decodeContent(text: string, encoding: Encoding, name = 'content'): Promise<Uint8Array> {
-  return encoding === 'text' ? Buffer.from(text, 'utf8') : inTurns(decodeBase64(text, name));
+  return inTurns(encoding === 'text' ? encodeUtf8(text) : decodeBase64(text, name));
 }
 
 function* decodeBase64(text: string, name: string): Steps<Uint8Array> {
@@ -27,7 +28,20 @@ function* decodeBase64(text: string, name: string): Steps<Uint8Array> {
     rest = rest.slice(whole.length);
   }
   parts.push(decoded(rest.replace(/={1,2}$/, ''), name));
-  return Buffer.concat(parts);
+  return yield* joined(parts);
+}
+
+function* encodeUtf8(text: string): Steps<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < text.length || parts.length === 0; ) {
+    const next = text.charCodeAt(at + PIECE);
+    // Not within a pair of surrogates.
+    const end = at + PIECE - (next >= 0xdc00 && next <= 0xdfff ? 1 : 0);
+    parts.push(Buffer.from(text.slice(at, end), 'utf8'));
+    at = end;
+    yield;
+  }
+  return yield* joined(parts);
 }
 
 function decoded(text: string, name: string): Uint8Array {

@@ -110,6 +110,39 @@ test('a form has 10 MiB at most, whatever the endpoint takes', async () => {
   await expect(read(`a=${'x'.repeat(10 * MiB - 1)}`, form)).rejects.toThrow(DomainError);
 });
 
+describe('a long field of a form', () => {
+  const form = 'application/x-www-form-urlencoded';
+  const encoded = 'a%41%E4%B8%AD%f0%9f%98%80+%C3%a9é😀';
+
+  test.each(Array.from({ length: encoded.length }, (_, shift) => shift))(
+    'is what was sent, wherever it is cut: shifted by %i',
+    async (shift) => {
+      const field = 'x'.repeat(shift) + encoded.repeat(8_000);
+      const { a } = await read(`a=${field}&b=1`, form);
+      expect(a === decodeURIComponent(field.replaceAll('+', ' '))).toBe(true);
+    },
+  );
+
+  test.each(['%', '%4', '%E4%B8', '%E4%B8x', '%80', `${'%80'.repeat(100_000)}`])(
+    'with an escape that is none is refused: %#',
+    async (end) => {
+      expect(await problem(read(`a=${'x'.repeat(100_000)}${end}`, form))).toBe('invalid %-encoding');
+    },
+  );
+
+  test('is decoded beside other work', async () => {
+    expect(await stopsOf(() => read(`a=${encoded.repeat(100_000)}`, form))).toBeGreaterThan(10);
+  });
+});
+
+test.each(Array.from({ length: 4 }, (_, shift) => shift))(
+  'a long text is the content of a file as it is, wherever it is cut: shifted by %i',
+  async (shift) => {
+    const text = `${'x'.repeat(shift)}${'😀é'.repeat(MiB)}`;
+    expect(Buffer.from(text).equals(await decodeContent(text, 'text'))).toBe(true);
+  },
+);
+
 describe('the content of a file in Base64', () => {
   const bytes = Buffer.from(Array.from({ length: 3 * MiB + 1 }, (_, i) => (i * 7919) >>> 5));
   const folded = (width: number) =>
