@@ -6,7 +6,10 @@ export const REVALIDATE = 'max-age=0, private, must-revalidate';
 
 /** A weak entity tag of a whole body. */
 export const weakEtag = (body: string | Uint8Array): string =>
-  `W/"${createHash('sha256').update(body).digest('hex').slice(0, 32)}"`;
+  etagOf(createHash('sha256').update(body).digest());
+
+/** The same by the SHA-256 of the body. */
+export const etagOf = (digest: Buffer): string => `W/"${digest.toString('hex').slice(0, 32)}"`;
 
 /** Whether `If-None-Match` matches the entity tag by weak comparison (RFC 9110 §13.1.2). */
 export function matches(headers: Headers, etag: string): boolean {

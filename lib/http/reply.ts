@@ -32,6 +32,24 @@ export function json(
   return reply({ ...options, body: JSON.stringify(value), type: 'application/json' });
 }
 
+/** Characters, and about twelve for each value, of which JSON is made at once: a few milliseconds of work. */
+export const AT_ONCE = 512 * 1024;
+const VALUE = 12;
+
+export const isLarge = (value: unknown): boolean => restOf(AT_ONCE, value) < 0;
+
+/** What a value leaves of an amount; negative when it is more, of which not all is looked at then. */
+function restOf(amount: number, value: unknown): number {
+  if (typeof value === 'string') return amount - value.length;
+  let left = amount - VALUE;
+  if (typeof value !== 'object' || value === null) return left;
+  for (const key in value) {
+    left = restOf(left, (value as Record<string, unknown>)[key]);
+    if (left < 0) break;
+  }
+  return left;
+}
+
 /** 204 without a body. */
 export const noContent = (headers: Readonly<Record<string, string>> = {}): Reply =>
   reply({ status: 204, headers });

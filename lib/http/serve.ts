@@ -6,9 +6,10 @@ import type { Credential, Origin } from '../domain/actor.ts';
 import { DomainError, forbidden, resourceNotFound, unauthorized } from '../domain/errors.ts';
 import { type Admission, whileCounted } from '../domain/rate-limits/request-counting.ts';
 import { requireWritable } from '../domain/settings/maintenance-mode.ts';
+import { inTurns } from '../git/work.ts';
 import { aboutSubject, mayBeAnonymous, type OtherAccess } from './access.ts';
 import { beginBody, type Parameters, parseForm, piecesOf, UNREAD_BODY } from './body.ts';
-import { matches, REVALIDATE, requireUnmodifiedSince, weakEtag } from './conditional.ts';
+import { etagOf, matches, REVALIDATE, requireUnmodifiedSince, weakEtag } from './conditional.ts';
 import { credentialOf, deployCredentialOf, jobCredentialOf, sudoOf } from './credentials.ts';
 import { requireMediaType } from './dialect.ts';
 import type { Endpoint, HttpDeps, RequestFacts, Schema } from './endpoint.ts';
@@ -23,7 +24,7 @@ import {
   supports,
 } from './pagination.ts';
 import { problemsOf } from './params.ts';
-import { json, Reply } from './reply.ts';
+import { isLarge, json, Reply } from './reply.ts';
 import { type Walk, walk } from './walk.ts';
 
 export interface Incoming {
@@ -139,11 +140,11 @@ export async function serve<D extends HttpDeps>(
   if (result instanceof Reply) return conditional(result, facts);
   const status = endpoint.returns.status ?? (endpoint.method === 'POST' ? 201 : 200);
   if (page === undefined)
-    return conditional(status === 204 ? new Reply(204, {}, null) : json(result ?? null, { status }), facts);
+    return status === 204 ? new Reply(204, {}, null) : answered(result ?? null, status, {}, facts);
   const list = result as Page<unknown>;
   const effective = { ...appliedDefaults(input, given), ...given, ...incoming.params };
   const headers = pageHeaders(page, list, endpoint.keyset, facts.baseUrl + incoming.path, effective);
-  return conditional(json(list.items, { status, headers }), facts);
+  return answered(list.items, status, headers, facts);
 }
 
 /** The walk that an offset page is a step of, where its number alone says which it is. */
@@ -326,11 +327,31 @@ function appliedDefaults(input: Input, given: Parameters): Record<string, unknow
   );
 }
 
+/** The answer with a JSON value, which is written beside other work of the process where it is large. */
+async function answered(
+  value: unknown,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  facts: RequestFacts,
+): Promise<Reply> {
+  if (!isLarge(value)) return conditional(json(value, { status, headers }), facts);
+  const { jsonPieces } = await import('./json-in-turns.ts');
+  const { pieces, digest } = await inTurns(jsonPieces(value));
+  const told = { ...headers, 'Content-Type': 'application/json' };
+  const validator = isRead(facts) && status === 200 ? { ETag: etagOf(digest) } : {};
+  return conditional(new Reply(status, { ...told, ...validator }, each(pieces)), facts);
+}
+
+async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}
+
+const isRead = ({ method }: RequestFacts): boolean => method === 'GET' || method === 'HEAD';
+
 /** Adds an `ETag` to JSON responses with status 200; answers 304 if the caller already has it. */
 function conditional(answer: Reply, facts: RequestFacts): Reply {
   const type = answer.headers['Content-Type'];
-  const read = facts.method === 'GET' || facts.method === 'HEAD';
-  if (!read || answer.status !== 200 || type !== 'application/json') return answer;
+  if (!isRead(facts) || answer.status !== 200 || type !== 'application/json') return answer;
   const etag =
     answer.headers['ETag'] ?? (typeof answer.body === 'string' ? weakEtag(answer.body) : undefined);
   if (etag === undefined) return answer;
