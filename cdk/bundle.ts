@@ -63,6 +63,7 @@ const FORMAT = {
 const STARTED_CODE = [
   ['lib/domain/markdown/render.ts', 'lib/domain/markdown/render-thread.ts'],
   ['lib/domain/markdown/asciidoc.ts', 'lib/domain/markdown/asciidoc-process.ts'],
+  ['lib/ci/yaml/in-thread.ts', 'lib/ci/yaml/yaml-thread.ts'],
   ['lib/git/archive/bzip2.ts', 'lib/git/archive/bzip2-thread.ts'],
 ] as const;
 

@@ -1,4 +1,5 @@
 /** A whole configuration: what its jobs are, before it is known of which pipeline. */
+import { inTurns, nextTurn, type Steps } from '../git/work.ts';
 import { type Rule, rules } from './entries/conditions.ts';
 import { DEFAULT_KEYWORDS, type Defaults, inheritedOf, type Job, jobOf } from './entries/job.ts';
 import { isText, isTexts, Problems } from './entries/problems.ts';
@@ -38,14 +39,16 @@ const GLOBAL_KEYWORDS = [
 export async function readConfig(text: string, context: IncludeContext): Promise<Config> {
   const included = await includeFiles(await parseYaml(text), context);
   requireBounded(included);
-  const extended = extendJobs(included);
+  const extended = await inTurns(extendJobs(included));
   requireBounded(extended);
+  await nextTurn();
   const merged = resolveReferences(extended);
   requireBounded(merged);
-  return configOf(merged);
+  await nextTurn();
+  return inTurns(configOf(merged));
 }
 
-function configOf(merged: Hash): Config {
+function* configOf(merged: Hash): Steps<Config> {
   const problems = new Problems();
   const defaults = defaultsOf(merged, problems);
   const given = valueAt(merged, 'variables');
@@ -61,9 +64,10 @@ function configOf(merged: Hash): Config {
   for (const [name, value] of visible) {
     const job = jobOf(name, value, defaults, problems);
     if (job !== undefined) jobs.set(name, job);
+    yield;
   }
   if (problems.messages.length > 0) throw new ConfigError(...problems.messages);
-  requireConsistent(jobs, stages);
+  yield* requireConsistent(jobs, stages);
   return { stages, jobs, variables, workflow, merged };
 }
 
@@ -113,23 +117,46 @@ function workflowOf(given: unknown, problems: Problems): readonly Rule[] | undef
 }
 
 /** Jobs name stages and one another. */
-function requireConsistent(jobs: ReadonlyMap<string, Job>, stages: readonly string[]): void {
+function* requireConsistent(jobs: ReadonlyMap<string, Job>, stages: readonly string[]): Steps<void> {
   const messages: string[] = [];
-  for (const job of jobs.values()) messages.push(...inconsistencies(job, jobs, stages));
+  const known: Stages = { positions: new Map(stages.map((stage, i) => [stage, i])), told: stages.join(', ') };
+  let told = 0;
+  for (const job of jobs.values()) {
+    for (const message of inconsistencies(job, jobs, known)) {
+      told += message.length;
+      messages.push(message);
+    }
+    if (told > MAX_TOLD) throw new ConfigError(...messages);
+    yield;
+  }
   messages.push(...circles(jobs));
   if (messages.length > 0) throw new ConfigError(...messages);
 }
 
-function inconsistencies(job: Job, jobs: ReadonlyMap<string, Job>, stages: readonly string[]): string[] {
+/** Characters of messages after which no more are looked for. */
+const MAX_TOLD = 100_000;
+
+interface Stages {
+  readonly positions: ReadonlyMap<string, number>;
+  /** All of them, as messages name them. */
+  readonly told: string;
+}
+
+function inconsistencies(
+  job: Job,
+  jobs: ReadonlyMap<string, Job>,
+  { positions, told: available }: Stages,
+): string[] {
   const { name, stage, needs, dependencies = [], environment, trigger } = job;
-  const position = stages.indexOf(stage);
-  if (position < 0)
-    return [`${name} job: chosen stage does not exist; available stages are ${stages.join(', ')}`];
+  const position = positions.get(stage);
+  const isLater = (other: Job) => (positions.get(other.stage) ?? -1) > position!;
+  if (position === undefined)
+    return [`${name} job: chosen stage does not exist; available stages are ${available}`];
   const messages: string[] = [];
   for (const dependency of dependencies) {
     const other = jobs.get(dependency);
     if (other === undefined) messages.push(`${name} job: undefined dependency: ${dependency}`);
-    else if (stages.indexOf(other.stage) > position || (needs === undefined && other.stage === stage))
+    else if (isLater(other) || (needs === undefined && other.stage === stage))
       messages.push(`${name} job: dependency ${dependency} is not defined in current or prior stages`);
   }
   for (const file of trigger?.include ?? []) {
@@ -138,13 +165,13 @@ function inconsistencies(job: Job, jobs: ReadonlyMap<string, Job>, stages: reado
     if (!isText(source)) continue;
     const other = jobs.get(source);
     if (other === undefined) messages.push(`${name} job: undefined dependency: ${source}`);
-    else if (stages.indexOf(other.stage) > position)
+    else if (isLater(other))
       messages.push(`${name} job: dependency ${source} is not defined in current or prior stages`);
   }
   for (const { job: need, optional } of needs?.jobs ?? []) {
     const other = jobs.get(need);
     if (other === undefined && !optional) messages.push(`${name} job: undefined need: ${need}`);
-    else if (other !== undefined && stages.indexOf(other.stage) > position)
+    else if (other !== undefined && isLater(other))
       messages.push(`${name} job: need ${need} is not defined in current or prior stages`);
   }
   const needed = needs?.jobs.length ?? 0;

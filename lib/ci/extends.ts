@@ -1,6 +1,7 @@
 /** `extends`: https://docs.gitlab.com/ee/ci/yaml/#extends */
+import type { Steps } from '../git/work.ts';
 import { ConfigError } from './errors.ts';
-import { deepMerge, type Hash, hashOf, isHash, valueAt } from './yaml/values.ts';
+import { Copies, deepMerge, type Hash, hashOf, isHash, valueAt } from './yaml/values.ts';
 
 const MAX_NESTING = 10;
 
@@ -8,7 +9,8 @@ const MAX_NESTING = 10;
  * Merges into each job what it extends, in depth: first the earlier of its bases, then the later, then its own.
  * @throws ConfigError for a base that is absent or no hash, a circle, or more than ten levels
  */
-export function extendJobs(config: Hash): Hash {
+export function* extendJobs(config: Hash): Steps<Hash> {
+  const copies = new Copies();
   const done = new Map<string, { readonly value: Hash; readonly levels: number }>();
   const extended = (name: string, under: readonly string[]): { value: Hash; levels: number } => {
     const known = done.get(name);
@@ -27,17 +29,20 @@ export function extendJobs(config: Hash): Hash {
     let levels = 0;
     for (const base of bases) {
       const parent = extended(base, [...under, name]);
-      value = deepMerge(value, parent.value);
+      value = deepMerge(value, parent.value, copies);
       levels = Math.max(levels, parent.levels + 1);
     }
     if (levels > MAX_NESTING) throw new ConfigError(`${name}: nesting too deep in \`extends\``);
-    const result = { value: bases.length === 0 ? own : deepMerge(value, own), levels };
+    const result = { value: bases.length === 0 ? own : deepMerge(value, own, copies), levels };
     done.set(name, result);
     return result;
   };
-  return hashOf(
-    Object.entries(config).map(([name, value]) => [name, isHash(value) ? extended(name, []).value : value]),
-  );
+  const all: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(config)) {
+    all.push([name, isHash(value) ? extended(name, []).value : value]);
+    yield;
+  }
+  return hashOf(all);
 }
 
 function basesOf(job: Hash): readonly string[] {

@@ -1,4 +1,5 @@
 /** Files that a configuration includes: https://docs.gitlab.com/ee/ci/yaml/includes.html */
+import { Pace } from '../git/work.ts';
 import { rules } from './entries/conditions.ts';
 import { isText, isTexts, Problems } from './entries/problems.ts';
 import { ConfigError } from './errors.ts';
@@ -6,7 +7,7 @@ import { isGlob } from './glob.ts';
 import { type Conditions, firstRule } from './rules.ts';
 import { expand } from './variables.ts';
 import { parseYaml } from './yaml/parse.ts';
-import { deepMerge, type Hash, hashOf, isHash, valueAt } from './yaml/values.ts';
+import { Copies, deepMerge, type Hash, hashOf, isHash, valueAt } from './yaml/values.ts';
 
 /** The files of one commit of one project. */
 export interface Files {
@@ -47,7 +48,10 @@ const ACCESSORS = ['local', 'project', 'remote', 'template', 'artifact'] as cons
  */
 export async function includeFiles(config: Hash, context: IncludeContext): Promise<Hash> {
   let count = 0;
+  const copies = new Copies();
+  const pace = new Pace();
   const expanded = async (hash: Hash, files: Files): Promise<Hash> => {
+    if (!Object.hasOwn(hash, 'include')) return hash;
     const own = hashOf(Object.entries(hash).filter(([key]) => key !== 'include'));
     let merged: Hash = {};
     for (const entry of entriesOf(valueAt(hash, 'include'))) {
@@ -56,10 +60,13 @@ export async function includeFiles(config: Hash, context: IncludeContext): Promi
         // Circles end here too.
         if (++count > MAX_INCLUDED)
           throw new ConfigError(`Maximum of ${MAX_INCLUDED} nested includes are allowed!`);
-        merged = deepMerge(merged, await expanded(await parsed(file), file.files));
+        const included = await expanded(await parsed(file), file.files);
+        if (pace.due()) await pace.rest();
+        merged = deepMerge(merged, included, copies);
       }
     }
-    return deepMerge(merged, own);
+    if (pace.due()) await pace.rest();
+    return deepMerge(merged, own, copies);
   };
   return expanded(config, context.files);
 }

@@ -1,4 +1,5 @@
 /** What a pipeline is made of: the jobs of a configuration that its ref, source and variables ask for. */
+import { Pace } from '../git/work.ts';
 import type { Config } from './config.ts';
 import type { Rule } from './entries/conditions.ts';
 import type { CrossNeed } from './entries/deliveries.ts';
@@ -8,6 +9,7 @@ import type { VariableTexts } from './entries/variables.ts';
 import { ConfigError } from './errors.ts';
 import { firstRule, isSelected, type RefConditions } from './rules.ts';
 import type { Variables } from './variables.ts';
+import { tooBig } from './yaml/values.ts';
 
 export interface PlannedJob
   extends Omit<Job, 'parallel' | 'rules' | 'only' | 'except' | 'needs' | 'variables'> {
@@ -34,6 +36,8 @@ export interface Plan {
 
 /** Jobs of a pipeline. */
 const MAX_PLANNED = 2000;
+/** Variables of all jobs together, and what all need. */
+const MAX_PARTS = 200_000;
 
 /** No pipeline is made. The message says why; for a push it is no failure. */
 export class NoPipeline extends Error {
@@ -56,20 +60,29 @@ export async function planPipeline(config: Config, given: RefConditions): Promis
   const workflow = await workflowRule(config, conditions);
   const variables = { ...config.variables, ...workflow?.variables };
   const selected: PlannedJob[] = [];
+  const pace = new Pace();
+  let size = 0;
   for (const job of config.jobs.values()) {
+    if (pace.due()) await pace.rest();
     const own = { ...inherited(variables, job), ...job.variables };
     const asked = { ...conditions, variables: withGiven(own) };
     const choice = await choiceOf(job, asked, config.workflow !== undefined);
     if (choice === undefined) continue;
-    for (const planned of plannedOf(job, choice, own, config)) selected.push(planned);
+    for (const planned of plannedOf(job, choice, own)) {
+      selected.push(planned);
+      size += Object.keys(planned.variables).length;
+      if (size > MAX_PARTS) throw tooBig();
+    }
     if (selected.length > MAX_PLANNED)
       throw new ConfigError(`The number of jobs exceeds the limit of ${MAX_PLANNED} in a pipeline`);
   }
   if (selected.every(({ stage }) => stage === '.pre' || stage === '.post'))
     throw new NoPipeline('No stages / jobs for this pipeline.');
   const jobs = withNeeds(selected, config);
-  const stages = config.stages.filter((stage) => jobs.some((job) => job.stage === stage));
-  return { stages, jobs: jobs.map((job) => ({ ...job, stageIndex: stages.indexOf(job.stage) })), variables };
+  const used = new Set(jobs.map(({ stage }) => stage));
+  const stages = config.stages.filter((stage) => used.has(stage));
+  const position = new Map(stages.map((stage, i) => [stage, i]));
+  return { stages, jobs: jobs.map((job) => ({ ...job, stageIndex: position.get(job.stage)! })), variables };
 }
 
 async function workflowRule({ workflow }: Config, conditions: RefConditions) {
@@ -104,7 +117,7 @@ async function choiceOf(
 }
 
 /** The jobs that one becomes, without what they need. */
-function plannedOf(job: Job, rule: Rule, variables: VariableTexts, config: Config): PlannedJob[] {
+function plannedOf(job: Job, rule: Rule, variables: VariableTexts): PlannedJob[] {
   const { parallel, rules: _r, only: _o, except: _e, needs, ...rest } = job;
   const when = (rule.when ?? job.when) as When;
   const { startIn: _s, ...kept } = rest;
@@ -117,7 +130,8 @@ function plannedOf(job: Job, rule: Rule, variables: VariableTexts, config: Confi
     ...(startIn !== undefined && { startIn }),
     allowFailure,
     variables: { ...variables, ...rule.variables },
-    stageIndex: config.stages.indexOf(job.stage),
+    // Known when all jobs are.
+    stageIndex: -1,
     // A job that names a pipeline alone waits for the stages before.
     needs: needs?.bridge !== undefined && needs.jobs.length === 0 ? undefined : needs?.jobs,
     crossNeeds: needs?.cross ?? [],
@@ -135,6 +149,7 @@ function plannedOf(job: Job, rule: Rule, variables: VariableTexts, config: Confi
 function withNeeds(selected: readonly PlannedJob[], config: Config): PlannedJob[] {
   const names = new Set(selected.map(({ name }) => name));
   const messages: string[] = [];
+  let count = 0;
   const jobs = selected.map((job) => {
     if (job.needs === undefined) return job;
     const optional = new Set(
@@ -144,6 +159,8 @@ function withNeeds(selected: readonly PlannedJob[], config: Config): PlannedJob[
       const parallel = config.jobs.get(need)?.parallel;
       const all = parallel === undefined ? [need] : jobsOf(need, parallel).map(({ name }) => name);
       const present = all.filter((name) => names.has(name));
+      count += present.length;
+      if (count > MAX_PARTS) throw tooBig();
       if (present.length === 0 && !optional.has(need))
         messages.push(`'${job.name}' job needs '${need}' job, but '${need}' is not in any previous stage`);
       return present.map((name) => ({ job: name, artifacts }));

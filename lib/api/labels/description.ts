@@ -3,7 +3,7 @@ import type { HtmlOptions } from '../../domain/markdown/html.ts';
 /** Characters of a description that are rendered without a thread. */
 const MAX_RENDERED = 4096;
 /** Stands for the thread, which is not there: what would take long stays as it was written. */
-const AT_ONCE = { render: async () => undefined };
+const AT_ONCE = { run: async () => undefined };
 
 /**
  * The HTML of a label's description, one line of Markdown. It is made when the description is written: functions that show

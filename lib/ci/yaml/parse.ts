@@ -1,6 +1,14 @@
 /** Reads a configuration file: YAML as Ruby reads it (version 1.1), with the tag `!reference`. */
 import { ConfigError } from '../errors.ts';
-import { type Hash, isHash, Reference } from './values.ts';
+import {
+  type Hash,
+  isHash,
+  isReference,
+  pathOf,
+  type Reference,
+  referenceTo,
+  requireBounded,
+} from './values.ts';
 
 /** Bytes of one file. */
 export const MAX_FILE_BYTES = 1 << 20;
@@ -9,13 +17,25 @@ const FALSE = /^(?:no|false|off)$/i;
 const MAX_DEPTH = 100;
 const MAX_ALIASES = 10_000;
 
+/** Characters of a file that is parsed in this thread: a few milliseconds of work. Most are shorter. */
+const MAX_HERE = 16 * 1024;
+/** The same of a configuration that is written, as `requireBounded` measures it. */
+const MAX_WRITTEN_HERE = 2000;
+
 /**
- * Parses one file. Of several documents the first counts; a file of comments is an empty hash.
+ * Parses one file, a long one in another thread. Of several documents the first counts; a file of comments is an empty hash.
  * @throws ConfigError for text that is too long, is no YAML, or is no hash
  */
 export async function parseYaml(text: string): Promise<Hash> {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES)
     throw new ConfigError(`The configuration file is larger than ${MAX_FILE_BYTES} bytes`);
+  if (text.length <= MAX_HERE) return parseHere(text);
+  const { inThread } = await import('./in-thread.ts');
+  return (await inThread({ parse: text })) as Hash;
+}
+
+/** The same in this thread. */
+export async function parseHere(text: string): Promise<Hash> {
   // Loaded on demand: of the functions that carry this, few requests read a configuration.
   const yaml = await import('js-yaml');
   const reference = yaml.defineSequenceTag<unknown[], Reference>('!reference', {
@@ -23,9 +43,9 @@ export async function parseYaml(text: string): Promise<Hash> {
     addItem: (path, item) => {
       path.push(item);
     },
-    finalize: (path) => new Reference(path),
-    identify: (value) => value instanceof Reference,
-    represent: (value: Reference) => value.path,
+    finalize: referenceTo,
+    identify: isReference,
+    represent: (value: Reference) => [...pathOf(value)],
   });
   // A date stays text, as a variable's value is.
   const timestamp = yaml.defineScalarTag('tag:yaml.org,2002:timestamp', {
@@ -61,11 +81,19 @@ export async function parseYaml(text: string): Promise<Hash> {
   }
   if (value === null || value === undefined) return {};
   if (!isHash(value)) throw new ConfigError('Invalid configuration format');
+  requireBounded(value);
   return value;
 }
 
-/** Writes a configuration as YAML, each value out in full. */
+/** Writes a configuration as YAML, each value out in full; a large one in another thread. */
 export async function writeYaml(value: Hash): Promise<string> {
+  if (requireBounded(value) <= MAX_WRITTEN_HERE) return writeHere(value);
+  const { inThread } = await import('./in-thread.ts');
+  return (await inThread({ write: value })) as string;
+}
+
+/** The same in this thread. */
+export async function writeHere(value: Hash): Promise<string> {
   const { dump } = await import('js-yaml');
   return `---\n${dump(value, { noRefs: true, lineWidth: -1 })}`;
 }

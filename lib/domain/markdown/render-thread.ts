@@ -1,8 +1,6 @@
-/** What the thread of `render.ts` runs. The first message, without a text, says that it is ready. */
-import { parentPort } from 'node:worker_threads';
-import { type HtmlOptions, toHtml } from './html.ts';
+/** What the thread of `render.ts` runs. */
+import { serveTasks } from '../../threads/serve-tasks.ts';
+import { toHtml } from './html.ts';
+import type { RenderTask } from './render.ts';
 
-parentPort!.on('message', ({ text, options }: { text: string; options: HtmlOptions }) => {
-  parentPort!.postMessage(toHtml(text, options));
-});
-parentPort!.postMessage(undefined);
+serveTasks(({ text, options }: RenderTask) => toHtml(text, options));

@@ -14,10 +14,12 @@ export const LAYERS: Readonly<Record<string, Allowed>> = {
   'lib/sealing': { values: [], types: [] },
   // The only access to the engine of users' regular expressions.
   'lib/regexp': { values: [], types: [] },
+  // Threads for work on users' texts that cannot be divided.
+  'lib/threads': { values: [], types: [] },
   // Lengths of time in words.
   'lib/durations': { values: [], types: [] },
   // The language of pipelines' configuration.
-  'lib/ci': { values: ['lib/durations', 'lib/regexp'], types: [] },
+  'lib/ci': { values: ['lib/durations', 'lib/regexp', 'lib/threads', 'lib/git/work.ts'], types: [] },
   // What the store keeps, as every layer sees it: plain data and its constants.
   'lib/records': { values: [], types: [] },
   'lib/store': {
@@ -39,6 +41,7 @@ export const LAYERS: Readonly<Record<string, Allowed>> = {
       'lib/regexp',
       'lib/signatures',
       'lib/telemetry',
+      'lib/threads',
     ],
     types: [],
   },

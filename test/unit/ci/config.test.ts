@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { configOf, problemsOf } from './configs.ts';
+import { writeHere, writeYaml } from '../../../lib/ci/yaml/parse.ts';
+import { configOf, planOf, problemsOf } from './configs.ts';
 
 const job = (name: string, lines: string) => `${name}:\n  script: x\n${lines.replace(/^/gm, '  ')}\n`;
 
@@ -184,4 +185,48 @@ test('a chain of more than ten levels of extends is refused', async () => {
   const chain = Array.from({ length: 12 }, (_, i) => `.j${i}: {extends: .j${i + 1}}`).join('\n');
   const [message] = await problemsOf(`${chain}\n.j12: {script: x}\na: {extends: .j0}`);
   expect(message).toMatch(/: nesting too deep in `extends`$/);
+});
+
+test('a long file, which a thread reads, is read as a short one', async () => {
+  const text = `.a: {script: [one, !reference [.b, script]], variables: {N: 1, D: 2020-01-01, F: 1.5}}
+.b: {script: [two]}
+a: {extends: .a, when: manual}
+`;
+  const long = text + '# comment\n'.repeat(5000);
+  const [ofShort, ofLong] = [await configOf(text), await configOf(long)];
+  expect(ofLong.jobs.get('a')).toMatchObject({ script: ['one', 'two'], when: 'manual' });
+  expect(ofLong).toEqual(ofShort);
+  expect(await problemsOf(`${long}a: [`)).toEqual(await problemsOf(`${text}${'\n'.repeat(5000)}a: [`));
+});
+
+test('a long configuration is written by a thread as a short one is here', async () => {
+  const { merged } = await configOf(`a: {script: [${"'x', ".repeat(3000)}y], tags: ['1', "a\\nb"]}`);
+  expect(await writeYaml(merged)).toBe(await writeHere(merged));
+});
+
+test.each([
+  [
+    'jobs extend much',
+    `.a: {${Array.from({ length: 3000 }, (_, i) => `k${i}: v`).join()}}\n${Array.from({ length: 3000 }, (_, i) => `.b${i}: {extends: .a}\n`).join('')}`,
+  ],
+  [
+    'references name much again and again',
+    `.a: {b: [${'x,'.repeat(3000)}x]}\n${Array.from({ length: 3000 }, (_, i) => `.b${i}: [!reference [.a, b]]\n`).join('')}`,
+  ],
+])('a file whose %s is refused before it is made', async (_kind, text) => {
+  expect(await problemsOf(`${text}a: {script: x}`)).toEqual(['The parsed YAML is too big']);
+});
+
+test('what is wrong in many jobs is told within bounds', async () => {
+  const stages = Array.from({ length: 5000 }, (_, i) => `s${i}`).join();
+  const jobs = Array.from({ length: 500 }, (_, i) => `j${i}: {script: x, stage: y}\n`).join('');
+  const told = await problemsOf(`stages: [${stages}]\n${jobs}`);
+  expect(told[0]).toMatch(/^j0 job: chosen stage does not exist; available stages are \.pre, s0, /);
+  expect(told.join().length).toBeLessThan(200_000);
+});
+
+test('the variables of all jobs of a pipeline are bounded together', async () => {
+  const variables = Array.from({ length: 1000 }, (_, i) => `V${i}: x`).join();
+  const jobs = Array.from({ length: 300 }, (_, i) => `j${i}: {script: x}\n`).join('');
+  await expect(planOf(`variables: {${variables}}\n${jobs}`)).rejects.toThrow('The parsed YAML is too big');
 });

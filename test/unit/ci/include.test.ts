@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { readConfig } from '../../../lib/ci/config.ts';
 import { MAX_INCLUDED } from '../../../lib/ci/include.ts';
-import { configOf, problemsOf } from './configs.ts';
+import { configOf, contextOf, problemsOf } from './configs.ts';
 
 test('included files are merged in order, and the own entries over them', async () => {
   const { jobs, stages } = await configOf(
@@ -86,4 +87,18 @@ test('files that include each other in a circle, or too many, are refused', asyn
   const message = `Maximum of ${MAX_INCLUDED} nested includes are allowed!`;
   const files = { 'a.yml': 'include: b.yml', 'b.yml': 'include: [a.yml, a.yml]' };
   expect(await problemsOf('include: a.yml', { files })).toEqual([message]);
+});
+
+test('files that together are copied too often are refused before all are read', async () => {
+  const files = { 'b.yml': Array.from({ length: 9000 }, (_, i) => `.a${i}: {script: x}\n`).join('') };
+  let read = 0;
+  const context = contextOf({ files });
+  const counted = {
+    ...context.files,
+    read: (path: string) => context.files.read(path).finally(() => read++),
+  };
+  await expect(
+    readConfig(`include: [${'b.yml, '.repeat(99)}b.yml]\na: {script: x}`, { ...context, files: counted }),
+  ).rejects.toThrow('The parsed YAML is too big');
+  expect(read).toBeLessThan(50);
 });

@@ -100,7 +100,7 @@ describe('long texts', () => {
     const slow = 'a '.repeat(100_000);
     const hurried = new RenderThread(1, 1);
     expect(await rendered(slow, { baseUrl }, hurried)).toBe(`<pre>${slow}</pre>`);
-    expect(await hurried.render('*a*', { baseUrl })).toBeUndefined();
+    expect(await hurried.run({ text: '*a*', options: { baseUrl } })).toBeUndefined();
     expect(await rendered(slow, { baseUrl })).toBe(`<p>${slow.trim()}</p>\n`);
   });
 
