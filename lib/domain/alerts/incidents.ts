@@ -1,5 +1,6 @@
 /** Incidents that alerts open and close, in the name of an account of the service. */
 
+import { inTurns } from '../../git/work.ts';
 import type { AlertRecord } from '../../records/alerts.ts';
 import { snapshotOf } from '../../records/authors.ts';
 import type { IssueRecord, Severity } from '../../records/issues.ts';
@@ -58,7 +59,7 @@ export async function openIncident(
     ...{ confidential: false, assigneeIds: [], labelIds: [], milestoneId: null, iterationId: null },
     ...{ epicId: null, dueDate: null, weight: null, healthStatus: null, discussionLocked: null },
     ...{ timeEstimate: 0, timeSpent: 0, closedAt: null, closedById: null, movedTo: null },
-    ...{ duplicatedTo: null, relativePosition: null, tasks: tasksOf(description) },
+    ...{ duplicatedTo: null, relativePosition: null, tasks: await inTurns(tasksOf(description)) },
     ...{ createdAt: at, updatedAt: at, userNotesCount: 0, upvotes: 0, downvotes: 0, version: 1 },
   };
   const created = { actor: bot, access: accessTo(project), after: issue, description };

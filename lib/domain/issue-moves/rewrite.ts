@@ -1,5 +1,6 @@
 /** Texts of an issue that comes to another project: what they refer to stays the same. */
 
+import { inTurns } from '../../git/work.ts';
 import type { ProjectRecord } from '../../records/projects.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Viewer } from '../actor.ts';
@@ -28,7 +29,8 @@ export async function rewritten(
   texts: readonly string[],
 ): Promise<string[]> {
   if (source.project.id === target.project.id) return [...texts];
-  const found = texts.flatMap((text) => referencesIn(text, { withQuotes: true }));
+  const found: Reference[] = [];
+  for (const text of texts) found.push(...(await inTurns(referencesIn(text, { withQuotes: true }))));
   const relative = [...new Map(found.filter(isRelative).map((each) => [each.source, each])).values()];
   if (relative.length === 0) return [...texts];
   const read = (project: ProjectAccess, references: readonly Reference[]) =>
@@ -67,9 +69,10 @@ function absolute({ kind, source, container }: Relative, { fullPath }: ProjectRe
 
 function put(prose: string, places: ReadonlyMap<string, string>): string {
   let [text, from] = ['', 0];
-  for (const { reference, index } of referencesOf(prose)) {
-    const place = places.get(reference.source);
+  for (const each of referencesOf(prose)) {
+    const place = each && places.get(each.reference.source);
     if (place === undefined) continue;
+    const { reference, index } = each!;
     text += prose.slice(from, index) + place;
     from = index + reference.source.length;
   }

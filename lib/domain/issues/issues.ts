@@ -1,3 +1,4 @@
+import { inTurns } from '../../git/work.ts';
 import { snapshotOf } from '../../records/authors.ts';
 import type { IssueFields, IssueRecord } from '../../records/issues.ts';
 import type { SystemNote } from '../../records/notes.ts';
@@ -135,7 +136,7 @@ export async function createIssue(
     movedTo: null,
     duplicatedTo: null,
     relativePosition: null,
-    tasks: tasksOf(description),
+    tasks: await inTurns(tasksOf(description)),
     createdAt: chosen.createdAt?.toISOString() ?? at,
     updatedAt: at,
     userNotesCount: 0,
@@ -200,6 +201,7 @@ export async function updateIssue(
   });
   const text = acted?.text ?? input.description;
   const description = text === undefined ? undefined : await keptText(deps, access.project.id, text);
+  const tasks = text === undefined ? undefined : await inTurns(tasksOf(text));
   let replaced: StoredText | null | undefined;
   let issue: IssueRecord;
   try {
@@ -209,7 +211,8 @@ export async function updateIssue(
       const at = (can(actor, access, 'own_issues') ? input.updatedAt : undefined) ?? deps.now();
       const changes: Partial<IssueFields> = {
         ...(input.title === undefined ? {} : { title: input.title.trim() }),
-        ...(description === undefined ? {} : { description, tasks: tasksOf(text ?? null) }),
+        ...given('description', description),
+        ...given('tasks', tasks),
         ...given('type', metadata.type),
         ...given('confidential', all ? input.confidential : undefined),
         ...labelsAfter(before),

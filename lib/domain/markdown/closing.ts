@@ -1,4 +1,5 @@
 /** Finds the issues that a text says it closes: `Closes #1, #2 and group/project#3`, `Fixes: <URL of an issue>`. */
+import type { Steps } from '../../git/work.ts';
 import { proseOf } from './prose.ts';
 import { MAX_REFERENCES, type NumberedReference, referencesOf } from './references.ts';
 
@@ -15,12 +16,17 @@ const LOOKED_AT = 100;
  * nothing. Takes time linear in the length of the text.
  * @param baseUrl public base URL of the instance, whose URLs are references too
  */
-export function closesIssues(text: string, baseUrl?: string): NumberedReference[] {
-  const prose = proseOf(text, { withQuotes: false });
+export function* closesIssues(text: string, baseUrl?: string): Steps<NumberedReference[]> {
+  const prose = yield* proseOf(text, { withQuotes: false });
   const closed = new Map<string, NumberedReference>();
   /** Where the latest issue that is closed ends. */
   let end: number | undefined;
-  for (const { reference, index } of referencesOf(prose, baseUrl)) {
+  for (const each of referencesOf(prose, baseUrl)) {
+    if (each === undefined) {
+      yield;
+      continue;
+    }
+    const { reference, index } = each;
     if (reference.kind !== 'issue') continue;
     const goesOn =
       end !== undefined && index - end <= LOOKED_AT && AND.test(prose.slice(end, index)) && index > end;

@@ -61,7 +61,9 @@ export function toHtml(
 
 /** Where something is written that may be a link, in order. None is a part of another. */
 function placesOf(text: string, external: boolean): { readonly source: string; readonly index: number }[] {
-  const places = [...referencesOf(text)].map(({ reference: { source }, index }) => ({ source, index }));
+  const places = [...referencesOf(text)].flatMap((each) =>
+    each === undefined ? [] : [{ source: each.reference.source, index: each.index }],
+  );
   return external ? [...places, ...externalNames(text)].sort((a, b) => a.index - b.index) : places;
 }
 

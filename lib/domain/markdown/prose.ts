@@ -1,18 +1,26 @@
 /** What of a Markdown text is prose: neither code nor, if asked so, a quote. */
+import { Effort, type Steps } from '../../git/work.ts';
 
 /**
  * Returns the text without code spans and fenced code, whose places become spaces or empty lines. Takes time linear in
  * the length of the text. Code is found line by line, as nearly all of it is written.
  * @param withQuotes whether block quotes stay
  */
-export function proseOf(text: string, { withQuotes }: { readonly withQuotes: boolean }): string {
+export function* proseOf(text: string, { withQuotes }: { readonly withQuotes: boolean }): Steps<string> {
+  // Most texts have neither.
+  if (!/[`~]/.test(text) && (withQuotes || !text.includes('>'))) return text;
   const lines: string[] = [];
+  const effort = new Effort();
   for (const { line, isCode } of linesOf(text)) {
+    if (effort.spend(LINE_EFFORT + line.length)) yield;
     if (isCode || (!withQuotes && /^ {0,3}>/.test(line))) continue;
     lines.push(line.includes('`') ? [...partsOf(line)].map(({ prose }) => prose).join(' ') : line);
   }
   return lines.join('\n');
 }
+
+/** Units of {@link Effort} that a line costs. */
+const LINE_EFFORT = 100;
 
 /** Returns the text with its prose as `rewrite` makes it, a part of a line at a time; code stays as it is. */
 export function rewriteProse(text: string, rewrite: (prose: string) => string): string {
@@ -24,7 +32,11 @@ export function rewriteProse(text: string, rewrite: (prose: string) => string): 
 
 function* linesOf(text: string): Generator<{ readonly line: string; readonly isCode: boolean }> {
   let fence: string | undefined;
-  for (const line of text.split('\n')) {
+  for (let at = 0; at <= text.length; ) {
+    const newline = text.indexOf('\n', at);
+    const end = newline < 0 ? text.length : newline;
+    const line = text.slice(at, end);
+    at = end + 1;
     const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
     yield { line, isCode: fence !== undefined || mark !== undefined };
     if (fence === undefined) fence = mark;

@@ -1,4 +1,5 @@
 /** Finds references in text: `#1`, `group/project!2`, `~label`, `%"milestone"`, `@user`, commits, URLs of the instance. */
+import type { Steps } from '../../git/work.ts';
 import { proseOf } from './prose.ts';
 
 interface Common {
@@ -56,27 +57,54 @@ const MAX_SEEN = 10_000;
  * @param baseUrl public base URL of the instance, whose URLs are references too
  * @param withQuotes whether what stands in block quotes counts; default: no
  */
-export function referencesIn(
+export function* referencesIn(
   text: string,
   { baseUrl, withQuotes = false }: { readonly baseUrl?: string; readonly withQuotes?: boolean } = {},
-): Reference[] {
+): Steps<Reference[]> {
   const found = new Map<string, Reference>();
-  for (const { reference } of referencesOf(proseOf(text, { withQuotes }), baseUrl)) {
+  for (const each of referencesOf(yield* proseOf(text, { withQuotes }), baseUrl)) {
+    if (each === undefined) {
+      yield;
+      continue;
+    }
+    const { reference } = each;
     found.set(reference.source, reference);
     if (found.size >= MAX_REFERENCES) break;
   }
   return [...found.values()];
 }
 
-/** Yields the references of a text that contains no code, in order. Takes time linear in its length. */
-export function* referencesOf(text: string, baseUrl?: string): Generator<FoundReference> {
+/**
+ * Yields the references of a text that contains no code, in order, and undefined now and then, where a long search may stop.
+ * Takes time linear in the text's length.
+ */
+export function* referencesOf(text: string, baseUrl?: string): Generator<FoundReference | undefined> {
+  const pattern = baseUrl === undefined ? PLAIN : urlPattern(baseUrl);
   let seen = 0;
-  for (const match of text.matchAll(baseUrl === undefined ? PLAIN : urlPattern(baseUrl))) {
-    if (++seen > MAX_SEEN) return;
-    const reference = referenceFrom(match);
-    if (reference !== undefined) yield { reference, index: match.index };
+  for (let at = 0; at < text.length; ) {
+    // What stands before a reference, and all of one that begins in this part, is searched with it.
+    const from = Math.max(0, at - BEFORE);
+    const end = at + PART;
+    let next = end;
+    // The copy that searches begins there.
+    pattern.lastIndex = at - from;
+    for (const match of text.slice(from, end + LONGEST).matchAll(pattern)) {
+      const index = from + match.index;
+      if (index >= end) break;
+      if (++seen > MAX_SEEN) return;
+      const reference = referenceFrom(match);
+      if (reference !== undefined) yield { reference, index };
+      next = Math.max(next, index + match[0].length);
+    }
+    at = next;
+    if (at < text.length) yield undefined;
   }
 }
+
+/** Characters that are searched at once, that decide whether a reference may begin, and of the longest reference and more. */
+const PART = 64 * 1024;
+const BEFORE = 2;
+const LONGEST = 16 * 1024;
 
 /** Whether a text may refer to an issue: a quick look, for texts that most often do not. */
 export const mayNameIssues = (text: string | null | undefined): boolean =>

@@ -2,6 +2,7 @@ import { ObjectMissing } from '../../git/objects.ts';
 import type { Oid } from '../../git/oid.ts';
 import { RefConflict } from '../../git/ports.ts';
 import { branchRef } from '../../git/refname.ts';
+import { inTurns } from '../../git/work.ts';
 import { snapshotOf } from '../../records/authors.ts';
 import type { DiffVersion, MergeRequestFields, MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { SystemNote } from '../../records/notes.ts';
@@ -148,7 +149,7 @@ export async function createMergeRequest(
     discussionLocked: null,
     timeEstimate: 0,
     timeSpent: 0,
-    tasks: tasksOf(description),
+    tasks: await inTurns(tasksOf(description)),
     squash: input.squash ?? (squashOption === 'always' || squashOption === 'default_on'),
     forceRemoveSource: input.removeSourceBranch ?? removes !== false,
     allowCollaboration: (input.allowCollaboration ?? false) && source.project.id !== project.id,
@@ -229,6 +230,7 @@ export async function updateMergeRequest(
   const acted = await act(access, input.description ?? '', async () => ({ stored: read, title: read.title }));
   const text = acted?.text ?? input.description;
   const description = text === undefined ? undefined : await keptText(deps, access.project.id, text);
+  const tasks = text === undefined ? undefined : await inTurns(tasksOf(text));
   let replaced: StoredText | null | undefined;
   const change = (before: MergeRequestRecord): Partial<MergeRequestFields> => {
     if (!mayUpdate(actor, access, before)) throw forbidden();
@@ -236,7 +238,8 @@ export async function updateMergeRequest(
     const at = deps.now();
     const changes: Partial<MergeRequestFields> = {
       ...(input.title === undefined ? {} : { title: input.title.trim() }),
-      ...(description === undefined ? {} : { description, tasks: tasksOf(text ?? null) }),
+      ...given('description', description),
+      ...given('tasks', tasks),
       ...labelsAfter(before),
       ...given('milestoneId', milestone === null ? null : milestone?.id),
       ...given('assigneeIds', assigneeIds),

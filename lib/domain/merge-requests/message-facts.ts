@@ -2,6 +2,7 @@
 
 import type { Oid } from '../../git/oid.ts';
 import type { GitRepository } from '../../git/repository.ts';
+import { inTurns } from '../../git/work.ts';
 import { byId } from '../../records/by-id.ts';
 import type { MergeRequestRecord } from '../../records/merge-requests.ts';
 import type { UserRecord } from '../../records/users.ts';
@@ -64,7 +65,7 @@ export async function messageFacts(
     sourceProjectId: source.projectId,
     author: people([author.id])[0] ?? merger,
     merger,
-    issues: closes ? closedIssues(`${title}\n\n${description}`, project.fullPath) : [],
+    issues: closes ? await closedIssues(`${title}\n\n${description}`, project.fullPath) : [],
     approvers: people(approvals.map(({ userId }) => userId)),
     reviewers: people(reviewerIds),
     commits,
@@ -77,7 +78,7 @@ async function ownCommits(git: GitRepository, head: Oid, target: Oid) {
 }
 
 /** As a text in the project names them. */
-const closedIssues = (text: string, ownPath: string): string[] =>
-  closesIssues(text)
+const closedIssues = async (text: string, ownPath: string): Promise<string[]> =>
+  (await inTurns(closesIssues(text)))
     .slice(0, MAX_NAMED_ISSUES)
     .map(({ container, number }) => `${container === ownPath ? '' : (container ?? '')}#${number}`);

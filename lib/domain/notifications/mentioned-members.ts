@@ -1,3 +1,4 @@
+import { inTurns } from '../../git/work.ts';
 import type { MemberSource } from '../../records/members.ts';
 import type { UserRecord } from '../../records/users.ts';
 import { MembershipCache } from '../access/effective-level.ts';
@@ -36,7 +37,7 @@ export async function mentionedIn(
   },
 ): Promise<MentionedMembers> {
   const excepted = new Set(except.map((name) => name.toLowerCase()));
-  const names = mentionsIn(text).filter((name) => !excepted.has(name.toLowerCase()));
+  const names = (await inTurns(mentionsIn(text))).filter((name) => !excepted.has(name.toLowerCase()));
   const holders = await deps.store.names.holders('path', names);
   const ids = (type: 'user' | 'group') =>
     holders.flatMap((holder) => (holder?.type === type && holder.current ? [holder.id] : []));

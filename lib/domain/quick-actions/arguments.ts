@@ -24,7 +24,9 @@ const MAX_NAMES = 100;
 /** The references of an action, each once. Beside text in code, an action may have any. */
 export const referencesIn = (argument: string, baseUrl?: string): Reference[] => [
   ...new Map(
-    [...referencesOf(argument, baseUrl)].map(({ reference }) => [reference.source, reference]),
+    [...referencesOf(argument, baseUrl)].flatMap((each) =>
+      each === undefined ? [] : [[each.reference.source, each.reference]],
+    ),
   ).values(),
 ];
 

@@ -1,4 +1,5 @@
 /** Closes issues that texts say they close. */
+import { inTurns } from '../../git/work.ts';
 import type { MentionSource } from '../../records/notes.ts';
 import { TransactionRefused } from '../../store/errors.ts';
 import { placeOf } from '../../store/notes/mentions.ts';
@@ -10,6 +11,7 @@ import { changeIssue } from '../issues/change.ts';
 import { stateAfter } from '../issues/issues.ts';
 import type { FoundIssue } from '../issues/related.ts';
 import { closesIssues } from '../markdown/closing.ts';
+import type { NumberedReference } from '../markdown/references.ts';
 import type { WrittenInProject } from './mentioning.ts';
 import type { Reading } from './reading.ts';
 import { referredIssues } from './resolve.ts';
@@ -27,7 +29,8 @@ export async function issuesClosedBy(
   texts: string | readonly string[],
   reading: Reading & Pick<WrittenInProject, 'project'>,
 ): Promise<FoundIssue[]> {
-  const named = [texts].flat().flatMap((text) => closesIssues(text, reading.baseUrl));
+  const named: NumberedReference[] = [];
+  for (const text of [texts].flat()) named.push(...(await inTurns(closesIssues(text, reading.baseUrl))));
   const references = [...new Map(named.map((each) => [each.source, each])).values()].slice(0, MAX_CLOSED);
   if (references.length === 0) return [];
   const { forkedFromId } = reading.project.project;

@@ -1,4 +1,5 @@
 /** Links of issues in the tracker elsewhere that a project uses. */
+import { inTurns } from '../../git/work.ts';
 import { can } from '../access/permissions.ts';
 import type { Deps } from '../deps.ts';
 import { issueTrackerOf } from '../integrations/issue-trackers.ts';
@@ -17,7 +18,7 @@ export async function externalLinks(
 ): Promise<ReadonlyMap<string, ReferenceLink>> {
   if (access === undefined) return new Map();
   const { project } = access;
-  const names = externalNames(proseOf(text, { withQuotes: true })).map(({ source }) => source);
+  const names = externalNames(await inTurns(proseOf(text, { withQuotes: true }))).map(({ source }) => source);
   // Numbers are those of the project's own issues, if it has any.
   const numbers = can(actor, access, 'read_issues')
     ? []

@@ -1,5 +1,6 @@
 /** Notes on what texts name that they do: once for each pair, whatever is written there later. */
 import type { Oid } from '../../git/oid.ts';
+import { inTurns } from '../../git/work.ts';
 import type { IssueRecord } from '../../records/issues.ts';
 import { systemNote } from '../../records/notes.ts';
 import type { NamingText, Writer } from '../../store/notes/mentions.ts';
@@ -120,7 +121,7 @@ export async function tellNamed(
   deadline: number,
   isTold: (at: Named['at']) => boolean = () => false,
 ): Promise<boolean> {
-  const references = referencesIn(text, { baseUrl: reading.baseUrl })
+  const references = (await inTurns(referencesIn(text, { baseUrl: reading.baseUrl })))
     .filter((each): each is NamingReference => TOLD.has(each.kind))
     .slice(0, MAX_MENTIONED);
   if (references.length === 0) return true;

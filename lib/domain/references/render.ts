@@ -1,4 +1,5 @@
 /** Renders Markdown with its references linked. */
+import { inTurns } from '../../git/work.ts';
 import type { Deps } from '../deps.ts';
 import { referencesIn } from '../markdown/references.ts';
 import { rendered } from '../markdown/render.ts';
@@ -14,7 +15,7 @@ export async function renderedFor(
   { inline = false } = {},
 ): Promise<string> {
   const { baseUrl, project } = reading;
-  const references = referencesIn(text, { baseUrl, withQuotes: true });
+  const references = await inTurns(referencesIn(text, { baseUrl, withQuotes: true }));
   const [own, elsewhere] = await Promise.all([
     resolveReferences(deps, references, reading),
     externalLinks(deps, text, references, reading),

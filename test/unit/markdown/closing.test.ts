@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { closesIssues } from '../../../lib/domain/markdown/closing.ts';
+import { atOnce } from '../../../lib/git/work.ts';
 
 const BASE = 'https://forge.example';
-const closed = (text: string) => closesIssues(text, BASE).map(({ source }) => source);
+const closed = (text: string) => atOnce(closesIssues(text, BASE)).map(({ source }) => source);
 
 test.each([
   ...['Close', 'Closes', 'Closed', 'Closing', 'close', 'closes', 'closed', 'closing'],

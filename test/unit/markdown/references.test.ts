@@ -5,12 +5,14 @@ import {
   mayNameIssues,
   referencesIn,
 } from '../../../lib/domain/markdown/references.ts';
+import { atOnce, inTurns } from '../../../lib/git/work.ts';
+import { stopsOf } from '../git/stops.ts';
 
 const baseUrl = 'https://forge.example';
 const sha = '0123456789abcdef0123456789abcdef01234567';
 /** What is found: kind, container, number, title, name or id. */
 const found = (text: string) =>
-  referencesIn(text, { baseUrl }).map((reference) => {
+  atOnce(referencesIn(text, { baseUrl })).map((reference) => {
     const {
       kind,
       container,
@@ -95,9 +97,12 @@ test.each([
 
 test('of a text at most a thousand different ones are found, the first', () => {
   const all = Array.from({ length: 20_000 }, (_, i) => `#${i + 1}`).join(' ');
-  expect(referencesIn(all)).toHaveLength(MAX_REFERENCES);
+  expect(atOnce(referencesIn(all))).toHaveLength(MAX_REFERENCES);
   // The same ones are looked at ten thousand times.
-  expect(referencesIn(`${'#1 '.repeat(9_999)}#2 #3`).map(({ source }) => source)).toEqual(['#1', '#2']);
+  expect(atOnce(referencesIn(`${'#1 '.repeat(9_999)}#2 #3`)).map(({ source }) => source)).toEqual([
+    '#1',
+    '#2',
+  ]);
 });
 
 test.each([
@@ -110,7 +115,7 @@ test.each([
   ['dots', '~a.?&:-'],
 ])('a long text full of %s is read to its end', (_, piece) => {
   const text = `${piece.repeat(100_000)} #1`;
-  expect(referencesIn(text, { baseUrl }).length).toBeLessThanOrEqual(MAX_REFERENCES);
+  expect(atOnce(referencesIn(text, { baseUrl })).length).toBeLessThanOrEqual(MAX_REFERENCES);
 });
 
 test('a quick look tells texts that may name issues, and anything that is told of it, from others', () => {
@@ -128,4 +133,19 @@ test('a quick look tells texts that may name issues, and anything that is told o
     [null, false, false],
   ] as const)
     expect([text, mayNameIssues(text), mayNameAny(text)]).toEqual([text, issues, any]);
+});
+
+test('a long text is searched in parts, and references at their ends are those of a short one', () => {
+  const short = 'group/project#1 a#2 _#3_ x_#4 b~"my label"#5 %one.two @user/x, 0123456789abcdef é!6';
+  const expected = atOnce(referencesIn(short));
+  expect(expected.length).toBeGreaterThan(5);
+  for (let shift = 0; shift < short.length; shift++) {
+    const long = `${'- '.repeat(100_000)}`.slice(0, 128 * 1024 - shift - 1);
+    expect(atOnce(referencesIn(`${long} ${short}`))).toEqual(expected);
+  }
+});
+
+test('a long text is searched beside other work', async () => {
+  const text = `a \`b\`\n`.repeat(200_000);
+  expect(await stopsOf(() => inTurns(referencesIn(text)))).toBeGreaterThan(10);
 });

@@ -10,6 +10,7 @@ import {
   tells,
 } from '../../../lib/domain/merge-requests/messages.ts';
 import { cut, filled, MAX_MESSAGE_BYTES } from '../../../lib/domain/merge-requests/templates.ts';
+import { atOnce } from '../../../lib/git/work.ts';
 
 const ann = { name: 'Ann', email: 'ann@example.com' };
 const bob = { name: 'Bob', email: 'bob@example.com' };
@@ -46,7 +47,9 @@ describe('default messages', () => {
       const message = messageOf(DEFAULT_MERGE_TEMPLATE, { ...facts, issues });
       expect(message).toContain('\n\nAdd a door\n\nCloses #1');
       expect(message).toMatch(/\n\nSee merge request group\/house!7$/);
-      expect(closesIssues(message).map(({ number }) => number)).toEqual([1, 2, 3].slice(0, issues.length));
+      expect(atOnce(closesIssues(message)).map(({ number }) => number)).toEqual(
+        [1, 2, 3].slice(0, issues.length),
+      );
     }
   });
 
