@@ -1,16 +1,17 @@
 import { writeSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CONFIGURATION_STEPS, CONFIGURATIONS, INCLUDED, ORDINARY_CONFIGURATION } from './configurations.ts';
+import { DOCUMENT_STEPS, DOCUMENTS, type DocumentStep, ORDINARY_DOCUMENT } from './documents.ts';
 import { HOSTILE, type Hostile, ORDINARY } from './repositories.ts';
 import { PROPOSAL, READS, READS_OF_BLOB, WRITES } from './routes.ts';
 import { type Answered, HostileService } from './service.ts';
 
 /**
- * Repositories of a few kilobytes that are expensive to read. Statuses, sizes and memory are asserted. Pauses of the event loop
- * are printed, with those turns that took more than their bound of processor time, and fail only by gross excess: on a machine
- * that others use, the collection of garbage alone takes several times the bound.
+ * Repositories, texts and configurations of a few kilobytes that are expensive to read. A turn of the event loop has at most
+ * {@link BOUND_MS} of processor time, without collections of garbage, which V8 does at once and as late as it can. What is
+ * called `ordinary` comes first, and is not judged: it loads the code of all that follows.
  */
 const BOUND_MS = 50;
-const MAX_BUSY_MS = 1000;
 const MAX_PEAK_BYTES = 1000 * 2 ** 20;
 /** With a body of 64 MiB, which is there as it came, as text, and as what it says. */
 const MAX_BODY_PEAK_BYTES = 1.25 * 2 ** 30;
@@ -23,11 +24,20 @@ const table: string[] = [];
 const above: string[] = [];
 beforeAll(async () => {
   service = await HostileService.start();
+  // Owners of files: two groups, each a guest of the other.
+  const groups = ['owners-a', 'owners-b'];
+  const ids: string[] = [];
+  for (const path of groups) {
+    const { start } = await service.call('POST', '/groups', { name: path, path });
+    ids.push(/"id":(\d+)/.exec(start)![1]!);
+  }
+  for (const [i, path] of groups.entries())
+    await service.call('POST', `/groups/${path}/share`, { group_id: ids[1 - i], group_access: 30 });
 });
 afterAll(async () => {
   console.log(table.join('\n'));
   console.log(
-    `${above.length} of ${table.length} calls held the event loop for more than ${BOUND_MS} ms:\n${above.join('\n')}`,
+    `${above.length} of ${table.length} calls held the event loop for more than ${BOUND_MS} ms, with collections of garbage:\n${above.join('\n')}`,
   );
   await service?.stop();
 });
@@ -35,9 +45,14 @@ afterAll(async () => {
 function noted(
   name: string,
   what: string,
-  { status, bytes, ms, pauseMs, busyMs, peakBytes }: Answered,
+  { status, bytes, ms, pauseMs, busyMs, workMs, peakBytes, before }: Answered,
 ): void {
-  const pauses = [`pause ${Math.round(pauseMs)} ms`, `busy ${Math.round(busyMs)} ms`];
+  const pauses = [
+    `pause ${Math.round(pauseMs)} ms`,
+    `busy ${Math.round(busyMs)} ms`,
+    `work ${Math.round(workMs)} ms`,
+  ];
+  pauses.push(`before ${Math.round(before.workMs)} ms`);
   const figures = [status, `${Math.round(ms)} ms`, ...pauses];
   const sizes = [`${(bytes / 1024).toFixed(0)} KiB`, `peak ${Math.round(peakBytes / 2 ** 20)} MiB`];
   const row = [name.padEnd(20), what.padEnd(44), ...figures, ...sizes].join('  ');
@@ -47,7 +62,10 @@ function noted(
 
 function expectBounded(what: string, answered: Answered, maxPeak = MAX_PEAK_BYTES): void {
   expect.soft(answered.status, what).toBeLessThan(500);
-  expect.soft(answered.busyMs, `a turn of ${what}`).toBeLessThan(MAX_BUSY_MS);
+  if (!what.startsWith(ORDINARY.name)) {
+    expect.soft(answered.workMs, `a turn of ${what}`).toBeLessThan(BOUND_MS);
+    expect.soft(answered.before.workMs, `a turn before ${what}`).toBeLessThan(BOUND_MS);
+  }
   if (answered.busyMs > BOUND_MS) above.push(`${what}: ${Math.round(answered.busyMs)} ms`);
   expect.soft(answered.peakBytes, `memory of ${what}`).toBeLessThan(maxPeak);
 }
@@ -62,6 +80,15 @@ describe.each([ORDINARY, ...HOSTILE])('$name', ({ make }) => {
     const pushed = await service.push(hostile.name, hostile.refs, hostile.pack);
     noted(hostile.name, `push of ${hostile.pack.length} bytes`, pushed);
     expectBounded(`push of ${hostile.name}`, pushed);
+    if (hostile.name === 'owners-of-groups') {
+      for (const group of ['owners-a', 'owners-b']) {
+        const found = await service.call('GET', `/groups/${group}`);
+        await service.call('POST', `/projects/root%2F${hostile.name}/share`, {
+          group_id: /"id":(\d+)/.exec(found.start)![1],
+          group_access: 30,
+        });
+      }
+    }
     if (hostile.refused) expect(pushed.start).toMatch(hostile.refused);
     else expect(pushed.start).toMatch(/unpack ok/);
   });
@@ -131,14 +158,32 @@ describe.each([ORDINARY, ...HOSTILE])('$name', ({ make }) => {
   });
 });
 
+const FORM = 'application/x-www-form-urlencoded';
+const MULTIPART = 'multipart/form-data; boundary=x';
+
 /** Large bodies, each of what is slow to read in a way of its own. */
 const BODIES: readonly (readonly [what: string, json: () => string])[] = [
   ['a file of 48 MiB in Base64', () => content(Buffer.alloc(48 * 2 ** 20, 7).toString('base64'), 'base64')],
   ['a text of escape sequences', () => content('\\u4e2d'.repeat(8 * 2 ** 20), 'text')],
   ['a text of escaped quotes', () => content('\\"'.repeat(24 * 2 ** 20), 'text')],
   ['space', () => `{${' '.repeat(48 * 2 ** 20)}}`],
+  ['digits', () => `{"actions":[${'1'.repeat(15 * 2 ** 20)}]}`],
+  ['many numbers', () => `{"actions":[${'1,'.repeat(99_000)}1]}`],
+  ['many objects', () => `{"actions":[${'{"action":"x"},'.repeat(49_000)}{}]}`],
   ['many small strings', () => `{"actions":[${`"${'x'.repeat(50)}",`.repeat(99_000)}""]}`],
 ];
+/** The same in other formats. */
+const OTHER_BODIES: readonly (readonly [what: string, type: string, body: () => string])[] = [
+  ['a form of escaped text', FORM, () => `content=${'%E4%B8%AD'.repeat(2 ** 20)}`],
+  ['a form of plus signs', FORM, () => `content=${'+'.repeat(9 * 2 ** 20)}`],
+  ['a form of many fields', FORM, () => 'actions[][a]=b&'.repeat(99_000)],
+  ['many parts', MULTIPART, () => `${part('actions[][a]', 'b').repeat(9_999)}--x--\r\n`],
+  ['one large part', MULTIPART, () => `${part('content', '\u4e2d'.repeat(16 * 2 ** 20))}--x--\r\n`],
+  ['a large file', MULTIPART, () => `${part('content"; filename="f', 'x'.repeat(64 * 2 ** 20))}--x--\r\n`],
+  ['boundaries that are none', MULTIPART, () => `${part('content', '\r\n--y'.repeat(8 * 2 ** 20))}--x--\r\n`],
+];
+const part = (name: string, value: string) =>
+  `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 const content = (text: string, encoding: string) =>
   `{"branch":"main","commit_message":"m","encoding":"${encoding}","content":"${text}"}`;
 
@@ -150,4 +195,80 @@ test('a body as large as is taken is read beside other work', async () => {
     noted('bodies', what, answered);
     expectBounded(`bodies: ${what}`, answered, MAX_BODY_PEAK_BYTES);
   }
+  for (const [i, [what, type, body]] of OTHER_BODIES.entries()) {
+    const answered = await service.sendBody(
+      `/projects/root%2Fbodies/repository/files/g${i}?branch=main&commit_message=m`,
+      type,
+      body(),
+    );
+    noted('bodies', what, answered);
+    expectBounded(`bodies: ${what}`, answered, MAX_BODY_PEAK_BYTES);
+  }
+});
+
+/** Asks for everything of a list, one after another. */
+async function walk(
+  of: string,
+  project: string,
+  steps: readonly DocumentStep[],
+  replaced: (text: string) => string,
+): Promise<void> {
+  for (const { method, path, json } of steps) {
+    const place = replaced(path.replace(':id', `root%2F${project}`));
+    const body =
+      json &&
+      JSON.parse(JSON.stringify(json), (_, value) => (typeof value === 'string' ? replaced(value) : value));
+    const answered = await service.call(method, place, body);
+    noted(project, `${of}: ${method} ${path}`, answered);
+    expectBounded(`${of}: ${method} ${path}`, answered);
+  }
+}
+
+describe('texts of Markdown', () => {
+  beforeAll(async () => {
+    await service.call('POST', '/projects', { name: 'documents', initialize_with_readme: true });
+    const below = '/projects/root%2Fdocuments';
+    await service.call('DELETE', `${below}/repository/files/README.md`, {
+      branch: 'main',
+      commit_message: 'm',
+    });
+    await service.call('POST', `${below}/repository/files/x`, {
+      branch: 'side',
+      start_branch: 'main',
+      content: 'x',
+      commit_message: 'm',
+    });
+    await service.call('POST', `${below}/merge_requests`, {
+      source_branch: 'side',
+      target_branch: 'main',
+      title: 't',
+    });
+  });
+
+  test.each([ORDINARY_DOCUMENT, ...DOCUMENTS].map((document, i) => ({ ...document, n: i + 1 })))(
+    'of $name are stored, shown and rendered',
+    async ({ name, text, n }) => {
+      await walk(name, 'documents', DOCUMENT_STEPS, (each) =>
+        each.replaceAll(':text', () => text).replaceAll(':n', String(n)),
+      );
+    },
+  );
+});
+
+describe('configurations of pipelines', () => {
+  beforeAll(async () => {
+    await service.call('POST', '/projects', { name: 'configurations', initialize_with_readme: true });
+    await service.call('POST', '/projects/root%2Fconfigurations/repository/files/b.yml', {
+      branch: 'main',
+      content: INCLUDED,
+      commit_message: 'm',
+    });
+  });
+
+  test.each(Object.entries({ ordinary: ORDINARY_CONFIGURATION, ...CONFIGURATIONS }))(
+    '%s: is judged, and makes a pipeline or none',
+    async (name, text) => {
+      await walk(name, 'configurations', CONFIGURATION_STEPS, (each) => each.replaceAll(':text', () => text));
+    },
+  );
 });

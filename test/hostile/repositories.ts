@@ -86,6 +86,30 @@ const randomLines = (seed: number, count: number, kinds: number) => {
   return Array.from({ length: count }, () => `${random(kinds).toString(36)}\n`).join('');
 };
 
+/** A change of files in many directories, and of as many in one, where CODEOWNERS says who has to approve it. */
+const owners = (name: string, text: string): Generator =>
+  build(name, 'CODEOWNERS', (pack) => {
+    const deep = (of: Packed) => {
+      let tree = pack.tree(items(20, of, 'a'.repeat(100)));
+      for (let i = 0; i < 500; i++) tree = pack.tree([{ name: 'd', of: tree }]);
+      return tree;
+    };
+    const file = pack.blob(text);
+    const commit = (of: Packed, parents: readonly Packed[] = []) =>
+      pack.commit(
+        pack.tree([
+          { name: 'CODEOWNERS', of: file },
+          { name: 'd', of: deep(of) },
+          { name: 'f', of: pack.tree(items(500, of)) },
+        ]),
+        parents,
+      );
+    return main(commit(pack.blob('b\n'), [commit(pack.blob('a\n'))]));
+  });
+
+const names = (seed: number, count: number): string =>
+  Array.from({ length: count }, (_, i) => `@u${seed}x${i}`).join(' ');
+
 const ATTRIBUTES = Array.from({ length: 600 }, (_, i) => `**/a*b*c*d*/**/*x${i}*y*z export-ignore\n`).join(
   '',
 );
@@ -243,4 +267,26 @@ export const HOSTILE: readonly Generator[] = [
     const commit = pack.commit(one(pack, 'f', 'x\n'), [], `${'subject '.repeat(MiB / 4)}\n`);
     return Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`refs/heads/b${i}`, commit]));
   }),
+  owners(
+    'owners-slow',
+    Array.from({ length: 9_000 }, (_, i) => `/d*d/**/d*a*a*a*a*a*a*a*b${i} @root\n`).join(''),
+  ),
+  owners(
+    'owners-anywhere',
+    Array.from({ length: 9_000 }, (_, i) => `**/d/**/d/**/d/**/${i}*[[:alpha:]]? @root\n`).join(''),
+  ),
+  owners('owners-long-pattern', `${'*a'.repeat(250)} @root\n`.repeat(900)),
+  owners(
+    'owners-sections',
+    Array.from({ length: 499 }, (_, i) => `[s${i}][9]\n* ${names(i, 100)}\n`).join(''),
+  ),
+  owners(
+    'owners-many-sections',
+    Array.from({ length: 40 }, (_, i) => `[s${i}]\n* ${names(i, 100)}\n`).join(''),
+  ),
+  owners('owners-long-lines', `* ${names(0, 2000)}\n`.repeat(25)),
+  owners('owners-headings', `${'[a][1]'.repeat(2000)}\n`.repeat(40)),
+  owners('owners-spaces', `*${' '.repeat(16_000)}@root\n`.repeat(30)),
+  owners('owners-of-groups', '* @owners-a @owners-b @owners-a/below\n'.repeat(10_000)),
+  owners('owners-too-many', '* @root\n'.repeat(10_001)),
 ];

@@ -48,6 +48,16 @@ export const PROPOSAL: readonly Write[] = [
   { method: 'POST', path: 'repository/branches', json: { branch: 'base', ref: 'HEAD~1' } },
   {
     method: 'POST',
+    path: 'protected_branches',
+    json: { name: 'base', code_owner_approval_required: true },
+  },
+  {
+    method: 'PUT',
+    path: 'repository/files/new',
+    json: { branch: 'base', content: 'x', commit_message: 'm' },
+  },
+  {
+    method: 'POST',
     path: 'merge_requests',
     json: { source_branch: 'main', target_branch: 'base', title: 't' },
   },
@@ -55,7 +65,10 @@ export const PROPOSAL: readonly Write[] = [
     ...['merge_requests/1', 'merge_requests/1/commits', 'merge_requests/1/changes', 'merge_requests/1/diffs'],
     ...['merge_requests/1/versions', 'merge_requests/1/versions/:version', 'merge_requests/1/merge_ref'],
     ...['repository/commits/:sha/merge_requests', 'merge_requests/1?include_diverged_commits_count=true'],
+    ...['merge_requests/1/approvals', 'merge_requests/1/approval_state', 'merge_requests/1/approval_rules'],
   ].map((path) => ({ method: 'GET', path })),
+  { method: 'POST', path: 'merge_requests/1/approve', json: {} },
+  { method: 'POST', path: 'housekeeping', json: {} },
   { method: 'PUT', path: 'merge_requests/1/rebase', json: {} },
   { method: 'PUT', path: 'merge_requests/1/merge', json: { should_remove_source_branch: false } },
 ];

@@ -11,6 +11,8 @@ export interface Measured {
   readonly pauseMs: number;
   /** The most CPU time that the thread of the event loop spent without looking up: a pause that no other process makes. */
   readonly busyMs: number;
+  /** The same without collections of garbage. */
+  readonly workMs: number;
   /** Resident memory. */
   readonly peakBytes: number;
 }
@@ -21,6 +23,8 @@ export interface Answered extends Measured {
   /** The first characters of the body. */
   readonly start: string;
   readonly ms: number;
+  /** What the service did between the request before and this one. */
+  readonly before: Measured;
 }
 
 const TOKEN = 'root-token-of-the-hostile-suite';
@@ -77,6 +81,14 @@ export class HostileService {
     });
   }
 
+  /** Posts a body of any type. */
+  sendBody(path: string, type: string, body: string): Promise<Answered> {
+    return this.ask('POST', `/api/v4${path}`, {
+      headers: { 'PRIVATE-TOKEN': TOKEN, 'Content-Type': type },
+      body,
+    });
+  }
+
   /** Pushes refs with a pack, as the administrator. */
   push(project: string, refs: Readonly<Record<string, string>>, pack: Uint8Array): Promise<Answered> {
     const zero = '0'.repeat(40);
@@ -103,7 +115,7 @@ export class HostileService {
 
   /** Sends a request, anonymous unless its headers say otherwise, and measures the service meanwhile. */
   async ask(method: string, path: string, options: RequestInit = {}): Promise<Answered> {
-    await this.#tell('begin');
+    const before = await this.#tell('begin');
     const began = performance.now();
     const response = await fetch(this.url + path, { method, redirect: 'manual', ...options });
     let bytes = 0;
@@ -116,7 +128,7 @@ export class HostileService {
       }
     }
     const ms = performance.now() - began;
-    return { status: response.status, bytes, start, ms, ...(await this.#tell('end')) };
+    return { status: response.status, bytes, start, ms, before, ...(await this.#tell('end')) };
   }
 
   async #tell(what: 'begin' | 'end'): Promise<Measured> {
