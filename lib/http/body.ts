@@ -3,12 +3,11 @@
  * of parameters; beyond the limits the answer is 400 or 413.
  */
 import { tooLarge } from '../domain/errors.ts';
-import { atOnce, Effort, inTurns, type Steps } from '../git/work.ts';
-import { malformed } from './errors.ts';
-import { joined } from './joined.ts';
+import { inTurns } from '../git/work.ts';
+import { parseForm } from './form.ts';
 import { parseJson } from './json-params.ts';
-import { bare, type Parameters, ParameterTree } from './rack-params.ts';
-import { utf8, utf8InSteps } from './utf8.ts';
+import { bare, type Parameters } from './rack-params.ts';
+import { utf8 } from './utf8.ts';
 
 export type { Parameters } from './rack-params.ts';
 
@@ -18,35 +17,13 @@ const DEFAULT_BODY_LIMIT = 10 * 1024 * 1024;
 /** Of a larger body no more than this is read before the caller's access is decided. */
 export const EARLY_BODY_BYTES = 64 * 1024;
 
-/** Bytes of JSON that are parsed at once: a few milliseconds of work. */
+/** Bytes of a body that are put together or parsed at once: a few milliseconds of work. */
 const AT_ONCE = 512 * 1024;
 /** As {@link parseJson}; a large body is parsed beside other work of the process. */
 async function parseJsonBody(bytes: Uint8Array): Promise<Parameters> {
   if (bytes.length <= AT_ONCE) return parseJson(utf8(bytes));
-  const { parseLarge } = await import('./large-json.ts');
+  const { parseLarge } = await import('./large.ts');
   return inTurns(parseLarge(bytes));
-}
-
-/** Parses `application/x-www-form-urlencoded` text; also query strings. `;` is not a separator. */
-export const parseForm = (text: string): Parameters => atOnce(formParameters(text));
-
-/** The same beside other work of the process. */
-function* formParameters(text: string): Steps<Parameters> {
-  const tree = new ParameterTree();
-  const effort = new Effort();
-  let start = 0;
-  while (start <= text.length) {
-    const end = text.indexOf('&', start);
-    const pair = text.slice(start, end < 0 ? undefined : end);
-    start = end < 0 ? text.length + 1 : end + 1;
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals));
-    // A name without `=` is null; with `=` and nothing after it, the empty text.
-    tree.add(name, equals < 0 ? null : yield* decodeLong(pair.slice(equals + 1)));
-    if (effort.spend(FORM_EFFORT * (pair.length + PAIR))) yield;
-  }
-  return tree.root;
 }
 
 /** A body of which at most {@link EARLY_BODY_BYTES} have been read. */
@@ -101,7 +78,9 @@ function parserOf(type: string): Parse | undefined {
   if (media === '' || media === 'application/x-www-form-urlencoded')
     return async (bytes) => {
       if (bytes.length > DEFAULT_BODY_LIMIT) throw tooLarge();
-      return inTurns(formParameters(await inTurns(utf8InSteps(bytes))));
+      if (bytes.length <= AT_ONCE) return parseForm(utf8(bytes));
+      const { parseLargeForm } = await import('./large.ts');
+      return inTurns(parseLargeForm(bytes));
     };
   if (media !== 'multipart/form-data') return undefined;
   // Most functions never receive multipart bodies: the parser is loaded with the first one.
@@ -130,49 +109,10 @@ function readerOf(body: ReadableStream<Uint8Array>, limit: number) {
       }
       return ended;
     },
-    read: (): Promise<Uint8Array> => inTurns(joined(parts)),
+    async read(): Promise<Uint8Array> {
+      if (length <= AT_ONCE) return Buffer.concat(parts, length);
+      const { joined } = await import('./large.ts');
+      return inTurns(joined(parts));
+    },
   };
-}
-
-/** Units of {@link Effort} for each character of a form, and characters that a pair costs in addition. */
-const FORM_EFFORT = 5;
-const PAIR = 50;
-/** Characters that are decoded at once. */
-const DECODED = 64 * 1024;
-
-/** As {@link decode}, a part after another. */
-function* decodeLong(text: string): Steps<string> {
-  if (text.length <= DECODED) return decode(text);
-  const parts: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const end = cutBefore(text, at + DECODED);
-    parts.push(decode(text.slice(at, end)));
-    at = end;
-    yield;
-  }
-  return parts.join('');
-}
-
-/** The last place up to `to` that is in no escaped character, which has at most four bytes of three digits each. */
-function cutBefore(text: string, to: number): number {
-  if (to >= text.length) return text.length;
-  for (let end = to; end > to - 12; end--) {
-    const begins =
-      text[end] === '%' ? /[^89ab]/i.test(text[end + 1] ?? '') : !text.slice(end - 2, end).includes('%');
-    if (begins) return end;
-  }
-  return to;
-}
-
-function decode(text: string): string {
-  let decoded = text.includes('+') ? text.replaceAll('+', ' ') : text;
-  if (decoded.includes('%')) {
-    try {
-      decoded = decodeURIComponent(decoded);
-    } catch {
-      throw malformed('invalid %-encoding');
-    }
-  }
-  if (decoded.includes('\0')) throw malformed('parameters may not contain NUL');
-  return decoded;
 }

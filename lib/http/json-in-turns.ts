@@ -1,9 +1,34 @@
 /** JSON of large values, made beside other work of the process. */
 import { createHash } from 'node:crypto';
-import type { Steps } from '../git/work.ts';
-import { AT_ONCE, isLarge } from './reply.ts';
+import { inTurns, type Steps } from '../git/work.ts';
+import { etagOf } from './conditional.ts';
+import { AT_ONCE, isLarge, Reply } from './reply.ts';
 
-export interface JsonPieces {
+/**
+ * As `json`, beside other work of the process; the text is sent in pieces.
+ * @param options.tagged whether the answer has the entity tag of the text
+ */
+export async function largeJson(
+  value: unknown,
+  {
+    status,
+    headers,
+    tagged,
+  }: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly tagged: boolean;
+  },
+): Promise<Reply> {
+  const { pieces, digest } = await inTurns(jsonPieces(value));
+  const body = (async function* () {
+    yield* pieces;
+  })();
+  const told = { 'Content-Type': 'application/json', ...headers, ...(tagged && { ETag: etagOf(digest) }) };
+  return new Reply(status, told, body);
+}
+
+interface JsonPieces {
   readonly pieces: readonly Uint8Array[];
   /** SHA-256 of all of them. */
   readonly digest: Buffer;

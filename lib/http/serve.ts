@@ -6,14 +6,14 @@ import type { Credential, Origin } from '../domain/actor.ts';
 import { DomainError, forbidden, resourceNotFound, unauthorized } from '../domain/errors.ts';
 import { type Admission, whileCounted } from '../domain/rate-limits/request-counting.ts';
 import { requireWritable } from '../domain/settings/maintenance-mode.ts';
-import { inTurns } from '../git/work.ts';
 import { aboutSubject, mayBeAnonymous, type OtherAccess } from './access.ts';
-import { beginBody, type Parameters, parseForm, piecesOf, UNREAD_BODY } from './body.ts';
-import { etagOf, matches, REVALIDATE, requireUnmodifiedSince, weakEtag } from './conditional.ts';
+import { beginBody, type Parameters, piecesOf, UNREAD_BODY } from './body.ts';
+import { matches, REVALIDATE, requireUnmodifiedSince, weakEtag } from './conditional.ts';
 import { credentialOf, deployCredentialOf, jobCredentialOf, sudoOf } from './credentials.ts';
 import { requireMediaType } from './dialect.ts';
 import type { Endpoint, HttpDeps, RequestFacts, Schema } from './endpoint.ts';
 import { badParameters, HttpFailure, noRoute } from './errors.ts';
+import { parseForm } from './form.ts';
 import {
   type KeysetPage,
   type OffsetPage,
@@ -327,23 +327,17 @@ function appliedDefaults(input: Input, given: Parameters): Record<string, unknow
   );
 }
 
-/** The answer with a JSON value, which is written beside other work of the process where it is large. */
+/** The answer with a JSON value. */
 async function answered(
   value: unknown,
   status: number,
   headers: Readonly<Record<string, string>>,
   facts: RequestFacts,
 ): Promise<Reply> {
-  if (!isLarge(value)) return conditional(json(value, { status, headers }), facts);
-  const { jsonPieces } = await import('./json-in-turns.ts');
-  const { pieces, digest } = await inTurns(jsonPieces(value));
-  const told = { ...headers, 'Content-Type': 'application/json' };
-  const validator = isRead(facts) && status === 200 ? { ETag: etagOf(digest) } : {};
-  return conditional(new Reply(status, { ...told, ...validator }, each(pieces)), facts);
-}
-
-async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
-  yield* items;
+  const answer = isLarge(value)
+    ? await (await import('./large.ts')).largeJson(value, { status, headers, tagged: isRead(facts) })
+    : json(value, { status, headers });
+  return conditional(answer, facts);
 }
 
 const isRead = ({ method }: RequestFacts): boolean => method === 'GET' || method === 'HEAD';

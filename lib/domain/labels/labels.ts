@@ -88,7 +88,7 @@ export async function createLabel(
   access: ContainerAccess,
   input: LabelInput,
 ): Promise<LabelRecord> {
-  const color = colorOf(input.color);
+  const color = await colorOf(input.color);
   const title = input.title.trim();
   requireValid({ title, color, description: input.description });
   const at = deps.now().toISOString();
@@ -127,7 +127,7 @@ export async function changeLabel(
   const inherited = ranks && 'project' in access;
   const label = await getLabel(deps, access, idOrTitle, { inherited });
   if (inherited && label.container.kind === 'group') return ranked(deps, access, label, priority);
-  const color = input.color === undefined ? label.color : colorOf(input.color);
+  const color = input.color === undefined ? label.color : await colorOf(input.color);
   const title = input.title === undefined ? label.title : input.title.trim();
   requireValid({ title, color, description: input.description });
   const change: LabelChange = {

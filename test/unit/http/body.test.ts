@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DomainError } from '../../../lib/domain/errors.ts';
-import { parseForm, readBody } from '../../../lib/http/body.ts';
+import { readBody } from '../../../lib/http/body.ts';
 import { HttpFailure } from '../../../lib/http/errors.ts';
+import { parseForm } from '../../../lib/http/form.ts';
 import { queryText } from '../../../lib/http/pagination.ts';
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
