@@ -1,23 +1,27 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Closures, readBitmap, writeBitmap } from '../../lib/git/bitmap/bitmap-file.ts';
 import { Bits } from '../../lib/git/bitmap/bits.ts';
 import { bitmapBuilder } from '../../lib/git/bitmap/build-bitmap.ts';
 import { compress, compressedEnd, xorCompressed } from '../../lib/git/bitmap/ewah.ts';
 import { openBitmap } from '../../lib/git/bitmap/open.ts';
 import { reachedObjects } from '../../lib/git/bitmap/reached-objects.ts';
+import { BroughtObjects } from '../../lib/git/commit-graph/brought-objects.ts';
+import { commitGraphBuilder } from '../../lib/git/commit-graph/build.ts';
 import { CorruptData } from '../../lib/git/corrupt-data.ts';
 import { sealDerived } from '../../lib/git/derived.ts';
 import { collect } from '../../lib/git/maintenance/collect.ts';
+import type { DerivedBuilder } from '../../lib/git/maintenance/derived-builder.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import type { ObjectList } from '../../lib/git/pack/object-list.ts';
+import { PackObjects } from '../../lib/git/pack/pack-objects.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { mergedIndexBuilder } from '../../lib/git/pack/write-merged-index.ts';
-import type { DerivedFile, PackDescription } from '../../lib/git/ports.ts';
+import type { DerivedContent, DerivedFile, PackDescription } from '../../lib/git/ports.ts';
 import { type EnumerateOptions, enumerate } from '../../lib/git/reachable.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { allObjects, maintained, writeRepository } from './maintenance-fixture.ts';
@@ -150,6 +154,47 @@ describe('over a repository', () => {
     }
     return made;
   }
+
+  async function build(builder: DerivedBuilder, of: MemoryRepository, brought?: BroughtObjects) {
+    const packs = await of.objects.listPacks();
+    const store = new PackStore(of.objects);
+    const forever = { deadline: Number.POSITIVE_INFINITY, stopsAt: Number.POSITIVE_INFINITY };
+    const { content } = (await builder.build({ store, refs: of.refs, packs, ...forever, brought }))!;
+    return Buffer.from((content as Extract<DerivedContent, { kind: 'bytes' }>).bytes);
+  }
+
+  describe('made of what commits bring, as the builder of the commit-graph noted it', () => {
+    const reads = vi.spyOn(PackObjects.prototype, 'readAt');
+    afterAll(() => reads.mockRestore());
+
+    test('is the same file, and hardly an object is read for it', async () => {
+      reads.mockClear();
+      const walked = await build(bitmapBuilder, repository);
+      const withoutIt = reads.mock.calls.length;
+      const brought = new BroughtObjects();
+      const graph = await build(commitGraphBuilder, repository, brought);
+      expect(graph.equals(await build(commitGraphBuilder, repository))).toBe(true);
+      expect(brought.isComplete).toBe(true);
+      reads.mockClear();
+      expect((await build(bitmapBuilder, repository, brought)).equals(walked)).toBe(true);
+      expect(reads.mock.calls.length).toBeLessThan(withoutIt / 4);
+    });
+
+    test('is walked for where a branch has commits of which that is not known', async () => {
+      const made = await withBitmap(['main~4']);
+      await push(made, ['--all', '^main~4']);
+      const name = 'refs/heads/early' as RefName;
+      const early = revParse(path, 'main~4');
+      await made.refs.compareAndSwap([{ name, from: ZERO_OID, to: early }]);
+      const brought = new BroughtObjects();
+      await build(commitGraphBuilder, made, brought);
+      expect(brought.isComplete).toBe(true);
+      const late = { name: 'refs/heads/late' as RefName, from: ZERO_OID, to: revParse(path, 'main') };
+      await made.refs.compareAndSwap([late]);
+      const walked = await build(bitmapBuilder, made);
+      expect((await build(bitmapBuilder, made, brought)).equals(walked)).toBe(true);
+    });
+  });
 
   const idsOf = (list: ObjectList) => [...list.oids()].sort();
   const derivedBytes = async (of: MemoryRepository, kind: 'bitmap' | 'object-index') => {

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bitmapBuilder } from '../../lib/git/bitmap/build-bitmap.ts';
 import { bundleBuilder } from '../../lib/git/bundle-builder.ts';
+import { sealDerived } from '../../lib/git/derived.ts';
 import { deriveFiles } from '../../lib/git/maintenance/derive.ts';
 import type { DerivedBuilder } from '../../lib/git/maintenance/derived-builder.ts';
 import type { MemoryRepository } from '../../lib/git/memory.ts';
@@ -10,7 +11,7 @@ import { ZERO_OID } from '../../lib/git/oid.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { mergedIndexBuilder } from '../../lib/git/pack/write-merged-index.ts';
-import type { MaintainedObjects } from '../../lib/git/ports.ts';
+import type { DerivedKind, MaintainedObjects } from '../../lib/git/ports.ts';
 import type { RefDatabase } from '../../lib/git/ref-database.ts';
 import type { RefName } from '../../lib/git/refname.ts';
 import { addPack, makeHistory, packObjects, revParse, scratch, storeOf } from './pack-fixture.ts';
@@ -85,4 +86,35 @@ describe('a file that was not done in its time', () => {
     expect(await derive(800_000)).toBe(true);
     expect(warned.mock.calls.flat().join()).toContain('derived file not built');
   });
+});
+
+test.each([
+  ['both are made in one run', [], true],
+  ['one of them is there', ['commit-graph' as const], false],
+])('what commits bring is noted for the bitmap when %s: %s', async (_, there, isNoted) => {
+  const packs = [{ id: 'pack', source: 'push', objectCount: 5_000, packSize: 1_000_000 }];
+  const file = { provenance: { packs: ['pack'], objects: 5_000, note: '' } };
+  const made = new Map<DerivedKind, unknown>(there.map((kind) => [kind, file]));
+  const objects = {
+    listPacks: async () => packs,
+    derived: { current: (kind: DerivedKind) => made.get(kind) },
+    storeDerived: async (kind: DerivedKind) => {
+      made.set(kind, file);
+      return file;
+    },
+  };
+  const given = new Map<DerivedKind, unknown>();
+  const builders = (['commit-graph', 'bitmap'] as const).map(
+    (kind): DerivedBuilder => ({
+      kind,
+      build: async ({ brought }) => {
+        given.set(kind, brought);
+        return { content: sealDerived(new Uint8Array(1)), note: '' };
+      },
+    }),
+  );
+  const time = { deadline: Number.POSITIVE_INFINITY, stopsAt: Number.POSITIVE_INFINITY };
+  await deriveFiles(objects as unknown as MaintainedObjects, {} as RefDatabase, time, builders);
+  expect(given.get('bitmap') !== undefined).toBe(isNoted);
+  if (isNoted) expect(given.get('bitmap')).toBe(given.get('commit-graph'));
 });

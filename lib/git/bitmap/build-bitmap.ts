@@ -1,3 +1,4 @@
+import type { BroughtObjects } from '../commit-graph/brought-objects.ts';
 import { CorruptData } from '../corrupt-data.ts';
 import { sealDerived } from '../derived.ts';
 import type { DerivedBuilder } from '../maintenance/derived-builder.ts';
@@ -11,6 +12,7 @@ import { peelToCommit } from '../revision.ts';
 import { type Bitmap, Closures, writeBitmap } from './bitmap-file.ts';
 import { Bits } from './bits.ts';
 import { ClosureWalk } from './closure-walk.ts';
+import { KnownHistory } from './known-history.ts';
 import { Numbering, ObjectSet } from './object-set.ts';
 import { openIndex } from './open.ts';
 import { CommitSelection } from './select.ts';
@@ -18,18 +20,18 @@ import { CommitSelection } from './select.ts';
 /** Builds the closures of selected commits over the current merged index; nothing without one. */
 export const bitmapBuilder: DerivedBuilder = {
   kind: 'bitmap',
-  build: async ({ store, refs, stopsAt }) => {
+  build: async ({ store, refs, stopsAt, brought }) => {
     const opened = await openIndex(store);
     if (opened === undefined) throw new CorruptData('derived-file', 'there is no merged index');
     const tips = await tipsOf(refs);
-    const bitmap = await buildBitmap(store, tips, opened.index, stopsAt);
+    const bitmap = await buildBitmap(store, tips, opened.index, stopsAt, brought);
     if (bitmap === undefined) return undefined;
     return { content: sealDerived(writeBitmap(bitmap, opened.checksum)), note: opened.id };
   },
 };
 
 /**
- * Reads each commit once and each tree about once. Memory: 60 bytes per object, 150 per commit, and the closures, which
+ * Reads each commit once and each tree about once, or nothing of what is known to be brought by commits. Memory: 60 bytes per object, 150 per commit, and the closures, which
  * take little more than the first one alone.
  * @returns undefined when its time ended first
  * @throws ObjectMissing, CorruptData
@@ -39,6 +41,7 @@ async function buildBitmap(
   tips: readonly Oid[],
   index: Numbering['index'],
   stopsAt: number,
+  brought: BroughtObjects | undefined,
 ): Promise<Bitmap | undefined> {
   const size = index.count;
   const types = {
@@ -64,18 +67,19 @@ async function buildBitmap(
       if (commit !== undefined) commits.add(commit);
     }
   });
-  const selection = new CommitSelection(numbers, [...commits]);
+  const history = brought && KnownHistory.of(brought, numbers, commits);
+  const selection = new CommitSelection(numbers, [...commits], history);
   if (!(await advance(selection, { scan: true }))) return undefined;
   const closures = new Closures(size);
   for (const number of selection.chosen()) {
     const reach = new ObjectSet(size);
-    const walk = new ClosureWalk(numbers, closures, reach, [numbers.oid(number)]);
+    const walk = new ClosureWalk(numbers, closures, reach, [numbers.oid(number)], { history });
     if (!(await advance(walk, walk))) return undefined;
     // Objects newer than the index have no bit.
     if (number < size && !reach.hasOthers) closures.add(index.order[number]!, reach.bits);
   }
   // Types of what no selected commit reaches: tags, and trees and blobs that refs point to.
-  const rest = new ClosureWalk(numbers, closures, new ObjectSet(size), tips);
+  const rest = new ClosureWalk(numbers, closures, new ObjectSet(size), tips, { history });
   return (await advance(rest, rest)) ? { types, closures } : undefined;
 }
 

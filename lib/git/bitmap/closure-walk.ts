@@ -10,6 +10,7 @@ import { type WalkedTree, walkTree } from '../pack/tree-walk.ts';
 import { parseCommitLinks, parseTag } from '../parse.ts';
 import { pathBelow } from '../reachable/met-objects.ts';
 import type { Closures } from './bitmap-file.ts';
+import type { KnownHistory, Links } from './known-history.ts';
 import type { Numbering, ObjectSet } from './object-set.ts';
 
 const SLICE_MS = 30;
@@ -18,13 +19,6 @@ const READ_AHEAD = 128;
 /** Bytes of trees kept to compare with. */
 const MAX_KEPT_TREE_BYTES = 16 * 1024 * 1024;
 const MAX_TAGS = 1000;
-
-interface Links {
-  readonly number: number;
-  readonly tree: number;
-  readonly parents: readonly number[];
-  readonly date: number;
-}
 
 /**
  * Adds everything that some tips reach to an {@link ObjectSet}, which must be closed: with an object it holds all that
@@ -40,6 +34,7 @@ export class ClosureWalk implements ReadAhead {
   readonly #excluded: ObjectSet | undefined;
   /** Ignores tips that do not exist. */
   readonly #skipMissing: boolean;
+  readonly #history: KnownHistory | undefined;
   #tip = 0;
   readonly #links = new Map<number, Links>();
   readonly #queue = new CommitQueue();
@@ -57,7 +52,12 @@ export class ClosureWalk implements ReadAhead {
     closures: Closures,
     reach: ObjectSet,
     tips: readonly Oid[],
-    options: { readonly lenient?: boolean; readonly beside?: ObjectSet } = {},
+    options: {
+      readonly lenient?: boolean;
+      readonly beside?: ObjectSet;
+      /** Of all that the tips reach. */
+      readonly history?: KnownHistory | undefined;
+    } = {},
   ) {
     this.#numbers = numbers;
     this.#closures = closures;
@@ -65,6 +65,7 @@ export class ClosureWalk implements ReadAhead {
     this.#tips = tips;
     this.#skipMissing = options.lenient ?? false;
     this.#excluded = options.beside;
+    this.#history = options.history;
   }
 
   get scan(): boolean {
@@ -141,7 +142,8 @@ export class ClosureWalk implements ReadAhead {
     this.#queue.pop();
     this.#links.delete(number);
     this.#add(number, COMMIT);
-    this.#roots.push(tree);
+    if (this.#history) this.#history.addTo(this.#reach, number);
+    else this.#roots.push(tree);
     for (const parent of parents) if (!this.#has(parent)) this.#enqueue(objects, parent);
   }
 
@@ -153,6 +155,11 @@ export class ClosureWalk implements ReadAhead {
   #load(objects: PackObjects, number: number): Links {
     const known = this.#links.get(number);
     if (known) return known;
+    if (this.#history) {
+      const links = this.#history.links(number);
+      this.#links.set(number, links);
+      return links;
+    }
     const { type, data } = this.#object(objects, number);
     const numbers = this.#numbers;
     if (type !== 'commit')

@@ -2,6 +2,7 @@ import { type Oid, oidBytes } from '../oid.ts';
 import { CommitQueue } from '../pack/commit-queue.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import { parseCommitLinks } from '../parse.ts';
+import type { KnownHistory } from './known-history.ts';
 import type { Numbering } from './object-set.ts';
 
 /** The newest tips, this many, get a bitmap. */
@@ -30,16 +31,21 @@ interface Row {
 export class CommitSelection {
   readonly #numbers: Numbering;
   readonly #tips: readonly Oid[];
+  readonly #history: KnownHistory | undefined;
   #tip = 0;
   readonly #queue = new CommitQueue();
   readonly #rows = new Map<number, Row>();
   /** In the order they left the queue. */
   readonly #order: Row[] = [];
 
-  /** @param tips commits */
-  constructor(numbers: Numbering, tips: readonly Oid[]) {
+  /**
+   * @param tips commits
+   * @param history of all that they reach
+   */
+  constructor(numbers: Numbering, tips: readonly Oid[], history?: KnownHistory) {
     this.#numbers = numbers;
     this.#tips = tips;
+    this.#history = history;
   }
 
   /** Works for some milliseconds. @returns whether all commits are read */
@@ -65,16 +71,14 @@ export class CommitSelection {
 
   #load(objects: PackObjects, number: number, isTip: boolean): void {
     if (this.#rows.has(number)) return;
+    const { parents, date } = this.#history?.links(number) ?? this.#read(objects, number);
+    this.#rows.set(number, { number, parents, date, isTip, queued: false, generation: 0 });
+  }
+
+  #read(objects: PackObjects, number: number): Pick<Row, 'parents' | 'date'> {
     const { parents, committed } = parseCommitLinks(objects.read(this.#numbers.oid(number)).data);
     const numbers = parents.map((parent) => this.#numbers.number(oidBytes(parent), 0));
-    this.#rows.set(number, {
-      number,
-      parents: numbers,
-      date: committed,
-      isTip,
-      queued: false,
-      generation: 0,
-    });
+    return { parents: numbers, date: committed };
   }
 
   #enqueue(number: number): void {

@@ -2,7 +2,7 @@ import { readAhead } from '../batch-misses.ts';
 import { CorruptData } from '../corrupt-data.ts';
 import { sealDerived } from '../derived.ts';
 import type { DeriveContext, DerivedBuilder } from '../maintenance/derived-builder.ts';
-import { UNFINISHED } from '../maintenance/due.ts';
+import { objectsIn, UNFINISHED } from '../maintenance/due.ts';
 import type { SyncObjects } from '../objects.ts';
 import { EMPTY_TREE, type Oid } from '../oid.ts';
 import { resized } from '../pack/entry-table.ts';
@@ -112,7 +112,7 @@ async function commitTips(store: PackStore, from: ReadonlySet<Oid>): Promise<Set
 
 /** Newest first, because those are used most. */
 async function makeFilters(
-  { store, deadline }: DeriveContext,
+  { store, deadline, packs, brought }: DeriveContext,
   commits: CommitTable,
   { levels, corrected }: Generations,
   old: CommitGraphFile | undefined,
@@ -130,6 +130,8 @@ async function makeFilters(
     }
   });
   todo.sort((a, b) => corrected[b]! - corrected[a]!);
+  // It must be known of all commits.
+  if (todo.length === commits.count) brought?.begin(commits, objectsIn(packs));
   const paths = new ChangedPaths();
   const until = Math.max(deadline, Date.now() + MIN_FILTER_MS);
   let i = 0;
@@ -139,11 +141,13 @@ async function makeFilters(
     if (number === undefined || Date.now() >= until) return true;
     if (steps === undefined) {
       const parent = commits.firstParent(number);
-      steps = paths.of(commits.tree(number), parent === NONE ? EMPTY_TREE : commits.tree(parent));
+      const parentTree = parent === NONE ? EMPTY_TREE : commits.tree(parent);
+      steps = paths.of(commits.tree(number), parentTree, brought?.of(number));
     }
     const filter = steps(objects);
     if (filter === undefined) return false;
     made.put(number, filter);
+    brought?.end(number);
     steps = undefined;
     i++;
     return false;

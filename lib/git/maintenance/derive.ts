@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { bitmapBuilder } from '../bitmap/build-bitmap.ts';
 import { bundleBuilder } from '../bundle-builder.ts';
+import { BroughtObjects } from '../commit-graph/brought-objects.ts';
 import { commitGraphBuilder } from '../commit-graph/build.ts';
 import { CorruptData } from '../corrupt-data.ts';
 import { ObjectMissing } from '../objects.ts';
@@ -12,7 +13,7 @@ import type { RefDatabase } from '../ref-database.ts';
 import { tipBuilder } from '../tree/build-tip.ts';
 import { warn } from '../warnings.ts';
 import { LimitExceeded } from '../work.ts';
-import type { DerivedBuilder } from './derived-builder.ts';
+import type { DeriveContext, DerivedBuilder } from './derived-builder.ts';
 import { dueKinds, objectsIn } from './due.ts';
 
 /** In the order they are run. */
@@ -49,19 +50,20 @@ export async function deriveFiles(
 ): Promise<boolean> {
   const listed = await objects.listPacks({ fresh: true });
   const due = dueKinds(listed, (kind) => objects.derived?.current(kind), asked);
+  const both = due.includes('commit-graph') && due.includes('bitmap');
+  const context = { ...time, refs, brought: both ? new BroughtObjects() : undefined };
   for (const builder of builders) {
     if (!due.includes(builder.kind)) continue;
     if (Date.now() > time.deadline) return false;
-    if (!(await derive(objects, refs, builder, time))) return false;
+    if (!(await derive(objects, builder, context))) return false;
   }
   return true;
 }
 
 async function derive(
   objects: MaintainedObjects,
-  refs: RefDatabase,
   builder: DerivedBuilder,
-  time: Time,
+  context: Omit<DeriveContext, 'store' | 'packs'>,
 ): Promise<boolean> {
   const { kind } = builder;
   const packs = (await objects.listPacks({ fresh: true })).filter(
@@ -71,8 +73,8 @@ async function derive(
   const cache = new PackCache({ blockBytes: 128 * 2 ** 20, baseBytes: 64 * 2 ** 20 });
   const store = new PackStore(objects, { cache });
   try {
-    const had = time.stopsAt - Date.now();
-    const made = await builder.build({ store, refs, packs, ...time });
+    const had = context.stopsAt - Date.now();
+    const made = await builder.build({ store, packs, ...context });
     if (made === undefined) {
       if (had < FAIR_CHANCE_MS) return false;
       warn('derived file not built', { kind, cause: `its ${Math.round(had / 1000)} seconds ended first` });

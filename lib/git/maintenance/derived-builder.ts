@@ -1,3 +1,4 @@
+import type { BroughtObjects } from '../commit-graph/brought-objects.ts';
 import type { PackStore } from '../pack/store.ts';
 import type { DerivedContent, DerivedKind, PackDescription } from '../ports.ts';
 import type { RefDatabase } from '../ref-database.ts';
@@ -13,6 +14,8 @@ export interface DeriveContext {
   readonly deadline: number;
   /** Milliseconds since 1970: the others, which would begin anew each time, go on until then, and give up. */
   readonly stopsAt: number;
+  /** What commits bring: the commit-graph's builder notes it for that of the bitmap, if both are made in one run. */
+  readonly brought?: BroughtObjects | undefined;
 }
 
 /** Builds one kind of file; `due.ts` decides when. */

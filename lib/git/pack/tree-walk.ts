@@ -1,8 +1,18 @@
 import { CorruptData } from '../corrupt-data.ts';
 import { BLOB, TREE } from './entry.ts';
 
-/** @param at start of the entry's id. @param nameAt start of its name, which ends before `at - 1` */
-export type EntryVisitor = (data: Uint8Array, at: number, kind: number, nameAt: number) => void;
+/**
+ * @param at start of the entry's id
+ * @param nameAt start of its name, which ends before `at - 1`
+ * @param start where the entry begins, with its mode
+ */
+export type EntryVisitor = (
+  data: Uint8Array,
+  at: number,
+  kind: number,
+  nameAt: number,
+  start: number,
+) => void;
 
 /** A tree that was walked: its bytes, and the starts of its entries, followed by the end. */
 export interface WalkedTree {
@@ -15,6 +25,7 @@ export interface WalkedTree {
  * as in the adjacent commit, and equal parts are not even parsed.
  *
  * @param submodules whether submodules are visited too, as if they were files
+ * @param gone is called for the entries of `before` that are not also in the tree, as `visit` for the others
  * @throws CorruptData
  */
 export function walkTree(
@@ -22,6 +33,7 @@ export function walkTree(
   before: WalkedTree | undefined,
   visit: EntryVisitor,
   submodules = false,
+  gone?: EntryVisitor,
 ): WalkedTree {
   const { length } = data;
   const old = before?.data ?? NOTHING;
@@ -39,7 +51,10 @@ export function walkTree(
       const last = lastAtOrBelow(oldStarts, from + shared, other);
       starts = withRoom(starts, count + last - other);
       const shift = at - from;
-      for (let i = other; i < last; i++) starts[count++] = oldStarts[i]! + shift;
+      if (shift === 0) {
+        starts.set(oldStarts.subarray(other, last), count);
+        count += last - other;
+      } else for (let i = other; i < last; i++) starts[count++] = oldStarts[i]! + shift;
       other = last;
       at = oldStarts[last]! + shift;
     }
@@ -74,17 +89,37 @@ export function walkTree(
       const order = compareNames(old, there, data, nameAt);
       if (order > 0) break;
       other++;
-      if (order < 0) continue;
-      same = oldStarts[other]! - there === end - start && isEqual(data, start, old, there, end - start);
-      break;
+      const past = oldStarts[other]!;
+      same = order === 0 && past - there === end - start && isEqual(data, start, old, there, end - start);
+      if (!same && gone) visitAt(old, there, past, submodules, gone);
+      if (order === 0) break;
     }
-    if (!same && (kind !== 0o160000 || submodules)) visit(data, at, kind === 0o040000 ? TREE : BLOB, nameAt);
+    if (!same && (kind !== 0o160000 || submodules))
+      visit(data, at, kind === 0o040000 ? TREE : BLOB, nameAt, start);
     at = end;
   }
+  if (gone)
+    for (; other < oldCount; other++)
+      visitAt(old, oldStarts[other]!, oldStarts[other + 1]!, submodules, gone);
   const kept = new Uint32Array(count + 1);
   kept.set(starts.subarray(0, count));
   kept[count] = length;
   return { data, starts: kept };
+}
+
+/** Visits the entry between `start` and `end` of a tree that was walked before. */
+function visitAt(
+  data: Uint8Array,
+  start: number,
+  end: number,
+  submodules: boolean,
+  visit: EntryVisitor,
+): void {
+  let mode = 0;
+  let at = start;
+  for (; data[at] !== 0x20; at++) mode = (mode << 3) | (data[at]! & 7);
+  const kind = mode & 0o170000;
+  if (kind !== 0o160000 || submodules) visit(data, end - 20, kind === 0o040000 ? TREE : BLOB, at + 1, start);
 }
 
 let scratch = new Uint32Array(1024);

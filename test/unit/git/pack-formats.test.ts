@@ -271,6 +271,31 @@ describe('walking a tree relative to another one', () => {
     );
   });
 
+  it('tells every entry of the other that it lacks, and none that both have at one place', () => {
+    const entriesOf = (data: Uint8Array, before?: WalkedTree) => {
+      const seen = { here: new Set<string>(), gone: new Set<string>() };
+      const note =
+        (kind: 'here' | 'gone') => (bytes: Uint8Array, at: number, _: number, __: number, start: number) =>
+          void seen[kind].add(Buffer.from(bytes.subarray(start, at + 20)).toString('latin1'));
+      const walked = walkTree(data, before, note('here'), true, note('gone'));
+      return { ...seen, walked };
+    };
+    fc.assert(
+      fc.property(treeRows, treeRows, (rows, others) => {
+        const [one, other] = [encodeTree(rows), encodeTree(others)];
+        const { walked: before, here: old } = entriesOf(other);
+        const all = entriesOf(one).here;
+        const { here, gone } = entriesOf(one, before);
+        const minus = (set: Set<string>, less: Set<string>) => [...set].filter((entry) => !less.has(entry));
+        expect(minus(gone, old)).toEqual([]);
+        expect(minus(old, all)).toEqual(minus(gone, all));
+        expect(minus(all, old)).toEqual(minus(here, old));
+        expect(entriesOf(other, before)).toMatchObject({ here: new Set(), gone: new Set() });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('of arbitrary bytes never hangs, also relative to a valid one', () => {
     fc.assert(
       fc.property(treeRows, fc.uint8Array({ maxLength: 80 }), fc.nat(100), (rows, noise, at) => {
