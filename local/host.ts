@@ -248,6 +248,8 @@ const LONG_JOBS: ReadonlySet<string> = new Set([MAINTAIN_JOB]);
  * What threads keep of packs, in MB: jobs read what was pushed last, and the functions of the first thread hardly anything.
  */
 const PACK_CACHES = { repositories: 448, jobs: 96, others: 32 };
+/** What no request has read for one or two minutes is read anew. */
+const REPOSITORIES = { name: 'repositories', packCache: PACK_CACHES.repositories, givesBack: 60_000 };
 /** Jobs give way to requests, and take no memory when there is nothing to do. */
 const JOBS = { name: 'jobs', niceness: 5, idle: 60_000, packCache: PACK_CACHES.jobs };
 
@@ -255,11 +257,7 @@ const JOBS = { name: 'jobs', niceness: 5, idle: 60_000, packCache: PACK_CACHES.j
 function threadsOf(
   shared: Pick<FunctionThreadOptions, 'functions' | 'services' | 'baseUrl'>,
 ): ReadonlyMap<string, FunctionThread> {
-  const repositories = new FunctionThread({
-    name: 'repositories',
-    packCache: PACK_CACHES.repositories,
-    ...shared,
-  });
+  const repositories = new FunctionThread({ ...REPOSITORIES, ...shared });
   const jobs = new FunctionThread({ ...JOBS, ...shared });
   return new Map<string, FunctionThread>([
     ...areasOf('api')

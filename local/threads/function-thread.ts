@@ -22,10 +22,15 @@ export interface FunctionThreadOptions {
   readonly packCache: number;
   /** Ends the thread when it has run no function for so long, in milliseconds, and with it its memory. Not for functions that stream. */
   readonly idle?: number;
+  /** How often it gives back what it keeps of packs and did not use since, in milliseconds; without it never. */
+  readonly givesBack?: number;
 }
 
 /** What the thread is started with. */
-export type ThreadData = Pick<FunctionThreadOptions, 'name' | 'baseUrl' | 'niceness'> & {
+export type ThreadData = Pick<
+  FunctionThreadOptions,
+  'name' | 'baseUrl' | 'niceness' | 'givesBack'
+> & {
   readonly functions: string;
 };
 
@@ -98,12 +103,13 @@ export class FunctionThread {
   }
 
   #start(): Running {
-    const { name, functions, services, baseUrl, niceness, packCache, idle } = this.#options;
+    const { name, functions, services, baseUrl, niceness, packCache, idle, givesBack } = this.#options;
     const workerData: ThreadData = {
       name,
       functions: functions.href,
       baseUrl,
       ...(niceness && { niceness }),
+      ...(givesBack && { givesBack }),
     };
     const worker = new Worker(new URL('./thread.ts', import.meta.url), {
       name,

@@ -8,6 +8,7 @@ import type { FunctionModule } from '../gateway.ts';
 import { installLambdaGlobal, lambdaContext, type ResponseMetadata, ResponseStream } from '../lambda.ts';
 import { chooseLog } from '../readable-log.ts';
 import { SERVICES, type ServiceName, transportsOf } from '../transports.ts';
+import { type Cache, giveBackUnused } from '../unused-memory.ts';
 import { alone, type Sent, ThreadCalls, transferable } from './calls.ts';
 import type {
   FetchAnswer,
@@ -19,7 +20,7 @@ import type {
   ThreadData,
 } from './function-thread.ts';
 
-const { functions, baseUrl, niceness } = workerData as ThreadData;
+const { functions, baseUrl, niceness, givesBack } = workerData as ThreadData;
 // On Linux 0 is the calling thread; elsewhere it is the process, which has requests to answer.
 if (niceness !== undefined && process.platform === 'linux')
   setPriority(0, Math.min(getPriority(0) + niceness, 19));
@@ -36,6 +37,13 @@ useTransport(
   ),
 );
 installLambdaGlobal();
+if (givesBack !== undefined) setInterval(() => void giveBack(), givesBack).unref();
+
+/** What functions keep of packs is theirs: they have it from one module. */
+async function giveBack(): Promise<void> {
+  const { deps } = (await import(new URL('deps.ts', functions).href)) as { deps(): { packs: Cache } };
+  giveBackUnused(deps().packs);
+}
 
 /** A service's transport, whose requests the other thread answers. */
 function remote(service: ServiceName): SdkRequestHandler {

@@ -117,6 +117,20 @@ export class BlockCache {
     pins.trim(miss.wanted.length);
   }
 
+  /** Drops what was not read since the last call. @returns bytes */
+  dropUnused(): number {
+    const before = this.#bytes;
+    this.#ring = this.#ring.filter((block) => {
+      const { file, index, bytes, used, pins } = block;
+      block.used = false;
+      if (used || pins > 0) return true;
+      file.blocks[index] = undefined;
+      this.#bytes -= bytes.length;
+      return false;
+    });
+    return before - this.#bytes;
+  }
+
   #read(file: CachedFile, first: number, end: number, pins: BlockPins): Promise<void> {
     const reading = this.#load(file, first, end, pins);
     for (let i = first; i < end; i++) file.pending.set(i, reading);

@@ -29,6 +29,8 @@ export class PackCache {
   readonly derived: DerivedCache;
   readonly tips: TipCache;
   readonly #packs = new Map<string, Pack>();
+  /** Those not opened since {@link dropUnused}. */
+  #unopened = new Set<string>();
   readonly #indexBytes: number;
   #serial = 0;
 
@@ -68,6 +70,21 @@ export class PackCache {
     return packs;
   }
 
+  /**
+   * Drops what nobody used since the last call, and of inflated objects what was not used between the two calls before. For a
+   * process that is told of the time when it has nothing to do.
+   * @returns bytes
+   */
+  dropUnused(): number {
+    let bytes = this.blocks.dropUnused() + this.bases.age();
+    for (const key of this.#unopened) {
+      bytes += this.#packs.get(key)?.index.heldBytes ?? 0;
+      this.#packs.delete(key);
+    }
+    this.#unopened = new Set(this.#packs.keys());
+    return bytes;
+  }
+
   /** Caches a small pack that was just stored, because its writer reads it next. */
   keep(database: ObjectDatabase, description: PackDescription, content: PackContent): void {
     if (content.kind !== 'bytes') return;
@@ -103,6 +120,7 @@ export class PackCache {
     if (pack.description.source !== description.source) pack = { ...pack, description };
     this.#packs.delete(key);
     this.#packs.set(key, pack);
+    this.#unopened.delete(key);
     return pack;
   }
 }
@@ -119,6 +137,7 @@ export class BaseCache {
   #young = new Map<number, GitObject>();
   #old = new Map<number, GitObject>();
   #bytes = 0;
+  #oldBytes = 0;
 
   constructor(budget: number) {
     this.#budget = budget;
@@ -137,13 +156,19 @@ export class BaseCache {
     if (object.data.length <= this.#budget / 8) this.#add(pack.serial * 2 ** 40 + offset, object);
   }
 
+  /** Begins a generation. @returns bytes of the one that is dropped */
+  age(): number {
+    const bytes = this.#oldBytes;
+    this.#old = this.#young;
+    this.#oldBytes = this.#bytes;
+    this.#young = new Map();
+    this.#bytes = 0;
+    return bytes;
+  }
+
   #add(key: number, object: GitObject): void {
     const bytes = object.data.length + 128;
-    if (this.#bytes + bytes > this.#budget / 2) {
-      this.#old = this.#young;
-      this.#young = new Map();
-      this.#bytes = 0;
-    }
+    if (this.#bytes + bytes > this.#budget / 2) this.age();
     this.#young.set(key, object);
     this.#bytes += bytes;
   }

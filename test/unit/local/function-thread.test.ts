@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { FunctionModule } from '../../../local/gateway.ts';
 import { lambdaContext, type ResponseMetadata, ResponseStream } from '../../../local/lambda.ts';
 import { FunctionThread } from '../../../local/threads/function-thread.ts';
+import { giveBackUnused } from '../../../local/unused-memory.ts';
 
 const CLIENTS = new URL('../../../lib/store/clients.ts', import.meta.url).href;
 const SDK = import.meta.resolve('@aws-sdk/client-s3');
@@ -241,4 +242,45 @@ test('a thread is told how much of packs it keeps, and the others are not', asyn
   const { handler } = await load("export const handler = async () => process.env['PACK_CACHE_MB'];");
   expect(await handler({}, context)).toBe('48');
   expect(process.env['PACK_CACHE_MB']).toBeUndefined();
+});
+
+test('a thread gives back what its functions keep of packs and do not use, now and then', async () => {
+  await thread.end();
+  thread = new FunctionThread({ ...options(), givesBack: 20 });
+  const deps = `let times = 0;
+     export const told = () => times;
+     export const deps = () => ({ packs: { dropUnused: () => { times++; return 0; } } });`;
+  writeFileSync(join(folder, 'deps.ts'), deps);
+  const { handler } = await load(
+    `import { told } from './deps.ts';
+     export const handler = async () => {
+       while (told() < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+       return told();
+     };`,
+  );
+  expect(await handler({}, context)).toBeGreaterThanOrEqual(2);
+});
+
+test.each([
+  [20 * 2 ** 20, 1],
+  [2 ** 20, 0],
+])('%d bytes that are dropped are worth %d collections of garbage', (bytes, collections) => {
+  let collected = 0;
+  giveBackUnused({ dropUnused: () => bytes }, () => void collected++);
+  expect(collected).toBe(collections);
+});
+
+test('what was dropped is freed at once', async () => {
+  let held: Uint8Array | undefined = new Uint8Array(64 * 2 ** 20);
+  const before = process.memoryUsage().arrayBuffers;
+  const cache = {
+    dropUnused() {
+      const bytes = held!.length;
+      held = undefined;
+      return bytes;
+    },
+  };
+  giveBackUnused(cache);
+  await delay(0);
+  expect(process.memoryUsage().arrayBuffers).toBeLessThan(before - 32 * 2 ** 20);
 });
