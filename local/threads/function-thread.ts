@@ -27,10 +27,7 @@ export interface FunctionThreadOptions {
 }
 
 /** What the thread is started with. */
-export type ThreadData = Pick<
-  FunctionThreadOptions,
-  'name' | 'baseUrl' | 'niceness' | 'givesBack'
-> & {
+export type ThreadData = Pick<FunctionThreadOptions, 'name' | 'baseUrl' | 'niceness' | 'givesBack'> & {
   readonly functions: string;
 };
 

@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bitmapBuilder } from '../../lib/git/bitmap/build-bitmap.ts';
+import { BroughtObjects } from '../../lib/git/commit-graph/brought-objects.ts';
+import { commitGraphBuilder } from '../../lib/git/commit-graph/build.ts';
 import type { DerivedBuilder } from '../../lib/git/maintenance/derived-builder.ts';
 import type { Oid } from '../../lib/git/oid.ts';
 import { PackCache } from '../../lib/git/pack/pack-cache.ts';
@@ -25,8 +27,9 @@ import type { Subject } from './subjects.ts';
 export async function measureDerived(report: Report, subject: Subject): Promise<void> {
   const derived = new DerivedMemory(packsOf(subject.directory));
   const refs = knownRefs(subject.directory);
-  for (const builder of [mergedIndexBuilder, bitmapBuilder, tipBuilder]) {
-    const made = await time(() => derived.make(builder, refs));
+  const brought = new BroughtObjects();
+  for (const builder of [commitGraphBuilder, mergedIndexBuilder, bitmapBuilder, tipBuilder]) {
+    const made = await time(() => derived.make(builder, refs, brought));
     const operation = `making the ${builder.kind}, CPU`;
     report.row({ subject: subject.name, operation, unit: 'ms', ours: made.cpu });
     const size = derived.files.current(builder.kind)!.size;
@@ -174,10 +177,11 @@ class DerivedMemory {
     return new PackStore(database, { cache: new PackCache({ blockBytes: 512 << 20 }) });
   }
 
-  async make(builder: DerivedBuilder, refs: RefDatabase): Promise<void> {
+  /** @param brought what commits bring, which the builder of the commit-graph notes for that of the bitmap */
+  async make(builder: DerivedBuilder, refs: RefDatabase, brought?: BroughtObjects): Promise<void> {
     const packs = await this.#objects.listPacks();
     const store = this.store();
-    const made = await builder.build({ store, refs, packs, deadline: Infinity, stopsAt: Infinity });
+    const made = await builder.build({ store, refs, packs, deadline: Infinity, stopsAt: Infinity, brought });
     if (made?.content.kind !== 'bytes') throw new Error(`${builder.kind} was not made in memory`);
     const { bytes, size, checksumsCrc } = made.content;
     const provenance = { packs: packs.map(({ id }) => id), objects: 0, note: made.note };

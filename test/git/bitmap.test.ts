@@ -40,7 +40,10 @@ describe('a compressed bitmap', () => {
             for (let i = from; i < Math.min(size, from + length); i += every ? 1 : 3) bits.add(i);
           }
           const bytes = compress(bits);
+          compress(new Bits(2000));
           expect(compressedEnd(bytes, 0)).toBe(bytes.length);
+          // No more memory is kept than it needs.
+          expect(bytes.buffer.byteLength).toBe(bytes.length);
           const back = new Bits(size);
           xorCompressed(back, bytes, 0);
           expect(Buffer.compare(Buffer.from(back.words.buffer), Buffer.from(bits.words.buffer))).toBe(0);

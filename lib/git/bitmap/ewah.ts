@@ -15,7 +15,9 @@ export function compress(bits: Bits): Uint8Array {
   // Words above the last set bit are left out.
   let count = words.length / 2;
   while (count > 0 && (words[2 * count - 1]! | words[2 * count - 2]!) === 0) count--;
-  const out = Buffer.alloc(8 + 8 * (2 * count + 1) + 4);
+  const most = 8 + 8 * (2 * count + 1) + 4;
+  if (scratch.length < most) scratch = Buffer.allocUnsafeSlow(most);
+  const out = scratch;
   let at = 8;
   let marker = at;
   for (let w = 0; w < count || w === 0; ) {
@@ -43,8 +45,11 @@ export function compress(bits: Bits): Uint8Array {
   out.writeUInt32BE(Math.min(bits.size, 64 * count), 0);
   out.writeUInt32BE((at - 8) / 8, 4);
   out.writeUInt32BE((marker - 8) / 8, at);
-  return out.subarray(0, at + 4);
+  // Thousands are kept, and each takes a fraction of that.
+  return new Uint8Array(out.subarray(0, at + 4));
 }
+
+let scratch = Buffer.alloc(0);
 
 /** The end of the compressed bitmap that starts at `at`. @throws CorruptData when it is truncated */
 export function compressedEnd(bytes: Uint8Array, at: number): number {

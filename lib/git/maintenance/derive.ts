@@ -70,7 +70,7 @@ async function derive(
     ({ source }) => source !== 'unreachable-garbage',
   );
   // A small cache: the worker's memory is needed for the file being built.
-  const cache = new PackCache({ blockBytes: 128 * 2 ** 20, baseBytes: 64 * 2 ** 20 });
+  const cache = new PackCache({ blockBytes: 64 * 2 ** 20, baseBytes: 48 * 2 ** 20 });
   const store = new PackStore(objects, { cache });
   try {
     const had = context.stopsAt - Date.now();
