@@ -3,6 +3,9 @@ import { rm } from 'node:fs/promises';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bitmapBuilder } from '../../lib/git/bitmap/build-bitmap.ts';
 import { bundleBuilder } from '../../lib/git/bundle-builder.ts';
+import { BroughtObjects } from '../../lib/git/commit-graph/brought-objects.ts';
+import { commitGraphBuilder } from '../../lib/git/commit-graph/build.ts';
+import { CommitTable } from '../../lib/git/commit-graph/commit-table.ts';
 import { sealDerived } from '../../lib/git/derived.ts';
 import { deriveFiles } from '../../lib/git/maintenance/derive.ts';
 import type { DerivedBuilder } from '../../lib/git/maintenance/derived-builder.ts';
@@ -34,10 +37,10 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-async function build(builder: DerivedBuilder, deadline: number, stopsAt: number) {
+async function build(builder: DerivedBuilder, deadline: number, stopsAt: number, brought?: BroughtObjects) {
   const packs = await repository.objects.listPacks();
   const store = new PackStore(repository.objects);
-  return builder.build({ store, refs: repository.refs, packs, deadline, stopsAt });
+  return builder.build({ store, refs: repository.refs, packs, deadline, stopsAt, brought });
 }
 
 /** Lets each look at the clock take so long that a slice of work is over at the first one. */
@@ -117,4 +120,42 @@ test.each([
   await deriveFiles(objects as unknown as MaintainedObjects, {} as RefDatabase, time, builders);
   expect(given.get('bitmap') !== undefined).toBe(isNoted);
   if (isNoted) expect(given.get('bitmap')).toBe(given.get('commit-graph'));
+});
+
+describe('what commits bring', () => {
+  test('is noted to the end, past that of the slice', async () => {
+    let now = Date.now();
+    vi.spyOn(Date, 'now').mockImplementation(() => (now += 1000));
+    const brought = new BroughtObjects();
+    expect((await build(commitGraphBuilder, 0, Number.POSITIVE_INFINITY, brought))!.note).toBe('');
+    expect(brought.isComplete).toBe(true);
+    expect((await build(commitGraphBuilder, 0, Number.POSITIVE_INFINITY))!.note).toMatch(/^unfinished/);
+  });
+
+  test.each([true, false])('is used in the same run, past the end of the slice: %s', async (isComplete) => {
+    let now = 1000;
+    vi.spyOn(Date, 'now').mockImplementation(() => now);
+    const packs = [{ id: 'pack', source: 'push', objectCount: 5_000, packSize: 1_000_000 }];
+    const file = { provenance: { packs: ['pack'], objects: 5_000, note: '' } };
+    const objects = {
+      listPacks: async () => packs,
+      derived: { current: () => undefined },
+      storeDerived: async () => file,
+    };
+    const built: DerivedKind[] = [];
+    const builders = (['commit-graph', 'bitmap'] as const).map(
+      (kind): DerivedBuilder => ({
+        kind,
+        build: async ({ brought }) => {
+          built.push(kind);
+          if (isComplete) brought!.begin(new CommitTable(), 0);
+          now = 3000;
+          return { content: sealDerived(new Uint8Array(1)), note: '' };
+        },
+      }),
+    );
+    const time = { deadline: 2000, stopsAt: 4000 };
+    await deriveFiles(objects as unknown as MaintainedObjects, {} as RefDatabase, time, builders);
+    expect(built).toEqual(isComplete ? ['commit-graph', 'bitmap'] : ['commit-graph']);
+  });
 });

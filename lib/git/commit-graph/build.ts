@@ -112,7 +112,7 @@ async function commitTips(store: PackStore, from: ReadonlySet<Oid>): Promise<Set
 
 /** Newest first, because those are used most. */
 async function makeFilters(
-  { store, deadline, packs, brought }: DeriveContext,
+  { store, deadline, stopsAt, packs, brought }: DeriveContext,
   commits: CommitTable,
   { levels, corrected }: Generations,
   old: CommitGraphFile | undefined,
@@ -133,12 +133,14 @@ async function makeFilters(
   // It must be known of all commits.
   if (todo.length === commits.count) brought?.begin(commits, objectsIn(packs));
   const paths = new ChangedPaths();
-  const until = Math.max(deadline, Date.now() + MIN_FILTER_MS);
+  const atLeast = Date.now() + MIN_FILTER_MS;
+  // What was noted is lost with this run, and worth more than a slice of it.
+  const until = () => Math.max(brought?.commits === undefined ? deadline : stopsAt, atLeast);
   let i = 0;
   let steps: FilterSteps | undefined;
   const step = (objects: SyncObjects): boolean => {
     const number = todo[i];
-    if (number === undefined || Date.now() >= until) return true;
+    if (number === undefined || Date.now() >= until()) return true;
     if (steps === undefined) {
       const parent = commits.firstParent(number);
       const parentTree = parent === NONE ? EMPTY_TREE : commits.tree(parent);

@@ -54,7 +54,7 @@ export async function deriveFiles(
   const context = { ...time, refs, brought: both ? new BroughtObjects() : undefined };
   for (const builder of builders) {
     if (!due.includes(builder.kind)) continue;
-    if (Date.now() > time.deadline) return false;
+    if (Date.now() > (context.brought?.isComplete ? time.stopsAt : time.deadline)) return false;
     if (!(await derive(objects, builder, context))) return false;
   }
   return true;

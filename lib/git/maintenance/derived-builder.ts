@@ -14,7 +14,10 @@ export interface DeriveContext {
   readonly deadline: number;
   /** Milliseconds since 1970: the others, which would begin anew each time, go on until then, and give up. */
   readonly stopsAt: number;
-  /** What commits bring: the commit-graph's builder notes it for that of the bitmap, if both are made in one run. */
+  /**
+   * What commits bring: the commit-graph's builder notes it for that of the bitmap, if both are made in one run. Noting it may
+   * take until `stopsAt`.
+   */
   readonly brought?: BroughtObjects | undefined;
 }
 
