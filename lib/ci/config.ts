@@ -1,5 +1,5 @@
 /** A whole configuration: what its jobs are, before it is known of which pipeline. */
-import { inTurns, nextTurn, type Steps } from '../git/work.ts';
+import { inTurns, type Steps } from '../git/work.ts';
 import { type Rule, rules } from './entries/conditions.ts';
 import { DEFAULT_KEYWORDS, type Defaults, inheritedOf, type Job, jobOf } from './entries/job.ts';
 import { isText, isTexts, Problems } from './entries/problems.ts';
@@ -9,7 +9,7 @@ import { extendJobs } from './extends.ts';
 import { type IncludeContext, includeFiles } from './include.ts';
 import { resolveReferences } from './references.ts';
 import { parseYaml } from './yaml/parse.ts';
-import { type Hash, isHash, requireBounded, valueAt } from './yaml/values.ts';
+import { type Hash, isHash, OF_ALL, requireBounded, valueAt } from './yaml/values.ts';
 
 export interface Config {
   /** In their order, `.pre` and `.post` included. */
@@ -38,13 +38,11 @@ const GLOBAL_KEYWORDS = [
  */
 export async function readConfig(text: string, context: IncludeContext): Promise<Config> {
   const included = await includeFiles(await parseYaml(text), context);
-  requireBounded(included);
+  await inTurns(requireBounded(included, OF_ALL));
   const extended = await inTurns(extendJobs(included));
-  requireBounded(extended);
-  await nextTurn();
-  const merged = resolveReferences(extended);
-  requireBounded(merged);
-  await nextTurn();
+  await inTurns(requireBounded(extended, OF_ALL));
+  const merged = await inTurns(resolveReferences(extended));
+  await inTurns(requireBounded(merged, OF_ALL));
   return inTurns(configOf(merged));
 }
 

@@ -5,14 +5,19 @@ import { Copies, deepMerge, type Hash, hashOf, isHash, valueAt } from './yaml/va
 
 const MAX_NESTING = 10;
 
+interface Extended {
+  readonly value: Hash;
+  readonly levels: number;
+}
+
 /**
  * Merges into each job what it extends, in depth: first the earlier of its bases, then the later, then its own.
  * @throws ConfigError for a base that is absent or no hash, a circle, or more than ten levels
  */
 export function* extendJobs(config: Hash): Steps<Hash> {
   const copies = new Copies();
-  const done = new Map<string, { readonly value: Hash; readonly levels: number }>();
-  const extended = (name: string, under: readonly string[]): { value: Hash; levels: number } => {
+  const done = new Map<string, Extended>();
+  const extended = function* (name: string, under: readonly string[]): Steps<Extended> {
     const known = done.get(name);
     if (known !== undefined) return known;
     const own = valueAt(config, name) as Hash;
@@ -28,18 +33,18 @@ export function* extendJobs(config: Hash): Steps<Hash> {
     let value: Hash = {};
     let levels = 0;
     for (const base of bases) {
-      const parent = extended(base, [...under, name]);
-      value = deepMerge(value, parent.value, copies);
+      const parent = yield* extended(base, [...under, name]);
+      value = yield* deepMerge(value, parent.value, copies);
       levels = Math.max(levels, parent.levels + 1);
     }
     if (levels > MAX_NESTING) throw new ConfigError(`${name}: nesting too deep in \`extends\``);
-    const result = { value: bases.length === 0 ? own : deepMerge(value, own, copies), levels };
+    const result = { value: bases.length === 0 ? own : yield* deepMerge(value, own, copies), levels };
     done.set(name, result);
     return result;
   };
   const all: [string, unknown][] = [];
   for (const [name, value] of Object.entries(config)) {
-    all.push([name, isHash(value) ? extended(name, []).value : value]);
+    all.push([name, isHash(value) ? (yield* extended(name, [])).value : value]);
     yield;
   }
   return hashOf(all);

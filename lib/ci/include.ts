@@ -1,5 +1,5 @@
 /** Files that a configuration includes: https://docs.gitlab.com/ee/ci/yaml/includes.html */
-import { Pace } from '../git/work.ts';
+import { inTurns } from '../git/work.ts';
 import { rules } from './entries/conditions.ts';
 import { isText, isTexts, Problems } from './entries/problems.ts';
 import { ConfigError } from './errors.ts';
@@ -49,7 +49,6 @@ const ACCESSORS = ['local', 'project', 'remote', 'template', 'artifact'] as cons
 export async function includeFiles(config: Hash, context: IncludeContext): Promise<Hash> {
   let count = 0;
   const copies = new Copies();
-  const pace = new Pace();
   const expanded = async (hash: Hash, files: Files): Promise<Hash> => {
     if (!Object.hasOwn(hash, 'include')) return hash;
     const own = hashOf(Object.entries(hash).filter(([key]) => key !== 'include'));
@@ -61,12 +60,10 @@ export async function includeFiles(config: Hash, context: IncludeContext): Promi
         if (++count > MAX_INCLUDED)
           throw new ConfigError(`Maximum of ${MAX_INCLUDED} nested includes are allowed!`);
         const included = await expanded(await parsed(file), file.files);
-        if (pace.due()) await pace.rest();
-        merged = deepMerge(merged, included, copies);
+        merged = await inTurns(deepMerge(merged, included, copies));
       }
     }
-    if (pace.due()) await pace.rest();
-    return deepMerge(merged, own, copies);
+    return inTurns(deepMerge(merged, own, copies));
   };
   return expanded(config, context.files);
 }

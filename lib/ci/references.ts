@@ -1,6 +1,16 @@
 /** `!reference`: https://docs.gitlab.com/ee/ci/yaml/yaml_optimization.html#reference-tags */
+import type { Steps } from '../git/work.ts';
 import { ConfigError } from './errors.ts';
-import { Copies, type Hash, hashOf, isHash, isReference, pathOf, type Reference } from './yaml/values.ts';
+import {
+  Copies,
+  type Hash,
+  hashOf,
+  isHash,
+  isReference,
+  OF_ALL,
+  pathOf,
+  type Reference,
+} from './yaml/values.ts';
 
 const MAX_NESTING = 10;
 
@@ -8,18 +18,25 @@ const MAX_NESTING = 10;
  * Puts what they name in the place of all references.
  * @throws ConfigError for one that names nothing, a circle, or more than ten levels
  */
-export function resolveReferences(config: Hash): Hash {
+export function* resolveReferences(config: Hash): Steps<Hash> {
   /** What each reference came to, so that one that is named often is resolved once. */
   const known = new Map<string, unknown>();
-  const copies = new Copies();
-  const resolve = (value: unknown, under: readonly string[]): unknown => {
-    copies.count(1);
-    if (isReference(value)) return follow(value, under);
-    if (Array.isArray(value)) return value.map((item) => resolve(item, under));
+  // All values, and once more what references name.
+  const copies = new Copies(2 * OF_ALL.values);
+  const resolve = function* (value: unknown, under: readonly string[]): Steps<unknown> {
+    if (copies.count(1)) yield;
+    if (isReference(value)) return yield* follow(value, under);
+    if (Array.isArray(value)) {
+      const items: unknown[] = [];
+      for (const item of value) items.push(yield* resolve(item, under));
+      return items;
+    }
     if (!isHash(value)) return value;
-    return hashOf(Object.entries(value).map(([key, item]) => [key, resolve(item, under)]));
+    const entries: [string, unknown][] = [];
+    for (const [key, item] of Object.entries(value)) entries.push([key, yield* resolve(item, under)]);
+    return hashOf(entries);
   };
-  const follow = (reference: Reference, under: readonly string[]): unknown => {
+  const follow = function* (reference: Reference, under: readonly string[]): Steps<unknown> {
     const path = pathOf(reference);
     const text = `!reference ${JSON.stringify(path)}`;
     if (known.has(text)) return known.get(text);
@@ -30,13 +47,13 @@ export function resolveReferences(config: Hash): Hash {
     let value: unknown = config;
     for (const part of path) {
       // On the way to what is named there may be a reference too.
-      const whole = isReference(value) ? follow(value, [...under, text]) : value;
+      const whole = isReference(value) ? yield* follow(value, [...under, text]) : value;
       if (!isHash(whole) || !Object.hasOwn(whole, part)) throw new ConfigError(`${text} could not be found`);
       value = whole[part];
     }
-    const resolved = resolve(value, [...under, text]);
+    const resolved = yield* resolve(value, [...under, text]);
     known.set(text, resolved);
     return resolved;
   };
-  return resolve(config, []) as Hash;
+  return (yield* resolve(config, [])) as Hash;
 }

@@ -1,9 +1,12 @@
 /** Reads a configuration file: YAML as Ruby reads it (version 1.1), with the tag `!reference`. */
+import { inTurns, Pace } from '../../git/work.ts';
 import { ConfigError } from '../errors.ts';
 import {
   type Hash,
+  hashOf,
   isHash,
   isReference,
+  OF_FILE,
   pathOf,
   type Reference,
   referenceTo,
@@ -19,7 +22,7 @@ const MAX_ALIASES = 10_000;
 
 /** Characters of a file that is parsed in this thread: a few milliseconds of work. Most are shorter. */
 const MAX_HERE = 16 * 1024;
-/** The same of a configuration that is written, as `requireBounded` measures it. */
+/** The same of a job that is written, as `requireBounded` measures it. */
 const MAX_WRITTEN_HERE = 2000;
 
 /**
@@ -81,19 +84,28 @@ export async function parseHere(text: string): Promise<Hash> {
   }
   if (value === null || value === undefined) return {};
   if (!isHash(value)) throw new ConfigError('Invalid configuration format');
-  requireBounded(value);
+  await inTurns(requireBounded(value, OF_FILE));
   return value;
 }
 
-/** Writes a configuration as YAML, each value out in full; a large one in another thread. */
+/**
+ * Writes a configuration as YAML, each value out in full; a large job in another thread.
+ * @throws ConfigError for a job that is larger than a file may be
+ */
 export async function writeYaml(value: Hash): Promise<string> {
-  if (requireBounded(value) <= MAX_WRITTEN_HERE) return writeHere(value);
-  const { inThread } = await import('./in-thread.ts');
-  return (await inThread({ write: value })) as string;
+  const pace = new Pace();
+  const written = ['---\n'];
+  for (const entry of Object.entries(value)) {
+    const one = hashOf([entry]);
+    if ((await inTurns(requireBounded(one, OF_FILE))) <= MAX_WRITTEN_HERE) written.push(await writeHere(one));
+    else written.push((await (await import('./in-thread.ts')).inThread({ write: one })) as string);
+    if (pace.due()) await pace.rest();
+  }
+  return written.length === 1 ? '---\n{}\n' : written.join('');
 }
 
-/** The same in this thread. */
+/** The same in this thread, without the line that begins a document. */
 export async function writeHere(value: Hash): Promise<string> {
   const { dump } = await import('js-yaml');
-  return `---\n${dump(value, { noRefs: true, lineWidth: -1 })}`;
+  return dump(value, { noRefs: true, lineWidth: -1 });
 }

@@ -1,4 +1,5 @@
 /** The values that a configuration file is made of. Anchors make one value appear in several places: nobody changes them. */
+import type { Steps } from '../../git/work.ts';
 import { ConfigError } from '../errors.ts';
 
 export type Hash = { readonly [key: string]: unknown };
@@ -23,34 +24,56 @@ export const valueAt = (hash: Hash, key: string): unknown =>
 export const hashOf = (entries: Iterable<readonly [string, unknown]>): Hash => Object.fromEntries(entries);
 
 /** Hashes are merged entry by entry, in depth; of all other values the later one counts. */
-export function deepMerge(base: Hash, over: Hash, copies?: Copies): Hash {
+export function* deepMerge(base: Hash, over: Hash, copies: Copies): Steps<Hash> {
   const merged = new Map(Object.entries(base));
-  copies?.count(merged.size);
+  if (copies.count(merged.size)) yield;
   for (const [key, value] of Object.entries(over)) {
     const before = merged.get(key);
-    merged.set(key, isHash(before) && isHash(value) ? deepMerge(before, value, copies) : value);
+    merged.set(key, isHash(before) && isHash(value) ? yield* deepMerge(before, value, copies) : value);
   }
   return hashOf(merged);
 }
 
-/**
- * Values in a whole configuration: what anchors, `extends` and references repeat counts each time. One file of the product
- * has half as many at most: they take 40 bytes each there, of a megabyte.
- */
-const MAX_VALUES = 50_000;
-/** Characters of all texts in it, counted in the same way. */
-const MAX_CHARACTERS = 5_000_000;
+/** How much a file or a configuration may be: what anchors, `extends` and references repeat counts each time. */
+interface Bounds {
+  readonly values: number;
+  /** Of all texts. */
+  readonly characters: number;
+}
+
+/** Of one file, or one job. In the product a file has half as many values at most: they take 40 bytes each there, of a megabyte. */
+export const OF_FILE: Bounds = { values: 50_000, characters: 5_000_000 };
+/** Of a whole configuration. The product has no such bound. */
+export const OF_ALL: Bounds = { values: 250_000, characters: 10_000_000 };
+/** Entries of one hash: they are copied in one turn. */
+const MAX_ENTRIES = 20_000;
+
+/** Values after which work on them stops. */
+const STOP = 1000;
 
 export const tooBig = (): ConfigError => new ConfigError('The parsed YAML is too big');
 
-/** Counts the values that making a configuration copies: more than it may have in the end, and no more. */
+/** Counts the values that making a configuration copies. */
 export class Copies {
-  #left = 5 * MAX_VALUES;
+  #left: number;
+  #beforeStop = STOP;
 
-  /** @throws ConfigError */
-  count(values: number): void {
+  /** @param most how many there may be */
+  constructor(most = OF_ALL.values) {
+    this.#left = most;
+  }
+
+  /**
+   * Returns whether it is time to stop.
+   * @throws ConfigError
+   */
+  count(values: number): boolean {
     this.#left -= values;
     if (this.#left < 0) throw tooBig();
+    this.#beforeStop -= values;
+    if (this.#beforeStop > 0) return false;
+    this.#beforeStop = STOP;
+    return true;
   }
 }
 
@@ -58,16 +81,21 @@ export class Copies {
  * Returns how much it is to write: values, and characters as a part of one.
  * @throws ConfigError for a configuration that is small as text and large when it is written out
  */
-export function requireBounded(value: unknown): number {
+export function* requireBounded(value: unknown, most: Bounds): Steps<number> {
   let values = 0;
   let characters = 0;
   const open: unknown[] = [value];
   while (open.length > 0) {
     const next = open.pop();
     if (typeof next === 'string') characters += next.length;
-    if (++values > MAX_VALUES || characters > MAX_CHARACTERS) throw tooBig();
+    if (++values > most.values || characters > most.characters) throw tooBig();
+    if (values % STOP === 0) yield;
     if (Array.isArray(next)) for (const item of next) open.push(item);
-    else if (isHash(next)) for (const key of Object.keys(next)) open.push(next[key]);
+    else if (isHash(next)) {
+      const keys = Object.keys(next);
+      if (keys.length > MAX_ENTRIES) throw tooBig();
+      for (const key of keys) open.push(next[key]);
+    }
   }
   return values + characters / 50;
 }

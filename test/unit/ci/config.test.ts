@@ -201,7 +201,7 @@ a: {extends: .a, when: manual}
 
 test('a long configuration is written by a thread as a short one is here', async () => {
   const { merged } = await configOf(`a: {script: [${"'x', ".repeat(3000)}y], tags: ['1', "a\\nb"]}`);
-  expect(await writeYaml(merged)).toBe(await writeHere(merged));
+  expect(await writeYaml(merged)).toBe(`---\n${await writeHere(merged)}`);
 });
 
 test.each([
@@ -215,6 +215,22 @@ test.each([
   ],
 ])('a file whose %s is refused before it is made', async (_kind, text) => {
   expect(await problemsOf(`${text}a: {script: x}`)).toEqual(['The parsed YAML is too big']);
+});
+
+test('jobs that extend long lists may stand for more than one file', async () => {
+  const changes = Array.from({ length: 40 }, (_, i) => `p${i}/**`).join();
+  const rules = Array.from({ length: 5 }, () => `{changes: [${changes}]}`).join();
+  const jobs = Array.from({ length: 600 }, (_, i) => `j${i}: {extends: .a, script: x}\n`).join('');
+  const config = await configOf(`.a: {rules: [${rules}]}\n${jobs}`);
+  expect(config.jobs.size).toBe(600);
+  expect(await writeYaml(config.merged)).toBe(`---\n${await writeHere(config.merged)}`);
+});
+
+test('a hash of more entries than are copied at once is refused', async () => {
+  const variables = Array.from({ length: 20_001 }, (_, i) => `V${i}: x`).join();
+  expect(await problemsOf(`variables: {${variables}}\na: {script: x}`)).toEqual([
+    'The parsed YAML is too big',
+  ]);
 });
 
 test('what is wrong in many jobs is told within bounds', async () => {
