@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { areas } from '../../../functions/areas.ts';
 import { Admission } from '../../../local/admission.ts';
 import { gateway } from '../../../local/gateway.ts';
@@ -87,7 +87,8 @@ test('who cannot be served in time is told at once, with the seconds after which
   await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const early = [fetch(`${url}/api/v4/version`), fetch(`${url}/api/v4/version`)];
-  await delay(100);
+  // The second one waits, and has waited too long.
+  await vi.waitFor(() => expect(admission.full).toBe(true), 60_000);
   const refused = await fetch(`${url}/api/v4/projects`, { method: 'POST', body: '{}' });
   expect(refused.status).toBe(503);
   expect(refused.headers.get('retry-after')).toBe('5');

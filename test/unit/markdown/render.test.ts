@@ -63,6 +63,8 @@ test('an uploaded file belongs to the project of the text', () => {
 });
 
 describe('long texts', () => {
+  const thread = new RenderThread();
+
   test('are rendered as short ones are', async () => {
     const text = 'A *long* text about #1, on and on.\n\n'.repeat(500);
     expect(await rendered(text, { baseUrl, links })).toBe(toHtml(text, { baseUrl, links }));
@@ -80,20 +82,17 @@ describe('long texts', () => {
     ['references', '#1 '],
     ['HTML', '<div>'],
     ['empty lines', 'a\n\n'],
-  ])('texts full of %s leave the event loop free, and are rendered or shown as written', async (_, piece) => {
+  ])('texts full of %s are rendered in the thread, or shown as written', async (_, piece) => {
     const text = piece.repeat(MAX_RENDERED / piece.length - 1);
-    let turns = 0;
-    let running = true;
-    const turn = () => {
-      turns++;
-      if (running) setTimeout(turn, 1);
+    const asked: string[] = [];
+    const on: Pick<RenderThread, 'run'> = {
+      run: (task) => {
+        asked.push(task.text);
+        return thread.run(task);
+      },
     };
-    turn();
-    const answer = await rendered(text, { baseUrl, links });
-    running = false;
-    // Rendering here would be one turn.
-    expect(turns).toBeGreaterThan(10);
-    expect(answer).toMatch(/^(<(pre|p|ul|blockquote|div)>|$)/);
+    expect(await rendered(text, { baseUrl, links }, on)).toMatch(/^(<(pre|p|ul|blockquote|div)>|$)/);
+    expect(asked).toEqual([text]);
   });
 
   test('a text that takes too long is shown as it was written', async () => {
