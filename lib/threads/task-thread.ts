@@ -72,6 +72,8 @@ export class TaskThread<T, R> {
     });
     this.#isReady = false;
     worker.on('message', (result: R | undefined) => {
+      // What a thread sent before it was ended still arrives, and is not about the task of the next one.
+      if (this.#worker !== worker) return;
       if (result !== undefined) return this.#finish(result);
       this.#isReady = true;
       if (this.#current !== undefined) this.#limit(worker, this.#limits.maxTime);
