@@ -53,6 +53,16 @@ test('parts of rows, rows that may be late and rows of other partitions are not 
   expect(asked).toHaveLength(6);
 });
 
+test('a request that reads very many records keeps those it began with', async () => {
+  await readingOnce(async () => {
+    for (let first = 1; first <= 1500; first += 100)
+      await table.batchGet(Array.from({ length: 100 }, (_, i) => userKey(first + i)));
+    asked = [];
+    await table.batchGet([1, 1000, 1001, 1500].map(userKey));
+  });
+  expect(asked).toEqual([1001, 1500].map((id) => userKey(id).pk));
+});
+
 test('a request that writes such a record reads all of them as they then are', async () => {
   await readingOnce(async () => {
     await table.get(GROUP);

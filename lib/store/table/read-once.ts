@@ -21,6 +21,9 @@ const reads = new AsyncLocalStorage<Reads>();
 /** Partitions of users, groups and projects, with memberships. Others may have to be read again until they agree. */
 const KEPT = /^(?:USER|GROUP|PROJECT)#/;
 
+/** Rows of one request. What decides about access is read first; a long list is not to be held in memory. */
+const MAX_ROWS = 1000;
+
 export const readingOnce = <T>(work: () => T): T => reads.run({ rows: new Map(), wrote: false }, work);
 
 /** A row that the request has read before. */
@@ -31,7 +34,8 @@ export function knownRow({ pk, sk }: Key): Row | undefined {
 /** Keeps a row that was read as a whole, strongly consistent. */
 export function keepRow({ pk, sk }: Key, item: Item | undefined): void {
   const store = reads.getStore();
-  if (store !== undefined && !store.wrote && KEPT.test(pk)) store.rows.set(`${pk}\n${sk}`, { item });
+  if (store === undefined || store.wrote || store.rows.size >= MAX_ROWS || !KEPT.test(pk)) return;
+  store.rows.set(`${pk}\n${sk}`, { item });
 }
 
 /** To be called before a row is written. */
