@@ -2,6 +2,7 @@ import { CorruptData } from '../git/corrupt-data.ts';
 import { LimitExceeded } from '../git/work.ts';
 import type { MemberSource } from '../records/members.ts';
 import { LimitReached, Missing, type NameTaken, StoreError } from '../store/errors.ts';
+import { ThreadBusy } from '../threads/busy.ts';
 
 /**
  * The one family of errors that domain rules throw. Each has a stable code; `lib/http` renders it as status and body,
@@ -130,12 +131,13 @@ export const unavailable = (text = '503 Service Unavailable') => new DomainError
 
 /**
  * The error to show the caller: a domain error as it is, 413 where a repository's content passes a limit of the Git
- * engine that the rule did not translate, 503 for an unavailable store, 400 for an invalid page token; undefined for
- * everything else (an internal error).
+ * engine that the rule did not translate, 503 for an unavailable store or a busy thread, 400 for an invalid page token;
+ * undefined for everything else (an internal error).
  */
 export function domainErrorOf(error: unknown): DomainError | undefined {
   if (error instanceof DomainError) return error;
   if (isLimit(error)) return tooLarge(`413 Request Entity Too Large: ${error.message}`);
+  if (error instanceof ThreadBusy) return unavailable();
   if (!(error instanceof StoreError)) return undefined;
   if (error.code === 'unavailable') return unavailable();
   return error.code === 'bad-page' ? badRequest() : undefined;

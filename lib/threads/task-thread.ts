@@ -39,9 +39,14 @@ export class TaskThread<T, R> {
     this.#limits = { maxStart: MAX_START, ...limits };
   }
 
+  /** Whether a further task would not be done. */
+  get isFull(): boolean {
+    return this.#waiting.length >= MAX_WAITING;
+  }
+
   /** @returns undefined for a task that could not be done within the limits */
   run(task: T): Promise<R | undefined> {
-    if (this.#waiting.length >= MAX_WAITING) return Promise.resolve(undefined);
+    if (this.isFull) return Promise.resolve(undefined);
     return new Promise((done) => {
       this.#waiting.push({ task, done });
       this.#next();
