@@ -86,13 +86,14 @@ async function judged(
 ): Promise<Lint> {
   if (text === undefined || text.trim() === '') return refused([NO_CONTENT]);
   let config: Config;
+  let mergedYaml: string;
   try {
     config = await readConfig(text, context);
+    mergedYaml = await writeYaml(config.merged);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return refused(error.messages);
   }
-  const mergedYaml = await writeYaml(config.merged);
   try {
     return { valid: true, errors: [], mergedYaml, config, plan: await plan?.(config) };
   } catch (error) {

@@ -138,6 +138,13 @@ test('an empty repository has no configuration; a path of its own is obeyed', as
   expect(found.body.jobs.map(({ name }: { name: string }) => name)).toEqual(['own']);
 });
 
+test('a job that stands for more than a file may hold is refused with words', async () => {
+  const content = `.a: {list: [${'x,'.repeat(40_000)}]}\na: {script: [${'!reference [.a, list],'.repeat(2)}]}`;
+  expect((await as('stranger', 'POST', '/ci/lint', { content })).body.errors).toEqual([
+    'The parsed YAML is too big',
+  ]);
+});
+
 test('what is large or in a circle is refused with words', async () => {
   const errors = async (content: string) =>
     (await as('owner', 'POST', `/projects/${project.id}/ci/lint`, { content })).body.errors;
