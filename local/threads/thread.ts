@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
 import { requestHandler, type SdkRequestHandler } from '@lemnos/embedded-aws/request-handler';
 import { useTransport } from '../../lib/store/clients.ts';
+import { log } from '../../lib/telemetry/log.ts';
 import type { FunctionModule } from '../gateway.ts';
 import { installLambdaGlobal, lambdaContext, type ResponseMetadata, ResponseStream } from '../lambda.ts';
 import { chooseLog } from '../readable-log.ts';
@@ -37,7 +38,10 @@ useTransport(
   ),
 );
 installLambdaGlobal();
-if (givesBack !== undefined) setInterval(() => void giveBack(), givesBack).unref();
+if (givesBack !== undefined) {
+  const failed = (error: unknown) => log('error', 'memory', { error: String(error) });
+  setInterval(() => void giveBack().catch(failed), givesBack).unref();
+}
 
 /** What functions keep of packs is theirs: they have it from one module. */
 async function giveBack(): Promise<void> {

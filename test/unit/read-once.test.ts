@@ -5,7 +5,7 @@ import { groupKey } from '../../lib/store/row-keys/groups.ts';
 import type { Key } from '../../lib/store/row-keys/key.ts';
 import { projectKey } from '../../lib/store/row-keys/projects.ts';
 import { userKey } from '../../lib/store/row-keys/users.ts';
-import { readingOnce } from '../../lib/store/table/read-once.ts';
+import { readingAnew, readingOnce } from '../../lib/store/table/read-once.ts';
 import { Table } from '../../lib/store/table/table.ts';
 
 const [PROJECT, GROUP, USER] = [projectKey(1), groupKey(2), userKey(3)];
@@ -40,6 +40,14 @@ test('the next request reads them anew, and so does work outside of one', async 
   for (let i = 0; i < 2; i++) await readingOnce(() => table.get(PROJECT));
   for (let i = 0; i < 2; i++) await table.get(PROJECT);
   expect(asked).toHaveLength(4);
+});
+
+test('work whose result outlives the request reads them anew', async () => {
+  await readingOnce(async () => {
+    await table.get(PROJECT);
+    await readingAnew(() => table.get(PROJECT));
+  });
+  expect(asked).toEqual([PROJECT.pk, PROJECT.pk]);
 });
 
 test('parts of rows, rows that may be late and rows of other partitions are not kept', async () => {

@@ -8,6 +8,7 @@ import type { BillableList, BillableOrder, ListedMember } from '../../store/bill
 import { MAINTENANCE, message } from '../../store/outbox/outbox.ts';
 import { folded } from '../../store/row-keys/key.ts';
 import type { Page, PageRequest } from '../../store/table/paging.ts';
+import { readingAnew } from '../../store/table/read-once.ts';
 import type { GroupAccess } from '../access/types.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
@@ -78,7 +79,8 @@ async function listInForce(deps: Deps, groupId: number): Promise<BillableList> {
   let list = await billableLists.getAndExtend(groupId, deps.now());
   if (list !== undefined) return list;
   const deadline = Date.now() + BUILD_MS;
-  if ((await billableLists.claim(groupId, deps.now())) && !(await buildList(deps, groupId, deadline)))
+  const isMine = await billableLists.claim(groupId, deps.now());
+  if (isMine && !(await readingAnew(() => buildList(deps, groupId, deadline))))
     await outbox.commit([], [message(MAINTENANCE, REFRESH_JOB, { groupId })]);
   for (;;) {
     list = await billableLists.get(groupId, deps.now());

@@ -26,6 +26,9 @@ const MAX_ROWS = 1000;
 
 export const readingOnce = <T>(work: () => T): T => reads.run({ rows: new Map(), wrote: false }, work);
 
+/** For work whose result outlives the request: it reads the records as they are now. */
+export const readingAnew = <T>(work: () => T): T => reads.exit(work);
+
 /** A row that the request has read before. */
 export function knownRow({ pk, sk }: Key): Row | undefined {
   return reads.getStore()?.rows.get(`${pk}\n${sk}`);
