@@ -15,7 +15,7 @@ import type { Caller } from '../rate-limits/throttles.ts';
 import { effectiveAccess, MembershipCache, type Resource } from './effective-level.ts';
 import { OWNER } from './levels.ts';
 import { type Located, locateGroup, locateProject } from './locate.ts';
-import { can, canSee, canSeeGroup } from './permissions.ts';
+import { accessAt, canSee, canSeeGroup } from './permissions.ts';
 import { type Prefetch, Prefetched } from './prefetch.ts';
 import { requireActive, tokenHash } from './token-check.ts';
 import type { GroupAccess, OpenRequest, ProjectAccess, RequestContext } from './types.ts';
@@ -140,8 +140,7 @@ export async function projectAccess(
   const access = await effectiveAccess(memberships, resourceOf(project), userOf(actor));
   if (access === undefined) return undefined;
   const owns = actor.kind === 'user' && project.namespaceKind === 'user' && project.ownerId === actor.user.id;
-  const opened = { project, level: owns ? OWNER : access.level };
-  return { ...opened, hidesProposals: !can(actor, opened, 'read_merge_requests') };
+  return accessAt(actor, project, owns ? OWNER : access.level);
 }
 
 /** Returns the group with the actor's level in it. @returns undefined if an ancestor group is deleted */

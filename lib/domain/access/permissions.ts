@@ -1,4 +1,5 @@
 import type { DeletionMark } from '../../records/deletion.ts';
+import type { ProjectRecord } from '../../records/projects.ts';
 import type { Visibility } from '../../records/visibility.ts';
 import { type Actor, isAdministrator, type Viewer } from '../actor.ts';
 import { forbidden, notFound, unauthorized } from '../errors.ts';
@@ -50,6 +51,16 @@ export function can(actor: Viewer, access: ProjectAccess, ability: ProjectAbilit
   if (access.level === 0 && isWithout(access, ability, ['disabled', 'private'])) return false;
   if (OF_BUILDS.includes(ability) && access.project.settings['public_builds'] === false) return false;
   return rule.reader === 'anyone' || (rule.reader === 'signed-in' && actor.kind === 'user');
+}
+
+/** A project to an actor who has that level in it. */
+export function accessAt(
+  actor: Viewer,
+  project: ProjectRecord,
+  level: ProjectAccess['level'],
+): ProjectAccess {
+  const access = { project, level };
+  return { ...access, hidesProposals: !can(actor, access, 'read_merge_requests') };
 }
 
 /** What `public_builds` keeps to members. */

@@ -1,5 +1,6 @@
 import type { Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
+import { accessAt } from './permissions.ts';
 import type { ProjectAccess } from './types.ts';
 import { visibleProjects } from './visibility-filter.ts';
 
@@ -9,7 +10,7 @@ export async function projectAccesses(
   viewer: Viewer,
   ids: readonly number[],
 ): Promise<(ProjectAccess | undefined)[]> {
-  return readThrough(deps, visibleProjects(deps, viewer), ids);
+  return readThrough(deps, viewer, visibleProjects(deps, viewer), ids);
 }
 
 /**
@@ -24,7 +25,7 @@ export function listedAccesses(
   const known = new Map<number, Promise<ProjectAccess | undefined>>();
   return (ids) => {
     const unknown = ids.filter((id) => !known.has(id));
-    const read = unknown.length === 0 ? Promise.resolve([]) : readThrough(deps, filter, unknown);
+    const read = unknown.length === 0 ? Promise.resolve([]) : readThrough(deps, viewer, filter, unknown);
     for (const [i, id] of unknown.entries())
       known.set(
         id,
@@ -36,6 +37,7 @@ export function listedAccesses(
 
 async function readThrough(
   deps: Deps,
+  viewer: Viewer,
   filter: ReturnType<typeof visibleProjects>,
   ids: readonly number[],
 ): Promise<(ProjectAccess | undefined)[]> {
@@ -43,6 +45,6 @@ async function readThrough(
   const levels = await filter.levels(projects);
   return projects.map((project, i) => {
     const level = levels[i];
-    return project && level !== undefined ? { project, level } : undefined;
+    return project && level !== undefined ? accessAt(viewer, project, level) : undefined;
   });
 }

@@ -37,7 +37,8 @@ export function codeWithAlternate(
   pusher?: Pusher,
   { maxResurrected = MAX_COPIED, together }: AlternateOptions = {},
 ): GitRepository {
-  const repository = openRepository(deps, own.project, { pusher });
+  const { project, hidesProposals } = own;
+  const repository = openRepository(deps, project, { pusher, hidesProposals });
   const mine = together === undefined ? repository : repository.together(together);
   const theirs = openRepository(deps, other.project);
   const ports = withAlternate(deps, mine, theirs);
@@ -46,7 +47,7 @@ export function codeWithAlternate(
   const objects: ObjectDatabase = {
     ...ports.objects,
     newPack: async (content, about) => {
-      await pointers.inherit(deps, own.project, other.project);
+      await pointers.inherit(deps, project, other.project);
       return ports.objects.newPack(content, about);
     },
   };

@@ -12,6 +12,8 @@ const SECRET = 'unpublished words';
 
 let path: string;
 let head: string;
+/** A fork that everybody may read. */
+let openFork: number;
 
 async function ok(who: Who, method: string, at: string, json?: object) {
   const { status, body } = await as(who, method, at, json);
@@ -24,6 +26,7 @@ beforeAll(async () => {
   const { id } = await ok('owner', 'POST', '/projects', made);
   path = `/projects/${id}`;
   await ok('owner', 'POST', `${path}/members`, { user_id: world.ids['reporter'], access_level: 20 });
+  ({ id: openFork } = await ok('stranger', 'POST', `${path}/fork`, { visibility: 'public' }));
   const fork = await ok('developer', 'POST', `${path}/fork`, { visibility: 'private' });
   await settled();
   const actions = [{ action: 'create', file_path: 'new.txt', content: SECRET }];
@@ -72,6 +75,22 @@ test.each([
     expect([who, ...(await statuses(who))]).toEqual([who, ...NAMED.map(() => (shown ? 200 : 404))]);
   }
 });
+
+test.each([
+  ['private', 404],
+  ['enabled', 200],
+] as const)(
+  'a comparison with a fork names them, in either project, only to those to whom they are shown: %s',
+  async (level, status) => {
+    await ok('owner', 'PUT', path, { merge_requests_access_level: level });
+    const id = path.replace('/projects/', '');
+    for (const at of [
+      `${path}/repository/compare?from_project_id=${openFork}&from=main&to=${HEAD}`,
+      `/projects/${openFork}/repository/compare?from_project_id=${id}&from=${HEAD}&to=main`,
+    ])
+      expect([at, (await as('anonymous', 'GET', at)).status]).toEqual([at, status]);
+  },
+);
 
 test('a deploy token of the project gets them, as all that its repository has', async () => {
   await ok('owner', 'PUT', path, { merge_requests_access_level: 'private' });
