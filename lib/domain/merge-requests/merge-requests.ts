@@ -417,7 +417,8 @@ export async function retargeting(
       // Its head moved: what it proposes has to be read again.
       if (before.diff.headSha !== proposed.headSha) throw conflict('409 Conflict: Resource lock');
       after = { ...proposed, id, number: before.diff.number + 1, createdAt };
-      return { targetBranch, diff: after };
+      // Who asked for an automatic merge asked for one into the other branch.
+      return { targetBranch, diff: after, autoMerge: null };
     },
     commit: (writes: readonly Write[], before: MergeRequestRecord) =>
       commitVersion(deps, sides, before, { before: before.diff, after }, writes),

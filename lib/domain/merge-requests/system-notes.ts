@@ -81,6 +81,10 @@ const TEXTS: Readonly<Record<string, Tell<MergeRequestRecord>>> = {
     'targetBranch',
     (branch, before) => `changed target branch from \`${before}\` to \`${branch}\``,
   ),
+  merge: (before, after) =>
+    before.autoMerge === null || before.targetBranch === after.targetBranch
+      ? undefined
+      : 'aborted the automatic merge because target branch was changed',
   locked: lockedText('merge request'),
 };
 

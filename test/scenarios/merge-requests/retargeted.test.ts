@@ -73,6 +73,27 @@ test('one to a branch that is merged and removed goes to the target of that, as 
   await merge(path, upon!);
 });
 
+test('an automatic merge is one into the branch that it was asked for: it ends where another one is chosen', async () => {
+  const { id, path, topic } = await project();
+  const iids = await stacked(path, ['upon', 'chosen']);
+  for (const iid of iids) {
+    const at = `${path}/merge_requests/${iid}`;
+    const { sha, source_branch: ref } = (await as('owner', 'GET', at)).body;
+    await as('owner', 'POST', `${path}/statuses/${sha}`, { state: 'running', ref });
+    const { body } = await as('maintainer', 'PUT', `${at}/merge`, { merge_when_pipeline_succeeds: true });
+    expect(body).toMatchObject({ state: 'opened', merge_when_pipeline_succeeds: true });
+  }
+  await as('owner', 'PUT', `${path}/merge_requests/${iids[1]}`, { target_branch: 'main' });
+  await merge(path, topic);
+  await settled();
+  for (const [i, who] of (['maintainer', 'owner'] as const).entries()) {
+    const { body } = await as('owner', 'GET', `${path}/merge_requests/${iids[i]}`);
+    expect(body).toMatchObject({ target_branch: 'main', merge_when_pipeline_succeeds: false });
+    const aborted = 'aborted the automatic merge because target branch was changed';
+    expect(await notedOn(id, iids[i]!)).toContainEqual([aborted, who]);
+  }
+});
+
 test('stays where the branch is kept', async () => {
   const { path, topic } = await project();
   const iids = await stacked(path, ['upon']);
