@@ -6,8 +6,11 @@ import { CorruptData } from '../../lib/git/corrupt-data.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import { memoryAccess } from '../../lib/git/pack/content.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
+import { PackCache } from '../../lib/git/pack/pack-cache.ts';
 import { PackStore, type UnlistedPack } from '../../lib/git/pack/store.ts';
+import { writePack } from '../../lib/git/pack/write.ts';
 import type { RandomAccess } from '../../lib/git/ports.ts';
+import { enumerate } from '../../lib/git/reachable.ts';
 import type { KeptPack } from '../../lib/git/wire/kept-pack.ts';
 import { type PackRequest, packfile } from '../../lib/git/wire/packfile.ts';
 import { addPack, collect, makeHistory, packObjects, revParse, scratch } from './pack-fixture.ts';
@@ -156,6 +159,28 @@ test('the same clone again is the copy of the last one, byte for byte', async ()
   const again = await shallow('main', copies.of('again'));
   expect(again.equals(first)).toBe(true);
   expect(copies.read).toBeGreaterThanOrEqual(first.length);
+});
+
+test('a copy is indexed whose packs are copied whole, and are dropped from memory while it is sent', async () => {
+  const pushed = new MemoryRepository();
+  for (const revisions of [['main~1'], ['main', '^main~1']]) {
+    const options = { store: new PackStore(pushed.objects) };
+    await addPack(pushed, await indexPack([packObjects(path, revisions)], options));
+  }
+  const cache = new PackCache();
+  const store = new PackStore(pushed.objects, { cache });
+  const list = await enumerate(store, {
+    include: [revParse(path, 'main')],
+    shallow: new Set([revParse(path, 'main')]),
+  });
+  let index: Uint8Array | undefined;
+  const pack: Uint8Array[] = [];
+  for await (const piece of writePack(store, list, { onIndex: (made) => (index = made) })) {
+    pack.push(Buffer.from(piece));
+    cache.dropUnused();
+    cache.dropUnused();
+  }
+  expect(accepted(Buffer.concat(pack), 'main')).toEqual(Buffer.from(index!));
 });
 
 test('a copy is kept at once unless most objects were taken over', async () => {

@@ -90,7 +90,7 @@ export class PackWriter {
     return this.#rest !== undefined;
   }
 
-  /** The index, when everything is written. */
+  /** The index, when everything is written. May throw BlockMiss and be called again. */
   index(checksum: Uint8Array): Uint8Array {
     const { names, count, packOf, packs, positions } = this.#list;
     const table = new EntryTable();
