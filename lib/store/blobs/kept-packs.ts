@@ -73,7 +73,8 @@ export class KeptPacks {
       const { key, packSize, indexSize, objects, keptAt } = (await json(found)) as Latest;
       if (Date.now() - keptAt > USED_FOR_MS) return undefined;
       const description: PackDescription = {
-        id: key,
+        // The same name may have other bytes once a copy was deleted, and processes remember bytes.
+        id: `${key} of ${keptAt}`,
         source: 'compact',
         objectCount: objects,
         packSize,

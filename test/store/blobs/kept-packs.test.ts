@@ -96,6 +96,20 @@ test('the copy that was kept last with its index is the latest, in its own repos
   expect(await packs.of('r4', 'whatever').latest()).toBeUndefined();
 });
 
+test('a copy that is kept anew after it was deleted is another pack for those who remember the first one', async () => {
+  const latest = async (at: number) => {
+    vi.spyOn(Date, 'now').mockReturnValue(at);
+    await send('r8', 'a', randomBytes(500), true, indexOf(3));
+    return (await packs.of('r8', 'b').latest())!.description;
+  };
+  const first = await latest(1000);
+  expect((await packs.of('r8', 'b').latest())!.description).toEqual(first);
+  await blobs.delete([first.location]);
+  const second = await latest(2000);
+  expect(second.location).toBe(first.location);
+  expect(second.id).not.toBe(first.id);
+});
+
 test('a latest copy is not used in the last day before it is deleted', async () => {
   await send('r5', 'a', randomBytes(500), true, indexOf(3));
   const now = Date.now();
