@@ -268,9 +268,9 @@ describe('kept answers', () => {
     const known = new KnownBlames();
     for (let i = 0; i < 9; i++) known.add('a' as RawPath, oid(i), ranges(3));
     expect([...known.of('a' as RawPath)!.keys()]).toEqual([5, 6, 7, 8].map(oid));
-    expect(known.size).toBe(12);
+    expect(known.size).toBe(16);
     known.add('a' as RawPath, oid(8), ranges(4));
-    expect(known.size).toBe(13);
+    expect(known.size).toBe(17);
     known.add('long' as RawPath, oid(1), ranges(10_001));
     expect(known.of('long' as RawPath)).toBeUndefined();
     for (let i = 0; i < 7; i++) {
@@ -280,6 +280,17 @@ describe('kept answers', () => {
     expect(known.of('a' as RawPath)).toBeUndefined();
     expect(known.of('1' as RawPath)).toBeUndefined();
     expect(known.of('2' as RawPath)!.get(oid(1))).toHaveLength(9_000);
+  });
+
+  test('are bounded in empty files and in the length of paths', () => {
+    const commit = 'a'.repeat(40) as Oid;
+    const known = new KnownBlames();
+    for (let i = 0; i < 50_001; i++) known.add(`${i}` as RawPath, commit, []);
+    expect([known.of('0' as RawPath), known.of('1' as RawPath)!.size]).toEqual([undefined, 1]);
+    const long = '/'.repeat(6400);
+    for (let i = 0; i < 500; i++) known.add(`${i}${long}` as RawPath, commit, []);
+    expect([known.of(`0${long}` as RawPath), known.of('50000' as RawPath)]).toEqual([undefined, undefined]);
+    expect(known.of(`499${long}` as RawPath)!.size).toBe(1);
   });
 });
 

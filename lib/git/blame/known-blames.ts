@@ -5,6 +5,8 @@ import type { BlamedRange, Span } from './spans.ts';
 /** Ranges of lines that are kept for one repository, and those of one file. */
 const MAX_RANGES = 50_000;
 const MAX_RANGES_OF_FILE = 10_000;
+/** Characters of a path that take as much memory as a range. */
+const PATH_PIECE = 64;
 /** Commits for which the ranges of a file are kept. */
 const MAX_COMMITS = 4;
 
@@ -17,11 +19,11 @@ type KnownFile = ReadonlyMap<Oid, readonly BlamedRange[]>;
  */
 export class KnownBlames {
   readonly #files = new Map<RawPath, Map<Oid, readonly BlamedRange[]>>();
-  #ranges = 0;
+  #size = 0;
 
-  /** Ranges kept. */
+  /** Ranges kept, and for each answer one more and its path: files may be empty, and paths long. */
   get size(): number {
-    return this.#ranges;
+    return this.#size;
   }
 
   of(path: RawPath): KnownFile | undefined {
@@ -31,27 +33,31 @@ export class KnownBlames {
   add(path: RawPath, commit: Oid, ranges: readonly BlamedRange[]): void {
     if (ranges.length > MAX_RANGES_OF_FILE) return;
     const file = this.#files.get(path) ?? new Map<Oid, readonly BlamedRange[]>();
-    this.#drop(file, commit);
+    this.#drop(path, file, commit);
     file.set(commit, ranges);
-    this.#ranges += ranges.length;
+    this.#size += sizeOf(path, ranges);
     for (const oldest of file.keys()) {
       if (file.size <= MAX_COMMITS) break;
-      this.#drop(file, oldest);
+      this.#drop(path, file, oldest);
     }
     this.#files.delete(path);
     this.#files.set(path, file);
     for (const [other, dropped] of this.#files) {
-      if (this.#ranges <= MAX_RANGES) break;
-      for (const oid of dropped.keys()) this.#drop(dropped, oid);
+      if (this.#size <= MAX_RANGES) break;
+      for (const oid of dropped.keys()) this.#drop(other, dropped, oid);
       this.#files.delete(other);
     }
   }
 
-  #drop(file: Map<Oid, readonly BlamedRange[]>, commit: Oid): void {
-    this.#ranges -= file.get(commit)?.length ?? 0;
+  #drop(path: RawPath, file: Map<Oid, readonly BlamedRange[]>, commit: Oid): void {
+    const ranges = file.get(commit);
+    if (ranges !== undefined) this.#size -= sizeOf(path, ranges);
     file.delete(commit);
   }
 }
+
+const sizeOf = (path: RawPath, ranges: readonly BlamedRange[]): number =>
+  1 + Math.floor(path.length / PATH_PIECE) + ranges.length;
 
 /** What is known of the lines of these spans. @param known ranges of the whole file, in order */
 export function* knownOf(spans: readonly Span[], known: readonly BlamedRange[]): Generator<BlamedRange> {
