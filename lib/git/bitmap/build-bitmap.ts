@@ -12,7 +12,7 @@ import { peelToCommit } from '../revision.ts';
 import { type Bitmap, Closures, writeBitmap } from './bitmap-file.ts';
 import { Bits } from './bits.ts';
 import { ClosureWalk } from './closure-walk.ts';
-import { KnownHistory } from './known-history.ts';
+import { NumberedHistory } from './numbered-history.ts';
 import { Numbering, ObjectSet } from './object-set.ts';
 import { openIndex } from './open.ts';
 import { CommitSelection } from './select.ts';
@@ -31,8 +31,8 @@ export const bitmapBuilder: DerivedBuilder = {
 };
 
 /**
- * Reads each commit once and each tree about once, or nothing of what is known to be brought by commits. Memory: 60 bytes per object, 150 per commit, and the closures, which
- * take little more than the first one alone.
+ * Reads each commit once and each tree about once, or none where it is known what commits bring. Memory: 60 bytes per object,
+ * 150 per commit, and the closures, which take little more than the first one alone.
  * @returns undefined when its time ended first
  * @throws ObjectMissing, CorruptData
  */
@@ -67,7 +67,7 @@ async function buildBitmap(
       if (commit !== undefined) commits.add(commit);
     }
   });
-  const history = brought && KnownHistory.of(brought, numbers, commits);
+  const history = brought && NumberedHistory.of(brought, numbers, commits);
   const selection = new CommitSelection(numbers, [...commits], history);
   if (!(await advance(selection, { scan: true }))) return undefined;
   const closures = new Closures(size);

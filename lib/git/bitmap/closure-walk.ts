@@ -10,7 +10,7 @@ import { type WalkedTree, walkTree } from '../pack/tree-walk.ts';
 import { parseCommitLinks, parseTag } from '../parse.ts';
 import { pathBelow } from '../reachable/met-objects.ts';
 import type { Closures } from './bitmap-file.ts';
-import type { KnownHistory, Links } from './known-history.ts';
+import type { Links, NumberedHistory } from './numbered-history.ts';
 import type { Numbering, ObjectSet } from './object-set.ts';
 
 const SLICE_MS = 30;
@@ -34,7 +34,7 @@ export class ClosureWalk implements ReadAhead {
   readonly #excluded: ObjectSet | undefined;
   /** Ignores tips that do not exist. */
   readonly #skipMissing: boolean;
-  readonly #history: KnownHistory | undefined;
+  readonly #history: NumberedHistory | undefined;
   #tip = 0;
   readonly #links = new Map<number, Links>();
   readonly #queue = new CommitQueue();
@@ -56,7 +56,7 @@ export class ClosureWalk implements ReadAhead {
       readonly lenient?: boolean;
       readonly beside?: ObjectSet;
       /** Of all that the tips reach. */
-      readonly history?: KnownHistory | undefined;
+      readonly history?: NumberedHistory | undefined;
     } = {},
   ) {
     this.#numbers = numbers;

@@ -2,7 +2,7 @@ import { type Oid, oidBytes } from '../oid.ts';
 import { CommitQueue } from '../pack/commit-queue.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import { parseCommitLinks } from '../parse.ts';
-import type { KnownHistory } from './known-history.ts';
+import type { NumberedHistory } from './numbered-history.ts';
 import type { Numbering } from './object-set.ts';
 
 /** The newest tips, this many, get a bitmap. */
@@ -31,7 +31,7 @@ interface Row {
 export class CommitSelection {
   readonly #numbers: Numbering;
   readonly #tips: readonly Oid[];
-  readonly #history: KnownHistory | undefined;
+  readonly #history: NumberedHistory | undefined;
   #tip = 0;
   readonly #queue = new CommitQueue();
   readonly #rows = new Map<number, Row>();
@@ -42,7 +42,7 @@ export class CommitSelection {
    * @param tips commits
    * @param history of all that they reach
    */
-  constructor(numbers: Numbering, tips: readonly Oid[], history?: KnownHistory) {
+  constructor(numbers: Numbering, tips: readonly Oid[], history?: NumberedHistory) {
     this.#numbers = numbers;
     this.#tips = tips;
     this.#history = history;

@@ -13,10 +13,10 @@ export interface Links {
 }
 
 /**
- * A history of which it is known what each commit brings, by numbers of a merged index. What a commit reaches is what it and
+ * A history of which it is known what each commit brings, by the numbers of a merged index. What a commit reaches is what it and
  * its ancestors bring, so that no object has to be read.
  */
-export class KnownHistory {
+export class NumberedHistory {
   readonly #brought: BroughtObjects;
   readonly #commits: CommitTable;
   /** By number in the index: that of the commit in the table plus one. */
@@ -44,7 +44,7 @@ export class KnownHistory {
    * Also notes the types of all that was brought.
    * @returns undefined when it does not reach as far as these tips, or the index lacks some of it
    */
-  static of(brought: BroughtObjects, numbers: Numbering, tips: Iterable<Oid>): KnownHistory | undefined {
+  static of(brought: BroughtObjects, numbers: Numbering, tips: Iterable<Oid>): NumberedHistory | undefined {
     const { commits, names, kinds } = brought;
     if (commits === undefined || !brought.isComplete) return undefined;
     const size = numbers.index.count;
@@ -63,7 +63,7 @@ export class KnownHistory {
     }
     for (const number of roots) numbers.setType(number, TREE);
     for (const [i, number] of objects.entries()) numbers.setType(number, kinds[i]!);
-    return new KnownHistory(brought, commits, rows, { commits: commitNumbers, roots, objects });
+    return new NumberedHistory(brought, commits, rows, { commits: commitNumbers, roots, objects });
   }
 
   links(number: number): Links {
