@@ -16,14 +16,17 @@ import { collect } from '../../lib/git/maintenance/collect.ts';
 import type { DerivedBuilder } from '../../lib/git/maintenance/derived-builder.ts';
 import { MemoryRepository } from '../../lib/git/memory.ts';
 import { type Oid, ZERO_OID } from '../../lib/git/oid.ts';
+import type { Unpacked } from '../../lib/git/pack/build-pack.ts';
 import { indexPack } from '../../lib/git/pack/index-pack.ts';
 import type { ObjectList } from '../../lib/git/pack/object-list.ts';
 import { PackObjects } from '../../lib/git/pack/pack-objects.ts';
 import { PackStore } from '../../lib/git/pack/store.ts';
 import { mergedIndexBuilder } from '../../lib/git/pack/write-merged-index.ts';
+import { hashObject } from '../../lib/git/parse.ts';
 import type { DerivedContent, DerivedFile, PackDescription } from '../../lib/git/ports.ts';
 import { type EnumerateOptions, enumerate } from '../../lib/git/reachable.ts';
 import type { RefName } from '../../lib/git/refname.ts';
+import { buildPack } from '../harness/build-pack.ts';
 import { allObjects, maintained, writeRepository } from './maintenance-fixture.ts';
 import { addPack, generator, makeHistory, packObjects, revList, revParse, scratch } from './pack-fixture.ts';
 import { git } from './repository-files.ts';
@@ -93,6 +96,61 @@ describe('the bitmap file', () => {
     expect(() => readBitmap(writeBitmap({ types, closures }, checksum), size, Buffer.alloc(20))).toThrow(
       CorruptData,
     );
+  });
+});
+
+describe('where a tree names as a file what is none', () => {
+  const file = (name: string, data: string) =>
+    `100644 ${name}\0${Buffer.from(data, 'hex').toString('latin1')}`;
+  const person = 'A <a@example.org> 1700000000 +0000';
+
+  test.each([
+    // A walk adds commits before trees.
+    ['its parent', 'parent', true],
+    ['a commit of another branch', 'commit', true],
+    ['a commit of another branch', 'commit', false],
+    ['a tree of another branch', 'tree', true],
+    ['a tree of another branch', 'tree', false],
+  ] as const)('%s: no bitmap is made, of which objects would be missing', async (_, named, isNoted) => {
+    const objects: Unpacked[] = [];
+    const put = (type: Unpacked['type'], text: string): Oid => {
+      const data = Buffer.from(text, 'latin1');
+      objects.push({ type, data });
+      return hashObject(type, data);
+    };
+    const commit = (tree: Oid, parent = '') =>
+      put('commit', `tree ${tree}\n${parent}author ${person}\ncommitter ${person}\n\nchange\n`);
+    const tree = put('tree', file('a', put('blob', 'x')));
+    const main = commit(tree);
+    const odd = put('tree', file('a', named === 'tree' ? tree : main));
+    const side = commit(odd, named === 'parent' ? `parent ${main}\n` : '');
+    const made = new MemoryRepository();
+    const { content, objectCount } = buildPack(objects);
+    const pack = await made.objects.newPack(content, { source: 'receive', objectCount });
+    const refs = Object.entries({ main, side }).map(([name, to]) => ({
+      name: `refs/heads/${name}` as RefName,
+      from: ZERO_OID,
+      to,
+    }));
+    await made.refs.compareAndSwap(refs, { packs: [pack] });
+    const packs = await made.objects.listPacks();
+    const brought = isNoted ? new BroughtObjects() : undefined;
+    const forever = { deadline: Number.POSITIVE_INFINITY, stopsAt: Number.POSITIVE_INFINITY };
+    const build = async (builder: DerivedBuilder) => {
+      const store = new PackStore(made.objects);
+      const { content, note } = (await builder.build({
+        store,
+        refs: made.refs,
+        packs,
+        ...forever,
+        brought,
+      }))!;
+      await made.storeDerived(builder.kind, content, { packs: [pack.id], objects: objectCount, note });
+    };
+    await build(commitGraphBuilder);
+    await build(mergedIndexBuilder);
+    expect(brought?.isComplete ?? false).toBe(isNoted);
+    await expect(build(bitmapBuilder)).rejects.toThrow('two types');
   });
 });
 

@@ -37,6 +37,11 @@ export class Bits {
     for (let i = 0; i < words.length; i++) words[i]! &= ~less[i]!;
   }
 
+  /** Whether a number is also in `other`, which has the same size. */
+  meets(other: Bits): boolean {
+    return this.words.some((word, i) => (word & other.words[i]!) !== 0);
+  }
+
   /** The numbers that are in exactly one of the two. */
   xor(other: Bits): Bits {
     const { words } = this.copy();

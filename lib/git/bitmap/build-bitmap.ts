@@ -80,7 +80,12 @@ async function buildBitmap(
   }
   // Types of what no selected commit reaches: tags, and trees and blobs that refs point to.
   const rest = new ClosureWalk(numbers, closures, new ObjectSet(size), tips, { history });
-  return (await advance(rest, rest)) ? { types, closures } : undefined;
+  if (!(await advance(rest, rest))) return undefined;
+  // A tree may name as a file what is a commit or a tree: what that reaches could be missing in closures.
+  const each = Object.values(types);
+  if (each.some((one, i) => each.slice(i + 1).some((other) => one.meets(other))))
+    throw new CorruptData('object-malformed', 'an object is named as one of two types');
+  return { types, closures };
 }
 
 async function tipsOf(refs: RefDatabase): Promise<Oid[]> {

@@ -1,5 +1,6 @@
 import { type Oid, oidBytes } from '../oid.ts';
 import { CommitQueue } from '../pack/commit-queue.ts';
+import { COMMIT } from '../pack/entry.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import { parseCommitLinks } from '../parse.ts';
 import type { NumberedHistory } from './numbered-history.ts';
@@ -48,7 +49,7 @@ export class CommitSelection {
     this.#history = history;
   }
 
-  /** Works for some milliseconds. @returns whether all commits are read */
+  /** Works for some milliseconds, and notes the type of all commits. @returns whether all are read */
   advance(objects: PackObjects): boolean {
     const until = performance.now() + SLICE_MS;
     for (let steps = 1; ; steps++) {
@@ -72,6 +73,7 @@ export class CommitSelection {
   #load(objects: PackObjects, number: number, isTip: boolean): void {
     if (this.#rows.has(number)) return;
     const { parents, date } = this.#history?.links(number) ?? this.#read(objects, number);
+    this.#numbers.setType(number, COMMIT);
     this.#rows.set(number, { number, parents, date, isTip, queued: false, generation: 0 });
   }
 
