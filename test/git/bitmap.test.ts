@@ -111,7 +111,7 @@ describe('where a tree names as a file what is none', () => {
     ['a commit of another branch', 'commit', false],
     ['a tree of another branch', 'tree', true],
     ['a tree of another branch', 'tree', false],
-  ] as const)('%s: no bitmap is made, of which objects would be missing', async (_, named, isNoted) => {
+  ] as const)('%s: a walk finds all objects, and no bitmap is made', async (_, named, isNoted) => {
     const objects: Unpacked[] = [];
     const put = (type: Unpacked['type'], text: string): Oid => {
       const data = Buffer.from(text, 'latin1');
@@ -133,6 +133,8 @@ describe('where a tree names as a file what is none', () => {
       to,
     }));
     await made.refs.compareAndSwap(refs, { packs: [pack] });
+    const found = await enumerate(new PackStore(made.objects), { include: [side, main] });
+    expect([...found.oids()].sort()).toEqual(objects.map(({ type, data }) => hashObject(type, data)).sort());
     const packs = await made.objects.listPacks();
     const brought = isNoted ? new BroughtObjects() : undefined;
     const forever = { deadline: Number.POSITIVE_INFINITY, stopsAt: Number.POSITIVE_INFINITY };

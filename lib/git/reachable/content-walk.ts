@@ -2,7 +2,7 @@ import { BLOB, COMMIT, TREE, typeName } from '../pack/entry.ts';
 import type { PackObjects } from '../pack/pack-objects.ts';
 import type { CommitWalk } from './commit-walk.ts';
 import type { EdgeWalk } from './edge-walk.ts';
-import { EXCLUDED, GIVEN, type MetObjects, pathBelow, ROOT, TAKEN } from './met-objects.ts';
+import { EXCLUDED, FILE, GIVEN, type MetObjects, pathBelow, ROOT, TAKEN } from './met-objects.ts';
 import type { EnumerateOptions } from './options.ts';
 
 /** Lists the wanted commits, and their trees and blobs that the receiver does not have. */
@@ -84,7 +84,7 @@ export class ContentWalk {
   #take(id: number, type: number, path = 0): void {
     const flags = this.#met.flags[id]!;
     if ((flags & TAKEN) !== 0) return;
-    this.#met.flags[id] = flags | TAKEN;
+    this.#met.flags[id] = flags | TAKEN | (type === BLOB ? FILE : 0);
     if ((flags & GIVEN) === 0 && this.#isLeftOut(type)) return;
     this.taken.push(id);
     this.types.push(type);
@@ -101,6 +101,7 @@ export class ContentWalk {
     if (!this.#mayTake(id, level) || !this.#wantsLevel(level)) return;
     this.#levels?.set(id, level);
     this.#take(id, TREE, path || ROOT);
+    this.#met.flags[id]! &= ~FILE;
     this.#trees.push(id, level, path);
   }
 
@@ -108,7 +109,7 @@ export class ContentWalk {
   #mayTake(id: number, level: number): boolean {
     const flags = this.#met.flags[id]!;
     if ((flags & EXCLUDED) !== 0) return false;
-    if ((flags & TAKEN) === 0) return true;
+    if ((flags & TAKEN) === 0 || (flags & FILE) !== 0) return true;
     return this.#levels !== undefined && level < (this.#levels.get(id) ?? 0);
   }
 
