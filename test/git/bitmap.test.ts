@@ -124,22 +124,16 @@ describe('where a tree names as a file what is none', () => {
     const main = commit(tree);
     const odd = put('tree', file('a', named === 'tree' ? tree : main));
     const side = commit(odd, named === 'parent' ? `parent ${main}\n` : '');
+    const expected = objects.map(({ type, data }) => hashObject(type, data)).sort();
+    const base = commit(put('tree', file('b', put('blob', 'y'))));
     const made = new MemoryRepository();
     const { content, objectCount } = buildPack(objects);
     const pack = await made.objects.newPack(content, { source: 'receive', objectCount });
-    const refs = Object.entries({ main, side }).map(([name, to]) => ({
-      name: `refs/heads/${name}` as RefName,
-      from: ZERO_OID,
-      to,
-    }));
-    await made.refs.compareAndSwap(refs, { packs: [pack] });
-    const found = await enumerate(new PackStore(made.objects), { include: [side, main] });
-    expect([...found.oids()].sort()).toEqual(objects.map(({ type, data }) => hashObject(type, data)).sort());
-    const packs = await made.objects.listPacks();
-    const brought = isNoted ? new BroughtObjects() : undefined;
+    const branches = (of: Readonly<Record<string, Oid>>) =>
+      Object.entries(of).map(([name, to]) => ({ name: `refs/heads/${name}` as RefName, from: ZERO_OID, to }));
     const forever = { deadline: Number.POSITIVE_INFINITY, stopsAt: Number.POSITIVE_INFINITY };
-    const build = async (builder: DerivedBuilder) => {
-      const store = new PackStore(made.objects);
+    const build = async (builder: DerivedBuilder, brought?: BroughtObjects) => {
+      const [store, packs] = [new PackStore(made.objects), await made.objects.listPacks()];
       const { content, note } = (await builder.build({
         store,
         refs: made.refs,
@@ -149,10 +143,25 @@ describe('where a tree names as a file what is none', () => {
       }))!;
       await made.storeDerived(builder.kind, content, { packs: [pack.id], objects: objectCount, note });
     };
-    await build(commitGraphBuilder);
+    const inEachOrder = [{ include: [side, main] }, { include: [main, side] }];
+    for (const both of inEachOrder) {
+      const list = await enumerate(new PackStore({ ...made.objects, listPacks: async () => [pack] }), both);
+      expect([...list.oids()].sort()).toEqual(expected);
+    }
+
+    await made.refs.compareAndSwap(branches({ base }), { packs: [pack] });
     await build(mergedIndexBuilder);
+    await build(bitmapBuilder);
+    for (const both of inEachOrder) {
+      const list = await reachedObjects(new PackStore(made.objects), both);
+      expect([...list!.oids()].sort()).toEqual(expected);
+    }
+
+    await made.refs.compareAndSwap(branches({ main, side }));
+    const brought = isNoted ? new BroughtObjects() : undefined;
+    await build(commitGraphBuilder, brought);
     expect(brought?.isComplete ?? false).toBe(isNoted);
-    await expect(build(bitmapBuilder)).rejects.toThrow('two types');
+    await expect(build(bitmapBuilder, brought)).rejects.toThrow('two types');
   });
 });
 

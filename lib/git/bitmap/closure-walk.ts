@@ -11,7 +11,7 @@ import { parseCommitLinks, parseTag } from '../parse.ts';
 import { pathBelow } from '../reachable/met-objects.ts';
 import type { Closures } from './bitmap-file.ts';
 import type { Links, NumberedHistory } from './numbered-history.ts';
-import type { Numbering, ObjectSet } from './object-set.ts';
+import { type Numbering, ObjectSet } from './object-set.ts';
 
 const SLICE_MS = 30;
 /** Objects prefetched together after a miss. */
@@ -35,6 +35,8 @@ export class ClosureWalk implements ReadAhead {
   /** Ignores tips that do not exist. */
   readonly #skipMissing: boolean;
   readonly #history: NumberedHistory | undefined;
+  /** Added at the end: one may be a tree, of which another commit has to bring all. */
+  #files: ObjectSet | undefined;
   #tip = 0;
   readonly #links = new Map<number, Links>();
   readonly #queue = new CommitQueue();
@@ -85,7 +87,10 @@ export class ClosureWalk implements ReadAhead {
       else if (this.#queue.length > 0) this.#commit(objects);
       else if (this.#trees.length > 0) this.#tree(objects);
       else if (this.#roots.length > 0) this.#addTree(this.#roots.pop()!, 1);
-      else return true;
+      else {
+        this.#files?.forEach((number) => void this.#add(number, BLOB));
+        return true;
+      }
     }
   }
 
@@ -195,7 +200,7 @@ export class ClosureWalk implements ReadAhead {
     const walked = walkTree(data, before, (bytes, at, kind, nameAt) => {
       const entry = this.#numbers.number(bytes, at);
       if (kind === TREE) this.#addTree(entry, pathBelow(path, bytes, nameAt, at - 1));
-      else this.#add(entry, BLOB);
+      else if (!this.#has(entry)) (this.#files ??= new ObjectSet(this.#numbers.index.count)).add(entry);
     });
     this.#lastTreeBytes += data.length - (before?.data.length ?? 0);
     if (this.#lastTreeBytes > MAX_KEPT_TREE_BYTES) {
