@@ -30,12 +30,11 @@ export interface GatewayProps {
  */
 export class Gateway extends Construct {
   readonly api: SpecRestApi;
-  readonly accessLog: LogGroup;
 
   constructor(scope: Construct, id: string, { settings, functionOf }: GatewayProps) {
     super(scope, id);
     // CloudFormation cannot change the class of a group: one of another class has another name.
-    this.accessLog = new LogGroup(this, 'Requests', {
+    const accessLog = new LogGroup(this, 'Requests', {
       // Half the price. Nothing is counted from it, and Logs Insights reads it.
       logGroupClass: LogGroupClass.INFREQUENT_ACCESS,
       retention: RetentionDays.ONE_MONTH,
@@ -65,7 +64,7 @@ export class Gateway extends Construct {
         // Only errors of the gateway. Data tracing is off: it would log tokens and contents.
         loggingLevel: MethodLoggingLevel.ERROR,
         dataTraceEnabled: false,
-        accessLogDestination: new LogGroupLogDestination(this.accessLog),
+        accessLogDestination: new LogGroupLogDestination(accessLog),
         accessLogFormat: accessLogFormat(),
       },
     });

@@ -1,7 +1,7 @@
 /** Relations between issues, as their readers may know of them: one with an issue that they may not see is not there. */
 
 import type { IssueLinkRecord, IssueLinkType, IssueReference } from '../../records/issues.ts';
-import { AlreadyExists, LimitReached, Missing } from '../../store/errors.ts';
+import { AlreadyExists, LimitReached, Missing, TransactionRefused } from '../../store/errors.ts';
 import { mirrored } from '../../store/issues/links.ts';
 import type { Write } from '../../store/table/write.ts';
 import { locateProject } from '../access/locate.ts';
@@ -110,7 +110,7 @@ export async function relate(
   } catch (error) {
     if (error instanceof AlreadyExists) {
       // A duplicate is told of, whether it was related before or not.
-      if (told === DUPLICATE) await deps.store.outbox.commit(await noted(deps, actor, found, told), []);
+      if (told === DUPLICATE) await tell(deps, await noted(deps, actor, found, told));
       throw conflict('Issue(s) already assigned');
     }
     if (error instanceof LimitReached)
@@ -118,6 +118,15 @@ export async function relate(
     throw error instanceof Missing ? recordNotFound() : error;
   }
   return found;
+}
+
+/** @throws 404 where one of the issues is there no more */
+async function tell({ store }: Deps, notes: Write[]): Promise<void> {
+  try {
+    await store.outbox.commit(notes, []);
+  } catch (error) {
+    throw error instanceof TransactionRefused ? recordNotFound() : error;
+  }
 }
 
 /** Ends a relation, and notes it on both issues. @throws `404 Not found`, 403 */

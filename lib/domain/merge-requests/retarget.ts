@@ -34,13 +34,17 @@ export async function retargetChained(
   const actor = actingFor(user, baseUrl);
   const [access] = await projectAccesses(deps, actor, [projectId]);
   if (access === undefined || (await tipOf(deps, access, branch)) !== undefined) return;
+  let busy: unknown;
   for (const iid of iids) {
     const attempt = () => retarget(deps, actor, access, iid, { branch, targetBranch });
     await retryOnConflict(attempt, isBusy).catch((error: unknown) => {
+      // The others do not wait for it.
+      if (isBusy(error)) busy = error;
       // It cannot go there: it is from that branch, or another one of its branch is open to it.
-      if (!(error instanceof DomainError) || isBusy(error)) throw error;
+      else if (!(error instanceof DomainError)) throw error;
     });
   }
+  if (busy !== undefined) throw busy;
 }
 
 /** Others kept changing it, or a branch has moved. */

@@ -14,7 +14,7 @@ import { closeUnlessBrought } from './close.ts';
 import { mayUpdate } from './merge-requests.ts';
 import { headsOf } from './mergeability.ts';
 
-/** Merge requests that are looked at between two looks at the clock. */
+/** Merge requests that are read together. */
 const PAGE = 50;
 
 /** A project that is no fork any more. */
@@ -25,7 +25,7 @@ export interface Unrelated extends Writer {
 }
 
 /**
- * @param deadline milliseconds since 1970; no page begins after it
+ * @param deadline milliseconds since 1970; none is closed after it
  * @returns where to go on; undefined at the end
  */
 export async function closeUnrelated(
@@ -43,7 +43,11 @@ export async function closeUnrelated(
       side === 'source'
         ? await openFromProject(deps.store, projectId, PAGE, after)
         : await openToProject(deps.store, projectId, PAGE, after);
-    for (const each of items) if (each !== undefined && isForeign(each, projectId)) await close(each);
+    for (const each of items) {
+      // What the page has closed by then is passed over the next time.
+      if (Date.now() > deadline) return { ...unrelated, from };
+      if (each !== undefined && isForeign(each, projectId)) await close(each);
+    }
     if (next !== undefined) from = { side, after: next };
     else if (side === 'source') from = { side: 'target' };
     else return undefined;
