@@ -199,7 +199,7 @@ const PROPOSALS: Limits = {
     'D D D D D D Q D D D D D D+S D D Q D Q D D',
     1700,
   ],
-  'trying out a merge': ['D D D D D D S D+S D D Q D', 'D D D D D D D+S D D Q D', 1700],
+  'trying out a merge': ['D D D D D S D+S D D Q D', 'D D D D D D+S D D Q D', 1700],
   'asking for a rebase': ['D D D D D D D Q D', 'D D D D D D D Q D', 1700],
   'git push to a branch that is proposed': ['D D D D D D+S S D+S D Q D D', 'D D D D D D+S D+S D Q D D', 1710],
 };

@@ -87,7 +87,9 @@ test('an added line that the target has by now is an unchanged one; without chan
     [['update', 'a', lines(1, 2, 'three')]],
   );
   await discuss({ old_path: 'a', new_path: 'a', new_line: 3 });
-  const main = await commit('main', [['update', 'a', lines(1, 2, 'three')]]);
+  // Made in the same second, it would else be the commit that is proposed.
+  const message = { commit_message: 'on main' };
+  const main = await commit('main', [['update', 'a', lines(1, 2, 'three')]], message);
   const merged = [['update', 'a', lines('one', 2, 'three')]] as const;
   await commit('topic', merged, { start_sha: main.id, force: true });
   expect(await positions()).toEqual([[true, 'a', 3, 3]]);
