@@ -40,6 +40,9 @@ export async function effectiveAccess(
   }
 }
 
+/** Memberships that are read whole, for what the answer says of them; of more, only what decides access. */
+const FEW = 5;
+
 /** Groups and memberships read so far in a request. What will be needed is prefetched in one batch. */
 export class MembershipCache {
   readonly #deps: Deps;
@@ -58,9 +61,10 @@ export class MembershipCache {
     userId: number | undefined,
   ): Promise<void> {
     const { groups, members } = this.#deps.store;
+    const held = sources.length > FEW ? members.heldBy.bind(members) : members.ofUserIn.bind(members);
     const [records, memberships] = await Promise.all([
       groupIds.length === 0 ? [] : groups.getMany(groupIds),
-      userId === undefined || sources.length === 0 ? [] : members.ofUserIn(userId, sources),
+      userId === undefined || sources.length === 0 ? [] : held(userId, sources),
     ]);
     for (const [i, id] of groupIds.entries()) this.#groups.set(id, records[i]);
     for (const [i, source] of sources.entries()) this.#members.set(keyOf(source), memberships[i]);
