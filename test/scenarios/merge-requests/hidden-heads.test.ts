@@ -5,7 +5,7 @@ import { request } from '../../harness/service.ts';
 import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
 
-const { service, world, as } = ownWorld();
+const { service, world, as, ok } = ownWorld();
 
 const HEAD = 'refs/merge-requests/1/head';
 const SECRET = 'unpublished words';
@@ -14,12 +14,6 @@ let path: string;
 let head: string;
 /** A fork that everybody may read. */
 let openFork: number;
-
-async function ok(who: Who, method: string, at: string, json?: object) {
-  const { status, body } = await as(who, method, at, json);
-  expect(status, `${method} ${at}: ${JSON.stringify(body).slice(0, 500)}`).toBeLessThan(300);
-  return body;
-}
 
 beforeAll(async () => {
   const made = { name: 'heads', visibility: 'public', initialize_with_readme: true };

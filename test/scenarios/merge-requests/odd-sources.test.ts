@@ -2,10 +2,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
-import type { Who } from '../../harness/world.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
-const { service, world, as } = ownWorld();
+const { service, world, as, ok } = ownWorld();
 const MANY = 100_000;
 
 let project: Pushed;
@@ -32,11 +31,6 @@ beforeAll(async () => {
   path = `/projects/${project.id}`;
 });
 
-async function ok(who: Who, method: string, at: string, json?: object) {
-  const { status, body } = await as(who, method, at, json);
-  expect(status, `${method} ${at}: ${JSON.stringify(body).slice(0, 500)}`).toBeLessThan(300);
-  return body;
-}
 async function propose(source_branch: string, target_branch = 'main'): Promise<string> {
   const json = { title: source_branch, source_branch, target_branch };
   return `${path}/merge_requests/${(await ok('owner', 'POST', `${path}/merge_requests`, json)).iid}`;

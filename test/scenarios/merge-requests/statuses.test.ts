@@ -5,7 +5,7 @@ import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
 import { type Pushed, pushedProject } from '../repository/pushed-project.ts';
 
-const { service, world, as } = ownWorld();
+const { service, world, as, ok, join } = ownWorld();
 
 const commit = (branch: string, from: string, changes: string) =>
   `commit refs/heads/${branch}\ncommitter C <c@example.com> 1600000000 +0000\ndata ${branch.length}\n${branch}\n` +
@@ -30,13 +30,7 @@ async function project(settings: object = {}): Promise<string> {
   });
   pushes.push(pushed);
   const path = `/projects/${pushed.id}`;
-  for (const [who, access_level] of [
-    ['guest', 10],
-    ['reporter', 20],
-    ['developer', 30],
-    ['maintainer', 40],
-  ] as const)
-    await ok('owner', 'POST', `${path}/members`, { user_id: world.ids[who], access_level });
+  await join(path);
   if (Object.keys(settings).length > 0) await ok('owner', 'PUT', path, settings);
   return path;
 }
@@ -44,11 +38,6 @@ afterAll(() => {
   for (const { git } of pushes) git[Symbol.dispose]();
 });
 
-async function ok(who: Who, method: string, path: string, json?: object) {
-  const { status, body } = await as(who, method, path, json);
-  expect(status, `${method} ${path}: ${JSON.stringify(body)}`).toBeLessThan(300);
-  return body;
-}
 /** The status of an answer and what it says. */
 async function told(who: Who, method: string, path: string, json?: object): Promise<[number, unknown]> {
   const { status, body } = await as(who, method, path, json);

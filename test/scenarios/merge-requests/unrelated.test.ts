@@ -7,13 +7,7 @@ import { notedOn } from '../../harness/proposals.ts';
 import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
 
-const { service, world, as } = ownWorld();
-
-async function ok(who: Who, method: string, at: string, json?: object) {
-  const { status, body } = await as(who, method, at, json);
-  expect(status, `${method} ${at}: ${JSON.stringify(body).slice(0, 500)}`).toBeLessThan(300);
-  return body;
-}
+const { service, world, ok } = ownWorld();
 
 let source: number;
 beforeAll(async () => {

@@ -4,13 +4,7 @@ import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
 
-const { world, as } = ownWorld();
-
-async function ok(who: Who, method: string, at: string, json?: object) {
-  const { status, body } = await as(who, method, at, json);
-  expect(status, `${method} ${at}: ${JSON.stringify(body).slice(0, 500)}`).toBeLessThan(300);
-  return body;
-}
+const { world, ok, join } = ownWorld();
 
 const ids = (...names: readonly Who[]) => names.map((name) => world.ids[name]!);
 let group: number;
@@ -26,13 +20,7 @@ let made = 0;
 async function project(): Promise<string> {
   const json = { name: `asked-${++made}`, visibility: 'public', initialize_with_readme: true };
   const path = `/projects/${(await ok('owner', 'POST', '/projects', json)).id}`;
-  for (const [who, access_level] of [
-    ['guest', 10],
-    ['reporter', 20],
-    ['developer', 30],
-    ['maintainer', 40],
-  ] as const)
-    await ok('owner', 'POST', `${path}/members`, { user_id: world.ids[who], access_level });
+  await join(path);
   await ok('owner', 'POST', `${path}/repository/branches?branch=stable&ref=main`);
   const actions = [{ action: 'create', file_path: 'a.txt', content: 'x' }];
   const commit = { branch: 'topic', start_branch: 'main', commit_message: 'x', actions };

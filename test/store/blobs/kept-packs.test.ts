@@ -1,46 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3';
-import { type EmbeddedS3, openS3 } from '@lemnos/embedded-aws/s3';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { IndexedCopy } from '../../../lib/git/wire/kept-pack.ts';
 import { Blobs } from '../../../lib/store/blobs/blobs.ts';
 import { KeptPacks } from '../../../lib/store/blobs/kept-packs.ts';
-import { makeClients } from '../../../lib/store/clients.ts';
+import { startS3 } from './s3-fixture.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
-let embedded: EmbeddedS3;
-let server: Server;
+let s3: Awaited<ReturnType<typeof startS3>>;
 let client: S3Client;
 let blobs: Blobs;
 let packs: KeptPacks;
 
 beforeAll(async () => {
-  const credentials = { accessKeyId: 'test', secretAccessKey: 'test-secret-of-nothing' };
-  embedded = await openS3({ credentials });
-  server = createServer((request, response) => embedded.httpHandler(request, response, '/_s3'));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  client = makeClients({
-    s3: {
-      region: 'local',
-      credentials,
-      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/_s3`,
-      forcePathStyle: true,
-      requestHandler: embedded.requestHandler,
-    },
-  }).s3;
+  s3 = await startS3();
+  client = s3.client;
   await client.send(new CreateBucketCommand({ Bucket: 'kept' }));
   blobs = new Blobs(client, 'kept');
   packs = new KeptPacks(blobs);
 });
 
-afterAll(async () => {
-  client.destroy();
-  server.close();
-  await embedded.close();
-});
+afterAll(() => s3.close());
 
 afterEach(() => {
   vi.restoreAllMocks();

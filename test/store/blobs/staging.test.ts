@@ -1,43 +1,24 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { CreateBucketCommand, ListMultipartUploadsCommand, type S3Client } from '@aws-sdk/client-s3';
-import { type EmbeddedS3, openS3 } from '@lemnos/embedded-aws/s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Blobs } from '../../../lib/store/blobs/blobs.ts';
 import { IncompleteUpload, partCount, type StagedUpload, Staging } from '../../../lib/store/blobs/staging.ts';
-import { makeClients } from '../../../lib/store/clients.ts';
 import { Missing } from '../../../lib/store/errors.ts';
+import { startS3 } from './s3-fixture.ts';
 
 const MIB = 1024 * 1024;
-let embedded: EmbeddedS3;
-let server: Server;
+let s3: Awaited<ReturnType<typeof startS3>>;
 let client: S3Client;
 let staging: Staging;
 
 beforeAll(async () => {
-  const credentials = { accessKeyId: 'test', secretAccessKey: 'test-secret-of-nothing' };
-  embedded = await openS3({ credentials });
-  server = createServer((request, response) => embedded.httpHandler(request, response, '/_s3'));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  client = makeClients({
-    s3: {
-      region: 'local',
-      credentials,
-      endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/_s3`,
-      forcePathStyle: true,
-      requestHandler: embedded.requestHandler,
-    },
-  }).s3;
+  s3 = await startS3();
+  client = s3.client;
   await client.send(new CreateBucketCommand({ Bucket: 'staged' }));
   staging = new Staging(client, new Blobs(client, 'staged'));
 });
 
-afterAll(async () => {
-  client.destroy();
-  server.close();
-  await embedded.close();
-});
+afterAll(() => s3.close());
 
 const put = (url: string, body: Uint8Array) => fetch(url, { method: 'PUT', body: body as BodyInit });
 const partOf = ({ partSize }: StagedUpload, bytes: Uint8Array, number: number) =>
