@@ -110,6 +110,7 @@ function readerOf(body: ReadableStream<Uint8Array>, limit: number) {
       return ended;
     },
     async read(): Promise<Uint8Array> {
+      if (parts.length === 1) return parts[0]!;
       if (length <= AT_ONCE) return Buffer.concat(parts, length);
       const { joined } = await import('./large.ts');
       return inTurns(joined(parts));

@@ -4,6 +4,7 @@ import type { Prefetch } from '../domain/access/prefetch.ts';
 import type { DeployTokenUse, RequestContext } from '../domain/access/types.ts';
 import type { Credential, Origin } from '../domain/actor.ts';
 import { DomainError, forbidden, resourceNotFound, unauthorized } from '../domain/errors.ts';
+import { once } from '../domain/once.ts';
 import { type Admission, whileCounted } from '../domain/rate-limits/request-counting.ts';
 import { requireWritable } from '../domain/settings/maintenance-mode.ts';
 import { aboutSubject, mayBeAnonymous, type OtherAccess } from './access.ts';
@@ -101,10 +102,11 @@ export async function serve<D extends HttpDeps>(
   if (input.failure !== undefined && (input.noRoute || early !== undefined)) throw input.failure;
   const params = { ...incoming.params, ...input.params };
   const { paginate } = endpoint;
-  const pageOf = () =>
+  const pageOf = once(() =>
     paginate === undefined
       ? undefined
-      : pageRequest({ ...endpoint, paginate }, input.pagination, input.query);
+      : pageRequest({ ...endpoint, paginate }, input.pagination, input.query),
+  );
   const walked = walkOf(endpoint, deps, incoming, given, input.query, unlessRefused(pageOf));
   const opened: HandlerAccess =
     early ??

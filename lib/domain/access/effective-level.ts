@@ -41,7 +41,7 @@ export async function effectiveAccess(
 }
 
 /** Memberships that are read whole, for what the answer says of them; of more, only what decides access. */
-const FEW = 5;
+const MAX_READ_WHOLE = 5;
 
 /** Groups and memberships read so far in a request. What will be needed is prefetched in one batch. */
 export class MembershipCache {
@@ -60,14 +60,20 @@ export class MembershipCache {
     sources: readonly MemberSource[],
     userId: number | undefined,
   ): Promise<void> {
-    const { groups, members } = this.#deps.store;
-    const held = sources.length > FEW ? members.heldBy.bind(members) : members.ofUserIn.bind(members);
+    const { groups } = this.#deps.store;
     const [records, memberships] = await Promise.all([
       groupIds.length === 0 ? [] : groups.getMany(groupIds),
-      userId === undefined || sources.length === 0 ? [] : held(userId, sources),
+      userId === undefined || sources.length === 0 ? [] : this.#held(userId, sources),
     ]);
     for (const [i, id] of groupIds.entries()) this.#groups.set(id, records[i]);
     for (const [i, source] of sources.entries()) this.#members.set(keyOf(source), memberships[i]);
+  }
+
+  #held(userId: number, sources: readonly MemberSource[]): Promise<(HeldMembership | undefined)[]> {
+    const { members } = this.#deps.store;
+    return sources.length <= MAX_READ_WHOLE
+      ? members.ofUserIn(userId, sources)
+      : members.heldBy(userId, sources);
   }
 
   /** The user is in none of these, as far as lists must know. */
