@@ -1,7 +1,10 @@
-/** A thread has more to do than it takes on: what was asked for may be asked for again. */
+/**
+ * A thread cannot do a task now, whatever the task: it has more to do than it takes on, did not start, or ended. What was
+ * asked for may be asked for again.
+ */
 export class ThreadBusy extends Error {
-  constructor() {
-    super('too many tasks wait for the thread');
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
     this.name = 'ThreadBusy';
   }
 }

@@ -4,6 +4,7 @@
  * second line.
  */
 import { Worker } from 'node:worker_threads';
+import { ThreadBusy } from './busy.ts';
 
 interface Limits {
   /** Milliseconds for one task. */
@@ -21,6 +22,7 @@ const MAX_WAITING = 16;
 interface Waiting<T, R> {
   readonly task: T;
   readonly done: (result: R | undefined) => void;
+  readonly failed: (error: ThreadBusy) => void;
 }
 
 /** Does one task after the other. It is started when first needed, and keeps no process alive. */
@@ -39,16 +41,15 @@ export class TaskThread<T, R> {
     this.#limits = { maxStart: MAX_START, ...limits };
   }
 
-  /** Whether a further task would not be done. */
-  get isFull(): boolean {
-    return this.#waiting.length >= MAX_WAITING;
-  }
-
-  /** @returns undefined for a task that could not be done within the limits */
+  /**
+   * Returns undefined for a task that could not be done within the limits.
+   * @throws ThreadBusy where that says nothing of the task
+   */
   run(task: T): Promise<R | undefined> {
-    if (this.isFull) return Promise.resolve(undefined);
-    return new Promise((done) => {
-      this.#waiting.push({ task, done });
+    if (this.#waiting.length >= MAX_WAITING)
+      return Promise.reject(new ThreadBusy('too many tasks wait for the thread'));
+    return new Promise((done, failed) => {
+      this.#waiting.push({ task, done, failed });
       this.#next();
     });
   }
@@ -68,7 +69,9 @@ export class TaskThread<T, R> {
 
   #limit(worker: Worker, milliseconds: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#end(worker), milliseconds);
+    this.#timer = setTimeout(() => {
+      this.#end(worker, this.#isReady ? undefined : new ThreadBusy('the thread does not start'));
+    }, milliseconds);
   }
 
   #start(): Worker {
@@ -83,25 +86,32 @@ export class TaskThread<T, R> {
       this.#isReady = true;
       if (this.#current !== undefined) this.#limit(worker, this.#limits.maxTime);
     });
-    // Out of memory; `exit` follows.
-    worker.on('error', () => undefined);
-    worker.on('exit', () => this.#end(worker));
+    worker.on('error', (error: NodeJS.ErrnoException) => {
+      const isTask = error.code === OUT_OF_MEMORY;
+      this.#end(worker, isTask ? undefined : new ThreadBusy('the thread failed', { cause: error }));
+    });
+    worker.on('exit', () => this.#end(worker, new ThreadBusy('the thread ended')));
     return worker;
   }
 
-  #finish(result: R | undefined): void {
+  /** @param busy why there is no result; undefined: the task is to blame, or there is one */
+  #finish(result: R | undefined, busy?: ThreadBusy): void {
     clearTimeout(this.#timer);
-    const { done } = this.#current ?? {};
+    const { done, failed } = this.#current ?? {};
     this.#current = undefined;
-    done?.(result);
+    if (busy === undefined) done?.(result);
+    else failed?.(busy);
     this.#next();
   }
 
   /** The next task gets a new thread. */
-  #end(worker: Worker): void {
+  #end(worker: Worker, busy?: ThreadBusy): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
     void worker.terminate();
-    this.#finish(undefined);
+    this.#finish(undefined, busy);
   }
 }
+
+/** The code of the error with which a thread ends whose heap has grown too large. */
+const OUT_OF_MEMORY = 'ERR_WORKER_OUT_OF_MEMORY';

@@ -1,5 +1,4 @@
 /** Reads and writes long configurations in a thread, as the library does all of a text at once. */
-import { ThreadBusy } from '../../threads/busy.ts';
 import { TaskThread } from '../../threads/task-thread.ts';
 import { ConfigError } from '../errors.ts';
 import type { Hash } from './values.ts';
@@ -21,8 +20,6 @@ const thread = new TaskThread<YamlTask, YamlResult>(CODE, { maxTime: MAX_TIME, m
 
 /** @throws ConfigError, also for a task that takes too long; ThreadBusy */
 export async function inThread(task: YamlTask): Promise<Hash | string> {
-  // Others have so much to do: that says nothing of this configuration.
-  if (thread.isFull) throw new ThreadBusy();
   const done = await thread.run(task);
   if (done === undefined) throw new ConfigError('The configuration takes too long to read');
   if ('messages' in done) throw new ConfigError(...done.messages);

@@ -4,6 +4,7 @@
  * there is ended and its text shown as it was written. So are texts of which more would be made than memory holds:
  * V8 ends the whole process when a thread's heap overflows at a bad moment, so its limit is only a second line.
  */
+import { ThreadBusy } from '../../threads/busy.ts';
 import { TaskThread } from '../../threads/task-thread.ts';
 import type { HtmlOptions } from './html.ts';
 
@@ -78,6 +79,14 @@ export class RenderThread extends TaskThread<RenderTask, string> {
   /** @param maxTime milliseconds for one text @param maxStart milliseconds for a new thread */
   constructor(maxTime = MAX_TIME, maxStart?: number) {
     super(CODE, { maxTime, maxHeap: MAX_HEAP, ...(maxStart === undefined ? {} : { maxStart }) });
+  }
+
+  /** Returns undefined for a text that is not rendered now, whatever the reason: it can be read as it was written. */
+  override run(task: RenderTask): Promise<string | undefined> {
+    return super.run(task).catch((error: unknown) => {
+      if (error instanceof ThreadBusy) return undefined;
+      throw error;
+    });
   }
 }
 
