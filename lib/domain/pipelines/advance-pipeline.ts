@@ -12,7 +12,6 @@ import {
   outboxWrites,
 } from '../../store/outbox/outbox.ts';
 import { ADVANCE_PIPELINE_JOB } from '../../store/pipelines/pipelines.ts';
-import { mapLimit } from '../../store/table/map-limit.ts';
 import type { Deps } from '../deps.ts';
 import { closedJobs } from '../environments/protected.ts';
 import { advance, type Move } from '../jobs/advance.ts';
@@ -20,6 +19,7 @@ import { repeated, repeatsItself } from '../jobs/repeat.ts';
 import { scopesOf } from '../jobs/scopes.ts';
 import { countsOf, sumOf } from '../jobs/status.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
+import { changeJobs } from './change-jobs.ts';
 import { withDeployments } from './deploy.ts';
 import { followUps } from './follow-ups.ts';
 import { pipelineStatus } from './status.ts';
@@ -47,9 +47,6 @@ interface Heard {
   readonly changed: readonly ChangedJob[];
   readonly messageId: string;
 }
-
-/** Transactions of jobs that move at a time. */
-const WIDTH = 8;
 
 /** It may run twice, at once too: each change is conditional on the job that was read. */
 export const advancePipeline = (
@@ -125,7 +122,6 @@ async function moved(
   moves: readonly Move[],
   now: Date,
 ): Promise<readonly JobRecord[]> {
-  const { store } = deps;
   const all = new Map(jobs.map((job) => [job.id, job]));
   const scopes = scopesOf(project);
   const ready = moves.flatMap(({ id, to }) => (to === 'pending' ? all.get(id)! : []));
@@ -134,16 +130,7 @@ async function moved(
     const job = all.get(id)!;
     return { job, change: closed.has(id) ? closedAt(now) : changeTo(job, to, { scopes, now }) };
   });
-  await mapLimit(WIDTH, store.jobs.groupsOf(changes, 50), async (group) => {
-    const wakes = group.flatMap(({ job, change }) => wakeUps(job, change));
-    const changed = await store.jobs.change(group, {
-      advance: false,
-      alongside: outboxWrites(wakes),
-      messages: await toldOfJobs(deps, project, pipeline, changedStatuses(group)),
-    });
-    for (const job of changed) all.set(job.id, job);
-  });
-  return [...all.values()];
+  return changeJobs(deps, { project, pipeline }, jobs, changes, wakeUps);
 }
 
 function changeTo(
@@ -180,7 +167,7 @@ export const readied = (
 });
 
 /** A job that waits for a time is looked at when it has come. */
-const wakeUps = ({ projectId, pipelineId }: JobRecord, { status, scheduledAt }: Partial<JobRecord>) =>
+const wakeUps = ({ job: { projectId, pipelineId }, change: { status, scheduledAt } }: JobChange) =>
   status === 'scheduled' && scheduledAt != null
     ? [messageAt(MAINTENANCE, ADVANCE_PIPELINE_JOB, { projectId, pipelineId }, new Date(scheduledAt))]
     : [];

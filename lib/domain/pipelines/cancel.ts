@@ -1,6 +1,6 @@
 import { hasEnded, isCancelable, type JobRecord, type PipelineRecord } from '../../records/pipelines.ts';
 import { Stale } from '../../store/errors.ts';
-import { MAINTENANCE, message, outboxWrite } from '../../store/outbox/outbox.ts';
+import { MAINTENANCE, message, outboxWrite, outboxWrites } from '../../store/outbox/outbox.ts';
 import { REMOVE_PIPELINE_JOB } from '../../store/pipelines/pipelines.ts';
 import { scheduleMeasuring } from '../../store/statistics/statistics.ts';
 import { mapLimit } from '../../store/table/map-limit.ts';
@@ -8,7 +8,14 @@ import type { Deps } from '../deps.ts';
 import { clockEndOf } from '../jobs/time-limit.ts';
 import { retryOnConflict } from '../retry-on-conflict.ts';
 import { onlineFor } from '../runners/runners.ts';
-import { advancePipeline, type PipelineReference, type StartBridges, sumUp } from './advance-pipeline.ts';
+import {
+  advanceMessage,
+  advancePipeline,
+  type PipelineReference,
+  type StartBridges,
+  sumUp,
+} from './advance-pipeline.ts';
+import { changeJobs } from './change-jobs.ts';
 
 const isStale = (error: unknown): boolean => error instanceof Stale;
 
@@ -24,24 +31,36 @@ export async function cancelJobs(
 ): Promise<PipelineRecord> {
   const { store, now } = deps;
   const { projectId, id } = pipeline;
-  return retryOnConflict(async () => {
-    const [current, all] = await Promise.all([store.pipelines.byId(projectId, id), store.jobs.all(id)]);
-    if (current === undefined || !unless(all.filter(({ retried }) => !retried))) return current ?? pipeline;
+  // What else follows, a worker does once, when all have changed; a minute later, where this ends halfway.
+  const follows = advanceMessage(projectId, id);
+  let isPromised = false;
+  const summed = await retryOnConflict(async () => {
+    const [current, project, all] = await Promise.all([
+      store.pipelines.byId(projectId, id),
+      store.projects.get(projectId),
+      store.jobs.all(id),
+    ]);
+    if (current === undefined || project === undefined || !unless(all.filter(({ retried }) => !retried)))
+      return current ?? pipeline;
     const at = now().toISOString();
-    const jobs = new Map(all.map((job) => [job.id, job]));
     const open = all.filter(({ status, retried }) => !retried && isCancelable(status));
     const change = { status: 'canceled', finishedAt: at, updatedAt: at } as const;
     const changes = open.map((job) => ({ job, change }));
-    for (const group of store.jobs.groupsOf(changes))
-      for (const job of await store.jobs.change(group)) jobs.set(job.id, job);
+    if (changes.length > 0 && !isPromised) {
+      await store.table.transact(outboxWrites([follows]));
+      isPromised = true;
+    }
+    const jobs = await changeJobs(deps, { project, pipeline: current }, all, changes);
     // Child pipelines end with the job that waits for them.
     for (const { downstream } of open) {
       if (downstream?.projectId !== projectId) continue;
       const child = await store.pipelines.byId(projectId, downstream.pipelineId);
       if (child !== undefined) await cancelJobs(deps, child);
     }
-    return sumUp(deps, current, [...jobs.values()]);
+    return sumUp(deps, current, jobs);
   }, isStale);
+  if (isPromised) await store.outbox.deliver([follows]);
+  return summed;
 }
 
 /** Milliseconds for which a job may wait for a runner. */
@@ -84,9 +103,8 @@ export async function checkPipeline(
   if (hasEnded(pipeline.status)) return undefined;
   await retryOnConflict(async () => {
     // A job that started a pipeline waits as long as that takes.
-    const jobs = (await store.jobs.all(reference.pipelineId)).filter(
-      ({ retried, kind }) => !retried && kind === 'build',
-    );
+    const all = await store.jobs.all(reference.pipelineId);
+    const jobs = all.filter(({ retried, kind }) => !retried && kind === 'build');
     const time = now().getTime();
     const at = now().toISOString();
     const waits = jobs.some((job) => waitedFor(job, time) > MAX_STUCK_MS);
@@ -97,7 +115,7 @@ export async function checkPipeline(
       const change = { status: 'failed', failureReason: reason, finishedAt: at, updatedAt: at } as const;
       return [{ job, change }];
     });
-    for (const group of store.jobs.groupsOf(changes)) await store.jobs.change(group);
+    await changeJobs(deps, { project, pipeline }, all, changes);
   }, isStale);
   // A message may have been lost with a queue.
   await advancePipeline(deps, reference, bridges === undefined ? {} : { bridges });

@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { Jobs } from '../../../lib/store/jobs/jobs.ts';
 import { padded } from '../../../lib/store/row-keys/key.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { expectSchema } from '../../harness/schemas.ts';
@@ -262,6 +263,19 @@ describe('the API', () => {
     });
     expect((await made.call('GET', `/jobs/${body[0].id}`)).body).toEqual(body[0]);
   });
+});
+
+test('a cancelled pipeline of many jobs is moved on once', async () => {
+  const many = Array.from({ length: 60 }, (_, i) => `j${i}: {script: x}\n`).join('');
+  const made = await project(many);
+  const [{ id }] = await made.pipelines();
+  const read = vi.spyOn(Jobs.prototype, 'all');
+  expect((await made.call('POST', `/pipelines/${id}/cancel`)).body.status).toBe('canceled');
+  await settled();
+  // By who cancels it, and by the worker that follows.
+  expect(read.mock.calls).toEqual([[id], [id]]);
+  read.mockRestore();
+  expect(new Set(Object.values(await made.jobs(id, '?per_page=100')))).toEqual(new Set(['canceled']));
 });
 
 test('a new commit cancels the pipeline of the one before, where no job has begun', async () => {
