@@ -33,8 +33,8 @@ export async function parseYaml(text: string): Promise<Hash> {
   if (Buffer.byteLength(text) > MAX_FILE_BYTES)
     throw new ConfigError(`The configuration file is larger than ${MAX_FILE_BYTES} bytes`);
   if (text.length <= MAX_HERE) return parseHere(text);
-  const { inThread } = await import('./in-thread.ts');
-  return (await inThread({ parse: text })) as Hash;
+  const { parseInThread } = await import('./in-thread.ts');
+  return parseInThread(text);
 }
 
 /** The same in this thread. */
@@ -98,7 +98,7 @@ export async function writeYaml(value: Hash): Promise<string> {
   for (const entry of Object.entries(value)) {
     const one = hashOf([entry]);
     if ((await inTurns(requireBounded(one, OF_FILE))) <= MAX_WRITTEN_HERE) written.push(await writeHere(one));
-    else written.push((await (await import('./in-thread.ts')).inThread({ write: one })) as string);
+    else written.push(await (await import('./in-thread.ts')).writeInThread(one));
     if (pace.due()) await pace.rest();
   }
   return written.length === 1 ? '---\n{}\n' : written.join('');
