@@ -38,10 +38,9 @@ const GLOBAL_KEYWORDS = [
  */
 export async function readConfig(text: string, context: IncludeContext): Promise<Config> {
   const included = await includeFiles(await parseYaml(text), context);
-  await inTurns(requireBounded(included, OF_ALL));
   const extended = await inTurns(extendJobs(included));
-  await inTurns(requireBounded(extended, OF_ALL));
   const merged = await inTurns(resolveReferences(extended));
+  // What it was before has no more: on the way, the values that are copied are bounded.
   await inTurns(requireBounded(merged, OF_ALL));
   return inTurns(configOf(merged));
 }
@@ -127,7 +126,7 @@ function* requireConsistent(jobs: ReadonlyMap<string, Job>, stages: readonly str
     if (told > MAX_TOLD) throw new ConfigError(...messages);
     yield;
   }
-  messages.push(...circles(jobs));
+  messages.push(...(yield* circles(jobs)));
   if (messages.length > 0) throw new ConfigError(...messages);
 }
 
@@ -191,9 +190,10 @@ function stopProblems(name: string, stop: string, environment: string, job: Job 
 }
 
 /** Jobs of one stage may need each other, but not in a circle. */
-function circles(jobs: ReadonlyMap<string, Job>): string[] {
+function* circles(jobs: ReadonlyMap<string, Job>): Steps<string[]> {
   const state = new Map<string, 'open' | 'done'>();
   for (const start of jobs.keys()) {
+    yield;
     const path: { name: string; next: number }[] = [];
     const enter = (name: string) => {
       state.set(name, 'open');

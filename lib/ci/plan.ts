@@ -1,5 +1,5 @@
 /** What a pipeline is made of: the jobs of a configuration that its ref, source and variables ask for. */
-import { Pace } from '../git/work.ts';
+import { inTurns, Pace, type Steps } from '../git/work.ts';
 import type { Config } from './config.ts';
 import type { Rule } from './entries/conditions.ts';
 import type { CrossNeed } from './entries/deliveries.ts';
@@ -78,7 +78,7 @@ export async function planPipeline(config: Config, given: RefConditions): Promis
   }
   if (selected.every(({ stage }) => stage === '.pre' || stage === '.post'))
     throw new NoPipeline('No stages / jobs for this pipeline.');
-  const jobs = withNeeds(selected, config);
+  const jobs = await inTurns(withNeeds(selected, config));
   const used = new Set(jobs.map(({ stage }) => stage));
   const stages = config.stages.filter((stage) => used.has(stage));
   const position = new Map(stages.map((stage, i) => [stage, i]));
@@ -146,27 +146,41 @@ function plannedOf(job: Job, rule: Rule, variables: VariableTexts): PlannedJob[]
 }
 
 /** Names the jobs that are needed as they are named in the pipeline. @throws ConfigError for one that is not in it */
-function withNeeds(selected: readonly PlannedJob[], config: Config): PlannedJob[] {
+function* withNeeds(selected: readonly PlannedJob[], config: Config): Steps<PlannedJob[]> {
   const names = new Set(selected.map(({ name }) => name));
+  /** The jobs that one became, by its name. */
+  const present = new Map<string, readonly string[]>();
+  const presentOf = (need: string): readonly string[] => {
+    const known = present.get(need);
+    if (known !== undefined) return known;
+    const parallel = config.jobs.get(need)?.parallel;
+    const all = parallel === undefined ? [need] : jobsOf(need, parallel).map(({ name }) => name);
+    const found = all.filter((name) => names.has(name));
+    present.set(need, found);
+    return found;
+  };
   const messages: string[] = [];
   let count = 0;
-  const jobs = selected.map((job) => {
-    if (job.needs === undefined) return job;
+  const jobs: PlannedJob[] = [];
+  for (const job of selected) {
+    yield;
+    if (job.needs === undefined) {
+      jobs.push(job);
+      continue;
+    }
     const optional = new Set(
       job.needs.flatMap((need) => ('optional' in need && need.optional === true ? [need.job] : [])),
     );
     const needs = job.needs.flatMap(({ job: need, artifacts }) => {
-      const parallel = config.jobs.get(need)?.parallel;
-      const all = parallel === undefined ? [need] : jobsOf(need, parallel).map(({ name }) => name);
-      const present = all.filter((name) => names.has(name));
-      count += present.length;
+      const all = presentOf(need);
+      count += all.length;
       if (count > MAX_PARTS) throw tooBig();
-      if (present.length === 0 && !optional.has(need))
+      if (all.length === 0 && !optional.has(need))
         messages.push(`'${job.name}' job needs '${need}' job, but '${need}' is not in any previous stage`);
-      return present.map((name) => ({ job: name, artifacts }));
+      return all.map((name) => ({ job: name, artifacts }));
     });
-    return { ...job, needs };
-  });
+    jobs.push({ ...job, needs });
+  }
   if (messages.length > 0) throw new ConfigError(...messages);
   return jobs;
 }

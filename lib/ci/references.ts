@@ -23,18 +23,26 @@ export function* resolveReferences(config: Hash): Steps<Hash> {
   const known = new Map<string, unknown>();
   // All values, and once more what references name.
   const copies = new Copies(2 * OF_ALL.values);
+  /** What became of each list and hash: where aliases repeat one, it is looked at once. */
+  const done = new Map<object, unknown>();
   const resolve = function* (value: unknown, under: readonly string[]): Steps<unknown> {
-    if (copies.count(1)) yield;
     if (isReference(value)) return yield* follow(value, under);
-    if (Array.isArray(value)) {
-      const items: unknown[] = [];
-      for (const item of value) items.push(yield* resolve(item, under));
-      return items;
+    if (!Array.isArray(value) && !isHash(value)) return value;
+    if (done.has(value)) return done.get(value);
+    const parts = Array.isArray(value) ? value : Object.values(value);
+    if (copies.count(parts.length)) yield;
+    // Most have no references, and stay what they are.
+    let changed: unknown[] | undefined;
+    for (const [i, part] of parts.entries()) {
+      if (typeof part !== 'object' || part === null) continue;
+      const whole = yield* resolve(part, under);
+      if (whole === part) continue;
+      changed ??= [...parts];
+      changed[i] = whole;
     }
-    if (!isHash(value)) return value;
-    const entries: [string, unknown][] = [];
-    for (const [key, item] of Object.entries(value)) entries.push([key, yield* resolve(item, under)]);
-    return hashOf(entries);
+    const resolved = changed === undefined ? value : withParts(value, changed);
+    done.set(value, resolved);
+    return resolved;
   };
   const follow = function* (reference: Reference, under: readonly string[]): Steps<unknown> {
     const path = pathOf(reference);
@@ -57,3 +65,6 @@ export function* resolveReferences(config: Hash): Steps<Hash> {
   };
   return (yield* resolve(config, [])) as Hash;
 }
+
+const withParts = (value: Hash | readonly unknown[], parts: readonly unknown[]): unknown =>
+  Array.isArray(value) ? parts : hashOf(Object.keys(value).map((key, i) => [key, parts[i]]));

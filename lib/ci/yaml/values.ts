@@ -23,7 +23,10 @@ export const valueAt = (hash: Hash, key: string): unknown =>
 /** A hash of these entries. A key such as `__proto__` is an entry like any other. */
 export const hashOf = (entries: Iterable<readonly [string, unknown]>): Hash => Object.fromEntries(entries);
 
-/** Hashes are merged entry by entry, in depth; of all other values the later one counts. */
+/**
+ * Hashes are merged entry by entry, in depth; of all other values the later one counts.
+ * @throws ConfigError for more than may be copied
+ */
 export function* deepMerge(base: Hash, over: Hash, copies: Copies): Steps<Hash> {
   const merged = new Map(Object.entries(base));
   if (copies.count(merged.size)) yield;
@@ -31,6 +34,7 @@ export function* deepMerge(base: Hash, over: Hash, copies: Copies): Steps<Hash> 
     const before = merged.get(key);
     merged.set(key, isHash(before) && isHash(value) ? yield* deepMerge(before, value, copies) : value);
   }
+  if (merged.size > MAX_ENTRIES) throw tooBig();
   return hashOf(merged);
 }
 
@@ -91,6 +95,7 @@ export function* requireBounded(value: unknown, most: Bounds): Steps<number> {
     if (++values > most.values || characters > most.characters) throw tooBig();
     if (values % STOP === 0) yield;
     if (Array.isArray(next)) for (const item of next) open.push(item);
+    else if (isReference(next)) for (const part of pathOf(next)) open.push(part);
     else if (isHash(next)) {
       const keys = Object.keys(next);
       if (keys.length > MAX_ENTRIES) throw tooBig();

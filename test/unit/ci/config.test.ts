@@ -233,6 +233,13 @@ test('a hash of more entries than are copied at once is refused', async () => {
   ]);
 });
 
+test('a reference whose path stands for much is refused before it is told', async () => {
+  const lists = Array.from({ length: 6 }, (_, i) => `&a${i + 1} [${`*a${i}, `.repeat(9)}*a${i}]`).join();
+  expect(await problemsOf(`a: {script: !reference [&a0 [x, x], ${lists}]}`)).toEqual([
+    'The parsed YAML is too big',
+  ]);
+});
+
 test('what is wrong in many jobs is told within bounds', async () => {
   const stages = Array.from({ length: 5000 }, (_, i) => `s${i}`).join();
   const jobs = Array.from({ length: 500 }, (_, i) => `j${i}: {script: x, stage: y}\n`).join('');

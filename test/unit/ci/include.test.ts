@@ -102,3 +102,12 @@ test('files that together are copied too often are refused before all are read',
   ).rejects.toThrow('The parsed YAML is too big');
   expect(read).toBeLessThan(50);
 });
+
+test('files that together have more entries than are copied at once are refused', async () => {
+  const jobs = (name: string) =>
+    Array.from({ length: 11_000 }, (_, i) => `.${name}${i}: {script: x}\n`).join('');
+  const files = { 'a.yml': jobs('a'), 'b.yml': jobs('b') };
+  expect(await problemsOf('include: [a.yml, b.yml]\na: {script: x}', { files })).toEqual([
+    'The parsed YAML is too big',
+  ]);
+});
