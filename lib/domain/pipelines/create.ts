@@ -6,6 +6,7 @@ import { expand, type Variables } from '../../ci/variables.ts';
 import { ZERO_OID } from '../../git/oid.ts';
 import { branchRef, parseRefName, type RefName, shortName, spaceOf, tagRef } from '../../git/refname.ts';
 import type { CommitRecord } from '../../git/repository.ts';
+import { Pace } from '../../git/work.ts';
 import { snapshotOf } from '../../records/authors.ts';
 import type {
   JobEnvironment,
@@ -279,7 +280,9 @@ async function newJobs(
   const first = await deps.store.jobs.reserveIds(jobs.length);
   const keys = new CacheKeys(place.git, place.commit.oid);
   const made: NewJob[] = [];
+  const pace = new Pace();
   for (const [i, planned] of jobs.entries()) {
+    if (pace.due()) await pace.rest();
     const { cache } = planned;
     made.push({
       job: jobOf(planned, first + i, pipeline, given, user.id),

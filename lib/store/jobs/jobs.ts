@@ -3,6 +3,7 @@
  * project, the queues of runners, its token, and the message that moves its pipeline on.
  */
 
+import { Pace } from '../../git/work.ts';
 import type { JobArtifact } from '../../records/artifacts.ts';
 import type { CiStatus, JobRecord, JobSpec, PipelineVariable } from '../../records/pipelines.ts';
 import type { StoredText } from '../../records/texts.ts';
@@ -48,6 +49,8 @@ import {
 export const MAX_JOBS = 10_000;
 /** Transactions of new jobs at a time. */
 const WIDTH = 8;
+/** Jobs that are read at once: a few milliseconds of work. */
+const PAGE = 250;
 
 export interface NewJob {
   readonly job: JobRecord;
@@ -115,7 +118,7 @@ export class Jobs {
   /** Returns all jobs of a pipeline in the order of ids, replaced ones included. */
   async all(pipelineId: number): Promise<JobRecord[]> {
     const found: JobRecord[] = [];
-    const rows = { partition: pipelineJobsPartition(pipelineId), prefix: JOB_PREFIX };
+    const rows = { partition: pipelineJobsPartition(pipelineId), prefix: JOB_PREFIX, limit: PAGE };
     for await (const item of this.#table.queryAll(rows)) found.push(fromItem(item)!);
     return found;
   }
@@ -146,8 +149,10 @@ export class Jobs {
     const batches: NewJob[][] = [];
     // Four rows each, the project's check, and the variables.
     for (let at = 0; at < jobs.length; at += 24) batches.push(jobs.slice(at, at + 24));
+    const pace = new Pace();
     try {
       await mapLimit(WIDTH, batches, async (batch) => {
+        if (pace.due()) await pace.rest();
         const rows = await Promise.all(batch.map((each) => this.#creation(each)));
         await this.#table.transact([checkProjectExists(projectId), ...rows.flat()]);
       });
