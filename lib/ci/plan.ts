@@ -9,7 +9,7 @@ import type { VariableTexts } from './entries/variables.ts';
 import { ConfigError } from './errors.ts';
 import { firstRule, isSelected, type RefConditions } from './rules.ts';
 import type { Variables } from './variables.ts';
-import { tooBig } from './yaml/values.ts';
+import { OF_FILE, tooBig } from './yaml/values.ts';
 
 export interface PlannedJob
   extends Omit<Job, 'parallel' | 'rules' | 'only' | 'except' | 'needs' | 'variables'> {
@@ -38,6 +38,8 @@ export interface Plan {
 const MAX_PLANNED = 2000;
 /** Variables of all jobs together, and what all need. */
 const MAX_PARTS = 200_000;
+/** Characters of all jobs together: what they have from `default` and from the pipeline's variables counts for each. */
+const MAX_CHARACTERS = 50_000_000;
 
 /** No pipeline is made. The message says why; for a push it is no failure. */
 export class NoPipeline extends Error {
@@ -61,7 +63,9 @@ export async function planPipeline(config: Config, given: RefConditions): Promis
   const variables = { ...config.variables, ...workflow?.variables };
   const selected: PlannedJob[] = [];
   const pace = new Pace();
+  const lengths = new Lengths();
   let size = 0;
+  let characters = 0;
   for (const job of config.jobs.values()) {
     if (pace.due()) await pace.rest();
     const own = { ...inherited(variables, job), ...job.variables };
@@ -71,7 +75,9 @@ export async function planPipeline(config: Config, given: RefConditions): Promis
     for (const planned of plannedOf(job, choice, own)) {
       selected.push(planned);
       size += Object.keys(planned.variables).length;
-      if (size > MAX_PARTS) throw tooBig();
+      const length = lengths.of(planned);
+      characters += length;
+      if (size > MAX_PARTS || length > OF_FILE.characters || characters > MAX_CHARACTERS) throw tooBig();
     }
     if (selected.length > MAX_PLANNED)
       throw new ConfigError(`The number of jobs exceeds the limit of ${MAX_PLANNED} in a pipeline`);
@@ -83,6 +89,23 @@ export async function planPipeline(config: Config, given: RefConditions): Promis
   const stages = config.stages.filter((stage) => used.has(stage));
   const position = new Map(stages.map((stage, i) => [stage, i]));
   return { stages, jobs: jobs.map((job) => ({ ...job, stageIndex: position.get(job.stage)! })), variables };
+}
+
+/** Characters of values. What several have in common is looked at once. */
+class Lengths {
+  readonly #known = new WeakMap<object, number>();
+
+  of(value: unknown): number {
+    if (typeof value === 'string') return value.length;
+    if (typeof value !== 'object' || value === null) return 0;
+    let length = this.#known.get(value);
+    if (length === undefined) {
+      length = 0;
+      for (const part of Object.values(value)) length += this.of(part);
+      this.#known.set(value, length);
+    }
+    return length;
+  }
 }
 
 async function workflowRule({ workflow }: Config, conditions: RefConditions) {

@@ -372,22 +372,22 @@ function environmentOf(
   };
 }
 
-function specOf(planned: PlannedJob, cache: readonly object[] | undefined, given: Variables): JobSpec {
+function specOf(planned: PlannedJob, cache: readonly object[] | undefined, known: Variables): JobSpec {
   const { script = [], beforeScript, afterScript, image, services, artifacts, dependencies } = planned;
   const { needs, upstream, variables, release, trigger, coverage, passedOn } = planned;
   const crossNeeds = planned.crossNeeds.map((need) =>
     Object.fromEntries(
       Object.entries(need).map(([key, value]) => [
         key,
-        typeof value === 'string' ? expand(value, given) : value,
+        typeof value === 'string' ? expand(value, known) : value,
       ]),
     ),
   );
-  return JSON.parse(
-    JSON.stringify({
-      ...{ script, beforeScript, afterScript, image, services, cache, artifacts, dependencies },
-      ...{ needs, crossNeeds, variables, release, trigger, coverage, passedOn },
-      upstream: upstream && expand(upstream, given),
-    }),
-  );
+  const given = {
+    ...{ script, beforeScript, afterScript, image, services, cache, artifacts, dependencies },
+    ...{ needs, crossNeeds, variables, release, trigger, coverage, passedOn },
+    upstream: upstream && expand(upstream, known),
+  };
+  const said = Object.entries(given).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(said) as unknown as JobSpec;
 }

@@ -146,3 +146,21 @@ test('conditions on files of one configuration make a million comparisons; furth
   // 111 jobs compare 9,000 paths each, and find none.
   expect(found.map(({ name }) => name)).toEqual(Array.from({ length: 9 }, (_, i) => `j${111 + i}`));
 });
+
+test('what all jobs have from `default` and the variables of the pipeline counts for each of them', async () => {
+  const jobs = (count: number) => Array.from({ length: count }, (_, i) => `j${i}: {script: x}\n`).join('');
+  const long = 'x'.repeat(100_000);
+  for (const shared of [`default: {before_script: [${long}]}\n`, `variables: {V: ${long}}\n`]) {
+    expect((await planOf(shared + jobs(400))).jobs).toHaveLength(400);
+    await expect(planOf(shared + jobs(501))).rejects.toThrow('The parsed YAML is too big');
+  }
+});
+
+test('a job that is longer than a file may be is refused', async () => {
+  const lines = (count: number) => `${'*a, '.repeat(count)}*a`;
+  const text = (count: number) =>
+    `.a: {script: [&a ${'x'.repeat(100_000)}]}\nj: {before_script: [${lines(count)}], script: [${lines(20)}]}\n`;
+  expect((await planOf(text(20))).jobs).toHaveLength(1);
+  const files = { 'a.yml': text(25), 'b.yml': `j: {after_script: [${'x'.repeat(900_000)}]}\n` };
+  await expect(planOf('include: [a.yml, b.yml]\n', { files })).rejects.toThrow('The parsed YAML is too big');
+});
