@@ -102,12 +102,29 @@ export const INCLUDED = numbered((i) => `.i${i}: {script: s}\n`, 15_000);
 
 const file = { branch: 'main', content: ':text', commit_message: 'm' };
 
+interface ConfigurationStep extends DocumentStep {
+  /** The configurations for which it is done, where another step does the same work; undefined: all. */
+  readonly of?: readonly string[];
+}
+
+/** Those whose answers are large, each in a way of its own. */
+const of = [
+  'ordinary',
+  'as many jobs as there may be',
+  'as many values as there may be',
+  'one long text',
+  'a block of lines',
+  'needs of all',
+  'includes much',
+];
+
 /** Everything that reads a configuration. */
-export const CONFIGURATION_STEPS: readonly DocumentStep[] = [
+export const CONFIGURATION_STEPS: readonly ConfigurationStep[] = [
   {
     method: 'POST',
     path: '/ci/lint',
     json: { content: ':text', include_merged_yaml: true, include_jobs: true },
+    of,
   },
   {
     method: 'POST',
@@ -115,10 +132,10 @@ export const CONFIGURATION_STEPS: readonly DocumentStep[] = [
     json: { content: ':text', dry_run: true, include_jobs: true },
   },
   { method: 'POST', path: '/projects/:id/repository/files/.gitlab-ci.yml', json: file },
-  { method: 'GET', path: '/projects/:id/ci/lint?dry_run=true&include_jobs=true' },
+  { method: 'GET', path: '/projects/:id/ci/lint?dry_run=true&include_jobs=true', of },
   { method: 'POST', path: '/projects/:id/pipeline?ref=main' },
-  { method: 'GET', path: '/projects/:id/pipelines' },
-  { method: 'GET', path: '/projects/:id/jobs?per_page=100' },
+  { method: 'GET', path: '/projects/:id/pipelines', of },
+  { method: 'GET', path: '/projects/:id/jobs?per_page=100', of },
   {
     method: 'DELETE',
     path: '/projects/:id/repository/files/.gitlab-ci.yml',

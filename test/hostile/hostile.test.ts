@@ -9,16 +9,15 @@ import { type Answered, HostileService } from './service.ts';
 /**
  * Repositories, texts and configurations that are expensive to read. A turn of the event loop is to have at most {@link BOUND_MS}
  * of processor time. Those that have more are printed. It fails at {@link MAX_WORK_MS}, without collections of garbage, which
- * V8 does at once and as late as it can: on a machine that others use, turns take several times as long. What is called
- * `ordinary` comes first, and is not judged: it loads the code of all that follows.
+ * V8 does at once and as late as it can: on a machine that others use, turns take twice as long. Repositories, texts
+ * and configurations are read by a process each. What is called `ordinary` comes first, and is not judged: it loads the code
+ * of all that follows.
  */
 const BOUND_MS = 50;
 const MAX_WORK_MS = 250;
 const MAX_PEAK_BYTES = 1000 * 2 ** 20;
 /** With a body of 64 MiB, which is there as it came, as text, and as what it says. */
 const MAX_BODY_PEAK_BYTES = 1.25 * 2 ** 30;
-/** Of texts and configurations of a mebibyte, read in threads with 256 MiB each, after all others, of which much stays. */
-const MAX_THREADS_PEAK_BYTES = 1.5 * 2 ** 30;
 const MAX_JSON_BYTES = 6 * 2 ** 20;
 /** A file of 32 MiB in Base64, the largest that is returned as JSON. */
 const MAX_FILE_JSON_BYTES = 44 * 2 ** 20;
@@ -38,6 +37,11 @@ beforeAll(async () => {
   for (const [i, path] of groups.entries())
     await service.call('POST', `/groups/${path}/share`, { group_id: ids[1 - i], group_access: 30 });
 });
+/** What earlier parts left in memory is not that of the next. */
+async function begun(): Promise<void> {
+  await service.stop();
+  service = await HostileService.start();
+}
 afterAll(async () => {
   console.log(table.join('\n'));
   console.log(
@@ -49,14 +53,13 @@ afterAll(async () => {
 function noted(
   name: string,
   what: string,
-  { status, bytes, ms, pauseMs, busyMs, workMs, peakBytes, before }: Answered,
+  { status, bytes, ms, pauseMs, busyMs, workMs, peakBytes }: Answered,
 ): void {
   const pauses = [
     `pause ${Math.round(pauseMs)} ms`,
     `busy ${Math.round(busyMs)} ms`,
     `work ${Math.round(workMs)} ms`,
   ];
-  pauses.push(`before ${Math.round(before.workMs)} ms`);
   const figures = [status, `${Math.round(ms)} ms`, ...pauses];
   const sizes = [`${(bytes / 1024).toFixed(0)} KiB`, `peak ${Math.round(peakBytes / 2 ** 20)} MiB`];
   const row = [name.padEnd(20), what.padEnd(44), ...figures, ...sizes].join('  ');
@@ -68,7 +71,6 @@ function expectBounded(what: string, answered: Answered, maxPeak = MAX_PEAK_BYTE
   expect.soft(answered.status, what).toBeLessThan(500);
   if (!what.startsWith(ORDINARY.name)) {
     expect.soft(answered.workMs, `a turn of ${what}`).toBeLessThan(MAX_WORK_MS);
-    expect.soft(answered.before.workMs, `a turn before ${what}`).toBeLessThan(MAX_WORK_MS);
   }
   if (answered.workMs > BOUND_MS) above.push(`${what}: ${Math.round(answered.workMs)} ms`);
   expect.soft(answered.peakBytes, `memory of ${what}`).toBeLessThan(maxPeak);
@@ -224,12 +226,13 @@ async function walk(
       JSON.parse(JSON.stringify(json), (_, value) => (typeof value === 'string' ? replaced(value) : value));
     const answered = await service.call(method, place, body);
     noted(project, `${of}: ${method} ${path}`, answered);
-    expectBounded(`${of}: ${method} ${path}`, answered, MAX_THREADS_PEAK_BYTES);
+    expectBounded(`${of}: ${method} ${path}`, answered);
   }
 }
 
 describe('texts of Markdown', () => {
   beforeAll(async () => {
+    await begun();
     await service.call('POST', '/projects', { name: 'documents', initialize_with_readme: true });
     const below = '/projects/root%2Fdocuments';
     await service.call('DELETE', `${below}/repository/files/README.md`, {
@@ -261,6 +264,7 @@ describe('texts of Markdown', () => {
 
 describe('configurations of pipelines', () => {
   beforeAll(async () => {
+    await begun();
     await service.call('POST', '/projects', { name: 'configurations', initialize_with_readme: true });
     await service.call('POST', '/projects/root%2Fconfigurations/repository/files/b.yml', {
       branch: 'main',
@@ -272,7 +276,8 @@ describe('configurations of pipelines', () => {
   test.each(Object.entries({ ordinary: ORDINARY_CONFIGURATION, ...CONFIGURATIONS }))(
     '%s: is judged, and makes a pipeline or none',
     async (name, text) => {
-      await walk(name, 'configurations', CONFIGURATION_STEPS, (each) => each.replaceAll(':text', () => text));
+      const steps = CONFIGURATION_STEPS.filter(({ of }) => of === undefined || of.includes(name));
+      await walk(name, 'configurations', steps, (each) => each.replaceAll(':text', () => text));
     },
   );
 });

@@ -1,8 +1,9 @@
 /**
  * The service of the lane, in a process of its own: so that its event loop and memory are watched without the tests.
- * Run by `service.ts` with a data directory; told by messages to begin and end a measurement.
+ * Run by `service.ts` with a data directory; asked by messages what happened since the last of them.
  */
 import { PerformanceObserver } from 'node:perf_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { startHost } from '../../local/host.ts';
 import type { Measured } from './service.ts';
 
@@ -11,7 +12,7 @@ const TICK_MS = 5;
 const LONG_MS = 10;
 /** How much longer than its CPU time a turn is during which other processes ran. */
 const SHARED = 1.25;
-/** With a larger heap, what earlier calls left is collected before a call is measured: its peak is its own. */
+/** With a larger heap, what calls left is collected before the next is measured: its peak is its own. */
 const COLLECT_ABOVE = 512 * 2 ** 20;
 const [dataDir, token] = process.argv.slice(2) as [string, string];
 const host = await startHost({ port: 0, host: '127.0.0.1', dataDir, loadAhead: true });
@@ -34,7 +35,7 @@ let longest = 0;
 let busiest = 0;
 let peak = 0;
 let turns: Turn[] = [];
-setInterval(() => {
+const tick = () => {
   const now = performance.now();
   longest = Math.max(longest, now - last - TICK_MS);
   const cpu = cpuMs();
@@ -43,7 +44,8 @@ setInterval(() => {
   last = now;
   lastCpu = cpu;
   peak = Math.max(peak, process.memoryUsage.rss());
-}, TICK_MS);
+};
+setInterval(tick, TICK_MS);
 
 /** Collections of garbage. */
 let collections: { readonly startTime: number; readonly duration: number }[] = [];
@@ -64,25 +66,26 @@ function workOf({ from, to, cpu }: Turn): number {
   return (cpu - collecting) / (isShared ? 2 : 1);
 }
 
-process.on('message', (asked: 'begin' | 'end' | 'stop') => {
+process.on('message', async (asked: 'measure' | 'stop') => {
   if (asked === 'stop') {
-    void host.stop().then(() => process.exit(0));
-    return;
+    await host.stop();
+    process.exit(0);
   }
-  // A turn later, so that the pause before this message counts.
-  setTimeout(() => {
-    collections.push(...observer.takeRecords());
-    const workMs = Math.max(0, ...turns.map(workOf));
-    const measured: Measured = { pauseMs: longest, busyMs: busiest, workMs, peakBytes: peak };
-    if (asked === 'begin' && process.memoryUsage().heapTotal > COLLECT_ABOVE) globalThis.gc?.();
-    last = performance.now();
-    lastCpu = cpuMs();
-    longest = 0;
-    busiest = 0;
-    peak = 0;
-    turns = [];
-    collections = [];
-    process.send!(measured);
-  }, TICK_MS + 1);
+  // The turn before this message counts, and collections in it are told a turn later.
+  tick();
+  await nextTurn();
+  await nextTurn();
+  collections.push(...observer.takeRecords());
+  const workMs = Math.max(0, ...turns.map(workOf));
+  const measured: Measured = { pauseMs: longest, busyMs: busiest, workMs, peakBytes: peak };
+  if (process.memoryUsage().heapTotal > COLLECT_ABOVE) globalThis.gc?.();
+  last = performance.now();
+  lastCpu = cpuMs();
+  longest = 0;
+  busiest = 0;
+  peak = 0;
+  turns = [];
+  collections = [];
+  process.send!(measured);
 });
 process.send!({ url: host.url });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MALLOC } from '../../lib/store/malloc.ts';
 
-/** What a request did to the process that answered it. */
+/** What a request, and the jobs of those before it, did to the process that answered it. */
 export interface Measured {
   /** Longest time for which the event loop did nothing else. */
   readonly pauseMs: number;
@@ -23,8 +23,6 @@ export interface Answered extends Measured {
   /** The first characters of the body. */
   readonly start: string;
   readonly ms: number;
-  /** What the service did between the request before and this one. */
-  readonly before: Measured;
 }
 
 const TOKEN = 'root-token-of-the-hostile-suite';
@@ -115,7 +113,6 @@ export class HostileService {
 
   /** Sends a request, anonymous unless its headers say otherwise, and measures the service meanwhile. */
   async ask(method: string, path: string, options: RequestInit = {}): Promise<Answered> {
-    const before = await this.#tell('begin');
     const began = performance.now();
     const response = await fetch(this.url + path, { method, redirect: 'manual', ...options });
     let bytes = 0;
@@ -128,12 +125,13 @@ export class HostileService {
       }
     }
     const ms = performance.now() - began;
-    return { status: response.status, bytes, start, ms, before, ...(await this.#tell('end')) };
+    return { status: response.status, bytes, start, ms, ...(await this.#measured()) };
   }
 
-  async #tell(what: 'begin' | 'end'): Promise<Measured> {
+  /** Since it was last asked. */
+  async #measured(): Promise<Measured> {
     const answer = once(this.#child, 'message');
-    this.#child.send(what);
+    this.#child.send('measure');
     return ((await answer) as [Measured])[0];
   }
 }
