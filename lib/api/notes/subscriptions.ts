@@ -77,7 +77,7 @@ export function conversationEndpoints<T>({
     errors: [absent(missing)],
     handle: async ({ actor, project, params, page, request }, deps) => {
       const found = await open(deps, actor, project, params);
-      const { items, ...rest } = await listParticipants(deps, conversation(found), counted(page));
+      const { items, ...rest } = await listParticipants(deps, actor, conversation(found), counted(page));
       return { ...rest, items: items.map((user) => userBasic(user, request.baseUrl)) };
     },
   });

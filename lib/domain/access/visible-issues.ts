@@ -10,8 +10,15 @@ export function maySeeIssue(
   issue: Pick<IssueRecord, 'confidential' | 'author' | 'assigneeIds'>,
 ): boolean {
   if (!can(viewer, access, 'read_issues')) return false;
-  return !issue.confidential || can(viewer, access, 'read_confidential_issues') || isOwn(viewer, issue);
+  return !issue.confidential || seesInternalNotes(viewer, access, issue);
 }
+
+/** Whether the viewer may know of internal notes on an issue that they see. */
+export const seesInternalNotes = (
+  viewer: Viewer,
+  access: ProjectAccess,
+  issue: Pick<IssueRecord, 'author' | 'assigneeIds'>,
+): boolean => can(viewer, access, 'read_confidential_issues') || isOwn(viewer, issue);
 
 /** Whether the viewer wrote the issue or has to work on it. */
 export const isOwn = (viewer: Viewer, issue: Pick<IssueRecord, 'author' | 'assigneeIds'>): boolean =>

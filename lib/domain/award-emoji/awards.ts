@@ -80,7 +80,8 @@ export async function addAward(
     updatedAt: at,
   };
   const createdAt = note?.createdAt ?? on.awards!.createdAt;
-  const joins = deps.store.threads.joinWrite({ projectId: on.projectId, noteable: on.noteable }, user.id);
+  const thread = { projectId: on.projectId, noteable: on.noteable };
+  const joins = deps.store.threads.joinWrite(thread, user.id, note?.internal === true);
   try {
     const alongside = [...vote(award, 1), joins, ...outboxWrites(messages)];
     await retryOnConflict(() => deps.store.awards.add(award, createdAt, alongside), isStale);

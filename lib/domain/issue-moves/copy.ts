@@ -163,7 +163,7 @@ async function copyNotes(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
     const byUsers = all.filter(({ system }) => system === undefined);
     const living = [...new Set(all.map(({ author }) => author.id))].filter((id) => authors.living.has(id));
     const thread = { projectId: copy.target.projectId, noteable: noteableOf(copy.target) };
-    const joining = living.filter((id) => byUsers.some(({ author }) => author.id === id));
+    const ofUser = (userId: number) => byUsers.filter(({ author }) => author.id === userId);
     const { discussion, isLast, id } = entries.at(-1)!;
     const finished = entries.findLast((entry) => entry.isLast)?.discussion.firstId ?? copy.after;
     const begun = copies.get(discussion.firstId)?.discussion.firstId ?? begunOf(copy, discussion);
@@ -180,7 +180,11 @@ async function copyNotes(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
         ...(copies.size === 0
           ? []
           : copiedWrites([...copies.values()], (author) => !authors.living.has(author))),
-        ...joining.map((userId) => store.threads.joinWrite(thread, userId)),
+        ...living.flatMap((userId) => {
+          const own = ofUser(userId);
+          const internal = own.every((note) => note.internal === true);
+          return own.length === 0 ? [] : [store.threads.joinWrite(thread, userId, internal)];
+        }),
       ],
       userNotes: byUsers.length,
       authorIds: living,

@@ -1,4 +1,4 @@
-import { maySeeIssue } from '../access/visible-issues.ts';
+import { maySeeIssue, seesInternalNotes } from '../access/visible-issues.ts';
 import type { Conversation } from '../notes/subscriptions.ts';
 import type { FoundIssue } from './related.ts';
 
@@ -8,4 +8,5 @@ export const conversationOf = ({ issue, access }: FoundIssue): Conversation => (
   thread: { projectId: issue.projectId, noteable: { kind: 'issue', id: issue.id } },
   involvedIds: [issue.author.id, ...issue.assigneeIds],
   isVisibleTo: (viewer, at) => maySeeIssue(viewer, at, issue),
+  seesInternal: (viewer, at) => seesInternalNotes(viewer, at, issue),
 });

@@ -5,7 +5,7 @@ import type { Write } from '../../store/table/write.ts';
 import { issueTodos } from '../../store/todos/todos.ts';
 import { can, requireAbility } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
-import { isOwn } from '../access/visible-issues.ts';
+import { seesInternalNotes } from '../access/visible-issues.ts';
 import { type Actor, isAdministrator } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { conflict, forbidden, recordNotFound } from '../errors.ts';
@@ -28,7 +28,7 @@ export async function issueWithNotes(
 ): Promise<NotedObject> {
   const { issue } = await getIssue(deps, actor, access, iid);
   const { id, title, projectId, confidential } = issue;
-  const seesInternal = can(actor, access, 'read_confidential_issues') || isOwn(actor, issue);
+  const seesInternal = seesInternalNotes(actor, access, issue);
   const classes: readonly NoteClass[] = seesInternal
     ? ['comment', 'internal', 'system']
     : ['comment', 'system'];

@@ -210,7 +210,7 @@ async function written(
     ...(await heard(deps, actor, on, note)),
     ...(toDo?.(id) ?? []),
   ];
-  const joins = deps.store.threads.joinWrite(note, author.id);
+  const joins = deps.store.threads.joinWrite(note, author.id, internal);
   const alongside = [joins, ...(event === undefined ? [] : [event]), ...outboxWrites(messages)];
   try {
     await naming(deps, body, () => store(note, alongside));

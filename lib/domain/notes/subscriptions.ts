@@ -20,6 +20,8 @@ export interface Conversation {
   /** Its author and assignees, who take part without a note. */
   readonly involvedIds: readonly number[];
   isVisibleTo(viewer: Viewer, access: ProjectAccess): boolean;
+  /** Whether who sees it also sees its internal notes. */
+  seesInternal(viewer: Viewer, access: ProjectAccess): boolean;
 }
 
 /** Whether users are subscribed to a conversation: as they said, otherwise if they take part in it. */
@@ -53,14 +55,19 @@ export async function setSubscription(
 /** Memberships of users that are read at the same time. */
 const CONCURRENCY = 10;
 
-/** Lists those who take part in a conversation and may see it, by id. */
+/**
+ * Lists those who take part in a conversation and may see it, by id. Who does so by internal notes alone is shown to those
+ * who may read these.
+ */
 export function listParticipants(
   deps: Deps,
-  { access, thread, involvedIds, isVisibleTo }: Conversation,
+  actor: Actor,
+  { access, thread, involvedIds, isVisibleTo, seesInternal }: Conversation,
   request: PageRequest,
 ): Promise<Page<UserRecord>> {
   const isPublic = isVisibleTo({ kind: 'anonymous' }, { ...access, level: 0 });
-  return deps.store.threads.participants(thread, involvedIds, request, async (ids) => {
+  const withInternal = seesInternal(actor, access);
+  return deps.store.threads.participants(thread, involvedIds, withInternal, request, async (ids) => {
     const users = await deps.store.users.getMany(ids);
     if (isPublic) return users;
     const sees = new Set<UserRecord>();

@@ -41,8 +41,12 @@ export interface NotificationContent {
   readonly about: About;
   /** What the unsubscribe link of a mail applies to. */
   readonly unsubscribe?: UnsubscribeFrom;
-  /** The thread that users mentioned by name become participants of. */
-  readonly joins?: { readonly thread: Thread; readonly userIds: ReadonlySet<number> };
+  /** The thread that users mentioned by name become participants of, and whether by an internal note. */
+  readonly joins?: {
+    readonly thread: Thread;
+    readonly userIds: ReadonlySet<number>;
+    readonly internal?: boolean;
+  };
 }
 
 const deciding = (event: MailEvent) => ({

@@ -120,8 +120,12 @@ async function sendPage(
           { ...recipientOf(user.id, content.about), address, reason, unsubscribe },
           sender,
         );
-        const joins = content.joins?.userIds.has(user.id) === true ? content.joins.thread : undefined;
-        return { mail, writes: joins === undefined ? [] : [store.threads.joinWrite(joins, user.id)], user };
+        const joins = content.joins?.userIds.has(user.id) === true ? content.joins : undefined;
+        const writes =
+          joins === undefined
+            ? []
+            : [store.threads.joinWrite(joins.thread, user.id, joins.internal === true)];
+        return { mail, writes, user };
       }),
     );
     await sendOnce(

@@ -54,13 +54,14 @@ export async function contentOfNote(
   const memberSources = resource.memberSources ?? scopesOf(resource);
   const mentioned = await mentionedIn(deps, body, { resource: { memberSources }, author });
   const all = { ...concerned, actorId: note.author.id, mentioned };
+  const internal = note.internal === true;
   return {
-    about: about(note.internal === true),
+    about: about(internal),
     audience:
       resource.project === undefined
         ? groupThreadAudience(deps, 'new_note', resource, all)
         : threadAudience(deps, 'new_note', resource, all),
-    joins: { thread, userIds: new Set(mentioned.userIds) },
+    joins: { thread, userIds: new Set(mentioned.userIds), internal },
     unsubscribe: { thread },
     mail: {
       ...parts,

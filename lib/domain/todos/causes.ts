@@ -74,7 +74,7 @@ export async function addTodos(
       const viewer = { kind: 'user', user } as const;
       const access = await projectAccess(viewer, project, new MembershipCache(deps));
       if (access === undefined || !about.mayBeSeen(viewer, access, note?.internal === true)) continue;
-      if (named.has(user.id)) await store.threads.join(thread, user.id);
+      if (named.has(user.id)) await store.threads.join(thread, user.id, note?.internal === true);
       const todo = {
         ...{ userId: user.id, authorId, action: actions.get(user.id)!, target },
         ...(note === undefined ? {} : { note: { id: note.id, internal: note.internal === true } }),

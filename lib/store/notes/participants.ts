@@ -37,14 +37,18 @@ export class Threads {
     this.#table = table;
   }
 
-  /** For the transaction that makes a user a participant. A user who unsubscribed stays unsubscribed. */
-  joinWrite(thread: Thread, userId: number): Update {
-    return { update: keyOf(thread, userId), set: { ...namesOf(thread, userId), takesPart: true } };
+  /**
+   * For the transaction that makes a user a participant. A user who unsubscribed stays unsubscribed.
+   * @param internal whether by an internal note: only those who may read it hear of them, unless they took part openly too
+   */
+  joinWrite(thread: Thread, userId: number, internal: boolean): Update {
+    const set = { ...namesOf(thread, userId), takesPart: true, ...(internal ? {} : { [OPENLY]: true }) };
+    return { update: keyOf(thread, userId), set };
   }
 
-  /** Makes a user a participant; idempotent. */
-  async join(thread: Thread, userId: number): Promise<void> {
-    await this.#table.update(this.joinWrite(thread, userId));
+  /** Makes a user a participant; idempotent. @param internal as of {@link joinWrite} */
+  async join(thread: Thread, userId: number, internal: boolean): Promise<void> {
+    await this.#table.update(this.joinWrite(thread, userId, internal));
   }
 
   /** Subscribes or unsubscribes a user; idempotent. @throws Missing when the user or the project is deleted */
@@ -73,11 +77,13 @@ export class Threads {
 
   /**
    * A page of the participants and of further users, by id.
+   * @param withInternal whether also of those who took part by internal notes alone
    * @param load returns the users with these ids in their order; undefined for those to leave out
    */
   participants<T>(
     { projectId, noteable }: Thread,
     further: readonly number[],
+    withInternal: boolean,
     request: PageRequest,
     load: (ids: readonly number[]) => Promise<readonly (T | undefined)[]>,
   ): Promise<Page<T>> {
@@ -85,11 +91,11 @@ export class Threads {
     const rows = {
       partition: threadsPartition(projectId, noteable),
       prefix: threadPrefix(noteable),
-      only: ['sk', 'takesPart'],
+      only: ['sk', 'takesPart', OPENLY],
     };
-    const members = querySource(this.#table, rows, 'asc', chunkFor(request, 1), ({ sk, takesPart }) => {
-      const id = idOf(sk as string);
-      if (takesPart === true) shown.add(id);
+    const members = querySource(this.#table, rows, 'asc', chunkFor(request, 1), (row) => {
+      const id = idOf(row['sk'] as string);
+      if (row['takesPart'] === true && (withInternal || row[OPENLY] === true)) shown.add(id);
       return { sort: padded(id), id };
     });
     const others = listSource(
@@ -138,6 +144,9 @@ const namesOf = ({ projectId }: Thread, userId: number) => ({
   who: userPartition(userId),
   what: userRow('THREAD', projectId),
 });
+
+/** Whether a participant took part by something that all readers see. Rows of earlier releases do not say. */
+const OPENLY = 'openly';
 
 /** How rows said that a user unsubscribed, before users could subscribe. */
 const FORMERLY_UNSUBSCRIBED = 'left';

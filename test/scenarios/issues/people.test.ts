@@ -96,6 +96,61 @@ describe('participants of an issue', () => {
     expect((await participants('guest', path, '?per_page=3&page=2')).names).toEqual(wanted.slice(3));
   });
 
+  test('by internal notes alone are shown to those who may read these', async () => {
+    const path = await issue('owner', {});
+    const said = await as('reporter', 'POST', `${path}/notes`, {
+      body: 'Between us, @developer',
+      confidential: true,
+    });
+    await as('maintainer', 'POST', `${path}/notes/${said.body.id}/award_emoji`, { name: 'eyes' });
+    await settled();
+    const seenBy = async (who: Who) => {
+      const { names, total } = await participants(who, path);
+      expect(total).toBe(String(names.length));
+      return names.toSorted();
+    };
+    const all = ['developer', 'maintainer', 'owner', 'reporter'];
+    for (const who of ['owner', 'reporter', 'administrator'] as const) expect(await seenBy(who)).toEqual(all);
+    for (const who of ['guest', 'stranger', 'anonymous'] as const)
+      expect(await seenBy(who)).toEqual(['owner']);
+    // Assignees may read internal notes.
+    await as('owner', 'PUT', path, { assignee_ids: [world.ids['guest']] });
+    expect(await seenBy('guest')).toEqual(['developer', 'guest', 'maintainer', 'owner', 'reporter']);
+    await as('owner', 'PUT', path, { assignee_ids: [] });
+
+    await as('reporter', 'POST', `${path}/notes`, { body: 'In public, @developer' });
+    await as('reporter', 'POST', `${path}/notes`, {
+      body: 'Between us again, @developer',
+      confidential: true,
+    });
+    await settled();
+    expect(await seenBy('stranger')).toEqual(['developer', 'owner', 'reporter']);
+    expect(await seenBy('reporter')).toEqual(all);
+
+    const clone = await as('owner', 'POST', `${path}/clone`, {
+      to_project_id: world.ids['public'],
+      with_notes: true,
+    });
+    await settled();
+    const copy = `${issuesOf('public')}/${clone.body.iid}`;
+    expect((await participants('stranger', copy)).names).toContain('reporter');
+  });
+
+  test('that an earlier release wrote are shown to those who may read internal notes', async () => {
+    const path = await issue('owner', {});
+    const { body: note } = await as('stranger', 'POST', `${path}/notes`, { body: 'Long ago' });
+    const thread = {
+      projectId: world.ids['public']!,
+      noteable: { kind: 'issue', id: note.noteable_id },
+    } as const;
+    const { update } = world.store.threads.joinWrite(thread, world.ids['stranger']!, false);
+    await world.store.table.update({ update, remove: ['openly'] });
+    expect((await participants('guest', path)).names).toEqual(['owner']);
+    expect((await participants('reporter', path)).names.toSorted()).toEqual(['owner', 'stranger']);
+    await as('stranger', 'POST', `${path}/notes`, { body: 'Here again' });
+    expect((await participants('guest', path)).names.toSorted()).toEqual(['owner', 'stranger']);
+  });
+
   test('of an issue that became confidential are those who still see it', async () => {
     const path = await issue('stranger', {});
     for (const who of ['external', 'guest', 'reporter'] as const)
