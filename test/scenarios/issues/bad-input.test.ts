@@ -115,7 +115,7 @@ describe('labels and milestones', () => {
 });
 
 describe('a number that no issue has', () => {
-  test.each([0, -1, 2_147_483_648, 1_099_511_627_776])(
+  test.each([0, -1, 2_147_483_647, 2_147_483_648, 1_099_511_627_776])(
     '%d is refused, and the next is counted on',
     async (iid) => {
       const before = await made('owner', issues(), { title: 'before' });
