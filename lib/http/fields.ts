@@ -44,6 +44,10 @@ export function string<
   );
 }
 
+/** The new text of what must have one: null is no text, and refused as an empty one is, in the words of its subject. */
+export const changedText = <const O extends { description?: string }>(options?: O): Field<Value<string, O>> =>
+  field(options, (raw) => (raw === null ? '' : toText(raw)), { type: 'string' });
+
 /** A number, or one of some words: the check says which. */
 export const numberOrText = <const O extends Options<string>>(options?: O): Field<Value<string, O>> =>
   field(options, toText, { type: ['integer', 'string'] });

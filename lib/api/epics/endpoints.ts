@@ -213,7 +213,7 @@ const update = endpoint({
   body: () =>
     p.params(
       {
-        title: p.string({ description: 'Title, at most 255 characters' }),
+        title: p.changedText({ description: 'Title, at most 255 characters' }),
         ...fields(),
         add_labels: p.list(p.string(), { description: 'Titles of labels to add' }),
         remove_labels: p.list(p.string(), { description: 'Titles of labels to remove' }),

@@ -66,8 +66,8 @@ const update = endpoint({
   access: group('admin_group'),
   body: () =>
     p.params({
-      name: p.string({ description: 'Name of the group' }),
-      path: p.string({ description: 'Path of the group: the last segment of its URL' }),
+      name: p.changedText({ description: 'Name of the group' }),
+      path: p.changedText({ description: 'Path of the group: the last segment of its URL' }),
       visibility: p.oneOf(VISIBILITIES, { description: 'Visibility of the group' }),
       description: p.string({ nullable: true, description: 'Description of the group' }),
       avatar: avatarField(),

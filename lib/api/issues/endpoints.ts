@@ -120,7 +120,7 @@ const update = endpoint({
   body: () =>
     p.params(
       {
-        title: p.string({ description: 'Title, at most 255 characters' }),
+        title: p.changedText({ description: 'Title, at most 255 characters' }),
         ...metadataFields(),
         add_labels: p.list(p.string(), { description: 'Titles of labels to add' }),
         remove_labels: p.list(p.string(), { description: 'Titles of labels to remove' }),
@@ -180,7 +180,7 @@ interface SentMetadata extends GivenMetadata {
   readonly due_date?: string | null;
   readonly issue_type?: issues.NewIssueInput['type'];
   readonly confidential?: boolean;
-  readonly discussion_locked?: boolean;
+  readonly discussion_locked?: boolean | null;
   readonly weight?: number | null;
   readonly health_status?: issues.NewIssueInput['healthStatus'];
   readonly severity?: issues.NewIssueInput['severity'];

@@ -37,7 +37,7 @@ export const metadataFields = () => ({
     blank: false,
     description: 'Whether only its author, its assignees and Reporters see it',
   }),
-  discussion_locked: p.boolean({ description: 'Whether only members may write notes' }),
+  discussion_locked: p.boolean({ nullable: true, description: 'Whether only members may write notes' }),
   weight: p.integer({ nullable: true, description: 'Weight, 0 or more' }),
   health_status: p.oneOf(HEALTH_STATUSES, { nullable: true, description: 'Health status' }),
   severity: p.oneOf(SEVERITIES, { description: 'Severity of an incident' }),

@@ -74,8 +74,8 @@ const belowFields = (kind: Kind) =>
     : {}) as { include_descendant_groups: Field<boolean>; only_group_labels: Field<boolean> };
 
 const changeFields = () => ({
-  new_name: p.string({ description: 'New name of the label' }),
-  color: p.string({ description: color }),
+  new_name: p.changedText({ description: 'New name of the label' }),
+  color: p.changedText({ description: color }),
   description: p.string({ nullable: true, description: 'Description of the label' }),
 });
 const nameFields = () => ({
@@ -265,7 +265,7 @@ const of = (kind: Kind) => {
       errors: changeErrors,
       handle: ({ actor, body, request, ...found }, deps) => {
         const { label_id, name, ...rest } = body;
-        return change(deps, actor, accessOf(found), String(label_id ?? name), rest, request.baseUrl);
+        return change(deps, actor, accessOf(found), String(label_id ?? name ?? ''), rest, request.baseUrl);
       },
     }),
     endpoint({
@@ -292,7 +292,7 @@ const of = (kind: Kind) => {
       returns: { status: 204 },
       errors: [absent, changed],
       handle: async ({ query, unmodifiedSince, ...found }, deps) => {
-        const named = String(query.label_id ?? query.name);
+        const named = String(query.label_id ?? query.name ?? '');
         await labels.removeLabel(deps, accessOf(found), named, unmodifiedSince);
         return noContent();
       },

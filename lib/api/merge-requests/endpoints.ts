@@ -165,7 +165,7 @@ const update = endpoint({
         add_labels: p.list(p.string(), { description: 'Titles of labels to add' }),
         remove_labels: p.list(p.string(), { description: 'Titles of labels to remove' }),
         state_event: p.oneOf(['close', 'reopen'], { description: 'Change of the state' }),
-        discussion_locked: p.boolean({ description: 'Whether only members may write notes' }),
+        discussion_locked: p.boolean({ nullable: true, description: 'Whether only members may write notes' }),
         approvals_before_merge: p.integer({ description: 'Number of approvals' }),
       },
       [p.atLeastOneOf(...UPDATED)],

@@ -149,7 +149,7 @@ const of = (kind: keyof typeof KINDS) => {
       body: () =>
         p.params(
           {
-            title: p.string({ description: 'Title of the milestone' }),
+            title: p.changedText({ description: 'Title of the milestone' }),
             ...fields(),
             state_event: p.oneOf(['close', 'activate'], { description: 'Closes or reopens the milestone' }),
           },

@@ -17,9 +17,10 @@ import * as shapes from './shapes.ts';
 const area = 'projects';
 
 const fields = () => ({
-  name: p.string({ description: 'Name of the project' }),
+  name: p.changedText({ description: 'Name of the project' }),
   visibility: p.oneOf(VISIBILITIES, { description: 'Visibility of the project; only Owners can change it' }),
   ...sharedFields(),
+  path: p.changedText({ description: 'Path of the project below its namespace' }),
 });
 
 /** Settings that only administrators can change; ignored for other callers. */

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const made = async (name: string, path: string, json: object) => {
     const { status, body } = await as('owner', 'POST', filled(path), json);
     expect(status, JSON.stringify(body)).toBe(201);
-    ids[name] = path.endsWith('issues') ? body.iid : body.id;
+    ids[name] = path.endsWith('issues') || path.endsWith('epics') ? body.iid : body.id;
   };
   await made('group', '/groups', { name: 'Rules', path: 'rules', visibility: 'public' });
   await made('off', '/projects', { name: 'off', visibility: 'public', issues_access_level: 'disabled' });
@@ -32,6 +32,9 @@ beforeAll(async () => {
   await made('milestone', '/projects/{public}/milestones', { title: 'v1' });
   await made('elsewhere', '/projects/{private}/milestones', { title: 'elsewhere' });
   await made('above', '/groups/{group}/labels', { name: 'ours', color: 'red' });
+  await made('epic', '/groups/{group}/epics', { title: 'goal' });
+  // What is named by nothing is no label of this name.
+  await made('undefined', '/projects/{public}/labels', { name: 'undefined', color: 'red' });
   await made('planned', '/groups/{group}/milestones', { title: 'planned' });
 });
 
@@ -67,6 +70,7 @@ test.each<[Who, string, object | undefined, number, object]>([
     400,
     { message: { title: ['is too long (maximum is 255 characters)'] } },
   ],
+  ['owner', `PUT ${ISSUE}`, { title: null }, 400, { message: { title: ["can't be blank"] } }],
   ['owner', `PUT ${ISSUE}`, { confidential: null }, 400, { error: 'confidential is empty' }],
   ['owner', `PUT ${ISSUE}`, { due_date: '2030-02-31' }, 400, { error: 'due_date is invalid' }],
   ['owner', `PUT ${ISSUE}`, { issue_type: 'wish' }, 400, { error: 'issue_type does not have a valid value' }],
@@ -134,6 +138,22 @@ test.each<[Who, string, object | undefined, number, object]>([
     409,
     { message: 'Label already exists' },
   ],
+  [
+    'owner',
+    'PUT /groups/{group}/labels/ours',
+    { new_name: null },
+    400,
+    { message: { title: ["can't be blank", 'is invalid'] } },
+  ],
+  [
+    'owner',
+    `PUT ${LABELS}/bug`,
+    { color: null },
+    400,
+    { message: { color: ['must be a valid color code'] } },
+  ],
+  ['owner', `PUT ${LABELS}`, { name: null, color: 'red' }, 404, NO_LABEL],
+  ['owner', `DELETE ${LABELS}?label_id=`, undefined, 404, NO_LABEL],
   ['owner', 'PUT /groups/{group}/labels/none', { color: 'red' }, 404, NO_LABEL],
   ['owner', 'DELETE /groups/{group}/labels/none', undefined, 404, NO_LABEL],
   ['stranger', 'DELETE /groups/{group}/labels/ours', undefined, 403, FORBIDDEN],
@@ -162,6 +182,20 @@ test.each<[Who, string, object | undefined, number, object]>([
     { start_date: '2030-02-01', due_date: '2030-01-01' },
     400,
     { message: 'Failed to update milestone {:due_date=>["must be greater than start date"]}' },
+  ],
+  [
+    'owner',
+    `PUT ${MILESTONES}/{milestone}`,
+    { title: null },
+    400,
+    { message: `Failed to update milestone {:title=>["can't be blank"]}` },
+  ],
+  [
+    'owner',
+    'PUT /groups/{group}/epics/{epic}',
+    { title: null },
+    400,
+    { message: { title: ["can't be blank"] } },
   ],
   ['stranger', 'POST /groups/{group}/milestones', { title: 'x' }, 403, FORBIDDEN],
   ['owner', 'GET /groups/{group}/milestones/{milestone}', undefined, 404, NO_RECORD],

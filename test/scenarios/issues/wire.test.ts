@@ -65,6 +65,9 @@ describe('an issue', () => {
     });
     const closed = await sent('PUT', `${at}/issues/${created.body.iid}?state_event=close&labels=`);
     expect(closed).toMatchObject({ status: 200, body: { state: 'closed', labels: [] } });
+    const path = `${at}/issues/${created.body.iid}`;
+    const unlocked = await as('owner', 'PUT', path, { discussion_locked: null });
+    expect(unlocked).toMatchObject({ status: 200, body: { discussion_locked: null } });
   });
 
   test.each([

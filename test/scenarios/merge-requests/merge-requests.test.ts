@@ -178,9 +178,13 @@ describe('a merge request', () => {
       task_completion_status: { count: 1, completed_count: 1 },
     });
     expect((await as('reporter', 'PUT', path, { title: 'Mine' })).status).toBe(403);
-    const none = { assignee_id: 0, reviewer_ids: [], labels: '', milestone_id: 0, description: null };
+    const none = {
+      ...{ assignee_id: 0, reviewer_ids: [], labels: '', milestone_id: 0, description: null },
+      discussion_locked: null,
+    };
     expect((await as('developer', 'PUT', path, none)).body).toMatchObject({
       ...{ assignees: [], assignee: null, reviewers: [], labels: [], milestone: null, description: null },
+      discussion_locked: null,
     });
   });
 

@@ -372,6 +372,7 @@ test('changing and deleting', async () => {
   const mr = await propose(path, 'topic');
   for (const [who, json, expected] of [
     ['developer', { title: '' }, [400, { error: 'title is empty' }]],
+    ['developer', { title: null }, [400, { error: 'title is empty' }]],
     ['developer', { target_branch: '' }, [400, { error: 'target_branch is empty' }]],
     ['developer', { target_branch: 'none' }, [400, { message: { target_branch: ['does not exist'] } }]],
     [

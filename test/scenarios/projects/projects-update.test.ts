@@ -55,8 +55,10 @@ describe('permission to change a project: visibility is for Owners, and an updat
 describe('a refused update changes nothing', () => {
   test.each<[Record<string, unknown>, unknown]>([
     [{ name: '' }, { message: { name: ["can't be blank"] } }],
+    [{ name: null }, { message: { name: ["can't be blank"] } }],
     [{ name: '<b>' }, { message: { name: [expect.stringContaining('can contain only')] } }],
     [{ path: '' }, { message: { path: ["can't be blank"] } }],
+    [{ path: null }, { message: { path: ["can't be blank"] } }],
     [{ path: 'a/b', name: 'fine' }, { message: { path: [expect.stringContaining('can contain only')] } }],
     [{ path: 'tree' }, { message: { path: ['tree is a reserved name'] } }],
     [{ path: 'Public-Thing' }, { message: { path: ['has already been taken'] } }],
