@@ -184,7 +184,10 @@ export async function removeLabel(
 
 /** The messages that remove what a deleted label leaves behind. @param successorId the label that takes its place */
 export const removed = (label: LabelRecord, successorId?: number): OutboxMessage[] => [
-  message(MAINTENANCE, LABEL_REMOVED_JOB, { labelId: label.id }),
+  message(MAINTENANCE, LABEL_REMOVED_JOB, {
+    labelId: label.id,
+    ...(successorId === undefined ? {} : { successorId }),
+  }),
   followDeletion({ facet: 'label', ...label }, successorId),
 ];
 

@@ -20,11 +20,19 @@ export const labelTitleKey = (container: Container, title: string): Key => ({
 /** Number of labels of a project or group. */
 export const labelCountKey = (container: Container): Key => ({ pk: labelsPartition(container), sk: 'COUNT' });
 
+export const LABEL_SUBSCRIBERS = 'SUBSCRIBER#';
+
 /** A user's subscription to a label: in one project, or of a group's label in the whole group (project 0). */
 export const labelSubscriptionKey = (labelId: number, projectId: number, userId: number): Key => ({
   pk: labelKey(labelId).pk,
-  sk: `SUBSCRIBER#${padded(projectId)}#${padded(userId)}`,
+  sk: `${LABEL_SUBSCRIBERS}${padded(projectId)}#${padded(userId)}`,
 });
+
+/** Who subscribed to a label in which project, from the key of its row. */
+export const ofLabelSubscription = ({ sk }: Key): { readonly at: Container; readonly userId: number } => {
+  const [, projectId, userId] = sk.split('#') as [string, string, string];
+  return { at: { kind: 'project', id: Number(projectId) }, userId: Number(userId) };
+};
 
 const PRIORITY = 'PRIORITY#';
 

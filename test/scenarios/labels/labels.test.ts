@@ -309,6 +309,8 @@ describe('promoting a label', () => {
     const second = await made('/projects', { name: 'second', namespace_id: sub });
     const { id } = await made(`/projects/${inside}/labels`, { name: 'wide', color: 'red', priority: 1 });
     await made(`/projects/${second.id}/labels`, { name: 'wide', color: 'blue' });
+    for (const project of [inside, second.id])
+      await owner('POST', `/projects/${project}/labels/wide/subscribe`);
     const promoted = await owner('PUT', `/projects/${inside}/labels/wide/promote`);
     expect(promoted).toMatchObject({ status: 200, body: { id, name: 'wide', color: '#ff0000' } });
     expect(promoted.body).not.toHaveProperty('is_project_label');
@@ -317,6 +319,8 @@ describe('promoting a label', () => {
       const found = await owner('GET', `${place}/labels?search=wide`);
       expect(found.body.map((label: { id: number }) => label.id)).toEqual([id]);
     }
+    for (const project of [inside, second.id])
+      expect((await owner('GET', `/projects/${project}/labels/wide`)).body.subscribed).toBe(true);
     expect(await owner('PUT', `/projects/${inside}/labels/wide/promote`)).toMatchObject(NO_LABEL);
   });
 
