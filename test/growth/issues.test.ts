@@ -100,6 +100,11 @@ const PATTERNS: Readonly<Record<string, Pattern>> = {
   'a project, of an author': { path: () => inProject(`author_id=${owner.id}`)(), most: PAGE },
   'a project, by numbers': { path: inProject('iids[]=1&iids[]=5'), most: PAGE, rows: 2 },
   'a project, by the last change': { path: inProject('order_by=updated_at'), most: PAGE },
+  'a project, page 25 by its number alone': {
+    path: inProject('page=25'),
+    most: { ...OFFSET, kilobytes: 400 },
+    total: ofFirst,
+  },
   'a group': { path: inGroup(''), most: SPREAD, total: all },
   'a group, a member': { path: inGroup(''), most: SPREAD, total: all, who: () => member },
   'a group, page 30 by its number alone': { path: inGroup('page=30'), most: OFFSET, total: all },

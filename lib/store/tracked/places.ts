@@ -129,7 +129,8 @@ class Cursor {
     const page = await this.#table.query({
       partition,
       ...(index === undefined ? {} : { index }),
-      only: ['pk', sort],
+      // The partition of a project's own rows tells the project.
+      only: index === undefined ? [sort] : ['pk', sort],
       from: prefix + (asc ? (this.#bound ?? '') : ''),
       to: prefix + (asc ? '~' : (this.#bound ?? '~')),
       reverse: !asc,
@@ -139,7 +140,7 @@ class Cursor {
     this.#rows = page.items.map((item) => ({
       place: arranged === true ? (item[sort] as string) : placeOf(item[sort] as string),
       listClass,
-      projectId: idOf(item['pk'] as string),
+      projectId: idOf(index === undefined ? partition : (item['pk'] as string)),
       own: own === true,
     }));
     this.#at = 0;
