@@ -2,6 +2,7 @@
 
 import type { SystemNote } from '../../records/notes.ts';
 import { mapLimit } from '../../store/table/map-limit.ts';
+import { DomainError } from '../errors.ts';
 import type { ExtractedAction } from './extract.ts';
 
 /** What actions change, by the names that answers have for it. */
@@ -17,7 +18,7 @@ export interface Effect<Fields, Stored extends Fields = Fields> {
   readonly fields?: (before: Fields) => Partial<Fields>;
   /** What is noted of it, where the fields do not tell all of it. */
   readonly notes?: readonly SystemNote[];
-  /** What it does after the change. */
+  /** What it does after the change, if that is still possible. */
   readonly finish?: (stored: Stored) => Promise<void>;
 }
 
@@ -80,9 +81,18 @@ export async function interpret<Context, Fields extends object, Stored extends F
     },
     notes: effects.flatMap(({ notes = [] }) => notes),
     finish: async (stored) => {
-      for (const { finish } of effects) await finish?.(stored);
+      for (const { finish } of effects) if (finish !== undefined) await whilePossible(() => finish(stored));
     },
   };
+}
+
+/** What has become impossible since the actions were judged does nothing: the text has been written by then. */
+export async function whilePossible(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+  }
 }
 
 export const notApplied = (name: string): string => `Could not apply ${name} command.`;

@@ -9,7 +9,7 @@ import { createMergeRequest } from '../merge-requests/merge-requests.ts';
 import { MAX_TITLE } from '../tracked/input.ts';
 import { notApplied } from './interpret.ts';
 import { type IssueAction, type IssueContext, stored } from './issue-action.ts';
-import { all, whilePossible } from './tracked-action.ts';
+import { all } from './tracked-action.ts';
 
 const MAX_BRANCH = 100;
 
@@ -60,7 +60,7 @@ export const WORK_ACTIONS: readonly IssueAction[] = [
       return {
         summary: `Created branch '${branch}' and a merge request to resolve this issue.`,
         changes: () => ({ create_merge_request: { branch_name: branch, issue_iid: issue!.iid } }),
-        finish: () => whilePossible(() => begin(context, branch)),
+        finish: () => begin(context, branch),
       };
     },
   },

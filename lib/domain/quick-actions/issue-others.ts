@@ -3,7 +3,6 @@
 import type { IssueRecord } from '../../records/issues.ts';
 import { can } from '../access/permissions.ts';
 import type { ProjectAccess } from '../access/types.ts';
-import { DomainError } from '../errors.ts';
 import { cloneIssue, moveIssue } from '../issue-moves/move.ts';
 import { groupForPromotion, promoteIssue } from '../issue-moves/promote.ts';
 import { stateAfter } from '../issues/issues.ts';
@@ -11,23 +10,17 @@ import { DUPLICATE, RELATED, relate } from '../issues/links.ts';
 import type { FoundIssue } from '../issues/related.ts';
 import { sentence } from '../tracked/system-notes.ts';
 import { issueReference, issuesIn, projectsAt } from './arguments.ts';
-import { notApplied } from './interpret.ts';
+import { notApplied, whilePossible } from './interpret.ts';
 import { type IssueAction, type IssueContext, type IssueEffect, maySet, stored } from './issue-action.ts';
-import { all, whilePossible } from './tracked-action.ts';
+import { all } from './tracked-action.ts';
 
 /** Relates an issue to another, unless it is already. */
-async function relating(
+const relating = (
   { deps, actor, access }: IssueContext,
   issue: IssueRecord,
   other: FoundIssue,
   told = RELATED,
-): Promise<void> {
-  try {
-    await relate(deps, actor, { issue, access }, other, 'relates_to', told);
-  } catch (error) {
-    if (!(error instanceof DomainError && error.code === 'conflict')) throw error;
-  }
-}
+): Promise<void> => whilePossible(() => relate(deps, actor, { issue, access }, other, 'relates_to', told));
 
 /** The other issues that an argument names and the actor may change. */
 async function othersIn(context: IssueContext, argument: string): Promise<FoundIssue[]> {
@@ -127,7 +120,9 @@ export const OTHERS_ACTIONS: readonly IssueAction[] = [
     ),
     effect: ({ deps, actor, access }) => ({
       summary: 'Promoted issue to an epic.',
-      finish: ({ iid }) => whilePossible(() => promoteIssue(deps, actor, access, iid)),
+      finish: async ({ iid }) => {
+        await promoteIssue(deps, actor, access, iid);
+      },
     }),
   },
   {

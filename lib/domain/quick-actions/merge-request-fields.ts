@@ -15,7 +15,7 @@ import {
   mayWrite,
   stored,
 } from './merge-request-action.ts';
-import { all, whilePossible } from './tracked-action.ts';
+import { all } from './tracked-action.ts';
 import { peopleActions } from './tracked-assignment.ts';
 
 const moving = (
@@ -94,8 +94,9 @@ export const CHANGE_ACTIONS: readonly MergeRequestAction[] = [
         summary: `Set target branch to ${branch}.`,
         changes: () => ({ target_branch: branch }),
         // It makes a version, with a ref: a transaction of its own.
-        finish: ({ iid }) =>
-          whilePossible(() => updateMergeRequest(deps, actor, access, iid, { targetBranch: branch })),
+        finish: async ({ iid }) => {
+          await updateMergeRequest(deps, actor, access, iid, { targetBranch: branch });
+        },
       };
     },
   },

@@ -9,9 +9,9 @@ import { isActive, isRebasing, requireMergeable, requireReady } from '../merge-r
 import { situationOf } from '../merge-requests/mergeability.ts';
 import { rebaseRefusal, requestRebase } from '../merge-requests/rebase.ts';
 import { branchProtection } from '../refs/protection.ts';
-import { notApplied } from './interpret.ts';
+import { notApplied, whilePossible } from './interpret.ts';
 import { isOpen, type MergeRequestAction, type MergeRequestContext } from './merge-request-action.ts';
-import { all, whilePossible } from './tracked-action.ts';
+import { all } from './tracked-action.ts';
 
 /** Whether it can be merged at once or when its pipeline succeeds; undefined: it cannot. */
 async function whenToMerge({ deps, actor, access, stored: record }: MergeRequestContext) {
@@ -108,7 +108,9 @@ export const MERGING_ACTIONS: readonly MergeRequestAction[] = [
       return {
         summary: `Scheduled a rebase of branch ${record!.source.branch}.`,
         changes: () => ({ rebase: true }),
-        finish: ({ iid }) => whilePossible(() => requestRebase(deps, actor, access, iid)),
+        finish: async ({ iid }) => {
+          await requestRebase(deps, actor, access, iid);
+        },
       };
     },
   },

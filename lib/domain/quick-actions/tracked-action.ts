@@ -6,7 +6,6 @@ import type { ProjectAbility } from '../access/abilities/all.ts';
 import type { ProjectAccess } from '../access/types.ts';
 import type { Actor } from '../actor.ts';
 import type { Deps } from '../deps.ts';
-import { DomainError } from '../errors.ts';
 import type { NotedObject } from '../notes/noteable.ts';
 import type { Conversation } from '../notes/subscriptions.ts';
 import type { Effect, QuickAction } from './interpret.ts';
@@ -83,12 +82,3 @@ export const settingOf =
     fields: () => ({ [field]: value }) as unknown as Partial<F>,
   });
 export const setting = settingOf<TrackedFields>();
-
-/** What has become impossible since the actions were judged does nothing: the note has been written by then. */
-export async function whilePossible(work: () => Promise<unknown>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!(error instanceof DomainError)) throw error;
-  }
-}

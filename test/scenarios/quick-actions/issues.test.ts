@@ -396,6 +396,14 @@ describe('quick actions about other issues', () => {
     expect((await read(`${project()}/issues?per_page=1`))[0].iid).toBe(iid + 1);
   });
 
+  test('that are no longer possible when their turn comes do nothing: the note is written', async () => {
+    const { path } = await issue();
+    const { path_with_namespace: target } = await read(`/projects/${world.ids['internal']}`);
+    const { status, body } = await say('owner', path, `Twice\n/move ${target}\n/move ${target}`);
+    expect([status, body.body]).toEqual([201, 'Twice']);
+    expect(await read(path)).toMatchObject({ state: 'closed', user_notes_count: 1 });
+  });
+
   test('know nothing of those that their user may not see', async () => {
     const hidden = await issue({ confidential: true }, 'owner');
     const mine = await issue({}, 'guest');
