@@ -55,14 +55,13 @@ export function isPlannedFor(
 /** Where words are searched for. */
 export type SearchedText = 'title' | 'description';
 
+/** What a search looks for: words, and phrases in quotes. */
 export const wordsOf = (search: string | undefined): string[] =>
-  (search ?? '')
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '')
+  [...(search ?? '').toLowerCase().matchAll(/(?<!\S)"([^"]+)"(?!\S)|\S+/g)]
+    .map(([word, phrase]) => phrase ?? word)
     .slice(0, 20);
 
-/** Whether every word of a search is in the title or in the description. */
+/** Whether every word and phrase of a search is in the title or in the description. */
 export async function contains(
   deps: Deps,
   record: Pick<TrackedRecord, 'title' | 'description'>,
