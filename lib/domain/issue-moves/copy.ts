@@ -20,6 +20,7 @@ import type { Viewer } from '../actor.ts';
 import type { Deps } from '../deps.ts';
 import { dropRefused } from '../long-texts.ts';
 import { copyFiles } from './files.ts';
+import { copyParticipants } from './participants.ts';
 import { rewritten } from './rewrite.ts';
 
 /** Items of a transaction (DynamoDB, `TransactWriteItems`) that are for notes; four are for all. */
@@ -56,7 +57,10 @@ export async function copyRest(deps: Deps, address: IssueAddress, deadline: numb
   }
 }
 
-/** The files of the description, its awards, and the relations of an issue that moved. @returns whether there is more to copy */
+/**
+ * The files of the description, its awards, the relations of an issue that moved, and beside notes who takes part.
+ * @returns whether there is more to copy
+ */
 async function copyBeside(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
   const { store } = deps;
   const { source, target, withNotes } = copy;
@@ -68,8 +72,10 @@ async function copyBeside(deps: Deps, copy: IssueCopyRecord): Promise<boolean> {
     await copyFiles(deps, source.projectId, target.projectId, [text]);
   }
   await copyAwards(deps, copy, issue);
-  if (withNotes) await store.issueCopies.advance(copy, { change: { step: 'notes' } });
-  return withNotes;
+  if (!withNotes) return false;
+  await copyParticipants(deps, copy);
+  await store.issueCopies.advance(copy, { change: { step: 'notes' } });
+  return true;
 }
 
 /** The awards of the issue itself. */

@@ -24,6 +24,8 @@ export interface Thread {
 
 export interface ThreadMember {
   readonly takesPart: boolean;
+  /** Whether by more than internal notes. */
+  readonly openly: boolean;
   /** Whether they subscribed or unsubscribed; undefined: neither, and they are subscribed where they take part. */
   readonly subscribed: boolean | undefined;
 }
@@ -153,5 +155,6 @@ const FORMERLY_UNSUBSCRIBED = 'left';
 
 const fromItem = (item: Item | undefined): ThreadMember => ({
   takesPart: item?.['takesPart'] === true,
+  openly: item?.[OPENLY] === true,
   subscribed: item?.[FORMERLY_UNSUBSCRIBED] === true ? false : (item?.['subscribed'] as boolean | undefined),
 });

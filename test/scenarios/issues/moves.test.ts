@@ -170,6 +170,24 @@ describe('an issue that is moved', () => {
     await done(guest, 'PUT', `${pathOf(after)}/notes/${copied.notes[0].id}`, { body: 'changed' });
   });
 
+  test('brings who takes part in its conversation, though their names stand in its notes alone', async () => {
+    const { owner, members, to, issue } = await ground(20, 20, 10);
+    const [reporter, other, guest] = members as [Person, Person, Person];
+    const before = await issue({ title: 'Talk' });
+    await done(owner, 'POST', `${pathOf(before)}/notes`, { body: `What does @${reporter.username} say?` });
+    await done(owner, 'POST', `${pathOf(before)}/notes`, {
+      body: `And @${other.username}, between us?`,
+      internal: true,
+    });
+    await settled();
+    const after = await done(owner, 'POST', `${pathOf(before)}/move`, { to_project_id: to.id });
+    await settled();
+    const seenBy = async (who: Person) =>
+      (await done(who, 'GET', `${pathOf(after)}/participants`)).map(({ id }: Person) => id);
+    expect(await seenBy(owner)).toEqual([owner.id, reporter.id, other.id]);
+    expect(await seenBy(guest)).toEqual([owner.id, reporter.id]);
+  });
+
   test('brings the awards on its notes with it, each once, however often the copying begins again', async () => {
     const { owner, members, to, issue } = await ground(20);
     const [reporter] = members as [Person];
