@@ -6,18 +6,20 @@ import type { Deps } from '../deps.ts';
 import { membersOf } from './details.ts';
 import { evaluateApprovals } from './evaluate.ts';
 
-/** Users who are asked for one merge request: the first that its rules name. */
+/** Users who are asked for one merge request: the first that its rules name and who may approve it. */
 const MAX_ASKED = 300;
 
 /**
  * Returns the users whom rules in force name, and members of groups that they name, who may approve and have not.
  * @param which ids of rules; `all`: every rule that somebody made
+ * @param atMost how many are returned, and judged at once
  */
 export async function askedToApprove(
   deps: Deps,
   access: ProjectAccess,
   record: MergeRequestRecord,
   which: 'all' | readonly number[],
+  atMost = MAX_ASKED,
 ): Promise<number[]> {
   const { state: inForce } = await evaluateApprovals(deps, access, record);
   const rules = inForce.rules.flatMap(({ rule }) =>
@@ -25,8 +27,12 @@ export async function askedToApprove(
   );
   const groupIds = [...new Set(rules.flatMap((rule) => rule.groupIds))];
   const members = await membersOf(deps, groupIds);
-  const ids = [...new Set([...rules.flatMap((rule) => rule.userIds), ...members])].slice(0, MAX_ASKED);
-  if (ids.length === 0) return [];
-  const { state } = await evaluateApprovals(deps, access, record, ids);
-  return ids.filter(state.mayApprove);
+  const ids = [...new Set([...rules.flatMap((rule) => rule.userIds), ...members])];
+  const asked: number[] = [];
+  for (let from = 0; from < ids.length && asked.length < atMost; from += atMost) {
+    const some = ids.slice(from, from + atMost);
+    const { state } = await evaluateApprovals(deps, access, record, some);
+    asked.push(...some.filter(state.mayApprove));
+  }
+  return asked.slice(0, atMost);
 }

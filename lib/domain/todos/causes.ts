@@ -157,8 +157,9 @@ async function subjectOf(deps: Deps, project: ProjectRecord, cause: Cause): Prom
     );
   }
   const record = await store.mergeRequests.get(cause);
+  // Who is asked was asked by the first run.
   const approvers =
-    record?.state !== 'opened' || cause.approvalRules === undefined
+    record?.state !== 'opened' || cause.approvalRules === undefined || cause.from !== undefined
       ? []
       : await askedToApprove(deps, { project, level: 0 }, record, cause.approvalRules);
   return (

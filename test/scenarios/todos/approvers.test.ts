@@ -1,5 +1,8 @@
 /** Approvers whom rules name have a to-do about what waits for them. */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { deps } from '../../../functions/deps.ts';
+import { askedToApprove } from '../../../lib/domain/approvals/asked.ts';
+import { addTodos } from '../../../lib/domain/todos/causes.ts';
 import { ownWorld } from '../../harness/own-world.ts';
 import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
@@ -93,4 +96,34 @@ test('rules that name nobody ask nobody', async () => {
   await propose(path);
   await settled();
   for (const who of ['developer', 'maintainer'] as const) expect(await asked(who, path), who).toEqual([]);
+});
+
+test('who may not approve takes no place among those who are asked', async () => {
+  const path = await project();
+  await rule(path, 'People', { user_ids: ids('guest', 'owner', 'developer', 'maintainer') });
+  const iid = Number((await propose(path)).split('/').at(-1));
+  const projectId = Number(path.split('/').at(-1));
+  const access = { project: (await world.store.projects.get(projectId))!, level: 0 } as const;
+  const record = (await world.store.mergeRequests.get({ projectId, iid }))!;
+  const few = (atMost: number) => askedToApprove(deps(), access, record, 'all', atMost);
+  expect(await few(1)).toEqual(ids('developer'));
+  expect(await few(3)).toEqual(ids('developer', 'maintainer'));
+});
+
+test('a job that goes on with a long group that is mentioned asks nobody again', async () => {
+  const path = await project();
+  await rule(path, 'People', { user_ids: ids('developer') });
+  const iid = Number((await propose(path)).split('/').at(-1));
+  await settled();
+  const looks = vi.spyOn(deps().store.approvalRules, 'forMergeRequest');
+  const cause = {
+    ...({ kind: 'merge-request', projectId: Number(path.split('/').at(-1)), iid } as const),
+    ...{ authorId: world.ids['owner']!, assignedIds: [], described: true, finished: false },
+    approvalRules: 'all',
+  } as const;
+  const run = (more: object) => addTodos(deps(), { ...cause, ...more }, 'again', Date.now() + 60_000);
+  await run({ from: { source: 0, after: 0 } });
+  expect(looks).not.toHaveBeenCalled();
+  await run({});
+  expect(looks).toHaveBeenCalled();
 });
