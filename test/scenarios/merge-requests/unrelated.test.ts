@@ -7,7 +7,7 @@ import { notedOn } from '../../harness/proposals.ts';
 import { settled } from '../../harness/settled.ts';
 import type { Who } from '../../harness/world.ts';
 
-const { service, world, ok } = ownWorld();
+const { service, world, ok, as, root, someone } = ownWorld();
 
 let source: number;
 beforeAll(async () => {
@@ -131,3 +131,51 @@ test('those that who ended it may not close stay open, without a source that cou
   // Those of the target close it.
   expect((await ok('owner', 'PUT', at, { state_event: 'close' })).state).toBe('closed');
 });
+
+test.each([
+  ['', 'go to the ghost user'],
+  ['?hard_delete=true', 'are deleted'],
+])(
+  'those of the forks of a deleted user%s are closed as who deleted it; what they proposed elsewhere: %s',
+  async (query) => {
+    const leaver = await someone();
+    const asLeaver = async (method: string, path: string, json: object) => {
+      const { status, body } = await service.call(method, path, { token: leaver.token, json });
+      expect(status, JSON.stringify(body)).toBeLessThan(300);
+      return body;
+    };
+    const fork: number = (await asLeaver('POST', `/projects/${source}/fork`, {})).id;
+    await settled();
+    await asLeaver('POST', `/projects/${fork}/members`, { user_id: world.ids['stranger'], access_level: 30 });
+    const { id: other } = await ok('owner', 'POST', '/projects', { name: `other-${++made}` });
+    await commit('owner', other, 'main');
+    await commit('owner', other, 'topic', 'main');
+    await ok('owner', 'POST', `/projects/${other}/members`, { user_id: leaver.id, access_level: 30 });
+    await commit('stranger', fork, 'mine', 'main');
+    const json = { title: 'Mine', target_branch: 'main' };
+    const from = { ...json, source_branch: 'mine', target_project_id: source };
+    const own: number = (await asLeaver('POST', `/projects/${fork}/merge_requests`, from)).iid;
+    const theirs = await propose('stranger', fork, source);
+    const elsewhere = { ...json, source_branch: 'topic' };
+    const { iid: there } = await asLeaver('POST', `/projects/${other}/merge_requests`, elsewhere);
+
+    expect((await root('DELETE', `/users/${leaver.id}${query}`)).status).toBe(204);
+    await settled();
+    const { username } = await ok('administrator', 'GET', '/user');
+    const left = query === '' ? [own, theirs] : [theirs];
+    for (const iid of left) {
+      const shown = await ok('owner', 'GET', `/projects/${source}/merge_requests/${iid}`);
+      expect(shown).toMatchObject({ state: 'closed', closed_by: { username } });
+      expect(await notedOn(source, iid)).toContainEqual(['closed', username]);
+    }
+    const events = await ok('administrator', 'GET', `/projects/${source}/events?action=closed&per_page=100`);
+    const told = events.filter((event: { target_iid: number }) => [own, theirs].includes(event.target_iid));
+    expect(told).toHaveLength(left.length);
+    const gone = await as('owner', 'GET', `/projects/${source}/merge_requests/${own}`);
+    const mine = await as('owner', 'GET', `/projects/${other}/merge_requests/${there}`);
+    if (query === '') {
+      expect([gone.body.author.username, mine.body.author.username]).toEqual(['ghost', 'ghost']);
+      expect(mine.body.state).toBe('opened');
+    } else expect([gone.status, mine.status]).toEqual([404, 404]);
+  },
+);
